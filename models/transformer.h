@@ -1,0 +1,110 @@
+/* transformer.h - the shape of a model: parameters, FLOPs, and the kernels and saved tensors of a
+ * layer as one rank sees them.
+ *
+ * A layer is written as *segments*: stretches of kernels with no synchronisation inside, separated
+ * by tensor- or context-parallel communication. The lowering turns segments into ops. Formulas and
+ * their sources: docs/models/transformer.md. Dense models only can be lowered; mixture-of-experts
+ * shapes are counted (parameters, rule of thumb) and refused by the lowering's check. */
+#ifndef ORRERY_MODELS_TRANSFORMER_H
+#define ORRERY_MODELS_TRANSFORMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/gpu.h"
+#include "models/software.h"
+
+enum ffn_kind { FFN_GELU, FFN_SWIGLU, FFN_SQUARED_RELU };
+enum norm_kind { NORM_LAYERNORM, NORM_RMS };
+enum position_kind { POSITION_LEARNED, POSITION_ROPE, POSITION_ALIBI };
+extern const char *const ffn_names[], *const norm_names[], *const position_names[];
+
+struct model_shape {
+    const char *name;
+    uint64_t layers, hidden, heads, kv_heads, head_size, ffn_hidden, vocabulary;
+    uint64_t positions_max;   /* rows of a learned position table; 0: the sequence length */
+    int ffn, norm, position;  /* the enums above */
+    bool tied_embeddings;
+    bool biases;              /* linear layers have biases */
+    double dropout_ratio;     /* 0: no dropout ops and no masks */
+    /* Mixture of experts; experts = 0: dense. */
+    uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;
+    /* Multi-head latent attention; kv_rank = 0: ordinary attention. */
+    uint64_t q_rank, kv_rank, rope_head_size, v_head_size;
+    double nominal_parameters; /* the number in its name, for the rule of thumb; 0: exact */
+};
+extern const struct param model_params[];
+extern const unsigned model_param_count;
+
+double model_embedding_parameters(const struct model_shape *m, uint64_t sequence);
+double model_layer_parameters(const struct model_shape *m, uint64_t layer);
+double model_final_parameters(const struct model_shape *m); /* last norm, untied head */
+double model_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
+double model_active_parameters(const struct model_shape *m); /* with head, without lookup */
+/* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size. */
+double model_flops_per_token(const struct model_shape *m, uint64_t sequence);
+
+/* What a rank's share of a layer looks like. */
+struct layer_context {
+    const struct model_shape *model;
+    const struct software_profile *software;
+    const struct precision *precision;
+    enum attention_kernel attention;
+    uint64_t microbatch, sequence; /* whole sequence; local tokens = microbatch x sequence / cp */
+    uint64_t tp, cp;
+    bool sequence_parallel;
+    bool causal;
+    bool cp_ring; /* keys and values circulate instead of being gathered */
+};
+
+enum segment_comm { SEGMENT_NONE, SEGMENT_TP, SEGMENT_CP };
+enum comm_op { COMM_ALL_REDUCE, COMM_ALL_GATHER, COMM_REDUCE_SCATTER, COMM_BROADCAST,
+               COMM_ALL_TO_ALL, COMM_SEND, COMM_RING_EXCHANGE };
+extern const char *const comm_op_names[]; /* NULL-ended: all_reduce, all_gather, ... */
+struct segment_transfer {
+    enum segment_comm comm; /* SEGMENT_NONE: nothing is sent */
+    enum comm_op op;
+    double bytes; /* full buffer, as nccl-tests counts */
+};
+/* A tensor kept from forward to backward. */
+struct saved_tensor {
+    const char *name; /* "softmax output", a literal */
+    double bytes;     /* on this rank */
+    bool attention_core; /* dropped by selective recomputation */
+};
+enum { SEGMENT_KERNEL_MAX = 16, SEGMENT_SAVED_MAX = 12, LAYER_SEGMENT_MAX = 8 };
+struct segment {
+    const char *name; /* "attention", "mlp", "norm" */
+    bool attention_core; /* selective recomputation repeats this segment's core kernels */
+    struct segment_transfer before; /* forward, on its input: waits for it */
+    struct segment_transfer after;  /* forward, on its output */
+    struct segment_transfer backward_before; /* on the gradient of its output */
+    struct segment_transfer backward_gather; /* re-gather of the saved input, beside dgrad */
+    struct segment_transfer backward_after;  /* on the gradient of its input, beside wgrad */
+    unsigned forward_count, dgrad_count, wgrad_count, saved_count, core_count;
+    struct kernel forward[SEGMENT_KERNEL_MAX];
+    struct kernel dgrad[SEGMENT_KERNEL_MAX]; /* backward for inputs, norms, attention */
+    struct kernel wgrad[SEGMENT_KERNEL_MAX]; /* backward for weights */
+    struct kernel core[SEGMENT_KERNEL_MAX];  /* the part that selective recomputation repeats */
+    struct saved_tensor saved[SEGMENT_SAVED_MAX];
+    double forward_temporary_bytes, backward_temporary_bytes; /* live only inside the segment */
+    double output_bytes; /* of its output on this rank (the next segment's input) */
+};
+struct layer {
+    unsigned segment_count;
+    struct segment segments[LAYER_SEGMENT_MAX];
+    double input_bytes;  /* of the layer's input on this rank: all that full recompute keeps */
+    double parameters;   /* of this rank's shard (1/tp of the matrices, whole norms) */
+};
+/* Pure; deterministic. */
+void transformer_layer(const struct layer_context *context, struct layer *out);
+/* The embedding (first stage) and the last norm, head and loss (last stage), as segments too. */
+void transformer_embedding(const struct layer_context *context, struct segment *out);
+void transformer_head(const struct layer_context *context, struct layer *out);
+/* Vocabulary after the software's padding, for memory and kernels (never for parameters or MFU). */
+uint64_t transformer_padded_vocabulary(const struct layer_context *context);
+/* Parameters of this rank's share of the embedding and of the head (padded, split over tp). */
+double transformer_embedding_shard(const struct layer_context *context);
+double transformer_head_shard(const struct layer_context *context);
+
+#endif

@@ -1,0 +1,39 @@
+/* sim.h - one simulation: its clock, calendar, arena, seed and the players that handle events.
+ *
+ * Players register one handler for each event rank; sim_run pops events in order and calls the
+ * handler of each. After every instant (all events of one time handled) the settle handlers run, in
+ * ascending rank: that is where the network solves its shares once for many simultaneous starts.
+ * A settle handler may set events at the same instant; then the instant goes on.
+ * Many simulations may live in one process, on many threads; there are no globals (sim_enter keeps
+ * one thread-local pointer for CHECK's message only). */
+#ifndef ORRERY_SIM_SIM_H
+#define ORRERY_SIM_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/arena.h"
+#include "sim/calendar.h"
+
+enum { SIM_RANK_MAX = 16 };
+
+struct sim;
+typedef void sim_handler_fn(struct sim *sim, void *player, uint32_t slot);
+typedef void sim_settle_fn(struct sim *sim, void *player);
+
+struct sim *sim_create(uint64_t seed); /* owned by the caller; sim_destroy frees all */
+void sim_destroy(struct sim *sim);
+struct arena *sim_arena(struct sim *sim);
+struct calendar *sim_calendar(struct sim *sim);
+uint64_t sim_seed(const struct sim *sim);
+double sim_now_s(const struct sim *sim);
+uint64_t sim_event_count(const struct sim *sim);
+/* The command that replays this simulation, printed by a failing CHECK; copied. */
+void sim_set_replay(struct sim *sim, const char *command);
+
+void sim_handle(struct sim *sim, uint32_t rank, sim_handler_fn *handler, void *player);
+void sim_settle(struct sim *sim, uint32_t rank, sim_settle_fn *settle, void *player);
+void sim_run(struct sim *sim);                    /* until the calendar is empty, or sim_stop */
+void sim_stop(struct sim *sim);                   /* sim_run returns after the present event */
+
+#endif

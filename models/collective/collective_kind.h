@@ -1,0 +1,76 @@
+/* collective_kind.h - the contract of a collective algorithm: its time terms and its wires.
+ *
+ * Adding one: a file, a row in collective_list.h, a line in models/CMakeLists.txt. A kind is a pure
+ * writer: for an operation on a group it says the start-up latency, the ceiling of its payload rate,
+ * and the load that each wire carries for each payload byte. The network plays the result as one
+ * activity on all wires at once. The tuner chooses kind and protocol by predicted time, as NCCL
+ * does (facts: NVIDIA/nccl src/graph/tuning.cc, named in docs/models/collectives.md). */
+#ifndef ORRERY_MODELS_COLLECTIVE_COLLECTIVE_KIND_H
+#define ORRERY_MODELS_COLLECTIVE_COLLECTIVE_KIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/transformer.h"
+#include "topology/topology.h"
+
+enum protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOL_COUNT };
+extern const char *const protocol_names[]; /* NULL-ended: ll, ll128, simple */
+
+/* How a group lies on the machine: all that time depends on. Groups with equal shapes get equal
+ * plans, so the shape is the tuner's memory key. */
+struct group_shape {
+    uint32_t ranks, nodes;
+    uint32_t ranks_per_node;      /* the most in one node */
+    bool even;                    /* every node holds as many */
+    bool nvls;                    /* all of a node's members reach a reducing switch */
+    double inside_bytes_per_s;    /* of a member's link within the node, one direction */
+    double inside_latency_s;
+    double outside_bytes_per_s;   /* of a node's NICs that the members can use, one direction */
+    double outside_latency_s;     /* NIC to NIC, the longest neighbour */
+    double transport_latency_s;   /* fabric.latency_s */
+    bool inside_switch;           /* NVSwitch (else PCIe) */
+};
+struct collective_plan {
+    const struct collective_kind *kind;
+    enum protocol protocol;
+    double latency_s;         /* until the last byte could be there, were bandwidth infinite */
+    double cap_bytes_per_s;   /* ceiling of the payload rate by protocol and channels */
+    double time_s;            /* predicted alone on its wires: what the tuner compared */
+};
+/* One wire: member indices; from == to is a member's own round through its switch. `weight` is
+ * bytes on the wire for each payload byte. */
+typedef void wire_fn(void *context, uint32_t from_member, uint32_t to_member, double weight);
+
+struct collective_kind {
+    const char *name, *doc;
+    /* Can this kind carry this operation on this shape? */
+    bool (*carries)(enum comm_op op, const struct group_shape *shape);
+    /* Latency and ceiling with one protocol. False: the protocol does not exist here. */
+    bool (*plan)(enum comm_op op, const struct group_shape *shape, double bytes,
+                 enum protocol protocol, struct collective_plan *out);
+    /* Emits every wire of the operation among members 0 .. ranks-1, standing node by node.
+     * `node_of` gives each member's node. Wires must not depend on the size. */
+    void (*wires)(enum comm_op op, const struct group_shape *shape, const uint32_t *node_of,
+                  wire_fn *emit, void *context);
+    /* Closed form of the bytes that the busiest member's port must send for each payload byte
+     * (2(n-1)/n for a ring all-reduce): for the laws. */
+    double (*port_weight)(enum comm_op op, const struct group_shape *shape);
+};
+#define X(name) extern const struct collective_kind collective_##name;
+#include "models/collective/collective_list.h"
+#undef X
+extern const struct collective_kind *const collective_kinds[];
+extern const unsigned collective_kind_count;
+const struct collective_kind *collective_find(const char *name); /* or NULL */
+
+/* The best kind and protocol for this operation and size. A group of one costs nothing. */
+void collective_tune(enum comm_op op, const struct group_shape *shape, double bytes,
+                     struct collective_plan *out);
+/* The shape of a group of GPUs (members given as GPU numbers, node by node). */
+void collective_shape(const struct topology *topology, const uint32_t *gpus, uint32_t count,
+                      struct group_shape *out);
+/* nccl-tests bus bandwidth factor: all_reduce 2(n-1)/n, all_gather and others (n-1)/n, send 1. */
+double collective_bus_factor(enum comm_op op, uint32_t ranks);
+
+#endif

@@ -1,0 +1,7 @@
+/* One row for each collective algorithm: X(name) stands for `collective_name`. */
+X(ring)
+X(tree)
+X(nvls)
+X(hierarchical)
+X(direct)
+X(p2p)

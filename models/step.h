@@ -1,0 +1,62 @@
+/* step.h - simulate one training step of a configuration: what `orrery run` and every search calls.
+ *
+ * step_run builds the cluster, lowers the programs, checks memory with the ledger, finds the
+ * symmetry classes, plays them, and gathers the result. When some rank runs out of memory the result
+ * holds the ledger up to there and `fits` is false; time is then not simulated unless it fails only
+ * in the middle of the step (see failure). Everything lives in the step, freed whole. */
+#ifndef ORRERY_MODELS_STEP_H
+#define ORRERY_MODELS_STEP_H
+
+#include "models/worker.h"
+#include "sim/error.h"
+
+struct step_options {
+    bool unfold;
+    bool ledger_points;    /* keep the memory timelines */
+    bool ignore_memory;    /* play on although it does not fit */
+    bool memory_only;      /* ledger only, no time */
+};
+struct stage_memory { /* one program: the ranks of a stage */
+    uint32_t program, stage, rank_count, representative;
+    struct ledger_result ledger;
+};
+struct step {
+    struct sim *sim;
+    struct topology topology;
+    struct layout layout;
+    struct lowered lowered;
+    struct symmetry symmetry;
+    struct network *network;   /* NULL when no time was simulated */
+    struct worker *worker;
+    struct stage_memory *memory; /* by program */
+    uint32_t memory_count;
+    bool fits;
+    uint32_t failed_program;   /* where memory ends first, when it does not fit */
+    double failed_at_s;        /* in the step, when it fails inside a step that was timed; else 0 */
+    double step_s;
+    double tokens_per_s;
+    double mfu_ratio, hfu_ratio;
+    double model_flops;        /* of a step, whole job */
+    double peak_allocated_bytes, peak_reserved_bytes; /* of the worst rank */
+    double bubble_ratio;       /* bubble of the mean rank / step */
+    double breakdown_s[PART_COUNT]; /* of the mean rank; sums to step_s */
+    uint64_t digest;           /* of the unfolded timeline; see sim/digest.h */
+    uint64_t event_count, op_count, class_count, rank_count;
+};
+/* False with a sentence when the cluster cannot be built. The caller destroys the step. */
+bool step_run(const struct configuration *c, const struct step_options *options,
+              struct step **out, struct error *error);
+void step_destroy(struct step *step);
+/* The smallest legal number of GPUs of this kind on which the state fits (exact parameters, usable
+ * HBM): tries layouts from small to large; 0 when more than `limit`. */
+uint64_t step_minimum_gpus(const struct configuration *c, uint64_t limit);
+
+/* The classroom's rule (docs/models/memory.md): 16 N + k L b s h 2 bytes, k = 12, nominal N. */
+struct rule_of_thumb {
+    double parameters, bytes_per_parameter, static_bytes, activation_bytes, total_bytes;
+    double inference_bytes;
+    uint64_t cards, inference_cards; /* of card_bytes = nominal HBM, 80e9 for an 80 GB card */
+};
+void step_rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out);
+
+#endif

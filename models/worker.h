@@ -1,0 +1,35 @@
+/* worker.h - the player of programs: every rank class carries out its ops.
+ *
+ * A rank issues ops in program order (the host), each on its stream; compute advances without the
+ * calendar as far as nothing outside is waited for, communication goes to the network. Sensitive
+ * compute (beside interfering traffic) is played by events, because its speed changes meanwhile.
+ * Records for each op: when it was posted (stream free, waits done, host launched), began (all
+ * members had arrived) and finished. It promises: every op of every class finishes, or a CHECK
+ * names the ranks that wait for each other. */
+#ifndef ORRERY_MODELS_WORKER_H
+#define ORRERY_MODELS_WORKER_H
+
+#include "models/breakdown.h"
+#include "models/network.h"
+
+struct op_times {
+    double post_s, begin_s, finish_s;
+};
+struct worker;
+struct worker_options {
+    double jitter_sigma; /* log-normal, each compute op */
+    uint64_t seed;
+};
+struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
+                             const struct lowered *lowered, const struct layout *layout,
+                             const struct worker_options *options);
+void worker_start(struct worker *worker); /* then sim_run */
+/* [op] of a rank class, after sim_run. */
+const struct op_times *worker_times(const struct worker *worker, uint32_t rank_class);
+double worker_finish_s(const struct worker *worker, uint32_t rank_class);
+/* Divides [0, step_s] of a rank class into parts that sum to step_s. */
+void worker_breakdown(const struct worker *worker, uint32_t rank_class, double step_s,
+                      double parts[PART_COUNT]);
+uint64_t worker_op_count(const struct worker *worker); /* ops played, all classes */
+
+#endif

@@ -1,0 +1,72 @@
+/* scenario.h - the input language: a YAML file becomes a checked configuration, or every problem at
+ * once with file, line, column, caret and remedy.
+ *
+ * One table (scenario_schema.c) of keys makes parser, checks, defaults, `--set`, `orrery list`, the
+ * reference and the JSON Schema. The catalogue is embedded in the binary (or read from a folder). A
+ * file is hostile until checked: depth, size, duplicate keys, aliases and the number of errors are
+ * bounded. After scenario_read succeeds nothing in the models returns an error that a file could
+ * cause, except what topology_build says of the fabric's numbers, which is asked here too. */
+#ifndef ORRERY_SCENARIOS_SCENARIO_H
+#define ORRERY_SCENARIOS_SCENARIO_H
+
+#include <stdio.h>
+
+#include "models/configuration.h"
+#include "sim/error.h"
+
+/* One problem, ready to print; severity orders nothing, problems stand in file order. */
+struct problem {
+    bool warning;
+    const char *file;       /* path, or "--set" */
+    unsigned line, column;  /* from 1; column counts UTF-8 characters */
+    const char *text;       /* "unknown key 'tpp'; did you mean 'tp'?" */
+    const char *source;     /* the line itself, cleaned of control characters; NULL: none */
+    unsigned width;         /* characters to underline, at least 1 */
+};
+/* One default that was taken. */
+struct taken_default {
+    const char *key, *value, *doc;
+};
+struct scenario {
+    struct arena *arena;
+    const char *path, *name;
+    struct configuration configuration;
+    const struct problem *problems;
+    unsigned problem_count, error_count;
+    const struct taken_default *defaults;
+    unsigned default_count;
+    bool has_run;             /* a `run:` section: weeks, not one step */
+    const char *text;         /* the file, for the database */
+    size_t text_bytes;
+    /* where a class reads along */
+    const struct note {
+        double at_s;
+        const char *say;
+    } *notes;
+    unsigned note_count;
+};
+struct scenario_options {
+    const char *catalogue;        /* folder that overrides the embedded one; NULL */
+    const char *const *sets;      /* "layout.tp=4" */
+    unsigned set_count;
+    bool has_seed;
+    uint64_t seed;
+};
+/* Reads a file (or `text` when not NULL, called `path` in messages). Returns a scenario, to be freed
+ * by scenario_destroy, whose configuration is valid exactly when error_count is 0; NULL with a
+ * sentence when the file cannot be read at all. */
+struct scenario *scenario_read(const char *path, const char *text, size_t text_bytes,
+                               const struct scenario_options *options, struct error *error);
+void scenario_destroy(struct scenario *scenario);
+void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
+/* Documentation generated from the tables. */
+void scenario_print_schema(FILE *out);    /* JSON Schema */
+void scenario_print_reference(FILE *out); /* Markdown */
+/* Catalogue families: gpus nodes fabrics models software. For `orrery list`. */
+struct catalogue_entry {
+    const char *name, *doc;
+};
+unsigned scenario_list(const char *family, const char *catalogue, struct arena *arena,
+                       const struct catalogue_entry **out, struct error *error);
+
+#endif

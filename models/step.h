@@ -55,7 +55,8 @@ uint64_t step_minimum_gpus(const struct configuration *c, uint64_t limit);
 struct rule_of_thumb {
     double parameters, bytes_per_parameter, static_bytes, activation_bytes, total_bytes;
     double inference_bytes;
-    uint64_t cards, inference_cards; /* of card_bytes = nominal HBM, 80e9 for an 80 GB card */
+    /* Cards of the nominal HBM (80e9 bytes for an 80 GB card) for each of the three sums. */
+    uint64_t static_cards, cards, inference_cards;
 };
 void step_rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out);
 

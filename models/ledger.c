@@ -1,0 +1,170 @@
+/* Invariants:
+ * 1. A tensor number names at most one live block at a time.
+ * 2. held = sum of rounded bytes of live blocks by tenant; their sum is the allocated curve.
+ * 3. After a failure nothing more is played. */
+#include "models/ledger.h"
+
+#include <string.h>
+
+#include "models/allocator.h"
+#include "models/program.h"
+#include "sim/check.h"
+
+const char *const tenant_names[TENANT_COUNT] = {
+    "weights",   "gradients",     "master",  "moments",       "activations",
+    "temporary", "communication", "context", "fragmentation",
+};
+
+enum ledger_step {
+    STEP_SETUP,
+    STEP_FIRST,
+    STEP_LATER
+};
+struct live {
+    uint32_t block; /* of the allocator; ALLOCATOR_FAILED: none */
+    uint8_t tenant;
+    bool outside, alive;
+    double bytes;
+};
+struct player {
+    struct allocator *allocator;
+    struct live *live; /* [tensor] */
+    double held[TENANT_COUNT];
+    struct ledger_result *out;
+    struct ledger_point *points;
+    uint32_t point_count;
+    double allocated_at_peak_bytes;
+};
+
+static uint32_t tensor_bound(const struct program *program)
+{
+    uint32_t bound = 0;
+    for (uint32_t i = 0; i < program->setup_count; i++) {
+        uint32_t t = program->setup[i].tensor + 1;
+        bound = t > bound ? t : bound;
+    }
+    for (uint32_t i = 0; i < program->ledger_count; i++) {
+        uint32_t t = program->ledger[i].tensor + 1;
+        bound = t > bound ? t : bound;
+    }
+    return bound;
+}
+
+static bool allocate(struct player *p, const struct ledger_entry *e)
+{
+    struct live *live = &p->live[e->tensor];
+    CHECK(!live->alive);
+    live->tenant = e->tenant;
+    live->outside = (e->flags & LEDGER_OUTSIDE) != 0;
+    if (live->outside) {
+        if (!allocator_take_outside(p->allocator, e->bytes)) {
+            return false;
+        }
+        live->bytes = e->bytes;
+    } else {
+        live->block = allocator_take(p->allocator, e->bytes);
+        if (live->block == ALLOCATOR_FAILED) {
+            return false;
+        }
+        live->bytes = allocator_block_bytes(p->allocator, live->block);
+    }
+    live->alive = true;
+    p->held[live->tenant] += live->bytes;
+    return true;
+}
+
+static void release(struct player *p, const struct ledger_entry *e)
+{
+    struct live *live = &p->live[e->tensor];
+    CHECK(live->alive);
+    live->alive = false;
+    p->held[live->tenant] -= live->bytes;
+    if (live->outside) {
+        allocator_give_outside(p->allocator, live->bytes);
+    } else {
+        allocator_give(p->allocator, live->block);
+    }
+}
+
+/* Keeps the peaks; the tenants are those of the fullest moment at the reserved peak. */
+static void note_peak(struct player *p, const struct ledger_entry *e, uint32_t step)
+{
+    struct ledger_result *out = p->out;
+    double allocated = allocator_allocated_bytes(p->allocator);
+    double reserved = allocator_reserved_bytes(p->allocator);
+    if (allocated > out->peak_allocated_bytes) {
+        out->peak_allocated_bytes = allocated;
+    }
+    bool higher = reserved > out->peak_reserved_bytes;
+    if (!higher &&
+        (reserved < out->peak_reserved_bytes || allocated <= p->allocated_at_peak_bytes)) {
+        return;
+    }
+    if (higher) {
+        out->peak_step = step;
+        out->peak_op = e->op;
+    }
+    out->peak_reserved_bytes = reserved;
+    p->allocated_at_peak_bytes = allocated;
+    memcpy(out->tenants, p->held, sizeof p->held);
+    out->tenants[TENANT_FRAGMENTATION] = reserved - allocated;
+}
+
+static void note_failure(struct player *p, const struct ledger_entry *e, uint32_t step)
+{
+    struct ledger_failure *f = &p->out->failure;
+    f->failed = true;
+    f->entry = *e;
+    f->step = step;
+    f->allocated_bytes = allocator_allocated_bytes(p->allocator);
+    f->reserved_bytes = allocator_reserved_bytes(p->allocator);
+    f->short_bytes = allocator_short_bytes(p->allocator);
+    memcpy(p->out->tenants, p->held, sizeof p->held);
+    p->out->tenants[TENANT_FRAGMENTATION] = f->reserved_bytes - f->allocated_bytes;
+}
+
+static bool play(struct player *p, const struct ledger_entry *entries, uint32_t count,
+                 uint32_t step)
+{
+    p->point_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ledger_entry *e = &entries[i];
+        if ((e->flags & LEDGER_FIRST_STEP) && step != STEP_FIRST) {
+            continue;
+        }
+        if (e->action == LEDGER_FREE) {
+            release(p, e);
+        } else if (!allocate(p, e)) {
+            note_failure(p, e, step);
+            return false;
+        }
+        note_peak(p, e, step);
+        if (p->points != NULL && step != STEP_SETUP) {
+            p->points[p->point_count++] = (struct ledger_point){
+                i, allocator_allocated_bytes(p->allocator), allocator_reserved_bytes(p->allocator)};
+        }
+    }
+    return true;
+}
+
+void ledger_play(struct arena *arena, const struct program *program,
+                 const struct ledger_limits *limits, bool points, struct ledger_result *out)
+{
+    *out = (struct ledger_result){0};
+    struct player p = {.out = out};
+    if (points) {
+        p.points = ARENA_ARRAY(arena, struct ledger_point, program->ledger_count + 1);
+    }
+    struct arena_mark mark = arena_mark(arena);
+    p.allocator = allocator_create(arena, limits->usable_bytes, limits->expandable_segments);
+    p.live = ARENA_ARRAY(arena, struct live, tensor_bound(program) + 1);
+    if (play(&p, program->setup, program->setup_count, STEP_SETUP)) {
+        out->allocated_after_setup_bytes = allocator_allocated_bytes(p.allocator);
+        if (play(&p, program->ledger, program->ledger_count, STEP_FIRST)) {
+            play(&p, program->ledger, program->ledger_count, STEP_LATER);
+        }
+    }
+    out->points = p.points;
+    out->point_count = p.point_count;
+    arena_rewind(arena, mark);
+}

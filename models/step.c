@@ -1,0 +1,193 @@
+#include "models/step.h"
+
+#include <math.h>
+
+#include "models/lower.h"
+#include "sim/check.h"
+#include "sim/digest.h"
+
+static void play_memory(struct arena *arena, const struct configuration *c,
+                        const struct step_options *options, struct step *s)
+{
+    struct ledger_limits limits = {
+        .usable_bytes = c->gpu.usable_hbm_bytes,
+        .expandable_segments = c->software.expandable_segments,
+    };
+    s->memory_count = s->lowered.program_count;
+    s->memory = ARENA_ARRAY(arena, struct stage_memory, s->memory_count);
+    for (uint32_t p = 0; p < s->memory_count; p++) {
+        struct stage_memory *m = &s->memory[p];
+        m->program = p;
+        m->stage = s->lowered.programs[p]->stage;
+        m->representative = UINT32_MAX;
+        ledger_play(arena, s->lowered.programs[p], &limits, options->ledger_points, &m->ledger);
+    }
+    for (uint32_t rank = s->lowered.rank_count; rank-- > 0;) {
+        struct stage_memory *m = &s->memory[s->lowered.program_of_rank[rank]];
+        m->representative = rank;
+        m->rank_count++;
+    }
+}
+
+/* Does failure a come before failure b? Setup first; inside a step by its place in the program. */
+static bool fails_before(const struct ledger_failure *a, const struct ledger_failure *b)
+{
+    if (a->step != b->step) {
+        return a->step < b->step;
+    }
+    return a->entry.op < b->entry.op;
+}
+
+static void judge_memory(struct step *s)
+{
+    s->fits = true;
+    s->failed_program = UINT32_MAX;
+    for (uint32_t p = 0; p < s->memory_count; p++) {
+        const struct ledger_result *ledger = &s->memory[p].ledger;
+        s->peak_allocated_bytes = fmax(s->peak_allocated_bytes, ledger->peak_allocated_bytes);
+        s->peak_reserved_bytes = fmax(s->peak_reserved_bytes, ledger->peak_reserved_bytes);
+        if (!ledger->failure.failed) {
+            continue;
+        }
+        s->fits = false;
+        if (s->failed_program == UINT32_MAX ||
+            fails_before(&ledger->failure, &s->memory[s->failed_program].ledger.failure)) {
+            s->failed_program = p;
+        }
+    }
+}
+
+/* Among ranks that run out inside a step, the first in simulated time is the one that stops it. */
+static void time_failure(struct step *s)
+{
+    uint32_t step = s->memory[s->failed_program].ledger.failure.step;
+    if (step == 0) {
+        return;
+    }
+    double first_s = INFINITY;
+    for (uint32_t class_index = 0; class_index < s->symmetry.rank_class_count; class_index++) {
+        uint32_t program = s->symmetry.ranks[class_index].program;
+        const struct ledger_failure *f = &s->memory[program].ledger.failure;
+        if (!f->failed || f->step != step || f->entry.op == 0) {
+            continue;
+        }
+        double at_s = worker_times(s->worker, class_index)[f->entry.op - 1].post_s;
+        if (at_s < first_s) {
+            first_s = at_s;
+            s->failed_program = program;
+        }
+    }
+    s->failed_at_s = first_s < INFINITY ? first_s : 0.0;
+}
+
+static uint64_t track_digest(const struct step *s, uint32_t class_index)
+{
+    const struct op_times *times = worker_times(s->worker, class_index);
+    uint32_t count = s->lowered.programs[s->symmetry.ranks[class_index].program]->op_count;
+    uint64_t digest = digest_begin();
+    for (uint32_t op = 0; op < count; op++) {
+        digest = digest_add_time(digest, times[op].begin_s);
+        digest = digest_add_time(digest, times[op].finish_s);
+        digest = digest_add(digest, op);
+    }
+    return digest;
+}
+
+static void gather_digest(struct arena *arena, struct step *s)
+{
+    uint64_t *track = ARENA_ARRAY(arena, uint64_t, s->symmetry.rank_class_count);
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+        track[i] = track_digest(s, i);
+    }
+    for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++) {
+        s->digest = digest_join(s->digest, rank, track[s->symmetry.class_of_rank[rank]]);
+    }
+}
+
+static void gather_breakdown(struct step *s)
+{
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+        double parts[PART_COUNT];
+        worker_breakdown(s->worker, i, s->step_s, parts);
+        double share = (double)s->symmetry.ranks[i].rank_count / (double)s->symmetry.rank_count;
+        for (unsigned part = 0; part < PART_COUNT; part++) {
+            s->breakdown_s[part] += share * parts[part];
+        }
+    }
+    s->bubble_ratio = s->breakdown_s[PART_BUBBLE] / s->step_s;
+}
+
+static void gather_rates(const struct configuration *c, struct step *s)
+{
+    double tokens = (double)c->training.global_batch * (double)c->training.sequence;
+    double peak = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak];
+    s->tokens_per_s = tokens / s->step_s;
+    s->model_flops = s->lowered.model_flops;
+    s->mfu_ratio = s->lowered.model_flops / (s->step_s * (double)s->rank_count * peak);
+    s->hfu_ratio = s->lowered.hardware_flops / (s->step_s * (double)s->rank_count * peak);
+}
+
+static void play_time(struct arena *arena, const struct configuration *c,
+                      const struct step_options *options, struct step *s)
+{
+    symmetry_build(arena, c, &s->topology, &s->layout, &s->lowered, options->unfold, &s->symmetry);
+    struct worker_options worker = {.jitter_sigma = c->kernel_jitter_sigma, .seed = c->seed};
+    s->worker = worker_create(s->sim, &s->symmetry, &s->lowered, &s->layout, &worker);
+    s->network = worker_network(s->worker);
+    worker_start(s->worker);
+    sim_run(s->sim);
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+        s->step_s = fmax(s->step_s, worker_finish_s(s->worker, i));
+    }
+    s->class_count = s->symmetry.rank_class_count;
+    s->event_count = sim_event_count(s->sim);
+    s->op_count = worker_op_count(s->worker);
+    gather_digest(arena, s);
+    gather_breakdown(s);
+    gather_rates(c, s);
+}
+
+static void degrade_links(const struct configuration *c, struct topology *topology)
+{
+    for (uint32_t i = 0; i < c->perturbation_count; i++) {
+        const struct perturbation *p = &c->perturbations[i];
+        if (p->what == PERTURB_LINK) {
+            topology_degrade(topology, (uint32_t)p->gpu, (enum link_kind)p->link, p->ratio);
+        }
+    }
+}
+
+bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
+              struct error *error)
+{
+    struct sim *sim = sim_create(c->seed);
+    struct arena *arena = sim_arena(sim);
+    struct step *s = ARENA_NEW(arena, struct step);
+    s->sim = sim;
+    if (!options->memory_only && !topology_build(arena, &c->cluster, &s->topology, error)) {
+        sim_destroy(sim);
+        return false;
+    }
+    lower(arena, c, &s->lowered);
+    s->rank_count = s->lowered.rank_count;
+    play_memory(arena, c, options, s);
+    judge_memory(s);
+    bool in_setup = !s->fits && s->memory[s->failed_program].ledger.failure.step == 0;
+    if (!options->memory_only && (!in_setup || options->ignore_memory)) {
+        degrade_links(c, &s->topology);
+        layout_build(arena, c, s->lowered.streams, &s->layout);
+        play_time(arena, c, options, s);
+        if (!s->fits) {
+            time_failure(s);
+        }
+    }
+    *out = s;
+    return true;
+}
+
+void step_destroy(struct step *step)
+{
+    if (step != NULL) {
+        sim_destroy(step->sim);
+    }
+}

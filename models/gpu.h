@@ -13,7 +13,12 @@
 #include "models/precision.h"
 #include "sim/param.h"
 
-enum attention_kernel { ATTENTION_MATH, ATTENTION_FLASH2, ATTENTION_FLASH3, ATTENTION_KERNEL_COUNT };
+enum attention_kernel {
+    ATTENTION_MATH,
+    ATTENTION_FLASH2,
+    ATTENTION_FLASH3,
+    ATTENTION_KERNEL_COUNT
+};
 extern const char *const attention_kernel_names[]; /* NULL-ended: math, flash2, flash3 */
 
 /* rate(s) = ceiling / (1 + half_length / s), s the keys that a query sees at most. */
@@ -33,31 +38,38 @@ struct gpu_spec {
     double hbm_efficiency_ratio;         /* that a streaming kernel reaches */
     double l2_bytes;
     uint64_t sm_count;
-    double clock_hz;                     /* boost clock that the peaks are quoted at */
-    double power_w;                      /* cap */
+    double clock_hz; /* boost clock that the peaks are quoted at */
+    double power_w;  /* cap */
     double idle_power_w;
-    double gemm_efficiency_ratio;        /* of the peak, large aligned GEMM, sustained clock */
-    double gemm_k_half;                  /* k at which the k-loop ramp costs half */
-    double kernel_start_s;               /* on the GPU, between dependent kernels */
-    struct attention_curve attention_forward[ATTENTION_KERNEL_COUNT][2];  /* [kernel][causal] */
+    double gemm_efficiency_ratio; /* of the peak, large aligned GEMM, sustained clock */
+    double gemm_k_half;           /* k at which the k-loop ramp costs half */
+    double kernel_start_s;        /* on the GPU, between dependent kernels */
+    struct attention_curve attention_forward[ATTENTION_KERNEL_COUNT][2]; /* [kernel][causal] */
     struct attention_curve attention_backward[ATTENTION_KERNEL_COUNT][2];
+    /* Share of an attention kernel's time that a score costs whatever the head size (exponentials,
+     * maxima), at head size 128, where the curves are given. */
+    double attention_softmax_ratio[ATTENTION_KERNEL_COUNT];
     double price_per_hour_usd;
 };
 extern const struct param gpu_params[];
 extern const unsigned gpu_param_count;
 
-enum kernel_kind { KERNEL_GEMM, KERNEL_ATTENTION, KERNEL_MEMORY };
+enum kernel_kind {
+    KERNEL_GEMM,
+    KERNEL_ATTENTION,
+    KERNEL_MEMORY
+};
 struct kernel {
     enum kernel_kind kind;
-    const char *name;        /* "qkv", "rmsnorm"; a literal */
-    enum peak_kind peak;     /* of a GEMM or attention */
-    double m, n, k, batch;   /* GEMM: batch products of m x k by k x n */
+    const char *name;      /* "qkv", "rmsnorm"; a literal */
+    enum peak_kind peak;   /* of a GEMM or attention */
+    double m, n, k, batch; /* GEMM: batch products of m x k by k x n */
     enum attention_kernel attention;
-    bool causal, backward;   /* attention */
+    bool causal, backward;                                       /* attention */
     double query_tokens, key_tokens, heads, kv_heads, head_size; /* attention; batch sequences */
-    double flops;            /* done by the hardware; filled by the kernel_* makers */
-    double bytes;            /* moved through HBM at least; filled by the makers */
-    double launches;         /* host launches it costs */
+    double flops;    /* done by the hardware; filled by the kernel_* makers */
+    double bytes;    /* moved through HBM at least; filled by the makers */
+    double launches; /* host launches it costs */
 };
 
 /* Makers: fill flops, bytes (each operand once) and launches = 1. */

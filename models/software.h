@@ -11,63 +11,73 @@
 
 #include "sim/param.h"
 
-enum stage_split { SPLIT_EVEN, SPLIT_COST };   /* layers over stages: evenly, or by cumulative cost */
-enum optimizer_build { BUILD_EAGER, BUILD_FIRST_STEP }; /* when the moments are allocated */
-enum gradient_layout { GRADIENT_BUFFER, GRADIENT_TENSOR }; /* one flat buffer kept, or by tensor */
+enum stage_split {
+    SPLIT_EVEN,
+    SPLIT_COST
+}; /* layers over stages: evenly, or by cumulative cost */
+enum optimizer_build {
+    BUILD_EAGER,
+    BUILD_FIRST_STEP
+}; /* when the moments are allocated */
+enum gradient_layout {
+    GRADIENT_BUFFER,
+    GRADIENT_TENSOR
+}; /* one flat buffer kept, or by tensor */
 
 struct software_profile {
     const char *name;
     /* Host */
-    double launch_s;             /* host time to launch one kernel */
-    double launch_tp_growth;     /* the launch time grows by (1 + this x log2 tp) */
-    double pass_host_s;          /* host time for each forward or backward pass of a stage */
-    double optimizer_host_s;     /* host time of one optimizer step */
-    double data_host_s;          /* host time to fetch a microbatch */
-    bool host_sync_loss;         /* the host waits for the GPU at the end of a step */
+    double launch_s;         /* host time to launch one kernel */
+    double launch_tp_growth; /* the launch time grows by (1 + this x log2 tp) */
+    double pass_host_s;      /* host time for each forward or backward pass of a stage */
+    double optimizer_host_s; /* host time of one optimizer step */
+    double data_host_s;      /* host time to fetch a microbatch */
+    bool host_sync_loss;     /* the host waits for the GPU at the end of a step */
     /* Kernels */
-    double norm_forward_bytes, norm_backward_bytes;       /* HBM bytes for each element of b s h */
+    double norm_forward_bytes, norm_backward_bytes; /* HBM bytes for each element of b s h */
     double residual_forward_bytes, residual_backward_bytes; /* bias, dropout, add; each element */
-    double activation_forward_bytes, activation_backward_bytes; /* each element of b s f */
-    double rope_forward_bytes, rope_backward_bytes;       /* each element of q and k */
-    double loss_traffic_bytes;   /* HBM bytes moved for each logit, forward and backward */
-    double loss_memory_bytes;    /* bytes kept for each logit at the loss, the logits included */
+    double activation_forward_bytes, activation_backward_bytes; /* each element of b s f, ungated;
+                                  a gated block also moves the gate: x 3/2 and x 5/3 */
+    double rope_forward_bytes, rope_backward_bytes;             /* each element of q and k */
+    double loss_traffic_bytes; /* HBM bytes moved for each logit, forward and backward */
+    double loss_memory_bytes;  /* bytes kept for each logit at the loss, the logits included */
     double math_forward_bytes, math_backward_bytes; /* unfused attention, each score */
     double norm_launches, activation_launches, residual_launches, rope_launches; /* kernels each */
-    bool attention_full_square;  /* the kernel does not skip the causal half */
-    bool save_norm_input;        /* norm input kept beside its output (unfused: also in fp32) */
+    bool attention_full_square;     /* the kernel does not skip the causal half */
+    bool save_norm_input;           /* norm input kept beside its output (unfused: also in fp32) */
     double activation_saved_factor; /* saved bytes of the FFN activation against the fused ideal */
-    uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: not padded */
-    bool gradient_fusion;        /* weight gradients accumulate inside the GEMM */
+    uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: to tp only */
+    bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
     /* Tensor parallelism */
-    bool backward_tp_overlap;    /* the backward all-reduce or scatter runs beside wgrad */
-    bool backward_regather;      /* with sequence parallelism the input is gathered again */
-    double tp_exposed_host_s;    /* host synchronisation for each tp collective */
+    bool backward_tp_overlap; /* the backward all-reduce or scatter runs beside wgrad */
+    bool backward_regather;   /* with sequence parallelism the input is gathered again */
+    double tp_exposed_host_s; /* host synchronisation for each tp collective */
     /* Data parallelism */
-    bool overlap_gradients;      /* buckets leave during the last backward */
-    bool overlap_parameters;     /* the gather after the update hides under the next forward */
-    double bucket_bytes;         /* 0: one bucket for each layer */
+    bool overlap_gradients;       /* buckets leave during the last backward */
+    bool overlap_parameters;      /* the gather after the update hides under the next forward */
+    double bucket_bytes;          /* 0: one bucket for each layer */
     double gradient_reduce_bytes; /* bytes of an element on the wire; 0: as kept */
-    double gradient_kept_bytes;  /* of an accumulated gradient element (2 or 4) */
-    bool gradient_copy;          /* bf16 gradients live beside the accumulated ones */
-    int gradients;               /* enum gradient_layout */
-    double interference_ratio;   /* share of compute speed lost while dp traffic runs beside it */
-    uint64_t fsdp_prefetch;      /* units gathered ahead */
-    bool fsdp_reshard;           /* parameters are freed after the forward of a unit */
+    double gradient_kept_bytes;   /* of an accumulated gradient element (2 or 4) */
+    bool gradient_copy;           /* bf16 gradients live beside the accumulated ones */
+    int gradients;                /* enum gradient_layout */
+    double interference_ratio;    /* share of compute speed lost while dp traffic runs beside it */
+    uint64_t fsdp_prefetch;       /* units gathered ahead */
+    bool fsdp_reshard;            /* parameters are freed after the forward of a unit */
     /* Pipeline parallelism */
-    bool p2p_blocking;           /* 1f1b and gpipe wait for a send to finish */
+    bool p2p_blocking; /* 1f1b and gpipe wait for a send to finish */
     bool p2p_blocking_interleaved;
-    double p2p_sync_s;           /* host synchronisation for each exchange */
-    int split;                   /* enum stage_split */
+    double p2p_sync_s; /* host synchronisation for each exchange */
+    int split;         /* enum stage_split */
     /* Memory */
-    int build;                   /* enum optimizer_build */
-    double communicator_bytes;   /* of one communicator's buffers on a rank */
-    bool expandable_segments;    /* of the caching allocator */
-    double workspace_bytes;      /* cuBLAS and friends */
-    bool clip_gradients;         /* a norm all-reduce before the update */
+    int build;                 /* enum optimizer_build */
+    double communicator_bytes; /* of one communicator's buffers on a rank */
+    bool expandable_segments;  /* of the caching allocator */
+    double workspace_bytes;    /* cuBLAS and friends */
+    bool clip_gradients;       /* a norm all-reduce before the update */
 };
 extern const struct param software_params[];
 extern const unsigned software_param_count;
 extern const char *const stage_split_names[], *const optimizer_build_names[],
-    *const gradient_layout_names[];
+                                                  *const gradient_layout_names[];
 
 #endif

@@ -1,0 +1,121 @@
+/* gpu_params.c - how the fields of a GPU are spelt, checked and explained. Figures live in
+ * scenarios/catalogue/gpus.yaml with their sources; a default here is stated with its reason. */
+#include "models/gpu.h"
+#include "sim/units.h"
+
+#define AT(field) offsetof(struct gpu_spec, field)
+
+/* A rate is at most an exaflop/s, a memory a petabyte: beyond that a prefix was mistyped. */
+#define RATE_MAX (1000.0 * PETA)
+#define SIZE_MAX_BYTES PETA
+
+const char *const attention_kernel_names[] = {"math", "flash2", "flash3", NULL};
+
+const struct param gpu_params[] = {
+    {"peak_fp32", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_FP32]), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Dense peak rate in fp32, without sparsity; 0: not supported."},
+    {"peak_tf32", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_TF32]), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Dense peak rate in tf32, without sparsity; 0: not supported."},
+    {"peak_bf16", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_BF16]), 0, RATE_MAX, NULL, NULL,
+     "Dense peak rate in bf16, without sparsity; 0: not supported."},
+    {"peak_fp16", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_FP16]), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Dense peak rate in fp16, without sparsity; 0: not supported."},
+    {"peak_fp8", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_FP8]), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Dense peak rate in fp8, without sparsity; 0: not supported."},
+    {"hbm", PARAM_BYTES, AT(hbm_bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
+     "Memory of the card, as the driver reports it."},
+    {"usable_hbm", PARAM_BYTES, AT(usable_hbm_bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
+     "What one process can allocate on a clean card, its CUDA context included."},
+    {"context", PARAM_BYTES, AT(context_bytes), 0, SIZE_MAX_BYTES, "500MB", NULL,
+     "CUDA context and what the loaded kernels reserve; about half a gigabyte on data-centre "
+     "cards."},
+    {"hbm_bandwidth", PARAM_BANDWIDTH, AT(hbm_bytes_per_s), GIGA, SIZE_MAX_BYTES, NULL, NULL,
+     "Bandwidth of the memory by the data sheet."},
+    {"hbm_efficiency", PARAM_RATIO, AT(hbm_efficiency_ratio), 0.01, 1, "85%", NULL,
+     "Share of the bandwidth that a streaming kernel reaches; BabelStream reads 79 to 95 % of it "
+     "on A100 and H100."},
+    {"l2", PARAM_BYTES, AT(l2_bytes), 0, SIZE_MAX_BYTES, "40MiB", NULL,
+     "Second-level cache; 40 MiB is that of an A100."},
+    {"sm_count", PARAM_COUNT, AT(sm_count), 1, 100000, NULL, NULL,
+     "Streaming multiprocessors that run work."},
+    {"clock", PARAM_FREQUENCY, AT(clock_hz), MEGA, 100.0 * GIGA, NULL, NULL,
+     "Boost clock at which the peak rates are quoted."},
+    {"power", PARAM_POWER, AT(power_w), 1, MEGA, NULL, NULL, "Power cap of the card."},
+    {"idle_power", PARAM_POWER, AT(idle_power_w), 0, MEGA, "70W", NULL,
+     "Power drawn by an idle card; nvidia-smi shows about 70 W on an H100."},
+    {"gemm_efficiency", PARAM_RATIO, AT(gemm_efficiency_ratio), 0.01, 1, "75%", NULL,
+     "Share of the peak that a large aligned GEMM reaches at the sustained clock, beside tile and "
+     "wave losses."},
+    {"gemm_k_half", PARAM_RATIO, AT(gemm_k_half), 0, 100000, "64", NULL,
+     "Length of k at which filling and draining the GEMM main loop costs as much as the loop "
+     "itself."},
+    {"kernel_start", PARAM_TIME, AT(kernel_start_s), 0, 1, "1.5us", NULL,
+     "Gap on the GPU between two dependent kernels."},
+    {"attention_flash2_causal_forward_rate", PARAM_FLOP_RATE,
+     AT(attention_forward[ATTENTION_FLASH2][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Forward of flash2 attention, causal: rate at long sequences, head size 128; 0: the card has "
+     "no such kernel."},
+    {"attention_flash2_causal_forward_half", PARAM_RATIO,
+     AT(attention_forward[ATTENTION_FLASH2][1].half_length), 0, 1e6, "500", NULL,
+     "Forward of flash2 attention, causal: tokens at which the rate is half of that."},
+    {"attention_flash2_causal_backward_rate", PARAM_FLOP_RATE,
+     AT(attention_backward[ATTENTION_FLASH2][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Backward of flash2 attention, causal: rate at long sequences, head size 128; 0: the card has "
+     "no such kernel."},
+    {"attention_flash2_causal_backward_half", PARAM_RATIO,
+     AT(attention_backward[ATTENTION_FLASH2][1].half_length), 0, 1e6, "500", NULL,
+     "Backward of flash2 attention, causal: tokens at which the rate is half of that."},
+    {"attention_flash2_full_forward_rate", PARAM_FLOP_RATE,
+     AT(attention_forward[ATTENTION_FLASH2][0].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Forward of flash2 attention, no mask: rate at long sequences, head size 128; 0: the card has "
+     "no such kernel."},
+    {"attention_flash2_full_forward_half", PARAM_RATIO,
+     AT(attention_forward[ATTENTION_FLASH2][0].half_length), 0, 1e6, "250", NULL,
+     "Forward of flash2 attention, no mask: tokens at which the rate is half of that."},
+    {"attention_flash2_full_backward_rate", PARAM_FLOP_RATE,
+     AT(attention_backward[ATTENTION_FLASH2][0].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Backward of flash2 attention, no mask: rate at long sequences, head size 128; 0: the card "
+     "has no such kernel."},
+    {"attention_flash2_full_backward_half", PARAM_RATIO,
+     AT(attention_backward[ATTENTION_FLASH2][0].half_length), 0, 1e6, "250", NULL,
+     "Backward of flash2 attention, no mask: tokens at which the rate is half of that."},
+    {"attention_flash3_causal_forward_rate", PARAM_FLOP_RATE,
+     AT(attention_forward[ATTENTION_FLASH3][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Forward of flash3 attention, causal: rate at long sequences, head size 128; 0: the card has "
+     "no such kernel."},
+    {"attention_flash3_causal_forward_half", PARAM_RATIO,
+     AT(attention_forward[ATTENTION_FLASH3][1].half_length), 0, 1e6, "500", NULL,
+     "Forward of flash3 attention, causal: tokens at which the rate is half of that."},
+    {"attention_flash3_causal_backward_rate", PARAM_FLOP_RATE,
+     AT(attention_backward[ATTENTION_FLASH3][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Backward of flash3 attention, causal: rate at long sequences, head size 128; 0: the card has "
+     "no such kernel."},
+    {"attention_flash3_causal_backward_half", PARAM_RATIO,
+     AT(attention_backward[ATTENTION_FLASH3][1].half_length), 0, 1e6, "500", NULL,
+     "Backward of flash3 attention, causal: tokens at which the rate is half of that."},
+    {"attention_flash3_full_forward_rate", PARAM_FLOP_RATE,
+     AT(attention_forward[ATTENTION_FLASH3][0].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Forward of flash3 attention, no mask: rate at long sequences, head size 128; 0: the card has "
+     "no such kernel."},
+    {"attention_flash3_full_forward_half", PARAM_RATIO,
+     AT(attention_forward[ATTENTION_FLASH3][0].half_length), 0, 1e6, "250", NULL,
+     "Forward of flash3 attention, no mask: tokens at which the rate is half of that."},
+    {"attention_flash3_full_backward_rate", PARAM_FLOP_RATE,
+     AT(attention_backward[ATTENTION_FLASH3][0].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Backward of flash3 attention, no mask: rate at long sequences, head size 128; 0: the card "
+     "has no such kernel."},
+    {"attention_flash3_full_backward_half", PARAM_RATIO,
+     AT(attention_backward[ATTENTION_FLASH3][0].half_length), 0, 1e6, "250", NULL,
+     "Backward of flash3 attention, no mask: tokens at which the rate is half of that."},
+    {"attention_flash2_softmax", PARAM_RATIO, AT(attention_softmax_ratio[ATTENTION_FLASH2]), 0,
+     0.95, "13%", NULL,
+     "Share of flash2 time at head size 128 that does not shrink with the head; 64 against 128 in "
+     "the FlashAttention figures."},
+    {"attention_flash3_softmax", PARAM_RATIO, AT(attention_softmax_ratio[ATTENTION_FLASH3]), 0,
+     0.95, "30%", NULL,
+     "Share of flash3 time at head size 128 that does not shrink with the head; 64 against 128 in "
+     "the FlashAttention figures."},
+    {"price_per_hour", PARAM_MONEY, AT(price_per_hour_usd), 0, 1e6, "0USD", NULL,
+     "Price of one card for an hour."},
+};
+const unsigned gpu_param_count = sizeof gpu_params / sizeof gpu_params[0];

@@ -1,0 +1,126 @@
+/* software.c - how the fields of a software profile are spelt, checked and explained.
+ *
+ * A default is what eager PyTorch with a fused attention kernel does; the profiles of the catalogue
+ * (software.yaml) say what each framework does instead, with sources. Bytes of memory-bound kernels
+ * count reads and writes of 16-bit tensors: a kernel that reads one and writes one costs 4. */
+#include "models/software.h"
+#include "sim/units.h"
+
+#define AT(field) offsetof(struct software_profile, field)
+#define BYTES_MAX 10000.0 /* for each element: no chain of kernels moves more */
+#define HOST_MAX 10.0     /* seconds of host time for one action */
+
+const char *const stage_split_names[] = {"even", "cost", NULL};
+const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
+const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};
+
+const struct param software_params[] = {
+    {"launch", PARAM_TIME, AT(launch_s), 0, HOST_MAX, "10us", NULL,
+     "Host time to launch one kernel."},
+    {"launch_tp_growth", PARAM_RATIO, AT(launch_tp_growth), 0, 10, "0", NULL,
+     "The launch time grows by 1 + this x log2(tp)."},
+    {"pass_host", PARAM_TIME, AT(pass_host_s), 0, HOST_MAX, "0s", NULL,
+     "Host time for each forward or backward pass of a stage."},
+    {"optimizer_host", PARAM_TIME, AT(optimizer_host_s), 0, HOST_MAX, "0s", NULL,
+     "Host time of one optimizer step."},
+    {"data_host", PARAM_TIME, AT(data_host_s), 0, HOST_MAX, "0s", NULL,
+     "Host time to fetch a microbatch."},
+    {"host_sync_loss", PARAM_FLAG, AT(host_sync_loss), 0, 0, "true", NULL,
+     "The host waits for the GPU at the end of a step, to read the loss."},
+    {"norm_forward_bytes", PARAM_RATIO, AT(norm_forward_bytes), 0, BYTES_MAX, "4", NULL,
+     "Memory traffic of a norm forward, bytes for each element of its input: read, write."},
+    {"norm_backward_bytes", PARAM_RATIO, AT(norm_backward_bytes), 0, BYTES_MAX, "8", NULL,
+     "Memory traffic of a norm backward, bytes for each element: input, gradient, residual "
+     "gradient, result."},
+    {"residual_forward_bytes", PARAM_RATIO, AT(residual_forward_bytes), 0, BYTES_MAX, "6", NULL,
+     "Bias, dropout and residual addition forward, bytes for each element: two reads, a write."},
+    {"residual_backward_bytes", PARAM_RATIO, AT(residual_backward_bytes), 0, BYTES_MAX, "4", NULL,
+     "The same backward."},
+    {"activation_forward_bytes", PARAM_RATIO, AT(activation_forward_bytes), 0, BYTES_MAX, "4", NULL,
+     "Activation of the feed-forward block forward, bytes for each element of its inner width "
+     "(swiglu: 6)."},
+    {"activation_backward_bytes", PARAM_RATIO, AT(activation_backward_bytes), 0, BYTES_MAX, "6",
+     NULL, "The same backward; gated blocks move 5/3 of it."},
+    {"rope_forward_bytes", PARAM_RATIO, AT(rope_forward_bytes), 0, BYTES_MAX, "4", NULL,
+     "Rotation forward, bytes for each element of q and k."},
+    {"rope_backward_bytes", PARAM_RATIO, AT(rope_backward_bytes), 0, BYTES_MAX, "4", NULL,
+     "Rotation backward, bytes for each element of q and k."},
+    {"loss_traffic_bytes", PARAM_RATIO, AT(loss_traffic_bytes), 0, BYTES_MAX, "40", NULL,
+     "Memory traffic of the loss, forward and backward together, bytes for each logit; fused 20 to "
+     "30, unfused in fp32 40 to 78."},
+    {"loss_memory_bytes", PARAM_RATIO, AT(loss_memory_bytes), 0, BYTES_MAX, "14", NULL,
+     "Memory at the loss, bytes for each logit: logits 2, fp32 copy 4, softmax 4, gradient 4."},
+    {"math_forward_bytes", PARAM_RATIO, AT(math_forward_bytes), 0, BYTES_MAX, "13", NULL,
+     "Unfused attention forward, bytes moved for each score (scale, mask, softmax, dropout, both "
+     "products)."},
+    {"math_backward_bytes", PARAM_RATIO, AT(math_backward_bytes), 0, BYTES_MAX, "19", NULL,
+     "The same backward."},
+    {"norm_launches", PARAM_RATIO, AT(norm_launches), 0, 1000, "1", NULL,
+     "Kernels launched for each norm."},
+    {"activation_launches", PARAM_RATIO, AT(activation_launches), 0, 1000, "1", NULL,
+     "Kernels launched for each activation."},
+    {"residual_launches", PARAM_RATIO, AT(residual_launches), 0, 1000, "1", NULL,
+     "Kernels launched for each bias, dropout and residual addition."},
+    {"rope_launches", PARAM_RATIO, AT(rope_launches), 0, 1000, "1", NULL,
+     "Kernels launched for each rotation."},
+    {"attention_full_square", PARAM_FLAG, AT(attention_full_square), 0, 0, "false", NULL,
+     "The attention kernel does not skip the masked half (a bias on the scores, for example)."},
+    {"save_norm_input", PARAM_FLAG, AT(save_norm_input), 0, 0, "true", NULL,
+     "The input of a norm is kept for its backward; false: it is rebuilt from the output."},
+    {"activation_saved_factor", PARAM_RATIO, AT(activation_saved_factor), 0, 10, "1", NULL,
+     "Bytes that the activation of the feed-forward block keeps, against the fused ideal."},
+    {"vocabulary_multiple", PARAM_COUNT, AT(vocabulary_multiple), 0, 1000000, "0", NULL,
+     "The vocabulary is padded to a multiple of this x tp; 0: to a multiple of tp only."},
+    {"gradient_fusion", PARAM_FLAG, AT(gradient_fusion), 0, 0, "false", NULL,
+     "Weight gradients accumulate inside the GEMM that computes them."},
+    {"backward_tp_overlap", PARAM_FLAG, AT(backward_tp_overlap), 0, 0, "false", NULL,
+     "The tensor-parallel communication of the backward pass runs beside the weight gradients."},
+    {"backward_regather", PARAM_FLAG, AT(backward_regather), 0, 0, "false", NULL,
+     "With sequence parallelism the input of a linear layer is gathered again in the backward "
+     "pass, not kept."},
+    {"tp_exposed_host", PARAM_TIME, AT(tp_exposed_host_s), 0, HOST_MAX, "0s", NULL,
+     "Host synchronisation for each tensor-parallel collective."},
+    {"overlap_gradients", PARAM_FLAG, AT(overlap_gradients), 0, 0, "true", NULL,
+     "Gradient buckets are reduced during the last backward pass."},
+    {"overlap_parameters", PARAM_FLAG, AT(overlap_parameters), 0, 0, "false", NULL,
+     "The parameter gather after the update hides under the next forward pass."},
+    {"bucket", PARAM_BYTES, AT(bucket_bytes), 0, PETA, "25MiB", NULL,
+     "Size of a gradient bucket; 0: one for each layer. PyTorch DistributedDataParallel uses 25 "
+     "MiB."},
+    {"gradient_reduce_bytes", PARAM_RATIO, AT(gradient_reduce_bytes), 0, 8, "0", NULL,
+     "Bytes of a gradient element on the wire; 0: as it is kept."},
+    {"gradient_kept_bytes", PARAM_RATIO, AT(gradient_kept_bytes), 1, 8, "2", NULL,
+     "Bytes of an accumulated gradient element."},
+    {"gradient_copy", PARAM_FLAG, AT(gradient_copy), 0, 0, "false", NULL,
+     "16-bit gradients live beside the accumulated ones."},
+    {"gradients", PARAM_CHOICE, AT(gradients), 0, 0, "tensor", gradient_layout_names,
+     "Gradients are one flat buffer that is kept, or tensors that come and go."},
+    {"interference", PARAM_RATIO, AT(interference_ratio), 0, 0.99, "0", NULL,
+     "Share of compute speed lost while data-parallel traffic runs beside it."},
+    {"fsdp_prefetch", PARAM_COUNT, AT(fsdp_prefetch), 0, 1000, "1", NULL,
+     "Sharded units gathered ahead of use."},
+    {"fsdp_reshard", PARAM_FLAG, AT(fsdp_reshard), 0, 0, "true", NULL,
+     "The parameters of a unit are freed after its forward pass and gathered again in the "
+     "backward."},
+    {"p2p_blocking", PARAM_FLAG, AT(p2p_blocking), 0, 0, "false", NULL,
+     "1f1b and gpipe wait until a send has finished."},
+    {"p2p_blocking_interleaved", PARAM_FLAG, AT(p2p_blocking_interleaved), 0, 0, "false", NULL,
+     "The interleaved schedule waits until a send has finished."},
+    {"p2p_sync", PARAM_TIME, AT(p2p_sync_s), 0, HOST_MAX, "0s", NULL,
+     "Host synchronisation for each exchange between pipeline stages."},
+    {"split", PARAM_CHOICE, AT(split), 0, 0, "even", stage_split_names,
+     "Layers over stages: the same number each, or by cumulative cost."},
+    {"build", PARAM_CHOICE, AT(build), 0, 0, "first_step", optimizer_build_names,
+     "When the moments of the optimizer are allocated: eagerly at its construction, or in the "
+     "first step."},
+    {"communicator", PARAM_BYTES, AT(communicator_bytes), 0, PETA, "100MB", NULL,
+     "Buffers of one communicator on a rank."},
+    {"expandable_segments", PARAM_FLAG, AT(expandable_segments), 0, 0, "false", NULL,
+     "The caching allocator uses expandable segments."},
+    {"workspace", PARAM_BYTES, AT(workspace_bytes), 0, PETA, "32MiB", NULL,
+     "Workspace of the GEMM library, allocated at its first use; PyTorch gives cuBLAS 32 MiB on "
+     "Hopper."},
+    {"clip_gradients", PARAM_FLAG, AT(clip_gradients), 0, 0, "true", NULL,
+     "The gradient norm is reduced over the whole model before the update."},
+};
+const unsigned software_param_count = sizeof software_params / sizeof software_params[0];

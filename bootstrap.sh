@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The two commands of the README, from nothing but a checkout:
+#   ./bootstrap.sh run    installs what is missing, builds, and runs the main job
+#   ./bootstrap.sh test   the same, and runs every test (gcc with sanitizers, gcc, clang, the fuzzer)
+# Both may be repeated at once; a second call only does what is left to do.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+run_packages=(gcc cmake ninja-build pkg-config libc6-dev libgsl-dev libuv1-dev libsqlite3-dev
+    libyaml-dev libjansson-dev)
+test_packages=(clang libclang-rt-14-dev clang-format libcmocka-dev bats sqlite3 gawk)
+
+say() { printf '%s\n' "bootstrap: $*" >&2; }
+
+usage() {
+    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+install_missing() {
+    local missing=() package
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        say "this is no Debian-like system, so nothing is installed; needed are: $*"
+        return 0
+    fi
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            missing+=("$package")
+    done
+    if [ ${#missing[@]} -eq 0 ]; then
+        say "every package is there"
+        return 0
+    fi
+    say "installing: ${missing[*]}"
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || {
+            say "these packages are missing and you are not root: ${missing[*]}"
+            exit 1
+        }
+        as_root=(sudo)
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    "${as_root[@]}" apt-get update -q >&2 || say "the package lists could not be refreshed"
+    "${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}" >&2 || {
+        say "the packages could not be installed; install them by hand and call this again"
+        exit 1
+    }
+}
+
+build() { # preset
+    say "building preset $1"
+    [ -f "build/$1/build.ninja" ] || cmake --preset "$1" >&2
+    cmake --build --preset "$1" >&2
+}
+
+test_preset() { # preset, ctest arguments
+    local preset=$1
+    shift
+    build "$preset"
+    say "testing preset $preset"
+    ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" "$@"
+}
+
+case "${1:-}" in
+run)
+    install_missing "${run_packages[@]}"
+    [ -f build/release/build.ninja ] || cmake --preset release -DORRERY_TESTS=OFF >&2
+    build release
+    say "running the main job: scenarios/llama3-70b-64xh100.yaml"
+    exec build/release/analysis/orrery run scenarios/llama3-70b-64xh100.yaml
+    ;;
+test)
+    install_missing "${run_packages[@]}" "${test_packages[@]}"
+    # A build folder made by `run` has no tests yet.
+    cmake --preset release -DORRERY_TESTS=ON >&2
+    test_preset dev
+    test_preset release
+    test_preset clang
+    build debug
+    test_preset tsan -L threads
+    build fuzz
+    say "fuzzing for ${FUZZ_SECONDS:-60} s"
+    tests/fuzz/run build/fuzz "${FUZZ_SECONDS:-60}"
+    tests/laws/digest build/release build/clang build/debug
+    say "all tests passed"
+    ;;
+*) usage ;;
+esac

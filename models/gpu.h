@@ -81,6 +81,9 @@ struct kernel kernel_attention(const char *name, enum attention_kernel which, en
                                double element_bytes);
 struct kernel kernel_memory(const char *name, double bytes, double launches);
 
+/* Has the card curves for this kernel? (Unfused attention needs none.) */
+bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which);
+
 /* The door of calibration: measured times, asked before the structural model. */
 struct kernel_profile;
 typedef bool kernel_lookup_fn(const struct kernel_profile *profile, const struct kernel *kernel,

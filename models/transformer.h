@@ -14,19 +14,30 @@
 #include "models/gpu.h"
 #include "models/software.h"
 
-enum ffn_kind { FFN_GELU, FFN_SWIGLU, FFN_SQUARED_RELU };
-enum norm_kind { NORM_LAYERNORM, NORM_RMS };
-enum position_kind { POSITION_LEARNED, POSITION_ROPE, POSITION_ALIBI };
+enum ffn_kind {
+    FFN_GELU,
+    FFN_SWIGLU,
+    FFN_SQUARED_RELU
+};
+enum norm_kind {
+    NORM_LAYERNORM,
+    NORM_RMS
+};
+enum position_kind {
+    POSITION_LEARNED,
+    POSITION_ROPE,
+    POSITION_ALIBI
+};
 extern const char *const ffn_names[], *const norm_names[], *const position_names[];
 
 struct model_shape {
     const char *name;
     uint64_t layers, hidden, heads, kv_heads, head_size, ffn_hidden, vocabulary;
-    uint64_t positions_max;   /* rows of a learned position table; 0: the sequence length */
-    int ffn, norm, position;  /* the enums above */
+    uint64_t positions_max;  /* rows of a learned position table; 0: the sequence length */
+    int ffn, norm, position; /* the enums above */
     bool tied_embeddings;
-    bool biases;              /* linear layers have biases */
-    double dropout_ratio;     /* 0: no dropout ops and no masks */
+    bool biases;          /* linear layers have biases */
+    double dropout_ratio; /* 0: no dropout ops and no masks */
     /* Mixture of experts; experts = 0: dense. */
     uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;
     /* Multi-head latent attention; kv_rank = 0: ordinary attention. */
@@ -35,6 +46,9 @@ struct model_shape {
 };
 extern const struct param model_params[];
 extern const unsigned model_param_count;
+
+/* Replaces the zeros that mean "the usual": kv_heads, head_size, ffn_hidden. Call after reading. */
+void model_complete(struct model_shape *m);
 
 double model_embedding_parameters(const struct model_shape *m, uint64_t sequence);
 double model_layer_parameters(const struct model_shape *m, uint64_t layer);
@@ -55,33 +69,64 @@ struct layer_context {
     bool sequence_parallel;
     bool causal;
     bool cp_ring; /* keys and values circulate instead of being gathered */
+    /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
+     * gradients of each microbatch are reduced before they are added). */
+    bool accumulate;
 };
 
-enum segment_comm { SEGMENT_NONE, SEGMENT_TP, SEGMENT_CP };
-enum comm_op { COMM_ALL_REDUCE, COMM_ALL_GATHER, COMM_REDUCE_SCATTER, COMM_BROADCAST,
-               COMM_ALL_TO_ALL, COMM_SEND, COMM_RING_EXCHANGE };
+/* Communication of a segment. A transfer with comm = SEGMENT_NONE is absent.
+ *
+ * Forward of a segment:  `before` -> forward kernels, `beside` meanwhile -> `after` -> the next.
+ *   The next segment starts when kernels, `beside` and `after` have finished.
+ * Backward of a segment: `backward_before` -> dgrad kernels, `backward_beside` and
+ * `backward_gather` meanwhile -> `backward_after` -> the segment before. wgrad kernels need dgrad
+ * and `backward_gather`; nobody waits for them but the gradient reduction. Where the software
+ * overlaps (backward_tp_overlap) the last `wgrad_beside_count` of them run while `backward_after`
+ * is on the wire, the others before it starts; without overlap all run before `backward_after`. In
+ * a ring of context parallelism `beside` carries the exchange of keys and values; its bytes are the
+ * full buffer over all ranks, as for an all-gather, which sends as much over the same wires.
+ *
+ * The bias, dropout and addition that close a layer stand at the start of the next one's first
+ * segment (and of the first's, instead of the head): a stage does as many, and no op is needed for
+ * them alone. */
+enum segment_comm {
+    SEGMENT_NONE,
+    SEGMENT_TP,
+    SEGMENT_CP
+};
+enum comm_op {
+    COMM_ALL_REDUCE,
+    COMM_ALL_GATHER,
+    COMM_REDUCE_SCATTER,
+    COMM_BROADCAST,
+    COMM_ALL_TO_ALL,
+    COMM_SEND,
+    COMM_RING_EXCHANGE
+};
 extern const char *const comm_op_names[]; /* NULL-ended: all_reduce, all_gather, ... */
 struct segment_transfer {
-    enum segment_comm comm; /* SEGMENT_NONE: nothing is sent */
+    enum segment_comm comm;
     enum comm_op op;
     double bytes; /* full buffer, as nccl-tests counts */
 };
 /* A tensor kept from forward to backward. */
 struct saved_tensor {
-    const char *name; /* "softmax output", a literal */
-    double bytes;     /* on this rank */
+    const char *name;    /* "softmax output", a literal */
+    double bytes;        /* on this rank */
     bool attention_core; /* dropped by selective recomputation */
 };
-enum { SEGMENT_KERNEL_MAX = 16, SEGMENT_SAVED_MAX = 12, LAYER_SEGMENT_MAX = 8 };
+enum {
+    SEGMENT_KERNEL_MAX = 20,
+    SEGMENT_SAVED_MAX = 16,
+    LAYER_SEGMENT_MAX = 8
+};
 struct segment {
-    const char *name; /* "attention", "mlp", "norm" */
+    const char *name;    /* "attention", "mlp", "norm" */
     bool attention_core; /* selective recomputation repeats this segment's core kernels */
-    struct segment_transfer before; /* forward, on its input: waits for it */
-    struct segment_transfer after;  /* forward, on its output */
-    struct segment_transfer backward_before; /* on the gradient of its output */
-    struct segment_transfer backward_gather; /* re-gather of the saved input, beside dgrad */
-    struct segment_transfer backward_after;  /* on the gradient of its input, beside wgrad */
+    struct segment_transfer before, beside, after;
+    struct segment_transfer backward_before, backward_beside, backward_gather, backward_after;
     unsigned forward_count, dgrad_count, wgrad_count, saved_count, core_count;
+    unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
     struct kernel forward[SEGMENT_KERNEL_MAX];
     struct kernel dgrad[SEGMENT_KERNEL_MAX]; /* backward for inputs, norms, attention */
     struct kernel wgrad[SEGMENT_KERNEL_MAX]; /* backward for weights */
@@ -93,8 +138,8 @@ struct segment {
 struct layer {
     unsigned segment_count;
     struct segment segments[LAYER_SEGMENT_MAX];
-    double input_bytes;  /* of the layer's input on this rank: all that full recompute keeps */
-    double parameters;   /* of this rank's shard (1/tp of the matrices, whole norms) */
+    double input_bytes; /* of the layer's input on this rank: all that full recompute keeps */
+    double parameters;  /* of this rank's shard (1/tp of the matrices, whole norms) */
 };
 /* Pure; deterministic. */
 void transformer_layer(const struct layer_context *context, struct layer *out);

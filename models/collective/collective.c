@@ -1,0 +1,122 @@
+#include <math.h>
+#include <string.h>
+
+#include "models/collective/collective_kind.h"
+#include "sim/check.h"
+
+const char *const protocol_names[] = {"ll", "ll128", "simple", NULL};
+
+#define X(name) &collective_##name,
+const struct collective_kind *const collective_kinds[] = {
+#include "models/collective/collective_list.h"
+};
+#undef X
+const unsigned collective_kind_count = sizeof collective_kinds / sizeof *collective_kinds;
+
+const struct collective_kind *collective_find(const char *name)
+{
+    for (unsigned i = 0; i < collective_kind_count; i++) {
+        if (strcmp(collective_kinds[i]->name, name) == 0) {
+            return collective_kinds[i];
+        }
+    }
+    return NULL;
+}
+
+void collective_tune(enum comm_op op, const struct group_shape *shape, double bytes,
+                     struct collective_plan *out)
+{
+    *out = (struct collective_plan){.cap_bytes_per_s = INFINITY};
+    if (shape->ranks <= 1) {
+        return;
+    }
+    out->time_s = INFINITY;
+    for (unsigned i = 0; i < collective_kind_count; i++) {
+        const struct collective_kind *kind = collective_kinds[i];
+        if (!kind->carries(op, shape)) {
+            continue;
+        }
+        for (int p = 0; p < PROTOCOL_COUNT; p++) {
+            struct collective_plan plan = {.kind = kind, .protocol = (enum protocol)p};
+            if (kind->plan(op, shape, bytes, plan.protocol, &plan) && plan.time_s < out->time_s) {
+                *out = plan;
+            }
+        }
+    }
+    CHECK(out->kind != NULL);
+}
+
+double collective_bus_factor(enum comm_op op, uint32_t ranks)
+{
+    double n = ranks;
+    switch (op) {
+    case COMM_ALL_REDUCE:
+        return 2.0 * (n - 1.0) / n;
+    case COMM_ALL_GATHER:
+    case COMM_REDUCE_SCATTER:
+    case COMM_ALL_TO_ALL:
+        return (n - 1.0) / n;
+    default:
+        return 1.0;
+    }
+}
+
+/* Members of each node: how many nodes, the most and the fewest in one. GPUs stand node by node. */
+static void count_nodes(const struct topology *topology, const uint32_t *gpus, uint32_t count,
+                        struct group_shape *out)
+{
+    uint32_t run = 0, least = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        run++;
+        bool last = i + 1 == count ||
+                    topology_node_of(topology, gpus[i + 1]) != topology_node_of(topology, gpus[i]);
+        if (last) {
+            out->nodes++;
+            out->ranks_per_node = run > out->ranks_per_node ? run : out->ranks_per_node;
+            least = run < least ? run : least;
+            run = 0;
+        }
+    }
+    out->even = least == out->ranks_per_node;
+}
+
+/* Slowest and longest of the ring neighbours' routes, inside nodes and across. */
+static void measure_routes(const struct topology *topology, const uint32_t *gpus, uint32_t count,
+                           struct group_shape *out)
+{
+    out->inside_bytes_per_s = out->outside_bytes_per_s = INFINITY;
+    uint32_t k = out->ranks_per_node;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t next = (i + 1) % count;
+        uint32_t across = out->even ? (i + k) % count : next;
+        struct route route;
+        if (topology_node_of(topology, gpus[i]) == topology_node_of(topology, gpus[next])) {
+            topology_route(topology, gpus[i], gpus[next], 0, &route);
+            out->inside_bytes_per_s = fmin(out->inside_bytes_per_s, route.bytes_per_s);
+            out->inside_latency_s = fmax(out->inside_latency_s, route.latency_s);
+        }
+        if (topology_node_of(topology, gpus[i]) != topology_node_of(topology, gpus[across])) {
+            topology_route(topology, gpus[i], gpus[across], 0, &route);
+            out->outside_bytes_per_s = fmin(out->outside_bytes_per_s, route.bytes_per_s);
+            out->outside_latency_s = fmax(out->outside_latency_s, route.latency_s);
+        }
+    }
+}
+
+void collective_shape(const struct topology *topology, const uint32_t *gpus, uint32_t count,
+                      struct group_shape *out)
+{
+    *out = (struct group_shape){.ranks = count};
+    const struct topology_spec *spec = &topology->spec;
+    count_nodes(topology, gpus, count, out);
+    measure_routes(topology, gpus, count, out);
+    out->inside_switch = spec->node.nvlink_bytes_per_s > 0.0;
+    out->nvls = spec->node.nvls && out->ranks_per_node > 1;
+    out->transport_latency_s = spec->fabric.latency_s;
+    if (out->nodes > 1) {
+        /* Members of a node beyond its NICs share them. */
+        uint32_t nics = topology->nics_per_node;
+        uint32_t used = out->ranks_per_node < nics ? out->ranks_per_node : nics;
+        out->outside_bytes_per_s *= used;
+    }
+}

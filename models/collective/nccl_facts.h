@@ -1,0 +1,104 @@
+/* nccl_facts.h - latencies and ceilings that NCCL's own tuner works with, as plain numbers.
+ *
+ * Facts from NVIDIA/nccl src/graph/tuning.cc (2.18 to 2.21): base latency of each algorithm and
+ * protocol, latency of one step over NVLink, PCIe and the network, the ceilings of LL and LL128.
+ * Efficiencies of the Simple protocol are measured ones, named beside each. They are physical
+ * constants of a library on today's GPUs, not of a machine: bandwidths scale with the wire. */
+#ifndef ORRERY_MODELS_COLLECTIVE_NCCL_FACTS_H
+#define ORRERY_MODELS_COLLECTIVE_NCCL_FACTS_H
+
+#include "models/collective/collective_kind.h"
+#include "sim/units.h"
+
+enum nccl_wire {
+    NCCL_NVLINK,
+    NCCL_PCIE,
+    NCCL_NET,
+    NCCL_WIRE_COUNT
+};
+enum nccl_algorithm {
+    NCCL_TREE,
+    NCCL_RING,
+    NCCL_ALGORITHM_COUNT
+};
+
+/* Start of a collective: launch on the GPU and first flags; [algorithm][protocol], LL LL128 Simple.
+ */
+static const double nccl_base_s[NCCL_ALGORITHM_COUNT][PROTOCOL_COUNT] = {
+    {6.8 * MICROSECOND, 14.0 * MICROSECOND, 8.4 * MICROSECOND},
+    {6.6 * MICROSECOND, 14.0 * MICROSECOND, 8.4 * MICROSECOND},
+};
+/* One step over a wire; [wire][algorithm][protocol]. */
+static const double nccl_step_s[NCCL_WIRE_COUNT][NCCL_ALGORITHM_COUNT][PROTOCOL_COUNT] = {
+    {{0.6 * MICROSECOND, 1.25 * MICROSECOND, 4.0 * MICROSECOND},
+     {0.6 * MICROSECOND, 1.9 * MICROSECOND, 3.4 * MICROSECOND}},
+    {{1.0 * MICROSECOND, 1.9 * MICROSECOND, 4.0 * MICROSECOND},
+     {1.0 * MICROSECOND, 2.5 * MICROSECOND, 5.7 * MICROSECOND}},
+    {{5.0 * MICROSECOND, 8.5 * MICROSECOND, 14.0 * MICROSECOND},
+     {2.7 * MICROSECOND, 4.0 * MICROSECOND, 14.0 * MICROSECOND}},
+};
+/* In-switch reduction: one start for any number of GPUs (NVLS, Simple only), and its network step.
+ */
+static const double nccl_nvls_base_s = 23.0 * MICROSECOND;
+static const double nccl_nvls_net_step_s = 14.0 * MICROSECOND;
+
+/* LL sends a flag with every 4 bytes: half of the wire at best; with its fences NCCL's ceilings are
+ * 39, 87.7 and 141 GB/s on links of 150, 300 and 450 GB/s: .26 to .31 of the wire. Across nodes 19
+ * to 45 GB/s whatever the NICs; the middle is taken. */
+static const double nccl_ll_ratio = 0.30;
+static const double nccl_ll_net_bytes_per_s = 22.5 * GIGA;
+/* LL128 sends 120 of each 128 bytes; NCCL counts .92 of what Simple reaches. */
+static const double nccl_ll128_ratio = 0.92;
+/* What a ring of Simple reaches of an NVLink port: 235 of 300 GB/s on 8 A100 (ml-engineering's
+ * nccl-tests, collectives.csv). Over PCIe the wire's own figure is already a usable one. */
+static const double nccl_ring_nvlink_ratio = 0.783;
+/* NVLS payload against the port: 8 H100 reach 288 GB/s of all-reduced data (busbw 504 at large
+ * sizes, Azure ND H100 v5, collectives.csv) where a port of 450 GB/s carries (n + 1)/n of it. */
+static const double nccl_nvls_ratio = 0.72;
+/* Double binary trees reach .92 of the ring's wire (tuning.cc). */
+static const double nccl_tree_ratio = 0.92;
+
+static inline enum nccl_wire nccl_inside_wire(const struct group_shape *shape)
+{
+    return shape->inside_switch ? NCCL_NVLINK : NCCL_PCIE;
+}
+
+/* Ceiling of a wire's payload by protocol, inside a node. */
+static inline double nccl_inside_bytes_per_s(const struct group_shape *shape,
+                                             enum protocol protocol)
+{
+    double simple =
+        shape->inside_bytes_per_s * (shape->inside_switch ? nccl_ring_nvlink_ratio : 1.0);
+    if (protocol == PROTOCOL_LL) {
+        return shape->inside_bytes_per_s * nccl_ll_ratio;
+    }
+    return protocol == PROTOCOL_LL128 ? simple * nccl_ll128_ratio : simple;
+}
+
+/* The same between nodes, for all NICs of the members in a node together. */
+static inline double nccl_outside_bytes_per_s(const struct group_shape *shape,
+                                              enum protocol protocol)
+{
+    if (protocol == PROTOCOL_LL) {
+        double half = shape->outside_bytes_per_s / 2.0;
+        return half < nccl_ll_net_bytes_per_s ? half : nccl_ll_net_bytes_per_s;
+    }
+    return protocol == PROTOCOL_LL128 ? shape->outside_bytes_per_s * nccl_ll128_ratio
+                                      : shape->outside_bytes_per_s;
+}
+
+/* One step between nodes: NCCL's figure and what this fabric adds to it. */
+static inline double nccl_net_step_s(const struct group_shape *shape, enum nccl_algorithm algorithm,
+                                     enum protocol protocol)
+{
+    return nccl_step_s[NCCL_NET][algorithm][protocol] + shape->outside_latency_s +
+           shape->transport_latency_s;
+}
+
+static inline double nccl_inside_step_s(const struct group_shape *shape,
+                                        enum nccl_algorithm algorithm, enum protocol protocol)
+{
+    return nccl_step_s[nccl_inside_wire(shape)][algorithm][protocol] + shape->inside_latency_s;
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* ring - every member passes pieces to the next: n - 1 steps, twice for an all-reduce.
+ *
+ * Inside a node the pieces go round the switch; across nodes NCCL runs one ring for each NIC, each
+ * crossing a node's border once, so that every NIC of the members carries an equal share and every
+ * inside link of a k-member node carries (k - 1)/k of the payload. Uneven groups run one ring.
+ * Bytes on a port: 2(n-1)/n of the payload (all-reduce), (n-1)/n (all-gather, reduce-scatter), 1
+ * (broadcast; ring exchange, where the payload is what one member passes on). */
+#include <math.h>
+
+#include "models/collective/nccl_facts.h"
+
+static bool carries(enum comm_op op, const struct group_shape *shape)
+{
+    (void)shape;
+    return op == COMM_ALL_REDUCE || op == COMM_ALL_GATHER || op == COMM_REDUCE_SCATTER ||
+           op == COMM_BROADCAST || op == COMM_RING_EXCHANGE;
+}
+
+static double step_count(enum comm_op op, double members)
+{
+    switch (op) {
+    case COMM_ALL_REDUCE:
+        return 2.0 * (members - 1.0);
+    case COMM_RING_EXCHANGE:
+        return 1.0;
+    default:
+        return members - 1.0;
+    }
+}
+
+static double port_weight(enum comm_op op, const struct group_shape *shape)
+{
+    double n = shape->ranks;
+    if (op == COMM_BROADCAST || op == COMM_RING_EXCHANGE) {
+        return 1.0;
+    }
+    return (op == COMM_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
+}
+
+/* A ring exchange crosses nodes with whole messages, one from each node; other rings run a channel
+ * for each NIC. */
+static double channels(enum comm_op op, const struct group_shape *shape)
+{
+    bool many = shape->nodes > 1 && shape->even && op != COMM_RING_EXCHANGE;
+    return many ? shape->ranks_per_node : 1.0;
+}
+
+static double rate_ceiling(enum comm_op op, const struct group_shape *shape, enum protocol protocol)
+{
+    double weight = port_weight(op, shape);
+    double ceiling = INFINITY;
+    if (shape->ranks_per_node > 1) {
+        ceiling = nccl_inside_bytes_per_s(shape, protocol) / weight;
+    }
+    if (shape->nodes > 1) {
+        double used = channels(op, shape) / shape->ranks_per_node;
+        ceiling = fmin(ceiling, nccl_outside_bytes_per_s(shape, protocol) * used / weight);
+    }
+    return ceiling;
+}
+
+static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
+                 enum protocol protocol, struct collective_plan *out)
+{
+    if (protocol == PROTOCOL_LL128 && !shape->inside_switch) {
+        return false; /* NCCL enables LL128 on NVLink machines only */
+    }
+    double steps = step_count(op, shape->ranks);
+    double outside = shape->nodes > 1 ? fmin(steps, step_count(op, shape->nodes)) : 0.0;
+    out->latency_s = nccl_base_s[NCCL_RING][protocol] +
+                     (steps - outside) * nccl_inside_step_s(shape, NCCL_RING, protocol) +
+                     outside * nccl_net_step_s(shape, NCCL_RING, protocol);
+    out->cap_bytes_per_s = rate_ceiling(op, shape, protocol);
+    out->time_s = out->latency_s + bytes / out->cap_bytes_per_s;
+    return true;
+}
+
+static void wires_channels(const struct group_shape *shape, double weight, wire_fn *emit,
+                           void *context)
+{
+    uint32_t k = shape->ranks_per_node;
+    for (uint32_t node = 0; node < shape->nodes; node++) {
+        uint32_t next = (node + 1) % shape->nodes;
+        for (uint32_t j = 0; j < k; j++) {
+            emit(context, node * k + j, next * k + j, weight / k);
+            if (k > 1) {
+                emit(context, node * k + j, node * k + (j + 1) % k, weight * (k - 1) / k);
+            }
+        }
+    }
+}
+
+static void wires(enum comm_op op, const struct group_shape *shape, const uint32_t *node_of,
+                  wire_fn *emit, void *context)
+{
+    (void)node_of;
+    double weight = port_weight(op, shape);
+    if (channels(op, shape) > 1.0 || (shape->nodes > 1 && shape->ranks_per_node == 1)) {
+        wires_channels(shape, weight, emit, context);
+        return;
+    }
+    for (uint32_t i = 0; i < shape->ranks; i++) {
+        emit(context, i, (i + 1) % shape->ranks, weight);
+    }
+}
+
+const struct collective_kind collective_ring = {
+    .name = "ring",
+    .doc = "every member passes pieces to the next; n - 1 steps, twice for an all-reduce",
+    .carries = carries,
+    .plan = plan,
+    .wires = wires,
+    .port_weight = port_weight,
+};

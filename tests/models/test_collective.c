@@ -1,0 +1,229 @@
+/* Every collective kind over all small shapes: what its wires carry, and that its rate ceiling
+ * never promises more than they can. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/collective/collective_kind.h"
+#include "sim/units.h"
+
+enum {
+    MEMBER_MAX = 64
+};
+static const double slack = 1e-12;
+
+struct load {
+    uint32_t ranks, per_node;
+    double in[MEMBER_MAX], port_out[MEMBER_MAX]; /* port_out: inside wires only */
+    double border_out[MEMBER_MAX];               /* by node */
+};
+
+static void add_wire(void *context, uint32_t from, uint32_t to, double weight)
+{
+    struct load *load = context;
+    assert_true(from < load->ranks && to < load->ranks && weight > 0);
+    uint32_t node = from / load->per_node;
+    load->in[to] += weight;
+    if (node == to / load->per_node) {
+        load->port_out[from] += weight;
+    } else {
+        load->border_out[node] += weight;
+    }
+}
+
+static struct group_shape shape_of(uint32_t nodes, uint32_t per_node, bool nvls)
+{
+    return (struct group_shape){
+        .ranks = nodes * per_node,
+        .nodes = nodes,
+        .ranks_per_node = per_node,
+        .even = true,
+        .nvls = nvls && per_node > 1,
+        .inside_bytes_per_s = 450 * GIGA,
+        .inside_latency_s = 1 * MICROSECOND,
+        .outside_bytes_per_s = 50 * GIGA * per_node,
+        .outside_latency_s = 2 * MICROSECOND,
+        .inside_switch = true,
+    };
+}
+
+static double most(const double *values, uint32_t count)
+{
+    double result = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        result = fmax(result, values[i]);
+    }
+    return result;
+}
+
+typedef void check_fn(const struct collective_kind *kind, enum comm_op op,
+                      const struct group_shape *shape, const struct load *load);
+
+static void for_all(check_fn *check)
+{
+    uint32_t node_of[MEMBER_MAX];
+    for (unsigned i = 0; i < collective_kind_count; i++) {
+        for (int op = COMM_ALL_REDUCE; op <= COMM_RING_EXCHANGE; op++) {
+            for (uint32_t nodes = 1; nodes <= 8; nodes++) {
+                for (uint32_t k = 1; k <= 8; k++) {
+                    struct group_shape shape = shape_of(nodes, k, true);
+                    const struct collective_kind *kind = collective_kinds[i];
+                    if (shape.ranks < 2 || !kind->carries((enum comm_op)op, &shape)) {
+                        continue;
+                    }
+                    for (uint32_t m = 0; m < shape.ranks; m++) {
+                        node_of[m] = m / k;
+                    }
+                    struct load load = {.ranks = shape.ranks, .per_node = k};
+                    kind->wires((enum comm_op)op, &shape, node_of, add_wire, &load);
+                    check(kind, (enum comm_op)op, &shape, &load);
+                }
+            }
+        }
+    }
+}
+
+/* Information bound: who did not have a byte must receive it. */
+static void check_received(const struct collective_kind *kind, enum comm_op op,
+                           const struct group_shape *shape, const struct load *load)
+{
+    (void)kind;
+    double n = shape->ranks;
+    double needed = (n - 1) / n;
+    for (uint32_t m = 0; m < shape->ranks; m++) {
+        if (op == COMM_SEND) {
+            needed = m == 1 ? 1.0 : 0.0;
+        }
+        /* A tree or hierarchy hands pieces on inside the node: the bound holds for nodes. */
+        assert_true(load->in[m] >= needed / shape->ranks_per_node - slack);
+        if (shape->nodes == 1) {
+            assert_true(load->in[m] >= needed - slack);
+        }
+    }
+}
+
+static void check_ceiling(const struct collective_kind *kind, enum comm_op op,
+                          const struct group_shape *shape, const struct load *load)
+{
+    double port = most(load->port_out, shape->ranks);
+    double border = most(load->border_out, shape->nodes);
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        struct collective_plan plan;
+        if (!kind->plan(op, shape, 1e6, (enum protocol)p, &plan)) {
+            continue;
+        }
+        assert_true(plan.latency_s > 0);
+        assert_true(plan.cap_bytes_per_s * port <= shape->inside_bytes_per_s * (1 + slack));
+        assert_true(plan.cap_bytes_per_s * border <= shape->outside_bytes_per_s * (1 + slack));
+    }
+}
+
+static void check_port(const struct collective_kind *kind, enum comm_op op,
+                       const struct group_shape *shape, const struct load *load)
+{
+    double port = most(load->port_out, shape->ranks);
+    if (shape->nodes == 1) {
+        assert_true(fabs(port - kind->port_weight(op, shape)) < slack);
+    }
+}
+
+static void test_received(void **state)
+{
+    (void)state;
+    for_all(check_received);
+}
+
+static void test_ceiling(void **state)
+{
+    (void)state;
+    for_all(check_ceiling);
+}
+
+static void test_port(void **state)
+{
+    (void)state;
+    for_all(check_port);
+}
+
+/* The ring's border carries what the textbook says, spread evenly over its NICs. */
+static void test_ring_border(void **state)
+{
+    (void)state;
+    uint32_t node_of[MEMBER_MAX] = {0};
+    struct group_shape shape = shape_of(4, 8, false);
+    struct load load = {.ranks = 32, .per_node = 8};
+    collective_find("ring")->wires(COMM_ALL_REDUCE, &shape, node_of, add_wire, &load);
+    for (uint32_t node = 0; node < 4; node++) {
+        assert_true(fabs(load.border_out[node] - 2.0 * 31 / 32) < slack);
+    }
+}
+
+static void test_tuner_is_the_minimum(void **state)
+{
+    (void)state;
+    for (uint32_t nodes = 1; nodes <= 16; nodes *= 2) {
+        struct group_shape shape = shape_of(nodes, 4, nodes != 4);
+        double last = 0;
+        for (double bytes = 8; bytes < 16 * GIB; bytes *= 2) {
+            struct collective_plan best, other;
+            collective_tune(COMM_ALL_REDUCE, &shape, bytes, &best);
+            assert_true(best.time_s >= last);
+            last = best.time_s;
+            for (unsigned i = 0; i < collective_kind_count; i++) {
+                for (int p = 0; p < PROTOCOL_COUNT; p++) {
+                    const struct collective_kind *kind = collective_kinds[i];
+                    if (kind->carries(COMM_ALL_REDUCE, &shape) &&
+                        kind->plan(COMM_ALL_REDUCE, &shape, bytes, (enum protocol)p, &other)) {
+                        assert_true(best.time_s <= other.time_s);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* Small messages go by LL, large ones by Simple; a tree beats the ring on many nodes when small. */
+static void test_tuner_chooses_as_nccl_does(void **state)
+{
+    (void)state;
+    struct collective_plan plan;
+    struct group_shape one = shape_of(1, 8, false), many = shape_of(32, 8, false);
+    collective_tune(COMM_ALL_REDUCE, &one, 1024, &plan);
+    assert_int_equal(plan.protocol, PROTOCOL_LL);
+    collective_tune(COMM_ALL_REDUCE, &one, 1 * GIB, &plan);
+    assert_int_equal(plan.protocol, PROTOCOL_SIMPLE);
+    assert_string_equal(plan.kind->name, "ring");
+    collective_tune(COMM_ALL_REDUCE, &many, 1024, &plan);
+    assert_string_equal(plan.kind->name, "tree");
+    one.nvls = true;
+    collective_tune(COMM_ALL_REDUCE, &one, 1 * GIB, &plan);
+    assert_string_equal(plan.kind->name, "nvls");
+}
+
+static void test_alone_costs_nothing(void **state)
+{
+    (void)state;
+    struct group_shape shape = shape_of(1, 1, false);
+    struct collective_plan plan;
+    collective_tune(COMM_ALL_REDUCE, &shape, 1 * GIB, &plan);
+    assert_true(plan.time_s == 0 && plan.latency_s == 0 && isinf(plan.cap_bytes_per_s));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_received),
+        cmocka_unit_test(test_ceiling),
+        cmocka_unit_test(test_port),
+        cmocka_unit_test(test_ring_border),
+        cmocka_unit_test(test_tuner_is_the_minimum),
+        cmocka_unit_test(test_tuner_chooses_as_nccl_does),
+        cmocka_unit_test(test_alone_costs_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

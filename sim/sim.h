@@ -3,9 +3,10 @@
  * Players register one handler for each event rank; sim_run pops events in order and calls the
  * handler of each. After every instant (all events of one time handled) the settle handlers run, in
  * ascending rank: that is where the network solves its shares once for many simultaneous starts.
+ * They also run once when sim_run begins, for what was set up before the first event.
  * A settle handler may set events at the same instant; then the instant goes on.
- * Many simulations may live in one process, on many threads; there are no globals (sim_enter keeps
- * one thread-local pointer for CHECK's message only). */
+ * Many simulations may live in one process, on many threads; there are no globals (sim_run gives
+ * check.h one thread-local pointer, for CHECK's message only). */
 #ifndef ORRERY_SIM_SIM_H
 #define ORRERY_SIM_SIM_H
 

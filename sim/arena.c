@@ -1,0 +1,174 @@
+/* Invariants
+ * 1. Blocks form a list in the order in which they are filled; `current` is the one being filled
+ *    (NULL before the first), and every block after it has used == 0.
+ * 2. In each block, bytes from `touched` on are zero since they came from the host, so that only
+ *    bytes that were handed out before are cleared again. used <= touched <= size holds between
+ *    calls.
+ * 3. Block sizes double up to BLOCK_LARGEST, or are what one large allocation needs. */
+#include "sim/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/check.h"
+
+enum {
+    BLOCK_FIRST = 16 * 1024,
+    BLOCK_LARGEST = 64 * 1024 * 1024
+};
+#ifdef ORRERY_POISON
+enum {
+    POISON_BYTE = 0xA5
+};
+#endif
+
+struct block {
+    struct block *next;
+    size_t size, used, touched; /* bytes of `data` */
+    max_align_t data[];
+};
+
+struct arena {
+    struct block *first, *current;
+    size_t next_size, taken_bytes;
+};
+
+struct arena *arena_create(void)
+{
+    struct arena *arena = calloc(1, sizeof *arena);
+    CHECK(arena != NULL);
+    arena->next_size = BLOCK_FIRST;
+    arena->taken_bytes = sizeof *arena;
+    return arena;
+}
+
+void arena_destroy(struct arena *arena)
+{
+    if (arena == NULL)
+        return;
+    for (struct block *block = arena->first, *next; block != NULL; block = next) {
+        next = block->next;
+        free(block);
+    }
+    free(arena);
+}
+
+static struct block *block_create(struct arena *arena, size_t need)
+{
+    size_t size = arena->next_size > need ? arena->next_size : need;
+    CHECK(size <= SIZE_MAX - sizeof(struct block));
+    struct block *block = calloc(1, sizeof *block + size);
+    CHECK(block != NULL);
+    block->size = size;
+    arena->taken_bytes += sizeof *block + size;
+    if (arena->next_size < BLOCK_LARGEST)
+        arena->next_size *= 2;
+    return block;
+}
+
+/* Where an object would begin in the block: an offset, which may lie beyond its end. */
+static size_t block_offset(const struct block *block, size_t alignment)
+{
+    uintptr_t address = (uintptr_t)block->data + block->used;
+    uintptr_t aligned = (address + (alignment - 1)) & ~(uintptr_t)(alignment - 1);
+    return block->used + (size_t)(aligned - address);
+}
+
+static int block_fits(const struct block *block, size_t bytes, size_t alignment)
+{
+    size_t offset = block_offset(block, alignment);
+    return offset <= block->size && bytes <= block->size - offset;
+}
+
+/* Makes a block current that has room: the next one if it was rewound and fits, else a new one. */
+static struct block *arena_advance(struct arena *arena, size_t bytes, size_t alignment)
+{
+    struct block **link = arena->current != NULL ? &arena->current->next : &arena->first;
+    if (*link == NULL || !block_fits(*link, bytes, alignment)) {
+        CHECK(bytes <= SIZE_MAX - alignment);
+        struct block *block = block_create(arena, bytes + alignment);
+        block->next = *link;
+        *link = block;
+    }
+    arena->current = *link;
+    return arena->current;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment)
+{
+    CHECK(alignment != 0 && (alignment & (alignment - 1)) == 0);
+    struct block *block = arena->current;
+    if (block == NULL || !block_fits(block, bytes, alignment))
+        block = arena_advance(arena, bytes, alignment);
+    size_t offset = block_offset(block, alignment);
+    unsigned char *memory = (unsigned char *)block->data + offset;
+    block->used = offset + bytes;
+    if (offset < block->touched) {
+        size_t dirty = block->touched - offset;
+        memset(memory, 0, dirty < bytes ? dirty : bytes);
+    }
+    if (block->touched < block->used)
+        block->touched = block->used;
+    return memory;
+}
+
+void *arena_array(struct arena *arena, size_t size, size_t count, size_t alignment)
+{
+    size_t bytes;
+    CHECK(!__builtin_mul_overflow(size, count, &bytes));
+    return arena_alloc(arena, bytes, alignment);
+}
+
+struct arena_mark arena_mark(const struct arena *arena)
+{
+    struct block *current = arena->current;
+    return (struct arena_mark){.block = current, .used = current != NULL ? current->used : 0};
+}
+
+static void block_rewind(struct block *block, size_t used)
+{
+    CHECK(used <= block->used);
+#ifdef ORRERY_POISON
+    memset((unsigned char *)block->data + used, POISON_BYTE, block->used - used);
+#endif
+    block->used = used;
+}
+
+void arena_rewind(struct arena *arena, struct arena_mark mark)
+{
+    struct block *block = mark.block;
+    struct block *later = block != NULL ? block->next : arena->first;
+    if (block != NULL)
+        block_rewind(block, mark.used);
+    for (; later != NULL && later->used > 0; later = later->next)
+        block_rewind(later, 0);
+    arena->current = block;
+}
+
+size_t arena_bytes(const struct arena *arena)
+{
+    return arena->taken_bytes;
+}
+
+char *arena_text(struct arena *arena, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    return memcpy(arena_alloc(arena, bytes, 1), text, bytes);
+}
+
+char *arena_format(struct arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    CHECK(length >= 0);
+    size_t bytes = (size_t)length + 1;
+    char *text = arena_alloc(arena, bytes, 1);
+    va_start(arguments, format);
+    vsnprintf(text, bytes, format, arguments);
+    va_end(arguments);
+    return text;
+}

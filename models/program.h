@@ -79,7 +79,9 @@ struct op_kernel { /* one kernel inside an op */
 };
 struct transfer {
     enum comm_op op;
-    double bytes; /* full buffer, as nccl-tests counts; a message for send and recv */
+    /* Full buffer, as nccl-tests counts; a message for send and recv. 0: the members only meet, it
+     * takes no time. */
+    double bytes;
 };
 struct program {
     struct op *ops;
@@ -110,8 +112,10 @@ uint32_t program_op(struct program_writer *w, struct op op);
 void program_setup(struct program_writer *w, struct ledger_entry entry);
 void program_ledger(struct program_writer *w, struct ledger_entry entry); /* on the last op */
 struct program *program_end(struct program_writer *w);
-/* CHECKs the invariants: waits point back, rows exist, streams fit kinds, every allocation of the
- * step is freed in it or lives on by name. */
+/* NULL when the invariants hold, else one sentence: waits point back, rows exist, streams fit kinds,
+ * every allocation of the step is freed in it or lives on by flag. program_verify CHECKs it, and
+ * program_end does for every program. */
+const char *program_problem(const struct program *program);
 void program_verify(const struct program *program);
 
 #endif

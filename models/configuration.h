@@ -77,5 +77,11 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
 /* Microbatches for each replica in a step. */
 uint64_t configuration_microbatches(const struct configuration *c);
 uint64_t configuration_ranks(const struct configuration *c);
+uint64_t configuration_gpus(const struct configuration *c); /* of the cluster */
+/* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */
+uint64_t configuration_replicas(const struct configuration *c);
+/* Ranks that share one copy of the sharded state: all replicas, 1 (zero-0), or for hsdp
+ * layout.shard_group, else the replicas inside a node. */
+uint64_t configuration_shards(const struct configuration *c);
 
 #endif

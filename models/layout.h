@@ -3,12 +3,16 @@
  * Rank numbers run over the dimensions in the order of layout.order (Megatron's `--rank-order`).
  * Communicators are built once; each has one kind (the stream that it serves) and each rank is in at
  * most one of each kind. A pipeline pair has two members: sender, receiver; it serves the sender's
- * SEND stream and the receiver's matching RECV stream. */
+ * SEND stream and the receiver's matching RECV stream. With chunks the pipeline is a ring: the last
+ * stage sends to the first. Members of a collective stand in the order of their GPUs. */
 #ifndef ORRERY_MODELS_LAYOUT_H
 #define ORRERY_MODELS_LAYOUT_H
 
 #include "models/configuration.h"
 #include "models/program.h"
+
+/* An order names each of tp, cp, dp, pp once, joined by dashes. */
+bool layout_order_valid(const char *order);
 
 #define GROUP_NONE UINT32_MAX
 
@@ -23,7 +27,7 @@ struct group {
 struct layout {
     const struct layout_spec *spec;
     uint32_t rank_count;
-    uint32_t *gpu_of_rank;
+    uint32_t *gpu_of_rank;             /* packed: rank r on GPU r; scattered: round the nodes */
     struct group *groups;
     uint32_t *members;                 /* ranks, by group */
     uint32_t (*group_of)[STREAM_COUNT]; /* [rank][stream]: group, or GROUP_NONE */

@@ -31,6 +31,7 @@ struct pass_times {
     double send_bytes;                    /* of a message between stages; 0: free and instant */
     bool blocking;                        /* a stage waits until its send has finished */
 };
+/* One program and one rank for each stage; a layout of pp = stages, vpp = chunks fits it. */
 void lower_passes(struct arena *arena, const struct schedule_kind *kind,
                   const struct schedule_shape *shape, const struct pass_times *times,
                   struct lowered *out);

@@ -1,5 +1,6 @@
-/* GPipe (Huang et al., arXiv:1811.06965, figure 2c): all forward passes, then all backward passes
- * in reverse order, so that the last stage goes on with what it has just produced. */
+/* GPipe (Huang et al., arXiv:1811.06965, figure 2c): all forward passes, then all backward passes,
+ * here in the order of the forward ones, as nanotron (AllForwardAllBackward) and
+ * torch.distributed.pipelining (ScheduleGPipe) run it. */
 #include <stddef.h>
 
 #include "models/schedule/schedule_kind.h"
@@ -15,7 +16,7 @@ static uint32_t write(const struct schedule_shape *shape, uint32_t stage, struct
     uint32_t m = shape->microbatches;
     for (uint32_t i = 0; i < m; i++) {
         out[i] = (struct pass){PASS_FORWARD, 0, (uint16_t)i};
-        out[m + i] = (struct pass){PASS_BACKWARD, 0, (uint16_t)(m - 1 - i)};
+        out[m + i] = (struct pass){PASS_BACKWARD, 0, (uint16_t)i};
     }
     return 2 * m;
 }

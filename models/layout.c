@@ -1,0 +1,300 @@
+/* Invariants:
+ * 1. A rank is written into group_of[rank][kind] once; a second group of the same kind is a CHECK.
+ * 2. Groups of a kind are numbered by their lowest rank; members of a group lie in one stretch.
+ * 3. group_count and the rows of members never exceed what was counted before allocating. */
+#include "models/layout.h"
+
+#include <string.h>
+
+#include "models/sharding/sharding_kind.h"
+#include "sim/check.h"
+
+enum dimension {
+    DIMENSION_TP,
+    DIMENSION_CP,
+    DIMENSION_DP,
+    DIMENSION_PP,
+    DIMENSION_COUNT
+};
+static const char dimension_letters[DIMENSION_COUNT] = {'t', 'c', 'd', 'p'};
+
+/* How rank numbers are made: rank = sum of coordinate x stride. */
+struct numbering {
+    uint32_t size[DIMENSION_COUNT], stride[DIMENSION_COUNT];
+    enum dimension by_speed[DIMENSION_COUNT]; /* fastest first */
+};
+
+bool layout_order_valid(const char *order)
+{
+    static const char *const words[DIMENSION_COUNT] = {"tp", "cp", "dp", "pp"};
+    unsigned seen = 0;
+    const char *at = order;
+    for (unsigned place = 0; place < DIMENSION_COUNT; place++) {
+        unsigned found = DIMENSION_COUNT;
+        for (unsigned d = 0; d < DIMENSION_COUNT; d++) {
+            found = strncmp(at, words[d], 2) == 0 ? d : found;
+        }
+        if (found == DIMENSION_COUNT || (seen & 1u << found)) {
+            return false;
+        }
+        seen |= 1u << found;
+        at += 2;
+        if (*at != (place + 1 < DIMENSION_COUNT ? '-' : '\0')) {
+            return false;
+        }
+        at++;
+    }
+    return true;
+}
+
+static struct numbering number_ranks(const struct layout_spec *spec)
+{
+    struct numbering n = {
+        .size = {(uint32_t)spec->tp, (uint32_t)spec->cp, (uint32_t)spec->dp, (uint32_t)spec->pp}};
+    CHECK(layout_order_valid(spec->order));
+    uint32_t stride = 1;
+    for (unsigned place = 0; place < DIMENSION_COUNT; place++) {
+        unsigned d = 0;
+        while (dimension_letters[d] != spec->order[3 * place]) {
+            d++;
+        }
+        n.by_speed[place] = (enum dimension)d;
+        n.stride[d] = stride;
+        stride *= n.size[d];
+    }
+    return n;
+}
+
+struct coordinates layout_coordinates(const struct configuration *c, uint32_t rank)
+{
+    struct numbering n = number_ranks(&c->layout);
+    uint32_t at[DIMENSION_COUNT];
+    for (unsigned d = 0; d < DIMENSION_COUNT; d++) {
+        at[d] = rank / n.stride[d] % n.size[d];
+    }
+    return (struct coordinates){at[DIMENSION_TP], at[DIMENSION_CP], at[DIMENSION_DP],
+                                at[DIMENSION_PP]};
+}
+
+uint32_t layout_rank(const struct configuration *c, struct coordinates where)
+{
+    struct numbering n = number_ranks(&c->layout);
+    return where.tp * n.stride[DIMENSION_TP] + where.cp * n.stride[DIMENSION_CP] +
+           where.dp * n.stride[DIMENSION_DP] + where.pp * n.stride[DIMENSION_PP];
+}
+
+struct builder {
+    const struct configuration *c;
+    struct numbering n;
+    struct layout *out;
+    uint32_t member_count, group_room, member_room;
+    uint32_t shards;       /* ranks of a shard group among the replicas */
+    uint32_t *rank_of_gpu; /* [gpu_count], GROUP_NONE: idle */
+    uint32_t gpu_count;
+    uint32_t *key, *next; /* scratch, [rank_count + 1] */
+};
+
+static uint32_t gpu_of(const struct configuration *c, uint32_t rank)
+{
+    if (c->layout.placement == PLACEMENT_PACKED) {
+        return rank;
+    }
+    uint32_t nodes = (uint32_t)c->cluster.nodes, per_node = (uint32_t)c->cluster.node.gpus;
+    return rank % nodes * per_node + rank / nodes;
+}
+
+static uint32_t coordinate(const struct builder *b, uint32_t rank, enum dimension d)
+{
+    return rank / b->n.stride[d] % b->n.size[d];
+}
+
+/* The number of the set of ranks that agree in every dimension outside `varying`: sets are numbered
+ * by their lowest rank. */
+static uint32_t key_without(const struct builder *b, uint32_t rank, unsigned varying)
+{
+    uint32_t key = 0, weight = 1;
+    for (unsigned place = 0; place < DIMENSION_COUNT; place++) {
+        enum dimension d = b->n.by_speed[place];
+        if (!(varying & 1u << d)) {
+            key += weight * coordinate(b, rank, d);
+            weight *= b->n.size[d];
+        }
+    }
+    return key;
+}
+
+/* A replica's number among the ranks with the same tp and pp, in the order of their ranks. */
+static uint32_t replica_index(const struct builder *b, uint32_t rank)
+{
+    return key_without(b, rank, 1u << DIMENSION_TP | 1u << DIMENSION_PP);
+}
+
+/* A rank's part of the model among the ranks of one copy. */
+static uint32_t part_index(const struct builder *b, uint32_t rank)
+{
+    return key_without(b, rank, 1u << DIMENSION_DP | 1u << DIMENSION_CP);
+}
+
+static uint32_t group_key(const struct builder *b, uint32_t rank, enum stream kind)
+{
+    uint32_t parts = b->n.size[DIMENSION_TP] * b->n.size[DIMENSION_PP];
+    uint32_t stage = coordinate(b, rank, DIMENSION_PP);
+    switch (kind) {
+    case STREAM_TP:
+        return key_without(b, rank, 1u << DIMENSION_TP);
+    case STREAM_CP:
+        return key_without(b, rank, 1u << DIMENSION_CP);
+    case STREAM_DP:
+        if (!b->c->layout.sharding->hybrid) {
+            return part_index(b, rank);
+        }
+        /* fallthrough */
+    case STREAM_GATHER: /* one copy's shards of the same part */
+        return replica_index(b, rank) / b->shards * parts + part_index(b, rank);
+    case STREAM_REPLICATE: /* the same shard of all copies */
+        return replica_index(b, rank) % b->shards * parts + part_index(b, rank);
+    case STREAM_EMBED:
+        return stage == 0 || stage + 1 == b->n.size[DIMENSION_PP]
+                   ? key_without(b, rank, 1u << DIMENSION_PP)
+                   : GROUP_NONE;
+    case STREAM_WORLD: /* every part of one copy */
+        return replica_index(b, rank) / b->shards;
+    default:
+        CHECK(!"a communicator kind without a key");
+        return GROUP_NONE;
+    }
+}
+
+/* Opens `keys` groups behind the others; next[key] becomes the row of its first member. */
+static uint32_t open_groups(struct builder *b, enum stream kind, uint32_t keys)
+{
+    uint32_t first = b->out->group_count;
+    CHECK(first + keys <= b->group_room);
+    for (uint32_t k = 0; k < keys; k++) {
+        uint32_t count = b->next[k];
+        b->out->groups[b->out->group_count++] = (struct group){kind, b->member_count, count};
+        b->next[k] = b->member_count;
+        b->member_count += count;
+    }
+    CHECK(b->member_count <= b->member_room);
+    return first;
+}
+
+/* Groups the ranks by their key; members are entered GPU by GPU, so that they stand node by node.
+ */
+static void build_groups(struct builder *b, enum stream kind)
+{
+    uint32_t keys = 0;
+    memset(b->next, 0, sizeof *b->next * (b->out->rank_count + 1));
+    for (uint32_t rank = 0; rank < b->out->rank_count; rank++) {
+        uint32_t key = b->key[rank] = group_key(b, rank, kind);
+        if (key != GROUP_NONE) {
+            b->next[key]++;
+            keys = key >= keys ? key + 1 : keys;
+        }
+    }
+    uint32_t first = open_groups(b, kind, keys);
+    for (uint32_t gpu = 0; gpu < b->gpu_count; gpu++) {
+        uint32_t rank = b->rank_of_gpu[gpu];
+        if (rank == GROUP_NONE || b->key[rank] == GROUP_NONE) {
+            continue;
+        }
+        CHECK(b->out->group_of[rank][kind] == GROUP_NONE);
+        b->out->group_of[rank][kind] = first + b->key[rank];
+        b->out->members[b->next[b->key[rank]]++] = rank;
+    }
+}
+
+static void join(struct builder *b, uint32_t group, uint32_t rank, enum stream stream)
+{
+    CHECK(b->member_count < b->member_room);
+    CHECK(b->out->group_of[rank][stream] == GROUP_NONE);
+    b->out->group_of[rank][stream] = group;
+    b->out->members[b->member_count++] = rank;
+    b->out->groups[group].member_count++;
+}
+
+/* Pairs from each stage to the next, or to the one before; with chunks the ends are neighbours. */
+static void build_pairs(struct builder *b, enum stream send, enum stream receive)
+{
+    uint32_t stages = b->n.size[DIMENSION_PP], stride = b->n.stride[DIMENSION_PP];
+    bool forward = send == STREAM_SEND_NEXT, ring = b->c->layout.vpp > 1;
+    for (uint32_t rank = 0; rank < b->out->rank_count && stages > 1; rank++) {
+        uint32_t stage = coordinate(b, rank, DIMENSION_PP);
+        bool wraps = forward ? stage + 1 == stages : stage == 0;
+        if (wraps && !ring) {
+            continue;
+        }
+        uint32_t to = (stage + (forward ? 1 : stages - 1)) % stages;
+        uint32_t group = b->out->group_count++;
+        CHECK(group < b->group_room);
+        b->out->groups[group] = (struct group){send, b->member_count, 0};
+        join(b, group, rank, send);
+        join(b, group, rank - stage * stride + to * stride, receive);
+    }
+}
+
+static void build_wanted(struct builder *b, uint32_t wanted)
+{
+    static const enum stream collectives[] = {STREAM_TP,     STREAM_CP,        STREAM_DP,
+                                              STREAM_GATHER, STREAM_REPLICATE, STREAM_EMBED,
+                                              STREAM_WORLD};
+    for (unsigned i = 0; i < sizeof collectives / sizeof collectives[0]; i++) {
+        if (wanted & 1u << collectives[i]) {
+            build_groups(b, collectives[i]);
+        }
+    }
+    if (wanted & (1u << STREAM_SEND_NEXT | 1u << STREAM_RECV_PREV)) {
+        build_pairs(b, STREAM_SEND_NEXT, STREAM_RECV_PREV);
+    }
+    if (wanted & (1u << STREAM_SEND_PREV | 1u << STREAM_RECV_NEXT)) {
+        build_pairs(b, STREAM_SEND_PREV, STREAM_RECV_NEXT);
+    }
+}
+
+/* A kind has at most one group for each rank, and a rank is in it at most once (twice for pairs).
+ */
+static void reserve(struct arena *arena, struct builder *b, uint32_t wanted)
+{
+    uint32_t ranks = b->out->rank_count, kinds = 0;
+    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+        kinds += (wanted >> s & 1u) != 0;
+    }
+    b->group_room = kinds * ranks + 1;
+    b->member_room = 2 * kinds * ranks + 1;
+    b->out->groups = ARENA_ARRAY(arena, struct group, b->group_room);
+    b->out->members = ARENA_ARRAY(arena, uint32_t, b->member_room);
+}
+
+static void place_ranks(struct arena *arena, struct builder *b)
+{
+    struct layout *out = b->out;
+    b->gpu_count = (uint32_t)configuration_gpus(b->c);
+    CHECK(out->rank_count <= b->gpu_count);
+    b->rank_of_gpu = ARENA_ARRAY(arena, uint32_t, b->gpu_count);
+    memset(b->rank_of_gpu, 0xff, sizeof *b->rank_of_gpu * b->gpu_count);
+    for (uint32_t rank = 0; rank < out->rank_count; rank++) {
+        uint32_t gpu = out->gpu_of_rank[rank] = gpu_of(b->c, rank);
+        CHECK(b->rank_of_gpu[gpu] == GROUP_NONE);
+        b->rank_of_gpu[gpu] = rank;
+    }
+}
+
+void layout_build(struct arena *arena, const struct configuration *c, uint32_t wanted,
+                  struct layout *out)
+{
+    uint32_t ranks = (uint32_t)configuration_ranks(c);
+    *out = (struct layout){.spec = &c->layout, .rank_count = ranks};
+    out->gpu_of_rank = ARENA_ARRAY(arena, uint32_t, ranks);
+    out->group_of = arena_array(arena, sizeof *out->group_of, ranks, _Alignof(uint32_t));
+    memset(out->group_of, 0xff, sizeof *out->group_of * ranks);
+    struct builder b = {.c = c, .n = number_ranks(&c->layout), .out = out};
+    b.shards = (uint32_t)configuration_shards(c);
+    reserve(arena, &b, wanted);
+    struct arena_mark mark = arena_mark(arena);
+    place_ranks(arena, &b);
+    b.key = ARENA_ARRAY(arena, uint32_t, ranks + 1);
+    b.next = ARENA_ARRAY(arena, uint32_t, ranks + 1);
+    build_wanted(&b, wanted);
+    arena_rewind(arena, mark);
+}

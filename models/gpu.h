@@ -67,6 +67,7 @@ struct kernel {
     enum attention_kernel attention;
     bool causal, backward;                                       /* attention */
     double query_tokens, key_tokens, heads, kv_heads, head_size; /* attention; batch sequences */
+    double element_bytes;                                        /* of an operand */
     double flops;    /* done by the hardware; filled by the kernel_* makers */
     double bytes;    /* moved through HBM at least; filled by the makers */
     double launches; /* host launches it costs */

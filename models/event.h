@@ -4,10 +4,10 @@
 
 enum event_rank {
     EVENT_FLOW_FINISH, /* network: the last byte of an activity has left its wires */
-    EVENT_COMM_FINISH, /* network: its latency has passed, members may go on */
     EVENT_COMM_START,  /* network: the last member has arrived */
     EVENT_COMPUTE,     /* worker: a sensitive compute op starts or finishes */
-    EVENT_SETTLE_NETWORK
+    EVENT_SETTLE_NETWORK,
+    EVENT_SETTLE_WORKER /* after the shares are solved: is anything still to come? */
 };
 
 #endif

@@ -1,11 +1,12 @@
 /* symmetry.h - ranks, groups and links that are alike, found by colour refinement and played once.
  *
- * Start from program, GPU speed and kind; refine ranks by the classes of their groups (and their role
- * in them), groups by the classes of their members and links, links by the classes and loads of what
- * crosses them; stop when stable. The partition is equitable, so every member of a class has the
- * same timeline: exact, not an approximation. A collective's members see its class, not their place
- * in the ring. Links that can never bind (graph.h) are left out and split nothing. With `unfold`,
- * and with per-op jitter, every rank, group and link is its own class: the players are the same.
+ * Start from program, GPU speed and kind; refine ranks by the classes of their groups (and their
+ * role in them), groups by the classes of their members and links, links by the classes and loads
+ * of what crosses them; stop when stable. The partition is equitable, so every member of a class
+ * has the same timeline: exact, not an approximation. A collective's members see its class, not
+ * their place in the ring. Links that can never bind (graph.h) are left out and split nothing. With
+ * `unfold`, and with per-op jitter, every rank, group and link is its own class: the players are
+ * the same.
  *
  * The result is all that the players need: classes, tuned plans and their loads on link classes.
  * Loads are sums of share_weight'ed terms, so folded and unfolded rates agree bit for bit. */
@@ -17,25 +18,27 @@
 #include "models/lower.h"
 #include "sim/share.h"
 
+#define PLAN_NONE UINT32_MAX
+
 struct rank_class {
     uint32_t program;
     uint32_t representative; /* its lowest rank */
     uint32_t rank_count;
-    double speed_ratio;      /* of compute; 1: as the catalogue says */
+    double speed_ratio;           /* of compute; 1: as the catalogue says */
     uint32_t group[STREAM_COUNT]; /* group class, or GROUP_NONE */
     uint32_t party[STREAM_COUNT]; /* its row among that group class's parties */
 };
 struct party { /* members of one rank class in each group of a class */
     uint32_t rank_class;
     uint32_t member_count;
-    enum stream stream; /* on which they take part: a pair has a sender and a receiver */
+    enum stream stream;  /* on which they take part: a pair has a sender and a receiver */
+    uint32_t plan_first; /* row of plan_of for transfer 0 of their program */
 };
 struct group_class {
     enum stream kind;
     uint32_t representative; /* row of layout.groups */
     uint32_t group_count;
     uint32_t party_first, party_count;
-    uint32_t plan_first;     /* row of plan_of for transfer 0 of its members' program */
     struct group_shape shape;
 };
 struct link_class {
@@ -43,11 +46,18 @@ struct link_class {
     uint32_t link_count;
     double bytes_per_s;
 };
-struct played_plan { /* one collective or message, as the network plays it */
+/* One collective or message, as the network plays it. A link that only one group ever uses cannot
+ * be shared (a group has one activity at a time), so it is a ceiling like the protocol's. Zero
+ * bytes and groups of one take no time: nothing is sent. */
+struct played_plan {
     struct collective_plan tuned;
+    uint32_t group; /* the group class that plays it */
     double bytes;
-    double fairness;         /* 1 / largest weight of one member's wire */
-    uint32_t use_first, use_count; /* rows of uses: loads on link classes */
+    double latency_s;       /* tuned; 0 when nothing is sent */
+    double cap_bytes_per_s; /* tuned, or less by the group's own links; INFINITY: none */
+    double fairness;        /* 1 / largest weight of one wire: shares are fair by wire bytes */
+    uint32_t use_first, use_count; /* rows of uses: loads on link classes shared with others */
+    uint32_t own_first, own_count; /* rows of uses: loads on links of this group alone */
 };
 struct symmetry {
     struct rank_class *ranks;
@@ -56,7 +66,7 @@ struct symmetry {
     struct link_class *links;
     struct played_plan *plans;
     struct share_use *uses;
-    uint32_t *plan_of;       /* [group class plan_first + transfer] -> plan, UINT32_MAX: not used */
+    uint32_t *plan_of;       /* [party's plan_first + transfer] -> plan; PLAN_NONE: not used */
     uint32_t *class_of_rank; /* [rank] */
     uint32_t rank_class_count, group_class_count, party_count, link_class_count, plan_count,
         use_count, rank_count;

@@ -23,7 +23,7 @@ struct worker_options {
 struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
                              const struct lowered *lowered, const struct layout *layout,
                              const struct worker_options *options);
-void worker_start(struct worker *worker); /* then sim_run */
+void worker_start(struct worker *worker);              /* then sim_run */
 struct network *worker_network(struct worker *worker); /* the one it made; owned by the sim */
 /* [op] of a rank class, after sim_run. */
 const struct op_times *worker_times(const struct worker *worker, uint32_t rank_class);

@@ -1,0 +1,183 @@
+/* symmetry.c
+ *
+ * Invariants of the refinement
+ * 1. A colour contains the colour of the round before: classes only split.
+ * 2. What a colour takes from a set of neighbours is a sum of hashes, modulo 2^64: it depends on
+ *    which colours there are and how many, not on their order.
+ * 3. It stops after a round in which no class has split: then all members of a class see the same
+ *    number of neighbours of each class, in the same roles and with the same loads.
+ * Equal hashes of unequal things (chance about n^2 / 2^65) are caught by symmetry_verify in checked
+ * builds. */
+#include "models/symmetry.h"
+
+#include <string.h>
+
+#include "models/symmetry_state.h"
+#include "sim/check.h"
+#include "sim/random.h"
+
+struct colours {
+    uint64_t *rank, *group, *link;
+};
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static struct colours colours_create(struct arena *arena, const struct real *real)
+{
+    return (struct colours){
+        .rank = ARENA_ARRAY(arena, uint64_t, real->layout->rank_count),
+        .group = ARENA_ARRAY(arena, uint64_t, real->layout->group_count),
+        .link = ARENA_ARRAY(arena, uint64_t, real->used_count),
+    };
+}
+
+/* What each thing is by itself. */
+static void first_colours(const struct real *real, struct colours *colours)
+{
+    const struct layout *layout = real->layout;
+    for (uint32_t r = 0; r < layout->rank_count; r++) {
+        colours->rank[r] = random_hash(real->lowered->program_of_rank[r],
+                                       bits_of(real->speed[layout->gpu_of_rank[r]]));
+    }
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const uint64_t kind = (uint64_t)layout->groups[g].kind;
+        colours->group[g] =
+            random_hash(random_hash(kind, real->groups[g].menu), real->groups[g].shape);
+    }
+    for (uint32_t l = 0; l < real->used_count; l++) {
+        const struct link *link = &real->topology->graph.links[real->used_links[l]];
+        colours->link[l] = random_hash(bits_of(link->bytes_per_s), real->owner[l] != ROW_NONE);
+    }
+}
+
+/* Groups look at their members and links; links collect from their groups. */
+static void refine_groups(const struct real *real, const struct colours *old, struct colours *new)
+{
+    const struct layout *layout = real->layout;
+    memset(new->link, 0, sizeof(uint64_t) * real->used_count);
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &layout->groups[g];
+        const struct real_group *measured = &real->groups[g];
+        const uint64_t colour = old->group[g];
+        uint64_t members = 0, loads = 0;
+        for (uint32_t i = 0; i < group->member_count; i++) {
+            members += random_hash(old->rank[layout->members[group->first + i]],
+                                   (uint64_t)symmetry_role(group, i));
+        }
+        for (uint32_t i = 0; i < measured->load_count; i++) {
+            const struct wire_load *load = &real->loads[measured->load_first + i];
+            loads += random_hash(old->link[load->link], load->key);
+            new->link[load->link] += random_hash(colour, load->key);
+        }
+        new->group[g] = random_hash(random_hash(colour, members), loads);
+    }
+    for (uint32_t l = 0; l < real->used_count; l++) {
+        new->link[l] = random_hash(old->link[l], new->link[l]);
+    }
+}
+
+static void refine_ranks(const struct real *real, const struct colours *old, struct colours *new)
+{
+    const struct layout *layout = real->layout;
+    for (uint32_t r = 0; r < layout->rank_count; r++) {
+        uint64_t colour = old->rank[r];
+        for (unsigned s = 0; s < STREAM_COUNT; s++) {
+            const uint32_t group = layout->group_of[r][s];
+            if (group != GROUP_NONE) {
+                colour = random_hash(colour, random_hash(old->group[group], s));
+            }
+        }
+        new->rank[r] = colour;
+    }
+}
+
+static uint32_t number_classes(struct numbering *numbering, const uint64_t *colours, uint32_t count,
+                               uint32_t *classes)
+{
+    numbering_clear(numbering);
+    for (uint32_t i = 0; i < count; i++) {
+        classes[i] = numbering_of(numbering, colours[i]);
+    }
+    return numbering->count;
+}
+
+struct numberings {
+    struct numbering rank, group, link;
+};
+
+static void number_all(const struct real *real, struct numberings *n, const struct colours *colours,
+                       struct partition *out)
+{
+    out->rank_count = number_classes(&n->rank, colours->rank, real->layout->rank_count, out->rank);
+    out->group_count =
+        number_classes(&n->group, colours->group, real->layout->group_count, out->group);
+    out->link_count = number_classes(&n->link, colours->link, real->used_count, out->link);
+}
+
+static void refine(struct arena *arena, const struct real *real, struct partition *out)
+{
+    struct numberings n = {
+        .rank = numbering_create(arena, real->layout->rank_count),
+        .group = numbering_create(arena, real->layout->group_count),
+        .link = numbering_create(arena, real->used_count),
+    };
+    struct colours old = colours_create(arena, real), new = colours_create(arena, real);
+    first_colours(real, &old);
+    number_all(real, &n, &old, out);
+    for (;;) {
+        const uint32_t before = out->rank_count + out->group_count + out->link_count;
+        refine_groups(real, &old, &new);
+        refine_ranks(real, &old, &new);
+        number_all(real, &n, &new, out);
+        if (out->rank_count + out->group_count + out->link_count == before) {
+            return;
+        }
+        const struct colours swap = old;
+        old = new;
+        new = swap;
+    }
+}
+
+static void all_different(const struct real *real, struct partition *out)
+{
+    out->rank_count = real->layout->rank_count;
+    out->group_count = real->layout->group_count;
+    out->link_count = real->used_count;
+    for (uint32_t i = 0; i < out->rank_count; i++) {
+        out->rank[i] = i;
+    }
+    for (uint32_t i = 0; i < out->group_count; i++) {
+        out->group[i] = i;
+    }
+    for (uint32_t i = 0; i < out->link_count; i++) {
+        out->link[i] = i;
+    }
+}
+
+void symmetry_build(struct arena *arena, const struct configuration *c,
+                    const struct topology *topology, const struct layout *layout,
+                    const struct lowered *lowered, bool unfold, struct symmetry *out)
+{
+    struct real real;
+    CHECK(lowered->rank_count == layout->rank_count);
+    symmetry_measure(arena, c, topology, layout, lowered, &real);
+    struct partition partition = {
+        .rank = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
+        .group = ARENA_ARRAY(arena, uint32_t, layout->group_count),
+        .link = ARENA_ARRAY(arena, uint32_t, real.used_count),
+    };
+    if (unfold || c->kernel_jitter_sigma > 0.0) {
+        all_different(&real, &partition);
+    } else {
+        refine(arena, &real, &partition);
+    }
+    symmetry_fold(arena, &real, &partition, out);
+#ifndef NDEBUG
+    symmetry_verify(&real, &partition, out);
+#endif
+}

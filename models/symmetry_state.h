@@ -1,0 +1,89 @@
+/* symmetry_state.h - what the files of symmetry share: the real structure before it is folded.
+ *
+ * symmetry_loads.c measures every real group (shape, tuned plans, loads on real links) once;
+ * symmetry.c colours and refines; symmetry_fold.c writes the classes. Only symmetry*.c include it.
+ */
+#ifndef ORRERY_MODELS_SYMMETRY_STATE_H
+#define ORRERY_MODELS_SYMMETRY_STATE_H
+
+#include "models/symmetry.h"
+
+#define ROW_NONE UINT32_MAX
+
+/* Numbers for 64-bit keys: open addressing, for a known number of keys. */
+struct numbering {
+    uint64_t *keys;
+    uint32_t *values; /* value + 1; 0: empty */
+    uint64_t mask;
+    uint32_t count;
+};
+struct numbering numbering_create(struct arena *arena, size_t key_count);
+void numbering_clear(struct numbering *n);
+/* The number of this key: those seen before keep theirs, a new one gets the next. */
+uint32_t numbering_of(struct numbering *n, uint64_t key);
+
+struct transfer_list { /* rows of transfers that a program uses on one stream */
+    uint32_t *rows, count;
+};
+struct menu_entry { /* one operation and size that a group plays, tuned */
+    enum comm_op op;
+    double bytes;
+    struct collective_plan tuned;
+    uint32_t set; /* its wires, among the sets of the menu; ROW_NONE: nothing is sent */
+};
+struct menu { /* of groups with one shape, whose first member has one program */
+    uint32_t shape, program;
+    enum stream kind;
+    struct menu_entry *entries;
+    uint32_t entry_count, set_count;
+};
+struct wire_load { /* of one group with one set of wires on one real link */
+    uint32_t link; /* row of used_links */
+    uint32_t set;
+    double weight; /* sum of share_weight'ed terms */
+    uint64_t key;  /* hash of set and weight */
+};
+struct real_group {
+    uint32_t menu, shape;
+    uint32_t load_first, load_count;
+    uint32_t fairness_first; /* row of fairness for its set 0 */
+};
+struct real {
+    const struct configuration *c;
+    const struct topology *topology;
+    const struct layout *layout;
+    const struct lowered *lowered;
+    struct arena *arena;
+    struct transfer_list *lists; /* [program x streams]: see symmetry_list */
+    struct group_shape *shapes;
+    struct menu *menus;
+    struct real_group *groups;
+    struct wire_load *loads;
+    double *fairness;     /* [group's fairness_first + set] */
+    uint32_t *used_links; /* ids of links that carry anything and can bind */
+    uint32_t *owner;      /* [used link]: its only group, or ROW_NONE */
+    double *speed;        /* [GPU] */
+    uint32_t shape_count, menu_count, load_count, load_capacity, used_count, fairness_count;
+};
+struct partition { /* classes of ranks, groups and used links, numbered by first appearance */
+    uint32_t *rank, *group, *link;
+    uint32_t rank_count, group_count, link_count;
+};
+
+static inline struct transfer_list *symmetry_list(const struct real *real, uint32_t program,
+                                                  unsigned stream)
+{
+    return &real->lists[(size_t)program * STREAM_COUNT + stream];
+}
+/* The stream on which member `member` of a group takes part. */
+enum stream symmetry_role(const struct group *group, uint32_t member);
+void symmetry_measure(struct arena *arena, const struct configuration *c,
+                      const struct topology *topology, const struct layout *layout,
+                      const struct lowered *lowered, struct real *out);
+void symmetry_fold(struct arena *arena, const struct real *real, const struct partition *partition,
+                   struct symmetry *out);
+/* CHECKs that the partition is equitable, member by member and load by load, without hashes. */
+void symmetry_verify(const struct real *real, const struct partition *partition,
+                     const struct symmetry *symmetry);
+
+#endif

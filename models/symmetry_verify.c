@@ -1,0 +1,86 @@
+/* symmetry_verify.c - is the partition equitable? Compared member by member, without any hash. */
+#include "models/symmetry_state.h"
+#include "sim/check.h"
+
+static void verify_ranks(const struct real *real, const struct partition *partition,
+                         const struct symmetry *symmetry)
+{
+    const struct layout *layout = real->layout;
+    for (uint32_t r = 0; r < layout->rank_count; r++) {
+        const struct rank_class *class = &symmetry->ranks[partition->rank[r]];
+        CHECK(class->program == real->lowered->program_of_rank[r]);
+        CHECK(class->speed_ratio == real->speed[layout->gpu_of_rank[r]]);
+        for (unsigned s = 0; s < STREAM_COUNT; s++) {
+            const uint32_t group = layout->group_of[r][s];
+            CHECK(class->group[s] == (group == GROUP_NONE ? GROUP_NONE : partition->group[group]));
+        }
+    }
+}
+
+/* Members of each class and role, as many as in the class's first group. */
+static void verify_members(const struct real *real, const struct partition *partition,
+                           const struct symmetry *symmetry)
+{
+    const struct layout *layout = real->layout;
+    uint32_t *met = ARENA_ARRAY(real->arena, uint32_t, symmetry->party_count);
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &layout->groups[g];
+        const struct group_class *class = &symmetry->groups[partition->group[g]];
+        CHECK(class->kind == group->kind);
+        CHECK(real->groups[g].menu == real->groups[class->representative].menu);
+        for (uint32_t i = 0; i < class->party_count; i++) {
+            met[class->party_first + i] = 0;
+        }
+        for (uint32_t i = 0; i < group->member_count; i++) {
+            const uint32_t rank = partition->rank[layout->members[group->first + i]];
+            const enum stream role = symmetry_role(group, i);
+            const uint32_t row = class->party_first + symmetry->ranks[rank].party[role];
+            CHECK(row < class->party_first + class->party_count);
+            CHECK(symmetry->parties[row].rank_class == rank);
+            CHECK(symmetry->parties[row].stream == role);
+            met[row]++;
+        }
+        for (uint32_t i = 0; i < class->party_count; i++) {
+            const uint32_t row = class->party_first + i;
+            CHECK(met[row] == symmetry->parties[row].member_count);
+        }
+    }
+}
+
+/* Total load of each link, over all groups and sets: the same on every link of a class. And each
+ * group: the same total on each link class. Sums of exact terms, so compared for equality. */
+static void verify_loads(const struct real *real, const struct partition *partition,
+                         const struct symmetry *symmetry)
+{
+    double *of_link = ARENA_ARRAY(real->arena, double, real->used_count);
+    double *of_group = ARENA_ARRAY(real->arena, double, real->layout->group_count);
+    double *of_first = ARENA_ARRAY(real->arena, double, symmetry->link_class_count);
+    for (uint32_t g = 0; g < real->layout->group_count; g++) {
+        const struct real_group *group = &real->groups[g];
+        for (uint32_t i = 0; i < group->load_count; i++) {
+            const struct wire_load *load = &real->loads[group->load_first + i];
+            of_link[load->link] += load->weight * (partition->group[g] + 1.0);
+            of_group[g] += load->weight * (partition->link[load->link] + 1.0);
+        }
+    }
+    for (uint32_t g = 0; g < real->layout->group_count; g++) {
+        CHECK(of_group[g] == of_group[symmetry->groups[partition->group[g]].representative]);
+    }
+    for (uint32_t l = real->used_count; l-- > 0;) {
+        const struct link_class *class = &symmetry->links[partition->link[l]];
+        const double capacity = real->topology->graph.links[real->used_links[l]].bytes_per_s;
+        CHECK(class->bytes_per_s == capacity);
+        of_first[partition->link[l]] = of_link[l];
+    }
+    for (uint32_t l = 0; l < real->used_count; l++) {
+        CHECK(of_link[l] == of_first[partition->link[l]]);
+    }
+}
+
+void symmetry_verify(const struct real *real, const struct partition *partition,
+                     const struct symmetry *symmetry)
+{
+    verify_ranks(real, partition, symmetry);
+    verify_members(real, partition, symmetry);
+    verify_loads(real, partition, symmetry);
+}

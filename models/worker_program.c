@@ -1,0 +1,67 @@
+/* worker_program.c - a program made ready to play: links along streams, host times summed. */
+#include "models/worker_state.h"
+#include "sim/check.h"
+
+static struct played_op read_op(const struct program *program, uint32_t index, uint32_t last_sync)
+{
+    const struct op *op = &program->ops[index];
+    struct played_op played = {
+        .wait = {op->wait[0], op->wait[1]},
+        .next = OP_END,
+        .stream = op->stream,
+        .play = PLAY_COMMUNICATION,
+    };
+    CHECK(op->stream < STREAM_COUNT);
+    played.wait[WAIT_HOST] = last_sync;
+    for (unsigned i = 0; i < WAIT_COUNT; i++) {
+        CHECK(played.wait[i] <= index);
+        played.wait_stream[i] =
+            played.wait[i] == 0 ? op->stream : program->ops[played.wait[i] - 1].stream;
+    }
+    if (op->kind != OP_COMPUTE) {
+        CHECK(op->cost < program->transfer_count);
+        played.transfer = op->cost;
+        return played;
+    }
+    CHECK(op->cost < program->cost_count);
+    const bool sensitive = (op->flags & OP_SENSITIVE) != 0 && program->interference_ratio > 0.0;
+    CHECK(!sensitive || op->stream == STREAM_COMPUTE);
+    played.play = sensitive ? PLAY_SENSITIVE : PLAY_COMPUTE;
+    played.gpu_s = program->costs[op->cost].gpu_s;
+    return played;
+}
+
+static double host_time(const struct program *program, uint32_t index)
+{
+    if (program->host_count == 0) {
+        return 0.0;
+    }
+    CHECK(program->ops[index].host < program->host_count);
+    return program->hosts[program->ops[index].host];
+}
+
+void worker_prepare(struct arena *arena, const struct program *program, struct played_program *out)
+{
+    uint32_t last_sync = 0;
+    double issue_s = 0.0;
+    *out = (struct played_program){.source = program, .op_count = program->op_count};
+    out->ops = ARENA_ARRAY(arena, struct played_op, program->op_count + (size_t)1);
+    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+        out->first[s] = OP_END;
+    }
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        struct played_op *op = &out->ops[i + 1];
+        *op = read_op(program, i, last_sync);
+        issue_s += host_time(program, i);
+        op->issue_s = issue_s;
+        uint32_t *last = &out->last[op->stream];
+        *(*last == 0 ? &out->first[op->stream] : &out->ops[*last].next) = i + 1;
+        op->previous = *last;
+        *last = i + 1;
+        out->sensitive = out->sensitive || op->play == PLAY_SENSITIVE;
+        if ((program->ops[i].flags & OP_HOST_SYNC) != 0) {
+            last_sync = i + 1;
+            issue_s = 0.0;
+        }
+    }
+}

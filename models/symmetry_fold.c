@@ -249,7 +249,7 @@ static void fold_parties(struct folding *f)
 {
     const struct layout *layout = f->real->layout;
     struct symmetry *out = f->out;
-    for (uint32_t class = 0; class < out->group_class_count; class++) {
+    for (uint32_t class = 0; class < out->group_class_count; class ++) {
         struct group_class *group = &out->groups[class];
         const struct group *real = &layout->groups[group->representative];
         const struct menu *menu = &f->real->menus[f->real->groups[group->representative].menu];
@@ -270,7 +270,7 @@ static void count_parties(const struct folding *f, size_t *parties, size_t *tran
 {
     const struct layout *layout = f->real->layout;
     *parties = *transfers = 0;
-    for (uint32_t class = 0; class < f->out->group_class_count; class++) {
+    for (uint32_t class = 0; class < f->out->group_class_count; class ++) {
         const struct group *group = &layout->groups[f->out->groups[class].representative];
         for (uint32_t i = 0; i < group->member_count; i++) {
             const uint32_t rank = layout->members[group->first + i];

@@ -47,20 +47,27 @@ static void verify_members(const struct real *real, const struct partition *part
     }
 }
 
-/* Total load of each link, over all groups and sets: the same on every link of a class. And each
- * group: the same total on each link class. Sums of exact terms, so compared for equality. */
+/* A load as a whole number: weights are multiples of 2^-24 (share_weight). Sums of these are exact
+ * modulo 2^64 in any order. */
+static uint64_t load_term(double weight, uint32_t class)
+{
+    return (uint64_t)(weight * 0x1p24) * ((uint64_t) class + 1);
+}
+
+/* Every group puts as much on each link class as its class's first group, every link carries as
+ * much of each group class as the first of its class: sums weighted by class numbers. */
 static void verify_loads(const struct real *real, const struct partition *partition,
                          const struct symmetry *symmetry)
 {
-    double *of_link = ARENA_ARRAY(real->arena, double, real->used_count);
-    double *of_group = ARENA_ARRAY(real->arena, double, real->layout->group_count);
-    double *of_first = ARENA_ARRAY(real->arena, double, symmetry->link_class_count);
+    uint64_t *of_link = ARENA_ARRAY(real->arena, uint64_t, real->used_count);
+    uint64_t *of_group = ARENA_ARRAY(real->arena, uint64_t, real->layout->group_count);
+    uint64_t *of_first = ARENA_ARRAY(real->arena, uint64_t, symmetry->link_class_count);
     for (uint32_t g = 0; g < real->layout->group_count; g++) {
         const struct real_group *group = &real->groups[g];
         for (uint32_t i = 0; i < group->load_count; i++) {
             const struct wire_load *load = &real->loads[group->load_first + i];
-            of_link[load->link] += load->weight * (partition->group[g] + 1.0);
-            of_group[g] += load->weight * (partition->link[load->link] + 1.0);
+            of_link[load->link] += load_term(load->weight, partition->group[g]);
+            of_group[g] += load_term(load->weight, partition->link[load->link]);
         }
     }
     for (uint32_t g = 0; g < real->layout->group_count; g++) {

@@ -178,7 +178,7 @@ static void check_domain(struct report *r)
     }
     double nic = c->cluster.fabric.nic_bytes_per_s > 0.0 ? c->cluster.fabric.nic_bytes_per_s
                                                          : node->nic_bytes_per_s;
-    double nics = c->cluster.fabric.nics > 0.0 ? c->cluster.fabric.nics : (double)node->nics;
+    double nics = (double)topology_nics(&c->cluster);
     double outside = nic * nics / (double)node->gpus;
     double inside =
         node->nvlink_bytes_per_s > 0.0 ? node->nvlink_bytes_per_s : node->pcie_bytes_per_s;

@@ -50,7 +50,8 @@ static void first_colours(const struct real *real, struct colours *colours)
             random_hash(random_hash(kind, real->groups[g].menu), real->groups[g].shape);
     }
     for (uint32_t l = 0; l < real->used_count; l++) {
-        const struct link *link = &real->topology->graph.links[real->used_links[l]];
+        const struct link_type *link =
+            graph_link_type(&real->topology->graph, (struct link_id){real->used_links[l]});
         colours->link[l] = random_hash(bits_of(link->bytes_per_s), real->owner[l] != ROW_NONE);
     }
 }

@@ -58,7 +58,9 @@ static void fold_links(struct folding *f)
         struct link_class *class = &out->links[f->partition->link[l]];
         if (class->link_count++ == 0) {
             class->representative = real->used_links[l];
-            class->bytes_per_s = real->topology->graph.links[real->used_links[l]].bytes_per_s;
+            class->bytes_per_s =
+                graph_link_type(&real->topology->graph, (struct link_id){real->used_links[l]})
+                    ->bytes_per_s;
         }
     }
 }

@@ -228,7 +228,7 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
     topology_route(topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
         const uint32_t link = route.links[i].value;
-        if (!topology->graph.links[link].binding) {
+        if (!graph_link_type(&topology->graph, route.links[i])->binding) {
             continue;
         }
         if (m->sum[link] == 0.0) {

@@ -3,7 +3,8 @@
  * Two families share the anatomy of topology_kind.h: *node* kinds (nvlink_island, pcie) wire the
  * GPUs of one node and its NICs; *fabric* kinds (none, rail, fat_tree, torus, dragonfly) wire the
  * NICs of all nodes. GPU g stands in node g / gpus_per_node. Routes are stable: the same pair and
- * flow seed give the same links on every machine (ECMP is a hash of the three). No time here. */
+ * flow seed give the same links on every machine (ECMP is a hash of the three). No time here.
+ * A cluster of one node has no network: its NICs and its fabric are left out. */
 #ifndef ORRERY_TOPOLOGY_TOPOLOGY_H
 #define ORRERY_TOPOLOGY_TOPOLOGY_H
 
@@ -13,22 +14,22 @@
 
 struct topology_kind;
 
-/* One node, as the catalogue describes it (catalogue/nodes.yaml); every figure has its source there. */
+/* One node, as the catalogue describes it (nodes.yaml); every figure has its source there. */
 struct node_spec {
     const char *name;
     const struct topology_kind *kind;
     struct kind_options options;
-    uint64_t gpus;                /* GPUs in a node: the NVLink domain of an nvlink_island */
-    double nvlink_bytes_per_s;    /* of a GPU, one direction; 0: none */
-    double nvlink_latency_s;      /* GPU to GPU through the switch */
-    bool nvls;                    /* the switch reduces and multicasts (NVLink SHARP) */
-    double pcie_bytes_per_s;      /* of a GPU to its PCIe switch, one direction, usable */
-    double pcie_latency_s;
-    double host_bytes_per_s;      /* between PCIe switches through the CPUs, one direction */
-    uint64_t nics;                /* NICs in a node */
-    double nic_bytes_per_s;       /* of one NIC, one direction, line rate */
-    double nic_efficiency_ratio;  /* payload share of the line rate after protocol headers */
-    double nic_latency_s;         /* NIC to first switch, one way, send overhead included */
+    uint64_t gpus;               /* GPUs in a node: the NVLink domain of an nvlink_island */
+    double nvlink_bytes_per_s;   /* of a GPU, one direction; 0: none */
+    double nvlink_latency_s;     /* GPU to GPU through the switch */
+    bool nvls;                   /* the switch reduces and multicasts (NVLink SHARP) */
+    double pcie_bytes_per_s;     /* of a GPU or NIC to its PCIe switch, one direction, usable */
+    double pcie_latency_s;       /* GPU to GPU under one PCIe switch */
+    double host_bytes_per_s;     /* of a PCIe switch to the CPUs, one direction */
+    uint64_t nics;               /* NICs in a node */
+    double nic_bytes_per_s;      /* of one NIC, one direction, line rate */
+    double nic_efficiency_ratio; /* payload share of the line rate after protocol headers */
+    double nic_latency_s;        /* memory to first switch, one way, its share of the overhead in */
     double host_memory_bytes;
 };
 /* The network between nodes (catalogue/fabrics.yaml, or the scenario's own). */
@@ -36,39 +37,50 @@ struct fabric_spec {
     const char *name;
     const struct topology_kind *kind;
     struct kind_options options;
-    double nic_bytes_per_s;      /* overrides the node's NIC when > 0 */
-    double nics;                 /* overrides the node's NIC count when > 0 */
-    double efficiency_ratio;     /* what the transport reaches of the line rate (RoCE, EFA, TCP) */
-    double latency_s;            /* added to each message by the transport (EFA SRD, TCP) */
-    double switch_latency_s;     /* of one switch hop */
+    double nic_bytes_per_s;  /* overrides the node's NIC when > 0 */
+    uint64_t nics;           /* overrides the node's NIC count when > 0 */
+    double efficiency_ratio; /* what the transport reaches of the line rate (RoCE, EFA, TCP) */
+    double latency_s; /* added to each message by the transport (EFA SRD, TCP); not in routes */
+    double switch_latency_s; /* of one switch hop */
 };
 extern const struct param node_params[];
 extern const struct param fabric_params[];
 extern const unsigned node_param_count, fabric_param_count;
+
+enum {
+    TOPOLOGY_GPU_MAX = 1 << 22
+}; /* GPUs in a cluster; about half a GB of graph */
 
 struct topology_spec {
     struct node_spec node;
     struct fabric_spec fabric;
     uint64_t nodes;
 };
+/* Node n holds vertices [n * node_vertices, (n + 1) * node_vertices): its GPUs first, its NICs
+ * last; and the links [n * node_links, (n + 1) * node_links). Then the fabric: two links for each
+ * NIC (out and in), then its own. */
 struct topology {
     struct topology_spec spec;
     struct graph graph;
     uint32_t node_count, gpus_per_node, gpu_count, nics_per_node;
-    const struct vertex_id *gpu; /* vertex of each GPU */
+    uint32_t node_vertices, node_links;
     void *node_private, *fabric_private; /* of the kinds */
 };
 
-enum { ROUTE_MAX = 64 };
+enum {
+    ROUTE_MAX = 64
+};
 struct route {
     uint32_t link_count;
     struct link_id links[ROUTE_MAX];
-    double latency_s;    /* sum over links */
-    double bytes_per_s;  /* narrowest link */
+    double latency_s;   /* sum over links */
+    double bytes_per_s; /* narrowest link; INFINITY when there is none */
 };
 
-/* Builds the cluster in `arena`. False with a sentence when the spec cannot be built (a torus whose
- * sides do not multiply to the node count); every other check was made when the scenario was read. */
+/* False with a sentence when the spec cannot be built (a torus whose sides do not multiply to the
+ * node count, more NICs than GPUs, a radix of 0). Cheap: builds nothing. */
+bool topology_check(const struct topology_spec *spec, struct error *error);
+/* Builds the cluster in `arena`, after the same check. */
 bool topology_build(struct arena *arena, const struct topology_spec *spec, struct topology *out,
                     struct error *error);
 /* The path of a message between two GPUs. `a == b` is the GPU's own round through the switch of
@@ -76,7 +88,21 @@ bool topology_build(struct arena *arena, const struct topology_spec *spec, struc
 void topology_route(const struct topology *topology, uint32_t gpu_a, uint32_t gpu_b,
                     uint64_t flow_seed, struct route *route);
 uint32_t topology_node_of(const struct topology *topology, uint32_t gpu);
-/* Scales the capacity of every link of the given GPU's NIC or NVLink (a degraded cable). */
-void topology_degrade(struct topology *topology, uint32_t gpu, enum link_kind kind, double ratio);
+struct vertex_id topology_gpu(const struct topology *topology, uint32_t gpu);
+struct vertex_id topology_nic(const struct topology *topology, uint32_t node, uint32_t nic);
+/* The NIC (within its node) by which a GPU sends. Needs a network: nics_per_node > 0. */
+uint32_t topology_nic_of(const struct topology *topology, uint32_t gpu);
+/* Scales the capacity of every link of this kind at the given GPU, or for LINK_NIC at its NIC (a
+ * degraded cable), by a ratio in (0, 1]. Such a link is binding from then on. Returns how many
+ * links were scaled: 0 when the GPU has none of the kind. */
+uint32_t topology_degrade(struct topology *topology, uint32_t gpu, enum link_kind kind,
+                          double ratio);
+
+/* NICs of a node, after the fabric's override. */
+uint64_t topology_nics(const struct topology_spec *spec);
+/* Payload rate of one port of the fabric: line rate x nic_efficiency x efficiency. */
+double topology_port_bytes_per_s(const struct topology_spec *spec);
+/* Payload rate of a NIC: its port, or its PCIe slot where that is narrower. */
+double topology_nic_bytes_per_s(const struct topology_spec *spec);
 
 #endif

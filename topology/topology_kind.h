@@ -1,25 +1,39 @@
 /* topology_kind.h - the contract of a topology kind. Adding one: a file, a row in topology_list.h,
  * a line in topology/CMakeLists.txt.
  *
- * A kind is a node kind (role TOPOLOGY_NODE: wires the inside of every node, from GPUs to NICs) or a
- * fabric kind (role TOPOLOGY_FABRIC: wires the NICs of all nodes). Both are pure writers: they fill
- * the graph, then answer routes from their own arithmetic, without search. */
+ * A kind is a node kind (role TOPOLOGY_NODE: wires the inside of every node, from GPUs to NICs) or
+ * a fabric kind (role TOPOLOGY_FABRIC: wires the NICs of all nodes). Both are pure writers: they
+ * count, fill the graph, then answer routes from their own arithmetic, without search. Latency: a
+ * link into a switch of the fabric carries that switch's latency; a link of a GPU to its NVSwitch
+ * carries half of nvlink_latency, one to its PCIe switch half of pcie_latency. */
 #ifndef ORRERY_TOPOLOGY_TOPOLOGY_KIND_H
 #define ORRERY_TOPOLOGY_TOPOLOGY_KIND_H
 
 #include "topology/topology.h"
 
-enum topology_role { TOPOLOGY_NODE, TOPOLOGY_FABRIC };
+enum topology_role {
+    TOPOLOGY_NODE,
+    TOPOLOGY_FABRIC
+};
 
+struct topology_size {
+    uint64_t vertices, links;
+};
 struct topology_kind {
     const char *name; /* as scenarios spell it */
     const char *doc;  /* one sentence */
     enum topology_role role;
     const struct param *options; /* of this kind, into kind_options (offset = index) */
     unsigned option_count;
-    /* False with a sentence when these numbers cannot be wired. Checks only; builds nothing. */
+    /* False with a sentence when these numbers cannot be wired. Checks only; builds nothing. May
+     * rely on: 1 <= nodes, 1 <= gpus, nodes * gpus <= TOPOLOGY_GPU_MAX; with several nodes also
+     * 1 <= topology_nics <= gpus, dividing gpus, and rates above 0. */
     bool (*check)(const struct topology_spec *spec, struct error *error);
-    /* Node kinds: adds vertices and links of all nodes. Fabric kinds: adds switches, joins the NICs. */
+    /* Node kinds: of one node. Fabric kinds: of the whole fabric, the links of the NICs left out.
+     */
+    void (*size)(const struct topology_spec *spec, struct topology_size *size);
+    /* Node kinds: adds vertices and links of all nodes, GPUs first, then others, NICs last. Fabric
+     * kinds: adds switches, joins every NIC by topology_join_nic in ascending order, then links. */
     void (*build)(struct topology *topology);
     /* Node kinds: appends the links between two GPUs of one node. */
     void (*route_inside)(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, struct route *r);
@@ -28,12 +42,12 @@ struct topology_kind {
                       struct route *r);
     /* Node kinds: which NIC a GPU sends by. */
     uint32_t (*nic_of)(const struct topology *t, uint32_t gpu);
-    /* Fabric kinds: NICs that can reach each other without leaving the fabric's plane. Appends the
-     * links from NIC `nic_a` of node a to NIC `nic_b` of node b. A rail fabric is asked only with
-     * equal NIC numbers when `same_rail` is set. */
+    /* Fabric kinds: appends the links from NIC `nic_a` of node a to NIC `nic_b` of node b. When
+     * `same_rail` is set, only equal NIC numbers are asked for: the sender goes to the NIC that has
+     * the receiver's number. */
     bool same_rail;
-    void (*route_between)(const struct topology *t, uint32_t node_a, uint32_t nic_a, uint32_t node_b,
-                          uint32_t nic_b, uint64_t flow_seed, struct route *r);
+    void (*route_between)(const struct topology *t, uint32_t node_a, uint32_t nic_a,
+                          uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r);
 };
 
 #define X(name) extern const struct topology_kind topology_##name;
@@ -42,6 +56,16 @@ struct topology_kind {
 extern const struct topology_kind *const topology_kinds[];
 extern const unsigned topology_kind_count;
 const struct topology_kind *topology_find(enum topology_role role, const char *name); /* or NULL */
+
+/* For kinds. */
 void route_append(const struct topology *t, struct route *route, struct link_id link);
+/* Joins NIC number `port` = node * nics_per_node + nic to a switch: the links topology_nic_out and
+ * topology_nic_in, which are always binding. */
+void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabric_switch);
+struct link_id topology_nic_out(const struct topology *t, uint32_t port);
+struct link_id topology_nic_in(const struct topology *t, uint32_t port);
+/* An option as a whole number; the sentence when it is none, or outside [minimum, maximum]. */
+bool topology_option(const struct kind_options *options, const struct param *table, unsigned index,
+                     uint64_t *out, struct error *error);
 
 #endif

@@ -1,0 +1,56 @@
+/* topology_params.c - how nodes and fabrics are spelt, checked and explained. Figures live in
+ * scenarios/catalogue with their sources; a default here is stated with its reason. */
+#include "sim/units.h"
+#include "topology/topology.h"
+
+#define NODE(field) offsetof(struct node_spec, field)
+#define FABRIC(field) offsetof(struct fabric_spec, field)
+
+/* Beyond a hundred times today's fastest link (NVLink 5: 900 GB/s one way) or a second of latency a
+ * prefix was mistyped. */
+#define RATE_MAX (100.0 * TERA)
+#define LATENCY_MAX_S 1.0
+
+const struct param node_params[] = {
+    {"gpus", PARAM_COUNT, NODE(gpus), 1, 65536, NULL, NULL,
+     "GPUs in a node; for an nvlink_island those of one NVLink domain (72 for an NVL72 rack)."},
+    {"nvlink_bandwidth", PARAM_BANDWIDTH, NODE(nvlink_bytes_per_s), 0, RATE_MAX, "0GB/s", NULL,
+     "NVLink bandwidth of a GPU in one direction, half of what data sheets add up; 0: no NVLink."},
+    {"nvlink_latency", PARAM_TIME, NODE(nvlink_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
+     "From GPU to GPU through the NVSwitch, one way; the default counts no wire time."},
+    {"nvls", PARAM_FLAG, NODE(nvls), 0, 1, "false", NULL,
+     "The NVSwitch reduces and multicasts (NVLink SHARP, third-generation NVSwitch and later)."},
+    {"pcie_bandwidth", PARAM_BANDWIDTH, NODE(pcie_bytes_per_s), 0, RATE_MAX, NULL, NULL,
+     "Usable PCIe bandwidth of a GPU in one direction; a NIC has a slot of the same width."},
+    {"pcie_latency", PARAM_TIME, NODE(pcie_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
+     "From GPU to GPU under one PCIe switch, one way; through the CPUs it counts twice."},
+    {"host_bandwidth", PARAM_BANDWIDTH, NODE(host_bytes_per_s), 0, RATE_MAX, "0GB/s", NULL,
+     "Bandwidth in one direction between a PCIe switch and the CPUs, by which GPUs under different "
+     "switches meet."},
+    {"nics", PARAM_COUNT, NODE(nics), 0, 65536, NULL, NULL,
+     "NICs of a node on the compute network: at most one for each GPU, dividing their number."},
+    {"nic_bandwidth", PARAM_BANDWIDTH, NODE(nic_bytes_per_s), 0, RATE_MAX, "0Gb/s", NULL,
+     "Line rate of one NIC in one direction."},
+    {"nic_efficiency", PARAM_RATIO, NODE(nic_efficiency_ratio), 0.01, 1, "100%", NULL,
+     "Payload share of the line rate after protocol headers."},
+    {"nic_latency", PARAM_TIME, NODE(nic_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
+     "From host memory to the wire of the first switch, or back: half of an RDMA write's one-way "
+     "latency between neighbours."},
+    {"host_memory", PARAM_BYTES, NODE(host_memory_bytes), 0, PETA, "0GB", NULL,
+     "Memory of the node's CPUs; 0: not said."},
+};
+const unsigned node_param_count = sizeof node_params / sizeof node_params[0];
+
+const struct param fabric_params[] = {
+    {"nic", PARAM_BANDWIDTH, FABRIC(nic_bytes_per_s), 0, RATE_MAX, "0Gb/s", NULL,
+     "Line rate of one NIC in one direction; 0: the node's."},
+    {"nics", PARAM_COUNT, FABRIC(nics), 0, 65536, "0", NULL,
+     "NICs of a node on this network; 0: the node's."},
+    {"efficiency", PARAM_RATIO, FABRIC(efficiency_ratio), 0.01, 1, "100%", NULL,
+     "What the transport reaches of the payload rate with large messages."},
+    {"latency", PARAM_TIME, FABRIC(latency_s), 0, LATENCY_MAX_S, "0us", NULL,
+     "What the transport adds to each message, beside NICs and switches."},
+    {"switch_latency", PARAM_TIME, FABRIC(switch_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
+     "From port to port of one switch."},
+};
+const unsigned fabric_param_count = sizeof fabric_params / sizeof fabric_params[0];

@@ -29,8 +29,11 @@ struct share_use {
 struct share *share_create(struct arena *arena, uint32_t link_count, const double *capacity);
 double share_weight(double weight); /* rounded to a multiple of 2^-24, at least 2^-24 */
 
-/* Starts an activity; `uses` is copied. `cap` > 0 is its own ceiling in units/s (INFINITY: none; an
- * activity without links must have a finite cap). `fairness` > 0. Returns its id (ids are reused). */
+/* Starts an activity; `uses` is copied (several uses of one link add up). `cap` > 0 is its own ceiling
+ * in units/s (INFINITY: none; an activity without links must have a finite cap). `fairness` > 0;
+ * where it is not 1, fairness x weight is rounded as by share_weight, so take whole numbers. The
+ * weights on one link must add up to less than 2^28. Its rate is 0 until the next share_solve.
+ * Returns its id (ids are reused). */
 uint32_t share_start(struct share *share, double now_s, double work, double cap, double fairness,
                      const struct share_use *uses, size_t use_count);
 void share_finish(struct share *share, double now_s, uint32_t activity);
@@ -41,7 +44,9 @@ void share_set_capacity(struct share *share, double now_s, uint32_t link, double
 size_t share_solve(struct share *share, double now_s, const uint32_t **changed);
 double share_rate(const struct share *share, uint32_t activity);
 double share_finish_s(const struct share *share, uint32_t activity); /* INFINITY at rate zero */
-double share_moved(const struct share *share, uint32_t link, double now_s); /* load moved so far */
+/* Load moved so far: sum of work done x weight. Not bit for bit the same under symmetry, as rates
+ * are: it is a sum over activities. */
+double share_moved(const struct share *share, uint32_t link, double now_s);
 double share_busy_s(const struct share *share, uint32_t link, double now_s); /* time with load */
 
 #endif

@@ -1,0 +1,407 @@
+/* Invariants
+ * 1. Between calls each activity is unused, waiting (in `started`, level INFINITY, rate 0) or fixed
+ *    (its level is the max-min fair one for what was there at the last solve).
+ * 2. remaining is the work left at since_s, which is the last instant at which the rate changed;
+ *    a rate that does not change leaves both alone, so that rounding does not pile up.
+ * 3. weight_total and bound_weight are exact: sums of multiples of 2^-24 below WEIGHT_LARGEST.
+ * 4. A link that binds nobody (level INFINITY) cannot begin to because a user leaves it: only links
+ *    that bind (or are full but for rounding), and links whose capacity changed, become dirty.
+ * 5. Blocks of users and edges hold a power of two of entries; a block given back goes on the list
+ *    of its class and is taken from there again. */
+#include "sim/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/check.h"
+#include "sim/share_state.h"
+
+static const double WEIGHT_UNIT = 0x1p-24;
+static const double WEIGHT_LARGEST = 0x1p28;
+enum {
+    ACTIVITY_FIRST = 16
+};
+
+_Static_assert(sizeof(struct share_edge) == sizeof(struct share_user), "they share blocks");
+
+void *share_grow(struct share *share, void *array, size_t size, uint32_t *capacity, uint32_t count)
+{
+    if (count <= *capacity)
+        return array;
+    uint32_t former = *capacity, wanted = former > 0 ? former : ACTIVITY_FIRST;
+    while (wanted < count)
+        wanted *= 2;
+    void *grown = arena_array(share->arena, size, wanted, 16);
+    if (former > 0)
+        memcpy(grown, array, size * former);
+    *capacity = wanted;
+    return grown;
+}
+
+static void *block_take(struct share *share, uint32_t class)
+{
+    void *block = share->free_blocks[class];
+    if (block == NULL)
+        return arena_array(share->arena, sizeof(struct share_edge), (size_t)1 << class, 16);
+    memcpy(&share->free_blocks[class], block, sizeof block);
+    return block;
+}
+
+static void block_give(struct share *share, uint32_t class, void *block)
+{
+    memcpy(block, &share->free_blocks[class], sizeof block);
+    share->free_blocks[class] = block;
+}
+
+struct share *share_create(struct arena *arena, uint32_t link_count, const double *capacity)
+{
+    struct share *share = ARENA_NEW(arena, struct share);
+    share->arena = arena;
+    share->link_count = link_count;
+    share->links = ARENA_ARRAY(arena, struct share_link, link_count);
+    for (uint32_t i = 0; i < link_count; i++) {
+        CHECK(capacity[i] >= 0.0 && capacity[i] < INFINITY);
+        share->links[i].capacity = capacity[i];
+        share->links[i].level = INFINITY;
+    }
+    return share;
+}
+
+double share_weight(double weight)
+{
+    CHECK(weight > 0.0 && weight < WEIGHT_LARGEST);
+    double units = nearbyint(weight / WEIGHT_UNIT);
+    return units >= 1.0 ? units * WEIGHT_UNIT : WEIGHT_UNIT;
+}
+
+static void clock_advance(struct share *share, double now_s)
+{
+    CHECK(now_s >= share->now_s);
+    share->now_s = now_s;
+}
+
+static void grow_activities(struct share *share)
+{
+    uint32_t former = share->activity_capacity, capacity = former, count = former + 1;
+    share->activities =
+        share_grow(share, share->activities, sizeof *share->activities, &capacity, count);
+    uint32_t **lists[] = {&share->unused, &share->started, &share->opened, &share->changed};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        capacity = former;
+        *lists[i] = share_grow(share, *lists[i], sizeof **lists[i], &capacity, count);
+    }
+    capacity = former;
+    share->levels = share_grow(share, share->levels, sizeof *share->levels, &capacity, count);
+    share->activity_capacity = capacity;
+}
+
+static uint32_t activity_take(struct share *share)
+{
+    if (share->unused_count > 0)
+        return share->unused[--share->unused_count];
+    if (share->activity_count == share->activity_capacity)
+        grow_activities(share);
+    return share->activity_count++;
+}
+
+static void link_dirty(struct share *share, uint32_t index)
+{
+    struct share_link *link = &share->links[index];
+    if (link->dirty)
+        return;
+    share->dirty = share_grow(share, share->dirty, sizeof *share->dirty, &share->dirty_capacity,
+                              share->dirty_count + 1);
+    link->dirty = true;
+    share->dirty[share->dirty_count++] = index;
+}
+
+static void link_reserve(struct share *share, struct share_link *link)
+{
+    if (link->users != NULL && link->user_count < 1u << link->user_class)
+        return;
+    uint32_t class = link->users != NULL ? link->user_class + 1 : 0;
+    struct share_user *users = block_take(share, class);
+    if (link->users != NULL) {
+        memcpy(users, link->users, link->user_count * sizeof *users);
+        block_give(share, link->user_class, link->users);
+    }
+    link->users = users;
+    link->user_class = class;
+}
+
+static void link_enter(struct share *share, uint32_t id, uint32_t place)
+{
+    struct share_edge *edge = &share->activities[id].edges[place];
+    struct share_link *link = &share->links[edge->link];
+    link_reserve(share, link);
+    edge->place = link->user_count++;
+    link->users[edge->place] =
+        (struct share_user){.weight = edge->weight, .activity = id, .place = place};
+    link->weight_total += edge->weight;
+    CHECK(link->weight_total < WEIGHT_LARGEST);
+}
+
+static void link_leave(struct share *share, uint32_t id, const struct share_edge *edge)
+{
+    struct share_link *link = &share->links[edge->link];
+    struct share_user last = link->users[--link->user_count];
+    link->users[edge->place] = last;
+    share->activities[last.activity].edges[last.place].place = edge->place;
+    link->weight_total -= edge->weight;
+    if (share->activities[id].standing == STANDING_FIXED) {
+        link->load -= edge->weight * share->levels[id];
+        if (share->levels[id] >= link->level)
+            link->bound_weight -= edge->weight;
+    }
+    if (link->user_count == 0) {
+        link->load = link->bound_weight = 0.0;
+        link->level = INFINITY;
+    } else if (link->level < INFINITY || link->load > (1.0 - SHARE_MARGIN) * link->capacity) {
+        link_dirty(share, edge->link);
+    }
+}
+
+static int compare_links(const void *a, const void *b)
+{
+    const struct share_edge *first = a, *second = b;
+    return (first->link > second->link) - (first->link < second->link);
+}
+
+/* Copies the uses; several uses of one link become one edge with the summed weight. */
+static void copy_edges(struct share *share, struct share_activity *activity,
+                       const struct share_use *uses, size_t use_count)
+{
+    uint32_t class = 0, kept = 0;
+    while ((size_t)1 << class < use_count)
+        class ++;
+    struct share_edge *edges = use_count > 0 ? block_take(share, class) : NULL;
+    bool ascending = true;
+    for (size_t i = 0; i < use_count; i++) {
+        CHECK(uses[i].link < share->link_count);
+        double weight = share_weight(activity->fairness * uses[i].weight);
+        edges[i] = (struct share_edge){.weight = weight, .link = uses[i].link};
+        ascending = ascending && (i == 0 || uses[i - 1].link < uses[i].link);
+    }
+    if (!ascending)
+        qsort(edges, use_count, sizeof *edges, compare_links);
+    for (size_t i = 0; i < use_count; i++) {
+        if (kept > 0 && edges[kept - 1].link == edges[i].link)
+            edges[kept - 1].weight += edges[i].weight;
+        else
+            edges[kept++] = edges[i];
+    }
+    activity->edges = edges;
+    activity->edge_class = class;
+    activity->edge_count = kept;
+}
+
+uint32_t share_start(struct share *share, double now_s, double work, double cap, double fairness,
+                     const struct share_use *uses, size_t use_count)
+{
+    CHECK(work >= 0.0 && work < INFINITY);
+    CHECK(cap > 0.0 && (use_count > 0 || cap < INFINITY));
+    CHECK(fairness > 0.0 && fairness < INFINITY);
+    clock_advance(share, now_s);
+    uint32_t id = activity_take(share);
+    struct share_activity *activity = &share->activities[id];
+    *activity = (struct share_activity){.standing = STANDING_WAITING,
+                                        .is_new = true,
+                                        .fairness = fairness,
+                                        .cap = cap,
+                                        .cap_level = cap / fairness,
+                                        .remaining = work,
+                                        .since_s = now_s,
+                                        .finish_s = INFINITY};
+    share->levels[id] = INFINITY;
+    copy_edges(share, activity, uses, use_count);
+    for (uint32_t i = 0; i < activity->edge_count; i++)
+        link_enter(share, id, i);
+    share->started[share->started_count++] = id;
+    return id;
+}
+
+/* The work done since since_s; all that is left when the finish time has come. */
+static double activity_done(const struct share_activity *activity, double now_s)
+{
+    if (now_s >= activity->finish_s)
+        return activity->remaining;
+    double done = activity->rate * (now_s - activity->since_s);
+    return done < activity->remaining ? done : activity->remaining;
+}
+
+static void activity_advance(struct share *share, struct share_activity *activity)
+{
+    double done = activity_done(activity, share->now_s);
+    double level_time = done / activity->fairness;
+    for (uint32_t i = 0; done > 0.0 && i < activity->edge_count; i++)
+        share->links[activity->edges[i].link].moved += level_time * activity->edges[i].weight;
+    activity->remaining -= done;
+    activity->since_s = share->now_s;
+}
+
+/* Counts the activity among those that move on its links, or no more. */
+static void links_moving(struct share *share, const struct share_activity *activity, bool moving)
+{
+    for (uint32_t i = 0; i < activity->edge_count; i++) {
+        struct share_link *link = &share->links[activity->edges[i].link];
+        if (moving && link->moving_count++ == 0)
+            link->busy_since_s = share->now_s;
+        if (!moving && --link->moving_count == 0)
+            link->busy_s += share->now_s - link->busy_since_s;
+    }
+}
+
+static void started_remove(struct share *share, uint32_t id)
+{
+    for (uint32_t i = 0; i < share->started_count; i++) {
+        if (share->started[i] == id) {
+            share->started[i] = share->started[--share->started_count];
+            return;
+        }
+    }
+    CHECK(!"a waiting activity stands in started");
+}
+
+void share_finish(struct share *share, double now_s, uint32_t id)
+{
+    CHECK(id < share->activity_count);
+    struct share_activity *activity = &share->activities[id];
+    CHECK(activity->standing != STANDING_UNUSED);
+    clock_advance(share, now_s);
+    activity_advance(share, activity);
+    if (activity->rate > 0.0)
+        links_moving(share, activity, false);
+    for (uint32_t i = 0; i < activity->edge_count; i++)
+        link_leave(share, id, &activity->edges[i]);
+    if (activity->standing == STANDING_WAITING)
+        started_remove(share, id);
+    if (activity->edges != NULL)
+        block_give(share, activity->edge_class, activity->edges);
+    activity->standing = STANDING_UNUSED;
+    share->unused[share->unused_count++] = id;
+}
+
+void share_set_capacity(struct share *share, double now_s, uint32_t link, double capacity)
+{
+    CHECK(link < share->link_count && capacity >= 0.0 && capacity < INFINITY);
+    clock_advance(share, now_s);
+    share->links[link].capacity = capacity;
+    if (share->links[link].user_count > 0)
+        link_dirty(share, link);
+}
+
+/* Gives an activity the level that was found for it, and tells the links. */
+static void activity_apply(struct share *share, uint32_t id)
+{
+    struct share_activity *activity = &share->activities[id];
+    double level = share->levels[id], rise = level - activity->former_level;
+    double rate = level == activity->cap_level ? activity->cap : level * activity->fairness;
+    activity_advance(share, activity);
+    for (uint32_t i = 0; i < activity->edge_count; i++)
+        share->links[activity->edges[i].link].load += activity->edges[i].weight * rise;
+    if ((rate > 0.0) != (activity->rate > 0.0))
+        links_moving(share, activity, rate > 0.0);
+    activity->is_new = false;
+    activity->rate = rate;
+    activity->finish_s = rate > 0.0 ? share->now_s + activity->remaining / rate : INFINITY;
+    share->changed[share->changed_count++] = id;
+}
+
+/* The common case: an activity that shares no link. False if it does share one. */
+static bool solve_alone(struct share *share, uint32_t id)
+{
+    struct share_activity *activity = &share->activities[id];
+    double level = activity->cap_level;
+    for (uint32_t i = 0; i < activity->edge_count; i++) {
+        const struct share_link *link = &share->links[activity->edges[i].link];
+        if (link->user_count > 1)
+            return false;
+        double own = link->capacity / activity->edges[i].weight;
+        level = own < level ? own : level;
+    }
+    for (uint32_t i = 0; i < activity->edge_count; i++) {
+        struct share_link *link = &share->links[activity->edges[i].link];
+        bool binds = link->capacity / activity->edges[i].weight == level;
+        link->level = binds ? level : INFINITY;
+        link->bound_weight = binds ? activity->edges[i].weight : 0.0;
+    }
+    share->levels[id] = level;
+    activity->standing = STANDING_FIXED;
+    activity_apply(share, id);
+    return true;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    return (first > second) - (first < second);
+}
+
+static void sort_ids(uint32_t *ids, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (ids[i - 1] > ids[i]) {
+            qsort(ids, count, sizeof *ids, compare_ids);
+            return;
+        }
+    }
+}
+
+static void apply_opened(struct share *share)
+{
+    for (uint32_t i = 0; i < share->opened_count; i++) {
+        uint32_t id = share->opened[i];
+        struct share_activity *activity = &share->activities[id];
+        activity->standing = STANDING_FIXED;
+        if (activity->is_new || share->levels[id] != activity->former_level)
+            activity_apply(share, id);
+    }
+    share->opened_count = 0;
+}
+
+size_t share_solve(struct share *share, double now_s, const uint32_t **changed)
+{
+    clock_advance(share, now_s);
+    share->changed_count = 0;
+    uint32_t shared_count = 0;
+    for (uint32_t i = 0; i < share->started_count; i++)
+        if (!solve_alone(share, share->started[i]))
+            share->started[shared_count++] = share->started[i];
+    share->started_count = shared_count;
+    if (share->started_count > 0 || share->dirty_count > 0) {
+        share_solve_region(share);
+        apply_opened(share);
+    }
+    sort_ids(share->changed, share->changed_count);
+    *changed = share->changed;
+    return share->changed_count;
+}
+
+double share_rate(const struct share *share, uint32_t activity)
+{
+    CHECK(activity < share->activity_count);
+    return share->activities[activity].rate;
+}
+
+double share_finish_s(const struct share *share, uint32_t activity)
+{
+    CHECK(activity < share->activity_count);
+    return share->activities[activity].finish_s;
+}
+
+double share_moved(const struct share *share, uint32_t index, double now_s)
+{
+    const struct share_link *link = &share->links[index];
+    double moved = link->moved;
+    for (uint32_t i = 0; i < link->user_count; i++) {
+        const struct share_activity *activity = &share->activities[link->users[i].activity];
+        moved += activity_done(activity, now_s) / activity->fairness * link->users[i].weight;
+    }
+    return moved;
+}
+
+double share_busy_s(const struct share *share, uint32_t index, double now_s)
+{
+    const struct share_link *link = &share->links[index];
+    return link->busy_s + (link->moving_count > 0 ? now_s - link->busy_since_s : 0.0);
+}

@@ -1,0 +1,406 @@
+/* What is solved. For a link, let its users' levels be y1 < y2 < ..., and let w1, w2, ... be the
+ * summed weights of the users at each. Filling the link from below:
+ *     left = capacity, weight = weight_total, level = left / weight;
+ *     while the next y < level: left -= w y, weight -= w, level = max(left / weight, y)
+ * gives where the link binds (INFINITY when no weight is left). The rates are the solution when
+ * each activity's level is the least of its cap and of its links' levels. By induction from the
+ * lowest level upward there is exactly one such assignment, in floating point too, because the
+ * filling of a link is one fixed sequence of operations on exact weights and on levels. So it does
+ * not matter in which order, and starting from what, it is found: the region around a change gives
+ * bit for bit what solving everything from nothing gives.
+ *
+ * How. Levels are decided in ascending order, as in progressive filling (Bertsekas & Gallager, Data
+ * Networks, 6.5.2), but only where something can have changed. The region begins with the dirty
+ * links and the links of waiting activities. A heap holds, for each link of the region, a level
+ * below which it cannot bind. When the filling arrives there, the link is filled as above, and
+ * either
+ *   - it binds now: all users that are higher or open get this level;
+ *   - or it binds above its former level: those who were held there are opened;
+ *   - or it binds later: it goes back into the heap.
+ * The links of whoever is opened or lowered join the region.
+ *
+ * Invariants
+ * 1. All decided levels are <= level_now, and nobody with a level below level_now is touched.
+ * 2. settled_load + open_weight x t, in exact arithmetic, is at least the load of the link with all
+ *    its users at level t or what they have: open_weight is that of open users and of those held by
+ *    this link.
+ * 3. A heap key is at most where the link binds, up to rounding; with `exact` it is exactly there.
+ *    Without, it leaves SHARE_MARGIN for the rounding of settled_load. Neither changes any result.
+ */
+#include "sim/share_state.h"
+
+#include <stdlib.h>
+
+#include "sim/check.h"
+
+static void heap_put(struct share *share, uint32_t place, struct share_item item)
+{
+    share->heap[place] = item;
+    if (item.thing < share->link_count)
+        share->links[item.thing].heap_place = place;
+}
+
+static void heap_up(struct share *share, uint32_t place)
+{
+    struct share_item item = share->heap[place];
+    while (place > 0 && item.key < share->heap[(place - 1) / 2].key) {
+        heap_put(share, place, share->heap[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    heap_put(share, place, item);
+}
+
+static void heap_down(struct share *share, uint32_t place)
+{
+    struct share_item item = share->heap[place];
+    for (;;) {
+        uint32_t child = 2 * place + 1;
+        if (child >= share->heap_count)
+            break;
+        if (child + 1 < share->heap_count && share->heap[child + 1].key < share->heap[child].key)
+            child++;
+        if (share->heap[child].key >= item.key)
+            break;
+        heap_put(share, place, share->heap[child]);
+        place = child;
+    }
+    heap_put(share, place, item);
+}
+
+static void heap_push(struct share *share, uint32_t thing, double key)
+{
+    share->heap = share_grow(share, share->heap, sizeof *share->heap, &share->heap_capacity,
+                             share->heap_count + 1);
+    share->heap[share->heap_count] = (struct share_item){.key = key, .thing = thing};
+    heap_up(share, share->heap_count++);
+}
+
+static void heap_pop(struct share *share)
+{
+    share->heap[0] = share->heap[--share->heap_count];
+    if (share->heap_count > 0)
+        heap_down(share, 0);
+}
+
+static void link_key(struct share *share, const struct share_link *link, double key)
+{
+    uint32_t place = link->heap_place;
+    double former = share->heap[place].key;
+    share->heap[place].key = key;
+    if (key < former)
+        heap_up(share, place);
+    else if (key > former)
+        heap_down(share, place);
+}
+
+/* A level below which the link needs no look (invariant 3). */
+static double link_bound(const struct share *share, const struct share_link *link)
+{
+    double slack = link->capacity - SHARE_MARGIN * link->capacity - link->settled_load;
+    double bound = INFINITY;
+    if (slack <= 0.0)
+        bound = 0.0;
+    else if (link->open_weight > 0.0)
+        bound = slack / link->open_weight;
+    bound = bound < link->level ? bound : link->level;
+    return bound > share->level_now ? bound : share->level_now;
+}
+
+static void link_refresh(struct share *share, struct share_link *link)
+{
+    link->exact = false;
+    link_key(share, link, link_bound(share, link));
+}
+
+/* Takes the link into the region, with all its users as they are. */
+static bool link_join(struct share *share, struct share_link *link)
+{
+    if (link->region == share->region)
+        return false;
+    link->region = share->region;
+    link->exact = false;
+    link->open_weight = link->bound_weight;
+    link->settled_load = link->load;
+    if (link->level < INFINITY)
+        link->settled_load -= link->bound_weight * link->level;
+    return true;
+}
+
+/* Does this link hold an activity of this level? Then its weight is part of open_weight. */
+static bool link_holds(const struct share_link *link, double level)
+{
+    return level >= link->level;
+}
+
+/* Puts the level of a waiting or fixed activity in question. */
+static void activity_open(struct share *share, uint32_t id)
+{
+    struct share_activity *activity = &share->activities[id];
+    bool fixed = activity->standing == STANDING_FIXED;
+    double former = fixed ? share->levels[id] : 0.0;
+    activity->former_level = former;
+    activity->standing = STANDING_OPEN;
+    share->levels[id] = INFINITY;
+    share->opened[share->opened_count++] = id;
+    share->open_count++;
+    for (uint32_t i = 0; i < activity->edge_count; i++) {
+        const struct share_edge *edge = &activity->edges[i];
+        struct share_link *link = &share->links[edge->link];
+        bool joined = link_join(share, link);
+        if (!fixed || !link_holds(link, former)) {
+            link->settled_load -= edge->weight * former;
+            link->open_weight += edge->weight;
+        }
+        if (joined)
+            heap_push(share, edge->link, link_bound(share, link));
+        else
+            link_refresh(share, link);
+    }
+    if (activity->cap_level < INFINITY)
+        heap_push(share, share->link_count + id, activity->cap_level);
+}
+
+/* Decides the level of an open activity, or lowers a fixed one. */
+static void activity_decide(struct share *share, uint32_t id, double level)
+{
+    struct share_activity *activity = &share->activities[id];
+    bool fixed = activity->standing == STANDING_FIXED;
+    double former = share->levels[id];
+    if (fixed) {
+        activity->former_level = former;
+        share->opened[share->opened_count++] = id;
+    } else {
+        share->open_count--;
+    }
+    activity->standing = STANDING_DECIDED;
+    share->levels[id] = level;
+    for (uint32_t i = 0; i < activity->edge_count; i++) {
+        const struct share_edge *edge = &activity->edges[i];
+        struct share_link *link = &share->links[edge->link];
+        bool joined = link_join(share, link);
+        if (fixed && !link_holds(link, former))
+            link->settled_load -= edge->weight * former;
+        else
+            link->open_weight -= edge->weight;
+        link->settled_load += edge->weight * level;
+        if (joined)
+            heap_push(share, edge->link, link_bound(share, link));
+        else if (link->exact)
+            link_refresh(share, link);
+    }
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct share_group *first = a, *second = b;
+    return (first->level > second->level) - (first->level < second->level);
+}
+
+enum {
+    INSERTION_LARGEST = 48
+};
+
+static void sort_groups(struct share_group *groups, uint32_t count)
+{
+    if (count > INSERTION_LARGEST) {
+        qsort(groups, count, sizeof *groups, compare_groups);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        struct share_group group = groups[i];
+        uint32_t place = i;
+        for (; place > 0 && groups[place - 1].level > group.level; place--)
+            groups[place] = groups[place - 1];
+        groups[place] = group;
+    }
+}
+
+/* The users that have a level, as (level, weight), ascending; neighbours alike are one. */
+static uint32_t link_groups(struct share *share, const struct share_link *link)
+{
+    share->groups = share_grow(share, share->groups, sizeof *share->groups, &share->group_capacity,
+                               link->user_count);
+    struct share_group *groups = share->groups;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < link->user_count; i++) {
+        double level = share->levels[link->users[i].activity];
+        if (level == INFINITY)
+            continue;
+        if (count > 0 && groups[count - 1].level == level)
+            groups[count - 1].weight += link->users[i].weight;
+        else
+            groups[count++] = (struct share_group){level, link->users[i].weight};
+    }
+    sort_groups(groups, count);
+    return count;
+}
+
+/* Fills the link from below (see above). Returns where it binds, with the weight of those held. */
+static double link_fill(struct share *share, const struct share_link *link, double *held_weight)
+{
+    uint32_t count = link_groups(share, link);
+    const struct share_group *groups = share->groups;
+    double left = link->capacity, weight = link->weight_total, level = left / weight;
+    for (uint32_t i = 0; i < count && groups[i].level < level;) {
+        double reached = groups[i].level, group_weight = 0.0;
+        for (; i < count && groups[i].level == reached; i++)
+            group_weight += groups[i].weight;
+        left -= group_weight * reached;
+        weight -= group_weight;
+        level = weight > 0.0 ? left / weight : INFINITY;
+        level = level > reached ? level : reached;
+    }
+    *held_weight = weight;
+    return level;
+}
+
+static void link_bind(struct share *share, struct share_link *link)
+{
+    double level = share->level_now, held_weight = link->held_weight;
+    link->exact = false;
+    link_key(share, link, INFINITY);
+    for (uint32_t i = 0; i < link->user_count; i++)
+        if (share->levels[link->users[i].activity] > level)
+            activity_decide(share, link->users[i].activity, level);
+    link->level = level;
+    link->bound_weight = link->open_weight = held_weight;
+    link->settled_load = link->capacity - held_weight * level;
+    link->exact = true;
+}
+
+/* The link binds above its former level: those it held may rise. */
+static void link_release(struct share *share, struct share_link *link)
+{
+    for (uint32_t i = 0; i < link->user_count; i++) {
+        uint32_t id = link->users[i].activity;
+        if (share->activities[id].standing == STANDING_FIXED && link_holds(link, share->levels[id]))
+            activity_open(share, id);
+    }
+    link->level = INFINITY;
+    link->bound_weight = 0.0;
+    link_refresh(share, link);
+}
+
+/* The link binds at `level` or, if others come in between, above it. */
+static void link_wait(struct share *share, struct share_link *link, double level)
+{
+    link->exact = true;
+    link_key(share, link, level);
+}
+
+/* Looks at the link at the top of the heap. False where rounding defeats the region: the link
+ * should have bound below level_now. */
+static bool link_examine(struct share *share, struct share_link *link)
+{
+    if (link->exact) {
+        link_bind(share, link);
+        return true;
+    }
+    double bound = link_bound(share, link);
+    if (bound > share->level_now) {
+        link_key(share, link, bound);
+        return true;
+    }
+    double level = link_fill(share, link, &link->held_weight);
+    if (level < share->level_now)
+        return false;
+    if (level > link->level)
+        link_release(share, link);
+    else if (level == share->level_now)
+        link_bind(share, link);
+    else
+        link_wait(share, link, level);
+    return true;
+}
+
+static void cap_reached(struct share *share, uint32_t id)
+{
+    heap_pop(share);
+    if (share->activities[id].standing == STANDING_OPEN)
+        activity_decide(share, id, share->level_now);
+}
+
+static bool fill(struct share *share)
+{
+    while (share->heap_count > 0 && share->heap[0].key < INFINITY) {
+        struct share_item top = share->heap[0];
+        CHECK(top.key >= share->level_now);
+        share->level_now = top.key;
+        if (top.thing >= share->link_count)
+            cap_reached(share, top.thing - share->link_count);
+        else if (!link_examine(share, &share->links[top.thing]))
+            return false;
+    }
+    CHECK(share->open_count == 0);
+    return true;
+}
+
+static void region_begin(struct share *share)
+{
+    share->region++;
+    CHECK(share->region != 0);
+    share->heap_count = 0;
+    share->level_now = 0.0;
+    share->open_count = 0;
+}
+
+static void dirty_forget(struct share *share)
+{
+    for (uint32_t i = 0; i < share->dirty_count; i++)
+        share->links[share->dirty[i]].dirty = false;
+    share->dirty_count = 0;
+    share->started_count = 0;
+}
+
+static void open_all_activities(struct share *share)
+{
+    for (uint32_t id = 0; id < share->activity_count; id++) {
+        struct share_activity *activity = &share->activities[id];
+        if (activity->standing == STANDING_UNUSED)
+            continue;
+        if (activity->standing == STANDING_FIXED || activity->standing == STANDING_WAITING) {
+            activity->former_level = activity->standing == STANDING_FIXED ? share->levels[id] : 0.0;
+            share->opened[share->opened_count++] = id;
+        }
+        activity->standing = STANDING_OPEN;
+        share->levels[id] = INFINITY;
+        share->open_count++;
+        if (activity->cap_level < INFINITY)
+            heap_push(share, share->link_count + id, activity->cap_level);
+    }
+}
+
+void share_solve_all(struct share *share)
+{
+    region_begin(share);
+    open_all_activities(share);
+    for (uint32_t index = 0; index < share->link_count; index++) {
+        struct share_link *link = &share->links[index];
+        if (link->user_count == 0)
+            continue;
+        link->region = share->region;
+        link->exact = false;
+        link->level = INFINITY;
+        link->bound_weight = link->settled_load = 0.0;
+        link->open_weight = link->weight_total;
+        heap_push(share, index, link_bound(share, link));
+    }
+    CHECK(fill(share));
+    dirty_forget(share);
+}
+
+void share_solve_region(struct share *share)
+{
+    region_begin(share);
+    for (uint32_t i = 0; i < share->started_count; i++)
+        activity_open(share, share->started[i]);
+    for (uint32_t i = 0; i < share->dirty_count; i++) {
+        struct share_link *link = &share->links[share->dirty[i]];
+        if (link->user_count > 0 && link_join(share, link))
+            heap_push(share, share->dirty[i], link_bound(share, link));
+    }
+    if (!fill(share))
+        share_solve_all(share);
+    else
+        dirty_forget(share);
+}

@@ -1,0 +1,106 @@
+/* share_state.h - what share.c (activities come and go) and share_solve.c (their levels) have in
+ * common; nobody else includes it.
+ *
+ * The level of an activity is r / fairness: what max-min fairness compares. An edge joins an
+ * activity to a link and carries the load that one unit of level puts there (fairness x weight). It
+ * stands twice, as an edge of the activity and as a user of the link, each knowing the other's
+ * place, so that leaving a link moves one user and searches nothing. */
+#ifndef ORRERY_SIM_SHARE_STATE_H
+#define ORRERY_SIM_SHARE_STATE_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "sim/share.h"
+
+/* What an activity is to the solver. */
+enum share_standing {
+    STANDING_UNUSED,  /* no activity has this id */
+    STANDING_WAITING, /* started, not solved yet */
+    STANDING_FIXED,   /* has a level, which is not in question */
+    STANDING_OPEN,    /* being solved: no level yet */
+    STANDING_DECIDED  /* being solved: has its new level */
+};
+
+struct share_edge {
+    double weight;
+    uint32_t link, place; /* place: index in the link's users */
+};
+
+struct share_user {
+    double weight;
+    uint32_t activity, place; /* place: index in the activity's edges */
+};
+
+struct share_activity {
+    enum share_standing standing;
+    bool is_new; /* has never had a rate */
+    uint32_t edge_count, edge_class;
+    struct share_edge *edges;
+    double fairness, cap, cap_level;
+    double former_level; /* while solving: the level before; 0 for one that waited */
+    double rate, remaining, since_s, finish_s; /* remaining: work left at since_s */
+};
+
+struct share_link {
+    double capacity;
+    double weight_total; /* exact sum over users */
+    double load;         /* sum of weight x level, up to rounding */
+    double level;        /* where the link binds; INFINITY: it binds nobody */
+    double bound_weight; /* exact sum over users with that level (or above, while solving) */
+    struct share_user *users;
+    uint32_t user_count, user_class;
+    /* while solving (see share_solve.c) */
+    double settled_load, open_weight, held_weight;
+    uint32_t region, heap_place;
+    bool exact, dirty;
+    uint32_t moving_count; /* users with a positive rate */
+    double moved, busy_s, busy_since_s;
+};
+
+struct share_item {
+    double key;
+    uint32_t thing; /* a link, or link_count + an activity that reaches its cap */
+};
+
+struct share_group {
+    double level, weight;
+};
+
+/* Room for the rounding of a link's load, relative to its capacity: far above what sums lose. Decides
+ * only how soon a link is looked at, never a rate. */
+#define SHARE_MARGIN 1e-9
+
+enum { SHARE_CLASS_COUNT = 32
+};
+
+struct share {
+    struct arena *arena;
+    struct share_link *links;
+    uint32_t link_count;
+    struct share_activity *activities;
+    double *levels; /* by activity; INFINITY while it is waiting or open */
+    uint32_t activity_count, activity_capacity;
+    double now_s;
+    uint32_t *unused, *started, *dirty, *opened, *changed; /* activities; dirty: links */
+    uint32_t unused_count, started_count, dirty_count, opened_count, changed_count;
+    uint32_t dirty_capacity;
+    struct share_item *heap;
+    uint32_t heap_count, heap_capacity;
+    struct share_group *groups;
+    uint32_t group_capacity;
+    uint32_t region, open_count;
+    double level_now; /* how far the filling has come */
+    void *free_blocks[SHARE_CLASS_COUNT];
+};
+
+/* Gives every activity that started, or whose level a dirty link puts in question, its level; what
+ * it looked at is then in `opened`, with the former levels. */
+void share_solve_region(struct share *share);
+/* The same for all activities, from nothing. For tests, and where rounding defeats the region. */
+void share_solve_all(struct share *share);
+
+/* An array that is grown by doubling; `count` is what must fit. The former array stays behind. */
+void *share_grow(struct share *share, void *array, size_t size, uint32_t *capacity, uint32_t count);
+
+#endif

@@ -109,10 +109,10 @@ static double gemm_traffic_bytes(const struct gpu_spec *gpu, const struct kernel
     return fmax(kernel->bytes, (read + result * kernel->batch) * kernel->element_bytes);
 }
 
-/* One tile shape and one split of k. The ramp: filling and draining the main loop of a tile costs
- * as much as `gemm_k_half` steps of it. */
+/* One tile shape and one split of k, when faster than `best_s`. The ramp: filling and draining the
+ * main loop of a tile costs as much as `gemm_k_half` steps of it. */
 static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *kernel,
-                               struct tile tile, double split)
+                               struct tile tile, double split, double best_s)
 {
     double sms = (double)gpu->sm_count;
     double depth = ceil(kernel->k / split);
@@ -120,22 +120,25 @@ static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *
     double waves = ceil(blocks / sms);
     double sm_flops_per_s = gpu->peak_flops_per_s[kernel->peak] * gpu->gemm_efficiency_ratio / sms;
     double arithmetic_s = 2.0 * tile.m * tile.n * (depth + gpu->gemm_k_half) / sm_flops_per_s;
+    if (waves * arithmetic_s >= best_s)
+        return best_s;
     double port_s = (tile.m + tile.n) * depth * kernel->element_bytes /
                     (L2_PORT_BYTES_PER_CLOCK * gpu->clock_hz);
     double traffic = gemm_traffic_bytes(gpu, kernel, tile, waves);
     if (split > 1.0) /* partial sums in fp32: written, and read again by the reduction */
         traffic += 2.0 * split * FP32_BYTES * kernel->m * kernel->n * kernel->batch;
-    return fmax(waves * fmax(arithmetic_s, port_s), traffic / streaming_bytes_per_s(gpu));
+    double time_s = fmax(waves * fmax(arithmetic_s, port_s), traffic / streaming_bytes_per_s(gpu));
+    return fmin(best_s, time_s);
 }
 
 static double gemm_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    double best = INFINITY;
+    double best_s = INFINITY;
     for (unsigned t = 0; t < sizeof tiles / sizeof tiles[0]; t++) {
         for (unsigned s = 0; s < sizeof splits / sizeof splits[0]; s++)
-            best = fmin(best, gemm_candidate_s(gpu, kernel, tiles[t], splits[s]));
+            best_s = gemm_candidate_s(gpu, kernel, tiles[t], splits[s], best_s);
     }
-    return best;
+    return best_s;
 }
 
 /* A block that leaves SMs idle is slower than the curve, which was measured on a full card. */

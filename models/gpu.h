@@ -43,7 +43,7 @@ struct gpu_spec {
     double idle_power_w;
     double gemm_efficiency_ratio; /* of the peak, large aligned GEMM, sustained clock */
     double gemm_k_half;           /* k at which the k-loop ramp costs half */
-    double kernel_start_s;        /* on the GPU, between dependent kernels */
+    double kernel_start_s;        /* start, first loads and tail of a kernel on the GPU */
     struct attention_curve attention_forward[ATTENTION_KERNEL_COUNT][2]; /* [kernel][causal] */
     struct attention_curve attention_backward[ATTENTION_KERNEL_COUNT][2];
     /* Share of an attention kernel's time that a score costs whatever the head size (exponentials,

@@ -46,11 +46,11 @@ const struct param gpu_params[] = {
     {"gemm_efficiency", PARAM_RATIO, AT(gemm_efficiency_ratio), 0.01, 1, "75%", NULL,
      "Share of the peak that a large aligned GEMM reaches at the sustained clock, beside tile and "
      "wave losses."},
-    {"gemm_k_half", PARAM_RATIO, AT(gemm_k_half), 0, 100000, "64", NULL,
+    {"gemm_k_half", PARAM_RATIO, AT(gemm_k_half), 0, 100000, "200", NULL,
      "Length of k at which filling and draining the GEMM main loop costs as much as the loop "
      "itself."},
-    {"kernel_start", PARAM_TIME, AT(kernel_start_s), 0, 1, "1.5us", NULL,
-     "Gap on the GPU between two dependent kernels."},
+    {"kernel_start", PARAM_TIME, AT(kernel_start_s), 0, 1, "4us", NULL,
+     "Start, first loads and tail of a kernel on the GPU, whatever its size."},
     {"attention_flash2_causal_forward_rate", PARAM_FLOP_RATE,
      AT(attention_forward[ATTENTION_FLASH2][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
      "Forward of flash2 attention, causal: rate at long sequences, head size 128; 0: the card has "

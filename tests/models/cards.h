@@ -26,8 +26,8 @@ static inline struct gpu_spec card_a100(void)
         .clock_hz = 1.41 * GIGA,
         .power_w = 400,
         .gemm_efficiency_ratio = 0.83,
-        .gemm_k_half = 64,
-        .kernel_start_s = 2 * MICROSECOND,
+        .gemm_k_half = 200,
+        .kernel_start_s = 4 * MICROSECOND,
         .attention_softmax_ratio = {[ATTENTION_FLASH2] = 0.13},
     };
     gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){193 * TERA, 479};
@@ -54,9 +54,9 @@ static inline struct gpu_spec card_h100(void)
         .sm_count = 132,
         .clock_hz = 1.755 * GIGA,
         .power_w = 700,
-        .gemm_efficiency_ratio = 0.72,
-        .gemm_k_half = 64,
-        .kernel_start_s = 2 * MICROSECOND,
+        .gemm_efficiency_ratio = 0.70,
+        .gemm_k_half = 200,
+        .kernel_start_s = 4 * MICROSECOND,
         .attention_softmax_ratio = {[ATTENTION_FLASH2] = 0.13, [ATTENTION_FLASH3] = 0.30},
     };
     gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){372 * TERA, 475};

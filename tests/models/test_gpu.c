@@ -130,8 +130,8 @@ static void test_smaller_products(void **state)
     assert_false(never_slower_when_smaller(dislikes_small));
 }
 
-/* One tile more than the SMs hold starts a second wave (a card with one tile shape worth using:
- * k = 128 makes splits useless). */
+/* One row more than whole waves of the largest tile starts another, whatever the tile; whole waves
+ * cost the ramp of k alone. */
 static void test_waves(void **state)
 {
     (void)state;

@@ -75,6 +75,11 @@ static inline struct transfer_list *symmetry_list(const struct real *real, uint3
 {
     return &real->lists[(size_t)program * STREAM_COUNT + stream];
 }
+static inline double symmetry_capacity(const struct real *real, uint32_t used_link)
+{
+    const struct link_id link = {real->used_links[used_link]};
+    return graph_link_type(&real->topology->graph, link)->bytes_per_s;
+}
 /* The stream on which member `member` of a group takes part. */
 enum stream symmetry_role(const struct group *group, uint32_t member);
 void symmetry_measure(struct arena *arena, const struct configuration *c,

@@ -75,10 +75,7 @@ static void verify_loads(const struct real *real, const struct partition *partit
     }
     for (uint32_t l = real->used_count; l-- > 0;) {
         const struct link_class *class = &symmetry->links[partition->link[l]];
-        const double capacity =
-            graph_link_type(&real->topology->graph, (struct link_id){real->used_links[l]})
-                ->bytes_per_s;
-        CHECK(class->bytes_per_s == capacity);
+        CHECK(class->bytes_per_s == symmetry_capacity(real, l));
         of_first[partition->link[l]] = of_link[l];
     }
     for (uint32_t l = 0; l < real->used_count; l++) {

@@ -1,7 +1,7 @@
 /* scenario.h - the input language: a YAML file becomes a checked configuration, or every problem at
  * once with file, line, column, caret and remedy.
  *
- * One table (scenario_schema.c) of keys makes parser, checks, defaults, `--set`, `orrery list`, the
+ * One table (schema.c) of keys makes parser, checks, defaults, `--set`, `orrery list`, the
  * reference and the JSON Schema. The catalogue is embedded in the binary (or read from a folder). A
  * file is hostile until checked: depth, size, duplicate keys, aliases and the number of errors are
  * bounded. After scenario_read succeeds nothing in the models returns an error that a file could
@@ -17,11 +17,11 @@
 /* One problem, ready to print; severity orders nothing, problems stand in file order. */
 struct problem {
     bool warning;
-    const char *file;       /* path, or "--set" */
-    unsigned line, column;  /* from 1; column counts UTF-8 characters */
-    const char *text;       /* "unknown key 'tpp'; did you mean 'tp'?" */
-    const char *source;     /* the line itself, cleaned of control characters; NULL: none */
-    unsigned width;         /* characters to underline, at least 1 */
+    const char *file;      /* path, or "--set" */
+    unsigned line, column; /* from 1; column counts UTF-8 characters */
+    const char *text;      /* "unknown key 'tpp'; did you mean 'tp'?" */
+    const char *source;    /* the line itself, cleaned of control characters; NULL: none */
+    unsigned width;        /* characters to underline, at least 1 */
 };
 /* One default that was taken. */
 struct taken_default {
@@ -35,26 +35,26 @@ struct scenario {
     unsigned problem_count, error_count;
     const struct taken_default *defaults;
     unsigned default_count;
-    bool has_run;             /* a `run:` section: weeks, not one step */
-    const char *text;         /* the file, for the database */
+    bool has_run;     /* a `run:` section: weeks, not one step */
+    const char *text; /* the file, for the database */
     size_t text_bytes;
     /* where a class reads along */
     const struct note {
         double at_s;
         const char *say;
-    } *notes;
+    } * notes;
     unsigned note_count;
 };
 struct scenario_options {
-    const char *catalogue;        /* folder that overrides the embedded one; NULL */
-    const char *const *sets;      /* "layout.tp=4" */
+    const char *catalogue;   /* folder that overrides the embedded one; NULL */
+    const char *const *sets; /* "layout.tp=4" */
     unsigned set_count;
     bool has_seed;
     uint64_t seed;
 };
-/* Reads a file (or `text` when not NULL, called `path` in messages). Returns a scenario, to be freed
- * by scenario_destroy, whose configuration is valid exactly when error_count is 0; NULL with a
- * sentence when the file cannot be read at all. */
+/* Reads a file (or `text` when not NULL, called `path` in messages). Returns a scenario, to be
+ * freed by scenario_destroy, whose configuration is valid exactly when error_count is 0; NULL with
+ * a sentence when the file cannot be read at all. */
 struct scenario *scenario_read(const char *path, const char *text, size_t text_bytes,
                                const struct scenario_options *options, struct error *error);
 void scenario_destroy(struct scenario *scenario);

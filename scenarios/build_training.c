@@ -1,0 +1,96 @@
+#include <string.h>
+
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "scenarios/build_parts.h"
+
+static void refuse_kind(struct builder *b, enum section section, const struct value *mapping,
+                        const char *key, const char *text)
+{
+    const char *path = reader_path(&b->reader, schema_section(section)->path, key);
+    section_unknown_name(b, section, mapping, key, text,
+                         family_kinds(b->arena, schema_family(path)));
+}
+
+static void build_run(struct builder *b)
+{
+    const struct schema_section *schema = schema_section(SECTION_TRAINING);
+    const struct value *mapping = section_take(b, b->root, SECTION_TRAINING);
+    struct training_keys keys = {.precision = "", .optimizer = ""};
+    if (mapping == NULL)
+        return;
+    reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
+    keys.spec.tokens = (double)keys.tokens;
+    keys.spec.precision = precision_find(keys.precision);
+    keys.spec.optimizer = optimizer_find(keys.optimizer);
+    if (*keys.precision && keys.spec.precision == NULL)
+        refuse_kind(b, SECTION_TRAINING, mapping, "precision", keys.precision);
+    if (*keys.optimizer && keys.spec.optimizer == NULL)
+        refuse_kind(b, SECTION_TRAINING, mapping, "optimizer", keys.optimizer);
+    b->scenario->configuration.training = keys.spec;
+    section_finish(b, SECTION_TRAINING, mapping, (struct params){NULL, 0}, schema->path);
+}
+
+/* Every dimension once, joined by dashes. */
+static bool good_order(const char *order)
+{
+    static const char *const dimensions[] = {"tp", "cp", "dp", "pp"};
+    unsigned seen = 0;
+    if (strlen(order) != strlen("tp-cp-dp-pp"))
+        return false;
+    for (unsigned i = 0; i < 4; i++) {
+        const char *at = order + (size_t)i * strlen("tp-");
+        if (i < 3 && at[2] != '-')
+            return false;
+        for (unsigned d = 0; d < 4; d++)
+            seen |= strncmp(at, dimensions[d], 2) == 0 ? 1u << d : 0;
+    }
+    return seen == 0xF;
+}
+
+static void build_layout(struct builder *b)
+{
+    const struct schema_section *schema = schema_section(SECTION_LAYOUT);
+    const struct value *mapping = section_take(b, b->root, SECTION_LAYOUT);
+    struct layout_keys keys = {.schedule = "", .sharding = ""};
+    if (mapping == NULL)
+        return;
+    reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
+    keys.spec.schedule = schedule_find(keys.schedule);
+    keys.spec.sharding = sharding_find(keys.sharding);
+    if (*keys.schedule && keys.spec.schedule == NULL)
+        refuse_kind(b, SECTION_LAYOUT, mapping, "schedule", keys.schedule);
+    if (*keys.sharding && keys.spec.sharding == NULL)
+        refuse_kind(b, SECTION_LAYOUT, mapping, "sharding", keys.sharding);
+    if (keys.spec.order && !good_order(keys.spec.order))
+        problems_error(b->problems, section_mark(mapping, "order"),
+                       "layout.order: '%s' does not name tp, cp, dp and pp once each, like "
+                       "'tp-cp-dp-pp'",
+                       source_quote(b->arena, keys.spec.order));
+    b->scenario->configuration.layout = keys.spec;
+    section_finish(b, SECTION_LAYOUT, mapping, (struct params){NULL, 0}, schema->path);
+}
+
+static void build_software(struct builder *b)
+{
+    struct software_profile *software = &b->scenario->configuration.software;
+    const struct schema_section *schema = schema_section(SECTION_SOFTWARE);
+    const struct value *mapping = section_take(b, b->root, SECTION_SOFTWARE);
+    struct software_keys keys = {""};
+    if (mapping == NULL || !reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys))
+        return;
+    const struct value *base = section_entry(b, SECTION_SOFTWARE, mapping, "profile", keys.profile);
+    if (base == NULL)
+        return;
+    struct value *merged = section_overlay(b, SECTION_SOFTWARE, base, mapping);
+    reader_fill(&b->reader, merged, schema->path, schema_table(schema), software);
+    section_finish(b, SECTION_SOFTWARE, merged, (struct params){NULL, 0}, schema->path);
+    software->name = keys.profile;
+}
+
+void build_training(struct builder *b)
+{
+    build_run(b);
+    build_layout(b);
+    build_software(b);
+}

@@ -1,0 +1,106 @@
+#include "scenarios/catalogue.h"
+
+#include <string.h>
+
+#include "scenarios/catalogue_data.h"
+#include "scenarios/file.h"
+#include "scenarios/parse.h"
+#include "sim/check.h"
+
+enum {
+    CATALOGUE_ORDER = 1000 /* problems of catalogue files stand after those of the scenario */
+};
+
+void catalogue_open(struct catalogue *catalogue, struct arena *arena, const char *folder,
+                    struct problems *problems)
+{
+    *catalogue = (struct catalogue){.arena = arena, .folder = folder, .problems = problems};
+}
+
+bool catalogue_describes(const char *key)
+{
+    return strcmp(key, "doc") == 0 || strcmp(key, "sources") == 0 || strcmp(key, "errors") == 0;
+}
+
+static bool read_folder(struct catalogue *c, enum family family, struct source *source)
+{
+    char *text = NULL;
+    struct error error = {{0}};
+    source->name = arena_format(c->arena, "%s/%s.yaml", c->folder, family_name(family));
+    if (file_read(c->arena, source->name, SOURCE_BYTES_MAX, false, &text, &source->bytes, &error)) {
+        source->text = text;
+        return true;
+    }
+    if (!c->unreadable)
+        c->error = error;
+    c->unreadable = true;
+    return false;
+}
+
+static void read_binary(struct catalogue *c, enum family family, struct source *source)
+{
+    const struct catalogue_file *file = &catalogue_files[family];
+    CHECK(strcmp(file->name, family_name(family)) == 0);
+    source->name = arena_format(c->arena, "catalogue/%s.yaml", file->name);
+    source->text = (const char *)file->text;
+    source->bytes = file->bytes;
+}
+
+/* Every entry must be a mapping; what is not is reported and left out. */
+static const struct value *check_entries(struct catalogue *c, const struct value *root)
+{
+    struct value *entries = value_new(c->arena, VALUE_MAPPING, root->mark);
+    if (root->kind != VALUE_MAPPING) {
+        problems_error(c->problems, root->mark, "a catalogue file takes entries, not %s",
+                       value_kind_name(root));
+        return entries;
+    }
+    for (const struct value *entry = root->first; entry; entry = entry->next) {
+        if (entry->kind == VALUE_MAPPING)
+            value_append(entries, value_share(c->arena, entry));
+        else
+            problems_error(c->problems, entry->mark, "%s takes keys with values, not %s",
+                           source_quote(c->arena, entry->key), value_kind_name(entry));
+    }
+    return entries;
+}
+
+static const struct value *load(struct catalogue *c, enum family family)
+{
+    CHECK(family < FAMILY_CATALOGUE_COUNT);
+    if (c->root[family])
+        return c->root[family];
+    struct source *source = ARENA_NEW(c->arena, struct source);
+    source->order = CATALOGUE_ORDER + family;
+    struct value *root = NULL;
+    if (c->folder == NULL)
+        read_binary(c, family, source);
+    if (c->folder == NULL || read_folder(c, family, source))
+        root = parse_source(c->arena, source, 0, c->problems);
+    if (root == NULL)
+        root = value_new(c->arena, VALUE_MAPPING, (struct mark){source, 1, 1, 1});
+    c->root[family] = check_entries(c, root);
+    return c->root[family];
+}
+
+const struct value *catalogue_find(struct catalogue *catalogue, enum family family,
+                                   const char *name)
+{
+    return value_find(load(catalogue, family), name);
+}
+
+struct name_list catalogue_names(struct catalogue *catalogue, enum family family)
+{
+    const struct value *root = load(catalogue, family);
+    const char **names = ARENA_ARRAY(catalogue->arena, const char *, root->count + 1);
+    unsigned count = 0;
+    for (const struct value *entry = root->first; entry; entry = entry->next)
+        names[count++] = entry->key;
+    return (struct name_list){names, count};
+}
+
+const char *catalogue_doc(const struct value *entry)
+{
+    const struct value *doc = value_find(entry, "doc");
+    return doc && doc->kind == VALUE_WORD ? doc->text : "";
+}

@@ -1,0 +1,34 @@
+/* catalogue.h - the named hardware, models and software: YAML files in the binary, or in a folder.
+ *
+ * A file is a mapping from entry names to keys. Beside the keys of its family's table an entry has
+ * `doc`, `sources` and `errors`, which describe it. A file is parsed when it is first asked for;
+ * what is wrong in it is reported like a problem of the scenario, at its own place. */
+#ifndef ORRERY_SCENARIOS_CATALOGUE_H
+#define ORRERY_SCENARIOS_CATALOGUE_H
+
+#include "scenarios/family.h"
+#include "scenarios/problems.h"
+#include "scenarios/value.h"
+#include "sim/error.h"
+
+struct catalogue {
+    struct arena *arena;
+    const char *folder; /* NULL: the files in the binary */
+    struct problems *problems;
+    const struct value *root[FAMILY_CATALOGUE_COUNT]; /* NULL: not asked for yet */
+    bool unreadable;
+    struct error error; /* of the first file that could not be read */
+};
+
+void catalogue_open(struct catalogue *catalogue, struct arena *arena, const char *folder,
+                    struct problems *problems);
+/* An entry with all its keys, or NULL. */
+const struct value *catalogue_find(struct catalogue *catalogue, enum family family,
+                                   const char *name);
+struct name_list catalogue_names(struct catalogue *catalogue, enum family family);
+/* `doc` of an entry; "" without. */
+const char *catalogue_doc(const struct value *entry);
+/* doc, sources, errors: keys that describe an entry and fill no field. */
+bool catalogue_describes(const char *key);
+
+#endif

@@ -1,0 +1,34 @@
+/* family.h - the lists of names that a scenario may choose from: catalogue families and the kinds
+ * of the models and topology floors.
+ *
+ * Adding a kind to a family's own list is enough; nothing here names a kind. */
+#ifndef ORRERY_SCENARIOS_FAMILY_H
+#define ORRERY_SCENARIOS_FAMILY_H
+
+#include "scenarios/names.h"
+
+enum family {
+    FAMILY_GPUS, /* the catalogue's, in the order of its files */
+    FAMILY_NODES,
+    FAMILY_FABRICS,
+    FAMILY_MODELS,
+    FAMILY_SOFTWARE,
+    FAMILY_CATALOGUE_COUNT,
+    FAMILY_NODE_KINDS = FAMILY_CATALOGUE_COUNT, /* topology/ */
+    FAMILY_FABRIC_KINDS,
+    FAMILY_SCHEDULES, /* models/ */
+    FAMILY_SHARDINGS,
+    FAMILY_PRECISIONS,
+    FAMILY_OPTIMIZERS,
+    FAMILY_COUNT,
+    FAMILY_NONE = FAMILY_COUNT
+};
+
+/* "gpus"; also the name of the catalogue's file. */
+const char *family_name(enum family family);
+/* "GPU", for messages. */
+const char *family_member_name(enum family family);
+/* Not for catalogue families: those are in catalogue.h. Owned by the arena. */
+struct name_list family_kinds(struct arena *arena, enum family family);
+
+#endif

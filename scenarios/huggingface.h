@@ -1,0 +1,17 @@
+/* huggingface.h - a model's config.json, as Hugging Face repositories carry it, becomes keys of
+ * ours.
+ *
+ * The result is a mapping with the keys of model_params, read by the same reader as a scenario's.
+ * It knows the families llama, mistral, qwen2 and gpt2; any other is refused by name. */
+#ifndef ORRERY_SCENARIOS_HUGGINGFACE_H
+#define ORRERY_SCENARIOS_HUGGINGFACE_H
+
+#include "scenarios/problems.h"
+#include "scenarios/value.h"
+
+/* Problems stand at `where` (the `hf` key) or, for broken JSON, in the file itself. NULL: refused.
+ */
+const struct value *huggingface_read(struct arena *arena, const char *path, struct mark where,
+                                     struct problems *problems);
+
+#endif

@@ -1,0 +1,85 @@
+#include "scenarios/names.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LENGTH_MAX = 63, /* longer texts resemble no name */
+    SHOWN_MAX = 16   /* names that a message lists */
+};
+
+static int folded(char c)
+{
+    return c == '_' || c == '.' ? '-' : tolower((unsigned char)c);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+unsigned names_distance(const char *a, const char *b)
+{
+    size_t a_length = strlen(a), b_length = strlen(b);
+    unsigned rows[3][LENGTH_MAX + 1];
+    if (a_length > LENGTH_MAX || b_length > LENGTH_MAX)
+        return LENGTH_MAX;
+    unsigned *older = rows[0], *old = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= b_length; j++)
+        old[j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            bool same = folded(a[i - 1]) == folded(b[j - 1]);
+            bool swapped = i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
+                           folded(a[i - 2]) == folded(b[j - 1]);
+            row[j] = least(least(row[j - 1], old[j]) + 1, old[j - 1] + (same ? 0 : 1));
+            if (swapped)
+                row[j] = least(row[j], older[j - 2] + 1);
+        }
+        unsigned *free_row = older;
+        older = old;
+        old = row;
+        row = free_row;
+    }
+    return old[b_length];
+}
+
+static bool near_enough(unsigned distance, const char *text, const char *name)
+{
+    size_t longer = strlen(text) > strlen(name) ? strlen(text) : strlen(name);
+    return distance * 3 <= longer || (distance == 1 && longer == 2);
+}
+
+const char *names_nearest(const char *text, struct name_list list)
+{
+    const char *best = NULL;
+    unsigned best_distance = LENGTH_MAX;
+    for (unsigned i = 0; i < list.count; i++) {
+        unsigned distance = names_distance(text, list.names[i]);
+        if (distance < best_distance && near_enough(distance, text, list.names[i])) {
+            best = list.names[i];
+            best_distance = distance;
+        }
+    }
+    for (unsigned i = 0; best == NULL && strlen(text) > 2 && i < list.count; i++) {
+        if (strstr(list.names[i], text))
+            best = list.names[i];
+    }
+    return best;
+}
+
+const char *names_advice(struct arena *arena, const char *text, struct name_list list)
+{
+    const char *nearest = names_nearest(text, list);
+    if (nearest)
+        return arena_format(arena, "; did you mean '%s'?", nearest);
+    if (list.count == 0)
+        return "";
+    const char *advice = "; known:";
+    for (unsigned i = 0; i < list.count && i < SHOWN_MAX; i++)
+        advice = arena_format(arena, "%s%s %s", advice, i ? "," : "", list.names[i]);
+    return list.count > SHOWN_MAX ? arena_format(arena, "%s, ...", advice) : advice;
+}

@@ -1,0 +1,105 @@
+/* schema.h - the one table of a scenario's sections and keys.
+ *
+ * The builder, the checks, `--set`, the reference and the JSON Schema read it. A section has keys
+ * of its own, and may carry the whole parameter table of a struct of the floors below (a GPU's, a
+ * model's), whose keys then override the catalogue's. A section's path is where it stands:
+ * "cluster.gpu" is a key of "cluster". */
+#ifndef ORRERY_SCENARIOS_SCHEMA_H
+#define ORRERY_SCENARIOS_SCHEMA_H
+
+#include "models/configuration.h"
+#include "scenarios/family.h"
+#include "scenarios/reader.h"
+
+/* Where the keys of each section are read to, before names are looked up. */
+struct scenario_keys {
+    const char *name;
+    uint64_t seed;
+};
+struct model_keys {
+    const char *preset, *hf;
+};
+struct cluster_keys {
+    uint64_t nodes, gpus; /* 0: by the other */
+};
+struct named_keys {
+    const char *name, *kind;
+};
+struct training_keys {
+    struct training_spec spec;
+    const char *precision, *optimizer;
+    uint64_t tokens;
+};
+struct layout_keys {
+    struct layout_spec spec;
+    const char *schedule, *sharding;
+};
+struct software_keys {
+    const char *profile;
+};
+struct perturbation_keys {
+    double jitter_ratio;
+};
+struct straggler_keys {
+    uint64_t gpu;
+    double speed_ratio;
+};
+struct weak_link_keys {
+    uint64_t gpu;
+    int link; /* enum link_kind */
+    double capacity_ratio;
+};
+struct note_keys {
+    double at_s;
+    const char *say;
+};
+struct cost_keys {
+    double gpu_hour_usd;
+};
+
+enum section {
+    SECTION_SCENARIO,
+    SECTION_MODEL,
+    SECTION_CLUSTER,
+    SECTION_GPU,
+    SECTION_NODE,
+    SECTION_FABRIC,
+    SECTION_TRAINING,
+    SECTION_LAYOUT,
+    SECTION_SOFTWARE,
+    SECTION_PERTURBATIONS,
+    SECTION_STRAGGLERS,
+    SECTION_LINKS,
+    SECTION_NOTES,
+    SECTION_COST,
+    SECTION_COUNT
+};
+struct schema_section {
+    const char *path; /* "" for the scenario itself */
+    const char *doc;
+    bool required, list;   /* a list of such mappings */
+    const char *shorthand; /* the key that a word in place of the mapping stands for; NULL: none */
+    struct params keys;    /* its own */
+    const struct param *table; /* of the struct that it describes; NULL: none */
+    const unsigned *table_count;
+    enum family kinds; /* options of the kind that `kind` names stand beside; FAMILY_NONE: none */
+};
+const struct schema_section *schema_section(enum section section);
+/* The section at this path, or NULL. */
+const struct schema_section *schema_find(const char *path);
+/* "gpu" of "cluster.gpu". */
+const char *schema_key(const struct schema_section *section);
+/* Stands section `inner` directly in `outer`? */
+bool schema_inside(const struct schema_section *outer, const struct schema_section *inner);
+/* The names that the word at this path chooses from; FAMILY_NONE: any word. */
+enum family schema_family(const char *path);
+struct params schema_table(const struct schema_section *section);
+/* All names that may stand in the section: keys, table, inner sections, `extra` options. */
+struct name_list schema_names(struct arena *arena, const struct schema_section *section,
+                              struct params extra);
+/* The remedy for a key that stands for what this version does not simulate; NULL: no such key. */
+const char *schema_remedy(const char *path);
+/* `nic` and `nic_bandwidth` of cluster.fabric are one key: to the spelling of its table. */
+const char *schema_spelling(const struct schema_section *section, const char *key);
+
+#endif

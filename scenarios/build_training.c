@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "scenarios/build_parts.h"
@@ -31,23 +29,6 @@ static void build_run(struct builder *b)
     section_finish(b, SECTION_TRAINING, mapping, (struct params){NULL, 0}, schema->path);
 }
 
-/* Every dimension once, joined by dashes. */
-static bool good_order(const char *order)
-{
-    static const char *const dimensions[] = {"tp", "cp", "dp", "pp"};
-    unsigned seen = 0;
-    if (strlen(order) != strlen("tp-cp-dp-pp"))
-        return false;
-    for (unsigned i = 0; i < 4; i++) {
-        const char *at = order + (size_t)i * strlen("tp-");
-        if (i < 3 && at[2] != '-')
-            return false;
-        for (unsigned d = 0; d < 4; d++)
-            seen |= strncmp(at, dimensions[d], 2) == 0 ? 1u << d : 0;
-    }
-    return seen == 0xF;
-}
-
 static void build_layout(struct builder *b)
 {
     const struct schema_section *schema = schema_section(SECTION_LAYOUT);
@@ -62,11 +43,6 @@ static void build_layout(struct builder *b)
         refuse_kind(b, SECTION_LAYOUT, mapping, "schedule", keys.schedule);
     if (*keys.sharding && keys.spec.sharding == NULL)
         refuse_kind(b, SECTION_LAYOUT, mapping, "sharding", keys.sharding);
-    if (keys.spec.order && !good_order(keys.spec.order))
-        problems_error(b->problems, section_mark(mapping, "order"),
-                       "layout.order: '%s' does not name tp, cp, dp and pp once each, like "
-                       "'tp-cp-dp-pp'",
-                       source_quote(b->arena, keys.spec.order));
     b->scenario->configuration.layout = keys.spec;
     section_finish(b, SECTION_LAYOUT, mapping, (struct params){NULL, 0}, schema->path);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "scenarios/parse_words.h"
 #include "sim/check.h"
 
 struct frame {
@@ -63,49 +64,18 @@ __attribute__((format(printf, 3, 4))) static void fatal(struct parse *p, struct 
     p->fatal = true;
 }
 
-/* What libyaml says in words of its grammar, said in words of a user. */
-static const char *plain_words(const char *problem)
-{
-    static const char *const words[][2] = {
-        {"found character that cannot start any token",
-         "this character cannot start a value; indent with blanks, and put it in quotes if it is "
-         "meant"},
-        {"mapping values are not allowed in this context",
-         "a ':' does not fit here; check the indentation, or put the value in quotes"},
-        {"could not find expected ':'", "a key needs a ':' and a blank after it"},
-        {"did not find expected key",
-         "a key was expected here; check the indentation, and quotes and brackets before it"},
-        {"did not find expected '-' indicator",
-         "a list item ('- ') was expected here; check the indentation"},
-        {"did not find expected ',' or '}'", "',' or '}' was expected here"},
-        {"did not find expected ',' or ']'", "',' or ']' was expected here"},
-        {"found unexpected end of stream", "the text ends inside quotes"},
-        {"did not find expected <document start>",
-         "the text goes on after its end; a scenario is one mapping of 'key: value' lines"},
-        {"found undefined tag handle", "tags ('!') are refused; remove it"},
-        {"found unknown escape character", "unknown escape after '\\' in double quotes"},
-        {"block sequence entries are not allowed in this context",
-         "a list item does not fit here; start the list on a line of its own"},
-        {"did not find expected node content", "a value was expected here"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(problem, words[i][0]) == 0)
-            return words[i][1];
-    }
-    return problem;
-}
-
-/* A scanner error shows where the broken token began, a parser error where it went wrong. */
+/* A scanner error shows where the broken token began, unless it is seen best where it was found; a
+ * parser error shows where it went wrong. */
 static void report_syntax(struct parse *p)
 {
     const yaml_parser_t *yaml = &p->yaml;
-    bool scanner = yaml->error == YAML_SCANNER_ERROR;
-    yaml_mark_t at = scanner && yaml->context ? yaml->context_mark : yaml->problem_mark;
-    const char *problem = yaml->problem ? yaml->problem : "out of memory";
-    struct mark where = mark_at(p, at);
+    bool inside = false;
+    const char *words = parse_plain_words(yaml->problem ? yaml->problem : "out of memory", &inside);
+    bool start = yaml->error == YAML_SCANNER_ERROR && yaml->context && !inside;
+    struct mark where = mark_at(p, start ? yaml->context_mark : yaml->problem_mark);
     if (yaml->error == YAML_READER_ERROR)
         where = (struct mark){p->source, 1, 1, 1};
-    fatal(p, where, "%s", plain_words(problem));
+    fatal(p, where, "%s", words);
 }
 
 static struct frame *top(struct parse *p)

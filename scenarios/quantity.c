@@ -1,5 +1,6 @@
 #include "scenarios/quantity.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -172,9 +173,10 @@ static bool read_count(const char *text, const char *shown, struct quantity *out
     if (value < 0 || value != floor(value))
         return refuse(why, "'%s' is not a whole number", shown);
     bool plain = digits(scaled) == strlen(scaled);
-    if (value > (plain ? 18446744073709549568.0 : EXACT_MAX))
+    errno = 0;
+    out->count = plain ? strtoull(scaled, NULL, 10) : value <= EXACT_MAX ? (uint64_t)value : 0;
+    if (errno == ERANGE || (!plain && value > EXACT_MAX))
         return refuse(why, "'%s' is too large", shown);
-    out->count = plain ? strtoull(scaled, NULL, 10) : (uint64_t)value;
     out->number = (double)out->count;
     return true;
 }

@@ -7,7 +7,14 @@
 
 #include <stdbool.h>
 
-enum peak_kind { PEAK_FP32, PEAK_TF32, PEAK_BF16, PEAK_FP16, PEAK_FP8, PEAK_COUNT };
+enum peak_kind {
+    PEAK_FP32,
+    PEAK_TF32,
+    PEAK_BF16,
+    PEAK_FP16,
+    PEAK_FP8,
+    PEAK_COUNT
+};
 
 struct precision {
     const char *name, *doc;

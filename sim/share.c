@@ -259,7 +259,7 @@ static void started_remove(struct share *share, uint32_t id)
             return;
         }
     }
-    CHECK(!"a waiting activity stands in started");
+    check_failed("a waiting activity stands in started", __FILE__, __LINE__);
 }
 
 void share_finish(struct share *share, double now_s, uint32_t id)

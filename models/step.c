@@ -71,7 +71,7 @@ static void time_failure(struct step *s)
         if (!f->failed || f->step != step || f->entry.op == 0) {
             continue;
         }
-        double at_s = worker_times(s->worker, class_index)[f->entry.op - 1].post_s;
+        double at_s = worker_times(s->worker, class_index, f->entry.op - 1).post_s;
         if (at_s < first_s) {
             first_s = at_s;
             s->failed_program = program;
@@ -82,12 +82,12 @@ static void time_failure(struct step *s)
 
 static uint64_t track_digest(const struct step *s, uint32_t class_index)
 {
-    const struct op_times *times = worker_times(s->worker, class_index);
     uint32_t count = s->lowered.programs[s->symmetry.ranks[class_index].program]->op_count;
     uint64_t digest = digest_begin();
     for (uint32_t op = 0; op < count; op++) {
-        digest = digest_add_time(digest, times[op].begin_s);
-        digest = digest_add_time(digest, times[op].finish_s);
+        const struct op_times times = worker_times(s->worker, class_index, op);
+        digest = digest_add_time(digest, times.begin_s);
+        digest = digest_add_time(digest, times.finish_s);
         digest = digest_add(digest, op);
     }
     return digest;

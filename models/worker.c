@@ -7,7 +7,7 @@
  * 2. An op has finished exactly when it stands before the head of its stream.
  * 3. A stream whose head is not in the network and not sensitive compute in flight is either dirty
  *    or stands in `waiting` of exactly one stream.
- * 4. Rows of times are written once: post before or with begin, begin with finish.
+ * 4. Finishes and begins are written once, and never read before: see blocked_by.
  *
  * State of a stream's head               leaves it by
  * WAITING  for an op, or for a sync      that op's finish [finish_op] -> dirty
@@ -31,11 +31,11 @@ static void push(struct worker *worker, uint32_t rank_class)
 
 /* The head of `stream` has finished: the next is head, and whoever waited may go on. */
 static inline void finish_op(struct worker *worker, struct rank_state *rank,
-                             const struct played_op *op, double finish_s)
+                             const struct played_op *op, uint32_t index, double finish_s)
 {
     const unsigned stream = op->stream;
     rank->head[stream] = op->next;
-    rank->tail_s[stream] = finish_s;
+    rank->finish_s[index] = finish_s;
     rank->dirty = (uint16_t)(rank->dirty | rank->waiting[stream]);
     rank->waiting[stream] = 0;
     if (op->next == OP_END) {
@@ -52,11 +52,6 @@ static inline unsigned blocked_by(const struct rank_state *rank, const struct pl
         }
     }
     return STREAM_COUNT;
-}
-
-static inline double later(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 static double jittered(struct worker *worker, uint32_t rank_class, const struct played_op *op)
@@ -81,27 +76,20 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
             rank->waiting[blocker] = (uint16_t)(rank->waiting[blocker] | 1u << stream);
             return;
         }
-        struct op_times *rows = rank->rows;
-        const double waits_s =
-            later(rows[op->wait[WAIT_FIRST]].finish_s, rows[op->wait[WAIT_SECOND]].finish_s);
-        const double free_s = later(rank->tail_s[stream], worker_issue_s(rows, op));
-        const double post_s = later(waits_s, free_s);
-        rows[index].post_s = post_s;
+        const double post_s = worker_post_s(rank->finish_s, op);
         if (op->play == PLAY_COMMUNICATION) {
             network_post(worker->network, rank_class, (enum stream)stream, op->transfer, index,
                          post_s);
             return;
         }
         const double work_s = jittered(worker, rank_class, op) * rank->slowness;
-        rows[index].begin_s = post_s;
         if (op->play == PLAY_SENSITIVE && worker->sensitive[rank_class].watched != 0) {
             worker->sensitive[rank_class].remaining_s = work_s;
             calendar_set(sim_calendar(worker->sim), worker->sensitive[rank_class].slot, post_s,
                          EVENT_COMPUTE);
             return;
         }
-        rows[index].finish_s = post_s + work_s;
-        finish_op(worker, rank, op, post_s + work_s);
+        finish_op(worker, rank, op, index, post_s + work_s);
     }
 }
 
@@ -130,9 +118,8 @@ static void finish_head(struct worker *worker, uint32_t rank_class, uint32_t ind
 {
     struct rank_state *rank = &worker->ranks[rank_class];
     const struct played_op *op = &rank->program->ops[index];
-    DCHECK(rank->head[op->stream] == index && finish_s >= rank->rows[index].begin_s);
-    rank->rows[index].finish_s = finish_s;
-    finish_op(worker, rank, op, finish_s);
+    DCHECK(rank->head[op->stream] == index);
+    finish_op(worker, rank, op, index, finish_s);
     rank->dirty = (uint16_t)(rank->dirty | 1u << op->stream);
     push(worker, rank_class);
     drain(worker);
@@ -142,7 +129,9 @@ static void worker_done(void *context, uint32_t rank_class, uint32_t op, double 
                         double finish_s)
 {
     struct worker *worker = context;
-    worker->ranks[rank_class].rows[op].begin_s = begin_s;
+    const struct rank_state *rank = &worker->ranks[rank_class];
+    DCHECK(finish_s >= begin_s);
+    rank->begin_s[rank->program->ops[op].begin] = begin_s;
     finish_head(worker, rank_class, op, finish_s);
 }
 
@@ -214,33 +203,43 @@ static void watch(struct worker *worker, uint32_t rank_class)
     worker->rank_of_slot[s->slot] = rank_class;
 }
 
+static void create_rank(struct worker *worker, uint32_t rank_class)
+{
+    const struct rank_class *class = &worker->symmetry->ranks[rank_class];
+    struct rank_state *rank = &worker->ranks[rank_class];
+    const struct played_program *program = &worker->programs[class->program];
+    CHECK(class->speed_ratio > 0.0);
+    rank->program = program;
+    rank->slowness = 1.0 / class->speed_ratio;
+    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+        rank->head[s] = program->first[s];
+        rank->dirty = (uint16_t)(rank->dirty | (program->first[s] != OP_END ? 1u << s : 0u));
+        worker->open_streams += program->first[s] != OP_END;
+    }
+    worker->op_count += program->op_count;
+    watch(worker, rank_class);
+}
+
+/* The times of all ranks are one block, in the order of ranks: neighbours run together. */
 static void create_ranks(struct worker *worker, struct arena *arena)
 {
     const struct symmetry *symmetry = worker->symmetry;
     const uint32_t count = symmetry->rank_class_count;
-    size_t row_count = 0;
+    size_t time_count = 0;
     for (uint32_t r = 0; r < count; r++) {
-        row_count += worker->programs[symmetry->ranks[r].program].op_count + (size_t)1;
+        const struct played_program *program = &worker->programs[symmetry->ranks[r].program];
+        time_count += (size_t)program->op_count + 1 + program->communication_count;
     }
-    struct op_times *rows = ARENA_ARRAY(arena, struct op_times, row_count);
+    double *times = ARENA_ARRAY(arena, double, time_count);
     worker->ranks = ARENA_ARRAY(arena, struct rank_state, count);
     worker->sensitive = ARENA_ARRAY(arena, struct sensitive, count);
     worker->stack = ARENA_ARRAY(arena, uint32_t, count);
     for (uint32_t r = 0; r < count; r++) {
-        struct rank_state *rank = &worker->ranks[r];
         const struct played_program *program = &worker->programs[symmetry->ranks[r].program];
-        CHECK(symmetry->ranks[r].speed_ratio > 0.0);
-        rank->program = program;
-        rank->rows = rows;
-        rows += program->op_count + (size_t)1;
-        rank->slowness = 1.0 / symmetry->ranks[r].speed_ratio;
-        for (unsigned s = 0; s < STREAM_COUNT; s++) {
-            rank->head[s] = program->first[s];
-            rank->dirty = (uint16_t)(rank->dirty | (program->first[s] != OP_END ? 1u << s : 0u));
-            worker->open_streams += program->first[s] != OP_END;
-        }
-        worker->op_count += program->op_count;
-        watch(worker, r);
+        worker->ranks[r].finish_s = times;
+        worker->ranks[r].begin_s = times + program->op_count + 1;
+        times += (size_t)program->op_count + 1 + program->communication_count;
+        create_rank(worker, r);
     }
 }
 
@@ -336,18 +335,30 @@ struct network *worker_network(struct worker *worker)
     return worker->network;
 }
 
-const struct op_times *worker_times(const struct worker *worker, uint32_t rank_class)
+struct op_times worker_times_of(const struct rank_state *rank, uint32_t index)
+{
+    const struct played_op *op = &rank->program->ops[index];
+    const double post_s = worker_post_s(rank->finish_s, op);
+    const bool communicates = op->play == PLAY_COMMUNICATION;
+    return (struct op_times){.post_s = post_s,
+                             .begin_s = communicates ? rank->begin_s[op->begin] : post_s,
+                             .finish_s = rank->finish_s[index]};
+}
+
+struct op_times worker_times(const struct worker *worker, uint32_t rank_class, uint32_t op)
 {
     CHECK(rank_class < worker->symmetry->rank_class_count && worker->open_streams == 0);
-    return worker->ranks[rank_class].rows + 1;
+    CHECK(op < worker->ranks[rank_class].program->op_count);
+    return worker_times_of(&worker->ranks[rank_class], op + 1);
 }
 
 double worker_finish_s(const struct worker *worker, uint32_t rank_class)
 {
     CHECK(rank_class < worker->symmetry->rank_class_count && worker->open_streams == 0);
+    const struct rank_state *rank = &worker->ranks[rank_class];
     double finish_s = 0.0;
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
-        finish_s = later(finish_s, worker->ranks[rank_class].tail_s[s]);
+        finish_s = later(finish_s, rank->finish_s[rank->program->last[s]]);
     }
     return finish_s;
 }

@@ -25,8 +25,9 @@ struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
                              const struct worker_options *options);
 void worker_start(struct worker *worker);              /* then sim_run */
 struct network *worker_network(struct worker *worker); /* the one it made; owned by the sim */
-/* [op] of a rank class, after sim_run. */
-const struct op_times *worker_times(const struct worker *worker, uint32_t rank_class);
+/* Of one op of a rank class, after sim_run. Made on the spot from finishes and begins, which are
+ * all that is kept: 8 bytes an op, 16 for communication. */
+struct op_times worker_times(const struct worker *worker, uint32_t rank_class, uint32_t op);
 double worker_finish_s(const struct worker *worker, uint32_t rank_class);
 /* Divides [0, step_s] of a rank class into parts that sum to step_s. */
 void worker_breakdown(const struct worker *worker, uint32_t rank_class, double step_s,

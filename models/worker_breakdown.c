@@ -31,7 +31,7 @@ struct walk {
     const struct worker *worker;
     const struct rank_class *rank;
     const struct played_program *program;
-    const struct op_times *rows;
+    const struct rank_state *state;
     double *parts;
     double floor_s; /* where the gap began */
     double at_s;    /* down to here, from its end, the gap has been explained */
@@ -58,16 +58,16 @@ static enum breakdown_part part_of_wait(const struct walk *walk, unsigned stream
 static uint32_t cause(struct walk *walk, uint32_t index)
 {
     const struct played_op *op = &walk->program->ops[index];
-    const struct op_times *rows = walk->rows;
-    const double post_s = rows[index].post_s;
+    const double *finish_s = walk->state->finish_s;
+    const double post_s = worker_post_s(finish_s, op);
     const uint32_t candidates[] = {op->wait[WAIT_FIRST], op->wait[WAIT_SECOND], op->previous};
     for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
-        if (candidates[i] != 0 && rows[candidates[i]].finish_s == post_s) {
+        if (candidates[i] != 0 && finish_s[candidates[i]] == post_s) {
             return candidates[i];
         }
     }
-    CHECK(worker_issue_s(rows, op) == post_s); /* a post has a cause, to the bit */
-    take(walk, rows[op->wait[WAIT_HOST]].finish_s, PART_HOST);
+    CHECK(worker_issue_s(finish_s, op) == post_s); /* a post has a cause, to the bit */
+    take(walk, finish_s[op->wait[WAIT_HOST]], PART_HOST);
     return op->wait[WAIT_HOST];
 }
 
@@ -75,12 +75,12 @@ static uint32_t cause(struct walk *walk, uint32_t index)
 static void take_op(struct walk *walk, uint32_t index)
 {
     const struct played_op *op = &walk->program->ops[index];
-    const struct op_times *times = &walk->rows[index];
+    const struct op_times times = worker_times_of(walk->state, index);
     if (op->play == PLAY_COMMUNICATION) {
-        take(walk, times->begin_s, part_of_wire[op->stream]);
-        take(walk, times->post_s, part_of_wait(walk, op->stream));
+        take(walk, times.begin_s, part_of_wire[op->stream]);
+        take(walk, times.post_s, part_of_wait(walk, op->stream));
     } else {
-        take(walk, times->begin_s, part_of_phase[walk->program->source->ops[index - 1].phase]);
+        take(walk, times.begin_s, part_of_phase[walk->program->source->ops[index - 1].phase]);
     }
 }
 
@@ -103,7 +103,7 @@ static uint32_t last_op(const struct walk *walk)
     uint32_t last = 0;
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         const uint32_t op = walk->program->last[s];
-        const double finish_s = walk->rows[op].finish_s, best_s = walk->rows[last].finish_s;
+        const double finish_s = walk->state->finish_s[op], best_s = walk->state->finish_s[last];
         if (op != 0 && (last == 0 || finish_s > best_s || (finish_s == best_s && op < last))) {
             last = op;
         }
@@ -116,7 +116,7 @@ static uint32_t last_op(const struct walk *walk)
 static void explain_tail(struct walk *walk, double busy_until_s, double step_s)
 {
     const uint32_t last = last_op(walk);
-    const double finish_s = walk->rows[last].finish_s;
+    const double finish_s = walk->state->finish_s[last];
     walk->floor_s = finish_s;
     walk->at_s = step_s;
     take(walk, finish_s, PART_BUBBLE);
@@ -137,7 +137,7 @@ void worker_breakdown(const struct worker *worker, uint32_t rank_class, double s
         .worker = worker,
         .rank = &worker->symmetry->ranks[rank_class],
         .program = rank->program,
-        .rows = rank->rows,
+        .state = rank,
         .parts = parts,
     };
     double until_s = 0.0;
@@ -147,11 +147,11 @@ void worker_breakdown(const struct worker *worker, uint32_t rank_class, double s
     for (uint32_t i = rank->program->first[STREAM_COMPUTE]; i != OP_END;
          i = rank->program->ops[i].next) {
         walk.floor_s = until_s;
-        walk.at_s = rank->rows[i].begin_s;
+        const double begin_s = worker_post_s(rank->finish_s, &rank->program->ops[i]);
+        walk.at_s = begin_s;
         explain_post(&walk, i);
-        until_s = rank->rows[i].finish_s;
-        parts[part_of_phase[rank->program->source->ops[i - 1].phase]] +=
-            until_s - rank->rows[i].begin_s;
+        until_s = rank->finish_s[i];
+        parts[part_of_phase[rank->program->source->ops[i - 1].phase]] += until_s - begin_s;
     }
     explain_tail(&walk, until_s, step_s);
 }

@@ -19,8 +19,8 @@ static struct played_op read_op(const struct program *program, uint32_t index, u
             played.wait[i] == 0 ? op->stream : program->ops[played.wait[i] - 1].stream;
     }
     if (op->kind != OP_COMPUTE) {
-        CHECK(op->cost < program->transfer_count);
-        played.transfer = op->cost;
+        CHECK(op->cost < program->transfer_count && op->cost <= UINT16_MAX);
+        played.transfer = (uint16_t)op->cost;
         return played;
     }
     CHECK(op->cost < program->cost_count);
@@ -58,6 +58,7 @@ void worker_prepare(struct arena *arena, const struct program *program, struct p
         *(*last == 0 ? &out->first[op->stream] : &out->ops[*last].next) = i + 1;
         op->previous = *last;
         *last = i + 1;
+        op->begin = op->play == PLAY_COMMUNICATION ? out->communication_count++ : 0;
         out->sensitive = out->sensitive || op->play == PLAY_SENSITIVE;
         if ((program->ops[i].flags & OP_HOST_SYNC) != 0) {
             last_sync = i + 1;

@@ -27,23 +27,25 @@ struct played_op {             /* 48 bytes; a program's ops are read by each ran
     uint32_t wait[WAIT_COUNT]; /* op that must have finished; 0: none; WAIT_HOST: last sync */
     uint32_t next;             /* op on the same stream, or OP_END */
     uint32_t previous;         /* op on the same stream, or 0 */
-    uint32_t transfer;
+    uint32_t begin;            /* of communication: row of begin_s */
+    uint16_t transfer;
     uint8_t wait_stream[WAIT_COUNT]; /* streams of the waits */
     uint8_t stream, play;
 };
+_Static_assert(sizeof(struct played_op) == 48, "ops are the hot data of a step");
 struct played_program {
     const struct program *source;
     struct played_op *ops; /* [1 .. op_count] */
-    uint32_t op_count;
+    uint32_t op_count, communication_count;
     uint32_t first[STREAM_COUNT]; /* OP_END: the stream has no ops */
     uint32_t last[STREAM_COUNT];  /* 0: the stream has no ops */
     bool sensitive;               /* has ops of PLAY_SENSITIVE */
 };
 struct rank_state {
-    struct op_times *rows; /* [0 .. op_count] */
+    double *finish_s; /* [0 .. op_count] */
+    double *begin_s;  /* [communication]; compute begins when it is posted */
     const struct played_program *program;
     double slowness;                /* 1 / speed of compute */
-    double tail_s[STREAM_COUNT];    /* finish of the last finished op */
     uint32_t head[STREAM_COUNT];    /* first op that has not finished */
     uint16_t waiting[STREAM_COUNT]; /* streams whose head waits for this stream's head */
     uint16_t dirty;                 /* streams whose head may be ready */
@@ -76,12 +78,28 @@ struct worker {
     bool draining;
 };
 
-/* When the host launches op `op`, once the sync that releases it has finished. */
-static inline double worker_issue_s(const struct op_times *rows, const struct played_op *op)
+static inline double later(double a, double b)
 {
-    return rows[op->wait[WAIT_HOST]].finish_s + op->issue_s;
+    return a > b ? a : b;
 }
 
+/* When the host launches an op, once the sync that releases it has finished. */
+static inline double worker_issue_s(const double *finish_s, const struct played_op *op)
+{
+    return finish_s[op->wait[WAIT_HOST]] + op->issue_s;
+}
+
+/* When an op can start as far as its rank goes: waits done, stream free, launched. All four have
+ * finished. */
+static inline double worker_post_s(const double *finish_s, const struct played_op *op)
+{
+    const double waits_s = later(finish_s[op->wait[WAIT_FIRST]], finish_s[op->wait[WAIT_SECOND]]);
+    const double free_s = later(finish_s[op->previous], worker_issue_s(finish_s, op));
+    return later(waits_s, free_s);
+}
+
+/* The times of op `index`, numbered from 1. */
+struct op_times worker_times_of(const struct rank_state *rank, uint32_t index);
 /* worker_program.c: reads a program once for all its ranks. */
 void worker_prepare(struct arena *arena, const struct program *program, struct played_program *out);
 /* worker_stuck.c: prints the first few blocked ranks, streams and ops to stderr. */

@@ -46,7 +46,7 @@ static void compute_follows_compute(void **state)
     world_rank(&w, program, 1.0);
     world_rank(&w, program, 0.5); /* half the speed, twice the time */
     world_play(&w);
-    assert_true(worker_times(w.worker, 0)[1].begin_s == 2.0);
+    assert_true(worker_times(w.worker, 0, 1).begin_s == 2.0);
     assert_true(worker_finish_s(w.worker, 0) == 3.0);
     assert_true(worker_finish_s(w.worker, 1) == 6.0);
     assert_int_equal(worker_op_count(w.worker), 4);
@@ -100,10 +100,9 @@ static void a_sync_holds_the_host(void **state)
     program_op(p, hosted(p, world_compute(p, 1.0, OP_NONE), 0.5));
     world_rank(&w, world_program(&w, program_end(p)), 1.0);
     world_play(&w);
-    const struct op_times *times = worker_times(w.worker, 0);
-    assert_true(times[0].finish_s == 9.0);
-    assert_true(times[1].post_s == 11.0);
-    assert_true(times[2].post_s == 12.0);
+    assert_true(worker_times(w.worker, 0, 0).finish_s == 9.0);
+    assert_true(worker_times(w.worker, 0, 1).post_s == 11.0);
+    assert_true(worker_times(w.worker, 0, 2).post_s == 12.0);
     const double parts[PART_COUNT] = {[PART_COMPUTE] = 10.0, [PART_HOST] = 3.0};
     parts_are(&w, 0, 13.0, parts);
     world_end(&w);
@@ -126,8 +125,8 @@ static void communication_overlaps(void **state)
     const uint32_t group = world_group(&w, STREAM_DP, 1, ranks, 2);
     world_plan(&w, group, 0, 3.0, 1.0, 1.0, 1.0, NULL, 0);
     world_play(&w);
-    assert_true(worker_times(w.worker, 0)[2].begin_s == 2.0);
-    assert_true(worker_times(w.worker, 0)[3].begin_s == 6.0);
+    assert_true(worker_times(w.worker, 0, 2).begin_s == 2.0);
+    assert_true(worker_times(w.worker, 0, 3).begin_s == 6.0);
     assert_true(worker_finish_s(w.worker, 1) == 7.0);
     const double parts[PART_COUNT] = {[PART_COMPUTE] = 6.0, [PART_EXPOSED_DP] = 1.0};
     parts_are(&w, 0, 7.0, parts);
@@ -149,7 +148,7 @@ static void a_straggler_holds_its_group(void **state)
     const uint32_t ranks[] = {world_rank(&w, program, 1.0), world_rank(&w, program, 0.25)};
     world_plan(&w, world_group(&w, STREAM_TP, 1, ranks, 2), 0, 1.0, 0.0, 1.0, 1.0, NULL, 0);
     world_play(&w);
-    assert_true(worker_times(w.worker, 0)[1].begin_s == 8.0);
+    assert_true(worker_times(w.worker, 0, 1).begin_s == 8.0);
     const double fast[PART_COUNT] = {
         [PART_COMPUTE] = 3.0, [PART_STRAGGLER] = 6.0, [PART_EXPOSED_TP] = 1.0, [PART_BUBBLE] = 3.0};
     parts_are(&w, 0, 13.0, fast);
@@ -200,9 +199,10 @@ static double interfered(double from_s, double bytes, bool sensitive, uint32_t w
     const uint32_t ranks[] = {0};
     world_plan(&w, world_group(&w, STREAM_DP, 1, ranks, 1), 0, bytes, 0.0, 1.0, 1.0, NULL, 0);
     world_play(&w);
-    const struct op_times *times = worker_times(w.worker, 0);
-    assert_true(times[1].begin_s == from_s && times[0].begin_s == from_s);
-    const double lasted_s = times[1].finish_s - times[1].begin_s;
+    assert_true(worker_times(w.worker, 0, 1).begin_s == from_s &&
+                worker_times(w.worker, 0, 0).begin_s == from_s);
+    const double lasted_s =
+        worker_times(w.worker, 0, 1).finish_s - worker_times(w.worker, 0, 1).begin_s;
     world_end(&w);
     return lasted_s;
 }
@@ -241,9 +241,9 @@ static void interference_starts_and_ends_inside(void **state)
                               world_rank(&w, world_program(&w, programs[1]), 1.0)};
     world_plan(&w, world_group(&w, STREAM_GATHER, 1, ranks, 2), 0, 4.0, 8.0, 1.0, 1.0, NULL, 0);
     world_play(&w);
-    assert_true(worker_times(w.worker, 0)[2].finish_s == 9.0);
-    assert_true(worker_times(w.worker, 1)[2].finish_s == 9.0); /* not sensitive: 3 + 6 */
-    assert_true(worker_times(w.worker, 0)[1].finish_s == 15.0);
+    assert_true(worker_times(w.worker, 0, 2).finish_s == 9.0);
+    assert_true(worker_times(w.worker, 1, 2).finish_s == 9.0); /* not sensitive: 3 + 6 */
+    assert_true(worker_times(w.worker, 0, 1).finish_s == 15.0);
     world_end(&w);
 }
 

@@ -208,12 +208,12 @@ static double worst_difference(uint64_t seed, bool shared, enum fault fault)
     world_play(&s.world);
     double worst = 0.0;
     for (uint32_t r = 0; r < RANKS; r++) {
-        const struct op_times *times = worker_times(s.world.worker, r);
         for (uint32_t i = 0; i < s.lanes[r].op_count; i++) {
             const struct op_times *expected = &s.lanes[r].times[i];
-            worst = fmax(worst, fabs(times[i].post_s - expected->post_s));
-            worst = fmax(worst, fabs(times[i].begin_s - expected->begin_s));
-            worst = fmax(worst, fabs(times[i].finish_s - expected->finish_s));
+            const struct op_times times = worker_times(s.world.worker, r, i);
+            worst = fmax(worst, fabs(times.post_s - expected->post_s));
+            worst = fmax(worst, fabs(times.begin_s - expected->begin_s));
+            worst = fmax(worst, fabs(times.finish_s - expected->finish_s));
         }
     }
     const double step_s = world_step_s(&s.world);

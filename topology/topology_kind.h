@@ -64,6 +64,10 @@ void route_append(const struct topology *t, struct route *route, struct link_id 
 void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabric_switch);
 struct link_id topology_nic_out(const struct topology *t, uint32_t port);
 struct link_id topology_nic_in(const struct topology *t, uint32_t port);
+/* What ECMP hashes: the ports (as a switch sees addresses) and the flow (as it sees UDP ports).
+ * Choice number `stage` among `count` equal paths; switches on the way hash independently. */
+uint32_t topology_ecmp(uint32_t port_a, uint32_t port_b, uint64_t flow_seed, uint32_t stage,
+                       uint32_t count);
 /* An option as a whole number; the sentence when it is none, or outside [minimum, maximum]. */
 bool topology_option(const struct kind_options *options, const struct param *table, unsigned index,
                      uint64_t *out, struct error *error);

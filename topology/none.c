@@ -1,0 +1,40 @@
+/* none - no network: the cluster is one node. */
+#include "sim/check.h"
+#include "topology/topology_kind.h"
+
+static bool check(const struct topology_spec *spec, struct error *error)
+{
+    return spec->nodes == 1 ||
+           error_set(error,
+                     "fabric none joins nothing, but the cluster has %llu nodes: choose a "
+                     "fabric, or nodes: 1",
+                     (unsigned long long)spec->nodes);
+}
+
+static void size(const struct topology_spec *spec, struct topology_size *size)
+{
+    (void)spec;
+    *size = (struct topology_size){0, 0};
+}
+
+static void build(struct topology *t)
+{
+    CHECK(t->node_count == 1); /* check() refused the rest */
+}
+
+static void route_between(const struct topology *t, uint32_t node_a, uint32_t nic_a,
+                          uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r)
+{
+    (void)t, (void)node_a, (void)nic_a, (void)node_b, (void)nic_b, (void)flow_seed, (void)r;
+    CHECK(node_a == node_b); /* one node: nothing lies between */
+}
+
+const struct topology_kind topology_none = {
+    .name = "none",
+    .doc = "No network: everything fits one node.",
+    .role = TOPOLOGY_FABRIC,
+    .check = check,
+    .size = size,
+    .build = build,
+    .route_between = route_between,
+};

@@ -1,0 +1,203 @@
+/* pcie - GPUs without NVLink: PCIe switches below the CPUs.
+ *
+ *              host                     host_bandwidth, half of pcie_latency
+ *            /      \
+ *       switch      switch
+ *      / | | \      / | | \             pcie_bandwidth; a GPU's link half of pcie_latency
+ *    gpu gpu nic  gpu gpu nic           a NIC's own slot is part of nic_latency
+ *
+ * A switch holds up to `gpus_per_switch` GPUs, the last one what is left. NICs stand on the
+ * switches in turn by number, so a GPU's NIC is on its own switch where there are enough. GPUs
+ * under one switch meet there; others through the CPUs, by the links that all GPUs of a switch
+ * share.
+ *
+ * Binding: GPU links always (a GPU can send and be sent at any rate). Switch to NIC never: all of
+ * it goes on through the NIC's fabric link, which is binding and no wider. Host links unless
+ * everything below the switch together is no wider: bounded from below, where GPU links and NIC
+ * links bind. */
+#include "sim/check.h"
+#include "topology/topology_kind.h"
+
+enum {
+    GPUS_PER_SWITCH
+};
+
+static const struct param options[] = {
+    {"gpus_per_switch", PARAM_COUNT, GPUS_PER_SWITCH, 1, 65536, "4", NULL,
+     "GPUs below one PCIe switch; 4 is usual in servers of 8 cards and 2 CPUs."},
+};
+
+struct anatomy {
+    uint32_t per_switch, switches;
+};
+
+static struct anatomy anatomy_of(const struct topology_spec *spec)
+{
+    uint32_t per_switch = (uint32_t)spec->node.options.value[GPUS_PER_SWITCH];
+    uint32_t gpus = (uint32_t)spec->node.gpus;
+    return (struct anatomy){per_switch, (gpus + per_switch - 1) / per_switch};
+}
+
+static bool check(const struct topology_spec *spec, struct error *error)
+{
+    uint64_t per_switch;
+    if (!topology_option(&spec->node.options, options, GPUS_PER_SWITCH, &per_switch, error)) {
+        return false;
+    }
+    if (!(spec->node.pcie_bytes_per_s > 0)) {
+        return error_set(error, "a pcie node needs pcie_bandwidth above 0");
+    }
+    if (per_switch < spec->node.gpus && !(spec->node.host_bytes_per_s > 0)) {
+        return error_set(error, "a pcie node with several PCIe switches needs host_bandwidth above "
+                                "0 (or gpus_per_switch as large as gpus)");
+    }
+    return true;
+}
+
+static uint64_t network_nics(const struct topology_spec *spec)
+{
+    return spec->nodes > 1 ? topology_nics(spec) : 0;
+}
+
+/* One switch needs no CPU between: it stands alone. */
+static void size(const struct topology_spec *spec, struct topology_size *size)
+{
+    struct anatomy a = anatomy_of(spec);
+    uint64_t nics = network_nics(spec), hosts = a.switches > 1 ? 1 : 0;
+    *size = (struct topology_size){.vertices = spec->node.gpus + a.switches + hosts + nics,
+                                   .links = 2 * (spec->node.gpus + hosts * a.switches + nics)};
+}
+
+static uint32_t switch_of_nic(const struct topology *t, const struct anatomy *a, uint32_t nic)
+{
+    return (uint32_t)((uint64_t)nic * a->switches / t->nics_per_node);
+}
+
+static uint32_t nic_of(const struct topology *t, uint32_t gpu)
+{
+    return gpu % t->gpus_per_node / (t->gpus_per_node / t->nics_per_node);
+}
+
+/* Links of a node: GPUs, NICs, then switches to the host; each out (upwards) and in. */
+static struct link_id node_link(const struct topology *t, uint32_t node, uint32_t row, bool up)
+{
+    return (struct link_id){node * t->node_links + 2 * row + (up ? 0 : 1)};
+}
+
+static uint32_t host_type(struct topology *t, const struct anatomy *a, uint32_t which)
+{
+    const struct node_spec *spec = &t->spec.node;
+    uint32_t first = which * a->per_switch, end = first + a->per_switch, nics = 0;
+    uint32_t gpus = (end < t->gpus_per_node ? end : t->gpus_per_node) - first;
+    for (uint32_t i = 0; i < t->nics_per_node; i++) {
+        nics += switch_of_nic(t, a, i) == which;
+    }
+    double below = gpus * spec->pcie_bytes_per_s;
+    if (nics > 0) {
+        below += nics * topology_nic_bytes_per_s(&t->spec);
+    }
+    struct link_type type = {LINK_HOST, below > spec->host_bytes_per_s, spec->host_bytes_per_s,
+                             spec->pcie_latency_s / 2};
+    return graph_type(&t->graph, &type);
+}
+
+static void build_node(struct topology *t, uint32_t node, const struct anatomy *a,
+                       uint32_t gpu_type, uint32_t nic_type)
+{
+    struct graph *graph = &t->graph;
+    uint32_t first = graph->vertex_count, first_switch = first + t->gpus_per_node;
+    for (uint32_t i = 0; i < t->gpus_per_node; i++) {
+        graph_vertex(graph, VERTEX_GPU, node, i);
+    }
+    for (uint32_t i = 0; i < a->switches; i++) {
+        graph_vertex(graph, VERTEX_PCIE_SWITCH, node, i);
+    }
+    struct vertex_id host = {0};
+    if (a->switches > 1) {
+        host = graph_vertex(graph, VERTEX_HOST, node, 0);
+    }
+    for (uint32_t i = 0; i < t->nics_per_node; i++) {
+        graph_vertex(graph, VERTEX_NIC, node, i);
+    }
+    for (uint32_t i = 0; i < t->gpus_per_node; i++) {
+        graph_pair(graph, (struct vertex_id){first + i},
+                   (struct vertex_id){first_switch + i / a->per_switch}, gpu_type);
+    }
+    for (uint32_t i = 0; i < t->nics_per_node; i++) {
+        graph_pair(graph, topology_nic(t, node, i),
+                   (struct vertex_id){first_switch + switch_of_nic(t, a, i)}, nic_type);
+    }
+    for (uint32_t i = 0; a->switches > 1 && i < a->switches; i++) {
+        graph_pair(graph, (struct vertex_id){first_switch + i}, host, host_type(t, a, i));
+    }
+}
+
+static void build(struct topology *t)
+{
+    const struct node_spec *spec = &t->spec.node;
+    struct anatomy *a = ARENA_NEW(t->graph.arena, struct anatomy);
+    *a = anatomy_of(&t->spec);
+    t->node_private = a;
+    struct link_type gpu = {LINK_PCIE, true, spec->pcie_bytes_per_s, spec->pcie_latency_s / 2};
+    struct link_type nic = {LINK_PCIE, false, spec->pcie_bytes_per_s, 0};
+    uint32_t gpu_type = graph_type(&t->graph, &gpu), nic_type = graph_type(&t->graph, &nic);
+    for (uint32_t node = 0; node < t->node_count; node++) {
+        build_node(t, node, a, gpu_type, nic_type);
+    }
+}
+
+/* Between two switches of a node, through the host unless they are one. */
+static void cross(const struct topology *t, uint32_t node, uint32_t from, uint32_t to,
+                  struct route *r)
+{
+    if (from != to) {
+        uint32_t row = t->gpus_per_node + t->nics_per_node;
+        route_append(t, r, node_link(t, node, row + from, true));
+        route_append(t, r, node_link(t, node, row + to, false));
+    }
+}
+
+static void route_inside(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, struct route *r)
+{
+    if (gpu_a == gpu_b) {
+        return; /* no switch that reduces: nothing leaves the GPU */
+    }
+    const struct anatomy *a = t->node_private;
+    uint32_t node = gpu_a / t->gpus_per_node;
+    uint32_t from = gpu_a % t->gpus_per_node, to = gpu_b % t->gpus_per_node;
+    route_append(t, r, node_link(t, node, from, true));
+    cross(t, node, from / a->per_switch, to / a->per_switch, r);
+    route_append(t, r, node_link(t, node, to, false));
+}
+
+static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool to_nic,
+                      struct route *r)
+{
+    CHECK(nic < t->nics_per_node);
+    const struct anatomy *a = t->node_private;
+    uint32_t node = gpu / t->gpus_per_node, place = gpu % t->gpus_per_node;
+    uint32_t gpu_switch = place / a->per_switch, nic_switch = switch_of_nic(t, a, nic);
+    if (to_nic) {
+        route_append(t, r, node_link(t, node, place, true));
+        cross(t, node, gpu_switch, nic_switch, r);
+        route_append(t, r, node_link(t, node, t->gpus_per_node + nic, false));
+    } else {
+        route_append(t, r, node_link(t, node, t->gpus_per_node + nic, true));
+        cross(t, node, nic_switch, gpu_switch, r);
+        route_append(t, r, node_link(t, node, place, false));
+    }
+}
+
+const struct topology_kind topology_pcie = {
+    .name = "pcie",
+    .doc = "GPUs without NVLink below PCIe switches, which meet at the CPUs.",
+    .role = TOPOLOGY_NODE,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .check = check,
+    .size = size,
+    .build = build,
+    .route_inside = route_inside,
+    .route_nic = route_nic,
+    .nic_of = nic_of,
+};

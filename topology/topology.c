@@ -1,0 +1,272 @@
+/* topology.c - the table of kinds, the checks they all share, building and routing.
+ *
+ * Invariants:
+ * 1. A built graph holds exactly the vertices and links that the kinds counted.
+ * 2. Node blocks have one stride, so a GPU's or NIC's vertex follows from its number.
+ * 3. The links of NIC p are nodes * node_links + 2p (out) and the next (in). */
+#include "topology/topology.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/check.h"
+#include "sim/random.h"
+#include "topology/topology_kind.h"
+
+#define X(name) &topology_##name,
+const struct topology_kind *const topology_kinds[] = {
+#include "topology/topology_list.h"
+};
+#undef X
+const unsigned topology_kind_count = sizeof topology_kinds / sizeof topology_kinds[0];
+
+const struct topology_kind *topology_find(enum topology_role role, const char *name)
+{
+    for (unsigned i = 0; i < topology_kind_count; i++) {
+        if (topology_kinds[i]->role == role && strcmp(topology_kinds[i]->name, name) == 0) {
+            return topology_kinds[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t topology_nics(const struct topology_spec *spec)
+{
+    return spec->fabric.nics > 0 ? spec->fabric.nics : spec->node.nics;
+}
+
+double topology_port_bytes_per_s(const struct topology_spec *spec)
+{
+    double line = spec->fabric.nic_bytes_per_s > 0 ? spec->fabric.nic_bytes_per_s
+                                                   : spec->node.nic_bytes_per_s;
+    return line * spec->node.nic_efficiency_ratio * spec->fabric.efficiency_ratio;
+}
+
+double topology_nic_bytes_per_s(const struct topology_spec *spec)
+{
+    double port = topology_port_bytes_per_s(spec);
+    return port < spec->node.pcie_bytes_per_s ? port : spec->node.pcie_bytes_per_s;
+}
+
+bool topology_option(const struct kind_options *options, const struct param *table, unsigned index,
+                     uint64_t *out, struct error *error)
+{
+    double value = options->value[index];
+    const struct param *p = &table[index];
+    CHECK(p->offset == index);
+    if (!(value >= p->minimum && value <= p->maximum) || value != floor(value)) {
+        return error_set(error, "%s must be a whole number from %g to %g, not %g", p->name,
+                         p->minimum, p->maximum, value);
+    }
+    *out = (uint64_t)value;
+    return true;
+}
+
+static bool check_network(const struct topology_spec *spec, struct error *error)
+{
+    uint64_t nics = topology_nics(spec);
+    unsigned long long n = nics, gpus = spec->node.gpus;
+    if (nics == 0) {
+        return error_set(error, "several nodes need a network, but a node has no NIC: set nics");
+    }
+    if (nics > spec->node.gpus) {
+        return error_set(error,
+                         "more NICs (%llu) than GPUs (%llu) in a node: give at most one NIC for "
+                         "each GPU and add up the rates of those that a GPU uses",
+                         n, gpus);
+    }
+    if (spec->node.gpus % nics != 0) {
+        return error_set(error,
+                         "%llu NICs cannot be shared evenly by %llu GPUs: nics must divide gpus", n,
+                         gpus);
+    }
+    double rate = topology_nic_bytes_per_s(spec);
+    if (!(rate > 0 && isfinite(topology_port_bytes_per_s(spec)))) {
+        return error_set(error, "several nodes need NICs with a line rate, an efficiency and a "
+                                "PCIe bandwidth above 0");
+    }
+    return true;
+}
+
+static bool check_cluster(const struct topology_spec *spec, struct error *error)
+{
+    uint64_t gpus = spec->node.gpus;
+    if (spec->nodes == 0 || gpus == 0) {
+        return error_set(error, "a cluster needs at least one node with at least one GPU");
+    }
+    if (gpus > TOPOLOGY_GPU_MAX || spec->nodes > TOPOLOGY_GPU_MAX / gpus) {
+        return error_set(error,
+                         "%llu nodes of %llu GPUs are more than the %d GPUs that a cluster "
+                         "may have",
+                         (unsigned long long)spec->nodes, (unsigned long long)gpus,
+                         TOPOLOGY_GPU_MAX);
+    }
+    const double latencies_s[] = {spec->node.nvlink_latency_s, spec->node.pcie_latency_s,
+                                  spec->node.nic_latency_s, spec->fabric.switch_latency_s};
+    for (unsigned i = 0; i < sizeof latencies_s / sizeof latencies_s[0]; i++) {
+        if (!(latencies_s[i] >= 0 && isfinite(latencies_s[i]))) {
+            return error_set(error, "latencies must be finite and not below 0");
+        }
+    }
+    return true;
+}
+
+bool topology_check(const struct topology_spec *spec, struct error *error)
+{
+    CHECK(spec->node.kind->role == TOPOLOGY_NODE && spec->fabric.kind->role == TOPOLOGY_FABRIC);
+    return check_cluster(spec, error) && (spec->nodes == 1 || check_network(spec, error)) &&
+           spec->node.kind->check(spec, error) && spec->fabric.kind->check(spec, error);
+}
+
+bool topology_build(struct arena *arena, const struct topology_spec *spec, struct topology *out,
+                    struct error *error)
+{
+    if (!topology_check(spec, error)) {
+        return false;
+    }
+    struct topology_size node = {0, 0}, fabric = {0, 0};
+    spec->node.kind->size(spec, &node);
+    uint64_t ports = spec->nodes > 1 ? spec->nodes * topology_nics(spec) : 0;
+    if (spec->nodes > 1) {
+        spec->fabric.kind->size(spec, &fabric);
+    }
+    uint64_t vertices = spec->nodes * node.vertices + fabric.vertices;
+    uint64_t links = spec->nodes * node.links + 2 * ports + fabric.links;
+    if (vertices >= 1U << 28 || links >= 1U << 28) {
+        return error_set(error, "a cluster of %llu devices and %llu links is too large",
+                         (unsigned long long)vertices, (unsigned long long)links);
+    }
+    *out = (struct topology){.spec = *spec,
+                             .node_count = (uint32_t)spec->nodes,
+                             .gpus_per_node = (uint32_t)spec->node.gpus,
+                             .gpu_count = (uint32_t)(spec->nodes * spec->node.gpus),
+                             .nics_per_node = (uint32_t)(ports / spec->nodes),
+                             .node_vertices = (uint32_t)node.vertices,
+                             .node_links = (uint32_t)node.links};
+    graph_init(&out->graph, arena, (uint32_t)vertices, (uint32_t)links);
+    spec->node.kind->build(out);
+    CHECK(out->graph.vertex_count == spec->nodes * node.vertices); /* invariants 1 and 2 */
+    CHECK(out->graph.link_count == spec->nodes * node.links);
+    if (spec->nodes > 1) {
+        spec->fabric.kind->build(out);
+    }
+    CHECK(out->graph.vertex_count == vertices && out->graph.link_count == links);
+    return true;
+}
+
+void route_append(const struct topology *t, struct route *route, struct link_id link)
+{
+    CHECK(route->link_count < ROUTE_MAX);
+    const struct link_type *type = graph_link_type(&t->graph, link);
+    route->links[route->link_count++] = link;
+    route->latency_s += type->latency_s;
+    route->bytes_per_s = fmin(route->bytes_per_s, type->bytes_per_s);
+}
+
+void topology_route(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, uint64_t flow_seed,
+                    struct route *route)
+{
+    CHECK(gpu_a < t->gpu_count && gpu_b < t->gpu_count);
+    const struct topology_kind *node = t->spec.node.kind, *fabric = t->spec.fabric.kind;
+    uint32_t node_a = gpu_a / t->gpus_per_node, node_b = gpu_b / t->gpus_per_node;
+    route->link_count = 0;
+    route->latency_s = 0;
+    route->bytes_per_s = INFINITY;
+    if (node_a == node_b) {
+        node->route_inside(t, gpu_a, gpu_b, route);
+        return;
+    }
+    uint32_t nic_b = node->nic_of(t, gpu_b);
+    uint32_t nic_a = fabric->same_rail ? nic_b : node->nic_of(t, gpu_a);
+    node->route_nic(t, gpu_a, nic_a, true, route);
+    fabric->route_between(t, node_a, nic_a, node_b, nic_b, flow_seed, route);
+    node->route_nic(t, gpu_b, nic_b, false, route);
+}
+
+uint32_t topology_node_of(const struct topology *t, uint32_t gpu)
+{
+    CHECK(gpu < t->gpu_count);
+    return gpu / t->gpus_per_node;
+}
+
+struct vertex_id topology_gpu(const struct topology *t, uint32_t gpu)
+{
+    CHECK(gpu < t->gpu_count);
+    uint32_t node = gpu / t->gpus_per_node;
+    return (struct vertex_id){node * t->node_vertices + gpu % t->gpus_per_node};
+}
+
+struct vertex_id topology_nic(const struct topology *t, uint32_t node, uint32_t nic)
+{
+    CHECK(node < t->node_count && nic < t->nics_per_node);
+    return (struct vertex_id){(node + 1) * t->node_vertices - t->nics_per_node + nic};
+}
+
+uint32_t topology_nic_of(const struct topology *t, uint32_t gpu)
+{
+    CHECK(gpu < t->gpu_count && t->nics_per_node > 0);
+    return t->spec.node.kind->nic_of(t, gpu);
+}
+
+struct link_id topology_nic_out(const struct topology *t, uint32_t port)
+{
+    return (struct link_id){t->node_count * t->node_links + 2 * port}; /* invariant 3 */
+}
+
+struct link_id topology_nic_in(const struct topology *t, uint32_t port)
+{
+    return (struct link_id){t->node_count * t->node_links + 2 * port + 1};
+}
+
+void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabric_switch)
+{
+    struct link_type out = {LINK_NIC, true, topology_nic_bytes_per_s(&t->spec),
+                            t->spec.node.nic_latency_s + t->spec.fabric.switch_latency_s};
+    struct link_type in = out;
+    in.latency_s = t->spec.node.nic_latency_s;
+    struct vertex_id nic = topology_nic(t, port / t->nics_per_node, port % t->nics_per_node);
+    struct link_id link = graph_link(&t->graph, nic, fabric_switch, graph_type(&t->graph, &out));
+    CHECK(link.value == topology_nic_out(t, port).value);
+    graph_link(&t->graph, fabric_switch, nic, graph_type(&t->graph, &in));
+}
+
+uint32_t topology_ecmp(uint32_t port_a, uint32_t port_b, uint64_t flow_seed, uint32_t stage,
+                       uint32_t count)
+{
+    uint64_t pair = (uint64_t)port_a << 32 | port_b;
+    return (uint32_t)(random_hash(random_hash(pair, flow_seed), stage) % count);
+}
+
+static void scale_link(struct topology *t, uint32_t link, double ratio)
+{
+    struct link_type type = *graph_link_type(&t->graph, (struct link_id){link});
+    type.bytes_per_s *= ratio;
+    /* What came before or after it no longer proves that it cannot bind. */
+    type.binding = true;
+    t->graph.links[link].type = graph_type(&t->graph, &type);
+}
+
+uint32_t topology_degrade(struct topology *t, uint32_t gpu, enum link_kind kind, double ratio)
+{
+    CHECK(ratio > 0 && ratio <= 1);
+    uint32_t node = topology_node_of(t, gpu);
+    if (kind == LINK_NIC) {
+        if (t->nics_per_node == 0) {
+            return 0;
+        }
+        uint32_t port = node * t->nics_per_node + topology_nic_of(t, gpu);
+        scale_link(t, topology_nic_out(t, port).value, ratio);
+        scale_link(t, topology_nic_in(t, port).value, ratio);
+        return 2;
+    }
+    uint32_t vertex = topology_gpu(t, gpu).value, scaled = 0;
+    for (uint32_t i = node * t->node_links; i < (node + 1) * t->node_links; i++) {
+        const struct link *link = &t->graph.links[i];
+        bool touches = link->from.value == vertex || link->to.value == vertex;
+        if (touches && graph_link_type(&t->graph, (struct link_id){i})->kind == kind) {
+            scale_link(t, i, ratio);
+            scaled++;
+        }
+    }
+    return scaled;
+}

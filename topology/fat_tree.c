@@ -197,7 +197,7 @@ static void build_leaf_links(struct topology *t, const struct anatomy *a, uint32
 {
     double port = topology_port_bytes_per_s(&t->spec);
     uint32_t spines = spines_of_pod(a), first_spine = first_leaf + a->leaves;
-    for (uint32_t leaf = 0; leaf < a->leaves; leaf++) {
+    for (uint32_t leaf = 0; spines > 0 && leaf < a->leaves; leaf++) {
         uint32_t pod = leaf / a->spine_down;
         uint32_t type = fabric_type(t, a->ecmp ? port : a->leaf_up * port, leaf_admits(t, a, leaf));
         for (uint32_t i = 0; i < spines; i++) {

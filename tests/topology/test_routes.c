@@ -1,0 +1,232 @@
+/* Laws of routes over every small cluster, and the faults that they must catch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/topology/shapes.h"
+
+static void check_routes(const struct topology *t, void *context)
+{
+    unsigned *routes = context;
+    struct route there, back, again;
+    for (uint32_t a = 0; a < t->gpu_count; a++) {
+        for (uint32_t b = 0; b < t->gpu_count; b++) {
+            for (uint64_t seed = 0; seed < 2; seed++) {
+                topology_route(t, a, b, seed, &there);
+                topology_route(t, b, a, seed, &back);
+                topology_route(t, a, b, seed, &again);
+                const char *fault = route_fault(t, a, b, &there);
+                if (fault != NULL) {
+                    fail_msg("%s: from %u to %u of %u nodes: %s", t->spec.fabric.kind->name, a, b,
+                             t->node_count, fault);
+                }
+                assert_int_equal(there.link_count, back.link_count);
+                assert_true(there.latency_s == back.latency_s);
+                assert_int_equal(there.link_count, again.link_count);
+                assert_memory_equal(there.links, again.links,
+                                    there.link_count * sizeof there.links[0]);
+                ++*routes;
+            }
+        }
+    }
+}
+
+static void every_route_connects(void **state)
+{
+    (void)state;
+    unsigned routes = 0;
+    unsigned shapes = shapes_each(check_routes, &routes);
+    assert_true(shapes > 2000);
+    assert_true(routes > 100000);
+}
+
+static void check_places(const struct topology *t, void *context)
+{
+    (void)context;
+    for (uint32_t gpu = 0; gpu < t->gpu_count; gpu++) {
+        const struct vertex *v = &t->graph.vertices[topology_gpu(t, gpu).value];
+        assert_int_equal(v->kind, VERTEX_GPU);
+        assert_int_equal(v->node, topology_node_of(t, gpu));
+        assert_int_equal(v->index, gpu % t->gpus_per_node);
+    }
+    for (uint32_t port = 0; port < t->node_count * t->nics_per_node; port++) {
+        uint32_t node = port / t->nics_per_node, nic = port % t->nics_per_node;
+        struct vertex_id id = topology_nic(t, node, nic);
+        const struct vertex *v = &t->graph.vertices[id.value];
+        assert_int_equal(v->kind, VERTEX_NIC);
+        assert_int_equal(v->node, node);
+        assert_int_equal(v->index, nic);
+        assert_int_equal(t->graph.links[topology_nic_out(t, port).value].from.value, id.value);
+        assert_int_equal(t->graph.links[topology_nic_in(t, port).value].to.value, id.value);
+    }
+}
+
+static void vertices_stand_where_numbers_say(void **state)
+{
+    (void)state;
+    assert_true(shapes_each(check_places, NULL) > 0);
+}
+
+/* Hops through the fabric from one vertex to all others, by breadth-first search. */
+static void search(const struct topology *t, uint32_t from, uint32_t *hops)
+{
+    uint32_t vertices = t->graph.vertex_count, first = t->node_count * t->node_links;
+    for (uint32_t i = 0; i < vertices; i++) {
+        hops[i] = UINT32_MAX;
+    }
+    hops[from] = 0;
+    for (uint32_t distance = 0, moved = 1; moved; distance++) {
+        moved = 0;
+        for (uint32_t l = first; l < t->graph.link_count; l++) {
+            const struct link *link = &t->graph.links[l];
+            if (hops[link->from.value] == distance && hops[link->to.value] == UINT32_MAX) {
+                hops[link->to.value] = distance + 1;
+                moved = 1;
+            }
+        }
+    }
+}
+
+static void check_shortest(const struct topology *t, void *context)
+{
+    unsigned *routes = context;
+    uint32_t hops[512];
+    const struct topology_kind *fabric = t->spec.fabric.kind;
+    assert_true(t->graph.vertex_count <= 512);
+    for (uint32_t a = 0; a < t->node_count * t->nics_per_node; a++) {
+        uint32_t node_a = a / t->nics_per_node, nic_a = a % t->nics_per_node;
+        search(t, topology_nic(t, node_a, nic_a).value, hops);
+        for (uint32_t node_b = 0; node_b < t->node_count; node_b++) {
+            uint32_t nic_b = fabric->same_rail ? nic_a : t->nics_per_node - 1;
+            struct route r = {0};
+            if (node_b == node_a) {
+                continue;
+            }
+            fabric->route_between(t, node_a, nic_a, node_b, nic_b, 3, &r);
+            uint32_t shortest = hops[topology_nic(t, node_b, nic_b).value];
+            if (fabric == &topology_dragonfly) {
+                assert_in_range(r.link_count, shortest, 5); /* minimal is not always shortest */
+            } else {
+                assert_int_equal(r.link_count, shortest);
+            }
+            ++*routes;
+        }
+    }
+}
+
+static void no_route_is_longer_than_needed(void **state)
+{
+    (void)state;
+    unsigned routes = 0;
+    shapes_each(check_shortest, &routes);
+    assert_true(routes > 10000);
+}
+
+/* A message for another rail goes by NVLink to the GPU beside that rail's NIC, and its own rail is
+ * never left in the fabric. */
+static void other_rails_are_reached_through_nvlink(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_rail, 4, 4, 2);
+    shape_option(&spec, "nodes_per_leaf", 2);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    struct route r;
+    topology_route(&t, 1, 12 + 3, 0, &r); /* node 0 gpu 1 (NIC 0) to node 3 gpu 3 (NIC 1) */
+    static const char *const path[] = {
+        "node 0 gpu 1", "node 0 nvswitch 0", "node 0 gpu 3", "node 0 nic 1", "leaf 2", "spine 0",
+        "leaf 3",       "node 3 nic 1",      "node 3 gpu 3"};
+    assert_int_equal(r.link_count, 8);
+    for (uint32_t i = 0; i < r.link_count; i++) {
+        char from[64], to[64];
+        graph_vertex_name(&t.graph, t.graph.links[r.links[i].value].from, from, sizeof from);
+        graph_vertex_name(&t.graph, t.graph.links[r.links[i].value].to, to, sizeof to);
+        assert_string_equal(from, path[i]);
+        assert_string_equal(to, path[i + 1]);
+    }
+    /* NVLink 2 + 2, PCIe 1, NIC 8 + its switch 1, spine 1, leaf 1, NIC 8, PCIe 1. */
+    assert_true(r.latency_s == 25);
+    assert_true(r.bytes_per_s == 8);
+    topology_route(&t, 5, 5, 0, &r); /* the round of in-switch reduction */
+    assert_int_equal(r.link_count, 2);
+    assert_true(r.latency_s == 4);
+    arena_destroy(arena);
+}
+
+static void hashed_flows_spread_over_all_paths(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_fat_tree, 8, 2, 2);
+    shape_option(&spec, "radix", 4);
+    shape_option(&spec, "ecmp", 1);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    unsigned used[4] = {0};
+    struct route r;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        topology_route(&t, 0, 15, seed, &r);
+        assert_int_equal(r.link_count, 8);
+        uint32_t core = t.graph.links[r.links[3].value].to.value;
+        used[t.graph.vertices[core].index]++;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        assert_in_range(used[i], 60, 140); /* 100 in the mean, standard deviation below 9 */
+    }
+    arena_destroy(arena);
+}
+
+/* The law must see each of these faults. */
+static void planted_faults_are_caught(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_rail, 4, 2, 2);
+    shape_option(&spec, "nodes_per_leaf", 2);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    struct route good, bad;
+    topology_route(&t, 0, 7, 0, &good);
+    assert_null(route_fault(&t, 0, 7, &good));
+    assert_string_equal(route_fault(&t, 1, 7, &good), "a wrong start");
+    assert_string_equal(route_fault(&t, 0, 6, &good), "a wrong end");
+    bad = good;
+    memmove(&bad.links[2], &bad.links[3], (--bad.link_count - 2) * sizeof bad.links[0]);
+    assert_string_equal(route_fault(&t, 0, 7, &bad), "a gap in the route");
+    topology_route(&t, 0, 0, 0, &bad); /* up and down, and the same once more */
+    memcpy(&bad.links[2], &bad.links[0], 2 * sizeof bad.links[0]);
+    bad.link_count = 4;
+    assert_string_equal(route_fault(&t, 0, 0, &bad), "a link twice");
+    bad = good;
+    bad.latency_s += 1;
+    assert_string_equal(route_fault(&t, 0, 7, &bad), "a wrong sum");
+    bad.link_count = 0;
+    assert_string_equal(route_fault(&t, 0, 7, &bad), "an empty route");
+    bad = good;
+    bad.links[1].value = t.graph.link_count;
+    assert_string_equal(route_fault(&t, 0, 7, &bad), "a link that does not exist");
+    t.graph.links[good.links[3].value].to.value++; /* a cable in the wrong switch */
+    assert_string_equal(route_fault(&t, 0, 7, &good), "a gap in the route");
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_route_connects),
+        cmocka_unit_test(vertices_stand_where_numbers_say),
+        cmocka_unit_test(no_route_is_longer_than_needed),
+        cmocka_unit_test(other_rails_are_reached_through_nvlink),
+        cmocka_unit_test(hashed_flows_spread_over_all_paths),
+        cmocka_unit_test(planted_faults_are_caught),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,9 +1,9 @@
 /* lower.h - schedule + layout + model + software -> programs.
  *
  * lower() writes one program for each set of ranks that do the same (a pipeline stage; all its tp,
- * cp and dp peers share it) with its HBM ledger. Cost: linear in ops; nothing here knows time beyond
- * the kernel model. lower_passes() writes synthetic programs from given pass times: what the laws of
- * schedules and the profiled pipeline measurements use, through the same code. */
+ * cp and dp peers share it) with its HBM ledger. Cost: linear in ops; nothing here knows time
+ * beyond the kernel model. lower_passes() writes synthetic programs from given pass times: what the
+ * laws of schedules and the profiled pipeline measurements use, through the same code. */
 #ifndef ORRERY_MODELS_LOWER_H
 #define ORRERY_MODELS_LOWER_H
 
@@ -17,10 +17,10 @@ struct lowered {
     uint32_t program_count;
     uint32_t *program_of_rank;
     uint32_t rank_count;
-    uint32_t streams;        /* bit set of communication streams in use: layout_build's `wanted` */
+    uint32_t streams; /* bit set of communication streams in use: layout_build's `wanted` */
     uint32_t *layers_of_stage; /* transformer layers of each stage */
-    double model_flops;      /* of a step of the whole job, MFU's convention */
-    double hardware_flops;   /* the same with recomputation */
+    double model_flops;        /* of a step of the whole job, MFU's convention */
+    double hardware_flops;     /* the same with recomputation */
 };
 /* The configuration has passed configuration_check. Everything lives in `arena`. */
 void lower(struct arena *arena, const struct configuration *c, struct lowered *out);
@@ -35,7 +35,8 @@ struct pass_times {
 void lower_passes(struct arena *arena, const struct schedule_kind *kind,
                   const struct schedule_shape *shape, const struct pass_times *times,
                   struct lowered *out);
-/* Layers of each chunk of each stage: [stages x chunks] by global chunk, by the software's split. */
+/* Layers of each chunk of each stage: [stages x chunks] by global chunk, by the software's split.
+ */
 void lower_split(const struct configuration *c, uint32_t *layers);
 
 #endif

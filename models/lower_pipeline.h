@@ -12,7 +12,9 @@
 #include "models/schedule/schedule_kind.h"
 
 /* Ops that the next op must wait for; more than two are joined by empty ops. */
-enum { WAITS_MAX = 8 };
+enum {
+    WAITS_MAX = 8
+};
 struct waits {
     uint32_t op[WAITS_MAX];
     unsigned count;
@@ -36,15 +38,16 @@ struct pipeline {
     struct pipeline_options options;
     uint32_t host, transfer;
     uint16_t names[4];
-    struct waits waits;   /* of the next pass */
-    struct pass held;     /* paired: a forward whose output has not left yet */
-    uint32_t held_op;     /* OP_NONE: none */
-    uint32_t streams;     /* bit set of streams used so far */
+    struct waits waits; /* of the next pass */
+    struct pass held;   /* paired: a forward whose output has not left yet */
+    uint32_t held_op;   /* OP_NONE: none */
+    uint32_t streams;   /* bit set of streams used so far */
 };
 void pipeline_begin(struct pipeline *p, struct program_writer *w,
                     const struct schedule_shape *shape, uint32_t stage,
                     const struct pipeline_options *options);
-/* Posts the receive of this pass's input, when it comes from another stage. Returns it, or OP_NONE. */
+/* Posts the receive of this pass's input, when it comes from another stage. Returns it, or OP_NONE.
+ */
 uint32_t pipeline_receive(struct pipeline *p, const struct pass *pass);
 /* Sends what `op` (the last of the pass) has produced; `next`: the pass after it, or NULL. */
 void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,

@@ -126,12 +126,24 @@ static void send_now(struct pipeline *p, const struct pass *pass, uint32_t made_
     }
 }
 
+/* Is this forward exchanged together with the backward after it? Not when all forwards come first
+ * (microbatches = stages): then the last one is warm-up, and the backward needs it elsewhere. */
+static bool pairs(struct pipeline *p, const struct pass *pass, const struct pass *next)
+{
+    if (!pass_is_forward(pass)) {
+        p->backward_seen = true;
+        return false;
+    }
+    p->forwards_seen++;
+    bool warm_up = !p->backward_seen && p->forwards_seen == p->shape.chunks * p->shape.microbatches;
+    return p->options.blocking && p->options.paired && next != NULL &&
+           next->kind == PASS_BACKWARD && !warm_up;
+}
+
 void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
                    uint32_t op)
 {
-    bool pair = p->options.blocking && p->options.paired && pass_is_forward(pass) && next != NULL &&
-                next->kind == PASS_BACKWARD;
-    if (pair && pipeline_sends(p, pass)) {
+    if (pairs(p, pass, next) && pipeline_sends(p, pass)) {
         CHECK(p->held_op == OP_NONE);
         p->held = *pass;
         p->held_op = op;

@@ -41,7 +41,9 @@ struct pipeline {
     struct waits waits; /* of the next pass */
     struct pass held;   /* paired: a forward whose output has not left yet */
     uint32_t held_op;   /* OP_NONE: none */
-    uint32_t streams;   /* bit set of streams used so far */
+    uint32_t forwards_seen;
+    bool backward_seen;
+    uint32_t streams; /* bit set of streams used so far */
 };
 void pipeline_begin(struct pipeline *p, struct program_writer *w,
                     const struct schedule_shape *shape, uint32_t stage,

@@ -80,3 +80,25 @@ struct name_list family_kinds(struct arena *arena, enum family family)
     }
     return (struct name_list){names, count};
 }
+
+const char *family_kind_doc(enum family family, const char *name)
+{
+    const struct schedule_kind *schedule = schedule_find(name);
+    const struct sharding_kind *sharding = sharding_find(name);
+    const struct precision *precision = precision_find(name);
+    const struct optimizer *optimizer = optimizer_find(name);
+    enum topology_role role = family == FAMILY_NODE_KINDS ? TOPOLOGY_NODE : TOPOLOGY_FABRIC;
+    const struct topology_kind *wiring = topology_find(role, name);
+    switch (family) {
+    case FAMILY_SCHEDULES:
+        return schedule ? schedule->doc : "";
+    case FAMILY_SHARDINGS:
+        return sharding ? sharding->doc : "";
+    case FAMILY_PRECISIONS:
+        return precision ? precision->doc : "";
+    case FAMILY_OPTIMIZERS:
+        return optimizer ? optimizer->doc : "";
+    default:
+        return wiring ? wiring->doc : "";
+    }
+}

@@ -30,5 +30,7 @@ const char *family_name(enum family family);
 const char *family_member_name(enum family family);
 /* Not for catalogue families: those are in catalogue.h. Owned by the arena. */
 struct name_list family_kinds(struct arena *arena, enum family family);
+/* One sentence about a kind, or "". */
+const char *family_kind_doc(enum family family, const char *name);
 
 #endif

@@ -295,9 +295,9 @@ static void check_model(struct report *r)
 {
     const struct configuration *c = r->c;
     if (c->model.experts > 0) {
-        say(r, false, "model.experts",
-            "mixture-of-experts models are counted (parameters, rule of thumb), but a step of one "
-            "cannot be simulated: give a dense model");
+        say(r, true, "model.experts",
+            "a mixture of experts is counted (parameters, rule of thumb); its step cannot be "
+            "simulated");
     }
     if (!layout_order_valid(c->layout.order)) {
         say(r, false, "layout.order",

@@ -9,14 +9,17 @@ enum {
     BREAK_MAX = 32
 };
 
-/* `dp: auto`: what is left of the GPUs. A remainder is left to the rules, which say it better. */
+/* `dp: auto`: what is left of the GPUs. With a remainder the rules refuse the layout,
+ * and dp = 1 keeps them from naming what only follows from it. */
 static void fill_auto(struct configuration *c)
 {
     struct layout_spec *layout = &c->layout;
     uint64_t gpus = c->cluster.nodes * c->cluster.node.gpus;
     double others = (double)layout->tp * (double)layout->pp * (double)layout->cp;
-    if (layout->dp == 0)
-        layout->dp = others <= (double)gpus ? gpus / (uint64_t)others : 1;
+    if (layout->dp != 0)
+        return;
+    bool whole = others <= (double)gpus && gpus % (uint64_t)others == 0;
+    layout->dp = whole ? gpus / (uint64_t)others : 1;
 }
 
 static void check_rules(struct builder *b)
@@ -43,6 +46,7 @@ static void build_head(struct builder *b)
     b->scenario->configuration.name = b->scenario->name;
     b->scenario->configuration.seed = keys.seed;
     b->scenario->has_run = value_find(b->root, "run") != NULL;
+    b->scenario->counted_only = b->scenario->configuration.model.experts > 0;
     if (named && strpbrk(keys.name, "\n\r\t"))
         problems_error(b->problems, section_mark(b->root, "name"), "name: must be one line");
 }

@@ -33,6 +33,11 @@ static void build_gpu(struct builder *b, const struct value *cluster)
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), gpu);
     section_finish(b, SECTION_GPU, merged, (struct params){NULL, 0}, schema->path);
     gpu->name = entry_name(keys.name);
+    if (base && value_find(mapping, "hbm") && value_find(mapping, "usable_hbm") == NULL)
+        problems_warning(b->problems, section_mark(mapping, "hbm"),
+                         "cluster.gpu.hbm: usable_hbm, which decides what fits, stays that of %s; "
+                         "give it too",
+                         gpu->name);
 }
 
 static const struct topology_kind *find_kind(struct builder *b, const struct wired *w,

@@ -35,11 +35,10 @@ struct parse {
 
 static struct mark mark_at(const struct parse *p, yaml_mark_t start)
 {
-    struct mark mark = {p->source, (unsigned)start.line + 1, (unsigned)start.column + 1, 1};
+    struct mark mark = {p->source, (unsigned)start.line + source_first_line(p->source),
+                        (unsigned)start.column + 1, 1};
     if (start.line == 0)
         mark.column += p->skip;
-    if (p->source->fixed_line)
-        mark.line = p->source->fixed_line;
     return mark;
 }
 
@@ -74,7 +73,7 @@ static void report_syntax(struct parse *p)
     bool start = yaml->error == YAML_SCANNER_ERROR && yaml->context && !inside;
     struct mark where = mark_at(p, start ? yaml->context_mark : yaml->problem_mark);
     if (yaml->error == YAML_READER_ERROR)
-        where = (struct mark){p->source, 1, 1, 1};
+        where = (struct mark){p->source, source_first_line(p->source), 1, 1};
     fatal(p, where, "%s", words);
 }
 
@@ -237,7 +236,7 @@ static void read_events(struct parse *p)
 
 static bool acceptable(const struct source *source, struct problems *problems)
 {
-    struct mark where = {source, source->fixed_line ? source->fixed_line : 1, 1, 1};
+    struct mark where = {source, source_first_line(source), 1, 1};
     const char *why = NULL;
     if (source->bytes > SOURCE_BYTES_MAX) {
         problems_error(problems, where, "larger than 1 MiB; a scenario is a few kB of text");

@@ -35,8 +35,9 @@ struct scenario {
     unsigned problem_count, error_count;
     const struct taken_default *defaults;
     unsigned default_count;
-    bool has_run;     /* a `run:` section: weeks, not one step */
-    const char *text; /* the file, for the database */
+    bool has_run;      /* a `run:` section: weeks, not one step */
+    bool counted_only; /* a mixture of experts: `memory` counts it, a run must refuse it */
+    const char *text;  /* the file, for the database */
     size_t text_bytes;
     /* where a class reads along */
     const struct note {

@@ -41,10 +41,10 @@ static const char *value_text(struct writer *w, const char *path, const struct p
     return text;
 }
 
-static const char *default_text(struct writer *w, const struct param *param)
+static const char *default_text(struct writer *w, const struct param *param, const char *otherwise)
 {
     if (param->fallback == NULL)
-        return "must be given";
+        return otherwise;
     return *param->fallback ? arena_format(w->arena, "`%s`", param->fallback) : "";
 }
 
@@ -58,17 +58,20 @@ static const char *range_text(struct writer *w, const struct param *param)
     return arena_format(w->arena, "%s to %s", least, most);
 }
 
-static void print_row(struct writer *w, const char *path, const struct param *param)
+/* `otherwise`: what a key without default means. */
+static void print_row(struct writer *w, const char *path, const struct param *param,
+                      const char *otherwise)
 {
     const char *key = arena_format(w->arena, "%s.%s", path, param->name);
     fprintf(w->out, "| `%s` | %s | %s | %s | %s |\n", param->name, value_text(w, key, param),
-            default_text(w, param), range_text(w, param), param->doc);
+            default_text(w, param, otherwise), range_text(w, param), param->doc);
 }
 
-static void print_rows(struct writer *w, const char *path, struct params params)
+static void print_rows(struct writer *w, const char *path, struct params params,
+                       const char *otherwise)
 {
     for (unsigned i = 0; i < params.count; i++)
-        print_row(w, path, &params.rows[i]);
+        print_row(w, path, &params.rows[i], otherwise);
 }
 
 static void print_head(struct writer *w)
@@ -86,28 +89,28 @@ static void print_options(struct writer *w, const struct schema_section *section
             continue;
         fprintf(w->out, "\nWith `kind: %s` also:\n\n", kind->name);
         print_head(w);
-        print_rows(w, section->path, (struct params){kind->options, kind->option_count});
+        print_rows(w, section->path, (struct params){kind->options, kind->option_count},
+                   "must be given");
     }
 }
 
 static void print_section(struct writer *w, const struct schema_section *section)
 {
-    fprintf(w->out, "\n### %s\n%s", *section->path ? section->path : "The scenario itself",
-            section->doc);
+    fprintf(w->out, "\n### %s\n%s", *section->path ? section->path : "Top level", section->doc);
     if (section->list)
         fprintf(w->out, " A list.");
     if (section->shorthand)
         fprintf(w->out, " A word in its place stands for `{%s: word}`.", section->shorthand);
     fprintf(w->out, " %s.\n\n", section->required ? "Must be given" : "May be left out");
     print_head(w);
-    print_rows(w, section->path, section->keys);
+    print_rows(w, section->path, section->keys, "must be given");
     for (enum section i = 0; i < SECTION_COUNT; i++) {
         const struct schema_section *inner = schema_section(i);
         if (schema_inside(section, inner))
             fprintf(w->out, "| `%s` | [section](#%s) | %s | | %s |\n", schema_key(inner),
                     anchor(w, inner->path), inner->required ? "must be given" : "", inner->doc);
     }
-    print_rows(w, section->path, schema_table(section));
+    print_rows(w, section->path, schema_table(section), "by the name, or must be given");
     print_options(w, section);
 }
 

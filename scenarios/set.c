@@ -169,7 +169,7 @@ void set_apply(struct arena *arena, struct value *root, const char *text, unsign
         problems_error(problems, bad, "%s", why);
         return;
     }
-    if (equals == NULL) {
+    if (equals == NULL || equals == source->text) {
         refuse(&s, "--set takes KEY=VALUE, like layout.tp=4");
         return;
     }

@@ -62,6 +62,11 @@ static const char *character_fault(uint32_t character)
     return NULL;
 }
 
+unsigned source_first_line(const struct source *source)
+{
+    return source->fixed_line ? source->fixed_line : source->lines_before + 1;
+}
+
 static void advance(struct mark *where, const char *text, uint32_t character)
 {
     bool carriage = character == '\r' && text[1] != '\n';
@@ -75,7 +80,7 @@ static void advance(struct mark *where, const char *text, uint32_t character)
 
 bool source_check(const struct source *source, struct mark *where, const char **why)
 {
-    *where = (struct mark){source, source->fixed_line ? source->fixed_line : 1, 1, 1};
+    *where = (struct mark){source, source_first_line(source), 1, 1};
     for (size_t at = 0; at < source->bytes;) {
         uint32_t character = 0;
         unsigned length = decode(source->text + at, source->bytes - at, &character);
@@ -97,7 +102,8 @@ static size_t line_start(const struct source *source, unsigned line)
     size_t at = 0;
     if (source->fixed_line)
         return 0;
-    for (unsigned current = 1; current < line && at < source->bytes; at++) {
+    unsigned current = source_first_line(source);
+    for (; current < line && at < source->bytes; at++) {
         bool carriage = source->text[at] == '\r' && source->text[at + 1] != '\n';
         if (source->text[at] == '\n' || carriage)
             current++;

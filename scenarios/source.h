@@ -16,10 +16,11 @@ enum {
 
 struct source {
     const char *name; /* path, or "--set" */
-    const char *text; /* NUL-ended after `bytes` */
+    const char *text; /* one more byte may be read */
     size_t bytes;
-    unsigned fixed_line; /* > 0: the whole text is this one line (the n-th --set) */
-    unsigned order;      /* problems of a lower source are listed first */
+    unsigned fixed_line;   /* > 0: the whole text is this one line (the n-th --set) */
+    unsigned lines_before; /* the text is a piece of a file; so many lines stand before it */
+    unsigned order;        /* problems of a lower source are listed first */
 };
 struct mark {
     const struct source *source;
@@ -27,6 +28,7 @@ struct mark {
     unsigned width;        /* characters, at least 1 */
 };
 
+unsigned source_first_line(const struct source *source);
 /* False at the first byte that cannot stand in a scenario (not UTF-8, NUL, control characters,
  * exotic line breaks): `where` is its place and `why` a sentence. */
 bool source_check(const struct source *source, struct mark *where, const char **why);

@@ -159,7 +159,11 @@ void set_apply(struct arena *arena, struct value *root, const char *text, unsign
                struct problems *problems)
 {
     struct source *source = ARENA_NEW(arena, struct source);
-    *source = (struct source){"--set", arena_text(arena, text), strlen(text), number, number};
+    *source = (struct source){.name = "--set",
+                              .text = arena_text(arena, text),
+                              .bytes = strlen(text),
+                              .fixed_line = number,
+                              .order = number};
     const char *equals = strchr(source->text, '=');
     struct set s = {arena, problems, source, source->text, equals, number};
     struct mark where = mark_here(&s, equals ? (size_t)(equals - source->text) : 1);

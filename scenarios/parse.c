@@ -33,12 +33,23 @@ struct parse {
     bool fatal;
 };
 
+/* libyaml puts the end of a text on a line of its own; a `--set` has none. */
+static struct mark end_of_line(const struct source *source)
+{
+    unsigned column = 1;
+    for (size_t i = 0; i < source->bytes; i++)
+        column += ((unsigned char)source->text[i] & 0xC0) != 0x80;
+    return (struct mark){source, source->fixed_line, column, 1};
+}
+
 static struct mark mark_at(const struct parse *p, yaml_mark_t start)
 {
     struct mark mark = {p->source, (unsigned)start.line + source_first_line(p->source),
                         (unsigned)start.column + 1, 1};
     if (start.line == 0)
         mark.column += p->skip;
+    else if (p->source->fixed_line)
+        mark = end_of_line(p->source);
     return mark;
 }
 
@@ -167,7 +178,9 @@ static void take_alias(struct parse *p, const yaml_event_t *event)
         top(p)->key_mark = where;
         top(p)->drop = true;
     } else {
-        attach(p, value_word(p->arena, "", where));
+        struct value *nothing = value_word(p->arena, "", where);
+        nothing->refused = true;
+        attach(p, nothing);
     }
 }
 

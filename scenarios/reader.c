@@ -92,6 +92,8 @@ static bool read_quantity(struct reader *reader, const struct value *value, cons
 bool reader_value(struct reader *reader, const struct value *value, const char *path,
                   const struct param *param, void *target)
 {
+    if (value->refused)
+        return false;
     if (value->kind != VALUE_WORD) {
         problems_error(reader->problems, value->mark, "%s takes one value, not %s", path,
                        value_kind_name(value));
@@ -204,6 +206,8 @@ const struct value *reader_mapping(struct reader *reader, const struct value *va
 {
     if (value->kind == VALUE_MAPPING)
         return value;
+    if (value->refused)
+        return NULL;
     if (!value_is_empty(value)) {
         problems_error(reader->problems, value->mark, "%s takes keys with values, not %s", path,
                        value_kind_name(value));

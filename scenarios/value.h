@@ -21,6 +21,7 @@ struct value {
     const char *text; /* of a word */
     bool quoted;      /* the word stood in quotes */
     bool used;
+    bool refused;   /* reported already; it has no value to read */
     unsigned count; /* of items or members */
     struct value *first, *last, *next;
 };

@@ -156,11 +156,11 @@ static void each_fabric(struct visiting *v, const struct topology_spec *base)
 
 unsigned shapes_each(shape_fn *visit, void *context)
 {
-    static const unsigned inside[][2] = {{1, 1}, {2, 1}, {2, 2}, {4, 2}};
+    static const unsigned inside[][2] = {{1, 1}, {2, 1}, {2, 2}, {4, 2}, {3, 1}};
     static const unsigned node_counts[] = {1, 2, 3, 5, 8};
     struct visiting v = {visit, context, 0};
     for (unsigned n = 0; n < 5; n++) {
-        for (unsigned i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < 5; i++) {
             struct topology_spec spec = shape_spec(&topology_nvlink_island, &topology_rail,
                                                    node_counts[n], inside[i][0], inside[i][1]);
             each_fabric(&v, &spec);

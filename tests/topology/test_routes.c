@@ -183,6 +183,38 @@ static void hashed_flows_spread_over_all_paths(void **state)
     arena_destroy(arena);
 }
 
+/* All to all on a ring of even side: half of the farthest pairs go each way round. */
+static void a_torus_loads_both_ways_alike(void **state)
+{
+    (void)state;
+    for (unsigned side = 4; side <= 8; side += 2) {
+        struct topology_spec spec =
+            shape_spec(&topology_nvlink_island, &topology_torus, side, 1, 1);
+        shape_option(&spec, "x", side);
+        struct arena *arena = arena_create();
+        struct topology t;
+        struct error error;
+        struct route r;
+        unsigned load[64] = {0};
+        assert_true(topology_build(arena, &spec, &t, &error));
+        assert_true(t.graph.link_count <= 64);
+        for (uint32_t pair = 0; pair < side * side; pair++) {
+            topology_route(&t, pair / side, pair % side, 0, &r);
+            for (uint32_t i = 0; i < r.link_count; i++) {
+                load[r.links[i].value]++;
+            }
+        }
+        /* side^3 / 4 hops in all (a pair is side / 4 apart in the mean), half of them upwards. */
+        uint32_t first = topology_nic_in(&t, side - 1).value + 1;
+        unsigned even = 0;
+        for (uint32_t l = first; l < t.graph.link_count; l += 2) {
+            even += load[l];
+        }
+        assert_int_equal(2 * even, side * side * side / 4);
+        arena_destroy(arena);
+    }
+}
+
 /* The law must see each of these faults. */
 static void planted_faults_are_caught(void **state)
 {
@@ -226,6 +258,7 @@ int main(void)
         cmocka_unit_test(no_route_is_longer_than_needed),
         cmocka_unit_test(other_rails_are_reached_through_nvlink),
         cmocka_unit_test(hashed_flows_spread_over_all_paths),
+        cmocka_unit_test(a_torus_loads_both_ways_alike),
         cmocka_unit_test(planted_faults_are_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

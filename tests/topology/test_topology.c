@@ -1,0 +1,288 @@
+/* Specs that are refused, the parameter tables, rates, degraded cables, names, and size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/units.h"
+#include "tests/topology/shapes.h"
+
+static const struct topology_kind *const island = &topology_nvlink_island;
+
+/* The sentence with which a spec is refused; "" when it is not. topology_build says the same. */
+static const char *refusal(const struct topology_spec *spec)
+{
+    static _Thread_local struct error error, built;
+    struct arena *arena = arena_create();
+    struct topology t;
+    error.text[0] = built.text[0] = '\0';
+    assert_int_equal(topology_check(spec, &error), topology_build(arena, spec, &t, &built));
+    assert_string_equal(error.text, built.text);
+    arena_destroy(arena);
+    return error.text;
+}
+
+static void assert_refused(const struct topology_spec *spec, const char *words)
+{
+    const char *text = refusal(spec);
+    if (strstr(text, words) == NULL) {
+        fail_msg("expected a sentence with '%s', got '%s'", words, text);
+    }
+}
+
+/* A good spec, refused once `option` has this value. */
+static void assert_option_refused(const struct topology_spec *good, const char *option,
+                                  double value, const char *words)
+{
+    struct topology_spec spec = *good;
+    assert_string_equal(refusal(&spec), "");
+    shape_option(&spec, option, value);
+    assert_refused(&spec, words);
+}
+
+static void bad_nodes_are_refused(void **state)
+{
+    (void)state;
+    struct topology_spec good = shape_spec(island, &topology_rail, 2, 4, 4), bad = good;
+    assert_string_equal(refusal(&good), "");
+    bad.nodes = 0;
+    assert_refused(&bad, "at least one node");
+    bad = good;
+    bad.nodes = UINT64_MAX;
+    assert_refused(&bad, "more than the");
+    bad = good;
+    bad.node.nics = 8;
+    assert_refused(&bad, "more NICs (8) than GPUs (4)");
+    bad.node.nics = 3;
+    assert_refused(&bad, "must divide gpus");
+    bad.node.nics = 0;
+    assert_refused(&bad, "no NIC");
+    bad.nodes = 1; /* no network, so no NIC is missed */
+    assert_string_equal(refusal(&bad), "");
+    bad = good;
+    bad.fabric.nics = 5;
+    assert_refused(&bad, "more NICs (5) than GPUs (4)");
+    bad = good;
+    bad.node.nic_bytes_per_s = 0;
+    assert_refused(&bad, "line rate");
+    bad = good;
+    bad.node.nvlink_bytes_per_s = 0;
+    assert_refused(&bad, "nvlink_bandwidth");
+    bad = good;
+    bad.node.nvlink_latency_s = -1;
+    assert_refused(&bad, "latencies");
+    bad = shape_spec(&topology_pcie, &topology_rail, 2, 8, 4);
+    assert_string_equal(refusal(&bad), "");
+    bad.node.host_bytes_per_s = 0;
+    assert_refused(&bad, "host_bandwidth");
+    bad.node.options.value[0] = 8; /* one switch: nothing goes through the CPUs */
+    assert_string_equal(refusal(&bad), "");
+    bad.node.options.value[0] = 0.5;
+    assert_refused(&bad, "gpus_per_switch must be a whole number");
+}
+
+static void bad_fabrics_are_refused(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(island, &topology_none, 2, 2, 2);
+    assert_refused(&spec, "joins nothing, but the cluster has 2 nodes");
+    spec = shape_spec(island, &topology_rail, 8, 2, 2);
+    assert_option_refused(&spec, "nodes_per_leaf", 0, "nodes_per_leaf must be a whole number");
+    assert_option_refused(&spec, "oversubscription", 0.5, "oversubscription");
+    assert_option_refused(&spec, "oversubscription", 33, "between 1 and nodes_per_leaf");
+    assert_option_refused(&spec, "ecmp", 2, "ecmp must be a whole number from 0 to 1");
+    shape_option(&spec, "ecmp", 1);
+    assert_option_refused(&spec, "oversubscription", 3, "must be a whole number");
+    assert_option_refused(&spec, "spines", 5, "cannot be dealt evenly to 5 spines");
+    spec = shape_spec(island, &topology_fat_tree, 8, 2, 2);
+    assert_option_refused(&spec, "radix", 0, "radix must be a whole number");
+    assert_option_refused(&spec, "radix", 1, "radix must be a whole number");
+    assert_option_refused(&spec, "radix", 2, "3 tiers of 2-port switches holds 2 NICs");
+    assert_option_refused(&spec, "tiers", 4, "tiers must be a whole number");
+    assert_option_refused(&spec, "oversubscription", 0, "cannot be dealt");
+    assert_option_refused(&spec, "core_oversubscription", 64, "cannot be dealt");
+    spec.nodes = 1025;
+    assert_option_refused(&spec, "tiers", 2, "2 tiers of 64-port switches holds 2048 NICs");
+    spec = shape_spec(island, &topology_torus, 8, 2, 1);
+    shape_option(&spec, "x", 4);
+    shape_option(&spec, "y", 2);
+    assert_option_refused(&spec, "z", 3, "4 x 2 x 3 holds 24 nodes, but the cluster has 8");
+    assert_option_refused(&spec, "x", 0, "x must be a whole number");
+    assert_option_refused(&spec, "cables", 0, "cables must be a whole number");
+    spec = shape_spec(island, &topology_torus, 110, 2, 1);
+    shape_option(&spec, "x", 110);
+    assert_refused(&spec, "has 55 hops");
+    spec = shape_spec(island, &topology_dragonfly, 64, 1, 1);
+    assert_option_refused(&spec, "terminals", -1, "terminals must be a whole number");
+    shape_option(&spec, "terminals", 1);
+    shape_option(&spec, "routers", 4);
+    shape_option(&spec, "globals", 4);
+    assert_option_refused(&spec, "globals", 3, "join only 13 groups");
+}
+
+static void check_table(const struct param *params, unsigned count, size_t size)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct param *p = &params[i];
+        size_t length = strlen(p->doc);
+        assert_true(length > 10 && p->doc[length - 1] == '.');
+        assert_true(p->minimum <= p->maximum);
+        assert_true(p->offset < size);
+        for (unsigned j = 0; j < i; j++) {
+            assert_string_not_equal(p->name, params[j].name);
+            assert_true(p->offset != params[j].offset);
+        }
+    }
+}
+
+static void tables_are_whole(void **state)
+{
+    (void)state;
+    check_table(node_params, node_param_count, sizeof(struct node_spec));
+    check_table(fabric_params, fabric_param_count, sizeof(struct fabric_spec));
+    /* Every field but name, kind and options has its row. */
+    size_t node = offsetof(struct node_spec, gpus), fabric = offsetof(struct fabric_spec, options);
+    fabric += sizeof(struct kind_options);
+    assert_int_equal(sizeof(struct node_spec) - node, node_param_count * sizeof(double));
+    assert_int_equal(sizeof(struct fabric_spec) - fabric, fabric_param_count * sizeof(double));
+    for (unsigned i = 0; i < topology_kind_count; i++) {
+        const struct topology_kind *kind = topology_kinds[i];
+        check_table(kind->options, kind->option_count, KIND_OPTION_MAX);
+        assert_ptr_equal(topology_find(kind->role, kind->name), kind);
+        assert_null(topology_find(kind->role == TOPOLOGY_NODE ? TOPOLOGY_FABRIC : TOPOLOGY_NODE,
+                                  kind->name));
+        for (unsigned j = 0; j < kind->option_count; j++) {
+            assert_int_equal(kind->options[j].offset, j);
+        }
+    }
+    assert_null(topology_find(TOPOLOGY_FABRIC, "rails"));
+}
+
+static void rates_are_payload_rates(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(island, &topology_rail, 2, 8, 8);
+    spec.node.nic_bytes_per_s = 16;
+    spec.node.nic_efficiency_ratio = 0.5;
+    spec.fabric.efficiency_ratio = 0.5;
+    assert_true(topology_port_bytes_per_s(&spec) == 4);
+    spec.fabric.nic_bytes_per_s = 128; /* the fabric's NIC, then wider than its slot of 16 */
+    assert_true(topology_port_bytes_per_s(&spec) == 32);
+    assert_true(topology_nic_bytes_per_s(&spec) == 16);
+    assert_int_equal(topology_nics(&spec), 8);
+    spec.fabric.nics = 4;
+    assert_int_equal(topology_nics(&spec), 4);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    assert_int_equal(t.nics_per_node, 4);
+    assert_int_equal(topology_nic_of(&t, 8 + 5), 2);
+    struct route r;
+    topology_route(&t, 0, 15, 0, &r);
+    assert_true(r.bytes_per_s == 16);
+    arena_destroy(arena);
+}
+
+static void a_degraded_cable_slows_only_its_own_routes(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(island, &topology_rail, 3, 4, 2);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    struct route r;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    assert_int_equal(topology_degrade(&t, 5, LINK_NIC, 0.5), 2); /* NIC 0 of node 1 */
+    for (uint32_t a = 0; a < t.gpu_count; a++) {
+        for (uint32_t b = 0; b < t.gpu_count; b++) {
+            topology_route(&t, a, b, 0, &r);
+            bool crosses = topology_node_of(&t, a) != topology_node_of(&t, b);
+            bool hit = crosses && (topology_node_of(&t, a) == 1 || topology_node_of(&t, b) == 1) &&
+                       topology_nic_of(&t, b) == 0;
+            assert_true(r.bytes_per_s == (!crosses ? 64 : hit ? 4 : 8));
+        }
+    }
+    assert_int_equal(topology_degrade(&t, 0, LINK_NVLINK, 0.25), 2);
+    topology_route(&t, 0, 1, 0, &r);
+    assert_true(r.bytes_per_s == 16);
+    topology_route(&t, 1, 2, 0, &r);
+    assert_true(r.bytes_per_s == 64);
+    assert_int_equal(topology_degrade(&t, 0, LINK_HOST, 0.5), 0);
+    assert_int_equal(topology_degrade(&t, 0, LINK_PCIE, 0.5), 2);
+    topology_route(&t, 0, 4, 0, &r);
+    assert_true(graph_link_type(&t.graph, r.links[0])->binding);
+    spec = shape_spec(&topology_pcie, &topology_none, 1, 2, 0);
+    assert_true(topology_build(arena, &spec, &t, &error));
+    assert_int_equal(topology_degrade(&t, 0, LINK_NVLINK, 0.5), 0);
+    assert_int_equal(topology_degrade(&t, 0, LINK_NIC, 0.5), 0);
+    arena_destroy(arena);
+}
+
+static void vertices_have_names(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(island, &topology_rail, 2, 2, 2);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    char text[32], narrow[7];
+    assert_true(topology_build(arena, &spec, &t, &error));
+    graph_vertex_name(&t.graph, topology_gpu(&t, 3), text, sizeof text);
+    assert_string_equal(text, "node 1 gpu 1");
+    graph_vertex_name(&t.graph, topology_gpu(&t, 3), narrow, sizeof narrow);
+    assert_string_equal(narrow, "node 1");
+    struct link_id out = topology_nic_out(&t, 1);
+    graph_vertex_name(&t.graph, t.graph.links[out.value].to, text, sizeof text);
+    assert_string_equal(text, "leaf 1");
+    for (unsigned kind = 0; kind <= VERTEX_ROUTER; kind++) {
+        for (unsigned other = 0; other < kind; other++) {
+            assert_string_not_equal(vertex_kind_name((enum vertex_kind)kind),
+                                    vertex_kind_name((enum vertex_kind)other));
+        }
+    }
+    assert_string_equal(link_kind_name(LINK_NVLINK), "nvlink");
+    assert_string_equal(link_kind_name(LINK_FABRIC), "fabric");
+    arena_destroy(arena);
+}
+
+/* A rack of 72 GPUs is a node; and 131,072 GPUs take 12 bytes a link and 8 a vertex, so that a
+ * million stay near 100 MB. */
+static void large_clusters_are_small(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(island, &topology_rail, 4, 72, 72);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    struct route r;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    topology_route(&t, 3, 71, 0, &r);
+    assert_int_equal(r.link_count, 2);
+    spec = shape_spec(island, &topology_rail, 16384, 8, 8);
+    assert_true(topology_build(arena, &spec, &t, &error));
+    assert_int_equal(sizeof(struct link), 12);
+    assert_int_equal(sizeof(struct vertex), 8);
+    double bytes = 12.0 * t.graph.link_count + 8.0 * t.graph.vertex_count;
+    assert_true(bytes / t.gpu_count < 100);
+    topology_route(&t, 0, t.gpu_count - 1, 0, &r);
+    assert_null(route_fault(&t, 0, t.gpu_count - 1, &r));
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_nodes_are_refused),
+        cmocka_unit_test(bad_fabrics_are_refused),
+        cmocka_unit_test(tables_are_whole),
+        cmocka_unit_test(rates_are_payload_rates),
+        cmocka_unit_test(a_degraded_cable_slows_only_its_own_routes),
+        cmocka_unit_test(vertices_have_names),
+        cmocka_unit_test(large_clusters_are_small),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

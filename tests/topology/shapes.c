@@ -48,7 +48,7 @@ void shape_option(struct topology_spec *spec, const char *name, double value)
             return;
         }
     }
-    CHECK(!"an option of this fabric");
+    CHECK(kind->option_count == 0 && name == NULL); /* the name is no option of this fabric */
 }
 
 struct visiting {

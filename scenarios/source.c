@@ -147,10 +147,9 @@ static const char *copy_cut(struct arena *arena, const char *text, unsigned char
 {
     size_t length = strlen(text);
     size_t room = length < (size_t)characters * 4 ? length : (size_t)characters * 4;
-    char *copy = arena_alloc(arena, room + sizeof "...", 1);
-    if (copy_clean(copy, text, length, characters) < length)
-        strcat(copy, "...");
-    return copy;
+    char *copy = arena_alloc(arena, room + 1, 1);
+    bool cut = copy_clean(copy, text, length, characters) < length;
+    return cut ? arena_format(arena, "%s...", copy) : copy;
 }
 
 const char *source_quote(struct arena *arena, const char *text)

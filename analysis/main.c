@@ -1,4 +1,62 @@
-int main(void)
+/* orrery: finds the command, reads its arguments, runs it. */
+#include <string.h>
+
+#include "analysis/command.h"
+#include "analysis/version.h"
+
+static int no_such_command(const char *name, FILE *notes)
 {
-    return 2;
+    const char *absent = command_absent(name);
+    const char *nearest = command_nearest(name);
+    if (absent != NULL) {
+        fprintf(notes, "orrery: '%s' %s\n", name, absent);
+    } else if (nearest != NULL) {
+        fprintf(notes, "orrery: unknown command '%.60s'; did you mean '%s'?\n", name, nearest);
+    } else {
+        fprintf(notes, "orrery: unknown command '%.60s'; see 'orrery --help'\n", name);
+    }
+    return EXIT_USAGE;
+}
+
+static int run_command(const struct command *command, int count, char **argv,
+                       struct session *session)
+{
+    struct argument_rules rules = {command->name, command->options, command->positional};
+    struct arguments arguments;
+    if (!arguments_read(&rules, count, argv, &arguments, session->notes)) {
+        return EXIT_USAGE;
+    }
+    if (arguments.help) {
+        help_print(command, session->out);
+        return EXIT_OK;
+    }
+    return command->run(&arguments, session);
+}
+
+static int dispatch(int argc, char **argv, struct session *session)
+{
+    if (argc < 2) {
+        help_print_all(session->notes);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        help_print_all(session->out);
+        return EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        fprintf(session->out, "orrery %s\n", ORRERY_VERSION);
+        return EXIT_OK;
+    }
+    const struct command *command = command_find(argv[1]);
+    if (command == NULL) {
+        return no_such_command(argv[1], session->notes);
+    }
+    return run_command(command, argc - 2, argv + 2, session);
+}
+
+int main(int argc, char **argv)
+{
+    struct session session;
+    session_begin(&session);
+    return session_end(&session, dispatch(argc, argv, &session));
 }

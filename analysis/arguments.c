@@ -1,0 +1,225 @@
+#include "analysis/arguments.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/format.h"
+#include "sim/nearest.h"
+
+const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
+const char *const export_format_names[] = {"chrome", "csv", NULL};
+
+struct reader {
+    const struct argument_rules *rules;
+    struct arguments *out;
+    FILE *problems;
+    unsigned problem_count;
+};
+
+static const struct option *find(const struct option *options, const char *name, size_t length)
+{
+    for (; options->name != NULL; options++) {
+        if (strlen(options->name) == length && memcmp(options->name, name, length) == 0) {
+            return options;
+        }
+    }
+    return NULL;
+}
+
+static void unknown_option(struct reader *r, const char *given, size_t length)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), given);
+    struct nearest nearest = nearest_begin(name);
+    for (const struct option *o = r->rules->options; o->name != NULL; o++) {
+        nearest_offer(&nearest, o->name);
+    }
+    fprintf(r->problems, "orrery %s: unknown option '%s'", r->rules->command, name);
+    if (nearest.best != NULL) {
+        fprintf(r->problems, "; did you mean '%s'?", nearest.best);
+    }
+    fputc('\n', r->problems);
+    r->problem_count++;
+}
+
+static void problem(struct reader *r, const struct option *o, const char *value, const char *want)
+{
+    fprintf(r->problems, "orrery %s: %s %.80s: %s\n", r->rules->command, o->name, value, want);
+    r->problem_count++;
+}
+
+static bool whole_number(const char *text, uint64_t *out)
+{
+    if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text)) {
+        return false;
+    }
+    errno = 0;
+    *out = strtoull(text, NULL, 10);
+    return errno == 0;
+}
+
+static void take_choice(struct reader *r, const struct option *o, const char *value, int *target)
+{
+    struct nearest nearest = nearest_begin(value);
+    for (int i = 0; o->choices[i] != NULL; i++) {
+        if (strcmp(o->choices[i], value) == 0) {
+            *target = i;
+            return;
+        }
+        nearest_offer(&nearest, o->choices[i]);
+    }
+    fprintf(r->problems, "orrery %s: %s %.80s: expected one of", r->rules->command, o->name, value);
+    for (int i = 0; o->choices[i] != NULL; i++) {
+        fprintf(r->problems, " %s", o->choices[i]);
+    }
+    if (nearest.best != NULL) {
+        fprintf(r->problems, "; did you mean '%s'?", nearest.best);
+    }
+    fputc('\n', r->problems);
+    r->problem_count++;
+}
+
+static void take_set(struct reader *r, const struct option *o, const char *value)
+{
+    if (strchr(value, '=') == NULL || value[0] == '=') {
+        problem(r, o, value, "expected KEY=VALUE, as in layout.tp=4");
+    } else if (r->out->set_count == ARGUMENT_SET_MAX) {
+        problem(r, o, value, "too many --set options");
+    } else {
+        r->out->sets[r->out->set_count++] = value;
+    }
+}
+
+static void take_factor(struct reader *r, const struct option *o, const char *value, double *target)
+{
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end != '\0' || !isfinite(number) || number <= 1.0) {
+        problem(r, o, value, "expected a number greater than 1");
+        return;
+    }
+    *target = number;
+}
+
+static void take_value(struct reader *r, const struct option *o, const char *value)
+{
+    char *base = (char *)r->out;
+    switch (o->type) {
+    case OPTION_FLAG:
+        *(bool *)(base + o->offset) = true;
+        break;
+    case OPTION_COUNT:
+        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset))) {
+            problem(r, o, value, "expected a whole number");
+        }
+        break;
+    case OPTION_FACTOR:
+        take_factor(r, o, value, (double *)(void *)(base + o->offset));
+        break;
+    case OPTION_SIZE:
+        if (!format_parse_size(value, (double *)(void *)(base + o->offset))) {
+            problem(r, o, value, "expected a size, as in 64k, 8GiB or 1.5GB");
+        }
+        break;
+    case OPTION_TEXT:
+        if (value[0] == '\0') {
+            problem(r, o, value, "expected a value that is not empty");
+        }
+        *(const char **)(void *)(base + o->offset) = value;
+        break;
+    case OPTION_CHOICE:
+        take_choice(r, o, value, (int *)(void *)(base + o->offset));
+        break;
+    case OPTION_SET:
+        take_set(r, o, value);
+        break;
+    }
+    if (o->given_offset != OPTION_NO_OFFSET) {
+        *(bool *)(base + o->given_offset) = true;
+    }
+}
+
+/* Reads the option argv[at]; returns how many arguments it took. */
+static int take_option(struct reader *r, int count, char **argv, int at)
+{
+    const char *given = argv[at];
+    const char *equals = given[1] == '-' ? strchr(given, '=') : NULL;
+    size_t length = equals != NULL ? (size_t)(equals - given) : strlen(given);
+    const struct option *o = find(r->rules->options, given, length);
+    if (o == NULL) {
+        unknown_option(r, given, length);
+        return 1;
+    }
+    if (o->value == NULL) {
+        if (equals != NULL) {
+            problem(r, o, equals, "takes no value");
+        } else {
+            take_value(r, o, "");
+        }
+        return 1;
+    }
+    if (equals != NULL) {
+        take_value(r, o, equals + 1);
+        return 1;
+    }
+    if (at + 1 == count) {
+        fprintf(r->problems, "orrery %s: %s needs a value: %s %s\n", r->rules->command, o->name,
+                o->name, o->value);
+        r->problem_count++;
+        return 1;
+    }
+    take_value(r, o, argv[at + 1]);
+    return 2;
+}
+
+static void take_positional(struct reader *r, const char *value)
+{
+    unsigned allowed = r->rules->positional == NULL ? 0 : 1;
+    if (r->out->positional_count >= allowed) {
+        fprintf(r->problems, "orrery %s: unexpected argument '%.80s'\n", r->rules->command, value);
+        r->problem_count++;
+        return;
+    }
+    r->out->positional[r->out->positional_count++] = value;
+}
+
+static bool asks_help(const struct argument_rules *rules, int count, char **argv)
+{
+    for (int i = 0; i < count && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 && find(rules->options, "--help", 6) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool arguments_read(const struct argument_rules *rules, int count, char **argv,
+                    struct arguments *out, FILE *problems)
+{
+    *out = (struct arguments){.detail = DETAIL_DEFAULT, .format = EXPORT_CHROME};
+    struct reader r = {.rules = rules, .out = out, .problems = problems};
+    if (asks_help(rules, count, argv)) {
+        out->help = true;
+        return true;
+    }
+    bool options = true;
+    for (int at = 0; at < count;) {
+        if (options && strcmp(argv[at], "--") == 0) {
+            options = false;
+            at++;
+        } else if (options && argv[at][0] == '-' && argv[at][1] != '\0') {
+            at += take_option(&r, count, argv, at);
+        } else {
+            take_positional(&r, argv[at++]);
+        }
+    }
+    const char *wanted = rules->positional;
+    if (wanted != NULL && wanted[0] != '[' && out->positional_count == 0) {
+        fprintf(problems, "orrery %s: %s is missing; see 'orrery %s --help'\n", rules->command,
+                wanted, rules->command);
+        r.problem_count++;
+    }
+    return r.problem_count == 0;
+}

@@ -1,0 +1,110 @@
+/* arguments.h - the command line as plain data, and the tables of options it is read by.
+ *
+ * Each command lists its options once (struct option); the parser, `--help`, shell completion and
+ * "did you mean" read that table. Options are long, values follow after a space or '='; `--` ends
+ * options. Every mistake of the line is reported, not only the first. It knows no command. */
+#ifndef ORRERY_ANALYSIS_ARGUMENTS_H
+#define ORRERY_ANALYSIS_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    ARGUMENT_SET_MAX = 256,
+    ARGUMENT_POSITIONAL_MAX = 4
+};
+enum detail {
+    DETAIL_SUMMARY,
+    DETAIL_STEP,
+    DETAIL_OP,
+    DETAIL_KERNEL,
+    DETAIL_FLOW,
+    DETAIL_DEFAULT
+};
+extern const char *const detail_names[]; /* NULL-ended */
+enum export_format {
+    EXPORT_CHROME,
+    EXPORT_CSV
+};
+extern const char *const export_format_names[];
+
+/* What a command line can say, all commands together. */
+struct arguments {
+    const char *positional[ARGUMENT_POSITIONAL_MAX];
+    unsigned positional_count;
+    const char *sets[ARGUMENT_SET_MAX];
+    unsigned set_count;
+    const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu;
+    uint64_t seed, gpus, rank, limit;
+    double max_db_bytes, min_bytes, max_bytes, factor;
+    int detail, format;
+    bool json, unfold, verbose, help, has_seed, has_rank, no_db;
+};
+
+enum option_type {
+    OPTION_FLAG,   /* no value; bool */
+    OPTION_COUNT,  /* whole number; uint64_t */
+    OPTION_FACTOR, /* number greater than 1; double */
+    OPTION_SIZE,   /* 8, 64k, 8GiB; double bytes */
+    OPTION_TEXT,   /* const char * */
+    OPTION_CHOICE, /* one of `choices`; int */
+    OPTION_SET     /* K=V, may be repeated; appends to sets */
+};
+#define OPTION_NO_OFFSET SIZE_MAX
+struct option {
+    const char *name; /* with its dashes: "--json", "-v" */
+    enum option_type type;
+    size_t offset;       /* in struct arguments */
+    size_t given_offset; /* bool set when the option was given, or OPTION_NO_OFFSET */
+    const char *value;   /* how --help calls the value; NULL for a flag */
+    const char *const *choices;
+    const char *doc;
+};
+/* The command that the line is for, as far as the parser needs it. */
+struct argument_rules {
+    const char *command;
+    const struct option *options; /* ended by a NULL name */
+    const char *positional;       /* "SCENARIO", "[SHELL]"; NULL: none are taken */
+};
+
+/* Reads argv[0 .. count). Writes each mistake as a line to `problems`; false when there was one.
+ * With --help everything else is ignored. Strings are borrowed from argv. */
+bool arguments_read(const struct argument_rules *rules, int count, char **argv,
+                    struct arguments *out, FILE *problems);
+
+/* Options that many commands share. */
+#define FIELD(member) offsetof(struct arguments, member), OPTION_NO_OFFSET
+#define FIELD_GIVEN(member, given)                                                                 \
+    offsetof(struct arguments, member), offsetof(struct arguments, given)
+#define OPTION_END                                                                                 \
+    {"--help", OPTION_FLAG, FIELD(help), NULL, NULL, "show this help"},                            \
+    {                                                                                              \
+        NULL, OPTION_FLAG, 0, 0, NULL, NULL, NULL                                                  \
+    }
+#define OPTION_JSON_ROW                                                                            \
+    {                                                                                              \
+        "--json", OPTION_FLAG, FIELD(json), NULL, NULL, "print one JSON document instead of text"  \
+    }
+#define OPTION_CATALOGUE_ROW                                                                       \
+    {                                                                                              \
+        "--catalogue", OPTION_TEXT, FIELD(catalogue), "DIR", NULL,                                 \
+            "read hardware, models and software from DIR, not from the built-in catalogue"         \
+    }
+#define OPTION_SCENARIO_ROWS                                                                       \
+    {                                                                                              \
+        "--set",     OPTION_SET,                                                                   \
+        FIELD(sets), "K=V",                                                                        \
+        NULL,        "change a key of the scenario, as in --set layout.tp=4; may be repeated"},    \
+        OPTION_CATALOGUE_ROW,                                                                      \
+    {                                                                                              \
+        "--seed", OPTION_COUNT, FIELD_GIVEN(seed, has_seed), "N", NULL,                            \
+            "seed of every random stream"                                                          \
+    }
+#define OPTION_VERBOSE_ROW                                                                         \
+    {                                                                                              \
+        "-v", OPTION_FLAG, FIELD(verbose), NULL, NULL, "also list every default that was taken"    \
+    }
+
+#endif

@@ -1,0 +1,43 @@
+#include "analysis/command.h"
+
+#include <string.h>
+
+#include "sim/nearest.h"
+
+const struct command *const commands[] = {
+#define X(name) &command_##name,
+#include "analysis/command_list.h"
+#undef X
+};
+const unsigned command_count = sizeof commands / sizeof commands[0];
+
+const struct command *command_find(const char *name)
+{
+    for (unsigned i = 0; i < command_count; i++) {
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
+const char *command_absent(const char *name)
+{
+    static const char *const absent[] = {"plan",   "study",  "compare", "explain", "validate",
+                                         "import", "replay", "lesson",  "merge",   NULL};
+    for (unsigned i = 0; absent[i] != NULL; i++) {
+        if (strcmp(absent[i], name) == 0) {
+            return "is not part of this version";
+        }
+    }
+    return NULL;
+}
+
+const char *command_nearest(const char *name)
+{
+    struct nearest nearest = nearest_begin(name);
+    for (unsigned i = 0; i < command_count; i++) {
+        nearest_offer(&nearest, commands[i]->name);
+    }
+    return nearest.best;
+}

@@ -1,0 +1,90 @@
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "analysis/command.h"
+#include "analysis/format.h"
+#include "analysis/store.h"
+#include "analysis/version.h"
+#include "scenarios/scenario.h"
+#include "sim/units.h"
+
+static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_END};
+static const double low_space_bytes = GIB; /* warn below: a large timeline takes a few 100 MB */
+
+struct doctor {
+    FILE *out;
+    unsigned bad;
+};
+
+__attribute__((format(printf, 4, 5))) static void line(struct doctor *d, bool good,
+                                                       const char *what, const char *format, ...)
+{
+    va_list arguments;
+    fprintf(d->out, "  %-5s %-18s ", good ? "ok" : "BAD", what);
+    va_start(arguments, format);
+    vfprintf(d->out, format, arguments);
+    va_end(arguments);
+    fputc('\n', d->out);
+    d->bad += !good;
+}
+
+static void check_folder(struct doctor *d)
+{
+    char folder[4096];
+    if (getcwd(folder, sizeof folder) == NULL) {
+        line(d, false, "this folder", "%s", strerror(errno));
+        return;
+    }
+    bool writable = access(".", W_OK) == 0;
+    line(d, writable, "this folder", "%s%s", folder,
+         writable ? "" : ": not writable; name a database elsewhere with --db");
+    struct statvfs space;
+    if (statvfs(".", &space) == 0) {
+        double free_bytes = (double)space.f_bavail * (double)space.f_frsize;
+        line(d, free_bytes >= low_space_bytes, "free space", "%s", format_bytes(free_bytes).s);
+    }
+}
+
+static void check_catalogue(struct doctor *d, const char *folder)
+{
+    static const char *const families[] = {"gpus", "nodes", "fabrics", "models", "software"};
+    struct arena *arena = arena_create();
+    for (unsigned i = 0; i < sizeof families / sizeof families[0]; i++) {
+        const struct catalogue_entry *entries;
+        struct error error = {""};
+        unsigned count = scenario_list(families[i], folder, arena, &entries, &error);
+        line(d, error.text[0] == '\0' && count > 0, families[i], "%u in the %s catalogue %s", count,
+             folder != NULL ? "given" : "built-in", error.text);
+    }
+    arena_destroy(arena);
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct doctor d = {.out = session->out};
+    fprintf(d.out, "orrery %s\n", ORRERY_VERSION);
+    line(&d, true, "compiler", "%s", __VERSION__);
+    line(&d, true, "SQLite", "%s", store_sqlite_version());
+    line(&d, true, "jansson", "%s", JANSSON_VERSION);
+    check_catalogue(&d, arguments->catalogue);
+    check_folder(&d);
+    line(&d, true, "standard output", "%s, %s",
+         isatty(STDOUT_FILENO) ? "a terminal" : "a file or pipe",
+         session->colour ? "in colour" : "without colour");
+    fprintf(d.out, "  can   run, check and explain the memory of one training step; export it\n");
+    fprintf(d.out,
+            "  not   in this version: plans, studies, weeks with failures, replay, import\n");
+    return d.bad == 0 ? EXIT_OK : EXIT_TROUBLE;
+}
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .doc = "what this build can do here: versions, catalogue, writable folder, free space",
+    .options = options,
+    .example = "orrery doctor",
+    .run = run,
+};

@@ -1,0 +1,121 @@
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/command.h"
+#include "analysis/export.h"
+#include "sim/nearest.h"
+
+static const struct option options[] = {
+    {"--format", OPTION_CHOICE, FIELD(format), "FORMAT", export_format_names,
+     "chrome: trace events for ui.perfetto.dev; csv: one table or view"},
+    {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
+    {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
+     "only this rank in a chrome trace, not one of each class"},
+    {"--output", OPTION_TEXT, FIELD(output), "FILE", NULL, "write to FILE, not to stdout"},
+    OPTION_END};
+
+static bool known_table(struct query *query, const char *table, FILE *notes)
+{
+    if (query_knows(query, table)) {
+        return true;
+    }
+    struct nearest nearest = nearest_begin(table);
+    for (unsigned i = 0; query_object(query, i) != NULL; i++) {
+        nearest_offer(&nearest, query_object(query, i));
+    }
+    fprintf(notes, "orrery export: no table or view '%.60s'", table);
+    if (nearest.best != NULL) {
+        fprintf(notes, "; did you mean '%s'?\n", nearest.best);
+        return false;
+    }
+    fputs("; there are:", notes);
+    for (unsigned i = 0; query_object(query, i) != NULL; i++) {
+        fprintf(notes, " %s", query_object(query, i));
+    }
+    fputc('\n', notes);
+    return false;
+}
+
+static int write_format(const struct arguments *arguments, struct query *query, FILE *out,
+                        FILE *notes)
+{
+    struct error error = {""};
+    bool good;
+    if (arguments->format == EXPORT_CSV) {
+        const char *table = arguments->table != NULL ? arguments->table : "slice";
+        if (!known_table(query, table, notes)) {
+            return EXIT_USAGE;
+        }
+        good = export_csv(query, table, out, &error);
+    } else {
+        good =
+            export_chrome(query, arguments->has_rank ? (int64_t)arguments->rank : -1, out, &error);
+    }
+    if (!good) {
+        fprintf(notes, "orrery export: %s\n", error.text);
+    }
+    return good ? EXIT_OK : EXIT_TROUBLE;
+}
+
+/* Writes beside the final name and renames, so that a failure leaves no half file. */
+static int write_file(const struct arguments *arguments, struct query *query,
+                      struct session *session)
+{
+    char partial[4096];
+    int length = snprintf(partial, sizeof partial, "%s.partial", arguments->output);
+    FILE *out = length < (int)sizeof partial ? fopen(partial, "wb") : NULL;
+    if (out == NULL) {
+        fprintf(session->notes, "orrery export: cannot write %s: %s\n", arguments->output,
+                strerror(errno));
+        return EXIT_TROUBLE;
+    }
+    session_guard(session, partial);
+    int code = write_format(arguments, query, out, session->notes);
+    bool written = fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
+    written = fclose(out) == 0 && written;
+    if (code == EXIT_OK && (!written || rename(partial, arguments->output) != 0)) {
+        fprintf(session->notes, "orrery export: cannot write %s: %s\n", arguments->output,
+                strerror(errno));
+        code = EXIT_TROUBLE;
+    }
+    if (code != EXIT_OK) {
+        unlink(partial);
+    }
+    session_guard(session, NULL);
+    return code;
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct query *query;
+    struct error error = {""};
+    if (arguments->has_rank &&
+        (arguments->format != EXPORT_CHROME || arguments->rank > INT32_MAX)) {
+        fputs("orrery export: --rank takes a rank of the run, with --format chrome\n",
+              session->notes);
+        return EXIT_USAGE;
+    }
+    if (!query_open(arguments->positional[0], &query, &error)) {
+        fprintf(session->notes, "orrery export: %s\n", error.text);
+        return EXIT_TROUBLE;
+    }
+    if (!query_complete(query)) {
+        fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n",
+                arguments->positional[0]);
+    }
+    int code = arguments->output != NULL
+                   ? write_file(arguments, query, session)
+                   : write_format(arguments, query, session->out, session->notes);
+    query_close(query);
+    return code;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .doc = "writes a results database as a Chrome trace or as CSV",
+    .positional = "DB",
+    .options = options,
+    .example = "orrery export llama3-70b-64xh100.db --format chrome --output trace.json",
+    .run = run,
+};

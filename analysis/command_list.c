@@ -1,0 +1,152 @@
+#include <string.h>
+
+#include "analysis/command.h"
+#include "analysis/json.h"
+#include "models/collective/collective_kind.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "scenarios/scenario.h"
+#include "sim/check.h"
+#include "sim/nearest.h"
+#include "topology/topology_kind.h"
+
+enum {
+    ENTRY_MAX = 2048
+};
+
+static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_JSON_ROW, OPTION_END};
+
+struct listing {
+    struct json_list_entry entries[ENTRY_MAX];
+    unsigned count;
+};
+
+static void add(struct listing *l, const char *family, const char *name, const char *doc)
+{
+    CHECK(l->count < ENTRY_MAX);
+    l->entries[l->count++] = (struct json_list_entry){family, name, doc};
+}
+
+static void add_kinds(struct listing *l, const char *family)
+{
+    for (unsigned i = 0; strcmp(family, "topology") == 0 && i < topology_kind_count; i++) {
+        add(l, family, topology_kinds[i]->name, topology_kinds[i]->doc);
+    }
+    for (unsigned i = 0; strcmp(family, "schedule") == 0 && i < schedule_kind_count; i++) {
+        add(l, family, schedule_kinds[i]->name, schedule_kinds[i]->doc);
+    }
+    for (unsigned i = 0; strcmp(family, "sharding") == 0 && i < sharding_kind_count; i++) {
+        add(l, family, sharding_kinds[i]->name, sharding_kinds[i]->doc);
+    }
+    for (unsigned i = 0; strcmp(family, "collective") == 0 && i < collective_kind_count; i++) {
+        add(l, family, collective_kinds[i]->name, collective_kinds[i]->doc);
+    }
+    for (unsigned i = 0; strcmp(family, "precision") == 0 && i < precision_count; i++) {
+        add(l, family, precisions[i].name, precisions[i].doc);
+    }
+    for (unsigned i = 0; strcmp(family, "optimizer") == 0 && i < optimizer_count; i++) {
+        add(l, family, optimizers[i].name, optimizers[i].doc);
+    }
+}
+
+static const char *const kind_families[] = {"topology",   "schedule",  "sharding",
+                                            "collective", "precision", "optimizer"};
+static const char *const catalogue_families[] = {"gpus", "nodes", "fabrics", "models", "software"};
+enum {
+    KIND_FAMILY_COUNT = sizeof kind_families / sizeof kind_families[0],
+    CATALOGUE_FAMILY_COUNT = sizeof catalogue_families / sizeof catalogue_families[0]
+};
+
+static bool add_catalogue(struct listing *l, const char *family, const char *folder,
+                          struct arena *arena, struct error *error)
+{
+    const struct catalogue_entry *entries;
+    error->text[0] = '\0';
+    unsigned count = scenario_list(family, folder, arena, &entries, error);
+    for (unsigned i = 0; i < count; i++) {
+        add(l, family, entries[i].name, entries[i].doc);
+    }
+    return error->text[0] == '\0';
+}
+
+static int unknown_family(const char *family, FILE *notes)
+{
+    struct nearest nearest = nearest_begin(family);
+    fprintf(notes, "orrery list: no family '%.60s'; there are:", family);
+    for (unsigned i = 0; i < KIND_FAMILY_COUNT; i++) {
+        fprintf(notes, " %s", kind_families[i]);
+        nearest_offer(&nearest, kind_families[i]);
+    }
+    for (unsigned i = 0; i < CATALOGUE_FAMILY_COUNT; i++) {
+        fprintf(notes, " %s", catalogue_families[i]);
+        nearest_offer(&nearest, catalogue_families[i]);
+    }
+    if (nearest.best != NULL) {
+        fprintf(notes, "; did you mean '%s'?", nearest.best);
+    }
+    fputc('\n', notes);
+    return EXIT_USAGE;
+}
+
+static void print(const struct listing *l, const struct session *session)
+{
+    for (unsigned i = 0; i < l->count; i++) {
+        const struct json_list_entry *e = &l->entries[i];
+        if (i == 0 || strcmp(e->family, l->entries[i - 1].family) != 0) {
+            fprintf(session->out, "%s%s%s%s\n", i > 0 ? "\n" : "", session_bold(session), e->family,
+                    session_plain(session));
+        }
+        fprintf(session->out, "  %-22s %s\n", e->name, e->doc != NULL ? e->doc : "");
+    }
+}
+
+static int gather(const struct arguments *arguments, struct session *session, struct arena *arena,
+                  struct listing *l)
+{
+    const char *wanted = arguments->positional_count > 0 ? arguments->positional[0] : NULL;
+    bool found = wanted == NULL;
+    for (unsigned i = 0; i < KIND_FAMILY_COUNT; i++) {
+        if (wanted == NULL || strcmp(wanted, kind_families[i]) == 0) {
+            add_kinds(l, kind_families[i]);
+            found = true;
+        }
+    }
+    for (unsigned i = 0; i < CATALOGUE_FAMILY_COUNT; i++) {
+        struct error error;
+        if (wanted != NULL && strcmp(wanted, catalogue_families[i]) != 0) {
+            continue;
+        }
+        found = true;
+        if (!add_catalogue(l, catalogue_families[i], arguments->catalogue, arena, &error)) {
+            fprintf(session->notes, "orrery list: %s\n", error.text);
+            return EXIT_TROUBLE;
+        }
+    }
+    return found ? EXIT_OK : unknown_family(wanted, session->notes);
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct arena *arena = arena_create();
+    struct listing *l = ARENA_NEW(arena, struct listing);
+    int code = gather(arguments, session, arena, l);
+    if (code == EXIT_OK && arguments->json) {
+        json_list(l->entries, l->count, session->out);
+    } else if (code == EXIT_OK) {
+        print(l, session);
+    }
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_list = {
+    .name = "list",
+    .doc =
+        "lists the hardware, models and software of the catalogue and every kind of every family",
+    .positional = "[FAMILY]",
+    .options = options,
+    .details = "families: topology schedule sharding collective precision optimizer\n"
+               "          gpus nodes fabrics models software",
+    .example = "orrery list gpus",
+    .run = run,
+};

@@ -1,0 +1,10 @@
+/* One row for each command: X(name) stands for `command_name`, in command_name.c. */
+X(run)
+X(check)
+X(memory)
+X(collective)
+X(export)
+X(list)
+X(schema)
+X(doctor)
+X(completion)

@@ -1,0 +1,67 @@
+#include "analysis/command.h"
+#include "analysis/json.h"
+#include "analysis/load.h"
+#include "analysis/report.h"
+
+enum {
+    DEFAULT_LIMIT = 65536
+};
+
+static const struct option options[] = {
+    OPTION_SCENARIO_ROWS,
+    {"--limit", OPTION_COUNT, FIELD(limit), "GPUS", NULL,
+     "look for the smallest cluster up to this many GPUs (65536)"},
+    OPTION_JSON_ROW,
+    OPTION_VERBOSE_ROW,
+    OPTION_END};
+
+static void tell(const struct arguments *arguments, struct session *session,
+                 const struct scenario *scenario, const struct step *step)
+{
+    struct result result;
+    struct rule_of_thumb rule;
+    uint64_t limit = arguments->limit > 0 ? arguments->limit : DEFAULT_LIMIT;
+    result_gather(scenario, step, &result);
+    step_rule_of_thumb(&scenario->configuration, &rule);
+    uint64_t minimum = step_minimum_gpus(&scenario->configuration, limit);
+    if (arguments->json) {
+        json_memory(&result, &rule, minimum, session->out);
+        return;
+    }
+    report_memory(session, &result, &rule, minimum, limit);
+    if (arguments->verbose) {
+        report_defaults(session, &result);
+    }
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct scenario *scenario;
+    int code = load_scenario(arguments, session, false, &scenario);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    struct step_options step_options = {.memory_only = true};
+    struct step *step;
+    struct error error = {""};
+    if (step_run(&scenario->configuration, &step_options, &step, &error)) {
+        tell(arguments, session, scenario, step);
+        code = step->fits ? EXIT_OK : EXIT_NOTHING_FITS;
+        step_destroy(step);
+    } else {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        code = EXIT_REJECTED;
+    }
+    scenario_destroy(scenario);
+    return code;
+}
+
+const struct command command_memory = {
+    .name = "memory",
+    .doc = "what fills the memory of each stage, where it ends, and how many GPUs it takes",
+    .positional = "SCENARIO",
+    .options = options,
+    .details = "exit code: 0 fits, 4 does not fit",
+    .example = "orrery memory scenarios/memory-wall-70b-1gpu.yaml",
+    .run = run,
+};

@@ -1,0 +1,143 @@
+#include <string.h>
+
+#include "analysis/command.h"
+#include "analysis/format.h"
+#include "analysis/json.h"
+#include "analysis/load.h"
+#include "analysis/report.h"
+#include "analysis/store_step.h"
+
+static const struct option options[] = {
+    OPTION_SCENARIO_ROWS,
+    {"--unfold", OPTION_FLAG, FIELD(unfold), NULL, NULL,
+     "simulate every rank by itself, not one for each class of alike ranks"},
+    {"--detail", OPTION_CHOICE, FIELD(detail), "LEVEL", detail_names,
+     "how much of the timeline is recorded (op; with --unfold step)"},
+    {"--db", OPTION_TEXT, FIELD(db), "FILE", NULL,
+     "the database to write (NAME.db in this folder, NAME from the scenario's file)"},
+    {"--no-db", OPTION_FLAG, FIELD(no_db), NULL, NULL, "write no database"},
+    {"--max-db", OPTION_SIZE, FIELD(max_db_bytes), "SIZE", NULL,
+     "stop with exit code 5 when the database would grow past this"},
+    OPTION_JSON_ROW,
+    OPTION_VERBOSE_ROW,
+    OPTION_END};
+
+/* "folder/hello.yaml" -> "hello.db". */
+static void default_database(const char *scenario, char *out, size_t size)
+{
+    const char *slash = strrchr(scenario, '/');
+    const char *name = slash != NULL ? slash + 1 : scenario;
+    const char *dot = strrchr(name, '.');
+    size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+    snprintf(out, size, "%.*s.db", (int)(length < size - 4 ? length : size - 4), name);
+}
+
+static enum detail detail_of(const struct arguments *arguments)
+{
+    if (arguments->detail != DETAIL_DEFAULT) {
+        return (enum detail)arguments->detail;
+    }
+    return arguments->unfold ? DETAIL_STEP : DETAIL_OP;
+}
+
+static int outcome_code(enum store_outcome outcome)
+{
+    return outcome == STORE_GOOD ? EXIT_OK : outcome == STORE_LIMITED ? EXIT_LIMIT : EXIT_TROUBLE;
+}
+
+static int write_database(const struct arguments *arguments, struct session *session,
+                          const struct result *result, const char *path)
+{
+    struct store *store;
+    struct error error = {""};
+    enum store_outcome outcome = store_open(path, arguments->max_db_bytes, &store, &error);
+    if (outcome != STORE_GOOD) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        return outcome_code(outcome);
+    }
+    session_guard(session, store_partial_path(store));
+    store_step(store, result, detail_of(arguments));
+    uint64_t rows = store_row_count(store);
+    outcome = store_finish(store, &error);
+    session_guard(session, NULL);
+    if (outcome != STORE_GOOD) {
+        fprintf(session->notes,
+                "orrery: %s\norrery: the database is incomplete and stays under its partial name\n",
+                error.text);
+    } else {
+        fprintf(session->notes, "%s: %s rows; try: sqlite3 -box %s \"select * from breakdown\"\n",
+                path, format_count(rows).s, path);
+    }
+    return outcome_code(outcome);
+}
+
+static int finish(const struct arguments *arguments, struct session *session,
+                  const struct result *result)
+{
+    if (arguments->json) {
+        json_run(result, session->out);
+    } else {
+        report_step(session, result);
+        if (arguments->verbose) {
+            report_defaults(session, result);
+        }
+    }
+    fflush(session->out);
+    int code = EXIT_OK;
+    if (!arguments->no_db) {
+        char path[4096];
+        default_database(arguments->positional[0], path, sizeof path);
+        code = write_database(arguments, session, result,
+                              arguments->db != NULL ? arguments->db : path);
+    }
+    return code == EXIT_OK && !result->step->fits ? EXIT_NOTHING_FITS : code;
+}
+
+static int simulate(const struct arguments *arguments, struct session *session,
+                    const struct scenario *scenario)
+{
+    struct step_options step_options = {
+        .unfold = arguments->unfold,
+        .ledger_points = !arguments->no_db && detail_of(arguments) >= DETAIL_OP,
+    };
+    struct step *step;
+    struct error error = {""};
+    if (!step_run(&scenario->configuration, &step_options, &step, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    struct result result;
+    result_gather(scenario, step, &result);
+    int code = finish(arguments, session, &result);
+    step_destroy(step);
+    return code;
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct scenario *scenario;
+    int code = load_scenario(arguments, session, false, &scenario);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (scenario->has_run) {
+        fputs("orrery: this version simulates one training step; the scenario's 'run:' section "
+              "(weeks with failures) is read but not simulated\n",
+              session->notes);
+    }
+    code = simulate(arguments, session, scenario);
+    scenario_destroy(scenario);
+    return code;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .doc = "simulates one training step: time, memory, timeline",
+    .positional = "SCENARIO",
+    .options = options,
+    .details =
+        "exit code: 0 done, 3 scenario rejected, 4 out of memory (the database then holds the\n"
+        "ledger up to there), 5 --max-db was reached",
+    .example = "orrery run scenarios/llama3-70b-64xh100.yaml",
+    .run = run,
+};

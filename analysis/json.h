@@ -1,0 +1,26 @@
+/* json.h - results as versioned JSON documents (docs/reference.md has one of each).
+ *
+ * Every document has schema, version, scenario, seed and digest (null where it has no meaning).
+ * Keys are stable: more may come, none goes. Numbers carry 17 digits; what is not finite is null.
+ * jansson is met in the json_*.c files alone. */
+#ifndef ORRERY_ANALYSIS_JSON_H
+#define ORRERY_ANALYSIS_JSON_H
+
+#include <stdio.h>
+
+#include "analysis/result.h"
+#include "models/collective_run.h"
+
+void json_run(const struct result *result, FILE *out);
+void json_memory(const struct result *result, const struct rule_of_thumb *rule,
+                 uint64_t minimum_gpus, FILE *out);
+struct json_list_entry {
+    const char *family, *name, *doc;
+};
+void json_list(const struct json_list_entry *entries, unsigned count, FILE *out);
+/* `check`: every problem with its place. */
+void json_check(const struct scenario *scenario, FILE *out);
+void json_collective(const struct collective_result *rows, unsigned count, enum comm_op op,
+                     uint64_t ranks, FILE *out);
+
+#endif

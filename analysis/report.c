@@ -1,0 +1,221 @@
+#include "analysis/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "analysis/format.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+
+enum {
+    BAR_WIDTH = 24
+};
+
+static void heading(const struct session *s, const char *text)
+{
+    fprintf(s->out, "\n%s%s%s\n", session_bold(s), text, session_plain(s));
+}
+
+static void print_layout(const struct session *s, const struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    fprintf(s->out, "  layout    tp %" PRIu64 "%s x pp %" PRIu64, l->tp,
+            l->sequence_parallel ? " (sequence parallel)" : "", l->pp);
+    if (l->cp > 1) {
+        fprintf(s->out, " x cp %" PRIu64 " (%s)", l->cp, cp_method_names[l->cp_method]);
+    }
+    fprintf(s->out, " x dp %" PRIu64 ", %s, recompute %s\n", l->dp, l->sharding->name,
+            recompute_names[l->recompute]);
+    fprintf(s->out,
+            "  batch     %" PRIu64 " sequences: %" PRIu64 " microbatch%s of %" PRIu64
+            " for each replica",
+            c->training.global_batch, configuration_microbatches(c),
+            configuration_microbatches(c) == 1 ? "" : "es", l->microbatch);
+    if (l->pp > 1) {
+        fprintf(s->out, ", %s", l->schedule->name);
+        if (l->vpp > 1) {
+            fprintf(s->out, " with %" PRIu64 " chunks a stage", l->vpp);
+        }
+    }
+    fputc('\n', s->out);
+}
+
+void report_head(const struct session *s, const struct result *result)
+{
+    const struct configuration *c = &result->scenario->configuration;
+    double parameters = model_parameters(&c->model, c->training.sequence);
+    fprintf(s->out, "%s%s%s\n", session_bold(s), result->scenario->name, session_plain(s));
+    fprintf(s->out, "  model     %s, %s parameters; sequence %s, %s, %s, %s attention\n",
+            c->model.name, format_quantity(parameters).s, format_count(c->training.sequence).s,
+            c->training.precision->name, c->training.optimizer->name,
+            attention_kernel_names[c->training.attention]);
+    fprintf(s->out, "  cluster   %s x %s", format_count(configuration_ranks(c)).s, c->gpu.name);
+    if (c->cluster.nodes > 1) {
+        fprintf(s->out, " in %s x %s over %s", format_count(c->cluster.nodes).s,
+                c->cluster.node.name, c->cluster.fabric.name);
+    } else {
+        fprintf(s->out, " in one %s", c->cluster.node.name);
+    }
+    fprintf(s->out, "; software %s\n", c->software.name);
+    print_layout(s, c);
+}
+
+static const char *part_meaning(enum breakdown_part part)
+{
+    static const char *const meanings[PART_COUNT] = {
+        [PART_COMPUTE] = "forward and backward kernels",
+        [PART_RECOMPUTE] = "forward kernels run again to save memory",
+        [PART_EXPOSED_TP] = "tensor-parallel communication",
+        [PART_EXPOSED_CP] = "context-parallel communication",
+        [PART_EXPOSED_EP] = "expert-parallel communication",
+        [PART_BUBBLE] = "the pipeline has no work for the stage",
+        [PART_EXPOSED_PP] = "the wire between stages",
+        [PART_EXPOSED_DP] = "gradients and parameters among replicas",
+        [PART_OPTIMIZER] = "updating the weights",
+        [PART_HOST] = "the CPU had not launched the next kernel",
+        [PART_STRAGGLER] = "a peer with the same work is slower",
+    };
+    return meanings[part];
+}
+
+static void print_speed(const struct session *s, const struct result *result)
+{
+    const struct step *step = result->step;
+    const struct configuration *c = &result->scenario->configuration;
+    double peak = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak];
+    heading(s, "One training step");
+    fprintf(s->out, "  step time    %s%s%s\n", session_bold(s), format_time(step->step_s).s,
+            session_plain(s));
+    fprintf(s->out, "  tokens       %s a second, %s for each GPU\n",
+            format_quantity(step->tokens_per_s).s,
+            format_quantity(step->tokens_per_s / (double)step->rank_count).s);
+    fprintf(s->out,
+            "  MFU          %s   (HFU %s with recomputation; 6N + 12Lhs a token against\n"
+            "               the dense %s peak of %s/s)\n",
+            format_percent(step->mfu_ratio).s, format_percent(step->hfu_ratio).s,
+            c->training.precision->name, format_flops(peak).s);
+    fprintf(s->out, "  bubble       %s of the step of the mean rank\n",
+            format_percent(step->bubble_ratio).s);
+    if (c->training.tokens > 0.0) {
+        double days = c->training.tokens / step->tokens_per_s;
+        fprintf(s->out, "  training     %s of such steps for %s tokens, without failures\n",
+                format_time(days).s, format_quantity(c->training.tokens).s);
+    }
+}
+
+static void print_breakdown(const struct session *s, const struct step *step)
+{
+    heading(s, "Where the time of the mean rank goes");
+    double sum = 0.0;
+    for (unsigned part = 0; part < PART_COUNT; part++) {
+        double seconds = step->breakdown_s[part];
+        sum += seconds;
+        if (seconds <= 0.0) {
+            continue;
+        }
+        double ratio = seconds / step->step_s;
+        fprintf(s->out, "  %-11s %9s %7s  %s  %s%s%s\n", breakdown_names[part],
+                format_time(seconds).s, format_percent(ratio).s,
+                format_bar(ratio, BAR_WIDTH, s->utf8).s, session_dim(s),
+                part_meaning((enum breakdown_part)part), session_plain(s));
+    }
+    fprintf(s->out, "  %-11s %9s %7s\n", "sum", format_time(sum).s,
+            format_percent(sum / step->step_s).s);
+}
+
+static void print_streams(const struct session *s, const struct result *result)
+{
+    bool any = false;
+    for (unsigned stream = 1; stream < STREAM_COUNT; stream++) {
+        const struct result_stream *t = &result->streams[stream];
+        if (stream == STREAM_COPY || t->op_count == 0) {
+            continue;
+        }
+        if (!any) {
+            heading(s, "Communication of the mean rank, and how much hides under compute");
+            fprintf(s->out, "  %-12s %9s %9s %9s %9s\n", "stream", "ops", "busy", "hidden",
+                    "exposed");
+            any = true;
+        }
+        fprintf(s->out, "  %-12s %9s %9s %9s %9s\n", stream_names[stream],
+                format_count(t->op_count).s, format_time(t->busy_s).s, format_time(t->hidden_s).s,
+                format_time(t->busy_s - t->hidden_s).s);
+    }
+}
+
+static enum link_kind kind_of(const struct step *step, const struct link_class *l)
+{
+    return graph_link_type(&step->topology.graph, (struct link_id){l->representative})->kind;
+}
+
+/* The busiest link class of each kind of wire. */
+static void print_links(const struct session *s, const struct step *step)
+{
+    bool any = false;
+    for (int kind = LINK_NVLINK; kind <= LINK_FABRIC; kind++) {
+        double most = 0.0;
+        uint32_t best = UINT32_MAX;
+        for (uint32_t i = 0; i < step->symmetry.link_class_count; i++) {
+            const struct link_class *l = &step->symmetry.links[i];
+            double use = network_link_bytes(step->network, i) / (l->bytes_per_s * step->step_s);
+            if ((int)kind_of(step, l) == kind && use > most) {
+                most = use;
+                best = i;
+            }
+        }
+        if (best == UINT32_MAX) {
+            continue;
+        }
+        if (!any) {
+            heading(s, "Busiest wires, one direction");
+            any = true;
+        }
+        const struct link_class *l = &step->symmetry.links[best];
+        const struct link *link = &step->topology.graph.links[l->representative];
+        char from[40], to[40];
+        graph_vertex_name(&step->topology.graph, link->from, from, sizeof from);
+        graph_vertex_name(&step->topology.graph, link->to, to, sizeof to);
+        fprintf(s->out, "  %-8s %9s moved, %6s of %s on average  %s%s to %s, and %s alike%s\n",
+                link_kind_name(kind_of(step, l)),
+                format_bytes_decimal(network_link_bytes(step->network, best)).s,
+                format_percent(most).s, format_rate(l->bytes_per_s).s, session_dim(s), from, to,
+                format_count(l->link_count).s, session_plain(s));
+    }
+}
+
+void report_step(const struct session *s, const struct result *result)
+{
+    const struct step *step = result->step;
+    report_head(s, result);
+    if (result->timed) {
+        print_speed(s, result);
+        print_breakdown(s, step);
+    }
+    report_stages(s, result);
+    report_failure(s, result);
+    if (result->timed) {
+        print_streams(s, result);
+        print_links(s, step);
+        fprintf(s->out,
+                "\n%sdigest %016" PRIx64 ", seed %" PRIu64 "; %s ranks in %s class%s, %s ops, "
+                "%s events%s\n",
+                session_dim(s), step->digest, result->scenario->configuration.seed,
+                format_count(step->rank_count).s, format_count(step->class_count).s,
+                step->class_count == 1 ? "" : "es", format_count(step->op_count).s,
+                format_count(step->event_count).s, session_plain(s));
+    }
+}
+
+void report_defaults(const struct session *s, const struct result *result)
+{
+    const struct scenario *scenario = result->scenario;
+    heading(s, "Defaults taken");
+    for (unsigned i = 0; i < scenario->default_count; i++) {
+        const struct taken_default *d = &scenario->defaults[i];
+        fprintf(s->out, "  %-36s %-16s %s%s%s\n", d->key, d->value, session_dim(s),
+                d->doc != NULL ? d->doc : "", session_plain(s));
+    }
+    if (scenario->default_count == 0) {
+        fputs("  none\n", s->out);
+    }
+}

@@ -1,0 +1,50 @@
+/* result.h - what a simulated step has to tell, gathered once for the report, the JSON documents
+ * and the database: the memory of each stage (as it goes, and as it would need), the first failure
+ * in words, and how much of each communication stream hid under compute.
+ *
+ * Built in the step's arena; borrows the scenario and the step. Formats nothing. */
+#ifndef ORRERY_ANALYSIS_RESULT_H
+#define ORRERY_ANALYSIS_RESULT_H
+
+#include "models/step.h"
+#include "scenarios/scenario.h"
+
+struct result_stage {
+    uint32_t program, stage, rank_count, first_rank, layers;
+    double bubble_s;                    /* of its mean rank */
+    const struct ledger_result *ledger; /* as it goes on this card; stops at a failure */
+    struct ledger_result needed;        /* on a card without end */
+};
+struct result_failure {
+    bool failed;
+    uint32_t rank, stage;
+    enum tenant tenant;
+    const char *tensor; /* "layer 22 weights", in words */
+    const char *at;     /* "before the first step", "first step, forward of microbatch 0" */
+    const char *call_site;
+    uint32_t step; /* 0: before the first */
+    double at_s;   /* inside a step that was timed; else 0 */
+    double bytes, short_bytes, allocated_bytes, reserved_bytes;
+};
+struct result_stream { /* of the mean rank */
+    double busy_s, hidden_s, waited_s;
+    uint64_t op_count; /* of the rank that has most */
+};
+struct result {
+    const struct scenario *scenario;
+    const struct step *step;
+    struct result_stage *stages;
+    uint32_t stage_count;
+    struct result_failure failure;
+    struct result_stream streams[STREAM_COUNT];
+    bool timed;
+};
+void result_gather(const struct scenario *scenario, const struct step *step, struct result *out);
+/* One stream of a rank class; false when it has no ops. */
+bool result_stream_of_class(const struct step *step, uint32_t rank_class, enum stream stream,
+                            struct result_stream *out);
+/* What is sharded, split or shortened to make a tenant smaller; and what does not help. */
+const char *result_knob(enum tenant tenant);
+const char *result_no_knob(enum tenant tenant); /* or NULL */
+
+#endif

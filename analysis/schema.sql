@@ -1,0 +1,368 @@
+-- schema.sql - the results database of Orrery: one file, read by any SQLite.
+--
+-- Start with
+--     select * from breakdown;      where the time of a step went
+--     select * from memory_peak;    the memory of each stage against the card
+--     select * from bubble;         how long each stage waited for the pipeline
+--     select * from link_util;      how busy the wires were
+--     select * from doc;            what every table, view and column means
+--
+-- Times of the timeline are whole nanoseconds since the step began; `dur` is the difference of the
+-- two rounded ends, so spans of a track never overlap. Ranks that do the same are stored once, as a
+-- rank class; the views slice and counter give every rank its own rows. Names stand once, in string.
+
+-- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
+pragma application_id = 1330795097;
+pragma user_version = 1;
+
+create table meta (
+    key text primary key,
+    value text
+) strict, without rowid;
+
+create table doc (
+    object text not null,
+    "column" text not null,  -- '' : the object itself
+    unit text not null,      -- '' : none
+    text text not null,
+    primary key (object, "column")
+) strict, without rowid;
+
+create table string (
+    id integer primary key,
+    text text not null
+) strict;
+
+create table run (
+    id integer primary key,
+    study text not null,
+    point integer not null,
+    seed integer not null,
+    scenario text not null,
+    kind text not null,
+    fits integer not null,
+    step_s real,
+    tokens_per_s real,
+    mfu_ratio real,
+    hfu_ratio real,
+    bubble_ratio real,
+    model_flops real,
+    peak_allocated_bytes real not null,
+    peak_reserved_bytes real not null,
+    usable_hbm_bytes real not null,
+    rank_count integer not null,
+    class_count integer not null,
+    op_count integer not null,
+    event_count integer not null,
+    digest text,
+    gpu text not null,
+    nodes integer not null,
+    model text not null,
+    software text not null,
+    tp integer not null,
+    pp integer not null,
+    dp integer not null,
+    cp integer not null,
+    vpp integer not null,
+    microbatch integer not null,
+    global_batch integer not null,
+    sequence integer not null,
+    schedule text not null,
+    sharding text not null,
+    recompute text not null
+) strict;
+
+create table rank_class (
+    id integer primary key,
+    run integer not null,
+    first_rank integer not null,
+    rank_count integer not null,
+    stage integer not null,
+    layers integer not null,
+    speed_ratio real not null,
+    finish_s real,
+    compute_s real,
+    recompute_s real,
+    exposed_tp_s real,
+    exposed_cp_s real,
+    exposed_ep_s real,
+    bubble_s real,
+    exposed_pp_s real,
+    exposed_dp_s real,
+    optimizer_s real,
+    host_s real,
+    straggler_s real,
+    peak_allocated_bytes real not null,
+    peak_reserved_bytes real not null,
+    weights_bytes real not null,
+    gradients_bytes real not null,
+    master_bytes real not null,
+    moments_bytes real not null,
+    activations_bytes real not null,
+    temporary_bytes real not null,
+    communication_bytes real not null,
+    context_bytes real not null,
+    fragmentation_bytes real not null,
+    fits integer not null
+) strict;
+
+create table rank (
+    run integer not null,
+    rank integer not null,
+    rank_class integer not null,
+    gpu integer,
+    tp integer not null,
+    cp integer not null,
+    dp integer not null,
+    pp integer not null,
+    primary key (run, rank)
+) strict, without rowid;
+
+create table node (
+    run integer not null,
+    id integer not null,
+    name text not null,
+    primary key (run, id)
+) strict, without rowid;
+
+create table gpu (
+    run integer not null,
+    id integer not null,
+    node integer not null,
+    name text not null,
+    primary key (run, id)
+) strict, without rowid;
+
+create table link (
+    id integer primary key,
+    run integer not null,
+    kind text not null,
+    "from" text not null,
+    "to" text not null,
+    link_count integer not null,
+    bytes_per_s real not null,
+    moved_bytes real not null,
+    busy_s real not null
+) strict;
+
+create table track (
+    id integer primary key,
+    run integer not null,
+    rank_class integer not null,
+    kind text not null,      -- 'stream', 'ledger' (counters)
+    name text not null,
+    slices integer not null,
+    busy_s real not null,
+    hidden_s real not null,
+    waited_s real not null
+) strict;
+
+-- The timeline, by rank class. About 30 bytes a row: rowid is the id, depth is 0 or 1.
+create table slice_raw (
+    id integer primary key,
+    ts integer not null,
+    dur integer not null,
+    wait integer not null,
+    track_id integer not null,
+    name integer not null,      -- string.id
+    phase integer not null,     -- string.id
+    microbatch integer,
+    layer integer,
+    chunk integer not null,
+    depth integer not null      -- 0: an op; 1: a kernel inside the op before it
+) strict;
+
+create table counter_raw (
+    track_id integer not null,
+    ts integer not null,
+    value real not null
+) strict;
+
+create table transfer (
+    id integer primary key,
+    run integer not null,
+    slice_id integer not null,
+    rank_class integer not null,
+    op text not null,
+    algorithm text not null,
+    protocol text not null,
+    ranks integer not null,
+    nodes integer not null,
+    bytes real not null,
+    latency_s real not null,
+    cap_bytes_per_s real,
+    begin_ns integer not null,
+    finish_ns integer not null
+) strict;
+
+-- Filled by simulations of weeks (a scenario with `run:`); empty for a single step.
+create table failure (
+    id integer primary key,
+    run integer not null,
+    ts integer not null,
+    cause text not null,
+    unit text not null,
+    unit_id integer not null,
+    lost_s real not null,
+    down_s real not null
+) strict;
+
+create table checkpoint (
+    id integer primary key,
+    run integer not null,
+    ts integer not null,
+    dur integer not null,
+    step integer not null,
+    bytes real not null,
+    kept integer not null
+) strict;
+
+create table badput (
+    run integer not null,
+    class text not null,
+    seconds real not null,
+    primary key (run, class)
+) strict, without rowid;
+
+-- What the reader should know: warnings, defaults that were taken, the ledger's failure, captions.
+create table message (
+    id integer primary key,
+    run integer not null,
+    severity text not null,  -- 'warning', 'default', 'failure', 'note'
+    key text not null,
+    text text not null
+) strict;
+
+create view slice as
+select s.id as id, r.rank as rank, c.stage as stage, t.name as stream, s.ts as ts, s.dur as dur,
+       s.wait as wait, n.text as name, p.text as phase, s.microbatch as microbatch,
+       s.layer as layer, s.chunk as chunk, s.depth as depth, t.id as track_id, t.run as run
+from slice_raw s
+join track t on t.id = s.track_id
+join string n on n.id = s.name
+join string p on p.id = s.phase
+join rank_class c on c.id = t.rank_class
+join rank r on r.rank_class = t.rank_class and r.run = t.run;
+
+create view counter as
+select r.rank as rank, c.stage as stage, t.name as name, v.ts as ts, v.value as value,
+       t.id as track_id, t.run as run
+from counter_raw v
+join track t on t.id = v.track_id
+join rank_class c on c.id = t.rank_class
+join rank r on r.rank_class = t.rank_class and r.run = t.run;
+
+create view breakdown as
+with mean as (
+    select run, sum(rank_count) as ranks,
+           sum(compute_s * rank_count) as compute, sum(recompute_s * rank_count) as recompute,
+           sum(exposed_tp_s * rank_count) as tp, sum(exposed_cp_s * rank_count) as cp,
+           sum(exposed_ep_s * rank_count) as ep, sum(bubble_s * rank_count) as bubble,
+           sum(exposed_pp_s * rank_count) as pp, sum(exposed_dp_s * rank_count) as dp,
+           sum(optimizer_s * rank_count) as optimizer, sum(host_s * rank_count) as host,
+           sum(straggler_s * rank_count) as straggler
+    from rank_class where finish_s is not null group by run),
+parts (run, place, part, seconds, meaning) as (
+    select run, 1, 'compute', compute / ranks, 'kernels of the forward and backward pass' from mean
+    union all select run, 2, 'recompute', recompute / ranks,
+        'forward kernels run again to save memory' from mean
+    union all select run, 3, 'exposed_tp', tp / ranks,
+        'waiting for tensor-parallel communication' from mean
+    union all select run, 4, 'exposed_cp', cp / ranks,
+        'waiting for context-parallel communication' from mean
+    union all select run, 5, 'exposed_ep', ep / ranks,
+        'waiting for expert-parallel communication' from mean
+    union all select run, 6, 'bubble', bubble / ranks,
+        'the pipeline has no work for this stage yet' from mean
+    union all select run, 7, 'exposed_pp', pp / ranks,
+        'waiting for activations or gradients on the wire between stages' from mean
+    union all select run, 8, 'exposed_dp', dp / ranks,
+        'waiting for gradients or parameters to be shared among replicas' from mean
+    union all select run, 9, 'optimizer', optimizer / ranks, 'updating the weights' from mean
+    union all select run, 10, 'host', host / ranks,
+        'the CPU had not launched the next kernel yet' from mean
+    union all select run, 11, 'straggler', straggler / ranks,
+        'waiting for a peer that does the same work more slowly' from mean)
+select p.part as part, p.seconds as seconds, 100.0 * p.seconds / u.step_s as percent,
+       p.meaning as meaning, p.run as run
+from parts p join run u on u.id = p.run
+order by p.run, p.place;
+
+create view bubble as
+select c.stage as stage, sum(c.rank_count) as ranks,
+       sum(c.bubble_s * c.rank_count) / sum(c.rank_count) as bubble_s,
+       100.0 * sum(c.bubble_s * c.rank_count) / sum(c.rank_count) / u.step_s as percent_of_step,
+       sum(c.compute_s * c.rank_count) / sum(c.rank_count) as compute_s,
+       u.step_s as step_s, c.run as run
+from rank_class c join run u on u.id = c.run
+where c.finish_s is not null
+group by c.run, c.stage
+order by c.run, c.stage;
+
+create view overlap as
+select c.stage as stage, t.name as stream, sum(c.rank_count) as ranks,
+       sum(t.busy_s * c.rank_count) / sum(c.rank_count) as busy_s,
+       sum(t.hidden_s * c.rank_count) / sum(c.rank_count) as hidden_under_compute_s,
+       sum((t.busy_s - t.hidden_s) * c.rank_count) / sum(c.rank_count) as not_hidden_s,
+       case when sum(t.busy_s * c.rank_count) > 0
+            then 100.0 * sum(t.hidden_s * c.rank_count) / sum(t.busy_s * c.rank_count)
+       end as percent_hidden,
+       t.run as run
+from track t join rank_class c on c.id = t.rank_class
+where t.kind = 'stream' and t.name not in ('compute', 'copy')
+group by t.run, c.stage, t.name
+order by t.run, c.stage, t.name;
+
+create view link_util as
+select l.kind as wire, l."from" as "from", l."to" as "to", l.link_count as alike,
+       l.bytes_per_s / 1e9 as capacity_GB_per_s, l.moved_bytes / 1e9 as moved_GB,
+       l.busy_s as busy_s, 100.0 * l.busy_s / u.step_s as percent_of_time_busy,
+       100.0 * l.moved_bytes / (l.bytes_per_s * u.step_s) as percent_of_capacity, l.run as run
+from link l join run u on u.id = l.run
+order by l.run, percent_of_capacity desc, l.id;
+
+create view memory_peak as
+select c.stage as stage, sum(c.rank_count) as ranks, c.layers as layers,
+       c.peak_reserved_bytes / 1073741824.0 as reserved_GiB,
+       u.usable_hbm_bytes / 1073741824.0 as usable_GiB,
+       100.0 * c.peak_reserved_bytes / u.usable_hbm_bytes as percent_of_usable,
+       case c.fits when 1 then 'fits' else 'out of memory' end as verdict,
+       c.peak_allocated_bytes / 1073741824.0 as allocated_GiB,
+       c.weights_bytes / 1073741824.0 as weights_GiB,
+       c.gradients_bytes / 1073741824.0 as gradients_GiB,
+       c.master_bytes / 1073741824.0 as master_GiB,
+       c.moments_bytes / 1073741824.0 as moments_GiB,
+       c.activations_bytes / 1073741824.0 as activations_GiB,
+       c.temporary_bytes / 1073741824.0 as temporary_GiB,
+       c.communication_bytes / 1073741824.0 as communication_GiB,
+       c.context_bytes / 1073741824.0 as context_GiB,
+       c.fragmentation_bytes / 1073741824.0 as fragmentation_GiB,
+       c.run as run
+from rank_class c join run u on u.id = c.run
+group by c.run, c.stage, c.layers, c.peak_reserved_bytes, c.fits
+order by c.run, c.stage;
+
+create view layout_rank as
+select rank() over (order by u.fits desc, u.step_s) as place, u.id as run, u.tp as tp, u.pp as pp,
+       u.dp as dp, u.cp as cp, u.vpp as vpp, u.microbatch as microbatch, u.schedule as schedule,
+       u.sharding as sharding, u.recompute as recompute, u.fits as fits, u.step_s as step_s,
+       u.tokens_per_s as tokens_per_s, 100.0 * u.mfu_ratio as mfu_percent,
+       u.peak_reserved_bytes / 1073741824.0 as reserved_GiB
+from run u;
+
+create view pareto as
+select u.id as run, u.tokens_per_s as tokens_per_s, u.peak_reserved_bytes / 1073741824.0 as
+       reserved_GiB, u.step_s as step_s
+from run u
+where u.fits = 1 and u.step_s is not null and not exists (
+    select 1 from run v
+    where v.fits = 1 and v.step_s is not null
+      and v.tokens_per_s >= u.tokens_per_s and v.peak_reserved_bytes <= u.peak_reserved_bytes
+      and (v.tokens_per_s > u.tokens_per_s or v.peak_reserved_bytes < u.peak_reserved_bytes))
+order by u.tokens_per_s desc;
+
+create view goodput as
+select b.run as run, b.class as class, b.seconds as seconds,
+       100.0 * b.seconds / (select sum(a.seconds) from badput a where a.run = b.run) as percent
+from badput b
+order by b.run, b.seconds desc;

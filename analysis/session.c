@@ -1,0 +1,173 @@
+/* Invariants:
+ * 1. SIGINT, SIGTERM and SIGHUP are blocked in every thread (those not ignored at the start); only
+ * the waiting thread takes them, so no handler runs and no global is needed.
+ * 2. `path` is read and written under `lock`; a path under guard is a file of ours. */
+#include "analysis/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/check.h"
+
+enum {
+    PATH_BYTES = 4096,
+    SIGNAL_EXIT_BASE = 128
+};
+
+struct interrupt {
+    pthread_mutex_t lock;
+    pthread_t thread;
+    sigset_t signals;
+    char path[PATH_BYTES]; /* "": nothing to remove */
+};
+
+static void remove_guarded(struct interrupt *interrupt)
+{
+    char journal[PATH_BYTES + 16];
+    snprintf(journal, sizeof journal, "%s-journal", interrupt->path);
+    unlink(interrupt->path);
+    unlink(journal);
+}
+
+static void say(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written; /* nobody is left to tell */
+}
+
+static void *wait_for_signal(void *context)
+{
+    struct interrupt *interrupt = context;
+    int number = 0;
+    if (sigwait(&interrupt->signals, &number) != 0) {
+        return NULL;
+    }
+    pthread_mutex_lock(&interrupt->lock);
+    if (interrupt->path[0] != '\0') {
+        remove_guarded(interrupt);
+        say("\ninterrupted: the unfinished database was removed\n");
+    } else {
+        say("\ninterrupted\n");
+    }
+    _exit(SIGNAL_EXIT_BASE + number);
+}
+
+/* A file opened later must not land on a standard descriptor. Reading end only: writes fail. */
+static void open_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            int opened = open("/dev/null", O_RDONLY);
+            (void)opened; /* the lowest free descriptor: fd itself */
+        }
+    }
+}
+
+static void add_unless_ignored(sigset_t *set, int number)
+{
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+        sigaddset(set, number);
+    }
+}
+
+static struct interrupt *start_interrupt(void)
+{
+    struct interrupt *interrupt = calloc(1, sizeof *interrupt);
+    CHECK(interrupt != NULL);
+    pthread_mutex_init(&interrupt->lock, NULL);
+    sigemptyset(&interrupt->signals);
+    add_unless_ignored(&interrupt->signals, SIGINT);
+    add_unless_ignored(&interrupt->signals, SIGTERM);
+    add_unless_ignored(&interrupt->signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &interrupt->signals, NULL);
+    CHECK(pthread_create(&interrupt->thread, NULL, wait_for_signal, interrupt) == 0);
+    return interrupt;
+}
+
+static bool wants_colour(int fd)
+{
+    const char *none = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    return isatty(fd) && (none == NULL || none[0] == '\0') && terminal != NULL &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+/* Outside a terminal the bytes are the same everywhere: UTF-8. */
+static bool speaks_utf8(void)
+{
+    if (!isatty(STDOUT_FILENO)) {
+        return true;
+    }
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (locale == (locale_t)0) {
+        return false;
+    }
+    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
+}
+
+void session_begin(struct session *session)
+{
+    open_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    *session = (struct session){
+        .out = stdout,
+        .notes = stderr,
+        .colour = wants_colour(STDOUT_FILENO),
+        .notes_colour = wants_colour(STDERR_FILENO),
+        .utf8 = speaks_utf8(),
+        .interrupt = start_interrupt(),
+    };
+}
+
+void session_guard(struct session *session, const char *path)
+{
+    struct interrupt *interrupt = session->interrupt;
+    pthread_mutex_lock(&interrupt->lock);
+    snprintf(interrupt->path, sizeof interrupt->path, "%s", path != NULL ? path : "");
+    pthread_mutex_unlock(&interrupt->lock);
+}
+
+int session_end(struct session *session, int code)
+{
+    bool written = fflush(session->out) == 0 && ferror(session->out) == 0;
+    if (!written) {
+        fprintf(session->notes, "orrery: cannot write to standard output: %s\n", strerror(errno));
+        code = code == 0 ? 1 : code;
+    }
+    pthread_cancel(session->interrupt->thread);
+    pthread_join(session->interrupt->thread, NULL);
+    pthread_mutex_destroy(&session->interrupt->lock);
+    free(session->interrupt);
+    return code;
+}
+
+const char *session_bold(const struct session *session)
+{
+    return session->colour ? "\033[1m" : "";
+}
+
+const char *session_red(const struct session *session)
+{
+    return session->colour ? "\033[31m" : "";
+}
+
+const char *session_dim(const struct session *session)
+{
+    return session->colour ? "\033[2m" : "";
+}
+
+const char *session_plain(const struct session *session)
+{
+    return session->colour ? "\033[0m" : "";
+}

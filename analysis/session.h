@@ -1,0 +1,31 @@
+/* session.h - the process as a command sees it: streams, terminal, signals.
+ *
+ * session_begin makes closed standard descriptors safe, ignores SIGPIPE and SIGXFSZ (writes fail
+ * with an error instead), and starts the thread that waits for Ctrl-C: it removes the files under
+ * guard, says so and ends the process with 130. session_end flushes stdout and turns a failed write
+ * into exit code 1. Knows nothing of simulations. */
+#ifndef ORRERY_ANALYSIS_SESSION_H
+#define ORRERY_ANALYSIS_SESSION_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct session {
+    FILE *out, *notes;
+    bool colour;       /* stdout is a terminal that wants it */
+    bool notes_colour; /* the same for stderr */
+    bool utf8;
+    struct interrupt *interrupt;
+};
+void session_begin(struct session *session);
+/* `code`, or EXIT 1 when stdout could not be written. */
+int session_end(struct session *session, int code);
+/* While a path is guarded, an interrupt removes it (and its journal). NULL: nothing. */
+void session_guard(struct session *session, const char *path);
+/* "\033[1m" and the like, or "" without colour. */
+const char *session_bold(const struct session *session);
+const char *session_red(const struct session *session);
+const char *session_dim(const struct session *session);
+const char *session_plain(const struct session *session);
+
+#endif

@@ -1,0 +1,99 @@
+/* store.h - the results database, written. SQLite is met here and in query.c alone.
+ *
+ * While it is written the file is NAME.partial, beside a rollback journal, and says meta.complete =
+ * 0; store_finish marks it complete, makes it durable and renames it, so that nothing half written
+ * ever has the final name: after kill -9, a full disk or a limit the partial file opens and holds
+ * what it says. Rows go in by table name with values in the order of the columns of schema.sql.
+ * The first failure sticks: later rows are ignored and store_finish reports it. Same rows in the
+ * same order give the same bytes. It knows no model; rows are plain values. */
+#ifndef ORRERY_ANALYSIS_STORE_H
+#define ORRERY_ANALYSIS_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/error.h"
+
+enum store_value_type {
+    STORE_NULL,
+    STORE_INTEGER,
+    STORE_REAL,
+    STORE_TEXT
+};
+struct store_value {
+    enum store_value_type type;
+    union {
+        int64_t integer;
+        double real;
+        const char *text;
+    } as;
+};
+static inline struct store_value store_null(void)
+{
+    return (struct store_value){.type = STORE_NULL};
+}
+static inline struct store_value store_integer(int64_t value)
+{
+    return (struct store_value){.type = STORE_INTEGER, .as.integer = value};
+}
+static inline struct store_value store_real(double value)
+{
+    return (struct store_value){.type = STORE_REAL, .as.real = value};
+}
+static inline struct store_value store_text(const char *value)
+{
+    return (struct store_value){.type = STORE_TEXT, .as.text = value};
+}
+
+/* Tables of schema.sql that are written row by row. */
+#define STORE_TABLES                                                                               \
+    X(meta)                                                                                        \
+    X(string)                                                                                      \
+    X(run)                                                                                         \
+    X(rank_class)                                                                                  \
+    X(rank)                                                                                        \
+    X(node)                                                                                        \
+    X(gpu)                                                                                         \
+    X(link)                                                                                        \
+    X(track)                                                                                       \
+    X(slice_raw)                                                                                   \
+    X(counter_raw)                                                                                 \
+    X(transfer)                                                                                    \
+    X(failure)                                                                                     \
+    X(checkpoint)                                                                                  \
+    X(badput)                                                                                      \
+    X(message)
+enum store_table {
+#define X(name) STORE_##name,
+    STORE_TABLES
+#undef X
+        STORE_TABLE_COUNT
+};
+
+enum store_outcome {
+    STORE_GOOD,
+    STORE_FAILED,
+    STORE_LIMITED /* max_bytes was reached */
+};
+struct store;
+const char *store_sqlite_version(void);
+/* Opens PATH.partial and writes the schema. Refuses to take the place of a file that is not a
+ * results database of Orrery. max_bytes: 0 for no limit. */
+enum store_outcome store_open(const char *path, double max_bytes, struct store **out,
+                              struct error *error);
+const char *store_partial_path(const struct store *store);
+/* One row; `count` must be the number of columns of the table (a CHECK). */
+void store_row(struct store *store, enum store_table table, const struct store_value *values,
+               unsigned count);
+/* The number of a name in the table `string`; a new one when it was not met before. */
+int64_t store_string(struct store *store, const char *text);
+int64_t store_last_id(const struct store *store); /* rowid of the last row; 0 after a failure */
+uint64_t store_row_count(const struct store *store);
+/* Has a row failed? Long writers ask now and then and stop early. */
+bool store_good(const struct store *store);
+/* Marks complete, commits, syncs, renames and frees. When something failed, the partial file is
+ * left (with what was there before the rows: schema, meta, complete = 0), STORE_LIMITED says that
+ * max_bytes was reached, and `error` tells. */
+enum store_outcome store_finish(struct store *store, struct error *error);
+
+#endif

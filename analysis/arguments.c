@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "analysis/format.h"
-#include "sim/nearest.h"
+#include "scenarios/names.h"
 
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
 const char *const export_format_names[] = {"chrome", "csv", NULL};
+
+enum {
+    OPTION_MAX = 32
+};
 
 struct reader {
     const struct argument_rules *rules;
@@ -32,13 +36,15 @@ static void unknown_option(struct reader *r, const char *given, size_t length)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), given);
-    struct nearest nearest = nearest_begin(name);
-    for (const struct option *o = r->rules->options; o->name != NULL; o++) {
-        nearest_offer(&nearest, o->name);
+    const char *known[OPTION_MAX];
+    unsigned count = 0;
+    for (const struct option *o = r->rules->options; o->name != NULL && count < OPTION_MAX; o++) {
+        known[count++] = o->name;
     }
+    const char *nearest = names_nearest(name, (struct name_list){known, count});
     fprintf(r->problems, "orrery %s: unknown option '%s'", r->rules->command, name);
-    if (nearest.best != NULL) {
-        fprintf(r->problems, "; did you mean '%s'?", nearest.best);
+    if (nearest != NULL) {
+        fprintf(r->problems, "; did you mean '%s'?", nearest);
     }
     fputc('\n', r->problems);
     r->problem_count++;
@@ -62,20 +68,20 @@ static bool whole_number(const char *text, uint64_t *out)
 
 static void take_choice(struct reader *r, const struct option *o, const char *value, int *target)
 {
-    struct nearest nearest = nearest_begin(value);
-    for (int i = 0; o->choices[i] != NULL; i++) {
-        if (strcmp(o->choices[i], value) == 0) {
-            *target = i;
+    unsigned count = 0;
+    for (; o->choices[count] != NULL; count++) {
+        if (strcmp(o->choices[count], value) == 0) {
+            *target = (int)count;
             return;
         }
-        nearest_offer(&nearest, o->choices[i]);
     }
+    const char *nearest = names_nearest(value, (struct name_list){o->choices, count});
     fprintf(r->problems, "orrery %s: %s %.80s: expected one of", r->rules->command, o->name, value);
     for (int i = 0; o->choices[i] != NULL; i++) {
         fprintf(r->problems, " %s", o->choices[i]);
     }
-    if (nearest.best != NULL) {
-        fprintf(r->problems, "; did you mean '%s'?", nearest.best);
+    if (nearest != NULL) {
+        fprintf(r->problems, "; did you mean '%s'?", nearest);
     }
     fputc('\n', r->problems);
     r->problem_count++;

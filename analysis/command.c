@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/nearest.h"
+#include "scenarios/names.h"
 
 const struct command *const commands[] = {
 #define X(name) &command_##name,
@@ -35,9 +35,9 @@ const char *command_absent(const char *name)
 
 const char *command_nearest(const char *name)
 {
-    struct nearest nearest = nearest_begin(name);
+    const char *known[sizeof commands / sizeof commands[0]];
     for (unsigned i = 0; i < command_count; i++) {
-        nearest_offer(&nearest, commands[i]->name);
+        known[i] = commands[i]->name;
     }
-    return nearest.best;
+    return names_nearest(name, (struct name_list){known, command_count});
 }

@@ -6,9 +6,9 @@
 #include "analysis/format.h"
 #include "analysis/json.h"
 #include "models/collective/collective_kind.h"
+#include "scenarios/names.h"
 #include "scenarios/scenario.h"
 #include "sim/check.h"
-#include "sim/nearest.h"
 #include "sim/units.h"
 
 enum {
@@ -35,17 +35,22 @@ static const enum comm_op ops[] = {COMM_ALL_REDUCE, COMM_ALL_GATHER, COMM_REDUCE
 
 static bool find_op(const char *name, enum comm_op *out, FILE *notes)
 {
-    struct nearest nearest = nearest_begin(name);
+    const char *known[sizeof ops / sizeof ops[0]];
     for (unsigned i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        if (strcmp(comm_op_names[ops[i]], name) == 0) {
+        known[i] = comm_op_names[ops[i]];
+        if (strcmp(known[i], name) == 0) {
             *out = ops[i];
             return true;
         }
-        nearest_offer(&nearest, comm_op_names[ops[i]]);
     }
+    const char *nearest =
+        names_nearest(name, (struct name_list){known, sizeof ops / sizeof ops[0]});
     fprintf(notes, "orrery collective: no operation '%.60s'", name);
-    fprintf(notes, nearest.best != NULL ? "; did you mean '%s'?\n" : "; see --help\n",
-            nearest.best);
+    if (nearest != NULL) {
+        fprintf(notes, "; did you mean '%s'?\n", nearest);
+    } else {
+        fputs("; see 'orrery collective --help'\n", notes);
+    }
     return false;
 }
 

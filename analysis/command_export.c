@@ -4,7 +4,7 @@
 
 #include "analysis/command.h"
 #include "analysis/export.h"
-#include "sim/nearest.h"
+#include "scenarios/names.h"
 
 static const struct option options[] = {
     {"--format", OPTION_CHOICE, FIELD(format), "FORMAT", export_format_names,
@@ -20,18 +20,15 @@ static bool known_table(struct query *query, const char *table, FILE *notes)
     if (query_knows(query, table)) {
         return true;
     }
-    struct nearest nearest = nearest_begin(table);
-    for (unsigned i = 0; query_object(query, i) != NULL; i++) {
-        nearest_offer(&nearest, query_object(query, i));
-    }
+    const char *nearest = names_nearest(table, query_objects(query));
     fprintf(notes, "orrery export: no table or view '%.60s'", table);
-    if (nearest.best != NULL) {
-        fprintf(notes, "; did you mean '%s'?\n", nearest.best);
+    if (nearest != NULL) {
+        fprintf(notes, "; did you mean '%s'?\n", nearest);
         return false;
     }
     fputs("; there are:", notes);
-    for (unsigned i = 0; query_object(query, i) != NULL; i++) {
-        fprintf(notes, " %s", query_object(query, i));
+    for (unsigned i = 0; i < query_objects(query).count; i++) {
+        fprintf(notes, " %s", query_objects(query).names[i]);
     }
     fputc('\n', notes);
     return false;

@@ -5,9 +5,9 @@
 #include "models/collective/collective_kind.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "scenarios/names.h"
 #include "scenarios/scenario.h"
 #include "sim/check.h"
-#include "sim/nearest.h"
 #include "topology/topology_kind.h"
 
 enum {
@@ -71,18 +71,21 @@ static bool add_catalogue(struct listing *l, const char *family, const char *fol
 
 static int unknown_family(const char *family, FILE *notes)
 {
-    struct nearest nearest = nearest_begin(family);
-    fprintf(notes, "orrery list: no family '%.60s'; there are:", family);
+    const char *known[KIND_FAMILY_COUNT + CATALOGUE_FAMILY_COUNT];
+    unsigned count = 0;
     for (unsigned i = 0; i < KIND_FAMILY_COUNT; i++) {
-        fprintf(notes, " %s", kind_families[i]);
-        nearest_offer(&nearest, kind_families[i]);
+        known[count++] = kind_families[i];
     }
     for (unsigned i = 0; i < CATALOGUE_FAMILY_COUNT; i++) {
-        fprintf(notes, " %s", catalogue_families[i]);
-        nearest_offer(&nearest, catalogue_families[i]);
+        known[count++] = catalogue_families[i];
     }
-    if (nearest.best != NULL) {
-        fprintf(notes, "; did you mean '%s'?", nearest.best);
+    const char *nearest = names_nearest(family, (struct name_list){known, count});
+    fprintf(notes, "orrery list: no family '%.60s'; there are:", family);
+    for (unsigned i = 0; i < count; i++) {
+        fprintf(notes, " %s", known[i]);
+    }
+    if (nearest != NULL) {
+        fprintf(notes, "; did you mean '%s'?", nearest);
     }
     fputc('\n', notes);
     return EXIT_USAGE;

@@ -164,9 +164,9 @@ bool query_complete(const struct query *query)
     return query->complete;
 }
 
-const char *query_object(const struct query *query, unsigned index)
+struct name_list query_objects(const struct query *query)
 {
-    return index < query->object_count ? query->objects[index] : NULL;
+    return (struct name_list){(const char *const *)query->objects, query->object_count};
 }
 
 bool query_knows(const struct query *query, const char *name)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "scenarios/names.h"
 #include "sim/error.h"
 
 struct query;
@@ -18,8 +19,8 @@ void query_close(struct query *query);          /* NULL is allowed */
 bool query_complete(const struct query *query); /* meta.complete: the writer finished */
 /* Is `name` a table or view of the schema? */
 bool query_knows(const struct query *query, const char *name);
-/* The n-th table or view, by name; NULL past the end. For messages and completion. */
-const char *query_object(const struct query *query, unsigned index);
+/* Every table and view, by name. For messages. */
+struct name_list query_objects(const struct query *query);
 
 /* One row of the running query. Text is valid until the next row; bytes may be no valid UTF-8. */
 struct query_row;

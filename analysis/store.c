@@ -18,14 +18,16 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "analysis/names.h"
+#include "analysis/string_table.h"
 #include "schema_sql.h"
 #include "sim/check.h"
 
 enum {
     PAGE_BYTES = 8192,
+    ROOM_PAGES = 64,
     PATH_BYTES = 4096,
     COLUMN_MAX = 64,
     MAGIC_BYTES = 72
@@ -41,7 +43,7 @@ static const char *const table_names[STORE_TABLE_COUNT] = {
 struct store {
     sqlite3 *database;
     sqlite3_stmt *insert[STORE_TABLE_COUNT];
-    struct names *names;
+    struct string_table *strings;
     int lock_fd;
     bool failed, limited;
     int64_t max_pages; /* 0: no limit */
@@ -50,18 +52,13 @@ struct store {
     char path[PATH_BYTES], partial[PATH_BYTES];
 };
 
-/* SQLITE_FULL means a full disk, or max_page_count. */
-static bool at_limit(struct store *store)
+/* SQLITE_FULL means a full disk, or max_page_count. By now the transaction may have been rolled
+ * back, so the file's size no longer tells: a disk with room left does. */
+static bool at_limit(const struct store *store)
 {
-    sqlite3_stmt *pages;
-    bool reached = false;
-    if (store->max_pages > 0 &&
-        sqlite3_prepare_v2(store->database, "pragma page_count", -1, &pages, NULL) == SQLITE_OK) {
-        reached =
-            sqlite3_step(pages) == SQLITE_ROW && sqlite3_column_int64(pages, 0) >= store->max_pages;
-        sqlite3_finalize(pages);
-    }
-    return reached;
+    struct statvfs space;
+    return store->max_pages > 0 && fstatvfs(store->lock_fd, &space) == 0 &&
+           (double)space.f_bavail * (double)space.f_frsize > ROOM_PAGES * PAGE_BYTES;
 }
 
 static bool fail(struct store *store, const char *what)
@@ -181,6 +178,7 @@ static void close_store(struct store *store)
 {
     for (unsigned table = 0; table < STORE_TABLE_COUNT; table++) {
         sqlite3_finalize(store->insert[table]);
+        store->insert[table] = NULL;
     }
     sqlite3_close(store->database);
     store->database = NULL;
@@ -189,7 +187,7 @@ static void close_store(struct store *store)
 static void free_store(struct store *store)
 {
     close_store(store);
-    names_destroy(store->names);
+    string_table_destroy(store->strings);
     if (store->lock_fd >= 0) {
         close(store->lock_fd);
     }
@@ -222,7 +220,7 @@ enum store_outcome store_open(const char *path, double max_bytes, struct store *
     }
     struct store *store = calloc(1, sizeof *store);
     CHECK(store != NULL);
-    store->names = names_create();
+    store->strings = string_table_create();
     snprintf(store->path, sizeof store->path, "%s", path);
     snprintf(store->partial, sizeof store->partial, "%.*s.partial", PATH_BYTES - 16, path);
     if (!claim_partial(store, error)) {
@@ -286,7 +284,7 @@ void store_row(struct store *store, enum store_table table, const struct store_v
 int64_t store_string(struct store *store, const char *text)
 {
     bool added;
-    int64_t id = names_number(store->names, text, &added);
+    int64_t id = string_table_number(store->strings, text, &added);
     if (added) {
         store_row(store, STORE_string, (struct store_value[]){store_integer(id), store_text(text)},
                   2);

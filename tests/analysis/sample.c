@@ -1,0 +1,167 @@
+#include "tests/analysis/sample.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/check.h"
+
+#define COUNT(values) (sizeof(values) / sizeof(values)[0])
+
+void sample_folder(char *folder, unsigned size)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, size, "%s/orrery-test-XXXXXX", base != NULL ? base : "/tmp");
+    CHECK(mkdtemp(folder) != NULL);
+}
+
+void sample_remove(const char *folder)
+{
+    char command[512];
+    snprintf(command, sizeof command, "rm -rf -- '%s'", folder);
+    CHECK(system(command) == 0);
+}
+
+static void write_run(struct store *store)
+{
+    struct store_value row[36];
+    unsigned n = 0;
+    row[n++] = store_integer(1);
+    row[n++] = store_text("");
+    row[n++] = store_integer(0);
+    row[n++] = store_integer(7);
+    row[n++] = store_text("sample");
+    row[n++] = store_text("step");
+    row[n++] = store_integer(1);
+    double figures[] = {1e-3, 4096e3, 0.4, 0.5, 0.25, 1e15, 60e9, 64e9, 80e9};
+    for (unsigned i = 0; i < COUNT(figures); i++) {
+        row[n++] = store_real(figures[i]);
+    }
+    int64_t counts[] = {4, 2, 3, 5};
+    for (unsigned i = 0; i < COUNT(counts); i++) {
+        row[n++] = store_integer(counts[i]);
+    }
+    row[n++] = store_text("00000000deadbeef");
+    row[n++] = store_text("h100");
+    row[n++] = store_integer(1);
+    row[n++] = store_text("tiny");
+    row[n++] = store_text("megatron");
+    int64_t layout[] = {1, 2, 2, 1, 1, 1, 8, 1024};
+    for (unsigned i = 0; i < COUNT(layout); i++) {
+        row[n++] = store_integer(layout[i]);
+    }
+    row[n++] = store_text("1f1b");
+    row[n++] = store_text("zero-1");
+    row[n++] = store_text("none");
+    store_row(store, STORE_run, row, n);
+}
+
+static void write_class(struct store *store, int64_t id)
+{
+    struct store_value row[32];
+    unsigned n = 0;
+    int64_t head[] = {id, 1, (id - 1) * 2, 2, id - 1, 16};
+    for (unsigned i = 0; i < COUNT(head); i++) {
+        row[n++] = store_integer(head[i]);
+    }
+    /* speed, finish, then eleven parts that sum to 1 ms: compute and bubble. */
+    double bubble_s = id == 1 ? 1e-4 : 4e-4;
+    double figures[] = {1.0, 1e-3, 1e-3 - bubble_s, 0, 0, 0, 0, bubble_s, 0, 0, 0, 0, 0};
+    for (unsigned i = 0; i < COUNT(figures); i++) {
+        row[n++] = store_real(figures[i]);
+    }
+    double memory[] = {60e9, 64e9, 10e9, 10e9, 10e9, 10e9, 20e9, 0, 0, 0, 4e9};
+    for (unsigned i = 0; i < COUNT(memory); i++) {
+        row[n++] = store_real(memory[i]);
+    }
+    row[n++] = store_integer(1);
+    store_row(store, STORE_rank_class, row, n);
+}
+
+static void write_track(struct store *store, int64_t id, int64_t rank_class, const char *kind,
+                        const char *name)
+{
+    struct store_value row[] = {
+        store_integer(id), store_integer(1), store_integer(rank_class),
+        store_text(kind),  store_text(name), store_integer(2),
+        store_real(1e-3),  store_real(0.0),  store_real(0.0),
+    };
+    store_row(store, STORE_track, row, COUNT(row));
+}
+
+static void write_slice(struct store *store, int64_t track, int64_t ts, int64_t dur,
+                        const char *name, int64_t depth)
+{
+    struct store_value row[] = {
+        store_null(),
+        store_integer(ts),
+        store_integer(dur),
+        store_integer(0),
+        store_integer(track),
+        store_integer(store_string(store, name)),
+        store_integer(store_string(store, "forward")),
+        store_integer(3),
+        store_null(),
+        store_integer(0),
+        store_integer(depth),
+    };
+    store_row(store, STORE_slice_raw, row, COUNT(row));
+}
+
+void sample_rows(struct store *store)
+{
+    write_run(store);
+    for (int64_t id = 1; id <= 2; id++) {
+        write_class(store, id);
+    }
+    for (int64_t rank = 0; rank < 4; rank++) {
+        struct store_value row[] = {
+            store_integer(1),        store_integer(rank),    store_integer(rank / 2 + 1),
+            store_integer(rank),     store_integer(0),       store_integer(0),
+            store_integer(rank % 2), store_integer(rank / 2)};
+        store_row(store, STORE_rank, row, COUNT(row));
+    }
+    write_track(store, 1, 1, "stream", "compute");
+    write_track(store, 2, 2, "stream", "compute");
+    write_track(store, 3, 1, "ledger", "allocated");
+    write_slice(store, 1, 0, 1000, "layer \"0\"", 0);
+    write_slice(store, 1, 0, 400, "qkv, gemm", 1);
+    write_slice(store, 1, 400, 600, "attention", 1);
+    write_slice(store, 1, 1000, 500, "layer", 0);
+    write_slice(store, 2, 1500, 500, "layer", 0);
+    struct store_value point[] = {store_integer(3), store_integer(250), store_real(60e9)};
+    store_row(store, STORE_counter_raw, point, COUNT(point));
+}
+
+void sample_database(const char *path)
+{
+    struct store *store;
+    struct error error = {""};
+    CHECK(store_open(path, 0.0, &store, &error) == STORE_GOOD);
+    sample_rows(store);
+    CHECK(store_finish(store, &error) == STORE_GOOD);
+}
+
+void sample_tamper(const char *path, const char *sql)
+{
+    sqlite3 *database;
+    CHECK(sqlite3_open(path, &database) == SQLITE_OK);
+    sqlite3_exec(database, "pragma writable_schema = on", NULL, NULL, NULL);
+    CHECK(sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(database);
+}
+
+void sample_ask(const char *path, const char *sql, char *answer, unsigned size)
+{
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+    CHECK(sqlite3_open(path, &database) == SQLITE_OK);
+    CHECK(sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK);
+    answer[0] = '\0';
+    if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != NULL) {
+        snprintf(answer, size, "%s", (const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+}

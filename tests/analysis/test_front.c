@@ -1,0 +1,163 @@
+/* Formats, arguments, tables of commands: the parts of the door that need no model. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/arguments.h"
+#include "analysis/format.h"
+
+static void test_formats(void **state)
+{
+    (void)state;
+    assert_string_equal(format_time(8.42).s, "8.42 s");
+    assert_string_equal(format_time(0.2134).s, "213 ms");
+    assert_string_equal(format_time(4.1e-6).s, "4.10 us");
+    assert_string_equal(format_time(0.0).s, "0 s");
+    assert_string_equal(format_time(54.0 * 86400.0).s, "54.0 d");
+    assert_string_equal(format_time(119.0).s, "119 s");
+    assert_string_equal(format_time(NAN).s, "-");
+    assert_string_equal(format_bytes(80.0 * 1073741824.0).s, "80.0 GiB");
+    assert_string_equal(format_bytes(512.0).s, "512 B");
+    assert_string_equal(format_bytes_decimal(1.12e12).s, "1,120 GB");
+    assert_string_equal(format_rate(450e9).s, "450 GB/s");
+    assert_string_equal(format_count(16384).s, "16,384");
+    assert_string_equal(format_count(7).s, "7");
+    assert_string_equal(format_count(UINT64_MAX).s, "18,446,744,073,709,551,615");
+    assert_string_equal(format_percent(0.4123).s, "41.2 %");
+    assert_string_equal(format_quantity(70.6e9).s, "70.6 B");
+    assert_string_equal(format_flops(989e12).s, "989 TFLOP");
+}
+
+static void test_bars(void **state)
+{
+    (void)state;
+    assert_string_equal(format_bar(0.5, 4, false).s, "##..");
+    assert_string_equal(format_bar(2.0, 3, false).s, "###");
+    assert_string_equal(format_bar(-1.0, 3, false).s, "...");
+    assert_string_equal(format_bar(NAN, 3, false).s, "...");
+    assert_string_equal(format_bar(0.5, 1, true).s, "▌");
+    assert_string_equal(format_bar(1.0, 2, true).s, "██");
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    double bytes;
+    assert_true(format_parse_size("8", &bytes) && bytes == 8.0);
+    assert_true(format_parse_size("64k", &bytes) && bytes == 65536.0);
+    assert_true(format_parse_size("8GiB", &bytes) && bytes == 8589934592.0);
+    assert_true(format_parse_size("1.5 GB", &bytes) && bytes == 1.5e9);
+    const char *const bad[] = {"",      "-1",   "0",  "x",     "1Q",  "nan",     "inf",
+                               "1e999", "0x10", " 1", "1 G B", "0.5", "1e400GiB"};
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (format_parse_size(bad[i], &bytes)) {
+            fail_msg("'%s' was taken as a size", bad[i]);
+        }
+    }
+}
+
+static const struct option options[] = {
+    OPTION_SCENARIO_ROWS,
+    OPTION_JSON_ROW,
+    OPTION_VERBOSE_ROW,
+    {"--detail", OPTION_CHOICE, FIELD(detail), "LEVEL", detail_names, "how much"},
+    {"--max-db", OPTION_SIZE, FIELD(max_db_bytes), "SIZE", NULL, "limit"},
+    {"--factor", OPTION_FACTOR, FIELD(factor), "F", NULL, "factor"},
+    OPTION_END};
+
+/* Reads a line; the problems it causes, or "" when it is good. */
+static char problems[4096];
+
+static bool read(struct arguments *out, int count, const char **words)
+{
+    struct argument_rules rules = {"run", options, "SCENARIO"};
+    FILE *stream = fmemopen(problems, sizeof problems, "w");
+    bool good = arguments_read(&rules, count, (char **)(uintptr_t)words, out, stream);
+    fclose(stream);
+    if (good) {
+        problems[0] = '\0';
+    }
+    return good;
+}
+#define READ(out, ...)                                                                             \
+    read(out, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)),                       \
+         (const char *[]){__VA_ARGS__})
+
+static void test_good_lines(void **state)
+{
+    (void)state;
+    struct arguments a;
+    assert_true(READ(&a, "x.yaml", "--set", "layout.tp=4", "--set=layout.pp=2", "--json", "-v",
+                     "--seed", "12", "--detail", "kernel", "--max-db=2GiB"));
+    assert_string_equal(a.positional[0], "x.yaml");
+    assert_int_equal(a.set_count, 2);
+    assert_string_equal(a.sets[1], "layout.pp=2");
+    assert_true(a.json && a.verbose && a.has_seed && !a.unfold);
+    assert_int_equal(a.seed, 12);
+    assert_int_equal(a.detail, DETAIL_KERNEL);
+    assert_true(a.max_db_bytes == 2147483648.0);
+    assert_true(READ(&a, "--", "--json"));
+    assert_string_equal(a.positional[0], "--json");
+    assert_false(a.json);
+    assert_true(READ(&a, "--nonsense", "--help") && a.help);
+    assert_true(READ(&a, "-"));
+}
+
+static void test_bad_lines(void **state)
+{
+    (void)state;
+    struct arguments a;
+    assert_false(READ(&a, "x", "--jsn"));
+    assert_non_null(strstr(problems, "did you mean '--json'?"));
+    assert_false(READ(&a, "x", "--detail", "kernels"));
+    assert_non_null(strstr(problems, "did you mean 'kernel'?"));
+    assert_false(READ(&a, "--json"));
+    assert_non_null(strstr(problems, "SCENARIO is missing"));
+    assert_false(READ(&a, "x", "--seed"));
+    assert_non_null(strstr(problems, "needs a value"));
+    const char *const seeds[] = {"-1", "1.5", "", "18446744073709551616", "0x3", "one"};
+    for (unsigned i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
+        assert_false(READ(&a, "x", "--seed", seeds[i]));
+    }
+    assert_false(READ(&a, "x", "y"));
+    assert_false(READ(&a, "x", "--json=1"));
+    assert_false(READ(&a, "x", "--set", "novalue"));
+    assert_false(READ(&a, "x", "--factor", "1"));
+    assert_false(READ(&a, "x", "--catalogue", ""));
+    /* Every mistake is told in one pass. */
+    assert_false(READ(&a, "--nope", "--seed", "x", "--max-db", "much"));
+    assert_non_null(strstr(problems, "--nope"));
+    assert_non_null(strstr(problems, "--seed"));
+    assert_non_null(strstr(problems, "--max-db"));
+    assert_non_null(strstr(problems, "missing"));
+}
+
+static void test_many_sets(void **state)
+{
+    (void)state;
+    static const char *words[2 * ARGUMENT_SET_MAX + 4];
+    for (int i = 0; i < ARGUMENT_SET_MAX + 1; i++) {
+        words[2 * i] = "--set";
+        words[2 * i + 1] = "a.b=1";
+    }
+    struct arguments a;
+    assert_false(read(&a, 2 * (ARGUMENT_SET_MAX + 1), words));
+    assert_non_null(strstr(problems, "too many"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_formats),   cmocka_unit_test(test_bars),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_good_lines),
+        cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_many_sets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

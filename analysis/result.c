@@ -2,57 +2,82 @@
 
 #include <math.h>
 
-static double overlap(double a_begin, double a_end, double b_begin, double b_end)
-{
-    return fmax(fmin(a_end, b_end) - fmax(a_begin, b_begin), 0.0);
-}
+/* The compute stream as a curve: seconds of compute done until a moment. */
+struct busy_curve {
+    double *begin_s, *finish_s, *before_s; /* [compute op]; before_s: done when it begins */
+    uint32_t count;
+};
 
-/* Time of the stream's ops during which compute ran too. Both streams are first in, first out, so
- * their ops stand in order of time and one sweep finds all overlaps. */
-bool result_stream_of_class(const struct step *step, uint32_t rank_class, enum stream stream,
-                            struct result_stream *out)
+static void trace_compute(struct arena *arena, const struct step *step, uint32_t rank_class,
+                          const struct program *program, struct busy_curve *out)
 {
-    const struct op_times *times = worker_times(step->worker, rank_class);
-    const struct program *program =
-        step->lowered.programs[step->symmetry.ranks[rank_class].program];
-    *out = (struct result_stream){0};
-    uint32_t compute = 0;
+    out->begin_s = ARENA_ARRAY(arena, double, program->op_count);
+    out->finish_s = ARENA_ARRAY(arena, double, program->op_count);
+    out->before_s = ARENA_ARRAY(arena, double, program->op_count);
+    out->count = 0;
+    double done_s = 0.0;
     for (uint32_t i = 0; i < program->op_count; i++) {
-        if (program->ops[i].stream != stream) {
-            continue;
-        }
-        out->op_count++;
-        out->busy_s += times[i].finish_s - times[i].begin_s;
-        out->waited_s += times[i].begin_s - times[i].post_s;
-        for (uint32_t j = compute; stream != STREAM_COMPUTE && j < program->op_count; j++) {
-            if (program->ops[j].stream != STREAM_COMPUTE || times[j].finish_s <= times[i].begin_s) {
-                compute = j == compute ? j + 1 : compute;
-                continue;
-            }
-            if (times[j].begin_s >= times[i].finish_s) {
-                break;
-            }
-            out->hidden_s +=
-                overlap(times[i].begin_s, times[i].finish_s, times[j].begin_s, times[j].finish_s);
+        if (program->ops[i].stream == STREAM_COMPUTE) {
+            struct op_times at = worker_times(step->worker, rank_class, i);
+            out->begin_s[out->count] = at.begin_s;
+            out->finish_s[out->count] = at.finish_s;
+            out->before_s[out->count++] = done_s;
+            done_s += at.finish_s - at.begin_s;
         }
     }
-    return out->op_count > 0;
+}
+
+/* Compute done until at_s. `place` moves forward only: times on one stream never go back. */
+static double done_until(const struct busy_curve *curve, uint32_t *place, double at_s)
+{
+    while (*place + 1 < curve->count && curve->begin_s[*place + 1] <= at_s) {
+        ++*place;
+    }
+    if (curve->count == 0 || at_s < curve->begin_s[*place]) {
+        return 0.0;
+    }
+    return curve->before_s[*place] + fmin(at_s, curve->finish_s[*place]) - curve->begin_s[*place];
+}
+
+static void trace_class(const struct step *step, uint32_t rank_class, struct result_stream *out)
+{
+    struct arena *arena = sim_arena(step->sim);
+    struct arena_mark mark = arena_mark(arena);
+    const struct program *program =
+        step->lowered.programs[step->symmetry.ranks[rank_class].program];
+    uint32_t place[STREAM_COUNT] = {0};
+    struct busy_curve compute;
+    trace_compute(arena, step, rank_class, program, &compute);
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        unsigned stream = program->ops[i].stream;
+        struct op_times at = worker_times(step->worker, rank_class, i);
+        out[stream].op_count++;
+        out[stream].busy_s += at.finish_s - at.begin_s;
+        out[stream].waited_s += at.begin_s - at.post_s;
+        if (stream != STREAM_COMPUTE) {
+            double before_s = done_until(&compute, &place[stream], at.begin_s);
+            out[stream].hidden_s += done_until(&compute, &place[stream], at.finish_s) - before_s;
+        }
+    }
+    arena_rewind(arena, mark);
 }
 
 static void gather_streams(const struct step *step, struct result *out)
 {
-    for (uint32_t i = 0; i < step->symmetry.rank_class_count; i++) {
+    uint32_t class_count = step->symmetry.rank_class_count;
+    out->class_streams =
+        ARENA_ARRAY(sim_arena(step->sim), struct result_stream, (size_t)class_count * STREAM_COUNT);
+    for (uint32_t i = 0; i < class_count; i++) {
+        struct result_stream *mine = out->class_streams + (size_t)i * STREAM_COUNT;
         double share = (double)step->symmetry.ranks[i].rank_count / (double)step->rank_count;
+        trace_class(step, i, mine);
         for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
-            struct result_stream one;
-            if (!result_stream_of_class(step, i, (enum stream)stream, &one)) {
-                continue;
-            }
+            const struct result_stream *one = &mine[stream];
             struct result_stream *sum = &out->streams[stream];
-            sum->busy_s += share * one.busy_s;
-            sum->hidden_s += share * one.hidden_s;
-            sum->waited_s += share * one.waited_s;
-            sum->op_count = one.op_count > sum->op_count ? one.op_count : sum->op_count;
+            sum->busy_s += share * one->busy_s;
+            sum->hidden_s += share * one->hidden_s;
+            sum->waited_s += share * one->waited_s;
+            sum->op_count = one->op_count > sum->op_count ? one->op_count : sum->op_count;
         }
     }
 }

@@ -37,12 +37,10 @@ struct result {
     uint32_t stage_count;
     struct result_failure failure;
     struct result_stream streams[STREAM_COUNT];
+    struct result_stream *class_streams; /* [class x STREAM_COUNT + stream]; NULL when not timed */
     bool timed;
 };
 void result_gather(const struct scenario *scenario, const struct step *step, struct result *out);
-/* One stream of a rank class; false when it has no ops. */
-bool result_stream_of_class(const struct step *step, uint32_t rank_class, enum stream stream,
-                            struct result_stream *out);
 /* What is sharded, split or shortened to make a tenant smaller; and what does not help. */
 const char *result_knob(enum tenant tenant);
 const char *result_no_knob(enum tenant tenant); /* or NULL */

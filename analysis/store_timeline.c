@@ -16,7 +16,6 @@ struct timeline {
     struct store *store;
     const struct step *step;
     const struct program *program;
-    const struct op_times *times;
     uint32_t rank_class;
     enum detail detail;
 };
@@ -156,7 +155,8 @@ static void write_transfer(const struct timeline *t, const struct op *op, const 
 static void write_op(const struct timeline *t, uint32_t index)
 {
     const struct op *op = &t->program->ops[index];
-    const struct op_times *at = &t->times[index];
+    const struct op_times times = worker_times(t->step->worker, t->rank_class, index);
+    const struct op_times *at = &times;
     struct slice s = {
         .begin_ns = digest_ns(at->begin_s),
         .finish_ns = digest_ns(at->finish_s),
@@ -184,6 +184,11 @@ static void write_counter(const struct timeline *t, unsigned track, int64_t at_n
     store_row(t->store, STORE_counter_raw, row, COUNT(row));
 }
 
+static int64_t begin_ns(const struct timeline *t, uint32_t op)
+{
+    return digest_ns(worker_times(t->step->worker, t->rank_class, op).begin_s);
+}
+
 /* The curve follows the host's order of allocations; an allocation is shown when the op that it
  * hangs on begins, and never before an earlier one. Points of one instant: the last one counts. */
 static void write_memory(const struct timeline *t)
@@ -202,7 +207,7 @@ static void write_memory(const struct timeline *t)
         now_ns = next_ns;
         if (i + 1 < ledger->point_count) {
             uint32_t op = t->program->ledger[ledger->points[i + 1].entry].op;
-            int64_t op_ns = op > 0 ? digest_ns(t->times[op - 1].begin_s) : 0;
+            int64_t op_ns = op > 0 ? begin_ns(t, op - 1) : 0;
             next_ns = op_ns > now_ns ? op_ns : now_ns;
         }
         if (i + 1 < ledger->point_count && next_ns == now_ns) {
@@ -233,16 +238,16 @@ void store_timeline(struct store *store, const struct result *result, uint32_t r
         .store = store,
         .step = step,
         .program = step->lowered.programs[step->symmetry.ranks[rank_class].program],
-        .times = worker_times(step->worker, rank_class),
         .rank_class = rank_class,
         .detail = detail,
     };
     for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
-        struct result_stream sums;
-        if (!result_stream_of_class(step, rank_class, (enum stream)stream, &sums)) {
+        const struct result_stream *sums =
+            &result->class_streams[(size_t)rank_class * STREAM_COUNT + stream];
+        if (sums->op_count == 0) {
             continue;
         }
-        write_track(&t, stream, "stream", stream_names[stream], &sums);
+        write_track(&t, stream, "stream", stream_names[stream], sums);
         for (uint32_t i = 0; detail >= DETAIL_OP && i < t.program->op_count; i++) {
             if (t.program->ops[i].stream == stream && store_good(store)) {
                 write_op(&t, i);

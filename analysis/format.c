@@ -69,7 +69,7 @@ struct text format_time(double seconds)
     const struct unit *units = time_units;
     double size = fabs(seconds);
     units += size >= 2.0 * DAY ? 0 : size >= 2.0 * HOUR ? 1 : size >= 2.0 * MINUTE ? 2 : 3;
-    return seconds == 0.0 ? (struct text){"0 s"} : scaled(seconds, units);
+    return size < 0.5 * MILLISECOND * NANOSECOND ? (struct text){"0 s"} : scaled(seconds, units);
 }
 
 struct text format_bytes(double bytes)

@@ -175,11 +175,11 @@ static void print_links(const struct session *s, const struct step *step)
         char from[40], to[40];
         graph_vertex_name(&step->topology.graph, link->from, from, sizeof from);
         graph_vertex_name(&step->topology.graph, link->to, to, sizeof to);
-        fprintf(s->out, "  %-8s %9s moved, %6s of %s on average  %s%s to %s, and %s alike%s\n",
-                link_kind_name(kind_of(step, l)),
-                format_bytes_decimal(network_link_bytes(step->network, best)).s,
-                format_percent(most).s, format_rate(l->bytes_per_s).s, session_dim(s), from, to,
-                format_count(l->link_count).s, session_plain(s));
+        fprintf(s->out, "  %-8s %6s of %8s on average  %s%s to %s (%s alike), %s%s\n",
+                link_kind_name(kind_of(step, l)), format_percent(most).s,
+                format_rate(l->bytes_per_s).s, session_dim(s), from, to,
+                format_count(l->link_count).s,
+                format_bytes_decimal(network_link_bytes(step->network, best)).s, session_plain(s));
     }
 }
 

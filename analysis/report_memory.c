@@ -6,8 +6,8 @@
 #include "sim/units.h"
 
 enum {
-    STAGE_BAR_WIDTH = 20,
-    TENANT_BAR_WIDTH = 24
+    STAGE_BAR_WIDTH = 16,
+    TENANT_BAR_WIDTH = 20
 };
 
 static double usable(const struct result *result)
@@ -20,11 +20,11 @@ static void heading(const struct session *s, const char *text)
     fprintf(s->out, "\n%s%s%s\n", session_bold(s), text, session_plain(s));
 }
 
-/* The largest tenants in words: "moments 42 GiB, weights 21 GiB, activations 9.1 GiB". */
+/* The largest tenants in words: "moments 42.0 GiB, weights 21.0 GiB". */
 static void print_largest(const struct session *s, const struct ledger_result *ledger)
 {
     bool shown[TENANT_COUNT] = {false};
-    for (int place = 0; place < 3; place++) {
+    for (int place = 0; place < 2; place++) {
         int best = -1;
         for (int t = 0; t < TENANT_COUNT; t++) {
             if (!shown[t] && ledger->tenants[t] > 0.0 &&
@@ -41,6 +41,40 @@ static void print_largest(const struct session *s, const struct ledger_result *l
     }
 }
 
+/* Do two stages read the same in the report? */
+static bool alike(const struct result_stage *a, const struct result_stage *b)
+{
+    bool same = a->needed.peak_reserved_bytes == b->needed.peak_reserved_bytes &&
+                a->ledger->failure.failed == b->ledger->failure.failed && a->layers == b->layers;
+    for (unsigned t = 0; same && t < TENANT_COUNT; t++) {
+        same = a->needed.tenants[t] == b->needed.tenants[t];
+    }
+    return same;
+}
+
+/* Alike stages that follow each other are one line; returns the last of them. */
+static uint32_t last_alike(const struct result *result, uint32_t first)
+{
+    uint32_t last = first;
+    while (last + 1 < result->stage_count &&
+           alike(&result->stages[first], &result->stages[last + 1])) {
+        last++;
+    }
+    return last;
+}
+
+static struct text stage_name(const struct result *result, uint32_t first, uint32_t last)
+{
+    struct text name;
+    uint32_t from = result->stages[first].stage, to = result->stages[last].stage;
+    if (from == to) {
+        snprintf(name.s, sizeof name.s, "stage %" PRIu32, from);
+    } else {
+        snprintf(name.s, sizeof name.s, "stages %" PRIu32 "-%" PRIu32, from, to);
+    }
+    return name;
+}
+
 void report_stages(const struct session *s, const struct result *result)
 {
     char title[128];
@@ -49,15 +83,17 @@ void report_stages(const struct session *s, const struct result *result)
     heading(s, title);
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct result_stage *stage = &result->stages[i];
+        uint32_t last = last_alike(result, i);
         double need = stage->needed.peak_reserved_bytes;
         bool fits = !stage->ledger->failure.failed;
-        fprintf(s->out, "  stage %-3" PRIu32 "%s%9s %6s  %s  %-4s%s %s", stage->stage,
+        fprintf(s->out, "  %-12s%s%9s %7s  %s  %-4s%s  %s", stage_name(result, i, last).s,
                 fits ? "" : session_red(s), format_bytes(need).s,
                 format_percent(need / usable(result)).s,
                 format_bar(need / usable(result), STAGE_BAR_WIDTH, s->utf8).s,
                 fits ? "fits" : "FULL", fits ? "" : session_plain(s), session_dim(s));
         print_largest(s, &stage->needed);
         fprintf(s->out, "%s\n", session_plain(s));
+        i = last;
     }
 }
 
@@ -82,21 +118,24 @@ void report_failure(const struct session *s, const struct result *result)
             format_bytes(usable(result)).s, format_bytes(f->short_bytes).s);
     fprintf(s->out, "  would help %s\n", result_knob(f->tenant));
     if (result_no_knob(f->tenant) != NULL) {
-        fprintf(s->out, "  would not  %s: %s are not in them\n", tenant_names[f->tenant],
-                result_no_knob(f->tenant));
+        fprintf(s->out, "  would not  %s\n", result_no_knob(f->tenant));
     }
 }
 
-static void print_tenants(const struct session *s, const struct result *result,
-                          const struct result_stage *stage)
+static void print_tenants(const struct session *s, const struct result *result, uint32_t index,
+                          uint32_t last)
 {
+    const struct result_stage *stage = &result->stages[index];
     const struct ledger_result *ledger = &stage->needed;
     bool fits = !stage->ledger->failure.failed;
     char title[192];
-    snprintf(title, sizeof title,
-             "Stage %" PRIu32 ": %s rank%s like rank %" PRIu32 ", %" PRIu32 " layers", stage->stage,
-             format_count(stage->rank_count).s, stage->rank_count == 1 ? "" : "s",
-             stage->first_rank, stage->layers);
+    char first[64] = "";
+    if (stage->rank_count > 1) {
+        snprintf(first, sizeof first, " like rank %" PRIu32, stage->first_rank);
+    }
+    snprintf(title, sizeof title, "%s: %s rank%s%s, %" PRIu32 " layers%s",
+             stage_name(result, index, last).s, format_count(stage->rank_count).s,
+             stage->rank_count == 1 ? "" : "s", first, stage->layers, last > index ? " each" : "");
     heading(s, title);
     for (unsigned t = 0; t < TENANT_COUNT; t++) {
         double bytes = ledger->tenants[t];
@@ -117,40 +156,44 @@ static void print_tenants(const struct session *s, const struct result *result,
             format_bytes(ledger->peak_allocated_bytes).s);
 }
 
+static void print_cards(const struct session *s, const char *who, double bytes, const char *what,
+                        uint64_t cards)
+{
+    fprintf(s->out, "  %-14s %9s  %-45s %s card%s\n", who, format_bytes_decimal(bytes).s, what,
+            format_count(cards).s, cards == 1 ? "" : "s");
+}
+
 static void print_minimum(const struct session *s, const struct result *result,
                           const struct rule_of_thumb *rule, uint64_t minimum, uint64_t limit)
 {
     const struct configuration *c = &result->scenario->configuration;
     double exact = model_parameters(&c->model, c->training.sequence);
     if (minimum == 0) {
-        fprintf(s->out, "  exact ledger  more than %s GPUs, or no legal layout up to there\n",
+        fprintf(s->out, "  %-14s no legal layout up to %s GPUs holds it\n", "exact ledger",
                 format_count(limit).s);
     } else {
-        fprintf(s->out, "  exact ledger  %s x %s\n", format_count(minimum).s, c->gpu.name);
+        fprintf(s->out, "  %-14s %9s  %-45s %s card%s\n", "exact ledger", "",
+                "smallest legal layout that fits", format_count(minimum).s,
+                minimum == 1 ? "" : "s");
     }
-    fprintf(
-        s->out,
-        "  They differ because the rule takes the nominal %s parameters, every byte of the data\n"
-        "  sheet and no layout; the ledger takes the exact %s, the %s that a process can\n"
-        "  allocate, and the smallest layout that is legal and survives its first two steps.\n",
-        format_quantity(rule->parameters).s, format_quantity(exact).s,
-        format_bytes(usable(result)).s);
+    fprintf(s->out,
+            "  They differ because the rule takes the nominal %s parameters, every byte of the\n"
+            "  data sheet and no layout; the ledger takes the exact %s, the %s that a process\n"
+            "  can allocate, buffers and fragmentation, and only layouts that are legal.\n",
+            format_quantity(rule->parameters).s, format_quantity(exact).s,
+            format_bytes(usable(result)).s);
 }
 
 static void print_rule(const struct session *s, const struct result *result,
                        const struct rule_of_thumb *rule, uint64_t minimum, uint64_t limit)
 {
+    char state[96];
     heading(s, "How many GPUs at least");
-    fprintf(s->out, "  rule of thumb %s GB of state: %.0f bytes x %s parameters: %s card%s\n",
-            format_count((uint64_t)llround(rule->static_bytes / GIGA)).s, rule->bytes_per_parameter,
-            format_quantity(rule->parameters).s, format_count(rule->static_cards).s,
-            rule->static_cards == 1 ? "" : "s");
-    fprintf(s->out, "                with activations (k L b s h x 2) %s GB more: %s card%s\n",
-            format_quantity(rule->activation_bytes / GIGA).s, format_count(rule->cards).s,
-            rule->cards == 1 ? "" : "s");
-    fprintf(s->out, "                to infer only, %s GB of weights: %s card%s\n",
-            format_quantity(rule->inference_bytes / GIGA).s, format_count(rule->inference_cards).s,
-            rule->inference_cards == 1 ? "" : "s");
+    snprintf(state, sizeof state, "of state: %.0f bytes x %s parameters", rule->bytes_per_parameter,
+             format_quantity(rule->parameters).s);
+    print_cards(s, "rule of thumb", rule->static_bytes, state, rule->static_cards);
+    print_cards(s, "", rule->total_bytes, "with activations: k L b s h x bytes", rule->cards);
+    print_cards(s, "", rule->inference_bytes, "of weights alone, to infer", rule->inference_cards);
     print_minimum(s, result, rule, minimum, limit);
 }
 
@@ -160,7 +203,14 @@ void report_memory(const struct session *s, const struct result *result,
     report_head(s, result);
     report_failure(s, result);
     for (uint32_t i = 0; i < result->stage_count; i++) {
-        print_tenants(s, result, &result->stages[i]);
+        uint32_t last = last_alike(result, i);
+        print_tenants(s, result, i, last);
+        i = last;
+    }
+    if (result->step->fits) {
+        fprintf(s->out, "\n%sIt fits%s: %s of %s usable on the fullest rank\n", session_bold(s),
+                session_plain(s), format_bytes(result->step->peak_reserved_bytes).s,
+                format_bytes(usable(result)).s);
     }
     print_rule(s, result, rule, minimum_gpus, limit);
 }

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* Far below a nanosecond, far above the rounding of sums of seconds. */
+static const double MEANINGLESS_S = 1e-12;
+
 /* The compute stream as a curve: seconds of compute done until a moment. */
 struct busy_curve {
     double *begin_s, *finish_s, *before_s; /* [compute op]; before_s: done when it begins */
@@ -56,7 +59,9 @@ static void trace_class(const struct step *step, uint32_t rank_class, struct res
         out[stream].waited_s += at.begin_s - at.post_s;
         if (stream != STREAM_COMPUTE) {
             double before_s = done_until(&compute, &place[stream], at.begin_s);
-            out[stream].hidden_s += done_until(&compute, &place[stream], at.finish_s) - before_s;
+            double after_s = done_until(&compute, &place[stream], at.finish_s);
+            /* Differences of sums: what is smaller than their rounding is nothing. */
+            out[stream].hidden_s += after_s - before_s > MEANINGLESS_S ? after_s - before_s : 0.0;
         }
     }
     arena_rewind(arena, mark);
@@ -181,24 +186,20 @@ void result_gather(const struct scenario *scenario, const struct step *step, str
     }
 }
 
+#define STATE_STAYS "microbatch, sequence, recompute: these bytes do not depend on them"
+#define WORK_STAYS "sharding (ZeRO) and dp: these bytes do not depend on them"
+
 static const struct {
     const char *helps, *does_not;
 } knobs[TENANT_COUNT] = {
-    [TENANT_WEIGHTS] = {"more tp or pp, or sharding zero-3 / fsdp",
-                        "microbatch, sequence and recompute do not"},
-    [TENANT_GRADIENTS] = {"more tp or pp, or sharding zero-2 and up",
-                          "microbatch, sequence and recompute do not"},
-    [TENANT_MASTER] = {"more tp or pp, or sharding zero-1 and up with more dp",
-                       "microbatch, sequence and recompute do not"},
-    [TENANT_MOMENTS] = {"more tp or pp, sharding zero-1 and up with more dp, a leaner optimizer",
-                        "microbatch, sequence and recompute do not"},
-    [TENANT_ACTIVATIONS] = {"smaller microbatch, recompute, sequence_parallel, more tp or cp, "
-                            "shorter sequence",
-                            "sharding (ZeRO) and dp do not"},
-    [TENANT_TEMPORARY] = {"smaller microbatch, more tp or cp, shorter sequence, a fused loss",
-                          "sharding (ZeRO) and dp do not"},
-    [TENANT_COMMUNICATION] = {"fewer communicators, less prefetch, smaller units", NULL},
-    [TENANT_CONTEXT] = {"nothing: it is the price of a process on the card", NULL},
+    [TENANT_WEIGHTS] = {"more tp or pp; zero-3 or fsdp", STATE_STAYS},
+    [TENANT_GRADIENTS] = {"more tp or pp; zero-2 and up", STATE_STAYS},
+    [TENANT_MASTER] = {"more tp or pp; zero-1 and up over more dp", STATE_STAYS},
+    [TENANT_MOMENTS] = {"more tp or pp; zero-1 and up over more dp", STATE_STAYS},
+    [TENANT_ACTIVATIONS] = {"smaller microbatch, recompute, more tp or cp", WORK_STAYS},
+    [TENANT_TEMPORARY] = {"smaller microbatch, more tp or cp", WORK_STAYS},
+    [TENANT_COMMUNICATION] = {"fewer and smaller buffers in flight", NULL},
+    [TENANT_CONTEXT] = {"nothing: the price of a process", NULL},
     [TENANT_FRAGMENTATION] = {"expandable segments of the allocator", NULL},
 };
 

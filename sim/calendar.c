@@ -1,12 +1,12 @@
 /* Invariants
- * 1. A slot is set (time_bits != EMPTY), empty (time_bits == EMPTY, order == 0) or given back
- *    (time_bits == EMPTY, order == GIVEN_BACK + next such slot).
- * 2. A key compares as one 128-bit number: the bits of a time that is not negative grow with the
- *    time; order is rank, then the sequence number of the set, which is never used twice. So two
- *    set slots never compare equal.
- * 3. Slots lie in groups of GROUP (two cache lines). node[group_count + g] is the least of group g,
- *    node[i] the lesser of node[2i] and node[2i + 1], node[1] the least of all; where all are
- *    empty, which empty one stands there does not matter.
+ * 1. A slot is set (its time_bits are those of a time), empty (time_bits == EMPTY + slot, order ==
+ * 0) or given back (time_bits == EMPTY + slot, order == GIVEN_BACK + next such slot).
+ * 2. The bits of a time that is not negative grow with the time, and lie below EMPTY; order is
+ * rank, then the sequence number of the set, which is never used twice. So no two set slots compare
+ *    equal, and two that are not both set never have the same time_bits.
+ * 3. Slots lie in groups of GROUP (the times of one fill a cache line). nodes[group_count + g] is
+ * the least of group g, nodes[i] the lesser of nodes[2i] and nodes[2i + 1], nodes[1] the least of
+ * all.
  * 4. Invariant 3 may be behind for one slot, `vacated` (NONE if none): the one last popped. It is
  *    nearly always set again at once, and then its path is played once instead of twice. */
 #include "sim/calendar.h"
@@ -18,25 +18,23 @@
 
 enum {
     GROUP = 8,
-    RANK_SHIFT = 60
+    LINE = 64,
+    RANK_SHIFT = 60,
+    CACHED_NODES = 2048,
+    SOON = 64
 };
 static const uint32_t NONE = UINT32_MAX;
-static const uint64_t EMPTY = UINT64_MAX;
+static const uint64_t EMPTY = UINT64_C(0x7ff8) << 48; /* above the bits of infinity */
 static const uint64_t GIVEN_BACK = UINT64_C(1) << 63;
 
-__extension__ typedef unsigned __int128 wide_key;
-
-struct key {
-    uint64_t order, time_bits; /* in this order, so that a load of both is one wide_key */
-};
-
 struct node {
-    struct key key;
-    uint32_t slot, unused[3]; /* two siblings fill one cache line */
+    uint64_t time_bits;
+    uint32_t slot;
 };
 
 struct calendar {
-    struct key *keys;   /* slot_capacity */
+    uint64_t *times;    /* time_bits by slot */
+    uint64_t *orders;   /* by slot; read where times are equal only */
     struct node *nodes; /* 2 * group_count; nodes[0] is not used */
     uint64_t sequence;
     uint32_t slot_count, slot_capacity, group_count;
@@ -44,53 +42,63 @@ struct calendar {
     struct arena *arena;
 };
 
-static inline wide_key key_wide(struct key key)
+/* Which of two is the lesser is as good as random, so it must not be a branch: the difference of
+ * the time_bits, both below 2^63, has the sign that tells, and its sign bit makes the mask that
+ * selects. Equal times are a branch, which is foreseen well: they come in crowds or hardly ever. */
+static inline struct node node_lesser(const uint64_t *orders, struct node a, struct node b)
 {
-    return (wide_key)key.time_bits << 64 | key.order;
+    uint64_t difference = b.time_bits - a.time_bits;
+    uint64_t second = 0 - (difference >> 63);
+    if (difference == 0)
+        second = 0 - (uint64_t)(orders[b.slot] < orders[a.slot]);
+    a.time_bits += difference & second;
+    a.slot ^= (a.slot ^ b.slot) & (uint32_t)second;
+    return a;
 }
 
-static inline struct node node_lesser(struct node a, struct node b)
+static inline struct node leaf_lesser(const struct calendar *calendar, uint32_t slot)
 {
-    bool second = key_wide(b.key) < key_wide(a.key);
-    struct node lesser;
-    lesser.key.order = second ? b.key.order : a.key.order;
-    lesser.key.time_bits = second ? b.key.time_bits : a.key.time_bits;
-    lesser.slot = second ? b.slot : a.slot;
-    return lesser;
+    struct node a = {calendar->times[slot], slot}, b = {calendar->times[slot + 1], slot + 1};
+    return node_lesser(calendar->orders, a, b);
 }
 
-static inline struct node leaf(const struct key *keys, uint32_t slot)
-{
-    return (struct node){.key = keys[slot], .slot = slot};
-}
-
-static inline struct node group_least(const struct key *keys, uint32_t group)
+static inline struct node group_least(const struct calendar *calendar, uint32_t group)
 {
     uint32_t first = group * GROUP;
-    struct node a = node_lesser(leaf(keys, first), leaf(keys, first + 1));
-    struct node b = node_lesser(leaf(keys, first + 2), leaf(keys, first + 3));
-    struct node c = node_lesser(leaf(keys, first + 4), leaf(keys, first + 5));
-    struct node d = node_lesser(leaf(keys, first + 6), leaf(keys, first + 7));
-    return node_lesser(node_lesser(a, b), node_lesser(c, d));
+    const uint64_t *orders = calendar->orders;
+    struct node a = leaf_lesser(calendar, first), b = leaf_lesser(calendar, first + 2);
+    struct node c = leaf_lesser(calendar, first + 4), d = leaf_lesser(calendar, first + 6);
+    return node_lesser(orders, node_lesser(orders, a, b), node_lesser(orders, c, d));
 }
 
-static inline void node_store(struct node *node, struct node value)
+/* Asks for the memory that setting a slot touches, where it is more than the cache holds. It is
+ * asked for when the slot becomes the least of one of the SOON parts of the tree: a few pops before
+ * it is popped itself, which is time enough for main memory. */
+static inline void fetch_path(const struct calendar *calendar, uint32_t slot)
 {
-    node->key = value.key;
-    node->slot = value.slot;
+    uint32_t place = calendar->group_count + slot / GROUP;
+    if (place < 2 * CACHED_NODES)
+        return;
+    __builtin_prefetch(&calendar->times[slot], 1);
+    __builtin_prefetch(&calendar->orders[slot], 1);
+    for (; place > CACHED_NODES; place /= 2)
+        __builtin_prefetch(&calendar->nodes[place], 1);
 }
 
-/* Restores invariant 3 above one slot whose key changed. It stops where nothing changes. */
+/* Restores invariant 3 above one slot that changed. Where it neither was nor is the least, nothing
+ * changes further up. */
 static void replay(struct calendar *calendar, uint32_t slot)
 {
     struct node *nodes = calendar->nodes;
     uint32_t group = slot / GROUP, place = calendar->group_count + group;
-    struct node least = group_least(calendar->keys, group);
-    while (key_wide(nodes[place].key) != key_wide(least.key) || nodes[place].slot != least.slot) {
-        node_store(&nodes[place], least);
+    struct node least = group_least(calendar, group);
+    while (nodes[place].slot == slot || least.slot == slot) {
+        nodes[place] = least;
+        if (place / SOON == 1)
+            fetch_path(calendar, least.slot);
         if (place == 1)
             return;
-        least = node_lesser(least, nodes[place ^ 1]);
+        least = node_lesser(calendar->orders, least, nodes[place ^ 1]);
         place /= 2;
     }
 }
@@ -108,23 +116,29 @@ static void rebuild(struct calendar *calendar)
 {
     struct node *nodes = calendar->nodes;
     for (uint32_t group = 0; group < calendar->group_count; group++)
-        node_store(&nodes[calendar->group_count + group], group_least(calendar->keys, group));
+        nodes[calendar->group_count + group] = group_least(calendar, group);
     for (uint32_t place = calendar->group_count - 1; place >= 1; place--)
-        node_store(&nodes[place], node_lesser(nodes[2 * place], nodes[2 * place + 1]));
+        nodes[place] = node_lesser(calendar->orders, nodes[2 * place], nodes[2 * place + 1]);
 }
 
-static void calendar_grow(struct calendar *calendar, uint32_t slot_capacity)
+static uint64_t *grow_array(struct calendar *calendar, const uint64_t *former, uint32_t capacity)
 {
-    struct key *keys = arena_array(calendar->arena, sizeof *keys, slot_capacity, 64);
+    uint64_t *grown = arena_array(calendar->arena, sizeof *grown, capacity, LINE);
     if (calendar->slot_count > 0)
-        memcpy(keys, calendar->keys, calendar->slot_count * sizeof *keys);
-    for (uint32_t slot = calendar->slot_count; slot < slot_capacity; slot++)
-        keys[slot].time_bits = EMPTY;
-    calendar->keys = keys;
-    calendar->slot_capacity = slot_capacity;
-    calendar->group_count = slot_capacity / GROUP;
+        memcpy(grown, former, calendar->slot_count * sizeof *grown);
+    return grown;
+}
+
+static void calendar_grow(struct calendar *calendar, uint32_t capacity)
+{
+    calendar->times = grow_array(calendar, calendar->times, capacity);
+    calendar->orders = grow_array(calendar, calendar->orders, capacity);
+    for (uint32_t slot = calendar->slot_count; slot < capacity; slot++)
+        calendar->times[slot] = EMPTY + slot;
+    calendar->slot_capacity = capacity;
+    calendar->group_count = capacity / GROUP;
     calendar->nodes = arena_array(calendar->arena, sizeof *calendar->nodes,
-                                  2 * (size_t)calendar->group_count, 64);
+                                  2 * (size_t)calendar->group_count, LINE);
     calendar->vacated = NONE;
     rebuild(calendar);
 }
@@ -146,8 +160,8 @@ uint32_t calendar_slot(struct calendar *calendar)
 {
     uint32_t slot = calendar->given_back;
     if (slot != NONE) {
-        calendar->given_back = (uint32_t)calendar->keys[slot].order;
-        calendar->keys[slot].order = 0;
+        calendar->given_back = (uint32_t)calendar->orders[slot];
+        calendar->orders[slot] = 0;
         return slot;
     }
     if (calendar->slot_count == calendar->slot_capacity) {
@@ -157,43 +171,52 @@ uint32_t calendar_slot(struct calendar *calendar)
     return calendar->slot_count++;
 }
 
-static inline bool slot_is_given_back(const struct calendar *calendar, uint32_t slot)
+static inline bool slot_is_set(const struct calendar *calendar, uint32_t slot)
 {
-    struct key key = calendar->keys[slot];
-    return key.time_bits == EMPTY && key.order != 0;
+    return calendar->times[slot] < EMPTY;
+}
+
+static inline bool slot_is_taken(const struct calendar *calendar, uint32_t slot)
+{
+    return slot < calendar->slot_count &&
+           (slot_is_set(calendar, slot) || calendar->orders[slot] == 0);
+}
+
+static inline void slot_empty(struct calendar *calendar, uint32_t slot)
+{
+    calendar->times[slot] = EMPTY + slot;
+    calendar->orders[slot] = 0;
 }
 
 void calendar_set(struct calendar *calendar, uint32_t slot, double time_s, uint32_t rank)
 {
     CHECK(time_s >= 0.0 && time_s < INFINITY);
     CHECK(rank < CALENDAR_RANK_MAX);
-    CHECK(slot < calendar->slot_count && !slot_is_given_back(calendar, slot));
+    CHECK(slot_is_taken(calendar, slot));
     if (slot == calendar->vacated)
         calendar->vacated = NONE;
     else
         replay_vacated(calendar);
     double positive_s = time_s + 0.0; /* -0.0 has the sign bit, 0.0 has not */
-    struct key *key = &calendar->keys[slot];
-    memcpy(&key->time_bits, &positive_s, sizeof key->time_bits);
-    key->order = (uint64_t)rank << RANK_SHIFT | calendar->sequence++;
+    memcpy(&calendar->times[slot], &positive_s, sizeof positive_s);
+    calendar->orders[slot] = (uint64_t)rank << RANK_SHIFT | calendar->sequence++;
     replay(calendar, slot);
 }
 
 void calendar_clear(struct calendar *calendar, uint32_t slot)
 {
-    CHECK(slot < calendar->slot_count && !slot_is_given_back(calendar, slot));
-    struct key *key = &calendar->keys[slot];
-    if (key->time_bits == EMPTY)
+    CHECK(slot_is_taken(calendar, slot));
+    if (!slot_is_set(calendar, slot))
         return;
     replay_vacated(calendar);
-    *key = (struct key){.time_bits = EMPTY};
+    slot_empty(calendar, slot);
     replay(calendar, slot);
 }
 
 void calendar_slot_free(struct calendar *calendar, uint32_t slot)
 {
     calendar_clear(calendar, slot);
-    calendar->keys[slot].order = GIVEN_BACK | calendar->given_back;
+    calendar->orders[slot] = GIVEN_BACK | calendar->given_back;
     calendar->given_back = slot;
 }
 
@@ -201,11 +224,11 @@ bool calendar_peek(struct calendar *calendar, struct calendar_event *event)
 {
     replay_vacated(calendar);
     struct node least = calendar->nodes[1];
-    if (least.key.time_bits == EMPTY)
+    if (least.time_bits >= EMPTY)
         return false;
-    memcpy(&event->time_s, &least.key.time_bits, sizeof event->time_s);
+    memcpy(&event->time_s, &least.time_bits, sizeof event->time_s);
     event->slot = least.slot;
-    event->rank = (uint32_t)(least.key.order >> RANK_SHIFT);
+    event->rank = (uint32_t)(calendar->orders[least.slot] >> RANK_SHIFT);
     return true;
 }
 
@@ -213,7 +236,7 @@ bool calendar_pop(struct calendar *calendar, struct calendar_event *event)
 {
     if (!calendar_peek(calendar, event))
         return false;
-    calendar->keys[event->slot] = (struct key){.time_bits = EMPTY};
+    slot_empty(calendar, event->slot);
     calendar->vacated = event->slot;
     return true;
 }

@@ -1,0 +1,19 @@
+/* bench_list.h - one row for each line of orrery-bench; the aims are those of the performance page.
+ * A new benchmark is a `const struct bench` in its own file, a row here and its file in CMake. */
+#ifndef ORRERY_TESTS_BENCH_LIST_H
+#define ORRERY_TESTS_BENCH_LIST_H
+
+/* clang-format off */
+#define BENCH_LIST \
+    X(bench_hold, 1e3, bench_heap, 1e3, "hold model, 1e3 pending", "events", 40e6) \
+    X(bench_hold, 1e5, bench_heap, 1e5, "hold model, 1e5 pending", "events", 20e6) \
+    X(bench_hold, 1e6, bench_heap, 1e6, "hold model, 1e6 pending", "events", 10e6) \
+    X(bench_fat_tree, 1024, bench_copy, 0, "fair shares, 1 K flows on a fat tree", "completions", 20e3) \
+    X(bench_fat_tree, 4096, bench_copy, 0, "fair shares, 4 K flows on a fat tree", "completions", 20e3) \
+    X(bench_fat_tree, 16384, bench_copy, 0, "fair shares, 16 K flows on a fat tree", "completions", 20e3) \
+    X(bench_rings, 4096, bench_copy, 0, "fair shares, 4 K flows on ring groups", "completions", 500e3) \
+    X(bench_rings, 16384, bench_copy, 0, "fair shares, 16 K flows on ring groups", "completions", 500e3) \
+    X(bench_alone, 4096, bench_copy, 0, "an activity that shares no link, 4 K of them", "completions", 1e6)
+/* clang-format on */
+
+#endif

@@ -58,7 +58,8 @@ struct share *share_create(struct arena *arena, uint32_t link_count, const doubl
     struct share *share = ARENA_NEW(arena, struct share);
     share->arena = arena;
     share->link_count = link_count;
-    share->links = ARENA_ARRAY(arena, struct share_link, link_count);
+    share->links = arena_array(arena, sizeof *share->links, link_count, sizeof *share->links);
+    share->users = ARENA_ARRAY(arena, struct share_users, link_count);
     for (uint32_t i = 0; i < link_count; i++) {
         CHECK(capacity[i] >= 0.0 && capacity[i] < INFINITY);
         share->links[i].capacity = capacity[i];
@@ -85,7 +86,8 @@ static void grow_activities(struct share *share)
     uint32_t former = share->activity_capacity, capacity = former, count = former + 1;
     share->activities =
         share_grow(share, share->activities, sizeof *share->activities, &capacity, count);
-    uint32_t **lists[] = {&share->unused, &share->started, &share->opened, &share->changed};
+    uint32_t **lists[] = {&share->unused, &share->started, &share->opened, &share->changed,
+                          &share->sorted};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         capacity = former;
         *lists[i] = share_grow(share, *lists[i], sizeof **lists[i], &capacity, count);
@@ -115,45 +117,46 @@ static void link_dirty(struct share *share, uint32_t index)
     share->dirty[share->dirty_count++] = index;
 }
 
-static void link_reserve(struct share *share, struct share_link *link)
+static void users_reserve(struct share *share, struct share_users *users)
 {
-    if (link->users != NULL && link->user_count < 1u << link->user_class)
+    if (users->list != NULL && users->count < 1u << users->class)
         return;
-    uint32_t class = link->users != NULL ? link->user_class + 1 : 0;
-    struct share_user *users = block_take(share, class);
-    if (link->users != NULL) {
-        memcpy(users, link->users, link->user_count * sizeof *users);
-        block_give(share, link->user_class, link->users);
+    uint32_t class = users->list != NULL ? users->class + 1 : 0;
+    struct share_user *list = block_take(share, class);
+    if (users->list != NULL) {
+        memcpy(list, users->list, users->count * sizeof *list);
+        block_give(share, users->class, users->list);
     }
-    link->users = users;
-    link->user_class = class;
+    users->list = list;
+    users->class = class;
 }
 
 static void link_enter(struct share *share, uint32_t id, uint32_t place)
 {
     struct share_edge *edge = &share->activities[id].edges[place];
-    struct share_link *link = &share->links[edge->link];
-    link_reserve(share, link);
-    edge->place = link->user_count++;
-    link->users[edge->place] =
+    struct share_users *users = &share->users[edge->link];
+    users_reserve(share, users);
+    edge->place = users->count++;
+    users->list[edge->place] =
         (struct share_user){.weight = edge->weight, .activity = id, .place = place};
-    link->weight_total += edge->weight;
-    CHECK(link->weight_total < WEIGHT_LARGEST);
+    users->weight_total += edge->weight;
+    CHECK(users->weight_total < WEIGHT_LARGEST);
 }
 
 static void link_leave(struct share *share, uint32_t id, const struct share_edge *edge)
 {
     struct share_link *link = &share->links[edge->link];
-    struct share_user last = link->users[--link->user_count];
-    link->users[edge->place] = last;
+    struct share_users *users = &share->users[edge->link];
+    struct share_user last = users->list[--users->count];
+    users->list[edge->place] = last;
     share->activities[last.activity].edges[last.place].place = edge->place;
-    link->weight_total -= edge->weight;
+    users->weight_total -= edge->weight;
     if (share->activities[id].standing == STANDING_FIXED) {
         link->load -= edge->weight * share->levels[id];
         if (share->levels[id] >= link->level)
             link->bound_weight -= edge->weight;
     }
-    if (link->user_count == 0) {
+    if (users->count == 0) {
         link->load = link->bound_weight = 0.0;
         link->level = INFINITY;
     } else if (link->level < INFINITY || link->load > (1.0 - SHARE_MARGIN) * link->capacity) {
@@ -234,7 +237,7 @@ static void activity_advance(struct share *share, struct share_activity *activit
     double done = activity_done(activity, share->now_s);
     double level_time = done / activity->fairness;
     for (uint32_t i = 0; done > 0.0 && i < activity->edge_count; i++)
-        share->links[activity->edges[i].link].moved += level_time * activity->edges[i].weight;
+        share->users[activity->edges[i].link].moved += level_time * activity->edges[i].weight;
     activity->remaining -= done;
     activity->since_s = share->now_s;
 }
@@ -243,11 +246,11 @@ static void activity_advance(struct share *share, struct share_activity *activit
 static void links_moving(struct share *share, const struct share_activity *activity, bool moving)
 {
     for (uint32_t i = 0; i < activity->edge_count; i++) {
-        struct share_link *link = &share->links[activity->edges[i].link];
-        if (moving && link->moving_count++ == 0)
-            link->busy_since_s = share->now_s;
-        if (!moving && --link->moving_count == 0)
-            link->busy_s += share->now_s - link->busy_since_s;
+        struct share_users *users = &share->users[activity->edges[i].link];
+        if (moving && users->moving_count++ == 0)
+            users->busy_since_s = share->now_s;
+        if (!moving && --users->moving_count == 0)
+            users->busy_s += share->now_s - users->busy_since_s;
     }
 }
 
@@ -286,7 +289,7 @@ void share_set_capacity(struct share *share, double now_s, uint32_t link, double
     CHECK(link < share->link_count && capacity >= 0.0 && capacity < INFINITY);
     clock_advance(share, now_s);
     share->links[link].capacity = capacity;
-    if (share->links[link].user_count > 0)
+    if (share->users[link].count > 0)
         link_dirty(share, link);
 }
 
@@ -313,10 +316,10 @@ static bool solve_alone(struct share *share, uint32_t id)
     struct share_activity *activity = &share->activities[id];
     double level = activity->cap_level;
     for (uint32_t i = 0; i < activity->edge_count; i++) {
-        const struct share_link *link = &share->links[activity->edges[i].link];
-        if (link->user_count > 1)
+        const struct share_edge *edge = &activity->edges[i];
+        if (share->users[edge->link].count > 1)
             return false;
-        double own = link->capacity / activity->edges[i].weight;
+        double own = share->links[edge->link].capacity / edge->weight;
         level = own < level ? own : level;
     }
     for (uint32_t i = 0; i < activity->edge_count; i++) {
@@ -331,19 +334,41 @@ static bool solve_alone(struct share *share, uint32_t id)
     return true;
 }
 
-static int compare_ids(const void *a, const void *b)
+enum {
+    DIGIT_BITS = 8,
+    DIGIT_COUNT = 1 << DIGIT_BITS,
+    INSERTION_LARGEST = 32
+};
+
+/* One pass of a radix sort from `ids` to `sorted`; exchanges the two. */
+static void sort_digit(struct share *share, uint32_t **ids, uint32_t **sorted, uint32_t shift)
 {
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-    return (first > second) - (first < second);
+    uint32_t begin[DIGIT_COUNT + 1] = {0};
+    for (uint32_t i = 0; i < share->changed_count; i++)
+        begin[((*ids)[i] >> shift) % DIGIT_COUNT + 1]++;
+    for (uint32_t digit = 1; digit < DIGIT_COUNT; digit++)
+        begin[digit] += begin[digit - 1];
+    for (uint32_t i = 0; i < share->changed_count; i++)
+        (*sorted)[begin[((*ids)[i] >> shift) % DIGIT_COUNT]++] = (*ids)[i];
+    uint32_t *former = *ids;
+    *ids = *sorted;
+    *sorted = former;
 }
 
-static void sort_ids(uint32_t *ids, uint32_t count)
+static void sort_changed(struct share *share)
 {
-    for (uint32_t i = 1; i < count; i++) {
-        if (ids[i - 1] > ids[i]) {
-            qsort(ids, count, sizeof *ids, compare_ids);
-            return;
-        }
+    uint32_t *ids = share->changed;
+    if (share->changed_count > INSERTION_LARGEST) {
+        for (uint32_t shift = 0; shift < 32 && share->activity_count >> shift > 0;
+             shift += DIGIT_BITS)
+            sort_digit(share, &share->changed, &share->sorted, shift);
+        return;
+    }
+    for (uint32_t i = 1; i < share->changed_count; i++) {
+        uint32_t id = ids[i], place = i;
+        for (; place > 0 && ids[place - 1] > id; place--)
+            ids[place] = ids[place - 1];
+        ids[place] = id;
     }
 }
 
@@ -372,7 +397,7 @@ size_t share_solve(struct share *share, double now_s, const uint32_t **changed)
         share_solve_region(share);
         apply_opened(share);
     }
-    sort_ids(share->changed, share->changed_count);
+    sort_changed(share);
     *changed = share->changed;
     return share->changed_count;
 }
@@ -389,19 +414,21 @@ double share_finish_s(const struct share *share, uint32_t activity)
     return share->activities[activity].finish_s;
 }
 
-double share_moved(const struct share *share, uint32_t index, double now_s)
+double share_moved(const struct share *share, uint32_t link, double now_s)
 {
-    const struct share_link *link = &share->links[index];
-    double moved = link->moved;
-    for (uint32_t i = 0; i < link->user_count; i++) {
-        const struct share_activity *activity = &share->activities[link->users[i].activity];
-        moved += activity_done(activity, now_s) / activity->fairness * link->users[i].weight;
+    CHECK(link < share->link_count);
+    const struct share_users *users = &share->users[link];
+    double moved = users->moved;
+    for (uint32_t i = 0; i < users->count; i++) {
+        const struct share_activity *activity = &share->activities[users->list[i].activity];
+        moved += activity_done(activity, now_s) / activity->fairness * users->list[i].weight;
     }
     return moved;
 }
 
-double share_busy_s(const struct share *share, uint32_t index, double now_s)
+double share_busy_s(const struct share *share, uint32_t link, double now_s)
 {
-    const struct share_link *link = &share->links[index];
-    return link->busy_s + (link->moving_count > 0 ? now_s - link->busy_since_s : 0.0);
+    CHECK(link < share->link_count);
+    const struct share_users *users = &share->users[link];
+    return users->busy_s + (users->moving_count > 0 ? now_s - users->busy_since_s : 0.0);
 }

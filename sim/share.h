@@ -29,10 +29,10 @@ struct share_use {
 struct share *share_create(struct arena *arena, uint32_t link_count, const double *capacity);
 double share_weight(double weight); /* rounded to a multiple of 2^-24, at least 2^-24 */
 
-/* Starts an activity; `uses` is copied (several uses of one link add up). `cap` > 0 is its own ceiling
- * in units/s (INFINITY: none; an activity without links must have a finite cap). `fairness` > 0;
- * where it is not 1, fairness x weight is rounded as by share_weight, so take whole numbers. The
- * weights on one link must add up to less than 2^28. Its rate is 0 until the next share_solve.
+/* Starts an activity; `uses` is copied (several uses of one link add up). `cap` > 0 is its own
+ * ceiling in units/s (INFINITY: none; an activity without links must have a finite cap). `fairness`
+ * > 0; where it is not 1, fairness x weight is rounded as by share_weight, so take whole numbers.
+ * The weights on one link must add up to less than 2^28. Its rate is 0 until the next share_solve.
  * Returns its id (ids are reused). */
 uint32_t share_start(struct share *share, double now_s, double work, double cap, double fairness,
                      const struct share_use *uses, size_t use_count);

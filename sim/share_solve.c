@@ -33,64 +33,37 @@
 
 #include "sim/check.h"
 
-static void heap_put(struct share *share, uint32_t place, struct share_item item)
-{
-    share->heap[place] = item;
-    if (item.thing < share->link_count)
-        share->links[item.thing].heap_place = place;
-}
-
-static void heap_up(struct share *share, uint32_t place)
-{
-    struct share_item item = share->heap[place];
-    while (place > 0 && item.key < share->heap[(place - 1) / 2].key) {
-        heap_put(share, place, share->heap[(place - 1) / 2]);
-        place = (place - 1) / 2;
-    }
-    heap_put(share, place, item);
-}
-
-static void heap_down(struct share *share, uint32_t place)
-{
-    struct share_item item = share->heap[place];
-    for (;;) {
-        uint32_t child = 2 * place + 1;
-        if (child >= share->heap_count)
-            break;
-        if (child + 1 < share->heap_count && share->heap[child + 1].key < share->heap[child].key)
-            child++;
-        if (share->heap[child].key >= item.key)
-            break;
-        heap_put(share, place, share->heap[child]);
-        place = child;
-    }
-    heap_put(share, place, item);
-}
-
 static void heap_push(struct share *share, uint32_t thing, double key)
 {
     share->heap = share_grow(share, share->heap, sizeof *share->heap, &share->heap_capacity,
                              share->heap_count + 1);
-    share->heap[share->heap_count] = (struct share_item){.key = key, .thing = thing};
-    heap_up(share, share->heap_count++);
+    struct share_item *heap = share->heap;
+    uint32_t place = share->heap_count++;
+    for (; place > 0 && key < heap[(place - 1) / 2].key; place = (place - 1) / 2)
+        heap[place] = heap[(place - 1) / 2];
+    heap[place] = (struct share_item){.key = key, .thing = thing};
+}
+
+/* Puts `item` in the place of the top. */
+static void heap_replace(struct share *share, struct share_item item)
+{
+    struct share_item *heap = share->heap;
+    uint32_t place = 0, count = share->heap_count;
+    for (uint32_t child; (child = 2 * place + 1) < count; place = child) {
+        if (child + 1 < count)
+            child += heap[child + 1].key < heap[child].key;
+        if (heap[child].key >= item.key)
+            break;
+        heap[place] = heap[child];
+    }
+    heap[place] = item;
 }
 
 static void heap_pop(struct share *share)
 {
-    share->heap[0] = share->heap[--share->heap_count];
+    struct share_item last = share->heap[--share->heap_count];
     if (share->heap_count > 0)
-        heap_down(share, 0);
-}
-
-static void link_key(struct share *share, const struct share_link *link, double key)
-{
-    uint32_t place = link->heap_place;
-    double former = share->heap[place].key;
-    share->heap[place].key = key;
-    if (key < former)
-        heap_up(share, place);
-    else if (key > former)
-        heap_down(share, place);
+        heap_replace(share, last);
 }
 
 /* A level below which the link needs no look (invariant 3). */
@@ -106,24 +79,49 @@ static double link_bound(const struct share *share, const struct share_link *lin
     return bound > share->level_now ? bound : share->level_now;
 }
 
+/* Is link_bound finite? */
+static bool link_is_pending(const struct share_link *link)
+{
+    double slack = link->capacity - SHARE_MARGIN * link->capacity - link->settled_load;
+    return slack <= 0.0 || link->open_weight > 0.0 || link->level < INFINITY;
+}
+
+static void link_live(struct share *share, struct share_link *link, bool live)
+{
+    share->live_count += (uint32_t)live - (uint32_t)link->live;
+    link->live = live;
+}
+
+/* Has the heap look at the link at `key` or before. What stood higher in the heap is stale then; a
+ * key that is too low is corrected when its turn comes. */
+static void link_key(struct share *share, struct share_link *link, double key)
+{
+    if (key < link->key) {
+        link->key = key;
+        heap_push(share, (uint32_t)(link - share->links), key);
+    }
+}
+
 static void link_refresh(struct share *share, struct share_link *link)
 {
+    double bound = link_bound(share, link);
     link->exact = false;
-    link_key(share, link, link_bound(share, link));
+    link_live(share, link, bound < INFINITY);
+    link_key(share, link, bound);
 }
 
 /* Takes the link into the region, with all its users as they are. */
-static bool link_join(struct share *share, struct share_link *link)
+static void link_join(struct share *share, struct share_link *link)
 {
     if (link->region == share->region)
-        return false;
+        return;
     link->region = share->region;
-    link->exact = false;
+    link->exact = link->live = false;
+    link->key = INFINITY;
     link->open_weight = link->bound_weight;
     link->settled_load = link->load;
     if (link->level < INFINITY)
         link->settled_load -= link->bound_weight * link->level;
-    return true;
 }
 
 /* Does this link hold an activity of this level? Then its weight is part of open_weight. */
@@ -146,15 +144,12 @@ static void activity_open(struct share *share, uint32_t id)
     for (uint32_t i = 0; i < activity->edge_count; i++) {
         const struct share_edge *edge = &activity->edges[i];
         struct share_link *link = &share->links[edge->link];
-        bool joined = link_join(share, link);
+        link_join(share, link);
         if (!fixed || !link_holds(link, former)) {
             link->settled_load -= edge->weight * former;
             link->open_weight += edge->weight;
         }
-        if (joined)
-            heap_push(share, edge->link, link_bound(share, link));
-        else
-            link_refresh(share, link);
+        link_refresh(share, link);
     }
     if (activity->cap_level < INFINITY)
         heap_push(share, share->link_count + id, activity->cap_level);
@@ -177,16 +172,17 @@ static void activity_decide(struct share *share, uint32_t id, double level)
     for (uint32_t i = 0; i < activity->edge_count; i++) {
         const struct share_edge *edge = &activity->edges[i];
         struct share_link *link = &share->links[edge->link];
-        bool joined = link_join(share, link);
+        bool joined = link->region != share->region;
+        link_join(share, link);
         if (fixed && !link_holds(link, former))
             link->settled_load -= edge->weight * former;
         else
             link->open_weight -= edge->weight;
         link->settled_load += edge->weight * level;
-        if (joined)
-            heap_push(share, edge->link, link_bound(share, link));
-        else if (link->exact)
+        if (joined || link->exact)
             link_refresh(share, link);
+        else
+            link_live(share, link, link_is_pending(link));
     }
 }
 
@@ -216,20 +212,20 @@ static void sort_groups(struct share_group *groups, uint32_t count)
 }
 
 /* The users that have a level, as (level, weight), ascending; neighbours alike are one. */
-static uint32_t link_groups(struct share *share, const struct share_link *link)
+static uint32_t link_groups(struct share *share, const struct share_users *users)
 {
     share->groups = share_grow(share, share->groups, sizeof *share->groups, &share->group_capacity,
-                               link->user_count);
+                               users->count);
     struct share_group *groups = share->groups;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < link->user_count; i++) {
-        double level = share->levels[link->users[i].activity];
+    for (uint32_t i = 0; i < users->count; i++) {
+        double level = share->levels[users->list[i].activity];
         if (level == INFINITY)
             continue;
         if (count > 0 && groups[count - 1].level == level)
-            groups[count - 1].weight += link->users[i].weight;
+            groups[count - 1].weight += users->list[i].weight;
         else
-            groups[count++] = (struct share_group){level, link->users[i].weight};
+            groups[count++] = (struct share_group){level, users->list[i].weight};
     }
     sort_groups(groups, count);
     return count;
@@ -238,9 +234,10 @@ static uint32_t link_groups(struct share *share, const struct share_link *link)
 /* Fills the link from below (see above). Returns where it binds, with the weight of those held. */
 static double link_fill(struct share *share, const struct share_link *link, double *held_weight)
 {
-    uint32_t count = link_groups(share, link);
+    const struct share_users *users = &share->users[link - share->links];
+    uint32_t count = link_groups(share, users);
     const struct share_group *groups = share->groups;
-    double left = link->capacity, weight = link->weight_total, level = left / weight;
+    double left = link->capacity, weight = users->weight_total, level = left / weight;
     for (uint32_t i = 0; i < count && groups[i].level < level;) {
         double reached = groups[i].level, group_weight = 0.0;
         for (; i < count && groups[i].level == reached; i++)
@@ -254,25 +251,27 @@ static double link_fill(struct share *share, const struct share_link *link, doub
     return level;
 }
 
-static void link_bind(struct share *share, struct share_link *link)
+static void link_bind(struct share *share, struct share_link *link, double held_weight)
 {
-    double level = share->level_now, held_weight = link->held_weight;
+    const struct share_users *users = &share->users[link - share->links];
+    double level = share->level_now;
     link->exact = false;
-    link_key(share, link, INFINITY);
-    for (uint32_t i = 0; i < link->user_count; i++)
-        if (share->levels[link->users[i].activity] > level)
-            activity_decide(share, link->users[i].activity, level);
+    for (uint32_t i = 0; i < users->count; i++)
+        if (share->levels[users->list[i].activity] > level)
+            activity_decide(share, users->list[i].activity, level);
     link->level = level;
     link->bound_weight = link->open_weight = held_weight;
     link->settled_load = link->capacity - held_weight * level;
     link->exact = true;
+    link_live(share, link, false);
 }
 
 /* The link binds above its former level: those it held may rise. */
 static void link_release(struct share *share, struct share_link *link)
 {
-    for (uint32_t i = 0; i < link->user_count; i++) {
-        uint32_t id = link->users[i].activity;
+    const struct share_users *users = &share->users[link - share->links];
+    for (uint32_t i = 0; i < users->count; i++) {
+        uint32_t id = users->list[i].activity;
         if (share->activities[id].standing == STANDING_FIXED && link_holds(link, share->levels[id]))
             activity_open(share, id);
     }
@@ -285,6 +284,7 @@ static void link_release(struct share *share, struct share_link *link)
 static void link_wait(struct share *share, struct share_link *link, double level)
 {
     link->exact = true;
+    link_live(share, link, level < INFINITY);
     link_key(share, link, level);
 }
 
@@ -292,22 +292,23 @@ static void link_wait(struct share *share, struct share_link *link, double level
  * should have bound below level_now. */
 static bool link_examine(struct share *share, struct share_link *link)
 {
-    if (link->exact) {
-        link_bind(share, link);
-        return true;
+    if (!link->exact) {
+        double bound = link_bound(share, link);
+        if (bound > share->level_now) {
+            link->key = bound;
+            heap_replace(share, (struct share_item){bound, share->heap[0].thing});
+            return true;
+        }
     }
-    double bound = link_bound(share, link);
-    if (bound > share->level_now) {
-        link_key(share, link, bound);
-        return true;
-    }
-    double level = link_fill(share, link, &link->held_weight);
+    heap_pop(share);
+    link->key = INFINITY;
+    double held_weight, level = link_fill(share, link, &held_weight);
     if (level < share->level_now)
         return false;
     if (level > link->level)
         link_release(share, link);
     else if (level == share->level_now)
-        link_bind(share, link);
+        link_bind(share, link, held_weight);
     else
         link_wait(share, link, level);
     return true;
@@ -322,16 +323,20 @@ static void cap_reached(struct share *share, uint32_t id)
 
 static bool fill(struct share *share)
 {
-    while (share->heap_count > 0 && share->heap[0].key < INFINITY) {
+    while (share->live_count > 0 || share->open_count > 0) {
+        CHECK(share->heap_count > 0 && share->heap[0].key >= share->level_now);
         struct share_item top = share->heap[0];
-        CHECK(top.key >= share->level_now);
         share->level_now = top.key;
-        if (top.thing >= share->link_count)
+        if (top.thing >= share->link_count) {
             cap_reached(share, top.thing - share->link_count);
-        else if (!link_examine(share, &share->links[top.thing]))
+            continue;
+        }
+        struct share_link *link = &share->links[top.thing];
+        if (link->key != top.key)
+            heap_pop(share);
+        else if (!link_examine(share, link))
             return false;
     }
-    CHECK(share->open_count == 0);
     return true;
 }
 
@@ -341,7 +346,7 @@ static void region_begin(struct share *share)
     CHECK(share->region != 0);
     share->heap_count = 0;
     share->level_now = 0.0;
-    share->open_count = 0;
+    share->open_count = share->live_count = 0;
 }
 
 static void dirty_forget(struct share *share)
@@ -376,14 +381,13 @@ void share_solve_all(struct share *share)
     open_all_activities(share);
     for (uint32_t index = 0; index < share->link_count; index++) {
         struct share_link *link = &share->links[index];
-        if (link->user_count == 0)
+        if (share->users[index].count == 0)
             continue;
-        link->region = share->region;
-        link->exact = false;
         link->level = INFINITY;
+        link_join(share, link);
         link->bound_weight = link->settled_load = 0.0;
-        link->open_weight = link->weight_total;
-        heap_push(share, index, link_bound(share, link));
+        link->open_weight = share->users[index].weight_total;
+        link_refresh(share, link);
     }
     CHECK(fill(share));
     dirty_forget(share);
@@ -396,8 +400,10 @@ void share_solve_region(struct share *share)
         activity_open(share, share->started[i]);
     for (uint32_t i = 0; i < share->dirty_count; i++) {
         struct share_link *link = &share->links[share->dirty[i]];
-        if (link->user_count > 0 && link_join(share, link))
-            heap_push(share, share->dirty[i], link_bound(share, link));
+        if (share->users[share->dirty[i]].count == 0)
+            continue;
+        link_join(share, link);
+        link_refresh(share, link);
     }
     if (!fill(share))
         share_solve_all(share);

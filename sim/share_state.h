@@ -42,20 +42,24 @@ struct share_activity {
     double rate, remaining, since_s, finish_s; /* remaining: work left at since_s */
 };
 
+/* What the solver reads of a link, in one cache line; the rest is in share_users. */
 struct share_link {
     double capacity;
-    double weight_total; /* exact sum over users */
     double load;         /* sum of weight x level, up to rounding */
     double level;        /* where the link binds; INFINITY: it binds nobody */
     double bound_weight; /* exact sum over users with that level (or above, while solving) */
-    struct share_user *users;
-    uint32_t user_count, user_class;
     /* while solving (see share_solve.c) */
-    double settled_load, open_weight, held_weight;
-    uint32_t region, heap_place;
-    bool exact, dirty;
-    uint32_t moving_count; /* users with a positive rate */
+    double settled_load, open_weight, key;
+    uint32_t region;
+    bool exact, live, dirty;
+};
+
+struct share_users {
+    struct share_user *list;
+    uint32_t count, class;
+    double weight_total; /* exact sum over users */
     double moved, busy_s, busy_since_s;
+    uint32_t moving_count; /* users with a positive rate */
 };
 
 struct share_item {
@@ -67,29 +71,31 @@ struct share_group {
     double level, weight;
 };
 
-/* Room for the rounding of a link's load, relative to its capacity: far above what sums lose. Decides
- * only how soon a link is looked at, never a rate. */
+/* Room for the rounding of a link's load, relative to its capacity: far above what sums lose.
+ * Decides only how soon a link is looked at, never a rate. */
 #define SHARE_MARGIN 1e-9
 
-enum { SHARE_CLASS_COUNT = 32
+enum {
+    SHARE_CLASS_COUNT = 32
 };
 
 struct share {
     struct arena *arena;
     struct share_link *links;
+    struct share_users *users; /* by link */
     uint32_t link_count;
     struct share_activity *activities;
     double *levels; /* by activity; INFINITY while it is waiting or open */
     uint32_t activity_count, activity_capacity;
     double now_s;
-    uint32_t *unused, *started, *dirty, *opened, *changed; /* activities; dirty: links */
+    uint32_t *unused, *started, *dirty, *opened, *changed, *sorted; /* activities; dirty: links */
     uint32_t unused_count, started_count, dirty_count, opened_count, changed_count;
     uint32_t dirty_capacity;
     struct share_item *heap;
     uint32_t heap_count, heap_capacity;
     struct share_group *groups;
     uint32_t group_capacity;
-    uint32_t region, open_count;
+    uint32_t region, open_count, live_count;
     double level_now; /* how far the filling has come */
     void *free_blocks[SHARE_CLASS_COUNT];
 };

@@ -1,0 +1,178 @@
+/* Every entry of the built-in catalogue reads without a problem, has a sentence and names its
+ * sources; the quick way to one entry finds what a parse of the whole file finds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scenarios/catalogue.h"
+#include "scenarios/scenario.h"
+#include "scenarios/schema.h"
+#include "topology/topology_kind.h"
+
+struct opened {
+    struct arena *arena;
+    struct problems *problems;
+    struct catalogue quick, whole;
+};
+
+static struct opened open_catalogue(void)
+{
+    struct opened o = {.arena = arena_create()};
+    o.problems = ARENA_NEW(o.arena, struct problems);
+    o.problems->arena = o.arena;
+    catalogue_open(&o.quick, o.arena, NULL, o.problems);
+    catalogue_open(&o.whole, o.arena, NULL, o.problems);
+    return o;
+}
+
+static void assert_same(const struct value *a, const struct value *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->mark.line, b->mark.line);
+    assert_int_equal(a->mark.column, b->mark.column);
+    assert_int_equal(a->count, b->count);
+    if (a->kind == VALUE_WORD)
+        assert_string_equal(a->text, b->text);
+    const struct value *y = b->first;
+    for (const struct value *x = a->first; x; x = x->next, y = y->next) {
+        if (x->key)
+            assert_string_equal(x->key, y->key);
+        assert_same(x, y);
+    }
+}
+
+static void test_one_entry_is_found_as_in_the_whole(void **state)
+{
+    (void)state;
+    struct opened o = open_catalogue();
+    for (enum family f = 0; f < FAMILY_CATALOGUE_COUNT; f++) {
+        struct name_list names = catalogue_names(&o.whole, f);
+        assert_true(names.count > 0);
+        for (unsigned i = 0; i < names.count; i++) {
+            const struct value *quick = catalogue_find(&o.quick, f, names.names[i]);
+            if (quick == NULL)
+                fail_msg("%s: not found", names.names[i]);
+            assert_same(quick, catalogue_find(&o.whole, f, names.names[i]));
+        }
+        assert_null(catalogue_find(&o.quick, f, "no-such-entry"));
+        assert_null(catalogue_find(&o.quick, f, ""));
+        assert_null(catalogue_find(&o.quick, f, " doc"));
+        assert_null(o.quick.root[f]); /* the quick way was taken */
+    }
+    assert_int_equal(o.problems->error_count, 0);
+    arena_destroy(o.arena);
+}
+
+/* Rows of the table that the entry leaves to their defaults are fine; keys outside it are not. */
+static void check_keys(const struct value *entry, const char *name,
+                       const struct schema_section *section, struct params options)
+{
+    struct params table = schema_table(section);
+    for (const struct value *key = entry->first; key; key = key->next) {
+        const char *spelt = schema_spelling(section, key->key);
+        bool known = catalogue_describes(spelt) || strcmp(spelt, "kind") == 0;
+        for (unsigned i = 0; i < table.count; i++)
+            known |= strcmp(spelt, table.rows[i].name) == 0;
+        for (unsigned i = 0; i < options.count; i++)
+            known |= strcmp(spelt, options.rows[i].name) == 0;
+        if (!known)
+            fail_msg("%s: unknown key %s", name, key->key);
+    }
+}
+
+/* A source may stand for all keys that begin alike (attention_flash2). */
+static void check_description(const struct value *entry, const char *name,
+                              const struct schema_section *section)
+{
+    const struct value *sources = value_find(entry, "sources");
+    const struct value *errors = value_find(entry, "errors");
+    struct params table = schema_table(section);
+    if (*catalogue_doc(entry) == '\0' || sources == NULL || sources->count == 0)
+        fail_msg("%s: no doc or no sources", name);
+    const struct value *lists[] = {sources, errors};
+    for (unsigned l = 0; l < 2; l++) {
+        for (const struct value *s = lists[l] ? lists[l]->first : NULL; s; s = s->next) {
+            bool known = strcmp(s->key, "default") == 0 || value_find(entry, s->key) != NULL;
+            for (unsigned i = 0; i < table.count; i++)
+                known |= strncmp(s->key, table.rows[i].name, strlen(s->key)) == 0;
+            if (!known)
+                fail_msg("%s: a source or error of %s, which is no key", name, s->key);
+        }
+    }
+}
+
+static const enum section sections[FAMILY_CATALOGUE_COUNT] = {
+    [FAMILY_GPUS] = SECTION_GPU,          [FAMILY_NODES] = SECTION_NODE,
+    [FAMILY_FABRICS] = SECTION_FABRIC,    [FAMILY_MODELS] = SECTION_MODEL,
+    [FAMILY_SOFTWARE] = SECTION_SOFTWARE,
+};
+
+static struct params kind_options_of(const struct value *entry, enum family family)
+{
+    const struct value *word = value_find(entry, "kind");
+    enum topology_role role = family == FAMILY_NODES ? TOPOLOGY_NODE : TOPOLOGY_FABRIC;
+    const struct topology_kind *kind = word ? topology_find(role, word->text) : NULL;
+    return kind ? (struct params){kind->options, kind->option_count} : (struct params){NULL, 0};
+}
+
+static void test_every_entry_reads(void **state)
+{
+    (void)state;
+    struct opened o = open_catalogue();
+    static char object[1 << 14];
+    for (enum family f = 0; f < FAMILY_CATALOGUE_COUNT; f++) {
+        const struct schema_section *section = schema_section(sections[f]);
+        struct name_list names = catalogue_names(&o.whole, f);
+        for (unsigned i = 0; i < names.count; i++) {
+            const struct value *entry = catalogue_find(&o.whole, f, names.names[i]);
+            struct reader reader = {.arena = o.arena, .problems = o.problems};
+            struct params options = kind_options_of(entry, f);
+            struct kind_options values;
+            bool wired = f == FAMILY_NODES || f == FAMILY_FABRICS;
+            assert_true(!wired || value_find(entry, "kind") != NULL);
+            check_keys(entry, names.names[i], section, options);
+            check_description(entry, names.names[i], section);
+            struct value *spelt = value_new(o.arena, VALUE_MAPPING, entry->mark);
+            for (const struct value *m = entry->first; m; m = m->next) {
+                struct value *copy = value_share(o.arena, m);
+                copy->key = schema_spelling(section, m->key);
+                value_append(spelt, copy);
+            }
+            bool good = reader_fill(&reader, spelt, names.names[i], schema_table(section), object);
+            good &= reader_fill_options(&reader, spelt, names.names[i], options, &values);
+            if (!good)
+                fail_msg("%s", o.problems->kept[0].text);
+        }
+    }
+    arena_destroy(o.arena);
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    const struct catalogue_entry *entries = NULL;
+    struct error error = {{0}};
+    unsigned count = scenario_list("gpus", NULL, arena, &entries, &error);
+    assert_true(count > 5);
+    assert_string_equal(error.text, "");
+    assert_true(*entries[0].doc != '\0');
+    assert_int_equal(scenario_list("trees", NULL, arena, &entries, &error), 0);
+    assert_string_equal(error.text, "the catalogue has no family 'trees'");
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_entry_is_found_as_in_the_whole),
+        cmocka_unit_test(test_every_entry_reads),
+        cmocka_unit_test(test_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* The scenario files that ship: each reads without an error, and the main one, cut off anywhere or
+ * with any byte changed, never crashes the reader. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scenarios/scenario.h"
+
+static void test_every_file_is_sound(void **state)
+{
+    (void)state;
+    DIR *folder = opendir(ORRERY_SCENARIOS);
+    unsigned count = 0;
+    assert_non_null(folder);
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        const char *dot = strrchr(entry->d_name, '.');
+        char path[1024];
+        struct error error = {{0}};
+        if (dot == NULL || strcmp(dot, ".yaml") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", ORRERY_SCENARIOS, entry->d_name);
+        struct scenario *scenario = scenario_read(path, NULL, 0, NULL, &error);
+        if (scenario == NULL)
+            fail_msg("%s", error.text);
+        if (scenario->error_count > 0)
+            fail_msg("%s:%u: %s", path, scenario->problems[0].line, scenario->problems[0].text);
+        assert_true(*scenario->name != '\0');
+        scenario_destroy(scenario);
+        count++;
+    }
+    closedir(folder);
+    assert_true(count > 10);
+}
+
+static void read_any(const char *text, size_t size)
+{
+    struct error error = {{0}};
+    struct scenario *scenario = scenario_read("t.yaml", text, size, NULL, &error);
+    assert_non_null(scenario);
+    scenario_destroy(scenario);
+}
+
+static void test_main_file_garbled(void **state)
+{
+    (void)state;
+    char text[8192];
+    FILE *file = fopen(ORRERY_SCENARIOS "/llama3-70b-64xh100.yaml", "rb");
+    assert_non_null(file);
+    size_t size = fread(text, 1, sizeof text, file);
+    fclose(file);
+    assert_true(size > 200 && size < sizeof text);
+    for (size_t at = 0; at < size; at++) {
+        char kept = text[at];
+        if (at % 3 == 0) /* test_hostile cuts a shorter file everywhere */
+            read_any(text, at);
+        text[at] = (char)(kept ^ (1 << (at % 8)));
+        read_any(text, size);
+        text[at] = kept;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_file_is_sound),
+        cmocka_unit_test(test_main_file_garbled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

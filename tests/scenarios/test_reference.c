@@ -1,0 +1,140 @@
+/* The generated documents cover the tables: every key stands in the reference, the schema is JSON
+ * and has a property for every key of every section, and every table's defaults are in range. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "scenarios/quantity.h"
+#include "scenarios/scenario.h"
+#include "scenarios/schema.h"
+
+static char *printed(void (*print)(FILE *out))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    print(out);
+    fclose(out);
+    return text;
+}
+
+static void test_reference_has_every_key(void **state)
+{
+    (void)state;
+    char *text = printed(scenario_print_reference), row[128];
+    for (enum section s = 0; s < SECTION_COUNT; s++) {
+        const struct schema_section *section = schema_section(s);
+        struct params tables[] = {section->keys, schema_table(section)};
+        for (unsigned t = 0; t < 2; t++) {
+            for (unsigned i = 0; i < tables[t].count; i++) {
+                snprintf(row, sizeof row, "\n| `%s` | ", tables[t].rows[i].name);
+                if (strstr(text, row) == NULL)
+                    fail_msg("%s.%s", section->path, tables[t].rows[i].name);
+            }
+        }
+    }
+    free(text);
+}
+
+/* The object of a section inside the schema: behind `items` or the second alternative. */
+static const json_t *object_of(const json_t *schema)
+{
+    const json_t *items = json_object_get(schema, "items");
+    const json_t *either = json_object_get(schema, "anyOf");
+    if (items)
+        return items;
+    return either ? json_array_get(either, 1) : schema;
+}
+
+static const json_t *find_section(const json_t *root, const char *path)
+{
+    const json_t *at = root;
+    char copy[64];
+    snprintf(copy, sizeof copy, "%s", path);
+    for (char *key = strtok(copy, "."); key; key = strtok(NULL, "."))
+        at = json_object_get(json_object_get(object_of(at), "properties"), key);
+    return object_of(at);
+}
+
+static void test_schema_has_every_key(void **state)
+{
+    (void)state;
+    char *text = printed(scenario_print_schema);
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL)
+        fail_msg("%s at %d:%d", error.text, error.line, error.column);
+    for (enum section s = 0; s < SECTION_COUNT; s++) {
+        const struct schema_section *section = schema_section(s);
+        const json_t *properties = json_object_get(find_section(root, section->path), "properties");
+        struct params tables[] = {section->keys, schema_table(section)};
+        assert_non_null(properties);
+        for (unsigned t = 0; t < 2; t++) {
+            for (unsigned i = 0; i < tables[t].count; i++)
+                assert_non_null(json_object_get(properties, tables[t].rows[i].name));
+        }
+    }
+    json_decref(root);
+    free(text);
+}
+
+static bool fallback_reads(const struct param *param)
+{
+    struct quantity quantity;
+    char why[QUANTITY_TEXT_MAX];
+    if (param->type == PARAM_TEXT || param->fallback == NULL ||
+        strcmp(param->fallback, READER_AUTO) == 0)
+        return true;
+    if (param->type == PARAM_CHOICE) {
+        unsigned i = 0;
+        while (param->choices[i] && strcmp(param->choices[i], param->fallback) != 0)
+            i++;
+        return param->choices[i] != NULL;
+    }
+    if (!quantity_read(param->type, param->fallback, "", &quantity, why))
+        return false;
+    return param->type == PARAM_FLAG ||
+           (quantity.number >= param->minimum && quantity.number <= param->maximum);
+}
+
+static void test_every_default_reads(void **state)
+{
+    (void)state;
+    for (enum section s = 0; s < SECTION_COUNT; s++) {
+        const struct schema_section *section = schema_section(s);
+        struct params tables[] = {section->keys, schema_table(section)};
+        for (unsigned t = 0; t < 2; t++) {
+            for (unsigned i = 0; i < tables[t].count; i++) {
+                if (!fallback_reads(&tables[t].rows[i]))
+                    fail_msg("%s.%s", section->path, tables[t].rows[i].name);
+            }
+        }
+    }
+}
+
+static void test_a_bad_default_is_seen(void **state)
+{
+    (void)state;
+    const struct param low = {"x", PARAM_COUNT, 0, 1, 9, "0", NULL, ""};
+    const struct param bare = {"x", PARAM_TIME, 0, 0, 9, "5", NULL, ""};
+    assert_false(fallback_reads(&low));
+    assert_false(fallback_reads(&bare));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference_has_every_key),
+        cmocka_unit_test(test_schema_has_every_key),
+        cmocka_unit_test(test_every_default_reads),
+        cmocka_unit_test(test_a_bad_default_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

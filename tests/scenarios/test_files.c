@@ -39,6 +39,35 @@ static void test_every_file_is_sound(void **state)
     assert_true(count > 10);
 }
 
+static struct scenario *read_main(const char *catalogue)
+{
+    struct scenario_options options = {.catalogue = catalogue};
+    struct error error = {{0}};
+    struct scenario *scenario =
+        scenario_read(ORRERY_SCENARIOS "/llama3-70b-64xh100.yaml", NULL, 0, &options, &error);
+    if (scenario == NULL)
+        fail_msg("%s", error.text);
+    return scenario;
+}
+
+/* `--catalogue` of the folder that was built in changes nothing. */
+static void test_catalogue_folder(void **state)
+{
+    (void)state;
+    struct scenario *within = read_main(NULL), *folder = read_main(ORRERY_SCENARIOS "/catalogue");
+    const struct configuration *a = &within->configuration, *b = &folder->configuration;
+    assert_int_equal(folder->error_count, 0);
+    assert_int_equal(within->default_count, folder->default_count);
+    for (unsigned i = 0; i < PEAK_COUNT; i++)
+        assert_true(a->gpu.peak_flops_per_s[i] == b->gpu.peak_flops_per_s[i]);
+    assert_true(a->gpu.usable_hbm_bytes == b->gpu.usable_hbm_bytes);
+    assert_true(a->cluster.node.nic_latency_s == b->cluster.node.nic_latency_s);
+    assert_true(a->software.launch_s == b->software.launch_s);
+    assert_int_equal(a->model.layers, b->model.layers);
+    scenario_destroy(within);
+    scenario_destroy(folder);
+}
+
 static void read_any(const char *text, size_t size)
 {
     struct error error = {{0}};
@@ -70,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_file_is_sound),
+        cmocka_unit_test(test_catalogue_folder),
         cmocka_unit_test(test_main_file_garbled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

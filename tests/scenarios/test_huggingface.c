@@ -13,7 +13,9 @@
 
 #include "scenarios/scenario.h"
 
-static char folder[] = "/tmp/orrery-hf-XXXXXX";
+static char folder[] = "/tmp/orrery-hf-XX"
+                       "XX"
+                       "XX";
 
 static void write_file(const char *name, const char *text)
 {

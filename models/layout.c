@@ -137,8 +137,8 @@ static uint32_t part_index(const struct builder *b, uint32_t rank)
 
 static uint32_t group_key(const struct builder *b, uint32_t rank, enum stream kind)
 {
-    uint32_t parts = b->n.size[DIMENSION_TP] * b->n.size[DIMENSION_PP];
-    uint32_t stage = coordinate(b, rank, DIMENSION_PP);
+    uint32_t stages = b->n.size[DIMENSION_PP], stage = coordinate(b, rank, DIMENSION_PP);
+    uint32_t parts = b->n.size[DIMENSION_TP] * stages;
     switch (kind) {
     case STREAM_TP:
         return key_without(b, rank, 1u << DIMENSION_TP);
@@ -154,7 +154,7 @@ static uint32_t group_key(const struct builder *b, uint32_t rank, enum stream ki
     case STREAM_REPLICATE: /* the same shard of all copies */
         return replica_index(b, rank) % b->shards * parts + part_index(b, rank);
     case STREAM_EMBED:
-        return stage == 0 || stage + 1 == b->n.size[DIMENSION_PP]
+        return stages > 1 && (stage == 0 || stage + 1 == stages)
                    ? key_without(b, rank, 1u << DIMENSION_PP)
                    : GROUP_NONE;
     case STREAM_WORLD: /* every part of one copy */

@@ -135,6 +135,8 @@ static void add_core(struct stretch *s, const struct segment *g, unsigned index)
     restart(s, PHASE_BACKWARD);
 }
 
+/* What is gathered again is the input of the column-parallel layer, whose weight gradient runs
+ * beside `backward_after` when that overlaps; without overlap it is the next op. */
 static void compile_backward_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
     unsigned beside = g->wgrad_beside_count;
@@ -148,7 +150,7 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
     add_transfer(s, &g->backward_gather, g->name, true);
     s->piece.opens |= (uint16_t)(1u << index);
     add_kernels(s, g->name, g->dgrad, g->dgrad_count);
-    if (present(&g->backward_gather)) {
+    if (present(&g->backward_gather) && beside == 0) {
         flush(s);
     }
     add_kernels(s, g->name, g->wgrad, g->wgrad_count - beside);

@@ -1,0 +1,18 @@
+/* lower_case.h - a small configuration that every rule accepts, for the tests of layouts and of the
+ * lowering: 4 layers, 64 wide, on nodes of 8 cards. Tests change what they are about. */
+#ifndef ORRERY_TESTS_LOWER_CASE_H
+#define ORRERY_TESTS_LOWER_CASE_H
+
+#include "models/configuration.h"
+#include "models/program.h"
+
+/* 1 x 1 x 1 x 1 ranks; one-node cluster; zero-0; 1f1b; bf16 AdamW; unfused attention, no mask. */
+struct configuration lower_case(void);
+/* Sizes, and a cluster of just so many GPUs; the global batch gives `microbatches` of one. */
+void lower_case_size(struct configuration *c, uint64_t tp, uint64_t cp, uint64_t dp, uint64_t pp,
+                     uint64_t microbatches);
+/* Breaks that are errors, and whether one of them (or a warning) names this key. */
+unsigned lower_case_errors(const struct configuration *c);
+bool lower_case_breaks(const struct configuration *c, const char *key, bool warning);
+
+#endif

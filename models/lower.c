@@ -245,6 +245,7 @@ static void count_flops(const struct lowering *l, struct lowered *out)
 
 void lower(struct arena *arena, const struct configuration *c, struct lowered *out)
 {
+    CHECK(c->model.experts == 0);
     struct lowering *l = ARENA_NEW(arena, struct lowering);
     l->arena = arena;
     l->c = c;

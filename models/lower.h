@@ -22,7 +22,8 @@ struct lowered {
     double model_flops;        /* of a step of the whole job, MFU's convention */
     double hardware_flops;     /* the same with recomputation */
 };
-/* The configuration has passed configuration_check. Everything lives in `arena`. */
+/* The configuration has passed configuration_check and its model is dense. Everything lives in
+ * `arena`. */
 void lower(struct arena *arena, const struct configuration *c, struct lowered *out);
 
 /* Times of the passes of each global chunk (stage + chunk x stages), in seconds. */

@@ -120,8 +120,8 @@ static bool play_op(struct game *g, uint32_t stage, uint32_t index)
     if (g->finish[stage][index] >= 0.0 || start < 0.0) {
         return false;
     }
-    if (op->kind == OP_COMPUTE) {
-        g->finish[stage][index] = start + p->costs[op->cost].gpu_s;
+    if (op->kind == OP_COMPUTE || op->kind == OP_COLLECTIVE) {
+        g->finish[stage][index] = start + (op->kind == OP_COMPUTE ? p->costs[op->cost].gpu_s : 0.0);
         return true;
     }
     return play_message(g, stage, index, start);

@@ -2,8 +2,9 @@
  *
  * passes_play works from the passes alone: a forward needs the forward of the chunk before, a
  * backward the backward of the chunk after (the last chunk: its own forward); each stage runs its
- * passes in order. programs_play works from the ops: streams in order, waits, and messages of no
- * size that meet. Both give the time at which the last stage is done, or -1 when all wait. */
+ * passes in order. programs_play works from the ops: streams in order, waits, and messages that
+ * meet and take no time, as collectives do. Both give the time at which the last stage is done, or
+ * -1 when all wait. */
 #ifndef ORRERY_TESTS_LAWS_SCHEDULE_PLAYER_H
 #define ORRERY_TESTS_LAWS_SCHEDULE_PLAYER_H
 

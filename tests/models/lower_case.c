@@ -57,8 +57,8 @@ void lower_case_size(struct configuration *c, uint64_t tp, uint64_t cp, uint64_t
     c->layout.dp = dp;
     c->layout.pp = pp;
     uint64_t ranks = tp * cp * dp * pp;
-    c->cluster.node.gpus = ranks < 8 ? ranks : 8;
-    c->cluster.nodes = (ranks + 7) / 8;
+    c->cluster.node.gpus = ranks % 8 == 0 ? 8 : ranks % 4 == 0 ? 4 : ranks;
+    c->cluster.nodes = ranks / c->cluster.node.gpus;
     c->training.global_batch = dp * microbatches * c->layout.microbatch;
 }
 

@@ -1,5 +1,6 @@
 /* lower_case.h - a small configuration that every rule accepts, for the tests of layouts and of the
- * lowering: 4 layers, 64 wide, on nodes of 8 cards. Tests change what they are about. */
+ * lowering: 4 layers, 64 wide, on nodes of 8 cards (or as many as
+ * divide the ranks). Tests change what they are about. */
 #ifndef ORRERY_TESTS_LOWER_CASE_H
 #define ORRERY_TESTS_LOWER_CASE_H
 

@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     unsigned count = 0;
     do {
         walk.index++;
-        if (too_many(&walk) || walk.index % walk.of != walk.slice) {
+        if (too_many(&walk) || random_hash(walk.index, 0) % walk.of != walk.slice) {
             continue;
         }
         for (enum law_trouble trouble = LAW_CALM; trouble <= LAW_STRAGGLER; trouble++) {

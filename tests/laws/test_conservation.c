@@ -1,0 +1,189 @@
+/* Law: nothing is lost. Every op of every rank is played once, in order, for its time; what is sent
+ * is received, over the links that it crosses; what is allocated is freed; the parts of the
+ * breakdown tile the step. Pairwise over every table, folded; the books are kept apart from the
+ * players (law_books.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "tests/laws/law_books.h"
+#include "tests/laws/law_case.h"
+#include "tests/laws/law_play.h"
+
+enum {
+    RANK_MAX = 16
+};
+
+static const char *books_fault(const struct law_play *p, char text[LAW_TEXT])
+{
+    const char *fault = law_order_fault(p, text);
+    fault = fault == NULL ? law_partners_fault(p, text) : fault;
+    fault = fault == NULL ? law_payload_fault(p, text) : fault;
+    fault = fault == NULL ? law_links_fault(p, text) : fault;
+    fault = fault == NULL ? law_tiles_fault(p, text) : fault;
+    for (uint32_t i = 0; i < p->lowered.program_count && fault == NULL; i++) {
+        fault = law_memory_fault(p->lowered.programs[i], text);
+    }
+    uint64_t ops = 0;
+    for (uint32_t i = 0; i < p->symmetry.rank_class_count; i++) {
+        ops += p->lowered.programs[p->symmetry.ranks[i].program]->op_count;
+    }
+    if (fault == NULL && ops != worker_op_count(p->worker)) {
+        fault = "the worker counts other ops than there are";
+    }
+    return fault;
+}
+
+static void play(struct law_play *p, const struct configuration *c)
+{
+    law_begin(p, c);
+    lower(p->arena, c, &p->lowered);
+    law_fold(p, false);
+    law_run(p);
+}
+
+static void pairwise_cases_close_their_books(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct law_cover cover;
+    law_cover(arena, RANK_MAX, &cover);
+    unsigned faults = 0;
+    for (unsigned i = 0; i < cover.count; i++) {
+        struct law_setup setup;
+        struct law_play p;
+        char text[LAW_TEXT], description[400];
+        assert_true(law_configure(&cover.cases[i], RANK_MAX, &setup));
+        play(&p, &setup.c);
+        const char *fault = books_fault(&p, text);
+        if (fault != NULL) {
+            law_describe(&cover.cases[i], description, sizeof description);
+            print_message("%s: %s\n", description, fault);
+            faults++;
+        }
+        law_end(&p);
+    }
+    assert_int_equal(faults, 0);
+    arena_destroy(arena);
+}
+
+/* A case with pipeline, tensor and data parallelism, for the planted faults. */
+static void begin_plain(struct law_setup *setup, struct law_play *p)
+{
+    struct law_case k = {.level = {[LAW_GPUS] = 2, [LAW_TP] = 1, [LAW_PP] = 1, [LAW_DP] = 1}};
+    while (!law_configure(&k, RANK_MAX, setup)) {
+        assert_true(++k.level[LAW_FABRIC] < law_level_count(LAW_FABRIC, RANK_MAX));
+    }
+    law_begin(p, &setup->c);
+    lower(p->arena, &setup->c, &p->lowered);
+}
+
+/* A message of another size at one end: seen before it is played. */
+static void a_wrong_size_is_seen(void **state)
+{
+    (void)state;
+    struct law_setup setup;
+    struct law_play p;
+    char text[LAW_TEXT];
+    begin_plain(&setup, &p);
+    law_place(&p);
+    assert_null(law_partners_fault(&p, text));
+    struct program *program = p.lowered.programs[0];
+    bool found = false;
+    for (uint32_t i = 0; i < program->op_count && !found; i++) {
+        if (program->ops[i].kind == OP_SEND) {
+            program->transfers[program->ops[i].cost].bytes += 1.0;
+            found = true;
+        }
+    }
+    assert_true(found);
+    assert_non_null(law_partners_fault(&p, text));
+    law_end(&p);
+}
+
+/* A plan that moves a byte too few; and one that forgets a link. */
+static void lost_bytes_are_seen(void **state)
+{
+    (void)state;
+    for (unsigned fault = 0; fault < 2; fault++) {
+        struct law_setup setup;
+        struct law_play p;
+        char text[LAW_TEXT];
+        begin_plain(&setup, &p);
+        law_fold(&p, false);
+        struct played_plan *plan = &p.symmetry.plans[0];
+        assert_true(plan->bytes > 0.0 && plan->use_count + plan->own_count > 0);
+        if (fault == 0) {
+            plan->bytes *= 0.5;
+        } else if (plan->own_count > 0) {
+            plan->own_count--;
+        } else {
+            plan->use_count--;
+        }
+        law_run(&p);
+        assert_true((law_payload_fault(&p, text) == NULL) == (fault == 1));
+        assert_non_null(law_links_fault(&p, text));
+        law_end(&p);
+    }
+}
+
+/* A free that is forgotten, and one made twice. */
+static void a_forgotten_free_is_seen(void **state)
+{
+    (void)state;
+    struct law_setup setup;
+    struct law_play p;
+    char text[LAW_TEXT];
+    begin_plain(&setup, &p);
+    struct program *program = p.lowered.programs[0];
+    assert_null(law_memory_fault(program, text));
+    struct ledger_entry *last = &program->ledger[program->ledger_count - 1];
+    while (last->action != LEDGER_FREE) {
+        last--;
+    }
+    last->action = LEDGER_ALLOCATE;
+    assert_non_null(law_memory_fault(program, text));
+    last->action = LEDGER_FREE;
+    last->flags |= LEDGER_FIRST_STEP; /* the second step forgets it */
+    assert_non_null(law_memory_fault(program, text));
+    law_end(&p);
+}
+
+/* An op that is played twice pushes the others on its stream back: its time is not its cost. */
+static void a_wrong_time_is_seen(void **state)
+{
+    (void)state;
+    struct law_setup setup;
+    struct law_play p;
+    char text[LAW_TEXT];
+    begin_plain(&setup, &p);
+    law_fold(&p, false);
+    law_run(&p);
+    assert_null(law_order_fault(&p, text));
+    struct program *program = p.lowered.programs[0];
+    for (uint32_t i = 0; i < program->cost_count; i++) {
+        program->costs[i].gpu_s *= 2.0;
+    }
+    assert_non_null(law_order_fault(&p, text));
+    double parts[PART_COUNT];
+    worker_breakdown(p.worker, 0, p.step_s, parts);
+    assert_true(law_tiles(parts, p.step_s));
+    parts[PART_BUBBLE] += 1e-9 * p.step_s;
+    assert_false(law_tiles(parts, p.step_s));
+    law_end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairwise_cases_close_their_books),
+        cmocka_unit_test(a_wrong_size_is_seen),
+        cmocka_unit_test(lost_bytes_are_seen),
+        cmocka_unit_test(a_forgotten_free_is_seen),
+        cmocka_unit_test(a_wrong_time_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

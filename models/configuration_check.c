@@ -66,6 +66,9 @@ static bool check_positive(struct report *r)
     sound &= positive(r, "model.hidden", c->model.hidden, 1u << 24);
     sound &= positive(r, "model.heads", c->model.heads, 1u << 16);
     sound &= positive(r, "model.kv_heads", c->model.kv_heads, 1u << 16);
+    sound &= positive(r, "model.head_size", c->model.head_size, 1u << 16);
+    sound &= positive(r, "model.ffn_hidden", c->model.ffn_hidden, 1u << 24);
+    sound &= positive(r, "model.vocabulary", c->model.vocabulary, 1u << 28);
     sound &= positive(r, "cluster.nodes", c->cluster.nodes, RANK_MAX);
     sound &= positive(r, "cluster.node.gpus", c->cluster.node.gpus, RANK_MAX);
     if (sound && (l->tp * l->pp > RANK_MAX || l->dp * l->cp > RANK_MAX ||
@@ -298,6 +301,16 @@ static void check_model(struct report *r)
         say(r, true, "model.experts",
             "a mixture of experts is counted (parameters, rule of thumb); its step cannot be "
             "simulated");
+    }
+    if (c->model.experts == 0 && c->model.kv_rank > 0) {
+        say(r, false, "model.kv_rank",
+            "latent attention is counted (parameters), but a step of it cannot be simulated: give "
+            "a model with ordinary attention");
+    }
+    enum attention_kernel attention = (enum attention_kernel)c->training.attention;
+    if (!gpu_has_attention(&c->gpu, attention)) {
+        say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
+            attention_kernel_names[attention]);
     }
     if (!layout_order_valid(c->layout.order)) {
         say(r, false, "layout.order",

@@ -265,13 +265,10 @@ static void reduce_rest(struct stage *s)
     waits_add(waits, s->replicate_last);
     bool end = s->stage == 0 || s->stage + 1 == l->shape.stages;
     if (l->tied_across && end) {
-        uint32_t wait[2];
-        waits_add(waits, s->last);
-        waits_take(waits, s->w, wait);
+        uint32_t ready = stage_result(s);
         double elements = l->vocabulary_shard / (l->scatters ? (double)l->shards : 1.0);
         uint32_t op = stage_transfer(s, STREAM_EMBED, COMM_ALL_REDUCE, elements * l->kept_bytes,
-                                     PHASE_GRADIENTS, "reduce tied embedding", wait[0]);
-        (void)wait[1];
+                                     PHASE_GRADIENTS, "reduce tied embedding", ready);
         waits_add(waits, op);
     }
 }

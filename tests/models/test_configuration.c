@@ -165,6 +165,12 @@ static void test_model(void **state)
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.model.experts = 8;
     assert_true(lower_case_breaks(&c, "model.experts", true)); /* counted, not simulated */
+    c.model.experts = 0;
+    c.model.kv_rank = 64;
+    assert_true(lower_case_breaks(&c, "model.kv_rank", false));
+    c = sized(1, 1, 1, 1, 1);
+    c.training.attention = ATTENTION_FLASH3; /* not for an A100 */
+    assert_true(lower_case_breaks(&c, "training.attention", false));
     c = sized(1, 1, 1, 1, 1);
     c.layout.order = "tp-dp-pp";
     assert_true(lower_case_breaks(&c, "layout.order", false));
@@ -191,6 +197,9 @@ static void test_hostile_numbers(void **state)
         offsetof(struct configuration, model.hidden),
         offsetof(struct configuration, model.heads),
         offsetof(struct configuration, model.kv_heads),
+        offsetof(struct configuration, model.head_size),
+        offsetof(struct configuration, model.ffn_hidden),
+        offsetof(struct configuration, model.vocabulary),
         offsetof(struct configuration, cluster.nodes),
         offsetof(struct configuration, cluster.node.gpus),
     };

@@ -254,7 +254,8 @@ static void handle_start(struct sim *sim, void *player, uint32_t slot)
     meeting->begin_s = now_s;
     if (network->times[meeting->plan].shares) {
         const uint32_t activity =
-            share_start(network->share, now_s, plan->bytes, plan->cap_bytes_per_s, plan->fairness,
+            share_start(network->share, now_s, plan->bytes * plan->wire_weight,
+                        plan->cap_bytes_per_s * plan->wire_weight, 1.0,
                         symmetry->uses + plan->use_first, plan->use_count);
         CHECK(activity < symmetry->group_class_count);
         meeting->activity = activity;
@@ -346,7 +347,8 @@ static void sum_own_links(const struct network *network)
         const double busy_s = network->times[i].shares ? network->tallies[i].moving_s
                                                        : times * network->times[i].wire_s;
         for (uint32_t u = plan->own_first; u < plan->own_first + plan->own_count; u++) {
-            own->bytes[y->uses[u].link] += times * plan->bytes * y->uses[u].weight;
+            own->bytes[y->uses[u].link] +=
+                times * plan->bytes * plan->wire_weight * y->uses[u].weight;
             own->busy_s[y->uses[u].link] += busy_s;
         }
     }

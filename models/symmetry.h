@@ -9,7 +9,8 @@
  * the same.
  *
  * The result is all that the players need: classes, tuned plans and their loads on link classes.
- * Loads are sums of share_weight'ed terms, so folded and unfolded rates agree bit for bit. */
+ * Loads are sums of share_weight'ed terms, so folded and unfolded rates agree bit for bit; to keep
+ * shares fair by bytes on the wire, they are relative to the busiest wire of their activity. */
 #ifndef ORRERY_MODELS_SYMMETRY_H
 #define ORRERY_MODELS_SYMMETRY_H
 
@@ -55,7 +56,7 @@ struct played_plan {
     double bytes;
     double latency_s;       /* tuned; 0 when nothing is sent */
     double cap_bytes_per_s; /* tuned, or less by the group's own links; INFINITY: none */
-    double fairness;        /* 1 / largest weight of one wire: shares are fair by wire bytes */
+    double wire_weight;     /* bytes on the busiest wire for each payload byte: the unit of uses */
     uint32_t use_first, use_count; /* rows of uses: loads on link classes shared with others */
     uint32_t own_first, own_count; /* rows of uses: loads on links of this group alone */
 };

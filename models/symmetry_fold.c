@@ -170,7 +170,7 @@ static struct played_plan fold_entry(const struct folding *f, uint32_t class,
         .group = class,
         .bytes = entry->bytes,
         .cap_bytes_per_s = INFINITY,
-        .fairness = 1.0,
+        .wire_weight = 1.0,
     };
     if (entry->set == ROW_NONE) {
         plan.bytes = 0.0; /* a group of one has nobody to send to */
@@ -179,15 +179,16 @@ static struct played_plan fold_entry(const struct folding *f, uint32_t class,
     const uint32_t set = f->set_first[class] + entry->set;
     plan.latency_s = entry->tuned.latency_s;
     plan.cap_bytes_per_s = entry->tuned.cap_bytes_per_s;
-    plan.fairness = f->real->fairness[group->fairness_first + entry->set];
+    plan.wire_weight = f->real->wire_weights[group->set_first + entry->set];
     plan.use_first = f->set_use_first[set];
     plan.use_count = f->set_use_count[set];
     plan.own_first = f->set_own_first[set];
     plan.own_count = f->set_own_count[set];
     for (uint32_t i = plan.own_first; i < plan.own_first + plan.own_count; i++) {
         const struct share_use *use = &f->out->uses[i];
+        const double weight = plan.wire_weight * use->weight; /* for each payload byte */
         plan.cap_bytes_per_s =
-            fmin(plan.cap_bytes_per_s, f->out->links[use->link].bytes_per_s / use->weight);
+            fmin(plan.cap_bytes_per_s, f->out->links[use->link].bytes_per_s / weight);
     }
     return plan;
 }

@@ -223,7 +223,7 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
 {
     struct measuring *m = context;
     const struct topology *topology = m->real->topology;
-    const double rounded = share_weight(weight);
+    const double rounded = share_weight(weight / m->largest_weight);
     struct route route;
     topology_route(topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
@@ -236,7 +236,14 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
         }
         m->sum[link] += rounded;
     }
-    m->largest_weight = fmax(m->largest_weight, rounded);
+}
+
+static void find_largest(void *context, uint32_t from_member, uint32_t to_member, double weight)
+{
+    struct measuring *m = context;
+    (void)from_member;
+    (void)to_member;
+    m->largest_weight = fmax(m->largest_weight, weight);
 }
 
 static uint32_t used_row(struct measuring *m, uint32_t link, uint32_t group)
@@ -286,9 +293,9 @@ static void measure_group(struct measuring *m, uint32_t index)
     const uint32_t program = real->lowered->program_of_rank[real->layout->members[group->first]];
     out->menu = find_menu(m, out->shape, program, group->kind);
     out->load_first = real->load_count;
-    out->fairness_first = real->fairness_count;
+    out->set_first = real->wire_weight_count;
     const struct menu *menu = &real->menus[out->menu];
-    real->fairness_count += menu->set_count;
+    real->wire_weight_count += menu->set_count;
     uint32_t set = 0;
     for (uint32_t i = 0; i < menu->entry_count; i++) {
         const struct menu_entry *entry = &menu->entries[i];
@@ -297,8 +304,10 @@ static void measure_group(struct measuring *m, uint32_t index)
         }
         m->flow_seed = (uint64_t)group->kind;
         m->largest_weight = 0.0;
-        entry->tuned.kind->wires(entry->op, &real->shapes[out->shape], m->nodes, add_wire, m);
-        real->fairness[out->fairness_first + set] = 1.0 / m->largest_weight;
+        const struct group_shape *shape = &real->shapes[out->shape];
+        entry->tuned.kind->wires(entry->op, shape, m->nodes, find_largest, m);
+        entry->tuned.kind->wires(entry->op, shape, m->nodes, add_wire, m);
+        real->wire_weights[out->set_first + set] = m->largest_weight;
         keep_loads(m, index, set++);
     }
 }
@@ -349,7 +358,7 @@ void symmetry_measure(struct arena *arena, const struct configuration *c,
         const uint32_t program = lowered->program_of_rank[layout->members[group->first]];
         set_bound += symmetry_list(out, program, group->kind)->count;
     }
-    out->fairness = ARENA_ARRAY(arena, double, set_bound);
+    out->wire_weights = ARENA_ARRAY(arena, double, set_bound);
     for (uint32_t g = 0; g < group_count; g++) {
         measure_group(&m, g);
     }

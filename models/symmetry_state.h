@@ -40,13 +40,13 @@ struct menu { /* of groups with one shape, whose first member has one program */
 struct wire_load { /* of one group with one set of wires on one real link */
     uint32_t link; /* row of used_links */
     uint32_t set;
-    double weight; /* sum of share_weight'ed terms */
+    double weight; /* sum of share_weight'ed terms, relative to the set's busiest wire */
     uint64_t key;  /* hash of set and weight */
 };
 struct real_group {
     uint32_t menu, shape;
     uint32_t load_first, load_count;
-    uint32_t fairness_first; /* row of fairness for its set 0 */
+    uint32_t set_first; /* row of wire_weights for its set 0 */
 };
 struct real {
     const struct configuration *c;
@@ -59,11 +59,11 @@ struct real {
     struct menu *menus;
     struct real_group *groups;
     struct wire_load *loads;
-    double *fairness;     /* [group's fairness_first + set] */
+    double *wire_weights; /* [group's set_first + set]: of the busiest wire, by payload byte */
     uint32_t *used_links; /* ids of links that carry anything and can bind */
     uint32_t *owner;      /* [used link]: its only group, or ROW_NONE */
     double *speed;        /* [GPU] */
-    uint32_t shape_count, menu_count, load_count, load_capacity, used_count, fairness_count;
+    uint32_t shape_count, menu_count, load_count, load_capacity, used_count, wire_weight_count;
 };
 struct partition { /* classes of ranks, groups and used links, numbered by first appearance */
     uint32_t *rank, *group, *link;

@@ -27,7 +27,12 @@ static void verify_members(const struct real *real, const struct partition *part
         const struct group *group = &layout->groups[g];
         const struct group_class *class = &symmetry->groups[partition->group[g]];
         CHECK(class->kind == group->kind);
-        CHECK(real->groups[g].menu == real->groups[class->representative].menu);
+        const struct real_group *first = &real->groups[class->representative];
+        CHECK(real->groups[g].menu == first->menu);
+        for (uint32_t s = 0; s < real->menus[first->menu].set_count; s++) {
+            CHECK(real->wire_weights[real->groups[g].set_first + s] ==
+                  real->wire_weights[first->set_first + s]);
+        }
         for (uint32_t i = 0; i < class->party_count; i++) {
             met[class->party_first + i] = 0;
         }

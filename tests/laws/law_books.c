@@ -155,16 +155,12 @@ static void add_traffic(const struct law_play *p, const struct group *group, dou
                                               .gpus = gpus,
                                               .gpu_count = group->member_count,
                                               .flow_seed = (uint64_t)group->kind};
-        law_wire_rate(&p->topology, &activity, &shape, scratch);
+        const struct law_wires wires = law_wire_rate(&p->topology, &activity, &shape, scratch);
         for (uint32_t l = 0; l < p->topology.graph.link_count; l++) {
-            bytes[l] += scratch[l] * transfer->bytes;
+            bytes[l] += scratch[l] * wires.weight * transfer->bytes;
         }
     }
 }
-
-/* The share rounds fairness x weight to multiples of 2^-24; no load here is below 2^-5 of the
- * largest. */
-static const double share_rounding = 1.0 / (1 << 19);
 
 const char *law_links_fault(const struct law_play *p, char text[LAW_TEXT])
 {
@@ -179,7 +175,7 @@ const char *law_links_fault(const struct law_play *p, char text[LAW_TEXT])
     for (uint32_t i = 0; i < p->symmetry.link_class_count && fault == NULL; i++) {
         const double expected = bytes[p->symmetry.links[i].representative];
         const double played = network_link_bytes(p->network, i);
-        if (fabs(played - expected) > share_rounding * expected) {
+        if (!is_close(played, expected)) {
             snprintf(text, LAW_TEXT, "link %u carries %.17g bytes, the network says %.17g",
                      p->symmetry.links[i].representative, expected, played);
             fault = text;

@@ -19,11 +19,19 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
     topology_route(s->topology, s->activity->gpus[from_member], s->activity->gpus[to_member],
                    s->activity->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
-        s->load[route.links[i].value] += share_weight(weight);
+        s->load[route.links[i].value] += share_weight(weight / s->largest);
     }
-    s->largest = fmax(s->largest, share_weight(weight));
 }
 
+static void find_largest(void *context, uint32_t from_member, uint32_t to_member, double weight)
+{
+    struct summing *s = context;
+    (void)from_member;
+    (void)to_member;
+    s->largest = fmax(s->largest, weight);
+}
+
+/* Loads relative to the busiest wire, whose weight is returned. */
 static double sum_loads(const struct topology *topology, const struct law_activity *activity,
                         const struct group_shape *shape, double *load)
 {
@@ -34,6 +42,7 @@ static double sum_loads(const struct topology *topology, const struct law_activi
         nodes[i] = topology_node_of(topology, activity->gpus[i]);
     }
     memset(load, 0, sizeof *load * topology->graph.link_count);
+    activity->kind->wires(activity->op, shape, nodes, find_largest, &s);
     activity->kind->wires(activity->op, shape, nodes, add_wire, &s);
     return s.largest;
 }
@@ -41,12 +50,11 @@ static double sum_loads(const struct topology *topology, const struct law_activi
 struct law_wires law_wire_rate(const struct topology *topology, const struct law_activity *activity,
                                const struct group_shape *shape, double *load)
 {
-    struct law_wires wires = {INFINITY, INFINITY};
-    sum_loads(topology, activity, shape, load);
+    struct law_wires wires = {INFINITY, INFINITY, sum_loads(topology, activity, shape, load)};
     for (uint32_t l = 0; l < topology->graph.link_count; l++) {
         const struct link_type *link = graph_link_type(&topology->graph, (struct link_id){l});
         if (load[l] > 0.0) {
-            const double rate = link->bytes_per_s / load[l];
+            const double rate = link->bytes_per_s / (load[l] * wires.weight);
             wires.any_bytes_per_s = fmin(wires.any_bytes_per_s, rate);
             wires.binding_bytes_per_s =
                 link->binding ? fmin(wires.binding_bytes_per_s, rate) : wires.binding_bytes_per_s;
@@ -122,7 +130,7 @@ bool law_lone_add(struct law_lone *l, const struct law_activity *activity)
                                        .bytes = activity->bytes,
                                        .latency_s = plan->latency_s,
                                        .cap_bytes_per_s = plan->cap_bytes_per_s,
-                                       .fairness = 1.0,
+                                       .wire_weight = l->wires[n].weight,
                                        .use_first = first,
                                        .use_count = y->use_count - first};
     y->plan_of[n] = n;

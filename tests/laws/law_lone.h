@@ -25,6 +25,7 @@ struct law_activity {
 struct law_wires {
     double binding_bytes_per_s; /* over the links that the players share */
     double any_bytes_per_s;     /* over all links of its routes */
+    double weight;              /* bytes on the busiest wire for each payload byte */
 };
 struct law_lone {
     struct sim *sim;
@@ -44,7 +45,7 @@ void law_lone_run(struct law_lone *l);
 /* When activity n finished: the same for all its members, which is checked. */
 double law_lone_finish_s(const struct law_lone *l, uint32_t n);
 void law_lone_end(struct law_lone *l);
-/* The wires of one activity: load of each link for a payload byte, in `load` by link id. */
+/* The wires of one activity: in `load`, by link id, bytes for each byte on the busiest wire. */
 struct law_wires law_wire_rate(const struct topology *topology, const struct law_activity *activity,
                                const struct group_shape *shape, double *load);
 

@@ -101,12 +101,12 @@ void world_plan(struct world *w, uint32_t group, uint32_t transfer, double bytes
                                                    .bytes = bytes,
                                                    .latency_s = latency_s,
                                                    .cap_bytes_per_s = cap_bytes_per_s,
-                                                   .fairness = fairness,
+                                                   .wire_weight = 1.0 / fairness,
                                                    .use_first = y->use_count,
                                                    .use_count = count};
     for (uint32_t i = 0; i < count; i++) {
-        y->uses[y->use_count++] =
-            (struct share_use){.link = wires[i].link, .weight = share_weight(wires[i].weight)};
+        y->uses[y->use_count++] = (struct share_use){
+            .link = wires[i].link, .weight = share_weight(wires[i].weight * fairness)};
     }
     const struct group_class *class = &y->groups[group];
     for (uint32_t i = 0; i < class->party_count; i++) {

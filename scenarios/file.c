@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool readable_kind(const char *path, bool regular, struct error *error)
+/* `limit` becomes the file's size where that is known and less. */
+static bool readable_kind(const char *path, bool regular, size_t *limit, struct error *error)
 {
     struct stat facts;
     if (stat(path, &facts) != 0)
@@ -14,13 +15,15 @@ static bool readable_kind(const char *path, bool regular, struct error *error)
         return error_set(error, "%s: is a folder, not a file", path);
     if (regular && !S_ISREG(facts.st_mode))
         return error_set(error, "%s: is not an ordinary file", path);
+    if (S_ISREG(facts.st_mode) && facts.st_size > 0 && (size_t)facts.st_size < *limit)
+        *limit = (size_t)facts.st_size;
     return true;
 }
 
 bool file_read(struct arena *arena, const char *path, size_t limit, bool regular, char **text,
                size_t *bytes, struct error *error)
 {
-    if (!readable_kind(path, regular, error))
+    if (!readable_kind(path, regular, &limit, error))
         return false;
     FILE *file = fopen(path, "rb");
     if (file == NULL)

@@ -38,15 +38,21 @@ static bool holds(const struct configuration *c)
     return fits;
 }
 
+/* GPUs in a whole node of this kind, whatever the scenario uses of it. */
+static uint64_t whole_node(const struct configuration *c)
+{
+    uint64_t installed = c->cluster.node.installed_gpus;
+    return installed > 0 ? installed : c->cluster.node.gpus;
+}
+
 /* The scenario on `gpus` GPUs as tp x pp, the rest data parallel. */
 static struct configuration with_layout(const struct configuration *c, uint64_t gpus, uint64_t tp,
                                         uint64_t pp)
 {
     struct configuration trial = *c;
-    uint64_t node = c->cluster.node.gpus;
+    uint64_t node = whole_node(c);
     trial.cluster.nodes = (gpus + node - 1) / node;
     trial.cluster.node.gpus = gpus < node ? gpus : node;
-    trial.cluster.node.nics = c->cluster.node.nics;
     trial.layout.tp = tp;
     trial.layout.pp = pp;
     trial.layout.cp = 1;
@@ -63,9 +69,36 @@ static struct configuration with_layout(const struct configuration *c, uint64_t 
     return trial;
 }
 
+/* Bytes of state for each parameter, by precision and optimizer. */
+static void state_bytes(const struct configuration *c, double *weight, double *gradient,
+                        double *optimizer)
+{
+    const struct precision *p = c->training.precision;
+    const struct optimizer *o = c->training.optimizer;
+    *weight = p->weight_bytes;
+    *gradient = p->gradient_bytes;
+    *optimizer = p->master_weights ? o->master_bytes : 0.0;
+    for (unsigned i = 0; i < o->moment_count; i++) {
+        *optimizer += o->moments[i].bytes;
+    }
+}
+
+/* A bound before lowering: the mean stage's state alone. */
+static bool state_may_fit(const struct configuration *trial)
+{
+    double weight, gradient, optimizer;
+    state_bytes(trial, &weight, &gradient, &optimizer);
+    const struct layout_spec *l = &trial->layout;
+    uint64_t shards = sharding_shards(l->sharding, l->dp, l->shard_group);
+    double bytes = sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) *
+                   model_parameters(&trial->model, trial->training.sequence) /
+                   (double)(l->tp * l->pp);
+    return bytes <= trial->gpu.usable_hbm_bytes - trial->gpu.context_bytes;
+}
+
 static bool size_holds(const struct configuration *c, uint64_t gpus)
 {
-    uint64_t node = c->cluster.node.gpus;
+    uint64_t node = whole_node(c);
     for (uint64_t tp = 1; tp <= node && tp <= gpus; tp++) {
         if (gpus % tp != 0 || c->model.heads % tp != 0) {
             continue;
@@ -75,7 +108,7 @@ static bool size_holds(const struct configuration *c, uint64_t gpus)
                 continue;
             }
             struct configuration trial = with_layout(c, gpus, tp, pp);
-            if (holds(&trial)) {
+            if (state_may_fit(&trial) && holds(&trial)) {
                 return true;
             }
         }
@@ -83,25 +116,21 @@ static bool size_holds(const struct configuration *c, uint64_t gpus)
     return false;
 }
 
-/* Weights alone are split over all ranks at best; everything sharded is the lower bound. */
+/* Everything sharded over all ranks is the lower bound. */
 static uint64_t lower_bound_gpus(const struct configuration *c)
 {
-    const struct precision *p = c->training.precision;
-    const struct optimizer *o = c->training.optimizer;
-    double bytes =
-        p->weight_bytes + p->gradient_bytes + (p->master_weights ? o->master_bytes : 0.0);
-    for (unsigned i = 0; i < o->moment_count; i++) {
-        bytes += o->moments[i].bytes;
-    }
+    double weight, gradient, optimizer;
+    state_bytes(c, &weight, &gradient, &optimizer);
     double usable = c->gpu.usable_hbm_bytes - c->gpu.context_bytes;
-    double total = bytes * model_parameters(&c->model, c->training.sequence);
+    double total =
+        (weight + gradient + optimizer) * model_parameters(&c->model, c->training.sequence);
     uint64_t gpus = (uint64_t)ceil(total / usable);
     return gpus < 1 ? 1 : gpus;
 }
 
 uint64_t step_minimum_gpus(const struct configuration *c, uint64_t limit)
 {
-    uint64_t node = c->cluster.node.gpus;
+    uint64_t node = whole_node(c);
     for (uint64_t gpus = lower_bound_gpus(c); gpus <= limit;) {
         if (gpus > node && gpus % node != 0) {
             gpus += node - gpus % node;

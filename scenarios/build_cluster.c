@@ -124,6 +124,7 @@ static void count_nodes(struct builder *b, const struct value *cluster,
                        (unsigned long long)keys->nodes, (unsigned long long)inside,
                        (unsigned long long)(keys->nodes * inside));
     } else if (keys->gpus < inside) {
+        spec->node.installed_gpus = inside;
         spec->node.gpus = keys->gpus;
     } else if (keys->gpus % inside != 0) {
         problems_error(b->problems, section_mark(cluster, "gpus"),

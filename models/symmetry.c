@@ -4,8 +4,10 @@
  * 1. A colour contains the colour of the round before: classes only split.
  * 2. What a colour takes from a set of neighbours is a sum of hashes, modulo 2^64: it depends on
  *    which colours there are and how many, not on their order.
- * 3. It stops after a round in which no class has split: then all members of a class see the same
- *    number of neighbours of each class, in the same roles and with the same loads.
+ * 3. A round looks from groups, then from ranks, then from links, each time from all at once, so
+ *    that the members of a class always see the same. It stops after a round in which no class has
+ *    split: then all members of a class see the same number of neighbours of each class, in the
+ *    same roles and with the same loads.
  * Equal hashes of unequal things (chance about n^2 / 2^65) are caught by symmetry_verify in checked
  * builds. */
 #include "models/symmetry.h"
@@ -41,59 +43,70 @@ static void first_colours(const struct real *real, struct colours *colours)
 {
     const struct layout *layout = real->layout;
     for (uint32_t r = 0; r < layout->rank_count; r++) {
-        colours->rank[r] = random_hash(real->lowered->program_of_rank[r],
-                                       bits_of(real->speed[layout->gpu_of_rank[r]]));
+        colours->rank[r] = symmetry_mix(real->lowered->program_of_rank[r],
+                                        bits_of(real->speed[layout->gpu_of_rank[r]]));
     }
     for (uint32_t g = 0; g < layout->group_count; g++) {
         const uint64_t kind = (uint64_t)layout->groups[g].kind;
         colours->group[g] =
-            random_hash(random_hash(kind, real->groups[g].menu), real->groups[g].shape);
+            symmetry_mix(symmetry_mix(kind, real->groups[g].menu), real->groups[g].shape);
     }
     for (uint32_t l = 0; l < real->used_count; l++) {
         const struct link_type *link =
             graph_link_type(&real->topology->graph, (struct link_id){real->used_links[l]});
-        colours->link[l] = random_hash(bits_of(link->bytes_per_s), real->owner[l] != ROW_NONE);
+        colours->link[l] = symmetry_mix(bits_of(link->bytes_per_s), real->own[l]);
     }
 }
 
-/* Groups look at their members and links; links collect from their groups. */
-static void refine_groups(const struct real *real, const struct colours *old, struct colours *new)
+/* Groups look at their members and at their links. */
+static void refine_groups(const struct real *real, struct colours *colours)
 {
     const struct layout *layout = real->layout;
-    memset(new->link, 0, sizeof(uint64_t) * real->used_count);
     for (uint32_t g = 0; g < layout->group_count; g++) {
         const struct group *group = &layout->groups[g];
         const struct real_group *measured = &real->groups[g];
-        const uint64_t colour = old->group[g];
         uint64_t members = 0, loads = 0;
         for (uint32_t i = 0; i < group->member_count; i++) {
-            members += random_hash(old->rank[layout->members[group->first + i]],
-                                   (uint64_t)symmetry_role(group, i));
+            members += symmetry_mix(colours->rank[layout->members[group->first + i]],
+                                    (uint64_t)symmetry_role(group, i));
         }
         for (uint32_t i = 0; i < measured->load_count; i++) {
             const struct wire_load *load = &real->loads[measured->load_first + i];
-            loads += random_hash(old->link[load->link], load->key);
-            new->link[load->link] += random_hash(colour, load->key);
+            loads += symmetry_mix(colours->link[load->link], load->key);
         }
-        new->group[g] = random_hash(random_hash(colour, members), loads);
-    }
-    for (uint32_t l = 0; l < real->used_count; l++) {
-        new->link[l] = random_hash(old->link[l], new->link[l]);
+        colours->group[g] = symmetry_mix(symmetry_mix(colours->group[g], members), loads);
     }
 }
 
-static void refine_ranks(const struct real *real, const struct colours *old, struct colours *new)
+/* Ranks look at their groups. */
+static void refine_ranks(const struct real *real, struct colours *colours)
 {
     const struct layout *layout = real->layout;
     for (uint32_t r = 0; r < layout->rank_count; r++) {
-        uint64_t colour = old->rank[r];
+        uint64_t colour = colours->rank[r];
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
             const uint32_t group = layout->group_of[r][s];
             if (group != GROUP_NONE) {
-                colour = random_hash(colour, random_hash(old->group[group], s));
+                colour = symmetry_mix(colour, colours->group[group] + s);
             }
         }
-        new->rank[r] = colour;
+        colours->rank[r] = colour;
+    }
+}
+
+/* Links collect from their groups. */
+static void refine_links(const struct real *real, struct colours *colours, uint64_t *collected)
+{
+    memset(collected, 0, sizeof *collected * real->used_count);
+    for (uint32_t g = 0; g < real->layout->group_count; g++) {
+        const struct real_group *measured = &real->groups[g];
+        for (uint32_t i = 0; i < measured->load_count; i++) {
+            const struct wire_load *load = &real->loads[measured->load_first + i];
+            collected[load->link] += symmetry_mix(colours->group[g], load->key);
+        }
+    }
+    for (uint32_t l = 0; l < real->used_count; l++) {
+        colours->link[l] = symmetry_mix(colours->link[l], collected[l]);
     }
 }
 
@@ -127,21 +140,18 @@ static void refine(struct arena *arena, const struct real *real, struct partitio
         .group = numbering_create(arena, real->layout->group_count),
         .link = numbering_create(arena, real->used_count),
     };
-    struct colours old = colours_create(arena, real), new = colours_create(arena, real);
-    first_colours(real, &old);
-    number_all(real, &n, &old, out);
-    for (;;) {
-        const uint32_t before = out->rank_count + out->group_count + out->link_count;
-        refine_groups(real, &old, &new);
-        refine_ranks(real, &old, &new);
-        number_all(real, &n, &new, out);
-        if (out->rank_count + out->group_count + out->link_count == before) {
-            return;
-        }
-        const struct colours swap = old;
-        old = new;
-        new = swap;
-    }
+    struct colours colours = colours_create(arena, real);
+    uint64_t *collected = ARENA_ARRAY(arena, uint64_t, real->used_count);
+    first_colours(real, &colours);
+    number_all(real, &n, &colours, out);
+    uint32_t before;
+    do {
+        before = out->rank_count + out->group_count + out->link_count;
+        refine_groups(real, &colours);
+        refine_ranks(real, &colours);
+        refine_links(real, &colours, collected);
+        number_all(real, &n, &colours, out);
+    } while (out->rank_count + out->group_count + out->link_count > before);
 }
 
 static void all_different(const struct real *real, struct partition *out)

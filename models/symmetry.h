@@ -47,18 +47,18 @@ struct link_class {
     uint32_t link_count;
     double bytes_per_s;
 };
-/* One collective or message, as the network plays it. A link that only one group ever uses cannot
- * be shared (a group has one activity at a time), so it is a ceiling like the protocol's. Zero
- * bytes and groups of one take no time: nothing is sent. */
+/* One collective or message, as the network plays it. A link whose groups never meet on it (see
+ * symmetry_own.c) is not shared: it is a ceiling like the protocol's. Zero bytes and groups of one
+ * take no time: nothing is sent. */
 struct played_plan {
     struct collective_plan tuned;
     uint32_t group; /* the group class that plays it */
     double bytes;
     double latency_s;       /* tuned; 0 when nothing is sent */
-    double cap_bytes_per_s; /* tuned, or less by the group's own links; INFINITY: none */
+    double cap_bytes_per_s; /* tuned, or less by links it never shares; INFINITY: none */
     double wire_weight;     /* bytes on the busiest wire for each payload byte: the unit of uses */
     uint32_t use_first, use_count; /* rows of uses: loads on link classes shared with others */
-    uint32_t own_first, own_count; /* rows of uses: loads on links of this group alone */
+    uint32_t own_first, own_count; /* rows of uses: loads on links it never shares */
 };
 struct symmetry {
     struct rank_class *ranks;

@@ -138,7 +138,7 @@ static void fold_uses(struct folding *f)
     out->uses = ARENA_ARRAY(f->arena, struct share_use, total);
     bool *own = ARENA_ARRAY(f->arena, bool, f->partition->link_count);
     for (uint32_t l = 0; l < f->real->used_count; l++) {
-        own[f->partition->link[l]] = f->real->owner[l] != ROW_NONE;
+        own[f->partition->link[l]] = f->real->own[l];
     }
     for (uint32_t s = 0; s < f->set_count; s++) {
         const uint32_t first = f->bucket_first[s], end = f->bucket_first[s + 1];

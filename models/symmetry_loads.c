@@ -246,17 +246,13 @@ static void find_largest(void *context, uint32_t from_member, uint32_t to_member
     m->largest_weight = fmax(m->largest_weight, weight);
 }
 
-static uint32_t used_row(struct measuring *m, uint32_t link, uint32_t group)
+static uint32_t used_row(struct measuring *m, uint32_t link)
 {
     struct real *real = m->real;
     uint32_t row = m->row_of_link[link];
     if (row == ROW_NONE) {
         row = m->row_of_link[link] = real->used_count++;
         real->used_links[row] = link;
-        real->owner[row] = group;
-    }
-    if (real->owner[row] != group) {
-        real->owner[row] = ROW_NONE;
     }
     return row;
 }
@@ -272,7 +268,7 @@ static void keep_loads(struct measuring *m, uint32_t group, uint32_t set)
                                &real->load_capacity);
         }
         real->loads[real->load_count++] = (struct wire_load){
-            .link = used_row(m, link, group),
+            .link = used_row(m, link),
             .set = set,
             .weight = m->sum[link],
             .key = random_hash(set, bits_of(m->sum[link])),
@@ -350,7 +346,6 @@ void symmetry_measure(struct arena *arena, const struct configuration *c,
     };
     memset(m.row_of_link, 0xff, sizeof(uint32_t) * link_count);
     out->used_links = ARENA_ARRAY(arena, uint32_t, link_count);
-    out->owner = ARENA_ARRAY(arena, uint32_t, link_count);
     out->groups = ARENA_ARRAY(arena, struct real_group, group_count);
     size_t set_bound = 0;
     for (uint32_t g = 0; g < group_count; g++) {
@@ -362,4 +357,5 @@ void symmetry_measure(struct arena *arena, const struct configuration *c,
     for (uint32_t g = 0; g < group_count; g++) {
         measure_group(&m, g);
     }
+    symmetry_find_own(arena, out);
 }

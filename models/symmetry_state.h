@@ -22,6 +22,17 @@ void numbering_clear(struct numbering *n);
 /* The number of this key: those seen before keep theirs, a new one gets the next. */
 uint32_t numbering_of(struct numbering *n, uint64_t key);
 
+/* A colour from two: two rounds of multiplication and shift (the finaliser of MurmurHash3, Austin
+ * Appleby, public domain) around the sum with an odd multiple. Inline: a refinement mixes millions.
+ */
+static inline uint64_t symmetry_mix(uint64_t a, uint64_t b)
+{
+    uint64_t x = a + b * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
+    x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
+    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
+
 struct transfer_list { /* rows of transfers that a program uses on one stream */
     uint32_t *rows, count;
 };
@@ -61,7 +72,7 @@ struct real {
     struct wire_load *loads;
     double *wire_weights; /* [group's set_first + set]: of the busiest wire, by payload byte */
     uint32_t *used_links; /* ids of links that carry anything and can bind */
-    uint32_t *owner;      /* [used link]: its only group, or ROW_NONE */
+    bool *own;            /* [used link]: never carries two activities at once */
     double *speed;        /* [GPU] */
     uint32_t shape_count, menu_count, load_count, load_capacity, used_count, wire_weight_count;
 };
@@ -80,6 +91,8 @@ static inline double symmetry_capacity(const struct real *real, uint32_t used_li
     const struct link_id link = {real->used_links[used_link]};
     return graph_link_type(&real->topology->graph, link)->bytes_per_s;
 }
+/* symmetry_own.c: fills real->own. */
+void symmetry_find_own(struct arena *arena, struct real *real);
 /* The stream on which member `member` of a group takes part. */
 enum stream symmetry_role(const struct group *group, uint32_t member);
 void symmetry_measure(struct arena *arena, const struct configuration *c,

@@ -63,6 +63,20 @@ static double jittered(struct worker *worker, uint32_t rank_class, const struct 
     return op->gpu_s * random_lognormal_mean1(stream, worker->options.jitter_sigma);
 }
 
+/* Can no watched stream have anything on the wire before this op, the head of the compute stream,
+ * has finished? Each is at its end, or its head is posted after this op. */
+static bool undisturbed(const struct worker *worker, uint32_t rank_class, uint32_t index)
+{
+    const struct rank_state *rank = &worker->ranks[rank_class];
+    for (uint32_t left = worker->sensitive[rank_class].watched; left != 0; left &= left - 1) {
+        const uint32_t head = rank->head[__builtin_ctz(left)];
+        if (head != OP_END && rank->program->after_compute[head] < index) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Plays a stream's ops as far as nothing outside is waited for. */
 static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stream)
 {
@@ -83,7 +97,7 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
             return;
         }
         const double work_s = jittered(worker, rank_class, op) * rank->slowness;
-        if (op->play == PLAY_SENSITIVE && worker->sensitive[rank_class].watched != 0) {
+        if (op->play == PLAY_SENSITIVE && !undisturbed(worker, rank_class, index)) {
             worker->sensitive[rank_class].remaining_s = work_s;
             calendar_set(sim_calendar(worker->sim), worker->sensitive[rank_class].slot, post_s,
                          EVENT_COMPUTE);
@@ -180,7 +194,7 @@ static void watch(struct worker *worker, uint32_t rank_class)
 {
     const struct played_program *program = worker->ranks[rank_class].program;
     struct sensitive *s = &worker->sensitive[rank_class];
-    for (unsigned stream = 0; program->sensitive && stream < STREAM_COUNT; stream++) {
+    for (unsigned stream = 0; program->after_compute != NULL && stream < STREAM_COUNT; stream++) {
         const bool interferes = (program->source->interfering >> stream & 1u) != 0;
         if (interferes && worker->symmetry->ranks[rank_class].group[stream] != GROUP_NONE) {
             network_watch(worker->network, rank_class, (enum stream)stream);

@@ -40,10 +40,30 @@ static double host_time(const struct program *program, uint32_t index)
     return program->hosts[program->ops[index].host];
 }
 
+/* Ops known to have finished are those waited for, those before them on their stream, and what had
+ * finished for these. */
+static void find_after_compute(struct arena *arena, struct played_program *program)
+{
+    uint32_t *after = ARENA_ARRAY(arena, uint32_t, program->op_count + (size_t)1);
+    for (uint32_t i = 1; i <= program->op_count; i++) {
+        const struct played_op *op = &program->ops[i];
+        const uint32_t causes[] = {op->wait[WAIT_FIRST], op->wait[WAIT_SECOND], op->wait[WAIT_HOST],
+                                   op->previous};
+        for (unsigned k = 0; k < sizeof causes / sizeof causes[0]; k++) {
+            const uint32_t cause = causes[k];
+            const bool computes = cause != 0 && program->ops[cause].stream == STREAM_COMPUTE;
+            const uint32_t known = computes ? cause : after[cause];
+            after[i] = known > after[i] ? known : after[i];
+        }
+    }
+    program->after_compute = after;
+}
+
 void worker_prepare(struct arena *arena, const struct program *program, struct played_program *out)
 {
     uint32_t last_sync = 0;
     double issue_s = 0.0;
+    bool sensitive = false;
     *out = (struct played_program){.source = program, .op_count = program->op_count};
     out->ops = ARENA_ARRAY(arena, struct played_op, program->op_count + (size_t)1);
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
@@ -59,10 +79,13 @@ void worker_prepare(struct arena *arena, const struct program *program, struct p
         op->previous = *last;
         *last = i + 1;
         op->begin = op->play == PLAY_COMMUNICATION ? out->communication_count++ : 0;
-        out->sensitive = out->sensitive || op->play == PLAY_SENSITIVE;
+        sensitive = sensitive || op->play == PLAY_SENSITIVE;
         if ((program->ops[i].flags & OP_HOST_SYNC) != 0) {
             last_sync = i + 1;
             issue_s = 0.0;
         }
+    }
+    if (sensitive) {
+        find_after_compute(arena, out);
     }
 }

@@ -39,7 +39,9 @@ struct played_program {
     uint32_t op_count, communication_count;
     uint32_t first[STREAM_COUNT]; /* OP_END: the stream has no ops */
     uint32_t last[STREAM_COUNT];  /* 0: the stream has no ops */
-    bool sensitive;               /* has ops of PLAY_SENSITIVE */
+    /* [op]: the last compute op known to have finished when this one is posted; NULL when no op of
+     * the program is sensitive. */
+    uint32_t *after_compute;
 };
 struct rank_state {
     double *finish_s; /* [0 .. op_count] */

@@ -161,17 +161,17 @@ static void a_late_start_slows_the_other(void **state)
     world_end(&b.world);
 }
 
-/* Fair by bytes on the wire: weight 2 and fairness 1/2 against weight 1 on 8 B/s gives 4 B/s of
- * wire each, so payload rates 2 and 4. A ceiling of 1 leaves the rest to the other: 7. */
+/* Fair by bytes on the wire: two wire bytes for each payload byte against one on 8 B/s gives 4 B/s
+ * of wire each, so payload rates 2 and 4. A ceiling of 1 leaves the rest to the other: 7. */
 static void shares_are_fair_by_wire(void **state)
 {
     (void)state;
     struct bench b;
     bench_begin(&b, 2);
     const uint32_t link = world_link(&b.world, 8.0);
-    const struct wire heavy = {link, 2.0}, light = {link, 1.0};
-    world_plan(&b.world, 0, 0, 4.0, 0.0, INFINITY, 0.5, &heavy, 1);
-    world_plan(&b.world, 1, 0, 8.0, 0.0, INFINITY, 1.0, &light, 1);
+    const struct wire wire_of_link = {link, 1.0};
+    world_plan(&b.world, 0, 0, 4.0, 0.0, INFINITY, 2.0, &wire_of_link, 1);
+    world_plan(&b.world, 1, 0, 8.0, 0.0, INFINITY, 1.0, &wire_of_link, 1);
     bench_create(&b);
     post_group(&b, 0, 0.0);
     post_group(&b, 1, 0.0);

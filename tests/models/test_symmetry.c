@@ -337,6 +337,66 @@ static void planted_faults_are_seen(void **state)
     }
 }
 
+/* Largest relative difference of any finish. */
+static double worst_difference(const struct play *a, const struct play *b)
+{
+    double worst = 0.0;
+    for (uint32_t r = 0; r < a->lowered.rank_count; r++) {
+        const struct program *program = a->lowered.programs[a->lowered.program_of_rank[r]];
+        for (uint32_t i = 0; i < program->op_count; i++) {
+            const double x = worker_times(a->worker, a->symmetry.class_of_rank[r], i).finish_s;
+            const double y = worker_times(b->worker, b->symmetry.class_of_rank[r], i).finish_s;
+            worst = fmax(worst, fabs(x - y) / fmax(x, y));
+        }
+    }
+    return worst;
+}
+
+/* Links that a group has to itself are ceilings. Given to the shares after all (their rows follow
+ * the shared ones) they change no time; and shared links taken for own ones would. */
+static void own_links_are_never_contended(void **state)
+{
+    (void)state;
+    bool fault_seen = false;
+    unsigned shapes_with_own = 0;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct play plain, shared, fault;
+        uint32_t own_count = 0;
+        prepare(&plain, &shapes[i], NULL);
+        prepare(&shared, &shapes[i], NULL);
+        prepare(&fault, &shapes[i], NULL);
+        fold(&plain, false);
+        fold(&shared, false);
+        fold(&fault, false);
+        for (uint32_t k = 0; k < plain.symmetry.plan_count; k++) {
+            struct played_plan *s = &shared.symmetry.plans[k], *f = &fault.symmetry.plans[k];
+            own_count += s->own_count;
+            assert_true(s->own_count == 0 || s->own_first == s->use_first + s->use_count);
+            s->use_count += s->own_count;
+            s->own_count = 0;
+            for (uint32_t u = f->use_first; u < f->use_first + f->use_count; u++) {
+                const struct share_use *use = &fault.symmetry.uses[u];
+                f->cap_bytes_per_s =
+                    fmin(f->cap_bytes_per_s, fault.symmetry.links[use->link].bytes_per_s /
+                                                 (f->wire_weight * use->weight));
+            }
+            f->use_count = 0;
+        }
+        shapes_with_own += own_count > 0;
+        run(&plain);
+        run(&shared);
+        run(&fault);
+        assert_true(worst_difference(&plain, &shared) < 1e-9);
+        assert_true(sim_event_count(plain.sim) <= sim_event_count(shared.sim));
+        fault_seen = fault_seen || worst_difference(&plain, &fault) > 1e-3;
+        sim_destroy(plain.sim);
+        sim_destroy(shared.sim);
+        sim_destroy(fault.sim);
+    }
+    assert_true(fault_seen);
+    assert_true(shapes_with_own >= 4);
+}
+
 /* With jitter every rank is its own class, whatever was asked. */
 static void jitter_unfolds(void **state)
 {
@@ -355,6 +415,7 @@ int main(void)
         cmocka_unit_test(every_cluster_folds),
         cmocka_unit_test(classes_are_as_few_as_they_must),
         cmocka_unit_test(planted_faults_are_seen),
+        cmocka_unit_test(own_links_are_never_contended),
         cmocka_unit_test(jitter_unfolds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,6 +247,42 @@ static void interference_starts_and_ends_inside(void **state)
     world_end(&w);
 }
 
+/* Sensitive compute that nothing can meet costs no event; what may meet it costs two (and the
+ * transfer that is watched two more). */
+static void only_what_may_meet_costs_events(void **state)
+{
+    (void)state;
+    for (unsigned beside = 0; beside < 2; beside++) {
+        struct world w;
+        world_begin(&w);
+        struct program_writer *p = program_begin(w.arena, 0);
+        world_transfers(p, 1);
+        uint32_t wait = OP_NONE;
+        for (unsigned i = 0; i < 8; i++) {
+            struct op compute = world_compute(p, 1.0, OP_NONE);
+            compute.flags = OP_SENSITIVE;
+            wait = program_op(p, compute);
+            if (i == 3) {
+                program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_TP, 0, wait));
+            }
+        }
+        const uint32_t last = program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_TP, 0, wait));
+        program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 0, beside ? OP_NONE : last));
+        struct program *program = program_end(p);
+        program->interfering = 1u << STREAM_DP;
+        program->interference_ratio = 0.5;
+        const uint32_t rank = world_rank(&w, world_program(&w, program), 1.0);
+        world_plan(&w, world_group(&w, STREAM_DP, 1, &rank, 1), 0, 1.0, 0.0, 1.0, 1.0, NULL, 0);
+        world_plan(&w, world_group(&w, STREAM_TP, 1, &rank, 1), 0, 0.0, 0.0, 1.0, 1.0, NULL, 0);
+        world_play(&w);
+        /* Beside: the transfer meets the first op, 1 s for half a second's work; at its end all
+         * that follows is free of it. */
+        assert_true(worker_finish_s(w.worker, 0) == (beside ? 8.5 : 9.0));
+        assert_int_equal(sim_event_count(w.sim), beside ? 4 : 2);
+        world_end(&w);
+    }
+}
+
 /* Traffic of two ranks shares a wire; compute that waits for it sees the shared rate. */
 static void contention_reaches_compute(void **state)
 {
@@ -424,6 +460,7 @@ int main(void)
         cmocka_unit_test(the_tail_is_explained),
         cmocka_unit_test(interference_slows_compute),
         cmocka_unit_test(interference_starts_and_ends_inside),
+        cmocka_unit_test(only_what_may_meet_costs_events),
         cmocka_unit_test(contention_reaches_compute),
         cmocka_unit_test(pipelines_have_their_bubble),
         cmocka_unit_test(interleaving_divides_the_bubble),

@@ -93,7 +93,8 @@ uint32_t world_group(struct world *w, enum stream kind, uint32_t count, const ui
 }
 
 void world_plan(struct world *w, uint32_t group, uint32_t transfer, double bytes, double latency_s,
-                double cap_bytes_per_s, double fairness, const struct wire *wires, uint32_t count)
+                double cap_bytes_per_s, double wire_weight, const struct wire *wires,
+                uint32_t count)
 {
     struct symmetry *y = &w->symmetry;
     CHECK(transfer < WORLD_TRANSFERS && y->plan_count < ROWS_MAX);
@@ -101,12 +102,12 @@ void world_plan(struct world *w, uint32_t group, uint32_t transfer, double bytes
                                                    .bytes = bytes,
                                                    .latency_s = latency_s,
                                                    .cap_bytes_per_s = cap_bytes_per_s,
-                                                   .wire_weight = 1.0 / fairness,
+                                                   .wire_weight = wire_weight,
                                                    .use_first = y->use_count,
                                                    .use_count = count};
     for (uint32_t i = 0; i < count; i++) {
-        y->uses[y->use_count++] = (struct share_use){
-            .link = wires[i].link, .weight = share_weight(wires[i].weight * fairness)};
+        y->uses[y->use_count++] =
+            (struct share_use){.link = wires[i].link, .weight = share_weight(wires[i].weight)};
     }
     const struct group_class *class = &y->groups[group];
     for (uint32_t i = 0; i < class->party_count; i++) {

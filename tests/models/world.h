@@ -34,9 +34,11 @@ uint32_t world_rank(struct world *w, uint32_t program, double speed_ratio);
 /* A pair (kind SEND_*) takes two ranks: sender, receiver. `count` real groups stand behind it. */
 uint32_t world_group(struct world *w, enum stream kind, uint32_t count, const uint32_t *ranks,
                      uint32_t rank_count);
-/* What `transfer` is for this group. `wires` are shared links; a plan without them is certain. */
+/* What `transfer` is for this group. `wires` are shared links, their weights relative to the
+ * busiest wire, which carries wire_weight for each byte; a plan without them is certain. */
 void world_plan(struct world *w, uint32_t group, uint32_t transfer, double bytes, double latency_s,
-                double cap_bytes_per_s, double fairness, const struct wire *wires, uint32_t count);
+                double cap_bytes_per_s, double wire_weight, const struct wire *wires,
+                uint32_t count);
 void world_create(struct world *w); /* the worker, not yet started */
 void world_play(struct world *w);   /* create, start, run to the end */
 double world_step_s(const struct world *w);

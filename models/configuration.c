@@ -1,15 +1,8 @@
 #include "models/configuration.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 
-#include "models/layout.h"
-#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "sim/check.h"
-#include "sim/units.h"
 
 const char *const recompute_names[] = {"none", "selective", "full", NULL};
 const char *const cp_method_names[] = {"all_gather", "ring", NULL};

@@ -1,7 +1,8 @@
 /* configuration.h - everything that one step needs to know, in SI, checked: the door of this floor.
  *
- * scenarios/ fills it from a file and checks it (configuration_check gives the rules of the layout);
- * lower() turns it into programs, step_run() plays them. Owned by the arena it was built in. */
+ * scenarios/ fills it from a file and checks it (configuration_check gives the rules of the
+ * layout); lower() turns it into programs, step_run() plays them. Owned by the arena it was built
+ * in. */
 #ifndef ORRERY_MODELS_CONFIGURATION_H
 #define ORRERY_MODELS_CONFIGURATION_H
 
@@ -15,20 +16,30 @@
 struct schedule_kind;
 struct sharding_kind;
 
-enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL };
-enum cp_method { CP_ALL_GATHER, CP_RING };
-enum placement { PLACEMENT_PACKED, PLACEMENT_SCATTERED }; /* ranks fill nodes, or go round them */
+enum recompute {
+    RECOMPUTE_NONE,
+    RECOMPUTE_SELECTIVE,
+    RECOMPUTE_FULL
+};
+enum cp_method {
+    CP_ALL_GATHER,
+    CP_RING
+};
+enum placement {
+    PLACEMENT_PACKED,
+    PLACEMENT_SCATTERED
+}; /* ranks fill nodes, or go round them */
 extern const char *const recompute_names[], *const cp_method_names[], *const placement_names[];
 
 struct layout_spec {
     uint64_t tp, pp, dp, cp;
-    uint64_t vpp;              /* chunks for each stage; 1: not interleaved */
+    uint64_t vpp; /* chunks for each stage; 1: not interleaved */
     uint64_t microbatch;
     const struct schedule_kind *schedule;
     const struct sharding_kind *sharding;
     int recompute, cp_method, placement;
     bool sequence_parallel;
-    const char *order;         /* of the dimensions, fastest first: "tp-cp-dp-pp" */
+    const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
     uint64_t first_stage_layers, last_stage_layers; /* 0: by the software's split */
     uint64_t shard_group;      /* hsdp: ranks that share one copy; 0: the GPUs of a node */
     uint64_t fsdp_unit_layers; /* layers in an FSDP unit */
@@ -37,17 +48,20 @@ struct training_spec {
     uint64_t sequence, global_batch;
     const struct precision *precision;
     const struct optimizer *optimizer;
-    int attention;             /* enum attention_kernel */
+    int attention; /* enum attention_kernel */
     bool causal;
-    double tokens;             /* of the whole training; 0: not said */
-    double gradient_bytes;     /* of a kept gradient; 0: the software's */
+    double tokens;         /* of the whole training; 0: not said */
+    double gradient_bytes; /* of a kept gradient; 0: the software's */
 };
 /* One departure from the ideal cluster. */
 struct perturbation {
-    enum { PERTURB_GPU_SPEED, PERTURB_LINK } what;
+    enum {
+        PERTURB_GPU_SPEED,
+        PERTURB_LINK
+    } what;
     uint64_t gpu;
-    double ratio;          /* speed or capacity that is left, in (0, 1] */
-    int link;              /* enum link_kind, for PERTURB_LINK */
+    double ratio; /* speed or capacity that is left, in (0, 1] */
+    int link;     /* enum link_kind, for PERTURB_LINK */
 };
 struct configuration {
     const char *name;
@@ -66,8 +80,8 @@ struct configuration {
 
 /* One broken rule: the key a user must look at, and the sentence. */
 struct rule_break {
-    const char *key;  /* "layout.tp" */
-    bool warning;     /* the run may go on; the sentence names the price */
+    const char *key; /* "layout.tp" */
+    bool warning;    /* the run may go on; the sentence names the price */
     char text[320];
 };
 /* Checks every rule of the layout (world size, divisibility, chunks, batch, NVLink domain, ...).

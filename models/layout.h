@@ -1,10 +1,10 @@
 /* layout.h - which rank stands where, and who talks to whom.
  *
  * Rank numbers run over the dimensions in the order of layout.order (Megatron's `--rank-order`).
- * Communicators are built once; each has one kind (the stream that it serves) and each rank is in at
- * most one of each kind. A pipeline pair has two members: sender, receiver; it serves the sender's
- * SEND stream and the receiver's matching RECV stream. With chunks the pipeline is a ring: the last
- * stage sends to the first. Members of a collective stand in the order of their GPUs. */
+ * Communicators are built once; each has one kind (the stream that it serves) and each rank is in
+ * at most one of each kind. A pipeline pair has two members: sender, receiver; it serves the
+ * sender's SEND stream and the receiver's matching RECV stream. With chunks the pipeline is a ring:
+ * the last stage sends to the first. Members of a collective stand in the order of their GPUs. */
 #ifndef ORRERY_MODELS_LAYOUT_H
 #define ORRERY_MODELS_LAYOUT_H
 
@@ -27,9 +27,9 @@ struct group {
 struct layout {
     const struct layout_spec *spec;
     uint32_t rank_count;
-    uint32_t *gpu_of_rank;             /* packed: rank r on GPU r; scattered: round the nodes */
+    uint32_t *gpu_of_rank; /* packed: rank r on GPU r; scattered: round the nodes */
     struct group *groups;
-    uint32_t *members;                 /* ranks, by group */
+    uint32_t *members;                  /* ranks, by group */
     uint32_t (*group_of)[STREAM_COUNT]; /* [rank][stream]: group, or GROUP_NONE */
     uint32_t group_count;
 };

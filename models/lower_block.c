@@ -36,7 +36,8 @@ static void push(struct lowering *l, struct piece_list *list, const struct piece
 
 static void restart(struct stretch *s, enum phase phase)
 {
-    s->piece = (struct piece){.kind = OP_COMPUTE, .stream = STREAM_COMPUTE, .phase = phase};
+    s->piece =
+        (struct piece){.kind = OP_COMPUTE, .stream = STREAM_COMPUTE, .phase = (uint8_t)phase};
     s->launches = 0.0;
     s->segments = 0;
 }

@@ -43,34 +43,41 @@ enum op_kind {
 };
 
 /* What a stretch of compute counts as in the breakdown of the step. */
-enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_RECOMPUTE, PHASE_GRADIENTS, PHASE_OPTIMIZER,
-             PHASE_PARAMETERS, PHASE_COUNT };
+enum phase {
+    PHASE_FORWARD,
+    PHASE_BACKWARD,
+    PHASE_RECOMPUTE,
+    PHASE_GRADIENTS,
+    PHASE_OPTIMIZER,
+    PHASE_PARAMETERS,
+    PHASE_COUNT
+};
 extern const char *const phase_names[PHASE_COUNT];
 
 enum op_flag {
-    OP_HOST_SYNC = 1,  /* the host waits until this op has finished before it issues the next */
-    OP_SENSITIVE = 2   /* compute that may run beside interfering communication: see interference */
+    OP_HOST_SYNC = 1, /* the host waits until this op has finished before it issues the next */
+    OP_SENSITIVE = 2  /* compute that may run beside interfering communication: see interference */
 };
 #define OP_NONE 0u
 
 struct op { /* 32 bytes: hot */
     uint8_t kind, stream, phase, flags;
-    uint32_t cost;      /* OP_COMPUTE: row of costs; communication: row of transfers */
-    uint32_t wait[2];   /* index + 1 of an earlier op that must have finished; OP_NONE: none */
-    uint32_t ledger;    /* first ledger entry of this op; they end where the next op's begin */
+    uint32_t cost;    /* OP_COMPUTE: row of costs; communication: row of transfers */
+    uint32_t wait[2]; /* index + 1 of an earlier op that must have finished; OP_NONE: none */
+    uint32_t ledger;  /* first ledger entry of this op; they end where the next op's begin */
     uint16_t microbatch, layer; /* labels; UINT16_MAX: none */
-    uint16_t name;      /* row of names */
+    uint16_t name;              /* row of names */
     uint8_t chunk;
     uint8_t reserved;
-    uint32_t host;      /* row of hosts: host time before this op is launched */
+    uint32_t host; /* row of hosts: host time before this op is launched */
 };
 _Static_assert(sizeof(struct op) == 32, "ops are the hot data of a step");
 
 struct op_cost {
-    double gpu_s;      /* on the GPU, undisturbed */
-    double peak_s;     /* the same FLOPs at the dense peak */
-    double flops;      /* done by the hardware */
-    double bytes;      /* of HBM traffic */
+    double gpu_s;                        /* on the GPU, undisturbed */
+    double peak_s;                       /* the same FLOPs at the dense peak */
+    double flops;                        /* done by the hardware */
+    double bytes;                        /* of HBM traffic */
     uint32_t kernel_first, kernel_count; /* rows of kernels, for --detail kernel */
 };
 struct op_kernel { /* one kernel inside an op */
@@ -88,14 +95,14 @@ struct program {
     struct op_cost *costs;
     struct op_kernel *kernels;
     struct transfer *transfers;
-    double *hosts;           /* seconds */
+    double *hosts; /* seconds */
     const char **names;
     struct ledger_entry *setup;  /* before the first step: weights, optimizer, communicators */
     struct ledger_entry *ledger; /* of the step, by op */
     uint32_t op_count, cost_count, kernel_count, transfer_count, host_count, name_count;
     uint32_t setup_count, ledger_count;
-    uint32_t stage;          /* pipeline stage, for labels */
-    uint32_t interfering;    /* bit set of streams whose activity slows sensitive compute */
+    uint32_t stage;            /* pipeline stage, for labels */
+    uint32_t interfering;      /* bit set of streams whose activity slows sensitive compute */
     double interference_ratio; /* share of compute speed lost meanwhile, in [0, 1) */
 };
 
@@ -112,9 +119,9 @@ uint32_t program_op(struct program_writer *w, struct op op);
 void program_setup(struct program_writer *w, struct ledger_entry entry);
 void program_ledger(struct program_writer *w, struct ledger_entry entry); /* on the last op */
 struct program *program_end(struct program_writer *w);
-/* NULL when the invariants hold, else one sentence: waits point back, rows exist, streams fit kinds,
- * every allocation of the step is freed in it or lives on by flag. program_verify CHECKs it, and
- * program_end does for every program. */
+/* NULL when the invariants hold, else one sentence: waits point back, rows exist, streams fit
+ * kinds, every allocation of the step is freed in it or lives on by flag. program_verify CHECKs it,
+ * and program_end does for every program. */
 const char *program_problem(const struct program *program);
 void program_verify(const struct program *program);
 

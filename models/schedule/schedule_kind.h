@@ -1,9 +1,9 @@
 /* schedule_kind.h - the contract of a pipeline schedule: the order of passes of each stage.
  *
  * Adding one: a file, a row in schedule_list.h, a line in models/CMakeLists.txt. A schedule is a
- * pure writer of passes; it never meets the event engine, kernels or sizes. Every kind must pass the
- * laws of tests/laws (each microbatch once forward and once backward for each chunk, no deadlock,
- * the closed-form bubble with equal passes and free sends where it states one). */
+ * pure writer of passes; it never meets the event engine, kernels or sizes. Every kind must pass
+ * the laws of tests/laws (each microbatch once forward and once backward for each chunk, no
+ * deadlock, the closed-form bubble with equal passes and free sends where it states one). */
 #ifndef ORRERY_MODELS_SCHEDULE_SCHEDULE_KIND_H
 #define ORRERY_MODELS_SCHEDULE_SCHEDULE_KIND_H
 
@@ -12,10 +12,15 @@
 
 #include "sim/arena.h"
 
-enum pass_kind { PASS_FORWARD, PASS_BACKWARD, PASS_BACKWARD_INPUT, PASS_BACKWARD_WEIGHT };
+enum pass_kind {
+    PASS_FORWARD,
+    PASS_BACKWARD,
+    PASS_BACKWARD_INPUT,
+    PASS_BACKWARD_WEIGHT
+};
 struct pass {
     uint8_t kind;
-    uint8_t chunk;       /* of this stage, 0 .. vpp-1; global chunk = chunk x stages + stage */
+    uint8_t chunk; /* of this stage, 0 .. vpp-1; global chunk = chunk x stages + stage */
     uint16_t microbatch;
 };
 struct schedule_shape {
@@ -23,7 +28,7 @@ struct schedule_shape {
 };
 struct schedule_kind {
     const char *name, *doc;
-    bool interleaved;     /* uses chunks > 1 */
+    bool interleaved; /* uses chunks > 1 */
     /* NULL when this shape can be scheduled, else one sentence (interleaved: the microbatches must
      * be a multiple of the stages). */
     const char *(*refuse)(const struct schedule_shape *shape);

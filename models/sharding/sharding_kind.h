@@ -1,4 +1,5 @@
-/* sharding_kind.h - the contract of a data-parallel sharding: who holds what, and what is sent when.
+/* sharding_kind.h - the contract of a data-parallel sharding: who holds what, and what is sent
+ * when.
  *
  * Adding one: a file, a row in sharding_list.h, a line in models/CMakeLists.txt. A kind is plain
  * facts read by the lowering: fractions of the state held, when units are gathered, how gradients
@@ -21,11 +22,11 @@ enum reduce_when {
 struct sharding_kind {
     const char *name, *doc;
     bool shards_weights, shards_gradients, shards_optimizer; /* over the shard group */
-    bool hybrid;            /* shards in a group of layout.shard_group, replicas across */
+    bool hybrid; /* shards in a group of layout.shard_group, replicas across */
     enum gather_when gather;
     enum reduce_when reduce;
-    bool reduce_scatter;    /* else all-reduce */
-    bool units;             /* FSDP units: flat parameters, prefetch, reshard by the software */
+    bool reduce_scatter; /* else all-reduce */
+    bool units;          /* FSDP units: flat parameters, prefetch, reshard by the software */
 };
 /* Ranks over which the state is sharded, and over which it is replicated; their product is `dp`
  * (x cp, which shards with dp). shard_group: layout.shard_group or the GPUs of a node. */

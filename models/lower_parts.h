@@ -7,7 +7,7 @@
 #ifndef ORRERY_MODELS_LOWER_PARTS_H
 #define ORRERY_MODELS_LOWER_PARTS_H
 
-#include "models/lower.h"
+#include "models/configuration.h"
 #include "models/lower_pipeline.h"
 #include "models/sharding/sharding_kind.h"
 

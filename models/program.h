@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "models/ledger.h"
+#include "models/ledger_entry.h"
 #include "models/transformer.h"
 #include "sim/arena.h"
 

@@ -7,6 +7,7 @@
 #ifndef ORRERY_MODELS_STEP_H
 #define ORRERY_MODELS_STEP_H
 
+#include "models/ledger.h"
 #include "models/worker.h"
 #include "sim/error.h"
 

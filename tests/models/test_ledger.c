@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "models/ledger.h"
 #include "models/program.h"
 #include "sim/units.h"
 

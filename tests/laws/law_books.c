@@ -1,3 +1,4 @@
+#include "models/ledger.h"
 #include "tests/laws/law_books.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "scenarios/build_parts.h"
-#include "topology/graph.h"
+#include "topology/topology.h"
 
 /* "notes[3]" */
 static const char *item_path(struct builder *b, enum section section, unsigned index)
@@ -62,18 +62,46 @@ static void build_stragglers(struct builder *b, const struct value *items)
     }
 }
 
+/* A weak link must be one that its GPU has: asked of the wired cluster, which only this needs. */
+static void check_link(struct builder *b, struct topology *topology, const struct value *item,
+                       const struct perturbation *weak)
+{
+    if (topology_degrade(topology, (uint32_t)weak->gpu, (enum link_kind)weak->link, weak->ratio))
+        return;
+    problems_error(b->problems, section_mark(item, "link"),
+                   "%s.link: GPU %llu of this cluster has no such link",
+                   schema_section(SECTION_LINKS)->path, (unsigned long long)weak->gpu);
+}
+
+static struct topology *wire(struct builder *b, struct arena *arena, const struct value *items)
+{
+    struct topology *topology = ARENA_NEW(arena, struct topology);
+    struct error error = {{0}};
+    if (topology_build(arena, &b->scenario->configuration.cluster, topology, &error))
+        return topology;
+    problems_error(b->problems, items->key_mark, "cluster: %s", error.text);
+    return NULL;
+}
+
 static void build_links(struct builder *b, const struct value *items)
 {
+    struct arena *scratch = arena_create();
+    struct topology *topology = items && b->cluster_sound ? wire(b, scratch, items) : NULL;
     unsigned index = 0;
     for (const struct value *item = items; item; item = item->next, index++) {
-        struct weak_link_keys keys = {0, LINK_NIC, 0};
-        if (read_item(b, SECTION_LINKS, item, index, &keys) &&
-            gpu_exists(b, item, keys.gpu, item_path(b, SECTION_LINKS, index)))
-            add_perturbation(b, (struct perturbation){.what = PERTURB_LINK,
-                                                      .gpu = keys.gpu,
-                                                      .ratio = keys.capacity_ratio,
-                                                      .link = keys.link});
+        struct weak_link_keys keys = {0, 0, 0};
+        if (!read_item(b, SECTION_LINKS, item, index, &keys) ||
+            !gpu_exists(b, item, keys.gpu, item_path(b, SECTION_LINKS, index)))
+            continue;
+        struct perturbation weak = {.what = PERTURB_LINK,
+                                    .gpu = keys.gpu,
+                                    .ratio = keys.capacity_ratio,
+                                    .link = (int)schema_link_kind(keys.link)};
+        if (topology)
+            check_link(b, topology, item, &weak);
+        add_perturbation(b, weak);
     }
+    arena_destroy(scratch);
 }
 
 static void build_perturbations(struct builder *b)

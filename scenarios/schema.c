@@ -113,10 +113,8 @@ static const struct param straggler_params[] = {
     {"speed", PARAM_RATIO, offsetof(struct straggler_keys, speed_ratio), 0.001, 1, NULL, NULL,
      "Speed that is left."},
 };
-static const char *const link_names[] = {
-    [LINK_NVLINK] = "nvlink", [LINK_PCIE] = "pcie",     [LINK_HOST] = "host",
-    [LINK_NIC] = "nic",       [LINK_FABRIC] = "fabric", [LINK_FABRIC + 1] = NULL,
-};
+/* The links that a GPU has of its own; schema_link_kind is in step with it. */
+static const char *const link_names[] = {"nic", "nvlink", "pcie", NULL};
 static const struct param link_params[] = {
     {"gpu", PARAM_COUNT, offsetof(struct weak_link_keys, gpu), 0, GPU_MAX, NULL, NULL,
      "Number of the GPU whose link it is, from 0."},
@@ -197,6 +195,12 @@ static const char *const remedies[][2] = {
     {"recovery", "this version simulates one training step: remove 'recovery'"},
     {"layout.ep", "this version simulates dense models: remove 'ep'"},
 };
+
+enum link_kind schema_link_kind(int choice)
+{
+    static const enum link_kind kinds[] = {LINK_NIC, LINK_NVLINK, LINK_PCIE};
+    return kinds[choice];
+}
 
 const struct schema_section *schema_section(enum section section)
 {

@@ -10,6 +10,7 @@
 #include "models/configuration.h"
 #include "scenarios/family.h"
 #include "scenarios/reader.h"
+#include "topology/graph.h"
 
 /* Where the keys of each section are read to, before names are looked up. */
 struct scenario_keys {
@@ -46,7 +47,7 @@ struct straggler_keys {
 };
 struct weak_link_keys {
     uint64_t gpu;
-    int link; /* enum link_kind */
+    int link; /* a choice; see schema_link_kind */
     double capacity_ratio;
 };
 struct note_keys {
@@ -93,6 +94,8 @@ const char *schema_key(const struct schema_section *section);
 bool schema_inside(const struct schema_section *outer, const struct schema_section *inner);
 /* The names that the word at this path chooses from; FAMILY_NONE: any word. */
 enum family schema_family(const char *path);
+/* The link that a choice of perturbations.links.link means. */
+enum link_kind schema_link_kind(int choice);
 struct params schema_table(const struct schema_section *section);
 /* All names that may stand in the section: keys, table, inner sections, `extra` options. */
 struct name_list schema_names(struct arena *arena, const struct schema_section *section,

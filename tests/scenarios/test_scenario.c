@@ -174,6 +174,12 @@ static const struct bad bad[] = {
     {MORE, "perturbations: {links: [{gpu: 1, link: nik, capacity: 0}]}",
      "6:40: perturbations.links[0].link: unknown choice 'nik'; did you mean 'nic'?\n"
      "6:55: perturbations.links[0].capacity: 0 is out of range; it goes from 0.001 to 1\n"},
+    {CLUSTER,
+     "cluster: {gpu: h100-80gb-sxm, node: {name: dgx-h100, kind: pcie}, nodes: 2, fabric: "
+     "ib-ndr-8x400}\nperturbations: {links: [{gpu: 1, link: nvlink, capacity: 0.5}]}",
+     "3:40: perturbations.links.link: GPU 1 of this cluster has no such link\n"},
+    {MORE, "perturbations: {links: [{gpu: 1, link: fabric, capacity: 0.5}]}",
+     "6:40: perturbations.links[0].link: unknown choice 'fabric'; known: nic, nvlink, pcie\n"},
     /* impossible layouts */
     {LAYOUT, "layout: {tp: 3}",
      "4:1: layout: the world size 16 is not divisible by tp x pp x cp = 3 x 1 x 1 = 3\n"

@@ -9,7 +9,7 @@
 #include "scenarios/names.h"
 
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
-const char *const export_format_names[] = {"chrome", "csv", NULL};
+const char *const export_format_names[] = {"chrome", "csv", "svg", NULL};
 
 enum {
     OPTION_MAX = 32

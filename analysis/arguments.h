@@ -26,7 +26,8 @@ enum detail {
 extern const char *const detail_names[]; /* NULL-ended */
 enum export_format {
     EXPORT_CHROME,
-    EXPORT_CSV
+    EXPORT_CSV,
+    EXPORT_SVG
 };
 extern const char *const export_format_names[];
 

@@ -15,5 +15,7 @@
 /* rank < 0: every rank class, named by its lowest rank. */
 bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *error);
 bool export_csv(struct query *query, const char *table, FILE *out, struct error *error);
+/* The pipeline: a row for each stage, a rectangle for each pass, hatched where nothing computes. */
+bool export_svg(struct query *query, FILE *out, struct error *error);
 
 #endif

@@ -37,6 +37,7 @@ enum {
     RANK_MAX = 1 << 22,
     LAYER_MAX = 4096,
     MICROBATCH_MAX = 60000,
+    LAYER_PASS_MAX = 1 << 20, /* about 2 GB of programs */
     CHUNK_MAX = 64
 };
 
@@ -211,9 +212,13 @@ static void check_batch(struct report *r)
             "the global batch %" PRIu64 " is not divisible by dp x microbatch = %" PRIu64
             " x %" PRIu64 " = %" PRIu64,
             batch, l->dp, l->microbatch, share);
-    } else if (batch / share > MICROBATCH_MAX) {
-        say(r, false, "training.global_batch", "more than %d microbatches in a step",
-            MICROBATCH_MAX);
+    } else if (batch / share > MICROBATCH_MAX ||
+               batch / share * r->c->model.layers > LAYER_PASS_MAX) {
+        say(r, false, "training.global_batch",
+            "%" PRIu64 " microbatches of %" PRIu64
+            " layers are too many to simulate (at most %d microbatches, %d layers in all of them): "
+            "take a larger microbatch or dp",
+            batch / share, r->c->model.layers, MICROBATCH_MAX, LAYER_PASS_MAX);
     }
 }
 

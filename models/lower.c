@@ -123,6 +123,23 @@ static void build_units(struct stage *s)
     s->chunk_units[chunks] = s->unit_count;
 }
 
+/* Rows that the passes of this stage write, nearly: data-parallel ops come on top. */
+static void reserve(struct stage *s)
+{
+    uint64_t ops = 0, ledger = 0;
+    for (uint32_t i = 0; i < s->unit_count; i++) {
+        const struct block *b = s->units[i].block;
+        uint64_t again = b->full_recompute ? 2 : 1, segments = b->layer->segment_count;
+        ops += b->forward.count + b->recompute.count + b->backward.count;
+        ledger += again * (2 * (uint64_t)b->tensor_count + 2 * segments) + 2 * segments;
+    }
+    uint64_t m = s->l->shape.microbatches, passes = 2 * m * s->l->shape.chunks;
+    ops = ops * m + 4 * passes + 8 * (uint64_t)s->unit_count;
+    ledger = ledger * m + 4 * passes + 8 * (uint64_t)s->unit_count;
+    CHECK(ops < UINT32_MAX && ledger < UINT32_MAX);
+    program_reserve(s->w, (uint32_t)ops, (uint32_t)ledger);
+}
+
 static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
 {
     *s = (struct stage){.l = l, .stage = stage, .layer = UINT16_MAX, .microbatch = UINT16_MAX};
@@ -140,6 +157,7 @@ static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
     };
     pipeline_begin(&s->pipeline, s->w, &l->shape, stage, &options);
     build_units(s);
+    reserve(s);
     size_t slots = (size_t)s->unit_count * l->shape.microbatches;
     s->saved = ARENA_ARRAY(l->arena, uint32_t, slots);
     memset(s->saved, 0xff, sizeof *s->saved * slots);

@@ -62,6 +62,16 @@ struct program_writer *program_begin(struct arena *arena, uint32_t stage)
     return w;
 }
 
+void program_reserve(struct program_writer *w, uint32_t ops, uint32_t ledger)
+{
+    struct program *p = w->program;
+    CHECK(p->op_count == 0 && p->ledger_count == 0);
+    p->ops = ARENA_ARRAY(w->arena, struct op, ops);
+    p->ledger = ARENA_ARRAY(w->arena, struct ledger_entry, ledger);
+    w->op_room = ops;
+    w->ledger_room = ledger;
+}
+
 static bool same_kernel(const struct op_kernel *a, const struct op_kernel *b)
 {
     return strcmp(a->name, b->name) == 0 && a->gpu_s == b->gpu_s && a->flops == b->flops &&

@@ -109,6 +109,8 @@ struct program {
 /* A writer's tool: grows arrays in `arena`, finds equal rows again. */
 struct program_writer;
 struct program_writer *program_begin(struct arena *arena, uint32_t stage);
+/* Room for so many rows from the start: growing copies, and leaves the old rows in the arena. */
+void program_reserve(struct program_writer *w, uint32_t ops, uint32_t ledger);
 uint32_t program_cost(struct program_writer *w, const struct op_cost *cost,
                       const struct op_kernel *kernels, uint32_t kernel_count);
 uint32_t program_transfer(struct program_writer *w, enum comm_op op, double bytes);

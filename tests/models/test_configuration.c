@@ -114,6 +114,10 @@ static void test_batch(void **state)
     assert_true(lower_case_breaks(&c, "training.global_batch", false));
     c.training.global_batch = 2ull * 100000;
     assert_true(lower_case_breaks(&c, "training.global_batch", false));
+    c.training.global_batch = 2ull * 50000; /* 50,000 microbatches of 4 layers can be simulated */
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.model.layers = 40;
+    assert_true(lower_case_breaks(&c, "training.global_batch", false));
 }
 
 static void test_stages(void **state)

@@ -1,13 +1,13 @@
 /* allocator.h - a model of PyTorch's caching allocator on one card: blocks, segments, two sums.
  *
- * Facts from pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp: requests are rounded to 512 B; up to
- * 1 MiB they come from 2 MiB segments, below 10 MiB from 20 MiB segments, above from segments rounded
- * to 2 MiB; the smallest free block that is large enough is taken (lowest address among equals), and
- * split when the rest is at least 512 B (small pool) or more than 1 MiB (large pool); freed blocks
- * merge with free neighbours; before it fails, segments that are wholly free are given back. With
- * expandable segments each pool is one range that grows at its end, by 2 MiB or 20 MiB pages.
- * One stream is modelled, so a freed block is free at once. Workload: thousands of requests a step,
- * tens of free blocks. It knows no tensors and no time. */
+ * Facts from pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp: requests are rounded to 512 B; up
+ * to 1 MiB they come from 2 MiB segments, below 10 MiB from 20 MiB segments, above from segments
+ * rounded to 2 MiB; the smallest free block that is large enough is taken (lowest address among
+ * equals), and split when the rest is at least 512 B (small pool) or more than 1 MiB (large pool);
+ * freed blocks merge with free neighbours; before it fails, segments that are wholly free are given
+ * back. With expandable segments each pool is one range that grows at its end, by 2 MiB or 20 MiB
+ * pages. One stream is modelled, so a freed block is free at once. Workload: thousands of requests
+ * a step, tens of free blocks. It knows no tensors and no time. */
 #ifndef ORRERY_MODELS_ALLOCATOR_H
 #define ORRERY_MODELS_ALLOCATOR_H
 

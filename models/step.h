@@ -1,9 +1,9 @@
 /* step.h - simulate one training step of a configuration: what `orrery run` and every search calls.
  *
  * step_run builds the cluster, lowers the programs, checks memory with the ledger, finds the
- * symmetry classes, plays them, and gathers the result. When some rank runs out of memory the result
- * holds the ledger up to there and `fits` is false; time is then not simulated unless it fails only
- * in the middle of the step (see failure). Everything lives in the step, freed whole. */
+ * symmetry classes, plays them, and gathers the result. When some rank runs out of memory the
+ * result holds the ledger up to there and `fits` is false; time is then not simulated unless it
+ * fails only in the middle of the step (see failure). Everything lives in the step, freed whole. */
 #ifndef ORRERY_MODELS_STEP_H
 #define ORRERY_MODELS_STEP_H
 
@@ -13,9 +13,9 @@
 
 struct step_options {
     bool unfold;
-    bool ledger_points;    /* keep the memory timelines */
-    bool ignore_memory;    /* play on although it does not fit */
-    bool memory_only;      /* ledger only, no time */
+    bool ledger_points; /* keep the memory timelines */
+    bool ignore_memory; /* play on although it does not fit */
+    bool memory_only;   /* ledger only, no time */
 };
 struct stage_memory { /* one program: the ranks of a stage */
     uint32_t program, stage, rank_count, representative;
@@ -27,26 +27,26 @@ struct step {
     struct layout layout;
     struct lowered lowered;
     struct symmetry symmetry;
-    struct network *network;   /* NULL when no time was simulated */
+    struct network *network; /* NULL when no time was simulated */
     struct worker *worker;
     struct stage_memory *memory; /* by program */
     uint32_t memory_count;
     bool fits;
-    uint32_t failed_program;   /* where memory ends first, when it does not fit */
-    double failed_at_s;        /* in the step, when it fails inside a step that was timed; else 0 */
+    uint32_t failed_program; /* where memory ends first, when it does not fit */
+    double failed_at_s;      /* in the step, when it fails inside a step that was timed; else 0 */
     double step_s;
     double tokens_per_s;
     double mfu_ratio, hfu_ratio;
-    double model_flops;        /* of a step, whole job */
+    double model_flops;                               /* of a step, whole job */
     double peak_allocated_bytes, peak_reserved_bytes; /* of the worst rank */
-    double bubble_ratio;       /* bubble of the mean rank / step */
-    double breakdown_s[PART_COUNT]; /* of the mean rank; sums to step_s */
-    uint64_t digest;           /* of the unfolded timeline; see sim/digest.h */
+    double bubble_ratio;                              /* bubble of the mean rank / step */
+    double breakdown_s[PART_COUNT];                   /* of the mean rank; sums to step_s */
+    uint64_t digest; /* of the unfolded timeline; see sim/digest.h */
     uint64_t event_count, op_count, class_count, rank_count;
 };
 /* False with a sentence when the cluster cannot be built. The caller destroys the step. */
-bool step_run(const struct configuration *c, const struct step_options *options,
-              struct step **out, struct error *error);
+bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
+              struct error *error);
 void step_destroy(struct step *step);
 /* The smallest legal number of GPUs of this kind on which the state fits (exact parameters, usable
  * HBM): tries layouts from small to large; 0 when more than `limit`. */

@@ -16,7 +16,11 @@
 
 #include "sim/check.h"
 
-enum { BLOCK_FIRST = 16 * 1024, BLOCK_HUGE = 4 * 1024 * 1024, BLOCK_LARGEST = 64 * 1024 * 1024 };
+enum {
+    BLOCK_FIRST = 1 << 14,
+    BLOCK_HUGE = 1 << 22,
+    BLOCK_LARGEST = 1 << 26
+};
 #ifdef ORRERY_POISON
 enum {
     POISON_BYTE = 0xA5

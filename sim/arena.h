@@ -1,8 +1,9 @@
 /* arena.h - one region of memory for each simulation, freed whole.
  *
- * Allocation is a bump; nothing is freed alone. A mark can be taken and rewound to, for temporaries.
- * Memory comes zeroed. Running out of host memory is a CHECK: it is not the user's error and cannot
- * be repaired by the caller. The poison build (ORRERY_POISON) fills rewound memory with 0xA5. */
+ * Allocation is a bump; nothing is freed alone. A mark can be taken and rewound to, for
+ * temporaries. Memory comes zeroed. Running out of host memory is a CHECK: it is not the user's
+ * error and cannot be repaired by the caller. The poison build (ORRERY_POISON) fills rewound memory
+ * with 0xA5. */
 #ifndef ORRERY_SIM_ARENA_H
 #define ORRERY_SIM_ARENA_H
 
@@ -15,12 +16,12 @@ struct arena_mark {
     size_t used;
 };
 
-struct arena *arena_create(void);          /* owned by the caller; arena_destroy frees it */
-void arena_destroy(struct arena *arena);   /* NULL is allowed */
+struct arena *arena_create(void);        /* owned by the caller; arena_destroy frees it */
+void arena_destroy(struct arena *arena); /* NULL is allowed */
 void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment); /* zeroed, never NULL */
 struct arena_mark arena_mark(const struct arena *arena);
 void arena_rewind(struct arena *arena, struct arena_mark mark);
-size_t arena_bytes(const struct arena *arena); /* bytes taken from the host */
+size_t arena_bytes(const struct arena *arena);           /* bytes taken from the host */
 char *arena_text(struct arena *arena, const char *text); /* a copy */
 __attribute__((format(printf, 2, 3))) char *arena_format(struct arena *arena, const char *format,
                                                          ...);

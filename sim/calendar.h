@@ -14,7 +14,9 @@
 
 #include "sim/arena.h"
 
-enum { CALENDAR_RANK_MAX = 16 };
+enum {
+    CALENDAR_RANK_MAX = 16
+};
 
 struct calendar;
 struct calendar_event {
@@ -23,10 +25,12 @@ struct calendar_event {
     uint32_t rank;
 };
 
-/* `slot_hint` slots fit without growing; growing doubles, and leaves the old arrays in the arena. */
+/* `slot_hint` slots fit without growing; growing doubles, and leaves the old arrays in the arena.
+ */
 struct calendar *calendar_create(struct arena *arena, uint32_t slot_hint);
 uint32_t calendar_slot(struct calendar *calendar); /* a new slot, empty; slots may be given back */
-void calendar_slot_free(struct calendar *calendar, uint32_t slot); /* its event, if any, is cleared */
+void calendar_slot_free(struct calendar *calendar,
+                        uint32_t slot); /* its event, if any, is cleared */
 /* `time_s` is finite and not negative; `rank` < CALENDAR_RANK_MAX. */
 void calendar_set(struct calendar *calendar, uint32_t slot, double time_s, uint32_t rank);
 void calendar_clear(struct calendar *calendar, uint32_t slot);

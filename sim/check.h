@@ -17,8 +17,8 @@ struct check_context {
     const char *replay; /* the command that replays it; NULL: not known */
 };
 
-/* Makes `context` (NULL: none) the one that this thread's CHECKs print; returns the former one, to be
- * given back when the simulation is left. The one piece of thread-local state of the program. */
+/* Makes `context` (NULL: none) the one that this thread's CHECKs print; returns the former one, to
+ * be given back when the simulation is left. The one piece of thread-local state of the program. */
 const struct check_context *check_enter(const struct check_context *context);
 _Noreturn void check_failed(const char *claim, const char *file, int line);
 

@@ -12,18 +12,18 @@
 
 /* What a value means, and so which units it must carry in text. */
 enum param_type {
-    PARAM_FLAG,        /* true or false; stored as bool */
-    PARAM_COUNT,       /* whole number, may take k/M/B/T; stored as uint64_t */
-    PARAM_RATIO,       /* plain number without unit, or a percentage; double */
-    PARAM_TIME,        /* s, ms, us, ns, min, h, d, y; double seconds */
-    PARAM_BYTES,       /* B, kB, MB, GB, TB, KiB, MiB, GiB, TiB; double bytes */
-    PARAM_BANDWIDTH,   /* bytes or bits per second; double bytes/s */
-    PARAM_FLOP_RATE,   /* GFLOP/s, TFLOP/s, PFLOP/s; double FLOP/s */
-    PARAM_FREQUENCY,   /* MHz, GHz; double 1/s */
-    PARAM_POWER,       /* W, kW, MW; double watts */
-    PARAM_MONEY,       /* USD; double */
-    PARAM_CHOICE,      /* one of `choices`; stored as int, its index */
-    PARAM_TEXT         /* any text; stored as const char *, owned by the reader's arena */
+    PARAM_FLAG,      /* true or false; stored as bool */
+    PARAM_COUNT,     /* whole number, may take k/M/B/T; stored as uint64_t */
+    PARAM_RATIO,     /* plain number without unit, or a percentage; double */
+    PARAM_TIME,      /* s, ms, us, ns, min, h, d, y; double seconds */
+    PARAM_BYTES,     /* B, kB, MB, GB, TB, KiB, MiB, GiB, TiB; double bytes */
+    PARAM_BANDWIDTH, /* bytes or bits per second; double bytes/s */
+    PARAM_FLOP_RATE, /* GFLOP/s, TFLOP/s, PFLOP/s; double FLOP/s */
+    PARAM_FREQUENCY, /* MHz, GHz; double 1/s */
+    PARAM_POWER,     /* W, kW, MW; double watts */
+    PARAM_MONEY,     /* USD; double */
+    PARAM_CHOICE,    /* one of `choices`; stored as int, its index */
+    PARAM_TEXT       /* any text; stored as const char *, owned by the reader's arena */
 };
 
 struct param {
@@ -38,7 +38,9 @@ struct param {
 
 /* Options of a kind (a fabric, a schedule): kinds store every option as a double in this array, at
  * index `offset`, so that a new kind touches no struct. Types TEXT and CHOICE are not allowed. */
-enum { KIND_OPTION_MAX = 8 };
+enum {
+    KIND_OPTION_MAX = 8
+};
 struct kind_options {
     double value[KIND_OPTION_MAX];
 };

@@ -16,7 +16,9 @@
 #include "sim/arena.h"
 #include "sim/calendar.h"
 
-enum { SIM_RANK_MAX = 16 };
+enum {
+    SIM_RANK_MAX = 16
+};
 
 struct sim;
 typedef void sim_handler_fn(struct sim *sim, void *player, uint32_t slot);
@@ -34,7 +36,7 @@ void sim_set_replay(struct sim *sim, const char *command);
 
 void sim_handle(struct sim *sim, uint32_t rank, sim_handler_fn *handler, void *player);
 void sim_settle(struct sim *sim, uint32_t rank, sim_settle_fn *settle, void *player);
-void sim_run(struct sim *sim);                    /* until the calendar is empty, or sim_stop */
-void sim_stop(struct sim *sim);                   /* sim_run returns after the present event */
+void sim_run(struct sim *sim);  /* until the calendar is empty, or sim_stop */
+void sim_stop(struct sim *sim); /* sim_run returns after the present event */
 
 #endif

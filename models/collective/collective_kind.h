@@ -1,9 +1,9 @@
 /* collective_kind.h - the contract of a collective algorithm: its time terms and its wires.
  *
  * Adding one: a file, a row in collective_list.h, a line in models/CMakeLists.txt. A kind is a pure
- * writer: for an operation on a group it says the start-up latency, the ceiling of its payload rate,
- * and the load that each wire carries for each payload byte. The network plays the result as one
- * activity on all wires at once. The tuner chooses kind and protocol by predicted time, as NCCL
+ * writer: for an operation on a group it says the start-up latency, the ceiling of its payload
+ * rate, and the load that each wire carries for each payload byte. The network plays the result as
+ * one activity on all wires at once. The tuner chooses kind and protocol by predicted time, as NCCL
  * does (facts: NVIDIA/nccl src/graph/tuning.cc, named in docs/models/collectives.md). */
 #ifndef ORRERY_MODELS_COLLECTIVE_COLLECTIVE_KIND_H
 #define ORRERY_MODELS_COLLECTIVE_COLLECTIVE_KIND_H
@@ -14,29 +14,34 @@
 #include "models/transformer.h"
 #include "topology/topology.h"
 
-enum protocol { PROTOCOL_LL, PROTOCOL_LL128, PROTOCOL_SIMPLE, PROTOCOL_COUNT };
+enum protocol {
+    PROTOCOL_LL,
+    PROTOCOL_LL128,
+    PROTOCOL_SIMPLE,
+    PROTOCOL_COUNT
+};
 extern const char *const protocol_names[]; /* NULL-ended: ll, ll128, simple */
 
 /* How a group lies on the machine: all that time depends on. Groups with equal shapes get equal
  * plans, so the shape is the tuner's memory key. */
 struct group_shape {
     uint32_t ranks, nodes;
-    uint32_t ranks_per_node;      /* the most in one node */
-    bool even;                    /* every node holds as many */
-    bool nvls;                    /* all of a node's members reach a reducing switch */
-    double inside_bytes_per_s;    /* of a member's link within the node, one direction */
+    uint32_t ranks_per_node;   /* the most in one node */
+    bool even;                 /* every node holds as many */
+    bool nvls;                 /* all of a node's members reach a reducing switch */
+    double inside_bytes_per_s; /* of a member's link within the node, one direction */
     double inside_latency_s;
-    double outside_bytes_per_s;   /* of a node's NICs that the members can use, one direction */
-    double outside_latency_s;     /* NIC to NIC, the longest neighbour */
-    double transport_latency_s;   /* fabric.latency_s */
-    bool inside_switch;           /* NVSwitch (else PCIe) */
+    double outside_bytes_per_s; /* of a node's NICs that the members can use, one direction */
+    double outside_latency_s;   /* NIC to NIC, the longest neighbour */
+    double transport_latency_s; /* fabric.latency_s */
+    bool inside_switch;         /* NVSwitch (else PCIe) */
 };
 struct collective_plan {
     const struct collective_kind *kind;
     enum protocol protocol;
-    double latency_s;         /* until the last byte could be there, were bandwidth infinite */
-    double cap_bytes_per_s;   /* ceiling of the payload rate by protocol and channels */
-    double time_s;            /* predicted alone on its wires: what the tuner compared */
+    double latency_s;       /* until the last byte could be there, were bandwidth infinite */
+    double cap_bytes_per_s; /* ceiling of the payload rate by protocol and channels */
+    double time_s;          /* predicted alone on its wires: what the tuner compared */
 };
 /* One wire: member indices; from == to is a member's own round through its switch. `weight` is
  * bytes on the wire for each payload byte. */

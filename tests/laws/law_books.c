@@ -1,5 +1,5 @@
-#include "models/ledger.h"
 #include "tests/laws/law_books.h"
+#include "models/ledger.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ struct node_spec {
     const char *name;
     const struct topology_kind *kind;
     struct kind_options options;
-    uint64_t installed_gpus; /* of a whole node, when a scenario uses fewer; 0: `gpus` */
+    uint64_t installed_gpus;     /* of a whole node, when a scenario uses fewer; 0: `gpus` */
     uint64_t gpus;               /* GPUs in a node: the NVLink domain of an nvlink_island */
     double nvlink_bytes_per_s;   /* of a GPU, one direction; 0: none */
     double nvlink_latency_s;     /* GPU to GPU through the switch */

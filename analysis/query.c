@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "schema_sql.h"
+#include "analysis/schema_sql.h"
 #include "sim/check.h"
 
 enum {

@@ -21,8 +21,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "analysis/schema_sql.h"
 #include "analysis/string_table.h"
-#include "schema_sql.h"
 #include "sim/check.h"
 
 enum {

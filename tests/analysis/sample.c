@@ -12,7 +12,10 @@
 void sample_folder(char *folder, unsigned size)
 {
     const char *base = getenv("TMPDIR");
-    snprintf(folder, size, "%s/orrery-test-XXXXXX", base != NULL ? base : "/tmp");
+    int length = snprintf(folder, size, "%s/orrery-test-", base != NULL ? base : "/tmp");
+    CHECK(length > 0 && (unsigned)length + 7 <= size);
+    memset(folder + length, 'X', 6); /* six X, as mkdtemp wants them */
+    folder[length + 6] = '\0';
     CHECK(mkdtemp(folder) != NULL);
 }
 

@@ -4,34 +4,51 @@
 #include "analysis/report.h"
 
 enum {
-    DEFAULT_LIMIT = 65536
+    DEFAULT_LIMIT = 16384
 };
 
 static const struct option options[] = {
     OPTION_SCENARIO_ROWS,
     {"--limit", OPTION_COUNT, FIELD(limit), "GPUS", NULL,
-     "look for the smallest cluster up to this many GPUs (65536)"},
+     "look for the smallest cluster up to this many GPUs (16384)"},
     OPTION_JSON_ROW,
     OPTION_VERBOSE_ROW,
     OPTION_END};
 
 static void tell(const struct arguments *arguments, struct session *session,
-                 const struct scenario *scenario, const struct step *step)
+                 const struct result *result)
 {
-    struct result result;
-    struct rule_of_thumb rule;
+    const struct configuration *c = &result->scenario->configuration;
     uint64_t limit = arguments->limit > 0 ? arguments->limit : DEFAULT_LIMIT;
-    result_gather(scenario, step, &result);
-    step_rule_of_thumb(&scenario->configuration, &rule);
-    uint64_t minimum = step_minimum_gpus(&scenario->configuration, limit);
+    uint64_t minimum = result->step != NULL ? step_minimum_gpus(c, limit) : 0;
+    struct rule_of_thumb rule;
+    step_rule_of_thumb(c, &rule);
     if (arguments->json) {
-        json_memory(&result, &rule, minimum, session->out);
+        json_memory(result, &rule, minimum, session->out);
         return;
     }
-    report_memory(session, &result, &rule, minimum, limit);
+    report_memory(session, result, &rule, minimum, limit);
     if (arguments->verbose) {
-        report_defaults(session, &result);
+        report_defaults(session, result);
     }
+}
+
+static int simulate(const struct arguments *arguments, struct session *session,
+                    const struct scenario *scenario)
+{
+    struct step_options step_options = {.memory_only = true};
+    struct step *step;
+    struct result result;
+    struct error error = {""};
+    if (!step_run(&scenario->configuration, &step_options, &step, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    result_gather(scenario, step, &result);
+    tell(arguments, session, &result);
+    int code = step->fits ? EXIT_OK : EXIT_NOTHING_FITS;
+    step_destroy(step);
+    return code;
 }
 
 static int run(const struct arguments *arguments, struct session *session)
@@ -41,16 +58,11 @@ static int run(const struct arguments *arguments, struct session *session)
     if (code != EXIT_OK) {
         return code;
     }
-    struct step_options step_options = {.memory_only = true};
-    struct step *step;
-    struct error error = {""};
-    if (step_run(&scenario->configuration, &step_options, &step, &error)) {
-        tell(arguments, session, scenario, step);
-        code = step->fits ? EXIT_OK : EXIT_NOTHING_FITS;
-        step_destroy(step);
+    if (load_simulated(scenario)) {
+        code = simulate(arguments, session, scenario);
     } else {
-        fprintf(session->notes, "orrery: %s\n", error.text);
-        code = EXIT_REJECTED;
+        struct result counted = {.scenario = scenario};
+        tell(arguments, session, &counted);
     }
     scenario_destroy(scenario);
     return code;
@@ -61,7 +73,7 @@ const struct command command_memory = {
     .doc = "what fills the memory of each stage, where it ends, and how many GPUs it takes",
     .positional = "SCENARIO",
     .options = options,
-    .details = "exit code: 0 fits, 4 does not fit",
+    .details = "exit code: 0 fits (or the model can only be counted), 4 does not fit",
     .example = "orrery memory scenarios/memory-wall-70b-1gpu.yaml",
     .run = run,
 };

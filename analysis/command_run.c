@@ -120,6 +120,13 @@ static int run(const struct arguments *arguments, struct session *session)
     if (code != EXIT_OK) {
         return code;
     }
+    if (!load_simulated(scenario)) {
+        fputs("orrery: the step of such a model is not simulated by this version; 'orrery memory' "
+              "counts it\n",
+              session->notes);
+        scenario_destroy(scenario);
+        return EXIT_REJECTED;
+    }
     if (scenario->has_run) {
         fputs("orrery: this version simulates one training step; the scenario's 'run:' section "
               "(weeks with failures) is read but not simulated\n",

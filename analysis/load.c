@@ -38,3 +38,9 @@ int load_scenario(const struct arguments *arguments, struct session *session, bo
     *out = scenario;
     return rejected ? EXIT_REJECTED : EXIT_OK;
 }
+
+bool load_simulated(const struct scenario *scenario)
+{
+    const struct model_shape *m = &scenario->configuration.model;
+    return m->experts == 0 && m->kv_rank == 0;
+}

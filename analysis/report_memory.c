@@ -168,6 +168,11 @@ static void print_minimum(const struct session *s, const struct result *result,
 {
     const struct configuration *c = &result->scenario->configuration;
     double exact = model_parameters(&c->model, c->training.sequence);
+    if (result->step == NULL) {
+        fprintf(s->out, "  %-14s only counted: the step of such a model is not simulated\n",
+                "exact ledger");
+        return;
+    }
     if (minimum == 0) {
         fprintf(s->out, "  %-14s no legal layout up to %s GPUs holds it\n", "exact ledger",
                 format_count(limit).s);
@@ -207,7 +212,7 @@ void report_memory(const struct session *s, const struct result *result,
         print_tenants(s, result, i, last);
         i = last;
     }
-    if (result->step->fits) {
+    if (result->step != NULL && result->step->fits) {
         fprintf(s->out, "\n%sIt fits%s: %s of %s usable on the fullest rank\n", session_bold(s),
                 session_plain(s), format_bytes(result->step->peak_reserved_bytes).s,
                 format_bytes(usable(result)).s);

@@ -32,7 +32,7 @@ struct result_stream { /* of the mean rank */
 };
 struct result {
     const struct scenario *scenario;
-    const struct step *step;
+    const struct step *step; /* NULL: the model can only be counted */
     struct result_stage *stages;
     uint32_t stage_count;
     struct result_failure failure;

@@ -393,10 +393,9 @@ size_t share_solve(struct share *share, double now_s, const uint32_t **changed)
         if (!solve_alone(share, share->started[i]))
             share->started[shared_count++] = share->started[i];
     share->started_count = shared_count;
-    if (share->started_count > 0 || share->dirty_count > 0) {
+    if (share->started_count > 0 || share->dirty_count > 0)
         share_solve_region(share);
-        apply_opened(share);
-    }
+    apply_opened(share);
     sort_changed(share);
     *changed = share->changed;
     return share->changed_count;

@@ -144,12 +144,15 @@ static void activity_open(struct share *share, uint32_t id)
     for (uint32_t i = 0; i < activity->edge_count; i++) {
         const struct share_edge *edge = &activity->edges[i];
         struct share_link *link = &share->links[edge->link];
+        bool joined = link->region != share->region;
         link_join(share, link);
-        if (!fixed || !link_holds(link, former)) {
+        bool held = fixed && link_holds(link, former);
+        if (!held) {
             link->settled_load -= edge->weight * former;
             link->open_weight += edge->weight;
         }
-        link_refresh(share, link);
+        if (joined || !held)
+            link_refresh(share, link);
     }
     if (activity->cap_level < INFINITY)
         heap_push(share, share->link_count + id, activity->cap_level);
@@ -211,8 +214,10 @@ static void sort_groups(struct share_group *groups, uint32_t count)
     }
 }
 
-/* The users that have a level, as (level, weight), ascending; neighbours alike are one. */
-static uint32_t link_groups(struct share *share, const struct share_users *users)
+/* The users with a level below the one where the link bound before, as (level, weight), ascending;
+ * neighbours alike are one. The others will be held again or rise: they fill nothing. */
+static uint32_t link_groups(struct share *share, const struct share_link *link,
+                            const struct share_users *users)
 {
     share->groups = share_grow(share, share->groups, sizeof *share->groups, &share->group_capacity,
                                users->count);
@@ -220,7 +225,7 @@ static uint32_t link_groups(struct share *share, const struct share_users *users
     uint32_t count = 0;
     for (uint32_t i = 0; i < users->count; i++) {
         double level = share->levels[users->list[i].activity];
-        if (level == INFINITY)
+        if (link_holds(link, level))
             continue;
         if (count > 0 && groups[count - 1].level == level)
             groups[count - 1].weight += users->list[i].weight;
@@ -231,11 +236,11 @@ static uint32_t link_groups(struct share *share, const struct share_users *users
     return count;
 }
 
-/* Fills the link from below (see above). Returns where it binds, with the weight of those held. */
-static double link_fill(struct share *share, const struct share_link *link, double *held_weight)
+/* Fills the link from below (see above). Returns where it binds; held_weight is of those held. */
+static double link_fill(struct share *share, const struct share_link *link)
 {
-    const struct share_users *users = &share->users[link - share->links];
-    uint32_t count = link_groups(share, users);
+    struct share_users *users = &share->users[link - share->links];
+    uint32_t count = link_groups(share, link, users);
     const struct share_group *groups = share->groups;
     double left = link->capacity, weight = users->weight_total, level = left / weight;
     for (uint32_t i = 0; i < count && groups[i].level < level;) {
@@ -247,14 +252,14 @@ static double link_fill(struct share *share, const struct share_link *link, doub
         level = weight > 0.0 ? left / weight : INFINITY;
         level = level > reached ? level : reached;
     }
-    *held_weight = weight;
+    users->held_weight = weight;
     return level;
 }
 
-static void link_bind(struct share *share, struct share_link *link, double held_weight)
+static void link_bind(struct share *share, struct share_link *link)
 {
     const struct share_users *users = &share->users[link - share->links];
-    double level = share->level_now;
+    double level = share->level_now, held_weight = users->held_weight;
     link->exact = false;
     for (uint32_t i = 0; i < users->count; i++)
         if (share->levels[users->list[i].activity] > level)
@@ -266,7 +271,7 @@ static void link_bind(struct share *share, struct share_link *link, double held_
     link_live(share, link, false);
 }
 
-/* The link binds above its former level: those it held may rise. */
+/* The link binds above its former level: those it held may rise. They were open to it already. */
 static void link_release(struct share *share, struct share_link *link)
 {
     const struct share_users *users = &share->users[link - share->links];
@@ -277,20 +282,30 @@ static void link_release(struct share *share, struct share_link *link)
     }
     link->level = INFINITY;
     link->bound_weight = 0.0;
-    link_refresh(share, link);
 }
 
-/* The link binds at `level` or, if others come in between, above it. */
-static void link_wait(struct share *share, struct share_link *link, double level)
-{
-    link->exact = true;
-    link_live(share, link, level < INFINITY);
-    link_key(share, link, level);
-}
-
-/* Looks at the link at the top of the heap. False where rounding defeats the region: the link
- * should have bound below level_now. */
+/* Fills the link that was taken from the top of the heap, and acts on it. False where rounding
+ * defeats the region: the link should have bound below level_now. */
 static bool link_examine(struct share *share, struct share_link *link)
+{
+    double level = link_fill(share, link);
+    if (level < share->level_now)
+        return false;
+    if (level > link->level)
+        link_release(share, link);
+    link->exact = true;
+    if (level < INFINITY && (share->heap_count == 0 || level <= share->heap[0].key)) {
+        share->level_now = level;
+        link_bind(share, link);
+    } else {
+        link_live(share, link, level < INFINITY);
+        link_key(share, link, level);
+    }
+    return true;
+}
+
+/* Takes the link at the top of the heap in hand, or puts it back where it belongs by now. */
+static bool link_arrive(struct share *share, struct share_link *link)
 {
     if (!link->exact) {
         double bound = link_bound(share, link);
@@ -302,15 +317,9 @@ static bool link_examine(struct share *share, struct share_link *link)
     }
     heap_pop(share);
     link->key = INFINITY;
-    double held_weight, level = link_fill(share, link, &held_weight);
-    if (level < share->level_now)
-        return false;
-    if (level > link->level)
-        link_release(share, link);
-    else if (level == share->level_now)
-        link_bind(share, link, held_weight);
-    else
-        link_wait(share, link, level);
+    if (!link->exact)
+        return link_examine(share, link);
+    link_bind(share, link);
     return true;
 }
 
@@ -334,7 +343,7 @@ static bool fill(struct share *share)
         struct share_link *link = &share->links[top.thing];
         if (link->key != top.key)
             heap_pop(share);
-        else if (!link_examine(share, link))
+        else if (!link_arrive(share, link))
             return false;
     }
     return true;

@@ -58,6 +58,7 @@ struct share_users {
     struct share_user *list;
     uint32_t count, class;
     double weight_total; /* exact sum over users */
+    double held_weight;  /* while solving: of those whom the link will hold, where it is exact */
     double moved, busy_s, busy_since_s;
     uint32_t moving_count; /* users with a positive rate */
 };

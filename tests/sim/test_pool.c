@@ -1,0 +1,123 @@
+/* pool: each index once, the same result for any number of threads; many simulations at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/digest.h"
+#include "sim/pool.h"
+#include "sim/random.h"
+#include "sim/share.h"
+#include "sim/sim.h"
+
+enum {
+    COUNT = 500,
+    SIMULATIONS = 24
+};
+
+struct counts {
+    atomic_uint visits[COUNT];
+};
+
+static void visit(void *context, size_t index)
+{
+    struct counts *counts = context;
+    atomic_fetch_add(&counts->visits[index], 1);
+}
+
+static void test_each_index_once(void **state)
+{
+    (void)state;
+    const unsigned threads[] = {1, 2, 3, 8, 1000};
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        struct counts counts = {0};
+        pool_run(threads[t], COUNT, visit, &counts);
+        for (size_t i = 0; i < COUNT; i++)
+            assert_int_equal(counts.visits[i], 1);
+        pool_run(threads[t], 0, visit, &counts);
+    }
+    assert_true(pool_threads_available() >= 1);
+}
+
+struct player {
+    struct share *share;
+    struct random_stream *stream;
+    uint32_t slots[8], activities[8];
+    uint64_t digest;
+    uint32_t left;
+};
+
+static void begin(struct sim *sim, struct player *player, uint32_t flow)
+{
+    const struct share_use uses[] = {{flow % 3, 1.0}, {3 + flow % 2, 0.5}};
+    player->activities[flow] = share_start(
+        player->share, sim_now_s(sim), random_exponential(player->stream, 1.0), 2.0, 1.0, uses, 2);
+}
+
+static void finished(struct sim *sim, void *context, uint32_t slot)
+{
+    struct player *player = context;
+    uint32_t flow = slot - player->slots[0];
+    player->digest = digest_add_time(player->digest, sim_now_s(sim));
+    player->digest = digest_add(player->digest, flow);
+    share_finish(player->share, sim_now_s(sim), player->activities[flow]);
+    if (player->left-- > 8)
+        begin(sim, player, flow);
+}
+
+static void settle(struct sim *sim, void *context)
+{
+    struct player *player = context;
+    const uint32_t *changed;
+    size_t count = share_solve(player->share, sim_now_s(sim), &changed);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t flow = 0; flow < 8; flow++)
+            if (player->activities[flow] == changed[i])
+                calendar_set(sim_calendar(sim), player->slots[flow],
+                             share_finish_s(player->share, changed[i]), 0);
+}
+
+/* A small network with its own clock, arena and draws; its digest goes to results[index]. */
+static void simulate(void *context, size_t index)
+{
+    uint64_t *results = context;
+    const double capacity[5] = {1.0, 2.0, 1.5, 3.0, 0.5};
+    struct sim *sim = sim_create(index);
+    struct player player = {.share = share_create(sim_arena(sim), 5, capacity),
+                            .stream = random_create(sim_arena(sim), index, 0, "work"),
+                            .digest = digest_begin(),
+                            .left = 200};
+    for (uint32_t flow = 0; flow < 8; flow++)
+        player.slots[flow] = calendar_slot(sim_calendar(sim));
+    for (uint32_t flow = 0; flow < 8; flow++)
+        begin(sim, &player, flow);
+    sim_handle(sim, 0, finished, &player);
+    sim_settle(sim, 0, settle, &player);
+    sim_run(sim);
+    results[index] = sim_event_count(sim) == 200 ? player.digest : 0;
+    sim_destroy(sim);
+}
+
+static void test_simulations_do_not_meet(void **state)
+{
+    (void)state;
+    uint64_t alone[SIMULATIONS], together[SIMULATIONS];
+    pool_run(1, SIMULATIONS, simulate, alone);
+    pool_run(4, SIMULATIONS, simulate, together);
+    assert_memory_equal(alone, together, sizeof alone);
+    for (size_t i = 1; i < SIMULATIONS; i++)
+        assert_true(alone[i] != 0 && alone[i] != alone[i - 1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_index_once),
+        cmocka_unit_test(test_simulations_do_not_meet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* sim: order of events, when settle handlers run, stopping; and what a failing CHECK prints. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sim/check.h"
+#include "sim/sim.h"
+
+enum {
+    EARLY,
+    LATE
+};
+
+struct player {
+    struct sim *sim;
+    char log[256];
+    uint32_t slots[4];
+    int again; /* how often settling sets an event at the same instant */
+    bool stop;
+};
+
+static void note(struct player *player, const char *word)
+{
+    strcat(player->log, word);
+}
+
+static void early(struct sim *sim, void *context, uint32_t slot)
+{
+    struct player *player = context;
+    note(player, "e");
+    if (slot == player->slots[0] && sim_now_s(sim) < 2.0) /* another event at this instant */
+        calendar_set(sim_calendar(sim), player->slots[1], sim_now_s(sim), EARLY);
+    if (player->stop)
+        sim_stop(sim);
+}
+
+static void late(struct sim *sim, void *context, uint32_t slot)
+{
+    (void)sim;
+    (void)slot;
+    note(context, "l");
+}
+
+static void settle_first(struct sim *sim, void *context)
+{
+    struct player *player = context;
+    note(player, "[");
+    if (player->again > 0 && sim_now_s(sim) > 0.0) {
+        player->again--;
+        calendar_set(sim_calendar(sim), player->slots[2], sim_now_s(sim), LATE);
+    }
+}
+
+static void settle_second(struct sim *sim, void *context)
+{
+    (void)sim;
+    note(context, "] ");
+}
+
+static struct player player_of(struct sim *sim)
+{
+    struct player player = {.sim = sim};
+    for (int i = 0; i < 4; i++)
+        player.slots[i] = calendar_slot(sim_calendar(sim));
+    return player;
+}
+
+static void register_player(struct player *player)
+{
+    sim_handle(player->sim, EARLY, early, player);
+    sim_handle(player->sim, LATE, late, player);
+    sim_settle(player->sim, LATE, settle_second, player);
+    sim_settle(player->sim, EARLY, settle_first, player);
+}
+
+static void test_instants_and_settling(void **state)
+{
+    (void)state;
+    struct sim *sim = sim_create(1);
+    struct player player = player_of(sim);
+    register_player(&player);
+    player.again = 1;
+    calendar_set(sim_calendar(sim), player.slots[3], 1.0, LATE);
+    calendar_set(sim_calendar(sim), player.slots[0], 1.0, EARLY);
+    sim_run(sim);
+    /* once before the first event; then both early ones before the late one; the event that
+     * settling set continues the instant, and settling follows again */
+    assert_string_equal(player.log, "[] eel[] l[] ");
+    assert_int_equal(sim_event_count(sim), 4);
+    assert_true(sim_now_s(sim) == 1.0);
+    sim_destroy(sim);
+}
+
+static void test_stop_and_go_on(void **state)
+{
+    (void)state;
+    struct sim *sim = sim_create(1);
+    struct player player = player_of(sim);
+    register_player(&player);
+    player.stop = true;
+    calendar_set(sim_calendar(sim), player.slots[1], 2.0, EARLY);
+    calendar_set(sim_calendar(sim), player.slots[2], 2.0, LATE);
+    sim_run(sim);
+    assert_string_equal(player.log, "[] e");
+    sim_run(sim);
+    assert_string_equal(player.log, "[] e[] l[] ");
+    assert_int_equal(sim_event_count(sim), 2);
+    sim_destroy(sim);
+}
+
+static void test_seed_and_arena(void **state)
+{
+    (void)state;
+    struct sim *sim = sim_create(77);
+    assert_true(sim_seed(sim) == 77);
+    assert_non_null(sim_arena(sim));
+    sim_run(sim);
+    assert_true(sim_now_s(sim) == 0.0);
+    sim_destroy(sim);
+    sim_destroy(NULL);
+}
+
+static void failing(struct sim *sim, void *context, uint32_t slot)
+{
+    (void)sim;
+    (void)context;
+    CHECK(slot > 1000000);
+}
+
+/* What a child prints on stderr before a CHECK ends it. */
+static int output_of_failing_sim(char *text, size_t bytes)
+{
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        struct sim *sim = sim_create(42);
+        sim_set_replay(sim, "orrery run x.yaml --seed 42");
+        sim_handle(sim, EARLY, failing, NULL);
+        calendar_set(sim_calendar(sim), calendar_slot(sim_calendar(sim)), 2.5, EARLY);
+        sim_run(sim);
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; used + 1 < bytes && (got = read(ends[0], text + used, bytes - used - 1)) > 0;)
+        used += (size_t)got;
+    text[used] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void test_failing_check_names_the_simulation(void **state)
+{
+    (void)state;
+    char text[2048];
+    int status = output_of_failing_sim(text, sizeof text);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    const char *parts[] = {"slot > 1000000", "test_sim.c:", "simulated time 2.5 s",
+                           "event 1",        "seed 42",     "replay: orrery run x.yaml --seed 42"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        assert_non_null(strstr(text, parts[i]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instants_and_settling),
+        cmocka_unit_test(test_stop_and_go_on),
+        cmocka_unit_test(test_seed_and_arena),
+        cmocka_unit_test(test_failing_check_names_the_simulation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

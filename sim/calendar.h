@@ -25,12 +25,10 @@ struct calendar_event {
     uint32_t rank;
 };
 
-/* `slot_hint` slots fit without growing; growing doubles, and leaves the old arrays in the arena.
- */
+/* `slot_hint` slots fit without growing; growing doubles, and leaves the old arrays behind. */
 struct calendar *calendar_create(struct arena *arena, uint32_t slot_hint);
 uint32_t calendar_slot(struct calendar *calendar); /* a new slot, empty; slots may be given back */
-void calendar_slot_free(struct calendar *calendar,
-                        uint32_t slot); /* its event, if any, is cleared */
+void calendar_slot_free(struct calendar *calendar, uint32_t slot); /* and its event, if any */
 /* `time_s` is finite and not negative; `rank` < CALENDAR_RANK_MAX. */
 void calendar_set(struct calendar *calendar, uint32_t slot, double time_s, uint32_t rank);
 void calendar_clear(struct calendar *calendar, uint32_t slot);

@@ -6,14 +6,15 @@
  * 3. weight_total and bound_weight are exact: sums of multiples of 2^-24 below WEIGHT_LARGEST.
  * 4. A link that binds nobody (level INFINITY) cannot begin to because a user leaves it: only links
  *    that bind (or are full but for rounding), and links whose capacity changed, become dirty.
- * 5. Blocks of users and edges hold a power of two of entries; a block given back goes on the list
- *    of its class and is taken from there again. */
+ * 5. Edges and users stand in blocks of 2^class; a list of users that outgrows its block moves. */
 #include "sim/share.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/check.h"
+#include "sim/share_solve.h"
 #include "sim/share_state.h"
 
 static const double WEIGHT_UNIT = 0x1p-24;
@@ -21,37 +22,6 @@ static const double WEIGHT_LARGEST = 0x1p28;
 enum {
     ACTIVITY_FIRST = 16
 };
-
-_Static_assert(sizeof(struct share_edge) == sizeof(struct share_user), "they share blocks");
-
-void *share_grow(struct share *share, void *array, size_t size, uint32_t *capacity, uint32_t count)
-{
-    if (count <= *capacity)
-        return array;
-    uint32_t former = *capacity, wanted = former > 0 ? former : ACTIVITY_FIRST;
-    while (wanted < count)
-        wanted *= 2;
-    void *grown = arena_array(share->arena, size, wanted, 16);
-    if (former > 0)
-        memcpy(grown, array, size * former);
-    *capacity = wanted;
-    return grown;
-}
-
-static void *block_take(struct share *share, uint32_t class)
-{
-    void *block = share->free_blocks[class];
-    if (block == NULL)
-        return arena_array(share->arena, sizeof(struct share_edge), (size_t)1 << class, 16);
-    memcpy(&share->free_blocks[class], block, sizeof block);
-    return block;
-}
-
-static void block_give(struct share *share, uint32_t class, void *block)
-{
-    memcpy(block, &share->free_blocks[class], sizeof block);
-    share->free_blocks[class] = block;
-}
 
 struct share *share_create(struct arena *arena, uint32_t link_count, const double *capacity)
 {
@@ -122,10 +92,10 @@ static void users_reserve(struct share *share, struct share_users *users)
     if (users->list != NULL && users->count < 1u << users->class)
         return;
     uint32_t class = users->list != NULL ? users->class + 1 : 0;
-    struct share_user *list = block_take(share, class);
+    struct share_user *list = share_block_take(share, class);
     if (users->list != NULL) {
         memcpy(list, users->list, users->count * sizeof *list);
-        block_give(share, users->class, users->list);
+        share_block_give(share, users->class, users->list);
     }
     users->list = list;
     users->class = class;
@@ -177,7 +147,7 @@ static void copy_edges(struct share *share, struct share_activity *activity,
     uint32_t class = 0, kept = 0;
     while ((size_t)1 << class < use_count)
         class ++;
-    struct share_edge *edges = use_count > 0 ? block_take(share, class) : NULL;
+    struct share_edge *edges = use_count > 0 ? share_block_take(share, class) : NULL;
     bool ascending = true;
     for (size_t i = 0; i < use_count; i++) {
         CHECK(uses[i].link < share->link_count);
@@ -279,7 +249,7 @@ void share_finish(struct share *share, double now_s, uint32_t id)
     if (activity->standing == STANDING_WAITING)
         started_remove(share, id);
     if (activity->edges != NULL)
-        block_give(share, activity->edge_class, activity->edges);
+        share_block_give(share, activity->edge_class, activity->edges);
     activity->standing = STANDING_UNUSED;
     share->unused[share->unused_count++] = id;
 }

@@ -27,8 +27,9 @@
  * 3. A heap key is at most where the link binds, up to rounding; with `exact` it is exactly there.
  *    Without, it leaves SHARE_MARGIN for the rounding of settled_load. Neither changes any result.
  */
-#include "sim/share_state.h"
+#include "sim/share_solve.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/check.h"

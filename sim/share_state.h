@@ -1,5 +1,5 @@
-/* share_state.h - what share.c (activities come and go) and share_solve.c (their levels) have in
- * common; nobody else includes it.
+/* share_state.h - the state of a share: what share.c (activities come and go) and share_solve.c
+ * (their levels) have in common; nobody else includes it.
  *
  * The level of an activity is r / fairness: what max-min fairness compares. An edge joins an
  * activity to a link and carries the load that one unit of level puts there (fairness x weight). It
@@ -8,10 +8,11 @@
 #ifndef ORRERY_SIM_SHARE_STATE_H
 #define ORRERY_SIM_SHARE_STATE_H
 
-#include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "sim/share.h"
+#include "sim/arena.h"
 
 /* What an activity is to the solver. */
 enum share_standing {
@@ -101,13 +102,10 @@ struct share {
     void *free_blocks[SHARE_CLASS_COUNT];
 };
 
-/* Gives every activity that started, or whose level a dirty link puts in question, its level; what
- * it looked at is then in `opened`, with the former levels. */
-void share_solve_region(struct share *share);
-/* The same for all activities, from nothing. For tests, and where rounding defeats the region. */
-void share_solve_all(struct share *share);
-
 /* An array that is grown by doubling; `count` is what must fit. The former array stays behind. */
 void *share_grow(struct share *share, void *array, size_t size, uint32_t *capacity, uint32_t count);
+/* Blocks of 2^class edges or users; one that is given back is taken again. */
+void *share_block_take(struct share *share, uint32_t class);
+void share_block_give(struct share *share, uint32_t class, void *block);
 
 #endif

@@ -8,12 +8,18 @@
     X(bench_hold, 1e3, bench_heap, 1e3, "hold model, 1e3 pending", "events", 40e6) \
     X(bench_hold, 1e5, bench_heap, 1e5, "hold model, 1e5 pending", "events", 20e6) \
     X(bench_hold, 1e6, bench_heap, 1e6, "hold model, 1e6 pending", "events", 10e6) \
-    X(bench_fat_tree, 1024, bench_copy, 0, "fair shares, 1 K flows on a fat tree", "completions", 20e3) \
-    X(bench_fat_tree, 4096, bench_copy, 0, "fair shares, 4 K flows on a fat tree", "completions", 20e3) \
-    X(bench_fat_tree, 16384, bench_copy, 0, "fair shares, 16 K flows on a fat tree", "completions", 20e3) \
-    X(bench_rings, 4096, bench_copy, 0, "fair shares, 4 K flows on ring groups", "completions", 500e3) \
-    X(bench_rings, 16384, bench_copy, 0, "fair shares, 16 K flows on ring groups", "completions", 500e3) \
-    X(bench_alone, 4096, bench_copy, 0, "an activity that shares no link, 4 K of them", "completions", 1e6)
+    X(bench_fat_tree, 1024, bench_copy, 0, \
+      "fair shares, 1 K flows on a fat tree", "completions", 20e3) \
+    X(bench_fat_tree, 4096, bench_copy, 0, \
+      "fair shares, 4 K flows on a fat tree", "completions", 20e3) \
+    X(bench_fat_tree, 16384, bench_copy, 0, \
+      "fair shares, 16 K flows on a fat tree", "completions", 20e3) \
+    X(bench_rings, 4096, bench_copy, 0, \
+      "fair shares, 4 K flows on ring groups", "completions", 500e3) \
+    X(bench_rings, 16384, bench_copy, 0, \
+      "fair shares, 16 K flows on ring groups", "completions", 500e3) \
+    X(bench_alone, 4096, bench_copy, 0, \
+      "an activity that shares no link, 4 K of them", "completions", 1e6)
 /* clang-format on */
 
 #endif

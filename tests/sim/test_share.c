@@ -1,8 +1,10 @@
 /* share: against the conditions of max-min fairness, over all small cases and over random programs
  * of starts, ends and capacity changes; the region's solution against one from nothing, bit for
  * bit. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +13,6 @@
 
 #include "sim/random.h"
 #include "sim/share.h"
-#include "sim/share_state.h"
 
 enum {
     LINKS = 12,

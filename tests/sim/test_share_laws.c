@@ -3,6 +3,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 #include "sim/random.h"
 #include "sim/share.h"
-#include "sim/share_state.h"
+#include "sim/share_solve.h"
 
 static uint32_t start_on(struct share *share, double now_s, double work, uint32_t first,
                          uint32_t second, double weight)

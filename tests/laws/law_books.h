@@ -17,6 +17,9 @@ const char *law_partners_fault(const struct law_play *p, char text[LAW_TEXT]);
 const char *law_payload_fault(const struct law_play *p, char text[LAW_TEXT]);
 /* Every link class carried what crosses its first real link. */
 const char *law_links_fault(const struct law_play *p, char text[LAW_TEXT]);
+/* An unfolded play: a link that is left out of the sharing, because its groups never meet, never
+ * carries two activities at once. */
+const char *law_own_fault(const struct law_play *p, char text[LAW_TEXT]);
 /* What a step allocates is freed in it, or stays from the first step on; the allocator agrees. */
 const char *law_memory_fault(const struct program *program, char text[LAW_TEXT]);
 /* The parts of each rank class are not negative and add up to the step. */

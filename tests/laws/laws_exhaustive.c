@@ -100,10 +100,10 @@ static unsigned play_batch(struct walk *walk, unsigned count)
 
 int main(int argc, char **argv)
 {
-    struct walk walk = {.rank_max = argc > 1 ? (unsigned)atoi(argv[1]) : 64, .of = 1};
+    struct walk walk = {.rank_max = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 64, .of = 1};
     if (argc > 3) {
-        walk.slice = (uint64_t)atoi(argv[2]);
-        walk.of = (uint64_t)atoi(argv[3]);
+        walk.slice = strtoul(argv[2], NULL, 10);
+        walk.of = strtoul(argv[3], NULL, 10);
     }
     struct arena *arena = arena_create();
     walk.cases = ARENA_ARRAY(arena, struct law_case, BATCH);

@@ -37,11 +37,11 @@ static const char *books_fault(const struct law_play *p, char text[LAW_TEXT])
     return fault;
 }
 
-static void play(struct law_play *p, const struct configuration *c)
+static void play(struct law_play *p, const struct configuration *c, bool unfold)
 {
     law_begin(p, c);
     lower(p->arena, c, &p->lowered);
-    law_fold(p, false);
+    law_fold(p, unfold);
     law_run(p);
 }
 
@@ -57,7 +57,7 @@ static void pairwise_cases_close_their_books(void **state)
         struct law_play p;
         char text[LAW_TEXT], description[400];
         assert_true(law_configure(&cover.cases[i], RANK_MAX, &setup));
-        play(&p, &setup.c);
+        play(&p, &setup.c, false);
         const char *fault = books_fault(&p, text);
         if (fault != NULL) {
             law_describe(&cover.cases[i], description, sizeof description);
@@ -67,6 +67,54 @@ static void pairwise_cases_close_their_books(void **state)
         law_end(&p);
     }
     assert_int_equal(faults, 0);
+    arena_destroy(arena);
+}
+
+/* All shared links of a play called own, as if their groups never met: NULL when nothing meets. */
+static const char *called_own_fault(const struct configuration *c, char text[LAW_TEXT])
+{
+    struct law_play p;
+    law_begin(&p, c);
+    lower(p.arena, c, &p.lowered);
+    law_fold(&p, true);
+    for (uint32_t i = 0; i < p.symmetry.plan_count; i++) {
+        struct played_plan *plan = &p.symmetry.plans[i];
+        if (plan->use_count > 0) {
+            plan->own_first = plan->use_first;
+            plan->own_count = plan->use_count;
+            plan->use_count = 0;
+        }
+    }
+    law_run(&p);
+    const char *fault = law_own_fault(&p, text);
+    law_end(&p);
+    return fault;
+}
+
+static void own_links_are_never_shared(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct law_cover cover;
+    law_cover(arena, RANK_MAX, &cover);
+    unsigned faults = 0, planted = 0;
+    for (unsigned i = 0; i < cover.count; i++) {
+        struct law_setup setup;
+        struct law_play p;
+        char text[LAW_TEXT], description[400];
+        assert_true(law_configure(&cover.cases[i], RANK_MAX, &setup));
+        play(&p, &setup.c, true);
+        const char *fault = law_own_fault(&p, text);
+        if (fault != NULL) {
+            law_describe(&cover.cases[i], description, sizeof description);
+            print_message("%s: %s\n", description, fault);
+            faults++;
+        }
+        law_end(&p);
+        planted += called_own_fault(&setup.c, text) != NULL;
+    }
+    assert_int_equal(faults, 0);
+    assert_true(planted > 0);
     arena_destroy(arena);
 }
 
@@ -180,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairwise_cases_close_their_books),
+        cmocka_unit_test(own_links_are_never_shared),
         cmocka_unit_test(a_wrong_size_is_seen),
         cmocka_unit_test(lost_bytes_are_seen),
         cmocka_unit_test(a_forgotten_free_is_seen),

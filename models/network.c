@@ -37,6 +37,12 @@ struct meeting {     /* of one group class */
     uint8_t state;
     bool watched;
 };
+struct seat { /* of a rank class on a stream: where its posts go */
+    uint32_t group, row, plan_first;
+};
+struct attendee {            /* of a party's row */
+    uint32_t rank_class, op; /* what it posted */
+};
 struct plan_time {
     double wire_s; /* alone: bytes / ceiling; meaningless with links to share */
     double latency_s;
@@ -58,10 +64,11 @@ struct network {
     network_active_fn *active;
     void *worker;
     struct meeting *meetings;
-    uint32_t *op;            /* [party]: what its member posted */
-    bool *party_watched;     /* [party] */
-    struct plan_time *times; /* [plan] */
-    struct tally *tallies;   /* [plan] */
+    struct seat *seats;         /* [rank class x streams] */
+    struct attendee *attendees; /* [party] */
+    bool *party_watched;        /* [party] */
+    struct plan_time *times;    /* [plan] */
+    struct tally *tallies;      /* [plan] */
     struct own_links *own;
     uint32_t *meeting_of_slot, slot_capacity;
     uint32_t *meeting_of_activity;
@@ -97,6 +104,24 @@ static void fill_plans(struct network *network)
     }
 }
 
+static void fill_seats(struct network *network)
+{
+    const struct symmetry *y = network->symmetry;
+    for (uint32_t i = 0; i < y->rank_class_count * STREAM_COUNT; i++) {
+        network->seats[i].group = GROUP_NONE;
+    }
+    for (uint32_t g = 0; g < y->group_class_count; g++) {
+        const struct group_class *group = &y->groups[g];
+        for (uint32_t row = group->party_first; row < group->party_first + group->party_count;
+             row++) {
+            const struct party *party = &y->parties[row];
+            network->attendees[row].rank_class = party->rank_class;
+            network->seats[party->rank_class * STREAM_COUNT + party->stream] =
+                (struct seat){.group = g, .row = row, .plan_first = party->plan_first};
+        }
+    }
+}
+
 static struct share *create_share(struct arena *arena, const struct symmetry *symmetry)
 {
     double *capacity = ARENA_ARRAY(arena, double, symmetry->link_class_count);
@@ -118,7 +143,9 @@ struct network *network_create(struct sim *sim, const struct symmetry *symmetry,
     network->active = active;
     network->worker = worker;
     network->meetings = ARENA_ARRAY(arena, struct meeting, symmetry->group_class_count);
-    network->op = ARENA_ARRAY(arena, uint32_t, symmetry->party_count);
+    network->attendees = ARENA_ARRAY(arena, struct attendee, symmetry->party_count);
+    network->seats =
+        ARENA_ARRAY(arena, struct seat, (size_t)symmetry->rank_class_count * STREAM_COUNT);
     network->party_watched = ARENA_ARRAY(arena, bool, symmetry->party_count);
     network->times = ARENA_ARRAY(arena, struct plan_time, symmetry->plan_count);
     network->tallies = ARENA_ARRAY(arena, struct tally, symmetry->plan_count);
@@ -127,27 +154,21 @@ struct network *network_create(struct sim *sim, const struct symmetry *symmetry,
     network->own->busy_s = ARENA_ARRAY(arena, double, symmetry->link_class_count);
     network->meeting_of_activity = ARENA_ARRAY(arena, uint32_t, symmetry->group_class_count);
     fill_plans(network);
+    fill_seats(network);
     sim_handle(sim, EVENT_COMM_START, handle_start, network);
     sim_handle(sim, EVENT_FLOW_FINISH, handle_finish, network);
     sim_settle(sim, EVENT_SETTLE_NETWORK, settle, network);
     return network;
 }
 
-/* The row of this rank class in `parties`, for the group that it has on this stream. */
-static uint32_t party_row(const struct network *network, uint32_t rank_class, enum stream stream)
-{
-    const struct rank_class *rank = &network->symmetry->ranks[rank_class];
-    return network->meetings[rank->group[stream]].party_first + rank->party[stream];
-}
-
 void network_watch(struct network *network, uint32_t rank_class, enum stream stream)
 {
-    const uint32_t group = network->symmetry->ranks[rank_class].group[stream];
-    if (group == GROUP_NONE) {
+    const struct seat *seat = &network->seats[rank_class * STREAM_COUNT + stream];
+    if (seat->group == GROUP_NONE) {
         return;
     }
-    network->meetings[group].watched = true;
-    network->party_watched[party_row(network, rank_class, stream)] = true;
+    network->meetings[seat->group].watched = true;
+    network->party_watched[seat->row] = true;
 }
 
 static void tell_active(struct network *network, const struct meeting *meeting, bool active)
@@ -165,14 +186,14 @@ static void tell_active(struct network *network, const struct meeting *meeting, 
 static void tell_done(struct network *network, struct meeting *meeting, double begin_s,
                       double finish_s)
 {
-    const struct party *parties = network->symmetry->parties;
+    const struct attendee *attendees = network->attendees;
     const uint32_t first = meeting->party_first, end = first + meeting->party_count;
     meeting->state = GATHERING;
     meeting->arrived = 0;
     network->tallies[meeting->plan].finished++;
     network->activity_count++;
     for (uint32_t row = first; row < end; row++) {
-        network->done(network->worker, parties[row].rank_class, network->op[row], begin_s,
+        network->done(network->worker, attendees[row].rank_class, attendees[row].op, begin_s,
                       finish_s);
     }
 }
@@ -219,15 +240,12 @@ static void gathered(struct network *network, uint32_t group)
 void network_post(struct network *network, uint32_t rank_class, enum stream stream,
                   uint32_t transfer, uint32_t op, double arrival_s)
 {
-    const struct symmetry *symmetry = network->symmetry;
-    const struct rank_class *rank = &symmetry->ranks[rank_class];
-    const uint32_t group = rank->group[stream];
-    CHECK(group != GROUP_NONE);
-    struct meeting *meeting = &network->meetings[group];
-    const uint32_t row = meeting->party_first + rank->party[stream];
-    const uint32_t plan = symmetry->plan_of[symmetry->parties[row].plan_first + transfer];
+    const struct seat *seat = &network->seats[rank_class * STREAM_COUNT + stream];
+    CHECK(seat->group != GROUP_NONE);
+    struct meeting *meeting = &network->meetings[seat->group];
+    const uint32_t plan = network->symmetry->plan_of[seat->plan_first + transfer];
     CHECK(plan != PLAN_NONE);
-    DCHECK(symmetry->parties[row].rank_class == rank_class && meeting->state == GATHERING);
+    DCHECK(meeting->state == GATHERING);
     CHECK(arrival_s >= sim_now_s(network->sim)); /* invariant 3 */
     if (meeting->arrived == 0) {
         meeting->plan = plan;
@@ -235,9 +253,9 @@ void network_post(struct network *network, uint32_t rank_class, enum stream stre
     }
     CHECK(meeting->plan == plan); /* invariant 2 */
     meeting->latest_s = arrival_s > meeting->latest_s ? arrival_s : meeting->latest_s;
-    network->op[row] = op;
+    network->attendees[seat->row].op = op;
     if (++meeting->arrived == meeting->party_count) {
-        gathered(network, group);
+        gathered(network, seat->group);
     }
 }
 

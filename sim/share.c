@@ -15,7 +15,7 @@
 
 #include "sim/check.h"
 #include "sim/share_solve.h"
-#include "sim/share_state.h"
+#include "sim/share_parts.h"
 
 static const double WEIGHT_UNIT = 0x1p-24;
 static const double WEIGHT_LARGEST = 0x1p28;

@@ -5,7 +5,7 @@
 #ifndef ORRERY_SIM_SHARE_SOLVE_H
 #define ORRERY_SIM_SHARE_SOLVE_H
 
-#include "sim/share_state.h"
+#include "sim/share_parts.h"
 
 /* Gives every activity that started, or whose level a dirty link puts in question, its level. */
 void share_solve_region(struct share *share);

@@ -1,12 +1,12 @@
-/* share_state.h - the state of a share: what share.c (activities come and go) and share_solve.c
+/* share_parts.h - what a share is made of: what share.c (activities come and go) and share_solve.c
  * (their levels) have in common; nobody else includes it.
  *
  * The level of an activity is r / fairness: what max-min fairness compares. An edge joins an
  * activity to a link and carries the load that one unit of level puts there (fairness x weight). It
  * stands twice, as an edge of the activity and as a user of the link, each knowing the other's
  * place, so that leaving a link moves one user and searches nothing. */
-#ifndef ORRERY_SIM_SHARE_STATE_H
-#define ORRERY_SIM_SHARE_STATE_H
+#ifndef ORRERY_SIM_SHARE_PARTS_H
+#define ORRERY_SIM_SHARE_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

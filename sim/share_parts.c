@@ -1,4 +1,4 @@
-#include "sim/share_state.h"
+#include "sim/share_parts.h"
 
 #include <string.h>
 

@@ -87,19 +87,15 @@ static void gather_streams(const struct step *step, struct result *out)
     }
 }
 
-static double stage_bubble_s(const struct step *step, uint32_t program)
+/* Bubble of the mean rank of each program, into stages that stand in order of program. */
+static void gather_bubbles(const struct step *step, struct result *out)
 {
-    double sum = 0.0, ranks = 0.0;
     for (uint32_t i = 0; i < step->symmetry.rank_class_count; i++) {
         const struct rank_class *c = &step->symmetry.ranks[i];
-        if (c->program == program) {
-            double parts[PART_COUNT];
-            worker_breakdown(step->worker, i, step->step_s, parts);
-            sum += parts[PART_BUBBLE] * c->rank_count;
-            ranks += c->rank_count;
-        }
+        struct result_stage *stage = &out->stages[c->program];
+        stage->bubble_s +=
+            step->class_breakdown_s[i][PART_BUBBLE] * c->rank_count / stage->rank_count;
     }
-    return ranks > 0.0 ? sum / ranks : 0.0;
 }
 
 static void gather_stages(const struct scenario *scenario, const struct step *step,
@@ -121,7 +117,6 @@ static void gather_stages(const struct scenario *scenario, const struct step *st
             .rank_count = m->rank_count,
             .first_rank = m->representative,
             .layers = step->lowered.layers_of_stage[m->stage],
-            .bubble_s = out->timed ? stage_bubble_s(step, m->program) : 0.0,
             .ledger = &m->ledger,
         };
         if (m->ledger.failure.failed) {
@@ -179,6 +174,7 @@ void result_gather(const struct scenario *scenario, const struct step *step, str
     *out = (struct result){.scenario = scenario, .step = step, .timed = step->worker != NULL};
     gather_stages(scenario, step, out);
     if (out->timed) {
+        gather_bubbles(step, out);
         gather_streams(step, out);
     }
     if (!step->fits) {

@@ -130,13 +130,10 @@ static void write_ranks(struct store *store, const struct result *result)
 static unsigned write_parts(const struct step *step, uint32_t class_index, bool timed,
                             struct store_value *row)
 {
-    double parts[PART_COUNT] = {0};
-    if (timed) {
-        worker_breakdown(step->worker, class_index, step->step_s, parts);
-    }
-    row[0] = real_if(timed, timed ? worker_finish_s(step->worker, class_index) : 0.0);
+    row[0] = timed ? store_real(worker_finish_s(step->worker, class_index)) : store_null();
     for (unsigned part = 0; part < PART_COUNT; part++) {
-        row[1 + part] = real_if(timed, parts[part]);
+        row[1 + part] =
+            timed ? store_real(step->class_breakdown_s[class_index][part]) : store_null();
     }
     return 1 + PART_COUNT;
 }

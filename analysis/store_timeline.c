@@ -177,44 +177,54 @@ static void write_op(const struct timeline *t, uint32_t index)
     }
 }
 
-static void write_counter(const struct timeline *t, unsigned track, int64_t at_ns, double value)
+/* One memory curve being written: a point only where it changes. */
+struct curve {
+    unsigned track;
+    double last;
+};
+
+static void write_counter(const struct timeline *t, struct curve *curve, int64_t at_ns,
+                          double value)
 {
-    struct store_value row[] = {store_integer(track_id(t, track)), store_integer(at_ns),
+    if (value == curve->last) {
+        return;
+    }
+    curve->last = value;
+    struct store_value row[] = {store_integer(track_id(t, curve->track)), store_integer(at_ns),
                                 store_real(value)};
     store_row(t->store, STORE_counter_raw, row, COUNT(row));
 }
 
-static int64_t begin_ns(const struct timeline *t, uint32_t op)
+/* When an entry of the ledger takes place: as the op that it hangs on begins. */
+static int64_t entry_ns(const struct timeline *t, uint32_t entry)
 {
-    return digest_ns(worker_times(t->step->worker, t->rank_class, op).begin_s);
+    uint32_t op = t->program->ledger[entry].op;
+    return op == 0 ? 0 : digest_ns(worker_times(t->step->worker, t->rank_class, op - 1).begin_s);
 }
 
-/* The curve follows the host's order of allocations; an allocation is shown when the op that it
- * hangs on begins, and never before an earlier one. Points of one instant: the last one counts. */
+/* The curve follows the host's order of allocations, so a point is never before an earlier one. Of
+ * the points of one instant the last one counts. */
 static void write_memory(const struct timeline *t)
 {
     uint32_t program = t->step->symmetry.ranks[t->rank_class].program;
     const struct ledger_result *ledger = &t->step->memory[program].ledger;
     struct result_stream none = {0};
+    struct curve allocated = {TRACK_ALLOCATED, -1.0}, reserved = {TRACK_RESERVED, -1.0};
     if (ledger->points == NULL || ledger->point_count == 0) {
         return;
     }
     write_track(t, TRACK_ALLOCATED, "ledger", "allocated", &none);
     write_track(t, TRACK_RESERVED, "ledger", "reserved", &none);
-    int64_t now_ns = 0, next_ns = 0;
+    int64_t now_ns = entry_ns(t, ledger->points[0].entry);
     for (uint32_t i = 0; i < ledger->point_count; i++) {
         const struct ledger_point *point = &ledger->points[i];
-        now_ns = next_ns;
-        if (i + 1 < ledger->point_count) {
-            uint32_t op = t->program->ledger[ledger->points[i + 1].entry].op;
-            int64_t op_ns = op > 0 ? begin_ns(t, op - 1) : 0;
-            next_ns = op_ns > now_ns ? op_ns : now_ns;
+        bool last = i + 1 == ledger->point_count;
+        int64_t next_ns = last ? INT64_MAX : entry_ns(t, ledger->points[i + 1].entry);
+        if (next_ns > now_ns) {
+            write_counter(t, &allocated, now_ns, point->allocated_bytes);
+            write_counter(t, &reserved, now_ns, point->reserved_bytes);
+            now_ns = next_ns;
         }
-        if (i + 1 < ledger->point_count && next_ns == now_ns) {
-            continue;
-        }
-        write_counter(t, TRACK_ALLOCATED, now_ns, point->allocated_bytes);
-        write_counter(t, TRACK_RESERVED, now_ns, point->reserved_bytes);
     }
 }
 

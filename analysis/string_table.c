@@ -8,7 +8,8 @@
 #include "sim/check.h"
 
 enum {
-    FIRST_SLOTS = 512
+    FIRST_SLOTS = 512,
+    RECENT = 64
 };
 
 struct string_table {
@@ -16,6 +17,10 @@ struct string_table {
     const char **text; /* [slot]; NULL: free */
     int64_t *number;   /* [slot] */
     uint32_t slot_count, used;
+    struct {
+        const char *given, *text;
+        int64_t number;
+    } recent[RECENT]; /* by pointer, checked by text: a pointer may come back with another text */
 };
 
 static uint64_t hash(const char *text)
@@ -72,18 +77,35 @@ void string_table_destroy(struct string_table *table)
     }
 }
 
-int64_t string_table_number(struct string_table *table, const char *text, bool *added)
+static int64_t find_or_add(struct string_table *table, const char *text, bool *added,
+                           const char **kept)
 {
     uint32_t slot = slot_of(table, text);
     *added = table->text[slot] == NULL;
     if (!*added) {
+        *kept = table->text[slot];
         return table->number[slot];
     }
     if (table->used * 2 >= table->slot_count) {
         grow(table);
         slot = slot_of(table, text);
     }
-    table->text[slot] = arena_text(table->arena, text);
+    *kept = table->text[slot] = arena_text(table->arena, text);
     table->number[slot] = ++table->used;
     return table->number[slot];
+}
+
+int64_t string_table_number(struct string_table *table, const char *text, bool *added)
+{
+    unsigned place = (unsigned)((uintptr_t)text >> 3) % RECENT;
+    if (table->recent[place].given == text && strcmp(table->recent[place].text, text) == 0) {
+        *added = false;
+        return table->recent[place].number;
+    }
+    const char *kept;
+    int64_t number = find_or_add(table, text, added, &kept);
+    table->recent[place].given = text;
+    table->recent[place].text = kept;
+    table->recent[place].number = number;
+    return number;
 }

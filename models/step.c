@@ -104,10 +104,12 @@ static void gather_digest(struct arena *arena, struct step *s)
     }
 }
 
-static void gather_breakdown(struct step *s)
+static void gather_breakdown(struct arena *arena, struct step *s)
 {
+    size_t bytes = sizeof *s->class_breakdown_s * s->symmetry.rank_class_count;
+    s->class_breakdown_s = arena_alloc(arena, bytes, _Alignof(double));
     for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
-        double parts[PART_COUNT];
+        double *parts = s->class_breakdown_s[i];
         worker_breakdown(s->worker, i, s->step_s, parts);
         double share = (double)s->symmetry.ranks[i].rank_count / (double)s->symmetry.rank_count;
         for (unsigned part = 0; part < PART_COUNT; part++) {
@@ -143,7 +145,7 @@ static void play_time(struct arena *arena, const struct configuration *c,
     s->event_count = sim_event_count(s->sim);
     s->op_count = worker_op_count(s->worker);
     gather_digest(arena, s);
-    gather_breakdown(s);
+    gather_breakdown(arena, s);
     gather_rates(c, s);
 }
 

@@ -58,11 +58,11 @@ static int run(const struct arguments *arguments, struct session *session)
     if (code != EXIT_OK) {
         return code;
     }
-    if (load_simulated(scenario)) {
-        code = simulate(arguments, session, scenario);
-    } else {
+    if (scenario->counted_only) {
         struct result counted = {.scenario = scenario};
         tell(arguments, session, &counted);
+    } else {
+        code = simulate(arguments, session, scenario);
     }
     scenario_destroy(scenario);
     return code;

@@ -120,7 +120,7 @@ static int run(const struct arguments *arguments, struct session *session)
     if (code != EXIT_OK) {
         return code;
     }
-    if (!load_simulated(scenario)) {
+    if (scenario->counted_only) {
         fputs("orrery: the step of such a model is not simulated by this version; 'orrery memory' "
               "counts it\n",
               session->notes);

@@ -27,20 +27,6 @@ int load_scenario(const struct arguments *arguments, struct session *session, bo
         scenario_destroy(scenario);
         return EXIT_REJECTED;
     }
-    if (scenario->counted_only && !keep_rejected) {
-        fprintf(
-            session->notes,
-            "orrery: the model is a mixture of experts, whose step cannot be simulated; nothing "
-            "was run\n");
-        scenario_destroy(scenario);
-        return EXIT_REJECTED;
-    }
     *out = scenario;
     return rejected ? EXIT_REJECTED : EXIT_OK;
-}
-
-bool load_simulated(const struct scenario *scenario)
-{
-    const struct model_shape *m = &scenario->configuration.model;
-    return m->experts == 0 && m->kv_rank == 0;
 }

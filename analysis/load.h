@@ -12,8 +12,4 @@
 int load_scenario(const struct arguments *arguments, struct session *session, bool keep_rejected,
                   struct scenario **out);
 
-/* Can a step of this model be simulated? Mixtures of experts and latent attention are counted only
- * (transformer.h). */
-bool load_simulated(const struct scenario *scenario);
-
 #endif

@@ -42,7 +42,7 @@ static void unknown_option(struct reader *r, const char *given, size_t length)
         known[count++] = o->name;
     }
     const char *nearest = names_nearest(name, (struct name_list){known, count});
-    fprintf(r->problems, "orrery %s: unknown option '%s'", r->rules->command, name);
+    fprintf(r->problems, "orrery %s: unknown option '%s'", r->rules->command, format_shown(name).s);
     if (nearest != NULL) {
         fprintf(r->problems, "; did you mean '%s'?", nearest);
     }
@@ -52,7 +52,8 @@ static void unknown_option(struct reader *r, const char *given, size_t length)
 
 static void problem(struct reader *r, const struct option *o, const char *value, const char *want)
 {
-    fprintf(r->problems, "orrery %s: %s %.80s: %s\n", r->rules->command, o->name, value, want);
+    fprintf(r->problems, "orrery %s: %s %s: %s\n", r->rules->command, o->name,
+            format_shown(value).s, want);
     r->problem_count++;
 }
 
@@ -76,7 +77,8 @@ static void take_choice(struct reader *r, const struct option *o, const char *va
         }
     }
     const char *nearest = names_nearest(value, (struct name_list){o->choices, count});
-    fprintf(r->problems, "orrery %s: %s %.80s: expected one of", r->rules->command, o->name, value);
+    fprintf(r->problems, "orrery %s: %s %s: expected one of", r->rules->command, o->name,
+            format_shown(value).s);
     for (int i = 0; o->choices[i] != NULL; i++) {
         fprintf(r->problems, " %s", o->choices[i]);
     }
@@ -184,7 +186,8 @@ static void take_positional(struct reader *r, const char *value)
 {
     unsigned allowed = r->rules->positional == NULL ? 0 : 1;
     if (r->out->positional_count >= allowed) {
-        fprintf(r->problems, "orrery %s: unexpected argument '%.80s'\n", r->rules->command, value);
+        fprintf(r->problems, "orrery %s: unexpected argument '%s'\n", r->rules->command,
+                format_shown(value).s);
         r->problem_count++;
         return;
     }

@@ -45,7 +45,7 @@ static bool find_op(const char *name, enum comm_op *out, FILE *notes)
     }
     const char *nearest =
         names_nearest(name, (struct name_list){known, sizeof ops / sizeof ops[0]});
-    fprintf(notes, "orrery collective: no operation '%.60s'", name);
+    fprintf(notes, "orrery collective: no operation '%s'", format_shown(name).s);
     if (nearest != NULL) {
         fprintf(notes, "; did you mean '%s'?\n", nearest);
     } else {

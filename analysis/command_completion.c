@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "analysis/format.h"
 
 static const struct option options[] = {OPTION_END};
 
@@ -148,8 +149,8 @@ static int run(const struct arguments *arguments, struct session *session)
     } else if (strcmp(shell, "fish") == 0) {
         print_fish(session->out);
     } else {
-        fprintf(session->notes, "orrery completion: no shell '%.60s'; there are: bash zsh fish\n",
-                shell);
+        fprintf(session->notes, "orrery completion: no shell '%s'; there are: bash zsh fish\n",
+                format_shown(shell).s);
         return EXIT_USAGE;
     }
     return EXIT_OK;

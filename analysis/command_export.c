@@ -4,6 +4,7 @@
 
 #include "analysis/command.h"
 #include "analysis/export.h"
+#include "analysis/format.h"
 #include "scenarios/names.h"
 
 static const struct option options[] = {
@@ -21,7 +22,7 @@ static bool known_table(struct query *query, const char *table, FILE *notes)
         return true;
     }
     const char *nearest = names_nearest(table, query_objects(query));
-    fprintf(notes, "orrery export: no table or view '%.60s'", table);
+    fprintf(notes, "orrery export: no table or view '%s'", format_shown(table).s);
     if (nearest != NULL) {
         fprintf(notes, "; did you mean '%s'?\n", nearest);
         return false;

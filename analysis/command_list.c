@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "analysis/format.h"
 #include "analysis/json.h"
 #include "models/collective/collective_kind.h"
 #include "models/schedule/schedule_kind.h"
@@ -80,7 +81,7 @@ static int unknown_family(const char *family, FILE *notes)
         known[count++] = catalogue_families[i];
     }
     const char *nearest = names_nearest(family, (struct name_list){known, count});
-    fprintf(notes, "orrery list: no family '%.60s'; there are:", family);
+    fprintf(notes, "orrery list: no family '%s'; there are:", format_shown(family).s);
     for (unsigned i = 0; i < count; i++) {
         fprintf(notes, " %s", known[i]);
     }

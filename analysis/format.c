@@ -152,6 +152,24 @@ bool format_parse_size(const char *text, double *bytes)
     return false;
 }
 
+struct shown format_shown(const char *text)
+{
+    enum {
+        SHOWN_MAX = 80
+    };
+    struct shown out;
+    size_t length = strnlen(text, SHOWN_MAX);
+    while (length > 0 && length == SHOWN_MAX && ((unsigned char)text[length] & 0xc0) == 0x80) {
+        length--; /* not in the middle of a character */
+    }
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        out.s[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
+    }
+    snprintf(out.s + length, sizeof out.s - length, "%s", text[length] != '\0' ? "..." : "");
+    return out;
+}
+
 static void append(struct bar *bar, const char *cell)
 {
     size_t used = strlen(bar->s);

@@ -25,6 +25,12 @@ struct text format_percent(double ratio);    /* 41.2 % */
  * False when it is not a size of at least one byte. */
 bool format_parse_size(const char *text, double *bytes);
 
+/* A word of the user's as messages may show it: at most 80 bytes, control characters as '?'. */
+struct shown {
+    char s[96];
+};
+struct shown format_shown(const char *text);
+
 /* A bar of `width` cells filled to `ratio` (clamped to [0, 1]) with blocks of an eighth, or with
  * '#' and '.' when the terminal does not speak UTF-8. */
 struct bar {

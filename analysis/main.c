@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "analysis/format.h"
 #include "analysis/version.h"
 
 static int no_such_command(const char *name, FILE *notes)
@@ -11,9 +12,10 @@ static int no_such_command(const char *name, FILE *notes)
     if (absent != NULL) {
         fprintf(notes, "orrery: '%s' %s\n", name, absent);
     } else if (nearest != NULL) {
-        fprintf(notes, "orrery: unknown command '%.60s'; did you mean '%s'?\n", name, nearest);
+        fprintf(notes, "orrery: unknown command '%s'; did you mean '%s'?\n", format_shown(name).s,
+                nearest);
     } else {
-        fprintf(notes, "orrery: unknown command '%.60s'; see 'orrery --help'\n", name);
+        fprintf(notes, "orrery: unknown command '%s'; see 'orrery --help'\n", format_shown(name).s);
     }
     return EXIT_USAGE;
 }

@@ -44,7 +44,8 @@ void report_head(const struct session *s, const struct result *result)
 {
     const struct configuration *c = &result->scenario->configuration;
     double parameters = model_parameters(&c->model, c->training.sequence);
-    fprintf(s->out, "%s%s%s\n", session_bold(s), result->scenario->name, session_plain(s));
+    fprintf(s->out, "%s%s%s\n", session_bold(s), format_shown(result->scenario->name).s,
+            session_plain(s));
     fprintf(s->out, "  model     %s, %s parameters; sequence %s, %s, %s, %s attention\n",
             c->model.name, format_quantity(parameters).s, format_count(c->training.sequence).s,
             c->training.precision->name, c->training.optimizer->name,

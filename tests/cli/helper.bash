@@ -1,0 +1,22 @@
+# Common to the tests of the command line. ORRERY is the program, SCENARIOS the folder of scenario
+# files; ctest sets both. Every test works in a folder of its own.
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    hello="$SCENARIOS/hello-8-gpus.yaml"
+}
+
+# expect CODE COMMAND...: runs it, stdout in out, stderr in err.
+expect() {
+    local want=$1 got=0
+    shift
+    "$@" >out 2>err || got=$?
+    if [ "$got" -ne "$want" ]; then
+        echo "exit code $got, expected $want: $*"
+        head -20 out err
+        return 1
+    fi
+}
+said() { grep -qF -- "$1" err || { echo "stderr lacks '$1':"; cat err; return 1; }; }
+shows() { grep -qF -- "$1" out || { echo "stdout lacks '$1':"; head -50 out; return 1; }; }
+lacks() { if grep -q -- "$1" "${@:2}"; then echo "found '$1' in ${*:2}"; return 1; fi; }
+sql() { sqlite3 "$@"; }

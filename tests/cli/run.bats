@@ -1,0 +1,156 @@
+load helper
+
+@test "run: report, database, views in words" {
+    expect 0 "$ORRERY" run "$hello"
+    shows "step time"
+    shows "Where the time of the mean rank goes"
+    shows "Memory of each stage"
+    shows "digest"
+    said "hello-8-gpus.db"
+    [ "$(sql hello-8-gpus.db "select value from meta where key = 'complete'")" = 1 ]
+    [ "$(sql hello-8-gpus.db "pragma integrity_check")" = ok ]
+    [ "$(sql hello-8-gpus.db "select abs(sum(b.seconds) / max(u.step_s) - 1) < 1e-9 from breakdown b, run u")" = 1 ]
+    [ "$(sql hello-8-gpus.db "select count(*) > 0 from bubble")" = 1 ]
+    [ "$(sql hello-8-gpus.db "select count(*) > 0 from link_util")" = 1 ]
+    [ "$(sql hello-8-gpus.db "select verdict from memory_peak")" = fits ]
+    [ ! -e hello-8-gpus.db.partial ]
+}
+
+@test "no escape codes and no carriage returns without a terminal" {
+    "$ORRERY" run "$hello" >out 2>err
+    lacks "$(printf '\033')" out err
+    lacks "$(printf '\r')" out err
+}
+
+@test "lines of the report stay within 100 columns" {
+    for s in hello-8-gpus llama3-70b-64xh100 memory-wall-70b-1gpu; do
+        "$ORRERY" run "$SCENARIOS/$s.yaml" --no-db >out 2>err || true
+        [ -s out ]
+        LC_ALL=C.UTF-8 grep -nE '^.{101,}$' out && return 1
+        "$ORRERY" memory "$SCENARIOS/$s.yaml" >out 2>err || true
+        LC_ALL=C.UTF-8 grep -nE '^.{101,}$' out && return 1
+    done
+    true
+}
+
+@test "the same run twice: the same bytes of report, JSON and database" {
+    "$ORRERY" run "$hello" --db a.db >a.txt
+    "$ORRERY" run "$hello" --db b.db >b.txt
+    cmp a.txt b.txt
+    cmp a.db b.db
+    "$ORRERY" run "$hello" --no-db --json >a.json
+    "$ORRERY" run "$hello" --no-db --json >b.json
+    cmp a.json b.json
+    "$ORRERY" run "$hello" --db c.db --set training.sequence=512 >c.txt # and another differs
+    run cmp -s a.txt c.txt
+    [ "$status" -eq 1 ]
+}
+
+@test "JSON has the stable keys; the breakdown sums to the step" {
+    "$ORRERY" run "$hello" --no-db --json >out
+    for key in schema version scenario seed digest step_time_s tokens_per_s tokens_per_s_per_gpu mfu hfu \
+        model_flops_per_step peak_allocated_bytes peak_reserved_bytes usable_hbm_bytes fits \
+        bubble_ratio class_count rank_count event_count breakdown; do
+        shows "\"$key\":"
+    done
+    sum=$(sql :memory: "select abs(sum(b.value) / json_extract(readfile('out'), '\$.step_time_s') - 1) < 1e-9
+        from json_each(readfile('out'), '\$.breakdown') b")
+    [ "$sum" = 1 ]
+}
+
+@test "digest does not depend on folding or detail" {
+    for option in "" --unfold "--detail flow" "--detail summary" "--detail step" "--detail kernel"; do
+        "$ORRERY" run "$hello" --json --db x.db $option | grep '"digest"' >>digests
+    done
+    [ "$(wc -l <digests)" -eq 6 ]
+    [ "$(sort -u digests | wc -l)" -eq 1 ]
+}
+
+@test "each detail records its rows" {
+    "$ORRERY" run "$hello" --detail summary --db a.db >out
+    [ "$(sql a.db "select count(*) from slice_raw")" = 0 ]
+    "$ORRERY" run "$hello" --detail step --db a.db >out
+    [ "$(sql a.db "select count(*) = (select count(*) from rank_class) from slice_raw")" = 1 ]
+    "$ORRERY" run "$hello" --detail op --db a.db >out
+    ops=$(sql a.db "select count(*) from slice_raw")
+    [ "$ops" = "$(sql a.db "select op_count from run")" ]
+    "$ORRERY" run "$hello" --detail kernel --db a.db >out
+    [ "$(sql a.db "select count(*) from slice_raw where depth = 0")" = "$ops" ]
+    [ "$(sql a.db "select count(*) > $ops from slice_raw")" = 1 ]
+    "$ORRERY" run "$hello" --detail flow --db a.db >out
+    [ "$(sql a.db "select count(*) > 0 from transfer")" = 1 ]
+}
+
+@test "spans of a track do not overlap, whatever the rounding" {
+    "$ORRERY" run "$hello" --db a.db >out
+    [ "$(sql a.db "select count(*) from (select ts, lag(ts + dur) over (partition by track_id order by ts, id) as before
+        from slice_raw) where ts < before")" = 0 ]
+}
+
+@test "-v lists the defaults, and the database holds them" {
+    expect 0 "$ORRERY" run "$hello" -v
+    shows "Defaults taken"
+    [ "$(sql hello-8-gpus.db "select count(*) > 0 from message where severity = 'default'")" = 1 ]
+}
+
+@test "what does not fit: exit 4, the failure in words, the ledger in the database" {
+    expect 4 "$ORRERY" run "$SCENARIOS/memory-13b-1gpu.yaml"
+    shows "Out of memory at step zero"
+    shows "exp_avg"
+    [ "$(sql memory-13b-1gpu.db "select fits from run")" = 0 ]
+    [ "$(sql memory-13b-1gpu.db "select count(*) from message where severity = 'failure'")" = 1 ]
+    [ "$(sql memory-13b-1gpu.db "select count(*) from breakdown")" = 0 ]
+    [ "$(sql memory-13b-1gpu.db "select verdict from memory_peak")" = "out of memory" ]
+}
+
+@test "memory: verdict, rule of thumb, smallest cluster" {
+    expect 4 "$ORRERY" memory "$SCENARIOS/memory-wall-70b-1gpu.yaml"
+    shows "Out of memory at step zero"
+    shows "1,120 GB"
+    shows "14 cards"
+    expect 0 "$ORRERY" memory "$SCENARIOS/rule-of-thumb-671b.yaml"
+    shows "135 cards"
+    expect 0 "$ORRERY" memory "$SCENARIOS/rule-of-thumb-671b-fp8.yaml"
+    shows "76 cards"
+    expect 3 "$ORRERY" run "$SCENARIOS/rule-of-thumb-671b.yaml"
+    expect 4 "$ORRERY" memory "$SCENARIOS/memory-13b-1gpu.yaml" --json
+    for key in parameters static_bytes_model rule_of_thumb_bytes minimum_gpus fits first_failure tensor \
+        tenant at bytes short_bytes call_site classes tenants peak_allocated_bytes peak_reserved_bytes; do
+        shows "\"$key\":"
+    done
+}
+
+@test "collective: table, JSON, refusals" {
+    expect 0 "$ORRERY" collective --op all_reduce --gpus 8 --min 8 --max 1GiB --factor 8
+    [ "$(grep -vc '^#' out)" -eq 10 ]
+    expect 0 "$ORRERY" collective --op send --gpus 16 --node dgx-a100 --gpu a100-80gb-sxm \
+        --fabric ib-hdr-8x200 --min 1M --max 1M --json
+    for key in op ranks bytes algorithm protocol time_s algbw_bytes_per_s busbw_bytes_per_s; do
+        shows "\"$key\":"
+    done
+    expect 2 "$ORRERY" collective --op all_redcue
+    said "did you mean 'all_reduce'?"
+    expect 2 "$ORRERY" collective --gpus 1
+    expect 2 "$ORRERY" collective --op send --gpus 3
+    expect 2 "$ORRERY" collective --min 8G --max 1k
+    expect 2 "$ORRERY" collective --min 8 --max 8GiB --factor 1.0001
+    expect 2 "$ORRERY" collective --node "dgx-h100, nodes: 5"
+    expect 3 "$ORRERY" collective --node dgx-h1000
+}
+
+@test "export: chrome and csv of a run" {
+    "$ORRERY" run "$hello" --detail kernel >out 2>err
+    expect 0 "$ORRERY" export hello-8-gpus.db --output t.json
+    [ ! -s out ]
+    "$NESTING" t.json
+    expect 0 "$ORRERY" export hello-8-gpus.db --rank 3
+    shows "rank 3"
+    expect 1 "$ORRERY" export hello-8-gpus.db --rank 99
+    expect 0 "$ORRERY" export hello-8-gpus.db --format csv --table breakdown
+    [ "$(wc -l <out)" -eq 12 ]
+    expect 2 "$ORRERY" export hello-8-gpus.db --format csv --table braekdown
+    said "did you mean 'breakdown'?"
+    expect 1 "$ORRERY" export t.json
+    expect 1 "$ORRERY" export nothing.db
+    expect 1 "$ORRERY" export hello-8-gpus.db --output no/such/folder/t.json
+}

@@ -1,0 +1,113 @@
+load helper
+
+@test "no command: help on stderr, exit 2" {
+    expect 2 "$ORRERY"
+    said "usage: orrery COMMAND"
+    [ ! -s out ]
+}
+
+@test "help and version" {
+    expect 0 "$ORRERY" --help
+    shows "orrery run"
+    expect 0 "$ORRERY" --version
+    grep -qE '^orrery [0-9]+\.[0-9]+\.[0-9]+$' out
+}
+
+@test "every command has help with an example, and help lists no absent command" {
+    "$ORRERY" --help >all
+    for command in run check memory collective export list schema doctor completion; do
+        grep -qE "^  $command " all
+        expect 0 "$ORRERY" "$command" --help
+        shows "usage: orrery $command"
+        shows "example:"
+    done
+    for command in plan study replay lesson validate import; do
+        lacks "^  $command " all
+    done
+}
+
+@test "unknown commands get the nearest name; absent ones a plain answer" {
+    expect 2 "$ORRERY" rnu
+    said "did you mean 'run'?"
+    expect 2 "$ORRERY" plan
+    said "not part of this version"
+    expect 2 "$ORRERY" "$(printf '\033[31mx')"
+    lacks "$(printf '\033')" err
+}
+
+@test "unknown options get the nearest name; all mistakes come at once" {
+    expect 2 "$ORRERY" run --unflod --seed x
+    said "did you mean '--unfold'?"
+    said "--seed x"
+    said "SCENARIO is missing"
+    expect 2 "$ORRERY" run a b
+    expect 2 "$ORRERY" export x.db --format svg
+    expect 2 "$ORRERY" doctor --json=yes
+}
+
+@test "a file that is not there, a folder, an empty file, bytes" {
+    expect 1 "$ORRERY" run nothing.yaml
+    said "nothing.yaml"
+    mkdir folder
+    expect 1 "$ORRERY" check folder
+    : >empty.yaml
+    expect 3 "$ORRERY" check empty.yaml
+    head -c 4096 /dev/zero | tr '\0' '\377' >noise.yaml
+    expect 3 "$ORRERY" check noise.yaml
+    [ ! -e noise.db ]
+}
+
+@test "a rejected scenario: every problem, exit 3, no database" {
+    expect 3 "$ORRERY" run "$hello" --set layout.tpp=4 --set training.sequnce=9
+    said "tpp"
+    said "sequnce"
+    [ -z "$(find . -name '*.db*')" ]
+}
+
+@test "odd names of scenarios" {
+    cp "$hello" "with space.yaml"
+    cp "$hello" ./-dash.yaml
+    cp "$hello" noextension
+    expect 0 "$ORRERY" run "with space.yaml"
+    [ -f "with space.db" ]
+    expect 0 "$ORRERY" run -- -dash.yaml
+    [ -f ./-dash.db ]
+    expect 0 "$ORRERY" run noextension
+    [ -f noextension.db ]
+}
+
+@test "completion of each shell knows every command; bash reads its own" {
+    for shell in bash zsh fish; do
+        expect 0 "$ORRERY" completion "$shell"
+        shows "unfold"
+    done
+    "$ORRERY" completion bash >c.bash
+    bash -n c.bash
+    run bash -c 'source c.bash; COMP_WORDS=(orrery run --un); COMP_CWORD=2; _orrery; echo "${COMPREPLY[@]}"'
+    [ "$output" = "--unfold" ]
+    run bash -c 'source c.bash; COMP_WORDS=(orrery run --detail ke); COMP_CWORD=3; _orrery; echo "${COMPREPLY[@]}"'
+    [ "$output" = "kernel" ]
+    expect 2 "$ORRERY" completion tcsh
+}
+
+@test "list: every family, one family, an unknown one, JSON" {
+    expect 0 "$ORRERY" list
+    for family in topology schedule sharding collective precision optimizer gpus nodes fabrics models software; do
+        grep -qx "$family" out
+    done
+    shows "h100-80gb-sxm"
+    expect 0 "$ORRERY" list gpus
+    lacks '^nodes$' out
+    expect 2 "$ORRERY" list gpsu
+    said "did you mean 'gpus'?"
+    expect 0 "$ORRERY" list schedule --json
+    shows '"1f1b"'
+}
+
+@test "schema is JSON; doctor says what works" {
+    expect 0 "$ORRERY" schema
+    [ "$(sqlite3 :memory: "select json_valid(readfile('out'))")" = 1 ]
+    expect 0 "$ORRERY" doctor
+    shows "SQLite"
+    shows "built-in catalogue"
+}

@@ -135,7 +135,7 @@ static bool configure(struct store *store, double max_bytes)
     snprintf(sql, sizeof sql,
              "pragma page_size = %d; pragma journal_mode = delete; pragma synchronous = off;"
              "pragma locking_mode = exclusive; pragma temp_store = memory;"
-             "pragma cache_size = -65536; pragma max_page_count = %.0f;",
+             "pragma cache_size = -16384; pragma max_page_count = %.0f;",
              PAGE_BYTES, store->max_pages > 0 ? pages : 4294967294.0);
     return execute(store, sql, "cannot configure");
 }

@@ -41,7 +41,7 @@ struct step {
     double peak_allocated_bytes, peak_reserved_bytes; /* of the worst rank */
     double bubble_ratio;                              /* bubble of the mean rank / step */
     double breakdown_s[PART_COUNT];                   /* of the mean rank; sums to step_s */
-    double (*class_breakdown_s)[PART_COUNT]; /* by rank class; NULL: no time */
+    double (*class_breakdown_s)[PART_COUNT];          /* by rank class; NULL: no time */
     uint64_t digest; /* of the unfolded timeline; see sim/digest.h */
     uint64_t event_count, op_count, class_count, rank_count;
 };

@@ -143,6 +143,8 @@ load helper
     expect 0 "$ORRERY" export hello-8-gpus.db --output t.json
     [ ! -s out ]
     "$NESTING" t.json
+    expect 0 "$ORRERY" export hello-8-gpus.db --format svg
+    head -c 4 out | grep -q '<svg'
     expect 0 "$ORRERY" export hello-8-gpus.db --rank 3
     shows "rank 3"
     expect 1 "$ORRERY" export hello-8-gpus.db --rank 99

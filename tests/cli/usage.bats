@@ -41,7 +41,7 @@ load helper
     said "--seed x"
     said "SCENARIO is missing"
     expect 2 "$ORRERY" run a b
-    expect 2 "$ORRERY" export x.db --format svg
+    expect 2 "$ORRERY" export x.db --format pdf
     expect 2 "$ORRERY" doctor --json=yes
 }
 

@@ -165,7 +165,7 @@ static void test_limit(void **state)
     struct store *store;
     struct error error = {""};
     assert_int_equal(store_open(p->path, 2e6, &store, &error), STORE_GOOD);
-    fill(store, 1000000);
+    fill(store, 200000);
     assert_false(store_good(store));
     assert_int_equal(store_finish(store, &error), STORE_LIMITED);
     assert_non_null(strstr(error.text, "--max-db"));
@@ -189,7 +189,7 @@ static void test_full_disk(void **state)
         if (store_open(p->path, 0.0, &store, &error) != STORE_GOOD) {
             _exit(1);
         }
-        fill(store, 10000000);
+        fill(store, 1000000);
         _exit(store_finish(store, &error) == STORE_FAILED ? 0 : 2);
     }
     int status;
@@ -206,8 +206,8 @@ static void test_kill(void **state)
         struct store *store;
         struct error error = {""};
         if (store_open(p->path, 0.0, &store, &error) == STORE_GOOD) {
-            fill(store,
-                 4000000); /* past the cache, so that pages of the open transaction are out */
+            /* Past the cache, so that pages of the open transaction are out. */
+            fill(store, 900000);
             raise(SIGKILL);
         }
         _exit(1);

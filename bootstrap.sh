@@ -74,8 +74,10 @@ test)
     install_missing "${run_packages[@]}" "${test_packages[@]}"
     # A build folder made by `run` has no tests yet.
     cmake --preset release -DORRERY_TESTS=ON >&2
+    tests/tidy
     test_preset dev
     test_preset release
+    tests/adding build
     test_preset clang
     build debug
     test_preset tsan -L threads

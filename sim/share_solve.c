@@ -292,8 +292,10 @@ static bool link_examine(struct share *share, struct share_link *link)
     double level = link_fill(share, link);
     if (level < share->level_now)
         return false;
-    if (level > link->level)
+    if (level > link->level) {
         link_release(share, link);
+        level = link_fill(share, link); /* who was decided just where it bound fills it now */
+    }
     link->exact = true;
     if (level < INFINITY && (share->heap_count == 0 || level <= share->heap[0].key)) {
         share->level_now = level;

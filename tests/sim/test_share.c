@@ -268,6 +268,41 @@ static void test_swarm(void **state)
     }
 }
 
+/* Five on some links of 48: one with a ceiling of 9.6, which is also where all links bind. When one
+ * leaves, the links bind higher and the ceiling stays, in whatever order they are looked at. */
+static void test_a_ceiling_where_links_bind(void **state)
+{
+    (void)state;
+    enum {
+        SAME_LINKS = 8,
+        SAME = 5
+    };
+    double capacity[SAME_LINKS];
+    struct share_use uses[SAME_LINKS];
+    for (uint32_t i = 0; i < SAME_LINKS; i++) {
+        capacity[i] = 48.0;
+        uses[i] = (struct share_use){i, 1.0};
+    }
+    for (size_t links = 1; links <= SAME_LINKS; links++) {
+        struct arena *arena = arena_create();
+        struct share *share = share_create(arena, SAME_LINKS, capacity);
+        uint32_t id[SAME];
+        const uint32_t *changed;
+        for (unsigned i = 0; i < SAME; i++) {
+            id[i] = share_start(share, 0.0, 1e9, i == 0 ? 9.6 : INFINITY, 1.0, uses, links);
+            share_solve(share, 0.0, &changed);
+        }
+        for (unsigned i = 0; i < SAME; i++)
+            assert_true(share_rate(share, id[i]) == 48.0 / SAME);
+        share_finish(share, 1.0, id[SAME - 1]);
+        share_solve(share, 1.0, &changed);
+        assert_true(share_rate(share, id[0]) == 9.6);
+        for (unsigned i = 1; i < SAME - 1; i++)
+            assert_true(share_rate(share, id[i]) == (48.0 - 9.6) / 3.0);
+        arena_destroy(arena);
+    }
+}
+
 static void test_judge_sees_a_planted_fault(void **state)
 {
     (void)state;
@@ -293,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_small_cases),
         cmocka_unit_test(test_swarm),
+        cmocka_unit_test(test_a_ceiling_where_links_bind),
         cmocka_unit_test(test_judge_sees_a_planted_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "sim/check.h"
-#include "sim/share_solve.h"
 #include "sim/share_parts.h"
+#include "sim/share_solve.h"
 
 static const double WEIGHT_UNIT = 0x1p-24;
 static const double WEIGHT_LARGEST = 0x1p28;

@@ -34,15 +34,34 @@
 
 #include "sim/check.h"
 
+enum {
+    FANOUT = 4
+}; /* of the heap */
+
 static void heap_push(struct share *share, uint32_t thing, double key)
 {
-    share->heap = share_grow(share, share->heap, sizeof *share->heap, &share->heap_capacity,
-                             share->heap_count + 1);
+    if (share->heap_count == share->heap_capacity)
+        share->heap = share_grow(share, share->heap, sizeof *share->heap, &share->heap_capacity,
+                                 share->heap_count + 1);
     struct share_item *heap = share->heap;
     uint32_t place = share->heap_count++;
-    for (; place > 0 && key < heap[(place - 1) / 2].key; place = (place - 1) / 2)
-        heap[place] = heap[(place - 1) / 2];
+    for (; place > 0 && key < heap[(place - 1) / FANOUT].key; place = (place - 1) / FANOUT)
+        heap[place] = heap[(place - 1) / FANOUT];
     heap[place] = (struct share_item){.key = key, .thing = thing};
+}
+
+/* The place of the least of the items from `first` on, at most FANOUT of them. */
+static inline uint32_t heap_least(const struct share_item *heap, uint32_t first, uint32_t count)
+{
+    if (first + FANOUT <= count) {
+        uint32_t a = first + (heap[first + 1].key < heap[first].key);
+        uint32_t b = first + 2 + (heap[first + 3].key < heap[first + 2].key);
+        return heap[b].key < heap[a].key ? b : a;
+    }
+    uint32_t least = first;
+    for (uint32_t child = first + 1; child < count; child++)
+        least = heap[child].key < heap[least].key ? child : least;
+    return least;
 }
 
 /* Puts `item` in the place of the top. */
@@ -50,12 +69,12 @@ static void heap_replace(struct share *share, struct share_item item)
 {
     struct share_item *heap = share->heap;
     uint32_t place = 0, count = share->heap_count;
-    for (uint32_t child; (child = 2 * place + 1) < count; place = child) {
-        if (child + 1 < count)
-            child += heap[child + 1].key < heap[child].key;
-        if (heap[child].key >= item.key)
+    for (uint32_t first; (first = FANOUT * place + 1) < count;) {
+        uint32_t least = heap_least(heap, first, count);
+        if (heap[least].key >= item.key)
             break;
-        heap[place] = heap[child];
+        heap[place] = heap[least];
+        place = least;
     }
     heap[place] = item;
 }
@@ -220,8 +239,9 @@ static void sort_groups(struct share_group *groups, uint32_t count)
 static uint32_t link_groups(struct share *share, const struct share_link *link,
                             const struct share_users *users)
 {
-    share->groups = share_grow(share, share->groups, sizeof *share->groups, &share->group_capacity,
-                               users->count);
+    if (users->count > share->group_capacity)
+        share->groups = share_grow(share, share->groups, sizeof *share->groups,
+                                   &share->group_capacity, users->count);
     struct share_group *groups = share->groups;
     uint32_t count = 0;
     for (uint32_t i = 0; i < users->count; i++) {

@@ -78,6 +78,11 @@ test)
     test_preset dev
     test_preset release
     tests/adding build
+    docs/generate build/release/analysis/orrery build/reference.md
+    diff -u docs/reference.md build/reference.md || {
+        say "docs/reference.md is out of date: run docs/generate build/release/analysis/orrery"
+        exit 1
+    }
     test_preset clang
     build debug
     test_preset tsan -L threads

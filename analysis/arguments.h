@@ -41,7 +41,7 @@ struct arguments {
     uint64_t seed, gpus, rank, limit;
     double max_db_bytes, min_bytes, max_bytes, factor;
     int detail, format;
-    bool json, unfold, verbose, help, has_seed, has_rank, no_db;
+    bool json, unfold, verbose, help, has_seed, has_rank, no_db, markdown;
 };
 
 enum option_type {

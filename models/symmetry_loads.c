@@ -44,19 +44,6 @@ uint32_t numbering_of(struct numbering *n, uint64_t key)
     return n->count - 1;
 }
 
-static bool is_pair(enum stream kind)
-{
-    return kind == STREAM_SEND_NEXT || kind == STREAM_SEND_PREV;
-}
-
-enum stream symmetry_role(const struct group *group, uint32_t member)
-{
-    if (!is_pair(group->kind) || member == 0) {
-        return group->kind;
-    }
-    return group->kind == STREAM_SEND_NEXT ? STREAM_RECV_PREV : STREAM_RECV_NEXT;
-}
-
 static void list_transfers(struct real *real)
 {
     const struct lowered *lowered = real->lowered;
@@ -138,7 +125,7 @@ static void place_members(struct measuring *m, const struct group *group)
         m->order[i] = node << 32 | i;
         sorted = sorted && (i == 0 || m->order[i] > m->order[i - 1]);
     }
-    if (!sorted && !is_pair(group->kind)) {
+    if (!sorted && !symmetry_is_pair(group->kind)) {
         qsort(m->order, group->member_count, sizeof *m->order, compare_keys);
     }
     for (uint32_t i = 0; i < group->member_count; i++) {

@@ -93,6 +93,11 @@ static inline double symmetry_capacity(const struct real *real, uint32_t used_li
 }
 /* symmetry_own.c: fills real->own. */
 void symmetry_find_own(struct arena *arena, struct real *real);
+/* A pipeline pair: its kind is the sender's stream. */
+static inline bool symmetry_is_pair(enum stream kind)
+{
+    return kind == STREAM_SEND_NEXT || kind == STREAM_SEND_PREV;
+}
 /* The stream on which member `member` of a group takes part. */
 enum stream symmetry_role(const struct group *group, uint32_t member);
 void symmetry_measure(struct arena *arena, const struct configuration *c,

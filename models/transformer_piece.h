@@ -9,6 +9,10 @@
 
 #include "models/transformer.h"
 
+#define HALF_BYTES                                                                                 \
+    2.0 /* of a 16-bit element, in which the software's traffic figures are given                  \
+         */
+
 enum piece {
     PIECE_CLOSE, /* bias, dropout and addition that close the layer before */
     PIECE_NORM1,

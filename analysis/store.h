@@ -82,12 +82,13 @@ const char *store_sqlite_version(void);
 enum store_outcome store_open(const char *path, double max_bytes, struct store **out,
                               struct error *error);
 const char *store_partial_path(const struct store *store);
-/* One row; `count` must be the number of columns of the table (a CHECK). */
-void store_row(struct store *store, enum store_table table, const struct store_value *values,
-               unsigned count);
+/* One row; `count` must be the number of columns of the table (a CHECK). Rows of slice_raw and
+ * counter_raw go in by the batch and may hold no text (a CHECK). Returns how many rows the table
+ * has now: its id, where the id column was given as null. */
+int64_t store_row(struct store *store, enum store_table table, const struct store_value *values,
+                  unsigned count);
 /* The number of a name in the table `string`; a new one when it was not met before. */
 int64_t store_string(struct store *store, const char *text);
-int64_t store_last_id(const struct store *store); /* rowid of the last row; 0 after a failure */
 uint64_t store_row_count(const struct store *store);
 /* Has a row failed? Long writers ask now and then and stop early. */
 bool store_good(const struct store *store);

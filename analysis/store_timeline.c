@@ -81,8 +81,7 @@ static int64_t write_slice(const struct timeline *t, unsigned track, const struc
         store_integer(s->chunk),
         store_integer(s->depth),
     };
-    store_row(t->store, STORE_slice_raw, row, COUNT(row));
-    return store_last_id(t->store);
+    return store_row(t->store, STORE_slice_raw, row, COUNT(row));
 }
 
 static void write_kernels(const struct timeline *t, const struct op *op, const struct slice *whole,

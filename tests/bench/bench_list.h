@@ -19,7 +19,8 @@
     X(bench_rings, 16384, bench_copy, 0, \
       "fair shares, 16 K flows on ring groups", "completions", 500e3) \
     X(bench_alone, 4096, bench_copy, 0, \
-      "an activity that shares no link, 4 K of them", "completions", 1e6)
+      "an activity that shares no link, 4 K of them", "completions", 1e6) \
+    X(bench_store, 1e6, bench_copy, 0, "timeline into SQLite, 1e6 rows", "rows", 2e6)
 /* clang-format on */
 
 #endif

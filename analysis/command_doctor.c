@@ -7,28 +7,36 @@
 
 #include "analysis/command.h"
 #include "analysis/format.h"
+#include "analysis/json.h"
 #include "analysis/store.h"
 #include "analysis/version.h"
 #include "scenarios/scenario.h"
+#include "sim/check.h"
 #include "sim/units.h"
 
-static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_END};
+enum {
+    FINDING_MAX = 32
+};
+
+static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_JSON_ROW, OPTION_END};
 static const double low_space_bytes = GIB; /* warn below: a large timeline takes a few 100 MB */
 
 struct doctor {
-    FILE *out;
-    unsigned bad;
+    struct json_finding findings[FINDING_MAX];
+    unsigned count, bad;
 };
 
-__attribute__((format(printf, 4, 5))) static void line(struct doctor *d, bool good,
+__attribute__((format(printf, 4, 5))) static void note(struct doctor *d, bool good,
                                                        const char *what, const char *format, ...)
 {
+    CHECK(d->count < FINDING_MAX);
+    struct json_finding *finding = &d->findings[d->count++];
     va_list arguments;
-    fprintf(d->out, "  %-5s %-18s ", good ? "ok" : "BAD", what);
+    finding->good = good;
+    finding->what = what;
     va_start(arguments, format);
-    vfprintf(d->out, format, arguments);
+    vsnprintf(finding->text, sizeof finding->text, format, arguments);
     va_end(arguments);
-    fputc('\n', d->out);
     d->bad += !good;
 }
 
@@ -36,16 +44,16 @@ static void check_folder(struct doctor *d)
 {
     char folder[4096];
     if (getcwd(folder, sizeof folder) == NULL) {
-        line(d, false, "this folder", "%s", strerror(errno));
+        note(d, false, "this folder", "%s", strerror(errno));
         return;
     }
     bool writable = access(".", W_OK) == 0;
-    line(d, writable, "this folder", "%s%s", folder,
+    note(d, writable, "this folder", "%s%s", folder,
          writable ? "" : ": not writable; name a database elsewhere with --db");
     struct statvfs space;
     if (statvfs(".", &space) == 0) {
         double free_bytes = (double)space.f_bavail * (double)space.f_frsize;
-        line(d, free_bytes >= low_space_bytes, "free space", "%s", format_bytes(free_bytes).s);
+        note(d, free_bytes >= low_space_bytes, "free space", "%s", format_bytes(free_bytes).s);
     }
 }
 
@@ -57,27 +65,41 @@ static void check_catalogue(struct doctor *d, const char *folder)
         const struct catalogue_entry *entries;
         struct error error = {""};
         unsigned count = scenario_list(families[i], folder, arena, &entries, &error);
-        line(d, error.text[0] == '\0' && count > 0, families[i], "%u in the %s catalogue %s", count,
-             folder != NULL ? "given" : "built-in", error.text);
+        note(d, error.text[0] == '\0' && count > 0, families[i], "%u in the %s catalogue%s%s",
+             count, folder != NULL ? "given" : "built-in", error.text[0] != '\0' ? ": " : "",
+             error.text);
     }
     arena_destroy(arena);
 }
 
+static void print(const struct doctor *d, FILE *out)
+{
+    fprintf(out, "orrery %s\n", ORRERY_VERSION);
+    for (unsigned i = 0; i < d->count; i++) {
+        const struct json_finding *f = &d->findings[i];
+        fprintf(out, "  %-5s %-18s %s\n", f->good ? "ok" : "BAD", f->what, f->text);
+    }
+    fputs("  can   run, check and explain the memory of one training step; export it\n"
+          "  not   in this version: plans, studies, weeks with failures, replay, import\n",
+          out);
+}
+
 static int run(const struct arguments *arguments, struct session *session)
 {
-    struct doctor d = {.out = session->out};
-    fprintf(d.out, "orrery %s\n", ORRERY_VERSION);
-    line(&d, true, "compiler", "%s", __VERSION__);
-    line(&d, true, "SQLite", "%s", store_sqlite_version());
-    line(&d, true, "jansson", "%s", JANSSON_VERSION);
+    struct doctor d = {0};
+    note(&d, true, "compiler", "%s", __VERSION__);
+    note(&d, true, "SQLite", "%s", store_sqlite_version());
+    note(&d, true, "jansson", "%s", JANSSON_VERSION);
     check_catalogue(&d, arguments->catalogue);
     check_folder(&d);
-    line(&d, true, "standard output", "%s, %s",
+    note(&d, true, "standard output", "%s, %s",
          isatty(STDOUT_FILENO) ? "a terminal" : "a file or pipe",
          session->colour ? "in colour" : "without colour");
-    fprintf(d.out, "  can   run, check and explain the memory of one training step; export it\n");
-    fprintf(d.out,
-            "  not   in this version: plans, studies, weeks with failures, replay, import\n");
+    if (arguments->json) {
+        json_doctor(d.findings, d.count, session->out);
+    } else {
+        print(&d, session->out);
+    }
     return d.bad == 0 ? EXIT_OK : EXIT_TROUBLE;
 }
 

@@ -65,8 +65,8 @@ static int write_database(const struct arguments *arguments, struct session *ses
                 "orrery: %s\norrery: the database is incomplete and stays under its partial name\n",
                 error.text);
     } else {
-        fprintf(session->notes, "%s: %s rows; try: sqlite3 -box %s \"select * from breakdown\"\n",
-                path, format_count(rows).s, path);
+        fprintf(session->notes, "%s: %s rows; try: sqlite3 -box %s \"select * from %s\"\n", path,
+                format_count(rows).s, path, result->timed ? "breakdown" : "memory_peak");
     }
     return outcome_code(outcome);
 }
@@ -78,6 +78,10 @@ static int finish(const struct arguments *arguments, struct session *session,
         json_run(result, session->out);
     } else {
         report_step(session, result);
+        if (!result->step->fits) {
+            fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n",
+                  session->out);
+        }
         if (arguments->verbose) {
             report_defaults(session, result);
         }

@@ -1,30 +1,5 @@
-#include <string.h>
-
 #include "analysis/command.h"
-
-/* Prints `text` wrapped at 96 columns, following lines indented by `indent`. */
-static void print_wrapped(FILE *out, const char *text, int indent)
-{
-    enum {
-        WIDTH = 96
-    };
-    int column = indent;
-    while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
-}
+#include "analysis/wrap.h"
 
 static void print_option(FILE *out, const struct option *o)
 {
@@ -33,7 +8,7 @@ static void print_option(FILE *out, const struct option *o)
              o->value != NULL ? o->value : "");
     fprintf(out, "  %-22s ", left);
     if (o->choices == NULL) {
-        print_wrapped(out, o->doc, 25);
+        wrap_print(out, o->doc, 25);
         return;
     }
     char text[512];
@@ -42,7 +17,7 @@ static void print_option(FILE *out, const struct option *o)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", i > 0 ? ", " : " ",
                          o->choices[i]);
     }
-    print_wrapped(out, text, 25);
+    wrap_print(out, text, 25);
 }
 
 void help_print(const struct command *command, FILE *out)
@@ -68,7 +43,7 @@ void help_print_all(FILE *out)
           out);
     for (unsigned i = 0; i < command_count; i++) {
         fprintf(out, "  %-12s ", commands[i]->name);
-        print_wrapped(out, commands[i]->doc, 15);
+        wrap_print(out, commands[i]->doc, 15);
     }
     fputs("\n  --version    the version\n"
           "  --help       this help; 'orrery COMMAND --help' tells more\n"

@@ -189,6 +189,21 @@ void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE
     print(o, out);
 }
 
+void json_doctor(const struct json_finding *findings, unsigned finding_count, FILE *out)
+{
+    json_t *o = document("orrery.doctor/1", NULL);
+    json_t *rows = json_array();
+    for (unsigned i = 0; i < finding_count; i++) {
+        json_t *row = json_object();
+        set(row, "what", text(findings[i].what));
+        set(row, "good", json_boolean(findings[i].good));
+        set(row, "text", text(findings[i].text));
+        append(rows, row);
+    }
+    set(o, "rows", rows);
+    print(o, out);
+}
+
 void json_check(const struct scenario *scenario, FILE *out)
 {
     json_t *o = document("orrery.check/1", scenario);

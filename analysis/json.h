@@ -18,6 +18,13 @@ struct json_list_entry {
     const char *family, *name, *doc;
 };
 void json_list(const struct json_list_entry *entries, unsigned count, FILE *out);
+/* `doctor`: one thing that was looked at. */
+struct json_finding {
+    const char *what;
+    bool good;
+    char text[1280];
+};
+void json_doctor(const struct json_finding *findings, unsigned count, FILE *out);
 /* `check`: every problem with its place. */
 void json_check(const struct scenario *scenario, FILE *out);
 void json_collective(const struct collective_result *rows, unsigned count, enum comm_op op,

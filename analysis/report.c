@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/format.h"
+#include "analysis/wrap.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 
@@ -39,7 +40,7 @@ static void print_speed(const struct session *s, const struct result *result)
     const struct step *step = result->step;
     const struct configuration *c = &result->scenario->configuration;
     double peak = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak];
-    heading(s, "One training step");
+    heading(s, step->fits ? "One training step" : "One training step, were the card large enough");
     fprintf(s->out, "  step time    %s%s%s\n", session_bold(s), format_time(step->step_s).s,
             session_plain(s));
     fprintf(s->out, "  tokens       %s a second, %s for each GPU\n",
@@ -50,8 +51,10 @@ static void print_speed(const struct session *s, const struct result *result)
             "               the dense %s peak of %s/s)\n",
             format_percent(step->mfu_ratio).s, format_percent(step->hfu_ratio).s,
             c->training.precision->name, format_flops(peak).s);
-    fprintf(s->out, "  bubble       %s of the step of the mean rank\n",
-            format_percent(step->bubble_ratio).s);
+    if (c->layout.pp > 1) {
+        fprintf(s->out, "  bubble       %s of the step of the mean rank\n",
+                format_percent(step->bubble_ratio).s);
+    }
     if (c->training.tokens > 0.0) {
         double days = c->training.tokens / step->tokens_per_s;
         fprintf(s->out, "  training     %s of such steps for %s tokens, without failures\n",
@@ -168,8 +171,10 @@ void report_defaults(const struct session *s, const struct result *result)
     heading(s, "Defaults taken");
     for (unsigned i = 0; i < scenario->default_count; i++) {
         const struct taken_default *d = &scenario->defaults[i];
-        fprintf(s->out, "  %-36s %-16s %s%s%s\n", d->key, d->value, session_dim(s),
-                d->doc != NULL ? d->doc : "", session_plain(s));
+        int used = fprintf(s->out, "  %-36s %-12s ", d->key, d->value);
+        fputs(session_dim(s), s->out);
+        wrap_print(s->out, d->doc != NULL ? d->doc : "", used > 0 ? used : 0);
+        fputs(session_plain(s), s->out);
     }
     if (scenario->default_count == 0) {
         fputs("  none\n", s->out);

@@ -17,10 +17,11 @@ static void print_layout(const struct session *s, const struct configuration *c)
     fprintf(s->out, " x dp %" PRIu64 ", %s, recompute %s\n", l->dp, l->sharding->name,
             recompute_names[l->recompute]);
     fprintf(s->out,
-            "  batch     %" PRIu64 " sequences: %" PRIu64 " microbatch%s of %" PRIu64
+            "  batch     %" PRIu64 " sequence%s: %" PRIu64 " microbatch%s of %" PRIu64
             " for each replica",
-            c->training.global_batch, configuration_microbatches(c),
-            configuration_microbatches(c) == 1 ? "" : "es", l->microbatch);
+            c->training.global_batch, c->training.global_batch == 1 ? "" : "s",
+            configuration_microbatches(c), configuration_microbatches(c) == 1 ? "" : "es",
+            l->microbatch);
     if (l->pp > 1) {
         fprintf(s->out, ", %s", l->schedule->name);
         if (l->vpp > 1) {

@@ -24,7 +24,7 @@ load helper
 
 @test "lines of the report stay within 100 columns" {
     for s in hello-8-gpus llama3-70b-64xh100 memory-wall-70b-1gpu; do
-        "$ORRERY" run "$SCENARIOS/$s.yaml" --no-db >out 2>err || true
+        "$ORRERY" run "$SCENARIOS/$s.yaml" --no-db -v >out 2>err || true
         [ -s out ]
         LC_ALL=C.UTF-8 grep -nE '^.{101,}$' out && return 1
         "$ORRERY" memory "$SCENARIOS/$s.yaml" >out 2>err || true

@@ -110,4 +110,6 @@ load helper
     expect 0 "$ORRERY" doctor
     shows "SQLite"
     shows "built-in catalogue"
+    expect 0 "$ORRERY" doctor --json
+    [ "$(sqlite3 :memory: "select json_extract(readfile('out'), '\$.schema')")" = orrery.doctor/1 ]
 }

@@ -64,13 +64,15 @@ static int write_file(const struct arguments *arguments, struct query *query,
 {
     char partial[4096];
     int length = snprintf(partial, sizeof partial, "%s.partial", arguments->output);
+    session_hold(session);
     FILE *out = length < (int)sizeof partial ? fopen(partial, "wb") : NULL;
+    int why = length < (int)sizeof partial ? errno : ENAMETOOLONG;
+    session_guard(session, out != NULL ? partial : NULL);
     if (out == NULL) {
         fprintf(session->notes, "orrery export: cannot write %s: %s\n", arguments->output,
-                strerror(errno));
+                strerror(why));
         return EXIT_TROUBLE;
     }
-    session_guard(session, partial);
     int code = write_format(arguments, query, out, session->notes);
     bool written = fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
     written = fclose(out) == 0 && written;

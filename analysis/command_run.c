@@ -50,12 +50,13 @@ static int write_database(const struct arguments *arguments, struct session *ses
 {
     struct store *store;
     struct error error = {""};
+    session_hold(session);
     enum store_outcome outcome = store_open(path, arguments->max_db_bytes, &store, &error);
+    session_guard(session, outcome == STORE_GOOD ? store_partial_path(store) : NULL);
     if (outcome != STORE_GOOD) {
         fprintf(session->notes, "orrery: %s\n", error.text);
         return outcome_code(outcome);
     }
-    session_guard(session, store_partial_path(store));
     store_step(store, result, detail_of(arguments));
     uint64_t rows = store_row_count(store);
     outcome = store_finish(store, &error);

@@ -130,10 +130,19 @@ void session_begin(struct session *session)
     };
 }
 
+void session_hold(struct session *session)
+{
+    pthread_mutex_lock(&session->interrupt->lock);
+    session->held = true;
+}
+
 void session_guard(struct session *session, const char *path)
 {
     struct interrupt *interrupt = session->interrupt;
-    pthread_mutex_lock(&interrupt->lock);
+    if (!session->held) {
+        pthread_mutex_lock(&interrupt->lock);
+    }
+    session->held = false;
     snprintf(interrupt->path, sizeof interrupt->path, "%s", path != NULL ? path : "");
     pthread_mutex_unlock(&interrupt->lock);
 }

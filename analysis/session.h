@@ -15,12 +15,15 @@ struct session {
     bool colour;       /* stdout is a terminal that wants it */
     bool notes_colour; /* the same for stderr */
     bool utf8;
+    bool held; /* between session_hold and session_guard */
     struct interrupt *interrupt;
 };
 void session_begin(struct session *session);
 /* `code`, or EXIT 1 when stdout could not be written. */
 int session_end(struct session *session, int code);
-/* While a path is guarded, an interrupt removes it (and its journal). NULL: nothing. */
+/* While a path is guarded, an interrupt removes it (and its journal). NULL: nothing. Between
+ * session_hold and the session_guard that follows it, interrupts wait: a file is made there. */
+void session_hold(struct session *session);
 void session_guard(struct session *session, const char *path);
 /* "\033[1m" and the like, or "" without colour. */
 const char *session_bold(const struct session *session);

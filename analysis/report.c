@@ -5,8 +5,6 @@
 
 #include "analysis/format.h"
 #include "analysis/wrap.h"
-#include "models/schedule/schedule_kind.h"
-#include "models/sharding/sharding_kind.h"
 
 enum {
     BAR_WIDTH = 24

@@ -202,16 +202,34 @@ static void print_rule(const struct session *s, const struct result *result,
     print_minimum(s, result, rule, minimum, limit);
 }
 
+/* A few kinds of stages are told one by one; of many, a line each and the tenants of the fullest. */
+static void print_stages(const struct session *s, const struct result *result)
+{
+    const uint32_t told_whole = 3;
+    uint32_t kinds = 0, fullest = 0;
+    for (uint32_t i = 0; i < result->stage_count; i = last_alike(result, i) + 1) {
+        kinds++;
+        if (result->stages[i].needed.peak_reserved_bytes >
+            result->stages[fullest].needed.peak_reserved_bytes) {
+            fullest = i;
+        }
+    }
+    if (kinds > told_whole) {
+        report_stages(s, result);
+        print_tenants(s, result, fullest, last_alike(result, fullest));
+        return;
+    }
+    for (uint32_t i = 0; i < result->stage_count; i = last_alike(result, i) + 1) {
+        print_tenants(s, result, i, last_alike(result, i));
+    }
+}
+
 void report_memory(const struct session *s, const struct result *result,
                    const struct rule_of_thumb *rule, uint64_t minimum_gpus, uint64_t limit)
 {
     report_head(s, result);
     report_failure(s, result);
-    for (uint32_t i = 0; i < result->stage_count; i++) {
-        uint32_t last = last_alike(result, i);
-        print_tenants(s, result, i, last);
-        i = last;
-    }
+    print_stages(s, result);
     if (result->step != NULL && result->step->fits) {
         fprintf(s->out, "\n%sIt fits%s: %s of %s usable on the fullest rank\n", session_bold(s),
                 session_plain(s), format_bytes(result->step->peak_reserved_bytes).s,

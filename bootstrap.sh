@@ -77,6 +77,7 @@ test)
     tests/tidy
     test_preset dev
     test_preset release
+    tests/golden/check build/release/analysis/orrery
     tests/adding build
     docs/generate build/release/analysis/orrery build/reference.md
     diff -u docs/reference.md build/reference.md || {

@@ -84,7 +84,7 @@ struct layer_context {
  * overlaps (backward_tp_overlap) the last `wgrad_beside_count` of them run while `backward_after`
  * is on the wire, the others before it starts; without overlap all run before `backward_after`. In
  * a ring of context parallelism `beside` carries the exchange of keys and values; its bytes are the
- * full buffer over all ranks, as for an all-gather, which sends as much over the same wires.
+ * full buffer over all ranks, as for an all-gather, which sends as much over a port.
  *
  * The bias, dropout and addition that close a layer stand at the start of the next one's first
  * segment (and of the first's, instead of the head): a stage does as many, and no op is needed for

@@ -3,8 +3,9 @@
  * Inside a node the pieces go round the switch; across nodes NCCL runs one ring for each NIC, each
  * crossing a node's border once, so that every NIC of the members carries an equal share and every
  * inside link of a k-member node carries (k - 1)/k of the payload. Uneven groups run one ring.
- * Bytes on a port: 2(n-1)/n of the payload (all-reduce), (n-1)/n (all-gather, reduce-scatter), 1
- * (broadcast; ring exchange, where the payload is what one member passes on). */
+ * Bytes on a port: 2(n-1)/n of the payload (all-reduce), (n-1)/n (all-gather, reduce-scatter, and a
+ * ring exchange, in which every member's n-th of the payload visits the n - 1 others), 1
+ * (broadcast). */
 #include <math.h>
 
 #include "models/collective/nccl_facts.h"
@@ -18,20 +19,13 @@ static bool carries(enum comm_op op, const struct group_shape *shape)
 
 static double step_count(enum comm_op op, double members)
 {
-    switch (op) {
-    case COMM_ALL_REDUCE:
-        return 2.0 * (members - 1.0);
-    case COMM_RING_EXCHANGE:
-        return 1.0;
-    default:
-        return members - 1.0;
-    }
+    return (op == COMM_ALL_REDUCE ? 2.0 : 1.0) * (members - 1.0);
 }
 
 static double port_weight(enum comm_op op, const struct group_shape *shape)
 {
     double n = shape->ranks;
-    if (op == COMM_BROADCAST || op == COMM_RING_EXCHANGE) {
+    if (op == COMM_BROADCAST) {
         return 1.0;
     }
     return (op == COMM_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
@@ -59,6 +53,13 @@ static double rate_ceiling(enum comm_op op, const struct group_shape *shape, enu
     return ceiling;
 }
 
+/* A piece of a ring goes on over a node's border once for each node; in an exchange some member
+ * waits for a whole block across a border in every step. */
+static double outside_steps(enum comm_op op, const struct group_shape *shape, double steps)
+{
+    return op == COMM_RING_EXCHANGE ? steps : fmin(steps, step_count(op, shape->nodes));
+}
+
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
@@ -66,7 +67,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
         return false; /* NCCL enables LL128 on NVLink machines only */
     }
     double steps = step_count(op, shape->ranks);
-    double outside = shape->nodes > 1 ? fmin(steps, step_count(op, shape->nodes)) : 0.0;
+    double outside = shape->nodes > 1 ? outside_steps(op, shape, steps) : 0.0;
     out->latency_s = nccl_base_s[NCCL_RING][protocol] +
                      (steps - outside) * nccl_inside_step_s(shape, NCCL_RING, protocol) +
                      outside * nccl_net_step_s(shape, NCCL_RING, protocol);

@@ -163,6 +163,25 @@ static void test_ring_border(void **state)
     }
 }
 
+/* In an exchange each of n blocks visits the n - 1 others: a port sends what an all-gather of the
+ * same buffer sends, (n - 1)/n of it, in n - 1 steps; of two members each sends one block. */
+static void test_ring_exchange(void **state)
+{
+    (void)state;
+    const struct collective_kind *ring = collective_find("ring");
+    for (uint32_t k = 2; k <= 8; k++) {
+        struct group_shape shape = shape_of(1, k, false);
+        uint32_t node_of[MEMBER_MAX] = {0};
+        struct load load = {.ranks = k, .per_node = k};
+        struct collective_plan gather, exchange;
+        ring->wires(COMM_RING_EXCHANGE, &shape, node_of, add_wire, &load);
+        assert_true(fabs(most(load.port_out, k) - (k - 1.0) / k) < slack);
+        assert_true(ring->plan(COMM_ALL_GATHER, &shape, 1e9, PROTOCOL_SIMPLE, &gather));
+        assert_true(ring->plan(COMM_RING_EXCHANGE, &shape, 1e9, PROTOCOL_SIMPLE, &exchange));
+        assert_true(exchange.time_s == gather.time_s);
+    }
+}
+
 static void test_tuner_is_the_minimum(void **state)
 {
     (void)state;
@@ -221,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_ceiling),
         cmocka_unit_test(test_port),
         cmocka_unit_test(test_ring_border),
+        cmocka_unit_test(test_ring_exchange),
         cmocka_unit_test(test_tuner_is_the_minimum),
         cmocka_unit_test(test_tuner_chooses_as_nccl_does),
         cmocka_unit_test(test_alone_costs_nothing),

@@ -152,6 +152,7 @@ static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
     struct pipeline_options options = {
         .message_bytes = l->message_bytes,
         .host_s = l->launch_s + software->p2p_sync_s,
+        .host_waits = software->p2p_host_wait && !interleaved,
         .blocking = interleaved ? software->p2p_blocking_interleaved : software->p2p_blocking,
         .paired = interleaved,
     };
@@ -198,6 +199,7 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
     if (pipeline_receive(&s->pipeline, pass) != OP_NONE) {
         memory_received(s, s->l->message_bytes);
     }
+    pipeline_host_wait(&s->pipeline);
     s->extra_host_s += software->pass_host_s;
     if (forward && s->stage == 0 && pass->chunk == 0) {
         s->extra_host_s += software->data_host_s;
@@ -214,7 +216,10 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
         memory_handed_over(s);
     }
     s->pipeline.waits.count = s->joining.count = 0;
+    s->pipeline.extra_host_s = s->extra_host_s;
     pipeline_send(&s->pipeline, pass, next, made);
+    s->extra_host_s = s->pipeline.extra_host_s;
+    s->pipeline.extra_host_s = 0.0;
 }
 
 static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t *streams)

@@ -50,7 +50,10 @@ static void flush(struct stretch *s)
     if (p->kernel_count > 0 || p->opens || p->closes || p->rebuilds) {
         p->kernels = ARENA_ARRAY(s->l->arena, struct op_kernel, p->kernel_count + 1);
         memcpy(p->kernels, s->kernels, sizeof *p->kernels * p->kernel_count);
-        p->host_s = s->launches * s->l->launch_s;
+        /* The GPU starts with the first kernel; launching the others holds up what follows. */
+        double first = fmin(s->launches, 1.0);
+        p->host_s = first * s->l->launch_s + s->out->host_left_s;
+        s->out->host_left_s = (s->launches - first) * s->l->launch_s;
         if (s->segments > 1 || p->name == NULL) {
             p->name = s->block_name;
         }
@@ -101,8 +104,10 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
         .beside = beside,
         .name = name,
         .transfer = {t->op, t->bytes},
-        .host_s = s->l->launch_s + (tensor ? s->l->c->software.tp_exposed_host_s : 0.0),
+        .host_s = s->l->launch_s + (tensor ? s->l->c->software.tp_exposed_host_s : 0.0) +
+                  s->out->host_left_s,
     };
+    s->out->host_left_s = 0.0;
     push(s->l, s->out, &piece);
 }
 
@@ -322,6 +327,7 @@ void stage_pieces(struct stage *s, const struct piece_list *list, struct unit *u
     for (uint32_t i = 0; i < list->count; i++) {
         stage_piece(s, &list->rows[i], unit);
     }
+    s->extra_host_s += list->host_left_s;
 }
 
 uint32_t stage_result(struct stage *s)

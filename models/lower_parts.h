@@ -29,6 +29,7 @@ struct piece {
 struct piece_list {
     struct piece *rows;
     uint32_t count, room;
+    double host_left_s; /* host time behind its last op: of that op's kernels after the first */
 };
 struct block {
     const struct layer *layer;

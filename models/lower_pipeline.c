@@ -92,6 +92,11 @@ static struct op message(struct pipeline *p, const struct pass *pass, bool send)
     bool forward = pass_is_forward(pass);
     uint8_t stream = streams[send][forward];
     p->streams |= 1u << stream;
+    uint32_t host = p->host;
+    if (p->extra_host_s > 0.0) {
+        host = program_host(p->w, p->options.host_s + p->extra_host_s);
+        p->extra_host_s = 0.0;
+    }
     return (struct op){
         .kind = send ? OP_SEND : OP_RECV,
         .stream = stream,
@@ -101,7 +106,7 @@ static struct op message(struct pipeline *p, const struct pass *pass, bool send)
         .layer = UINT16_MAX,
         .name = p->names[(send ? 2 : 0) + (forward ? 0 : 1)],
         .chunk = pass->chunk,
-        .host = p->host,
+        .host = host,
     };
 }
 
@@ -113,6 +118,27 @@ uint32_t pipeline_receive(struct pipeline *p, const struct pass *pass)
     uint32_t op = program_op(p->w, message(p, pass, false));
     waits_add(&p->waits, op);
     return op;
+}
+
+void pipeline_host_wait(struct pipeline *p)
+{
+    if (!p->options.blocking || !p->options.host_waits || p->waits.count == 0) {
+        return;
+    }
+    struct op_cost nothing = {0};
+    struct op op = {
+        .kind = OP_COMPUTE,
+        .stream = STREAM_COMPUTE,
+        .phase = PHASE_FORWARD,
+        .flags = OP_HOST_SYNC,
+        .cost = program_cost(p->w, &nothing, NULL, 0),
+        .microbatch = UINT16_MAX,
+        .layer = UINT16_MAX,
+        .name = (uint16_t)program_name(p->w, "wait for exchange"),
+        .host = program_host(p->w, 0.0),
+    };
+    waits_take(&p->waits, p->w, op.wait);
+    program_op(p->w, op);
 }
 
 static void send_now(struct pipeline *p, const struct pass *pass, uint32_t made_by, uint32_t after)

@@ -27,6 +27,7 @@ struct pipeline_options {
     double message_bytes; /* 0: free and instant */
     double host_s;        /* of each send and receive */
     bool blocking;        /* the next pass waits until the sends of this one have finished */
+    bool host_waits;      /* ... and so does the host before it launches that pass */
     /* A forward directly followed by a backward exchanges once, after both (Megatron-LM's
      * interleaved steady state, send_forward_backward_recv_forward_backward). */
     bool paired;
@@ -43,7 +44,8 @@ struct pipeline {
     uint32_t held_op;   /* OP_NONE: none */
     uint32_t forwards_seen;
     bool backward_seen;
-    uint32_t streams; /* bit set of streams used so far */
+    uint32_t streams;    /* bit set of streams used so far */
+    double extra_host_s; /* added to the next message */
 };
 void pipeline_begin(struct pipeline *p, struct program_writer *w,
                     const struct schedule_shape *shape, uint32_t stage,
@@ -51,6 +53,8 @@ void pipeline_begin(struct pipeline *p, struct program_writer *w,
 /* Posts the receive of this pass's input, when it comes from another stage. Returns it, or OP_NONE.
  */
 uint32_t pipeline_receive(struct pipeline *p, const struct pass *pass);
+/* After the receive: where the host waits for what this pass waits for. */
+void pipeline_host_wait(struct pipeline *p);
 /* Sends what `op` (the last of the pass) has produced; `next`: the pass after it, or NULL. */
 void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
                    uint32_t op);

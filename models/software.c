@@ -107,7 +107,10 @@ const struct param software_params[] = {
     {"p2p_blocking_interleaved", PARAM_FLAG, AT(p2p_blocking_interleaved), 0, 0, "false", NULL,
      "The interleaved schedule waits until a send has finished."},
     {"p2p_sync", PARAM_TIME, AT(p2p_sync_s), 0, HOST_MAX, "0s", NULL,
-     "Host synchronisation for each exchange between pipeline stages."},
+     "Host time of each message between pipeline stages, beside its launch."},
+    {"p2p_host_wait", PARAM_FLAG, AT(p2p_host_wait), 0, 0, "false", NULL,
+     "1f1b and gpipe: the host waits for an exchange that blocks before it launches the next "
+     "pass, so it cannot run ahead of the GPU."},
     {"split", PARAM_CHOICE, AT(split), 0, 0, "even", stage_split_names,
      "Layers over stages: the same number each, or by cumulative cost."},
     {"build", PARAM_CHOICE, AT(build), 0, 0, "first_step", optimizer_build_names,

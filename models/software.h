@@ -66,8 +66,9 @@ struct software_profile {
     /* Pipeline parallelism */
     bool p2p_blocking; /* 1f1b and gpipe wait for a send to finish */
     bool p2p_blocking_interleaved;
-    double p2p_sync_s; /* host synchronisation for each exchange */
-    int split;         /* enum stage_split */
+    double p2p_sync_s;  /* host time of each send and receive, beside its launch */
+    bool p2p_host_wait; /* 1f1b and gpipe: the host waits for an exchange that blocks */
+    int split;          /* enum stage_split */
     /* Memory */
     int build;                 /* enum optimizer_build */
     double communicator_bytes; /* of one communicator's buffers on a rank */

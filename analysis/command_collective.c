@@ -80,7 +80,7 @@ static struct scenario *cluster_scenario(const struct arguments *a, struct sessi
     int length = snprintf(text, sizeof text,
                           "name: collective\nmodel: {preset: gpt2-124m}\n"
                           "cluster: {gpu: %s, node: %s, nodes: 1, fabric: %s}\n"
-                          "training: {sequence: 1024, global_batch: 720720, precision: bf16}\n"
+                          "training: {sequence: 1024, global_batch: 5040, precision: bf16}\n"
                           "layout: {tp: 1, pp: 1, dp: auto, microbatch: 1}\n",
                           gpu, node, fabric);
     if (length >= (int)sizeof text) {

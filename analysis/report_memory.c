@@ -202,7 +202,8 @@ static void print_rule(const struct session *s, const struct result *result,
     print_minimum(s, result, rule, minimum, limit);
 }
 
-/* A few kinds of stages are told one by one; of many, a line each and the tenants of the fullest. */
+/* A few kinds of stages are told one by one; of many, a line each and the tenants of the fullest.
+ */
 static void print_stages(const struct session *s, const struct result *result)
 {
     const uint32_t told_whole = 3;

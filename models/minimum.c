@@ -2,10 +2,12 @@
  *
  * Sizes are tried in ascending order: up to a node every count, then whole nodes. For a size every
  * tp that divides the heads and stays inside a node, and every pp up to the layers, is a layout;
- * the rest is dp. A size is skipped when the plain sum of the model state cannot fit. The batch
- * follows the layout (dp x microbatch x pp): how long a step would take is not asked here. */
+ * the rest is dp. An interleaved schedule becomes 1f1b, which holds less. A size is skipped when
+ * the plain sum of the model state cannot fit. The batch follows the layout (dp x microbatch x pp):
+ * how long a step would take is not asked here. */
 #include <math.h>
 
+#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step.h"
 
@@ -60,7 +62,8 @@ static struct configuration with_layout(const struct configuration *c, uint64_t 
     trial.layout.first_stage_layers = trial.layout.last_stage_layers = 0;
     trial.training.global_batch = trial.layout.dp * trial.layout.microbatch * pp;
     trial.perturbation_count = 0;
-    if (pp == 1) {
+    if (trial.layout.schedule->interleaved) { /* chunks buy time with memory */
+        trial.layout.schedule = &schedule_one_f_one_b;
         trial.layout.vpp = 1;
     }
     if (tp == 1) {

@@ -50,6 +50,7 @@ struct gpu_spec {
      * maxima), at head size 128, where the curves are given. */
     double attention_softmax_ratio[ATTENTION_KERNEL_COUNT];
     double price_per_hour_usd;
+    const char *node; /* of the catalogue, that it usually comes in; "": none */
 };
 extern const struct param gpu_params[];
 extern const unsigned gpu_param_count;

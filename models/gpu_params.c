@@ -117,5 +117,8 @@ const struct param gpu_params[] = {
      "the FlashAttention figures."},
     {"price_per_hour", PARAM_MONEY, AT(price_per_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one card for an hour."},
+    {"node", PARAM_TEXT, AT(node), 0, 0, "", NULL,
+     "The node of the catalogue that this card usually comes in, taken when cluster.node does not "
+     "say."},
 };
 const unsigned gpu_param_count = sizeof gpu_params / sizeof gpu_params[0];

@@ -4,6 +4,8 @@
  * (software.yaml) say what each framework does instead, with sources. Bytes of memory-bound kernels
  * count reads and writes of 16-bit tensors: a kernel that reads one and writes one costs 4. */
 #include "models/software.h"
+
+#include "models/configuration.h"
 #include "sim/units.h"
 
 #define AT(field) offsetof(struct software_profile, field)
@@ -125,5 +127,24 @@ const struct param software_params[] = {
      "Hopper."},
     {"clip_gradients", PARAM_FLAG, AT(clip_gradients), 0, 0, "true", NULL,
      "The gradient norm is reduced over the whole model before the update."},
+    {"framework", PARAM_TEXT, AT(framework), 0, 0, "", NULL,
+     "The framework that this profile is a version of, as published runs call it; without one, the "
+     "profile's own name."},
+    {"release", PARAM_COUNT, AT(release), 0, 3000, "0", NULL,
+     "Year of this version. `validate` takes the oldest version that can do what a run did."},
+    {"sequence_parallelism", PARAM_FLAG, AT(sequence_parallelism), 0, 0, "true", NULL,
+     "This version can split norms and residuals over the tensor parallel ranks."},
+    {"usual_attention", PARAM_CHOICE, AT(usual_attention), 0, 0, "flash2", attention_kernel_names,
+     "Attention kernel of a run that does not name it; math: this version has no fused kernel."},
+    {"usual_recompute", PARAM_CHOICE, AT(usual_recompute), 0, 0, "none", recompute_names,
+     "Recomputation of a run that does not say."},
+    {"usual_dropout", PARAM_RATIO, AT(usual_dropout_ratio), 0, 0.99, "0", NULL,
+     "Dropout of a model with learned positions in a run that does not say."},
+    {"usual_chunks", PARAM_COUNT, AT(usual_chunks), 1, 255, "1", NULL,
+     "Chunks on each pipeline stage of a run that does not say."},
+    {"usual_sharding", PARAM_TEXT, AT(usual_sharding), 0, 0, "zero-0", NULL,
+     "Sharding of a run that does not say."},
+    {"full_sharding", PARAM_TEXT, AT(full_sharding), 0, 0, "fsdp", NULL,
+     "What this software makes of ZeRO stage 3: fsdp (units of layers, prefetched) or zero-3."},
 };
 const unsigned software_param_count = sizeof software_params / sizeof software_params[0];

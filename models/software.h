@@ -75,6 +75,16 @@ struct software_profile {
     bool expandable_segments;  /* of the caching allocator */
     double workspace_bytes;    /* cuBLAS and friends */
     bool clip_gradients;       /* a norm all-reduce before the update */
+    /* What a published run of it means by what it does not say; only `validate` reads these. A
+     * framework has versions, each a profile: a run is of the oldest that can do what it did. */
+    const char *framework;     /* whose version this is; "": its own */
+    uint64_t release;          /* year of the version; 0: not said */
+    bool sequence_parallelism; /* it can split norms and residuals over tp */
+    int usual_attention;       /* enum attention_kernel; math: it has no fused kernel */
+    int usual_recompute;       /* enum recompute */
+    double usual_dropout_ratio;
+    uint64_t usual_chunks;     /* of a pipeline stage */
+    const char *usual_sharding, *full_sharding; /* kinds of sharding/ */
 };
 extern const struct param software_params[];
 extern const unsigned software_param_count;

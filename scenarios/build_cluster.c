@@ -78,10 +78,30 @@ static void build_wired(struct builder *b, const struct value *mapping, const st
     *w->kind = kind;
 }
 
+/* `mapping` with one more word. */
+static const struct value *with_word(struct builder *b, const struct value *mapping,
+                                     const char *key, const char *text)
+{
+    struct value *word = value_word(b->arena, text, mapping->mark);
+    struct value *out = value_new(b->arena, VALUE_MAPPING, mapping->mark);
+    out->key_mark = mapping->key_mark;
+    for (const struct value *member = mapping->first; member; member = member->next)
+        value_append(out, value_share(b->arena, member));
+    word->key = key;
+    word->key_mark = mapping->key_mark;
+    value_append(out, word);
+    return out;
+}
+
+/* Without a name or a kind it is the node that the GPU usually comes in. */
 static void build_node(struct builder *b, const struct value *cluster)
 {
     struct node_spec *node = &b->scenario->configuration.cluster.node;
     const struct value *mapping = section_take(b, cluster, SECTION_NODE);
+    const char *usual = b->scenario->configuration.gpu.node;
+    bool said = mapping && (value_find(mapping, "name") || value_find(mapping, "kind"));
+    if (mapping && !said && usual && *usual)
+        mapping = with_word(b, mapping, "name", usual);
     struct wired wired = {SECTION_NODE, FAMILY_NODE_KINDS, TOPOLOGY_NODE, node,
                           &node->name,  &node->kind,       &node->options};
     if (mapping)
@@ -97,15 +117,8 @@ static void build_fabric(struct builder *b, const struct value *cluster, uint64_
                           &fabric->name,  &fabric->kind,       &fabric->options};
     if (mapping == NULL)
         return;
-    if (mapping->count == 0 && nodes == 1) {
-        struct value *none = value_word(b->arena, "none", mapping->mark);
-        struct value *alone = value_new(b->arena, VALUE_MAPPING, mapping->mark);
-        alone->key_mark = mapping->key_mark;
-        none->key = "kind";
-        none->key_mark = mapping->key_mark;
-        value_append(alone, none);
-        mapping = alone;
-    }
+    if (mapping->count == 0 && nodes == 1)
+        mapping = with_word(b, mapping, "kind", "none");
     build_wired(b, mapping, &wired);
 }
 

@@ -145,8 +145,9 @@ static const struct schema_section sections[SECTION_COUNT] = {
     [SECTION_GPU] = {"cluster.gpu", "The GPU: a name, or a mapping that overrides its figures.",
                      true, false, "name", KEYS(gpu_keys_params), gpu_params, &gpu_param_count,
                      FAMILY_NONE},
-    [SECTION_NODE] = {"cluster.node", "The node: a name, or a mapping that overrides its figures.",
-                      true, false, "name", KEYS(node_keys_params), node_params, &node_param_count,
+    [SECTION_NODE] = {"cluster.node", "The node: a name, or a mapping that overrides its figures; left out, the one that "
+                      "the GPU usually comes in.",
+                      false, false, "name", KEYS(node_keys_params), node_params, &node_param_count,
                       FAMILY_NODE_KINDS},
     [SECTION_FABRIC] = {"cluster.fabric",
                         "The network between nodes: a name, or a mapping with a kind and its "

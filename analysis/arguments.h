@@ -37,11 +37,11 @@ struct arguments {
     unsigned positional_count;
     const char *sets[ARGUMENT_SET_MAX];
     unsigned set_count;
-    const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu;
-    uint64_t seed, gpus, rank, limit;
+    const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source;
+    uint64_t seed, gpus, rank, limit, threads, worst;
     double max_db_bytes, min_bytes, max_bytes, factor;
     int detail, format;
-    bool json, unfold, verbose, help, has_seed, has_rank, no_db, markdown;
+    bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv;
 };
 
 enum option_type {

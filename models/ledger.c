@@ -31,6 +31,7 @@ struct player {
     struct live *live; /* [tensor] */
     double held[TENANT_COUNT];
     struct ledger_result *out;
+    double outside_bytes;
     struct ledger_point *points;
     uint32_t point_count;
     double allocated_at_peak_bytes;
@@ -61,6 +62,7 @@ static bool allocate(struct player *p, const struct ledger_entry *e)
             return false;
         }
         live->bytes = e->bytes;
+        p->outside_bytes += e->bytes;
     } else {
         live->block = allocator_take(p->allocator, e->bytes);
         if (live->block == ALLOCATOR_FAILED) {
@@ -81,6 +83,7 @@ static void release(struct player *p, const struct ledger_entry *e)
     p->held[live->tenant] -= live->bytes;
     if (live->outside) {
         allocator_give_outside(p->allocator, live->bytes);
+        p->outside_bytes -= live->bytes;
     } else {
         allocator_give(p->allocator, live->block);
     }
@@ -164,6 +167,7 @@ void ledger_play(struct arena *arena, const struct program *program,
             play(&p, program->ledger, program->ledger_count, STEP_LATER);
         }
     }
+    out->outside_bytes = p.outside_bytes;
     out->points = p.points;
     out->point_count = p.point_count;
     arena_rewind(arena, mark);

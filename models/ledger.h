@@ -34,6 +34,7 @@ struct ledger_result {
     double tenants[TENANT_COUNT]; /* at the moment of the reserved peak, fragmentation last */
     uint32_t peak_step, peak_op;  /* where the reserved peak was first reached */
     double allocated_after_setup_bytes;
+    double outside_bytes; /* in both curves, but not through the allocator: at the end */
     struct ledger_failure failure;
     struct ledger_point *points; /* when asked for; of the last step played */
     uint32_t point_count;

@@ -1,0 +1,73 @@
+#include <stdint.h>
+
+#include "analysis/command.h"
+#include "analysis/validate_report.h"
+#include "sim/pool.h"
+
+enum {
+    THREADS_MAX = 256
+};
+
+static const struct option options[] = {
+    {"--source", OPTION_TEXT, FIELD(source), "NAME", NULL, "only rows of this source"},
+    {"--worst", OPTION_COUNT, FIELD_GIVEN(worst, has_worst), "N", NULL,
+     "print only the N rows with the largest errors; 0: statistics alone"},
+    {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
+    OPTION_JSON_ROW,
+    {"--threads", OPTION_COUNT, FIELD(threads), "N", NULL,
+     "threads that share the rows (all processors)"},
+    OPTION_CATALOGUE_ROW,
+    OPTION_END};
+
+static void tell(const struct arguments *a, struct session *session, struct arena *arena,
+                 const struct validation *v)
+{
+    struct scores scores;
+    if (a->csv) {
+        validate_report_csv(v, session->out);
+        return;
+    }
+    score_rows(arena, v, &scores);
+    if (a->json)
+        json_validate(v, &scores, session->out);
+    else
+        validate_report(v, &scores, a->has_worst ? a->worst : SIZE_MAX, session);
+}
+
+static int validate(const struct arguments *a, struct session *session, struct arena *arena)
+{
+    struct csv csv;
+    struct validation v;
+    struct error error = {""};
+    struct validate_options how = {a->catalogue, a->source, pool_threads_available()};
+    if (a->threads > 0)
+        how.threads = a->threads < THREADS_MAX ? (unsigned)a->threads : THREADS_MAX;
+    if (!csv_read(arena, a->positional[0], &csv, &error) ||
+        !validate_file(arena, &csv, &how, &v, &error)) {
+        fprintf(session->notes, "orrery validate: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    tell(a, session, arena, &v);
+    return EXIT_OK;
+}
+
+static int run(const struct arguments *a, struct session *session)
+{
+    struct arena *arena = arena_create();
+    int code = validate(a, session, arena);
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_validate = {
+    .name = "validate",
+    .doc = "compares predictions with a file of published measurements",
+    .positional = "FILE.csv",
+    .options = options,
+    .details = "The columns tell the kind of file: steps, layers, pipeline, collectives, kernels,\n"
+               "memory. Every row is predicted from its own columns and the catalogue alone. A\n"
+               "clean row that cannot be simulated counts as an error of 100 %; rows of quality\n"
+               "degraded are listed and not counted.",
+    .example = "orrery validate tests/validation/layers.csv",
+    .run = run,
+};

@@ -32,7 +32,7 @@ static size_t size_of(enum param_type type)
 
 static bool fallback_holds(const struct param *p)
 {
-    if (!p->fallback)
+    if (!p->fallback || p->type == PARAM_TEXT)
         return true;
     if (p->type == PARAM_FLAG)
         return strcmp(p->fallback, "true") == 0 || strcmp(p->fallback, "false") == 0;
@@ -51,7 +51,8 @@ static bool fallback_holds(const struct param *p)
 static bool row_holds(const struct param *p, size_t struct_bytes)
 {
     size_t length = strlen(p->doc);
-    bool ranged = p->type == PARAM_FLAG || p->type == PARAM_CHOICE || p->minimum < p->maximum;
+    bool ranged = p->type == PARAM_FLAG || p->type == PARAM_CHOICE || p->type == PARAM_TEXT ||
+                  p->minimum < p->maximum;
     return p->offset + size_of(p->type) <= struct_bytes && length > 10 &&
            p->doc[length - 1] == '.' && ranged && fallback_holds(p) &&
            (p->type == PARAM_CHOICE) == (p->choices != NULL);

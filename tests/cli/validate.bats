@@ -1,0 +1,51 @@
+# orrery validate: files of every kind are known by their columns, hostile ones are refused.
+load helper
+
+@test "every kind of file is recognised and every row is listed" {
+    for kind in layers kernels collectives memory; do
+        file="$SCENARIOS/../tests/validation/$kind.csv"
+        expect 0 "$ORRERY" validate "$file" --csv
+        rows=$(($(wc -l <"$file") - 1))
+        [ "$(tail -n +2 out | cut -d, -f1 | sort -u | wc -l)" -eq "$rows" ]
+    done
+}
+
+@test "any number of threads gives the same bytes" {
+    file="$SCENARIOS/../tests/validation/collectives.csv"
+    expect 0 "$ORRERY" validate "$file" --json --threads 1
+    mv out one
+    expect 0 "$ORRERY" validate "$file" --json --threads 7
+    cmp one out
+}
+
+@test "what is no file of measurements is refused with a sentence" {
+    expect 3 "$ORRERY" validate missing.csv
+    : >empty.csv
+    expect 3 "$ORRERY" validate empty.csv
+    said "is empty"
+    printf 'a,b\n1,2\n' >strange.csv
+    expect 3 "$ORRERY" validate strange.csv
+    said "would also need"
+    printf 'row_id,params,dp,zero,bytes_per_gpu\nx,1\000,1,1,16\n' >nul.csv
+    expect 3 "$ORRERY" validate nul.csv
+    said "control character"
+    printf 'row_id,params,dp,zero,bytes_per_gpu\nx,1,1\n' >narrow.csv
+    expect 3 "$ORRERY" validate narrow.csv
+    said "narrow.csv:2: 3 fields"
+    { printf 'row_id,params,dp,zero,bytes_per_gpu\n'; head -c 10000000 /dev/zero | tr '\0' 1; } >long.csv
+    expect 3 "$ORRERY" validate long.csv
+    said "longer than"
+    printf 'row_id,params,dp,zero,bytes_per_gpu\n"x,1,1,1,16\n' >open.csv
+    expect 3 "$ORRERY" validate open.csv
+    said "does not end"
+}
+
+@test "a row that cannot be simulated is refused with its reason, and counted" {
+    printf 'row_id,source,quality,params,dp,zero,bytes_per_gpu\na,s,clean,1e9,2,7,16\n' >bad.csv
+    printf '"b, ""c""",s,clean,1e9,1,0,16e9\n' >>bad.csv
+    expect 0 "$ORRERY" validate bad.csv --csv
+    shows 'a,s,clean,bytes,,16,-1,refused: '
+    shows '"b, ""c""",s,clean,bytes,16000000000,16000000000,0,'
+    expect 0 "$ORRERY" validate bad.csv
+    shows "refused 1"
+}

@@ -74,6 +74,10 @@ static void plan_blocks(struct lowering *l)
     l->vocabulary_shard = (double)transformer_padded_vocabulary(&l->context) /
                           (double)c->layout.tp * (double)c->model.hidden;
     l->message_bytes = l->layers[BLOCK_LAYER].input_bytes;
+    if (c->software.p2p_scatter && c->layout.tp > 1 && !l->context.sequence_parallel) {
+        l->message_gather_bytes = l->message_bytes;
+        l->message_bytes /= (double)c->layout.tp;
+    }
     block_compile(l, &l->blocks[BLOCK_EMBEDDING], embedding, "embedding", false);
     block_compile(l, &l->blocks[BLOCK_LAYER], &l->layers[BLOCK_LAYER], "layer",
                   c->layout.recompute == RECOMPUTE_FULL);
@@ -189,6 +193,34 @@ static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
     s->layer = UINT16_MAX;
 }
 
+/* Each tensor rank has sent its part over a wire of its own (arXiv:2104.04473 section 4.1). */
+static void gather_message(struct stage *s, bool forward)
+{
+    struct op op = {
+        .kind = OP_COLLECTIVE,
+        .stream = STREAM_TP,
+        .phase = forward ? PHASE_FORWARD : PHASE_BACKWARD,
+        .cost = program_transfer(s->w, COMM_ALL_GATHER, s->l->message_gather_bytes),
+        .name = (uint16_t)program_name(s->w, "gather message"),
+        .host = program_host(s->w, s->l->launch_s),
+    };
+    waits_take(&s->pipeline.waits, s->w, op.wait);
+    waits_add(&s->pipeline.waits, stage_op(s, op));
+}
+
+static void receive(struct stage *s, const struct pass *pass)
+{
+    const struct lowering *l = s->l;
+    bool received = pipeline_receive(&s->pipeline, pass) != OP_NONE;
+    if (received) {
+        memory_received(s, fmax(l->message_bytes, l->message_gather_bytes));
+    }
+    pipeline_host_wait(&s->pipeline);
+    if (received && l->message_gather_bytes > 0.0) {
+        gather_message(s, pass_is_forward(pass));
+    }
+}
+
 static void write_pass(struct stage *s, const struct pass *pass, const struct pass *next)
 {
     CHECK(pass->kind == PASS_FORWARD || pass->kind == PASS_BACKWARD);
@@ -196,10 +228,7 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
     bool forward = pass_is_forward(pass);
     s->microbatch = pass->microbatch;
     s->chunk = pass->chunk;
-    if (pipeline_receive(&s->pipeline, pass) != OP_NONE) {
-        memory_received(s, s->l->message_bytes);
-    }
-    pipeline_host_wait(&s->pipeline);
+    receive(s, pass);
     s->extra_host_s += software->pass_host_s;
     if (forward && s->stage == 0 && pass->chunk == 0) {
         s->extra_host_s += software->data_host_s;

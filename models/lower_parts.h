@@ -77,7 +77,8 @@ struct lowering {
     uint32_t *split, *layer_start; /* by global chunk */
     double launch_s;               /* of one kernel, at this tp */
     double message_bytes;
-    double vocabulary_shard; /* parameters of this rank's rows of the vocabulary */
+    double message_gather_bytes; /* a received message is gathered from the tp ranks; 0: whole */
+    double vocabulary_shard;     /* parameters of this rank's rows of the vocabulary */
     /* Data parallelism. */
     const struct sharding_kind *sharding;
     uint32_t replicas, shards, reducers; /* reducers: ranks of a STREAM_DP group */

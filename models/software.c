@@ -113,6 +113,9 @@ const struct param software_params[] = {
     {"p2p_host_wait", PARAM_FLAG, AT(p2p_host_wait), 0, 0, "false", NULL,
      "1f1b and gpipe: the host waits for an exchange that blocks before it launches the next "
      "pass, so it cannot run ahead of the GPU."},
+    {"p2p_scatter", PARAM_FLAG, AT(p2p_scatter), 0, 0, "false", NULL,
+     "Without sequence parallelism each tensor rank sends its 1/tp of a message between stages, "
+     "and the receivers gather it."},
     {"split", PARAM_CHOICE, AT(split), 0, 0, "even", stage_split_names,
      "Layers over stages: the same number each, or by cumulative cost."},
     {"build", PARAM_CHOICE, AT(build), 0, 0, "first_step", optimizer_build_names,

@@ -68,6 +68,7 @@ struct software_profile {
     bool p2p_blocking_interleaved;
     double p2p_sync_s;  /* host time of each send and receive, beside its launch */
     bool p2p_host_wait; /* 1f1b and gpipe: the host waits for an exchange that blocks */
+    bool p2p_scatter;   /* without sequence parallelism each tp rank sends its 1/tp of a message */
     int split;          /* enum stage_split */
     /* Memory */
     int build;                 /* enum optimizer_build */

@@ -77,7 +77,8 @@ static struct software_profile software_of(unsigned level)
         s.gradients = GRADIENT_TENSOR;
         s.gradient_copy = true;
         s.gradient_reduce_bytes = 2;
-        s.p2p_blocking = s.p2p_host_wait = s.host_sync_loss = true;
+        s.p2p_blocking = s.p2p_host_wait = s.p2p_scatter = true;
+        s.host_sync_loss = true;
         s.p2p_sync_s = s.tp_exposed_host_s = 3 * MICROSECOND;
         s.pass_host_s = s.data_host_s = s.optimizer_host_s = 5 * MICROSECOND;
         s.fsdp_prefetch = 2;

@@ -101,6 +101,7 @@ static void set_software(struct configuration *c, unsigned turn)
     s->p2p_blocking = turn % 5 < 2;
     s->p2p_blocking_interleaved = turn % 5 > 2;
     s->p2p_host_wait = turn % 3 == 1;
+    s->p2p_scatter = turn % 4 == 1;
     s->fsdp_prefetch = turn % 4;
     s->fsdp_reshard = turn % 3 != 1;
     s->gradients = turn % 2 == 0 ? GRADIENT_TENSOR : GRADIENT_BUFFER;

@@ -348,6 +348,43 @@ static void test_tied(void **state)
     arena_destroy(arena);
 }
 
+static double bytes_of(const struct program *p, enum op_kind kind, const char *name)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const struct op *op = &p->ops[i];
+        bool counts = op->kind == (uint8_t)kind && (!name || !strcmp(p->names[op->name], name));
+        sum += counts ? p->transfers[op->cost].bytes : 0.0;
+    }
+    return sum;
+}
+
+/* arXiv:2104.04473 section 4.1: with t tensor ranks each sends b s h / t elements of a message and
+ * gathers the whole; sequence parallelism has it split already, and gathers nothing. */
+static void test_scattered_messages(void **state)
+{
+    (void)state;
+    for (unsigned variant = 0; variant < 4; variant++) {
+        struct configuration c = lower_case();
+        c.software.p2p_scatter = variant & 1;
+        c.layout.sequence_parallel = variant & 2;
+        lower_case_size(&c, 4, 1, 1, 2, 3);
+        struct arena *arena = arena_create();
+        struct lowered lowered;
+        lower(arena, &c, &lowered);
+        double whole = 3.0 * 128.0 * 64.0 * 2.0;
+        for (unsigned s = 0; s < 2; s++) {
+            const struct program *p = lowered.programs[s];
+            double sent = bytes_of(p, OP_SEND, NULL);
+            assert_true(sent == (variant == 0 ? whole : whole / 4.0));
+            assert_true(bytes_of(p, OP_RECV, NULL) == sent);
+            assert_true(bytes_of(p, OP_COLLECTIVE, "gather message") ==
+                        (variant == 1 ? whole : 0.0));
+        }
+        arena_destroy(arena);
+    }
+}
+
 /* Setup in the order of the software; moments at construction or in the first step. */
 static void test_setup_order(void **state)
 {
@@ -391,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_buckets),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_tied),
+        cmocka_unit_test(test_scattered_messages),
         cmocka_unit_test(test_setup_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

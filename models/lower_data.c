@@ -193,11 +193,13 @@ void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
     }
 }
 
-static void end_group(struct stage *s, struct group_of_units *g, bool forward)
+/* The end of a backward pass waits for its last reduction. */
+static void end_group(struct stage *s, const struct pass *pass, struct group_of_units *g)
 {
+    bool forward = pass_is_forward(pass), last = g == &s->groups[s->chunk_groups[pass->chunk]];
     if (!forward && s->l->scatters) {
         reduce(s, g->held);
-        memory_scattered(s, g);
+        memory_scattered(s, g, s->l->c->software.overlap_gradients && !last);
         if (!s->l->c->software.overlap_gradients) {
             waits_add(&s->pipeline.waits, s->scatter_last);
             waits_add(&s->pipeline.waits, s->replicate_last);
@@ -226,7 +228,7 @@ void data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit)
     struct unit *u = &s->units[unit];
     bool forward = pass_is_forward(pass);
     if (at_edge(s, unit, forward, false)) {
-        end_group(s, &s->groups[u->group], forward);
+        end_group(s, pass, &s->groups[u->group]);
     }
     const struct lowering *l = s->l;
     bool leaves = !forward && s->backwards_left[pass->chunk] == 1 && !l->scatters &&

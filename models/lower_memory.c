@@ -410,13 +410,37 @@ void memory_scratch(struct stage *s, struct group_of_units *group)
                   "unsharded gradients");
 }
 
-void memory_scattered(struct stage *s, struct group_of_units *group)
+/* What a reduction reads: a flat copy in the type that is sent, a bucket of it at most
+ * (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce;
+ * deepspeed/runtime/zero/stage3.py). */
+static double flat_bytes(const struct stage *s, const struct group_of_units *group)
 {
+    double bytes = group->held * s->l->wire_bytes, bucket = s->l->c->software.bucket_bytes;
+    return bucket > 0.0 ? fmin(bytes, bucket) : bytes;
+}
+
+static void free_flat(struct stage *s)
+{
+    if (s->reducing != 0) {
+        communication(s, LEDGER_FREE, s->reducing, s->reducing_bytes, "reduction buffer");
+        s->reducing = 0;
+    }
+}
+
+void memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps)
+{
+    free_flat(s);
+    s->reducing = new_tensor(s);
+    s->reducing_bytes = flat_bytes(s, group);
+    communication(s, LEDGER_ALLOCATE, s->reducing, s->reducing_bytes, "reduction buffer");
     for (uint32_t i = 0; i < group->count; i++) {
         gradient_tensor(s, &s->units[group->first + i], LEDGER_ALLOCATE);
     }
     communication(s, LEDGER_FREE, group->scratch, scratch_bytes(s, group), "unsharded gradients");
     group->scratch = TENSOR_NONE;
+    if (!overlaps) {
+        free_flat(s);
+    }
 }
 
 /* On the update op: moments that are built in the first step, then the gradients go. torch.optim

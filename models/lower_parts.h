@@ -123,6 +123,8 @@ struct stage {
     uint32_t *spare[BLOCK_COUNT]; /* tensor ranges free for reuse */
     uint32_t spare_count[BLOCK_COUNT];
     bool workspace_taken;
+    uint32_t reducing; /* buffer of the reduction on the wire, 0: none */
+    double reducing_bytes;
     double receive_bytes; /* of the message of this pass, until its first op; 0: none */
 };
 
@@ -147,7 +149,8 @@ void memory_unit_gradient(struct stage *s, struct unit *unit);
 void memory_gather(struct stage *s, struct group_of_units *group);
 void memory_drop(struct stage *s, struct group_of_units *group);
 void memory_scratch(struct stage *s, struct group_of_units *group);
-void memory_scattered(struct stage *s, struct group_of_units *group);
+/* The group's gradients have left; its flat buffer stays until the next call when `overlaps`. */
+void memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps);
 void memory_update(struct stage *s);
 double shard_elements(double elements, uint32_t shards); /* padded to a whole element */
 /* lower_data.c */

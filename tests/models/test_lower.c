@@ -348,6 +348,29 @@ static void test_tied(void **state)
     arena_destroy(arena);
 }
 
+/* While a layer's backward runs its weights and the prefetched ones are there (2 bytes each), its
+ * gradients (2), and the flat copy of the layer before that is being reduced, in its type. */
+static void test_fsdp_buffers(void **state)
+{
+    (void)state;
+    double layer = 4.0 * 64.0 * 64.0 + 3.0 * 64.0 * 256.0 + 2.0 * 64.0;
+    for (double wire = 2.0; wire <= 4.0; wire += 2.0) {
+        struct configuration c = lower_case();
+        c.layout.sharding = &sharding_fsdp;
+        c.software.fsdp_prefetch = 1;
+        c.software.fsdp_reshard = true;
+        c.software.bucket_bytes = 0.0;
+        c.software.gradient_reduce_bytes = wire;
+        lower_case_size(&c, 1, 1, 4, 1, 2);
+        struct arena *arena = arena_create();
+        struct lowered lowered;
+        lower(arena, &c, &lowered);
+        double peak = sum_peak_bytes(lowered.programs[0], TENANT_COMMUNICATION);
+        assert_true(peak == (2.0 * 2.0 + 2.0 + wire) * layer);
+        arena_destroy(arena);
+    }
+}
+
 static double bytes_of(const struct program *p, enum op_kind kind, const char *name)
 {
     double sum = 0.0;
@@ -428,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_buckets),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_tied),
+        cmocka_unit_test(test_fsdp_buffers),
         cmocka_unit_test(test_scattered_messages),
         cmocka_unit_test(test_setup_order),
     };

@@ -41,11 +41,10 @@ static void read_run(struct cells *c, struct validate_run *run)
     run->positions = *run->positions != '\0' ? run->positions : position_names[POSITION_LEARNED];
     run->tied_embeddings = true;
     run->vocabulary = run->vocabulary > 0 ? run->vocabulary : GPT_VOCABULARY;
+    run->ends_count = run->pp > 1 && (run->layers + 2) % run->pp == 0;
+    uint64_t slots = run->layers + (run->ends_count ? 2 : 0);
     if (run->vpp == 0)
-        run->vpp = interleaved && run->pp > 0 ? (run->layers + run->pp - 1) / run->pp : 1;
-    uint64_t ends = run->pp > 1 && (run->layers + 2) % run->pp == 0 ? 2 : 0;
-    if (ends > 0 && run->vpp == 1 && run->layers + ends > run->pp)
-        run->first_stage_layers = run->last_stage_layers = (run->layers + ends) / run->pp - 1;
+        run->vpp = interleaved && run->pp > 0 ? slots / run->pp : 1;
 }
 
 static void take_memory(const struct step *step, struct validate_row *row)

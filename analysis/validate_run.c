@@ -170,8 +170,8 @@ static void add_layout(struct text *t, const struct validate_run *r,
     add_count(t, "vpp", chunks);
     add_count(t, "ep", r->ep > 1 ? r->ep : 0);
     add_count(t, "microbatch", r->microbatch);
-    add_count(t, "first_stage_layers", r->first_stage_layers);
-    add_count(t, "last_stage_layers", r->last_stage_layers);
+    if (r->ends_count)
+        add(t, ", ends_count: true");
     add(t, "}\n");
 }
 

@@ -24,7 +24,7 @@ struct validate_run { /* 0, "" and ZERO_UNKNOWN: not said */
     uint64_t gpus, gpus_per_node;
     uint64_t tp, pp, dp, cp, ep, vpp, zero, microbatch;
     bool sequence_parallel;
-    uint64_t first_stage_layers, last_stage_layers;
+    bool ends_count; /* embedding and head count as layers of the pipeline */
     const char *recompute, *attention, *precision, *schedule, *software;
     double gradient_bytes;
 };

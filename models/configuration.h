@@ -41,6 +41,7 @@ struct layout_spec {
     bool sequence_parallel;
     const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
     uint64_t first_stage_layers, last_stage_layers; /* 0: by the software's split */
+    bool ends_count; /* embedding and head count as a layer each in an even split */
     uint64_t shard_group;      /* hsdp: ranks that share one copy; 0: the GPUs of a node */
     uint64_t fsdp_unit_layers; /* layers in an FSDP unit */
 };

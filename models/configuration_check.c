@@ -226,7 +226,7 @@ static void check_stages(struct report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     uint64_t layers = r->c->model.layers, chunks = l->pp * l->vpp;
-    if (layers < chunks) {
+    if (layers + (l->ends_count ? 2 : 0) < chunks) {
         say(r, false, l->vpp > 1 ? "layout.vpp" : "layout.pp",
             "%" PRIu64 " layers are fewer than pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
             " chunks",
@@ -237,9 +237,9 @@ static void check_stages(struct report *r)
     if (first == 0 && last == 0) {
         return;
     }
-    if (l->vpp > 1) {
+    if (l->vpp > 1 || l->ends_count) {
         say(r, false, "layout.first_stage_layers",
-            "first_stage_layers and last_stage_layers need vpp = 1");
+            "first_stage_layers and last_stage_layers need vpp = 1 and no ends_count");
     } else if (l->pp == 1 && ((first > 0 && first != layers) || (last > 0 && last != layers))) {
         say(r, false, "layout.first_stage_layers",
             "with pp = 1 the one stage holds all %" PRIu64 " layers", layers);

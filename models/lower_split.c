@@ -2,9 +2,10 @@
  *
  * Evenly: each chunk gets layers / chunks, the first ones one more when it does not divide
  * (deepspeed/runtime/utils.py, partition_uniform). With a given first or last stage the rest is
- * spread evenly. By cost: chunk k ends with the block that lifts the sum of costs over (k + 1) / n
- * of the whole; a layer costs 4 h a d + 3 h f, the head V h (huggingface/nanotron
- * src/nanotron/parallel/pipeline_parallel/utils.py and models/llama.py, get_block_compute_costs).
+ * spread evenly. With ends that count, embedding and head are layers too. By cost: chunk k ends
+ * with the block that lifts the sum of costs over (k + 1) / n of the whole; a layer costs 4 h a d +
+ * 3 h f, the head V h (huggingface/nanotron src/nanotron/parallel/pipeline_parallel/utils.py and
+ * models/llama.py, get_block_compute_costs).
  */
 #include "models/lower.h"
 
@@ -33,6 +34,15 @@ static void split_even(const struct configuration *c, uint32_t *layers, uint32_t
     }
 }
 
+/* Embedding and head stand for a layer each (NVIDIA/Megatron-LM megatron/training/arguments.py,
+ * --account-for-embedding-in-pipeline-split and --account-for-loss-in-pipeline-split). */
+static void split_with_ends(const struct configuration *c, uint32_t *layers, uint32_t chunks)
+{
+    spread(c->model.layers + 2, layers, chunks);
+    layers[0]--;
+    layers[chunks - 1]--;
+}
+
 static void split_by_cost(const struct configuration *c, uint32_t *layers, uint32_t chunks)
 {
     const struct model_shape *m = &c->model;
@@ -58,7 +68,9 @@ void lower_split(const struct configuration *c, uint32_t *layers)
 {
     uint32_t chunks = (uint32_t)(c->layout.pp * c->layout.vpp);
     bool given = c->layout.first_stage_layers > 0 || c->layout.last_stage_layers > 0;
-    if (c->software.split == SPLIT_COST && !given) {
+    if (c->layout.ends_count) {
+        split_with_ends(c, layers, chunks);
+    } else if (c->software.split == SPLIT_COST && !given) {
         split_by_cost(c, layers, chunks);
     } else {
         split_even(c, layers, chunks);

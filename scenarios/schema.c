@@ -94,6 +94,9 @@ static const struct param layout_params[] = {
      1e5, READER_AUTO, NULL, "Layers on the first stage; auto: by the software."},
     {"last_stage_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.last_stage_layers), 1, 1e5,
      READER_AUTO, NULL, "Layers on the last stage; auto: by the software."},
+    {"ends_count", PARAM_FLAG, offsetof(struct layout_keys, spec.ends_count), 0, 0, "false", NULL,
+     "Embedding and head count as a layer each where layers are spread evenly over the pipeline, so "
+     "that the first and the last chunk hold one layer less."},
     {"shard_group", PARAM_COUNT, offsetof(struct layout_keys, spec.shard_group), 1, GPU_MAX,
      READER_AUTO, NULL, "Ranks that share one copy with hsdp; auto: the GPUs of a node."},
     {"fsdp_unit_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.fsdp_unit_layers), 1, 1e5,

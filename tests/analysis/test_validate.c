@@ -1,0 +1,410 @@
+/* orrery validate below the command line: statistics computed by hand, the reader of CSV against
+ * hostile files, rows whose every cell is made hostile, versions by their features, and the same
+ * result for any number of threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/statistics.h"
+#include "analysis/validate_run.h"
+#include "analysis/validate_score.h"
+
+struct world {
+    struct arena *arena;
+    struct csv csv;
+    struct validation v;
+    struct scores scores;
+    struct error error;
+};
+
+static bool parse(struct world *w, const char *text)
+{
+    w->error.text[0] = '\0';
+    return csv_parse(w->arena, "test.csv", arena_text(w->arena, text), strlen(text), &w->csv,
+                     &w->error);
+}
+
+static bool validate(struct world *w, const char *text, unsigned threads)
+{
+    struct validate_options how = {.threads = threads};
+    if (!parse(w, text) || !validate_file(w->arena, &w->csv, &how, &w->v, &w->error))
+        return false;
+    score_rows(w->arena, &w->v, &w->scores);
+    return true;
+}
+
+static struct world begin(void)
+{
+    return (struct world){.arena = arena_create()};
+}
+
+static void near(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-12))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* Without sharding a parameter costs 16 bytes, so that the errors of source s are -.2, .25, 0, .6
+ * and 1: sorted sizes 0 .2 .25 .6 1, 90 % of the way at .6 + .6 x .4. */
+#define HEAD "row_id,source,quality,params,dp,zero,bytes_per_gpu\n"
+#define ROW(id, source, quality, measured) id "," source "," quality ",1e9,1,0," measured "\n"
+#define FIVE                                                                                       \
+    ROW("a", "s", "clean", "20e9")                                                                 \
+    ROW("b", "s", "clean", "12.8e9")                                                               \
+    ROW("c", "s", "clean", "16e9") ROW("d", "s", "clean", "10e9") ROW("e", "s", "clean", "8e9")
+
+static bool five_hold(const struct score *s)
+{
+    return s->count == 5.0 && fabs(s->median_ape - 0.25) < 1e-12 &&
+           fabs(s->mean_ape - 0.41) < 1e-12 && fabs(s->p90_ape - 0.84) < 1e-12 &&
+           fabs(s->bias - 0.33) < 1e-12 && fabs(s->within_10 - 0.2) < 1e-12;
+}
+
+static void test_statistics_by_hand(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    assert_true(validate(&w, HEAD FIVE, 1));
+    assert_true(five_hold(&w.scores.all.metrics[0][0]));
+    near(w.scores.macro_clean.count, 1.0);
+    near(w.scores.macro_clean.p90_ape, 0.84);
+    assert_true(isnan(w.scores.all.oom.accuracy));
+    /* One value changed is noticed. */
+    assert_true(validate(&w, HEAD FIVE ROW("f", "s", "clean", "16e9"), 1));
+    assert_false(five_hold(&w.scores.all.metrics[0][0]));
+    arena_destroy(w.arena);
+}
+
+static void test_qualities_and_sources_apart(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    assert_true(validate(&w,
+                         HEAD FIVE ROW("g", "s", "degraded", "1") ROW("h", "s", "noisy", "32e9")
+                             ROW("i", "t", "clean", "32e9") "j,t,clean,1e9,1,9,16e9\n",
+                         2));
+    assert_int_equal(w.scores.source_count, 2);
+    assert_true(five_hold(&w.scores.sources[0].metrics[0][0]));
+    near(w.scores.sources[0].metrics[0][1].median_ape, 0.5);
+    /* Source t: an error of -.5, and a refused row that counts as -1. */
+    const struct score *t = &w.scores.sources[1].metrics[0][0];
+    near(t->median_ape, 0.75);
+    near(t->bias, -0.75);
+    assert_int_equal(w.scores.sources[1].refused, 1);
+    assert_int_equal(w.scores.all.refused, 1);
+    near(w.scores.all.metrics[0][0].count, 7.0);
+    near(w.scores.macro_clean.median_ape, (0.25 + 0.75) / 2.0);
+    near(w.scores.macro_clean.count, 2.0);
+    arena_destroy(w.arena);
+}
+
+static void test_percentiles_and_ranks(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    const double values[] = {1.0, 2.0, 4.0, 8.0};
+    near(statistics_percentile(values, 4, 0.0), 1.0);
+    near(statistics_percentile(values, 4, 0.5), 3.0);
+    near(statistics_percentile(values, 4, 1.0), 8.0);
+    assert_true(isnan(statistics_percentile(values, 0, 0.5)));
+    const double same[] = {3.0, 3.0, 3.0, 3.0}, turned[] = {8.0, 4.0, 2.0, 1.0};
+    const double tied[] = {1.0, 2.0, 2.0, 3.0};
+    near(statistics_spearman(arena, values, values, 4), 1.0);
+    near(statistics_spearman(arena, values, turned, 4), -1.0);
+    /* Ranks 1 2 3 4 against 1 2.5 2.5 4: 4.5 / sqrt(5 x 4.5). */
+    near(statistics_spearman(arena, values, tied, 4), 4.5 / sqrt(22.5));
+    assert_true(isnan(statistics_spearman(arena, values, same, 4)));
+    arena_destroy(arena);
+}
+
+/* Rows of two groups with predictions put in by hand. */
+static void judge(struct world *w, const double (*rows)[2], unsigned count)
+{
+    assert_true(parse(w, HEAD));
+    w->v = (struct validation){.arena = w->arena, .csv = &w->csv, .kind = &validate_steps};
+    w->v.rows = ARENA_ARRAY(w->arena, struct validate_row, count);
+    w->v.row_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        struct validate_row *row = &w->v.rows[i];
+        *row = (struct validate_row){.id = "r", .source = "s", .group = i < 3 ? "g" : "h"};
+        row->measured = VERDICT_FITS;
+        row->predicted = VERDICT_FITS;
+        row->refused = rows[i][1] < 0.0;
+        row->values[0] = (struct validate_value){true, true, rows[i][1], rows[i][0]};
+    }
+    score_rows(w->arena, &w->v, &w->scores);
+}
+
+static void test_layouts_by_hand(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    /* g: the second best is taken, ranks 1 2 3 as 2 1 3. h: the best layout is refused. */
+    const double rows[][2] = {{10.0, 11.0}, {12.0, 10.0}, {20.0, 30.0},
+                              {10.0, -1.0}, {15.0, 14.0}, {30.0, 29.0}};
+    judge(&w, rows, 6);
+    const struct choice *c = &w.scores.sources[0].choice;
+    near(c->groups, 2.0);
+    near(c->median_regret, (0.2 + 0.5) / 2.0);
+    near(c->p90_regret, 0.2 + 0.9 * 0.3);
+    near(c->median_spearman, (0.5 - 0.5) / 2.0);
+    near(c->top1, 0.0);
+    near(w.scores.all.choice.median_regret, c->median_regret);
+    const double right[][2] = {{10.0, 11.0}, {12.0, 12.0}, {20.0, 30.0}, {1.0, 1.0}, {2.0, 2.0}};
+    judge(&w, right, 5); /* two rows are no group */
+    near(w.scores.sources[0].choice.groups, 1.0);
+    near(w.scores.sources[0].choice.top1, 1.0);
+    near(w.scores.sources[0].choice.median_regret, 0.0);
+    arena_destroy(w.arena);
+}
+
+static void test_confusion_by_hand(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    const double rows[][2] = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+    judge(&w, rows, 6);
+    struct validate_row *r = w.v.rows;
+    r[0].measured = r[0].predicted = VERDICT_OOM; /* found */
+    r[1].measured = VERDICT_OOM;                  /* missed */
+    r[2].predicted = VERDICT_OOM;                 /* false alarm */
+    r[3].refused = true;                          /* wrong */
+    r[4].quality = QUALITY_NOISY;                 /* not counted; r[5]: right */
+    score_rows(w.arena, &w.v, &w.scores);
+    const struct confusion *c = &w.scores.all.oom;
+    assert_int_equal(c->true_positive, 1);
+    assert_int_equal(c->false_negative, 1);
+    assert_int_equal(c->false_positive, 2);
+    assert_int_equal(c->true_negative, 1);
+    near(c->accuracy, 0.4);
+    near(c->precision, 1.0 / 3.0);
+    near(c->recall, 0.5);
+    arena_destroy(w.arena);
+}
+
+static void refused(const char *text, const char *with)
+{
+    struct world w = begin();
+    if (validate(&w, text, 1) || strstr(w.error.text, with) == NULL)
+        fail_msg("'%.60s': said '%s', not '%s'", text, w.error.text, with);
+    arena_destroy(w.arena);
+}
+
+static void test_hostile_files(void **state)
+{
+    (void)state;
+    refused("", "is empty");
+    refused("\n\n", "would also need");
+    refused("a,a\n", "stands twice");
+    refused("row_id\x01\n", "control character (0x01)");
+    refused(HEAD "x\x7f,1\n", "test.csv:2: a control character");
+    refused(HEAD "a,s,clean,1,1,0\n", "test.csv:2: 6 fields");
+    refused(HEAD "\"a,s\n\n\n", "test.csv:2: a quoted field does not end");
+    refused(HEAD "a\"b,s,clean,1,1,0,1\n", "quote inside");
+    refused(HEAD "\"a\"b,s,clean,1,1,0,1\n", "does not end");
+    refused(HEAD, "no rows");
+    struct world w = begin();
+    assert_true(validate(&w,
+                         "\xEF\xBB\xBFrow_id,zero,dp,params,more,bytes_per_gpu\r\n"
+                         "\r\n\"q\"\"\n,\",0,1,1e9,unknown,16e9\r\n",
+                         1));
+    assert_int_equal(w.v.row_count, 1);
+    assert_string_equal(w.v.rows[0].id, "q\"\n,");
+    near(w.scores.all.metrics[0][0].bias, 0.0);
+    arena_destroy(w.arena);
+}
+
+static void test_a_long_field_is_refused(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    size_t size = 10000000;
+    char *text = malloc(size + 1);
+    memset(text, 'a', size);
+    text[size] = '\0';
+    assert_false(validate(&w, text, 1));
+    assert_non_null(strstr(w.error.text, "longer than"));
+    memset(text, ',', size);
+    assert_false(validate(&w, text, 1));
+    assert_non_null(strstr(w.error.text, "columns"));
+    free(text);
+    arena_destroy(w.arena);
+}
+
+/* Small enough to be run hundreds of times. */
+static const char *const names[] = {"row_id",
+                                    "source",
+                                    "outcome",
+                                    "quality",
+                                    "step_time_s",
+                                    "layers",
+                                    "hidden",
+                                    "heads",
+                                    "kv_heads",
+                                    "head_dim",
+                                    "ffn_hidden",
+                                    "ffn",
+                                    "vocab",
+                                    "positions",
+                                    "experts",
+                                    "seq_len",
+                                    "gpu",
+                                    "gpus",
+                                    "gpus_per_node",
+                                    "fabric",
+                                    "tp",
+                                    "pp",
+                                    "dp",
+                                    "cp",
+                                    "ep",
+                                    "vpp",
+                                    "zero",
+                                    "microbatch",
+                                    "global_batch",
+                                    "sequence_parallel",
+                                    "recompute",
+                                    "attention",
+                                    "precision",
+                                    "grad_bytes",
+                                    "schedule",
+                                    "software"};
+static const char *const good[] = {"r",
+                                   "s",
+                                   "ok",
+                                   "clean",
+                                   "0.1",
+                                   "4",
+                                   "256",
+                                   "4",
+                                   "4",
+                                   "64",
+                                   "1024",
+                                   "gelu",
+                                   "1024",
+                                   "learned",
+                                   "0",
+                                   "128",
+                                   "a100-80gb-sxm",
+                                   "16",
+                                   "8",
+                                   "ib-hdr-8x200",
+                                   "2",
+                                   "2",
+                                   "4",
+                                   "1",
+                                   "1",
+                                   "1",
+                                   "1",
+                                   "1",
+                                   "16",
+                                   "0",
+                                   "none",
+                                   "math",
+                                   "bf16",
+                                   "4",
+                                   "1f1b",
+                                   "megatron"};
+enum {
+    CELLS = sizeof names / sizeof names[0]
+};
+
+static void write_row(char *out, size_t size, unsigned cell, const char *value)
+{
+    size_t length = 0;
+    for (unsigned i = 0; i < CELLS; i++)
+        length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "", names[i]);
+    for (unsigned i = 0; i < CELLS; i++)
+        length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "\n",
+                                   i == cell ? value : good[i]);
+}
+
+static void test_hostile_cells(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"",    "0",       "-1",    "1e400",    "nan",  "3",
+                                         "1.5", "4194305", "65536", "a: b}\\n", "0x10", "x"};
+    char text[4096];
+    struct world w = begin();
+    write_row(text, sizeof text, CELLS, "");
+    assert_true(validate(&w, text, 1));
+    assert_false(w.v.rows[0].refused);
+    unsigned refused_count = 0;
+    for (unsigned cell = 4; cell < CELLS; cell++) {
+        for (unsigned i = 0; i < sizeof values / sizeof values[0]; i++) {
+            struct arena_mark mark = arena_mark(w.arena);
+            write_row(text, sizeof text, cell, values[i]);
+            assert_true(validate(&w, text, 1));
+            refused_count += w.v.rows[0].refused;
+            assert_true(!w.v.rows[0].refused || w.v.rows[0].note[0] != '\0');
+            arena_rewind(w.arena, mark);
+        }
+    }
+    assert_true(refused_count > CELLS);
+    arena_destroy(w.arena);
+}
+
+static void test_what_a_version_can_do(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
+    assert_non_null(versions);
+    struct validate_run run = {.attention = "math", .software = "megatron"};
+    uint64_t oldest = validate_version(versions, &run)->release;
+    run.sequence_parallel = true;
+    uint64_t later = validate_version(versions, &run)->release;
+    run.attention = "flash2";
+    uint64_t latest = validate_version(versions, &run)->release;
+    assert_true(oldest < later && later < latest);
+    run.software = "";
+    assert_non_null(validate_version(versions, &run));
+    run.software = "megatron-of-nowhere";
+    assert_null(validate_version(versions, &run));
+    arena_destroy(w.arena);
+}
+
+static void test_threads_change_nothing(void **state)
+{
+    (void)state;
+    char text[4096];
+    write_row(text, sizeof text, 20, "4");
+    struct world a = begin(), b = begin();
+    size_t length = strlen(text);
+    for (unsigned i = 0; i < 6; i++) /* the same row with other batches */
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   "\nr%u,s,ok,clean,1,4,256,4,4,64,1024,gelu,1024,learned,0,128,"
+                                   "a100-80gb-sxm,16,8,ib-hdr-8x200,2,2,4,1,1,1,1,1,%u,0,none,math,"
+                                   "bf16,4,1f1b,megatron",
+                                   i, 8 * (i + 1));
+    assert_true(validate(&a, text, 1));
+    assert_true(validate(&b, text, 5));
+    assert_int_equal(a.v.row_count, 7);
+    for (size_t i = 0; i < a.v.row_count; i++)
+        assert_memory_equal(a.v.rows[i].values, b.v.rows[i].values, sizeof a.v.rows[i].values);
+    arena_destroy(a.arena);
+    arena_destroy(b.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statistics_by_hand),
+        cmocka_unit_test(test_qualities_and_sources_apart),
+        cmocka_unit_test(test_percentiles_and_ranks),
+        cmocka_unit_test(test_layouts_by_hand),
+        cmocka_unit_test(test_confusion_by_hand),
+        cmocka_unit_test(test_hostile_files),
+        cmocka_unit_test(test_a_long_field_is_refused),
+        cmocka_unit_test(test_hostile_cells),
+        cmocka_unit_test(test_what_a_version_can_do),
+        cmocka_unit_test(test_threads_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

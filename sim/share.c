@@ -294,7 +294,7 @@ static bool solve_alone(struct share *share, uint32_t id)
     }
     for (uint32_t i = 0; i < activity->edge_count; i++) {
         struct share_link *link = &share->links[activity->edges[i].link];
-        bool binds = link->capacity / activity->edges[i].weight == level;
+        bool binds = link->capacity / activity->edges[i].weight <= level * (1.0 + SHARE_TIE);
         link->level = binds ? level : INFINITY;
         link->bound_weight = binds ? activity->edges[i].weight : 0.0;
     }

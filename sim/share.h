@@ -9,6 +9,9 @@
  * given one by one, or as one activity with the summed weights (weights are rounded to multiples of
  * 2^-24 by share_weight, so that their sums are exact, and loads are subtracted by fill level).
  *
+ * Levels (r / fairness) that differ by less than 2^-40 of them on one link are taken as the same:
+ * so much for rounding. Then rates depend on what is there, not on the history that led to it.
+ *
  * Use: start/finish any number at one instant, then share_solve once, then read what changed.
  * It knows no clock: `now_s` is given. Sources: Bertsekas & Gallager, Data Networks, 6.5.2
  * (progressive filling). */

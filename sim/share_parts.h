@@ -60,6 +60,8 @@ struct share_users {
     uint32_t count, class;
     double weight_total; /* exact sum over users */
     double held_weight;  /* while solving: of those whom the link will hold, where it is exact */
+    double above_weight; /* while solving: of those who fill nothing */
+    bool tied;           /* see link_fill */
     double moved, busy_s, busy_since_s;
     uint32_t moving_count; /* users with a positive rate */
 };
@@ -76,6 +78,9 @@ struct share_group {
 /* Room for the rounding of a link's load, relative to its capacity: far above what sums lose.
  * Decides only how soon a link is looked at, never a rate. */
 #define SHARE_MARGIN 1e-9
+/* Two levels on a link that differ by less, relative to them, are the same level: far above what
+ * their rounding can be, far below what anybody can measure. Well below SHARE_MARGIN. */
+#define SHARE_TIE 0x1p-40
 
 enum {
     SHARE_CLASS_COUNT = 32
@@ -95,6 +100,8 @@ struct share {
     uint32_t dirty_capacity;
     struct share_item *heap;
     uint32_t heap_count, heap_capacity;
+    struct share_item *ties; /* links that wait for the end of a level */
+    uint32_t tie_count, tie_capacity;
     struct share_group *groups;
     uint32_t group_capacity;
     uint32_t region, open_count, live_count;

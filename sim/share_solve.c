@@ -1,13 +1,15 @@
 /* What is solved. For a link, let its users' levels be y1 < y2 < ..., and let w1, w2, ... be the
  * summed weights of the users at each. Filling the link from below:
  *     left = capacity, weight = weight_total, level = left / weight;
- *     while the next y < level: left -= w y, weight -= w, level = max(left / weight, y)
- * gives where the link binds (INFINITY when no weight is left). The rates are the solution when
- * each activity's level is the least of its cap and of its links' levels. By induction from the
- * lowest level upward there is exactly one such assignment, in floating point too, because the
- * filling of a link is one fixed sequence of operations on exact weights and on levels. So it does
- * not matter in which order, and starting from what, it is found: the region around a change gives
- * bit for bit what solving everything from nothing gives.
+ *     while the next y < level: left -= w y, weight -= w, level = left / weight
+ * gives where the link binds (INFINITY when no weight is left). Where a y lies below level by less
+ * than SHARE_TIE, they are equal but for rounding, and the link binds at y. The rates are the
+ * solution when each activity's level is the least of its cap and of its links' levels. By
+ * induction from the lowest level upward there is one such assignment, in floating point too,
+ * because the filling of a link is one fixed sequence of operations on exact weights and on levels
+ * (and levels are either ties or further apart than SHARE_TIE). So it does not matter in which
+ * order, and starting from what, it is found: the region around a change gives bit for bit what
+ * solving everything gives.
  *
  * How. Levels are decided in ascending order, as in progressive filling (Bertsekas & Gallager, Data
  * Networks, 6.5.2), but only where something can have changed. The region begins with the dirty
@@ -33,63 +35,22 @@
 #include <stdlib.h>
 
 #include "sim/check.h"
+#include "sim/share_heap.h"
 
-enum {
-    FANOUT = 4
-}; /* of the heap */
-
-static void heap_push(struct share *share, uint32_t thing, double key)
+/* What open users may certainly have. The load is that before solving: a capacity may have fallen.
+ */
+static inline double link_slack(const struct share_link *link)
 {
-    if (share->heap_count == share->heap_capacity)
-        share->heap = share_grow(share, share->heap, sizeof *share->heap, &share->heap_capacity,
-                                 share->heap_count + 1);
-    struct share_item *heap = share->heap;
-    uint32_t place = share->heap_count++;
-    for (; place > 0 && key < heap[(place - 1) / FANOUT].key; place = (place - 1) / FANOUT)
-        heap[place] = heap[(place - 1) / FANOUT];
-    heap[place] = (struct share_item){.key = key, .thing = thing};
-}
-
-/* The place of the least of the items from `first` on, at most FANOUT of them. */
-static inline uint32_t heap_least(const struct share_item *heap, uint32_t first, uint32_t count)
-{
-    if (first + FANOUT <= count) {
-        uint32_t a = first + (heap[first + 1].key < heap[first].key);
-        uint32_t b = first + 2 + (heap[first + 3].key < heap[first + 2].key);
-        return heap[b].key < heap[a].key ? b : a;
-    }
-    uint32_t least = first;
-    for (uint32_t child = first + 1; child < count; child++)
-        least = heap[child].key < heap[least].key ? child : least;
-    return least;
-}
-
-/* Puts `item` in the place of the top. */
-static void heap_replace(struct share *share, struct share_item item)
-{
-    struct share_item *heap = share->heap;
-    uint32_t place = 0, count = share->heap_count;
-    for (uint32_t first; (first = FANOUT * place + 1) < count;) {
-        uint32_t least = heap_least(heap, first, count);
-        if (heap[least].key >= item.key)
-            break;
-        heap[place] = heap[least];
-        place = least;
-    }
-    heap[place] = item;
-}
-
-static void heap_pop(struct share *share)
-{
-    struct share_item last = share->heap[--share->heap_count];
-    if (share->heap_count > 0)
-        heap_replace(share, last);
+    if (link->capacity == 0.0)
+        return 0.0;
+    double rounding = SHARE_MARGIN * (link->capacity + fabs(link->load));
+    return link->capacity - rounding - link->settled_load;
 }
 
 /* A level below which the link needs no look (invariant 3). */
 static double link_bound(const struct share *share, const struct share_link *link)
 {
-    double slack = link->capacity - SHARE_MARGIN * link->capacity - link->settled_load;
+    double slack = link_slack(link);
     double bound = INFINITY;
     if (slack <= 0.0)
         bound = 0.0;
@@ -102,7 +63,7 @@ static double link_bound(const struct share *share, const struct share_link *lin
 /* Is link_bound finite? */
 static bool link_is_pending(const struct share_link *link)
 {
-    double slack = link->capacity - SHARE_MARGIN * link->capacity - link->settled_load;
+    double slack = link_slack(link);
     return slack <= 0.0 || link->open_weight > 0.0 || link->level < INFINITY;
 }
 
@@ -118,7 +79,7 @@ static void link_key(struct share *share, struct share_link *link, double key)
 {
     if (key < link->key) {
         link->key = key;
-        heap_push(share, (uint32_t)(link - share->links), key);
+        share_heap_push(share, (uint32_t)(link - share->links), key);
     }
 }
 
@@ -171,11 +132,11 @@ static void activity_open(struct share *share, uint32_t id)
             link->settled_load -= edge->weight * former;
             link->open_weight += edge->weight;
         }
-        if (joined || !held)
+        if (joined || !held || !link->live) /* not live: settled already, at this very level */
             link_refresh(share, link);
     }
     if (activity->cap_level < INFINITY)
-        heap_push(share, share->link_count + id, activity->cap_level);
+        share_heap_push(share, share->link_count + id, activity->cap_level);
 }
 
 /* Decides the level of an open activity, or lowers a fixed one. */
@@ -237,18 +198,19 @@ static void sort_groups(struct share_group *groups, uint32_t count)
 /* The users with a level below the one where the link bound before, as (level, weight), ascending;
  * neighbours alike are one. The others will be held again or rise: they fill nothing. */
 static uint32_t link_groups(struct share *share, const struct share_link *link,
-                            const struct share_users *users)
+                            struct share_users *users)
 {
     if (users->count > share->group_capacity)
         share->groups = share_grow(share, share->groups, sizeof *share->groups,
                                    &share->group_capacity, users->count);
     struct share_group *groups = share->groups;
     uint32_t count = 0;
+    users->above_weight = 0.0;
     for (uint32_t i = 0; i < users->count; i++) {
         double level = share->levels[users->list[i].activity];
         if (link_holds(link, level))
-            continue;
-        if (count > 0 && groups[count - 1].level == level)
+            users->above_weight += users->list[i].weight;
+        else if (count > 0 && groups[count - 1].level == level)
             groups[count - 1].weight += users->list[i].weight;
         else
             groups[count++] = (struct share_group){level, users->list[i].weight};
@@ -257,14 +219,16 @@ static uint32_t link_groups(struct share *share, const struct share_link *link,
     return count;
 }
 
-/* Fills the link from below (see above). Returns where it binds; held_weight is of those held. */
+/* Fills the link from below (see above). Returns where it binds; held_weight is of those held;
+ * tied: it binds there because of another's level that is the same but for rounding. */
 static double link_fill(struct share *share, const struct share_link *link)
 {
     struct share_users *users = &share->users[link - share->links];
     uint32_t count = link_groups(share, link, users);
     const struct share_group *groups = share->groups;
     double left = link->capacity, weight = users->weight_total, level = left / weight;
-    for (uint32_t i = 0; i < count && groups[i].level < level;) {
+    uint32_t i = 0;
+    while (i < count && groups[i].level * (1.0 + SHARE_TIE) < level) {
         double reached = groups[i].level, group_weight = 0.0;
         for (; i < count && groups[i].level == reached; i++)
             group_weight += groups[i].weight;
@@ -274,17 +238,20 @@ static double link_fill(struct share *share, const struct share_link *link)
         level = level > reached ? level : reached;
     }
     users->held_weight = weight;
-    return level;
+    users->tied = i < count && groups[i].level < level;
+    return users->tied ? groups[i].level : level;
 }
 
-static void link_bind(struct share *share, struct share_link *link)
+static void link_bind(struct share *share, struct share_link *link, double level)
 {
     const struct share_users *users = &share->users[link - share->links];
-    double level = share->level_now, held_weight = users->held_weight;
+    double held_weight = users->held_weight;
     link->exact = false;
-    for (uint32_t i = 0; i < users->count; i++)
-        if (share->levels[users->list[i].activity] > level)
-            activity_decide(share, users->list[i].activity, level);
+    for (uint32_t i = 0; i < users->count; i++) {
+        uint32_t id = users->list[i].activity;
+        if (share->levels[id] > level && share->activities[id].standing != STANDING_DECIDED)
+            activity_decide(share, id, level);
+    }
     link->level = level;
     link->bound_weight = link->open_weight = held_weight;
     link->settled_load = link->capacity - held_weight * level;
@@ -305,25 +272,65 @@ static void link_release(struct share *share, struct share_link *link)
     link->bound_weight = 0.0;
 }
 
-/* Fills the link that was taken from the top of the heap, and acts on it. False where rounding
- * defeats the region: the link should have bound below level_now. */
-static bool link_examine(struct share *share, struct share_link *link)
+/* Is the level to which the link is tied decided? That of a fixed user may change until all that
+ * happens at that level has happened. */
+static bool tie_is_decided(const struct share *share, const struct share_link *link, double level)
 {
-    double level = link_fill(share, link);
+    const struct share_users *users = &share->users[link - share->links];
     if (level < share->level_now)
-        return false;
-    if (level > link->level) {
-        link_release(share, link);
-        level = link_fill(share, link); /* who was decided just where it bound fills it now */
+        return true;
+    for (uint32_t i = 0; i < users->count; i++) {
+        uint32_t id = users->list[i].activity;
+        if (share->levels[id] == level && share->activities[id].standing == STANDING_DECIDED)
+            return true;
     }
+    return false;
+}
+
+static void tie_wait(struct share *share, struct share_link *link, double level)
+{
+    share->ties = share_grow(share, share->ties, sizeof *share->ties, &share->tie_capacity,
+                             share->tie_count + 1);
+    share->ties[share->tie_count++] =
+        (struct share_item){.key = level, .thing = (uint32_t)(link - share->links)};
+    link_live(share, link, true);
+}
+
+/* The link binds at `level`, now or, if others may come in between, when its turn comes. */
+static void link_settle(struct share *share, struct share_link *link, double level, bool last)
+{
+    bool tied = share->users[link - share->links].tied;
+    if (tied && !last && !tie_is_decided(share, link, level)) {
+        tie_wait(share, link, level);
+        return;
+    }
+    bool first = share->tie_count == 0 && (share->heap_count == 0 || level <= share->heap[0].key);
     link->exact = true;
-    if (level < INFINITY && (share->heap_count == 0 || level <= share->heap[0].key)) {
-        share->level_now = level;
-        link_bind(share, link);
+    if (level < INFINITY && (tied || first)) {
+        if (level > share->level_now)
+            share->level_now = level;
+        link_bind(share, link, level);
     } else {
         link_live(share, link, level < INFINITY);
         link_key(share, link, level);
     }
+}
+
+/* Fills the link that was taken from the heap, and acts on it; `last`: all else has happened at
+ * this level. False where rounding defeats the region: the link should have bound below level_now.
+ */
+static bool link_examine(struct share *share, struct share_link *link, bool last)
+{
+    double level = link_fill(share, link);
+    if (level < share->level_now * (1.0 - SHARE_TIE))
+        return false;
+    if (level > link->level) {
+        bool some_decided = share->users[link - share->links].above_weight != link->open_weight;
+        link_release(share, link);
+        if (some_decided) /* just where the link bound: they fill it now */
+            level = link_fill(share, link);
+    }
+    link_settle(share, link, level, last);
     return true;
 }
 
@@ -334,39 +341,70 @@ static bool link_arrive(struct share *share, struct share_link *link)
         double bound = link_bound(share, link);
         if (bound > share->level_now) {
             link->key = bound;
-            heap_replace(share, (struct share_item){bound, share->heap[0].thing});
+            share_heap_replace(share, (struct share_item){bound, share->heap[0].thing});
             return true;
         }
     }
-    heap_pop(share);
+    share_heap_pop(share);
     link->key = INFINITY;
     if (!link->exact)
-        return link_examine(share, link);
-    link_bind(share, link);
+        return link_examine(share, link, false);
+    link_bind(share, link, share->level_now);
     return true;
 }
 
 static void cap_reached(struct share *share, uint32_t id)
 {
-    heap_pop(share);
+    share_heap_pop(share);
     if (share->activities[id].standing == STANDING_OPEN)
         activity_decide(share, id, share->level_now);
+}
+
+/* The tied link that comes first, if it comes before all in the heap; NULL otherwise. */
+static struct share_link *tie_take(struct share *share)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < share->tie_count; i++)
+        if (share->ties[i].key < share->ties[first].key)
+            first = i;
+    struct share_item tie = share->ties[first];
+    if (share->heap_count > 0 && share->heap[0].key <= tie.key)
+        return NULL;
+    share->ties[first] = share->ties[--share->tie_count];
+    if (tie.key > share->level_now)
+        share->level_now = tie.key;
+    return &share->links[tie.thing];
+}
+
+static bool tie_arrive(struct share *share, struct share_link *link)
+{
+    if (!link->live)
+        return true;
+    link->key = INFINITY;
+    return link_examine(share, link, true);
+}
+
+static bool top_arrive(struct share *share)
+{
+    CHECK(share->heap_count > 0 && share->heap[0].key >= share->level_now);
+    struct share_item top = share->heap[0];
+    share->level_now = top.key;
+    if (top.thing >= share->link_count) {
+        cap_reached(share, top.thing - share->link_count);
+        return true;
+    }
+    struct share_link *link = &share->links[top.thing];
+    if (link->key == top.key)
+        return link_arrive(share, link);
+    share_heap_pop(share);
+    return true;
 }
 
 static bool fill(struct share *share)
 {
     while (share->live_count > 0 || share->open_count > 0) {
-        CHECK(share->heap_count > 0 && share->heap[0].key >= share->level_now);
-        struct share_item top = share->heap[0];
-        share->level_now = top.key;
-        if (top.thing >= share->link_count) {
-            cap_reached(share, top.thing - share->link_count);
-            continue;
-        }
-        struct share_link *link = &share->links[top.thing];
-        if (link->key != top.key)
-            heap_pop(share);
-        else if (!link_arrive(share, link))
+        struct share_link *tied = share->tie_count > 0 ? tie_take(share) : NULL;
+        if (!(tied != NULL ? tie_arrive(share, tied) : top_arrive(share)))
             return false;
     }
     return true;
@@ -376,7 +414,7 @@ static void region_begin(struct share *share)
 {
     share->region++;
     CHECK(share->region != 0);
-    share->heap_count = 0;
+    share->heap_count = share->tie_count = 0;
     share->level_now = 0.0;
     share->open_count = share->live_count = 0;
 }
@@ -403,7 +441,7 @@ static void open_all_activities(struct share *share)
         share->levels[id] = INFINITY;
         share->open_count++;
         if (activity->cap_level < INFINITY)
-            heap_push(share, share->link_count + id, activity->cap_level);
+            share_heap_push(share, share->link_count + id, activity->cap_level);
     }
 }
 

@@ -169,7 +169,7 @@ static void swarm_start(struct swarm *s, uint32_t a)
     *activity = (struct activity){.work = 1.0 + draw_value(s), .cap = INFINITY, .fairness = 1.0};
     activity->use_count = (uint32_t)draw(s, USES + 1);
     if (activity->use_count == 0 || draw(s, 4) == 0)
-        activity->cap = 0.3 * draw_value(s);
+        activity->cap = draw_value(s) / (double)(1 + draw(s, 6)); /* often where links bind */
     if (draw(s, 4) == 0)
         activity->fairness = (double)(1 + draw(s, 4));
     uint32_t first = (uint32_t)draw(s, s->world.link_count);

@@ -26,9 +26,12 @@
  * 2. settled_load + open_weight x t, in exact arithmetic, is at least the load of the link with all
  *    its users at level t or what they have: open_weight is that of open users and of those held by
  *    this link.
- * 3. A heap key is at most where the link binds, up to rounding; with `exact` it is exactly there.
- *    Without, it leaves SHARE_MARGIN for the rounding of settled_load. Neither changes any result.
- */
+ * 3. A link's key is at most where it binds; the heap has an item with it (INFINITY: none) and may
+ *    have stale ones. With `exact` the link binds exactly there; without, the key leaves
+ *    SHARE_MARGIN for the rounding of settled_load: how often links are looked at, no result.
+ * 4. A link is live while it may still bind; all is done when none is and nobody is open.
+ * 5. A link that is tied to the level of a fixed user waits in `ties` until the heap has nothing
+ *    left at that level, because the user may still be opened there. */
 #include "sim/share_solve.h"
 
 #include <math.h>
@@ -37,8 +40,7 @@
 #include "sim/check.h"
 #include "sim/share_heap.h"
 
-/* What open users may certainly have. The load is that before solving: a capacity may have fallen.
- */
+/* What open users may certainly have. The load is from before: a capacity may have fallen. */
 static inline double link_slack(const struct share_link *link)
 {
     if (link->capacity == 0.0)

@@ -6,7 +6,7 @@
 #ifndef ORRERY_ANALYSIS_VALIDATE_SCORE_H
 #define ORRERY_ANALYSIS_VALIDATE_SCORE_H
 
-#include "analysis/validate.h"
+#include "analysis/validate_choice.h"
 
 /* Figures of no rows are NAN, with a count of 0. */
 struct score {
@@ -16,12 +16,6 @@ struct score {
 struct confusion {
     unsigned true_positive, false_positive, true_negative, false_negative;
     double accuracy, precision, recall; /* NAN: of no rows */
-};
-/* Layouts of one model on one machine size: clean rows that ran, three at least. Regret: measured
- * time of the layout predicted fastest over the measured best, less 1. A refused layout counts as
- * predicted slowest. top1: share of groups whose best was found. */
-struct choice {
-    double groups, median_regret, p90_regret, median_spearman, top1;
 };
 struct source_score {
     const char *name;                             /* of a source; NULL: all rows */

@@ -4,7 +4,6 @@
 
 #include "models/sharding/sharding_kind.h"
 
-const char *const recompute_names[] = {"none", "selective", "full", NULL};
 const char *const cp_method_names[] = {"all_gather", "ring", NULL};
 const char *const placement_names[] = {"packed", "scattered", NULL};
 

@@ -16,11 +16,6 @@
 struct schedule_kind;
 struct sharding_kind;
 
-enum recompute {
-    RECOMPUTE_NONE,
-    RECOMPUTE_SELECTIVE,
-    RECOMPUTE_FULL
-};
 enum cp_method {
     CP_ALL_GATHER,
     CP_RING
@@ -29,7 +24,7 @@ enum placement {
     PLACEMENT_PACKED,
     PLACEMENT_SCATTERED
 }; /* ranks fill nodes, or go round them */
-extern const char *const recompute_names[], *const cp_method_names[], *const placement_names[];
+extern const char *const cp_method_names[], *const placement_names[];
 
 struct layout_spec {
     uint64_t tp, pp, dp, cp;
@@ -41,7 +36,7 @@ struct layout_spec {
     bool sequence_parallel;
     const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
     uint64_t first_stage_layers, last_stage_layers; /* 0: by the software's split */
-    bool ends_count; /* embedding and head count as a layer each in an even split */
+    bool ends_count;           /* embedding and head count as a layer each in an even split */
     uint64_t shard_group;      /* hsdp: ranks that share one copy; 0: the GPUs of a node */
     uint64_t fsdp_unit_layers; /* layers in an FSDP unit */
 };

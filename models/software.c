@@ -5,13 +5,14 @@
  * count reads and writes of 16-bit tensors: a kernel that reads one and writes one costs 4. */
 #include "models/software.h"
 
-#include "models/configuration.h"
+#include "models/gpu.h"
 #include "sim/units.h"
 
 #define AT(field) offsetof(struct software_profile, field)
 #define BYTES_MAX 10000.0 /* for each element: no chain of kernels moves more */
 #define HOST_MAX 10.0     /* seconds of host time for one action */
 
+const char *const recompute_names[] = {"none", "selective", "full", NULL};
 const char *const stage_split_names[] = {"even", "cost", NULL};
 const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
 const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};

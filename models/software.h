@@ -24,6 +24,14 @@ enum gradient_layout {
     GRADIENT_TENSOR
 }; /* one flat buffer kept, or by tensor */
 
+/* What is computed again in the backward pass instead of being kept. */
+enum recompute {
+    RECOMPUTE_NONE,
+    RECOMPUTE_SELECTIVE,
+    RECOMPUTE_FULL
+};
+extern const char *const recompute_names[]; /* NULL-ended: none, selective, full */
+
 struct software_profile {
     const char *name;
     /* Host */
@@ -84,7 +92,7 @@ struct software_profile {
     int usual_attention;       /* enum attention_kernel; math: it has no fused kernel */
     int usual_recompute;       /* enum recompute */
     double usual_dropout_ratio;
-    uint64_t usual_chunks;     /* of a pipeline stage */
+    uint64_t usual_chunks;                      /* of a pipeline stage */
     const char *usual_sharding, *full_sharding; /* kinds of sharding/ */
 };
 extern const struct param software_params[];

@@ -95,7 +95,8 @@ static const struct param layout_params[] = {
     {"last_stage_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.last_stage_layers), 1, 1e5,
      READER_AUTO, NULL, "Layers on the last stage; auto: by the software."},
     {"ends_count", PARAM_FLAG, offsetof(struct layout_keys, spec.ends_count), 0, 0, "false", NULL,
-     "Embedding and head count as a layer each where layers are spread evenly over the pipeline, so "
+     "Embedding and head count as a layer each where layers are spread evenly over the pipeline, "
+     "so "
      "that the first and the last chunk hold one layer less."},
     {"shard_group", PARAM_COUNT, offsetof(struct layout_keys, spec.shard_group), 1, GPU_MAX,
      READER_AUTO, NULL, "Ranks that share one copy with hsdp; auto: the GPUs of a node."},
@@ -148,10 +149,12 @@ static const struct schema_section sections[SECTION_COUNT] = {
     [SECTION_GPU] = {"cluster.gpu", "The GPU: a name, or a mapping that overrides its figures.",
                      true, false, "name", KEYS(gpu_keys_params), gpu_params, &gpu_param_count,
                      FAMILY_NONE},
-    [SECTION_NODE] = {"cluster.node", "The node: a name, or a mapping that overrides its figures; left out, the one that "
-                      "the GPU usually comes in.",
-                      false, false, "name", KEYS(node_keys_params), node_params, &node_param_count,
-                      FAMILY_NODE_KINDS},
+    [SECTION_NODE] =
+        {"cluster.node",
+         "The node: a name, or a mapping that overrides its figures; left out, the one that "
+         "the GPU usually comes in.",
+         false, false, "name", KEYS(node_keys_params), node_params, &node_param_count,
+         FAMILY_NODE_KINDS},
     [SECTION_FABRIC] = {"cluster.fabric",
                         "The network between nodes: a name, or a mapping with a kind and its "
                         "figures. One node needs none.",

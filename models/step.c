@@ -1,10 +1,18 @@
 #include "models/step.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "models/lower.h"
 #include "sim/check.h"
 #include "sim/digest.h"
+#include "sim/units.h"
+
+enum {
+    PLAY_OP_MAX = 1 << 27 /* of all classes: about 7 GB of memory, some minutes */
+};
+/* Times are recorded in whole ns of 64 bits, which end after 292 years. */
+#define STEP_MAX_S (100.0 * YEAR)
 
 static void play_memory(struct arena *arena, const struct configuration *c,
                         const struct step_options *options, struct step *s)
@@ -129,10 +137,51 @@ static void gather_rates(const struct configuration *c, struct step *s)
     s->hfu_ratio = s->lowered.hardware_flops / (s->step_s * (double)s->rank_count * peak);
 }
 
-static void play_time(struct arena *arena, const struct configuration *c,
-                      const struct step_options *options, struct step *s)
+static uint64_t rank_ops(const struct step *s)
 {
+    uint64_t ops = 0;
+    for (uint32_t p = 0; p < s->memory_count; p++) {
+        ops += (uint64_t)s->memory[p].rank_count * s->lowered.programs[p]->op_count;
+    }
+    return ops;
+}
+
+static uint64_t class_ops(const struct step *s)
+{
+    uint64_t ops = 0;
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+        ops += s->lowered.programs[s->symmetry.ranks[i].program]->op_count;
+    }
+    return ops;
+}
+
+static bool playable(uint64_t ops, uint64_t parts, const char *what, struct error *error)
+{
+    return ops <= PLAY_OP_MAX ||
+           error_set(error,
+                     "the %" PRIu64 " %s of this step play %" PRIu64
+                     " ops, more than can be simulated (%d): take fewer ranks or microbatches, or "
+                     "leave out what makes ranks differ (unfold, jitter, stragglers, links)",
+                     parts, what, ops, PLAY_OP_MAX);
+}
+
+static bool make_classes(struct arena *arena, const struct configuration *c,
+                         const struct step_options *options, struct step *s, struct error *error)
+{
+    bool apart = options->unfold || c->kernel_jitter_sigma > 0.0;
+    if (apart && !playable(rank_ops(s), s->rank_count, "ranks", error)) {
+        return false;
+    }
     symmetry_build(arena, c, &s->topology, &s->layout, &s->lowered, options->unfold, &s->symmetry);
+    return playable(class_ops(s), s->symmetry.rank_class_count, "classes of ranks", error);
+}
+
+static bool play_time(struct arena *arena, const struct configuration *c,
+                      const struct step_options *options, struct step *s, struct error *error)
+{
+    if (!make_classes(arena, c, options, s, error)) {
+        return false;
+    }
     struct worker_options worker = {.jitter_sigma = c->kernel_jitter_sigma, .seed = c->seed};
     s->worker = worker_create(s->sim, &s->symmetry, &s->lowered, &s->layout, &worker);
     s->network = worker_network(s->worker);
@@ -141,12 +190,17 @@ static void play_time(struct arena *arena, const struct configuration *c,
     for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
         s->step_s = fmax(s->step_s, worker_finish_s(s->worker, i));
     }
+    if (!(s->step_s <= STEP_MAX_S)) {
+        return error_set(error, "a step takes %.3g years, more than can be recorded (%.0f)",
+                         s->step_s / YEAR, STEP_MAX_S / YEAR);
+    }
     s->class_count = s->symmetry.rank_class_count;
     s->event_count = sim_event_count(s->sim);
     s->op_count = worker_op_count(s->worker);
     gather_digest(arena, s);
     gather_breakdown(arena, s);
     gather_rates(c, s);
+    return true;
 }
 
 static void degrade_links(const struct configuration *c, struct topology *topology)
@@ -178,7 +232,10 @@ bool step_run(const struct configuration *c, const struct step_options *options,
     if (!options->memory_only && (!in_setup || options->ignore_memory)) {
         degrade_links(c, &s->topology);
         layout_build(arena, c, s->lowered.streams, &s->layout);
-        play_time(arena, c, options, s);
+        if (!play_time(arena, c, options, s, error)) {
+            sim_destroy(sim);
+            return false;
+        }
         if (!s->fits) {
             time_failure(s);
         }

@@ -45,7 +45,8 @@ struct step {
     uint64_t digest; /* of the unfolded timeline; see sim/digest.h */
     uint64_t event_count, op_count, class_count, rank_count;
 };
-/* False with a sentence when the cluster cannot be built. The caller destroys the step. */
+/* False with a sentence when the cluster cannot be built, when its ranks play more ops than can be
+ * simulated, or when a step takes longer than can be recorded. The caller destroys the step. */
 bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
               struct error *error);
 void step_destroy(struct step *step);

@@ -55,7 +55,7 @@ static size_t line_end(const char *text, size_t bytes, size_t at)
 
 /* Narrows a file to one entry: from the line that begins with its name to the next line that begins
  * with another. False when there is none. Only for the files in the binary, whose entries begin
- * lines (tests/scenarios holds this equal to a parse of the whole): a study reads thousands of
+ * lines (tests/scenarios holds this equal to a parse of the whole file): a study reads thousands of
  * scenarios, and each needs five entries of hundreds. */
 static bool narrow(struct source *source, const char *name)
 {
@@ -95,17 +95,15 @@ static const struct value *check_entries(struct catalogue *c, const struct value
     return entries;
 }
 
+/* All of a family's file in the folder. */
 static const struct value *load(struct catalogue *c, enum family family)
 {
-    CHECK(family < FAMILY_CATALOGUE_COUNT);
     if (c->root[family])
         return c->root[family];
     struct source *source = ARENA_NEW(c->arena, struct source);
     source->order = CATALOGUE_ORDER + family;
     struct value *root = NULL;
-    if (c->folder == NULL)
-        read_binary(c, family, source);
-    if (c->folder == NULL || read_folder(c, family, source))
+    if (read_folder(c, family, source))
         root = parse_source(c->arena, source, 0, c->problems);
     if (root == NULL)
         root = value_new(c->arena, VALUE_MAPPING, (struct mark){source, 1, 1, 1});
@@ -116,7 +114,8 @@ static const struct value *load(struct catalogue *c, enum family family)
 const struct value *catalogue_find(struct catalogue *catalogue, enum family family,
                                    const char *name)
 {
-    if (catalogue->folder || catalogue->root[family])
+    CHECK(family < FAMILY_CATALOGUE_COUNT);
+    if (catalogue->folder)
         return value_find(load(catalogue, family), name);
     struct source *source = ARENA_NEW(catalogue->arena, struct source);
     read_binary(catalogue, family, source);
@@ -126,13 +125,42 @@ const struct value *catalogue_find(struct catalogue *catalogue, enum family fami
     return entries ? value_find(check_entries(catalogue, entries), name) : NULL;
 }
 
-struct name_list catalogue_names(struct catalogue *catalogue, enum family family)
+/* In the binary the words that begin lines; `out` (NULL: only count) takes them. */
+static unsigned scan_names(struct catalogue *c, const struct source *source, const char **out)
 {
-    const struct value *root = load(catalogue, family);
-    const char **names = ARENA_ARRAY(catalogue->arena, const char *, root->count + 1);
+    unsigned count = 0;
+    for (size_t at = 0; at < source->bytes; at = line_end(source->text, source->bytes, at)) {
+        const char *line = source->text + at;
+        if (strchr(" #\n", *line))
+            continue;
+        int length = (int)strcspn(line, ":");
+        if (out)
+            out[count] = arena_format(c->arena, "%.*s", length, line);
+        count++;
+    }
+    return count;
+}
+
+static struct name_list names_of_folder(struct catalogue *c, enum family family)
+{
+    const struct value *root = load(c, family);
+    const char **names = ARENA_ARRAY(c->arena, const char *, root->count + 1);
     unsigned count = 0;
     for (const struct value *entry = root->first; entry; entry = entry->next)
         names[count++] = entry->key;
+    return (struct name_list){names, count};
+}
+
+struct name_list catalogue_names(struct catalogue *catalogue, enum family family)
+{
+    CHECK(family < FAMILY_CATALOGUE_COUNT);
+    if (catalogue->folder)
+        return names_of_folder(catalogue, family);
+    struct source *source = ARENA_NEW(catalogue->arena, struct source);
+    read_binary(catalogue, family, source);
+    unsigned count = scan_names(catalogue, source, NULL);
+    const char **names = ARENA_ARRAY(catalogue->arena, const char *, count + 1);
+    scan_names(catalogue, source, names);
     return (struct name_list){names, count};
 }
 

@@ -1,8 +1,9 @@
 /* catalogue.h - the named hardware, models and software: YAML files in the binary, or in a folder.
  *
  * A file is a mapping from entry names to keys. Beside the keys of its family's table an entry has
- * `doc`, `sources` and `errors`, which describe it. A file is parsed when it is first asked for;
- * what is wrong in it is reported like a problem of the scenario, at its own place. */
+ * `doc`, `sources` and `errors`, which describe it. A file of a folder is parsed when it is first
+ * asked for, of one in the binary only the entries that are asked for; what is wrong in it is
+ * reported like a problem of the scenario, at its own place. */
 #ifndef ORRERY_SCENARIOS_CATALOGUE_H
 #define ORRERY_SCENARIOS_CATALOGUE_H
 
@@ -15,7 +16,7 @@ struct catalogue {
     struct arena *arena;
     const char *folder; /* NULL: the files in the binary */
     struct problems *problems;
-    const struct value *root[FAMILY_CATALOGUE_COUNT]; /* NULL: not asked for yet */
+    const struct value *root[FAMILY_CATALOGUE_COUNT]; /* of the folder; NULL: not asked for yet */
     bool unreadable;
     struct error error; /* of the first file that could not be read */
 };

@@ -78,10 +78,21 @@ static void advance(struct mark *where, const char *text, uint32_t character)
     }
 }
 
+/* Steps over plain ASCII, which nearly all text is. */
+static size_t skip_plain(const struct source *source, size_t at, struct mark *where)
+{
+    size_t start = at;
+    while (at < source->bytes && source->text[at] >= 0x20 && source->text[at] < 0x7F)
+        at++;
+    where->column += (unsigned)(at - start);
+    return at;
+}
+
 bool source_check(const struct source *source, struct mark *where, const char **why)
 {
     *where = (struct mark){source, source_first_line(source), 1, 1};
-    for (size_t at = 0; at < source->bytes;) {
+    size_t at = skip_plain(source, 0, where);
+    while (at < source->bytes) {
         uint32_t character = 0;
         unsigned length = decode(source->text + at, source->bytes - at, &character);
         *why = length == 0 ? "a byte that is not UTF-8; save the file as UTF-8"
@@ -91,7 +102,7 @@ bool source_check(const struct source *source, struct mark *where, const char **
         if (*why)
             return false;
         advance(where, source->text + at, character);
-        at += length;
+        at = skip_plain(source, at + length, where);
     }
     return true;
 }

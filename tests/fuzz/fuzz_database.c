@@ -1,0 +1,132 @@
+/* A results database that somebody changed, under libFuzzer: every export of it either works or
+ * says a sentence. No crash, no hang.
+ *
+ * An input changes a small sound database (tests/analysis/sample.h): up to the first zero byte it
+ * is SQL that is run on the file; after that come patches of the file itself, each of four bytes of
+ * place, one of length, and that many bytes. `base.db` and `changed.db` lie in the working folder.
+ */
+#include <sqlite3.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/export.h"
+#include "sim/check.h"
+#include "tests/analysis/sample.h"
+
+enum {
+    SQL_MAX = 4096,
+    FILE_MAX = 1 << 21,
+    STEPS_BETWEEN_CHECKS = 1000,
+    PATCH_HEAD = 5
+};
+static const char base_path[] = "base.db", changed_path[] = "changed.db";
+
+static int give_up(void *checks)
+{
+    return ++*(int *)checks > 100;
+}
+
+/* The SQL may fail, or take long and be stopped; what it did until then stays. */
+static void change_rows(const char *sql)
+{
+    sqlite3 *database;
+    int checks = 0;
+    CHECK(sqlite3_open(changed_path, &database) == SQLITE_OK);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 16);
+    sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+    sqlite3_exec(database,
+                 "pragma synchronous = off; pragma journal_mode = memory;"
+                 "pragma max_page_count = 256; pragma writable_schema = on",
+                 NULL, NULL, NULL);
+    sqlite3_progress_handler(database, STEPS_BETWEEN_CHECKS, give_up, &checks);
+    sqlite3_exec(database, sql, NULL, NULL, NULL);
+    sqlite3_close(database);
+}
+
+static size_t read_all(const char *path, unsigned char *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    size_t size = fread(bytes, 1, FILE_MAX, file);
+    fclose(file);
+    return size;
+}
+
+static void write_all(const char *path, const unsigned char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, size, file) == size);
+    fclose(file);
+}
+
+static void patch(unsigned char *bytes, size_t size, const uint8_t *data, size_t left)
+{
+    while (left >= PATCH_HEAD) {
+        uint32_t place = (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 |
+                         (uint32_t)data[2] << 8 | (uint32_t)data[3];
+        size_t length = data[4], at = place % size;
+        data += PATCH_HEAD;
+        left -= PATCH_HEAD;
+        length = length < left ? length : left;
+        memcpy(bytes + at, data, length < size - at ? length : size - at);
+        data += length;
+        left -= length;
+    }
+}
+
+static void export_all(struct query *query)
+{
+    struct error error = {{0}};
+    FILE *nowhere = fopen("/dev/null", "w");
+    CHECK(nowhere != NULL);
+    CHECK(export_chrome(query, -1, nowhere, &error) || error.text[0] != '\0');
+    CHECK(export_chrome(query, 1, nowhere, &error) || error.text[0] != '\0');
+    CHECK(export_svg(query, nowhere, &error) || error.text[0] != '\0');
+    struct name_list objects = query_objects(query);
+    for (unsigned i = 0; i < objects.count; i++)
+        CHECK(export_csv(query, objects.names[i], nowhere, &error) || error.text[0] != '\0');
+    fclose(nowhere);
+}
+
+static void make_base(unsigned char *bytes)
+{
+    FILE *there = fopen(base_path, "rb");
+    if (there == NULL)
+        sample_database(base_path);
+    else
+        fclose(there);
+    write_all(changed_path, bytes, read_all(base_path, bytes));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char sql[SQL_MAX + 1];
+    size_t length = strnlen((const char *)data, size < SQL_MAX ? size : SQL_MAX);
+    unsigned char *bytes = malloc(FILE_MAX);
+    CHECK(bytes != NULL);
+    make_base(bytes);
+    memcpy(sql, data, length);
+    sql[length] = '\0';
+    if (length > 0)
+        change_rows(sql);
+    if (length < size) {
+        size_t file_size = read_all(changed_path, bytes);
+        patch(bytes, file_size, data + length + 1, size - length - 1);
+        write_all(changed_path, bytes, file_size);
+    }
+    free(bytes);
+    struct query *query;
+    struct error error = {{0}};
+    if (query_open(changed_path, &query, &error)) {
+        export_all(query);
+        query_close(query);
+    } else {
+        CHECK(error.text[0] != '\0');
+    }
+    return 0;
+}

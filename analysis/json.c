@@ -166,7 +166,8 @@ void json_memory(const struct result *result, const struct rule_of_thumb *rule,
     set(o, "rule_of_thumb_gpus", count(rule->cards));
     set(o, "rule_of_thumb_static_gpus", count(rule->static_cards));
     set(o, "rule_of_thumb_inference_gpus", count(rule->inference_cards));
-    set(o, "minimum_gpus", minimum_gpus > 0 ? count(minimum_gpus) : json_null());
+    bool found = minimum_gpus > 0 && minimum_gpus != STEP_MINIMUM_UNKNOWN;
+    set(o, "minimum_gpus", found ? count(minimum_gpus) : json_null());
     set(o, "usable_hbm_bytes", number(c->gpu.usable_hbm_bytes));
     set(o, "fits", result->step != NULL ? json_boolean(result->step->fits) : json_null());
     set(o, "first_failure", failure_object(&result->failure));

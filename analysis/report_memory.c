@@ -176,6 +176,9 @@ static void print_minimum(const struct session *s, const struct result *result,
     if (minimum == 0) {
         fprintf(s->out, "  %-14s no legal layout up to %s GPUs holds it\n", "exact ledger",
                 format_count(limit).s);
+    } else if (minimum == STEP_MINIMUM_UNKNOWN) {
+        fprintf(s->out, "  %-14s too many layouts to try for the smallest that fits\n",
+                "exact ledger");
     } else {
         fprintf(s->out, "  %-14s %9s  %-45s %s card%s\n", "exact ledger", "",
                 "smallest legal layout that fits", format_count(minimum).s,

@@ -12,7 +12,8 @@
 #include "models/step.h"
 
 enum {
-    BREAK_MAX = 16
+    BREAK_MAX = 16,
+    EFFORT_MAX = 1 << 23 /* layouts looked at, and layer passes lowered: some tens of seconds */
 };
 
 static bool legal(const struct configuration *c)
@@ -32,7 +33,7 @@ static bool holds(const struct configuration *c)
     struct step_options options = {.memory_only = true};
     struct error error;
     struct step *step = NULL;
-    if (!legal(c) || !step_run(c, &options, &step, &error)) {
+    if (!step_run(c, &options, &step, &error)) {
         return false;
     }
     bool fits = step->fits;
@@ -99,19 +100,68 @@ static bool state_may_fit(const struct configuration *trial)
     return bytes <= trial->gpu.usable_hbm_bytes - trial->gpu.context_bytes;
 }
 
-static bool size_holds(const struct configuration *c, uint64_t gpus)
+/* The search and what it knows. A pair (tp, pp) whose failure is known is asked once more with the
+ * largest dp: memory does not grow with dp, so what fails there fails at every size. */
+struct search {
+    const struct configuration *c;
+    uint64_t limit, effort_left;
+    bool *hopeless, *asked; /* [tp x (layers + 1) + pp] */
+};
+
+static bool spend(struct search *s, uint64_t effort)
 {
-    uint64_t node = whole_node(c);
-    for (uint64_t tp = 1; tp <= node && tp <= gpus; tp++) {
-        if (gpus % tp != 0 || c->model.heads % tp != 0) {
+    s->effort_left -= effort < s->effort_left ? effort : s->effort_left;
+    return s->effort_left > 0;
+}
+
+static bool pair_holds(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+{
+    struct configuration trial = with_layout(s->c, gpus, tp, pp);
+    return state_may_fit(&trial) && legal(&trial) && spend(s, s->c->model.layers * pp) &&
+           holds(&trial);
+}
+
+/* A size at which the layout breaks a rule tells nothing of the others. */
+static bool pair_fails(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+{
+    struct configuration trial = with_layout(s->c, gpus, tp, pp);
+    return legal(&trial) && !pair_holds(s, gpus, tp, pp);
+}
+
+/* The largest size up to the limit that is whole nodes and whole replicas; 0: none. */
+static uint64_t largest(const struct search *s, uint64_t model_ranks)
+{
+    uint64_t step = whole_node(s->c);
+    while (step % model_ranks != 0 && step <= s->limit) {
+        step += whole_node(s->c);
+    }
+    return s->limit / step * step;
+}
+
+static bool try_pair(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+{
+    uint64_t pair = tp * (s->c->model.layers + 1) + pp;
+    if (gpus % (tp * pp) != 0 || s->hopeless[pair]) {
+        return false;
+    }
+    if (pair_holds(s, gpus, tp, pp)) {
+        return true;
+    }
+    uint64_t most = s->asked[pair] ? 0 : largest(s, tp * pp);
+    s->asked[pair] = true;
+    s->hopeless[pair] = most > gpus && pair_fails(s, most, tp, pp);
+    return false;
+}
+
+static bool size_holds(struct search *s, uint64_t gpus)
+{
+    uint64_t node = whole_node(s->c), heads = s->c->model.heads;
+    for (uint64_t tp = 1; tp <= node && tp <= gpus && tp <= heads && spend(s, 1); tp++) {
+        if (gpus % tp != 0 || heads % tp != 0) {
             continue;
         }
-        for (uint64_t pp = 1; pp * tp <= gpus && pp <= c->model.layers; pp++) {
-            if (gpus % (tp * pp) != 0) {
-                continue;
-            }
-            struct configuration trial = with_layout(c, gpus, tp, pp);
-            if (state_may_fit(&trial) && holds(&trial)) {
+        for (uint64_t pp = 1; pp * tp <= gpus && pp <= s->c->model.layers && spend(s, 1); pp++) {
+            if (try_pair(s, gpus, tp, pp)) {
                 return true;
             }
         }
@@ -119,7 +169,7 @@ static bool size_holds(const struct configuration *c, uint64_t gpus)
     return false;
 }
 
-/* Everything sharded over all ranks is the lower bound. */
+/* Everything sharded over all ranks is the lower bound; UINT64_MAX where a card has no room. */
 static uint64_t lower_bound_gpus(const struct configuration *c)
 {
     double weight, gradient, optimizer;
@@ -127,22 +177,42 @@ static uint64_t lower_bound_gpus(const struct configuration *c)
     double usable = c->gpu.usable_hbm_bytes - c->gpu.context_bytes;
     double total =
         (weight + gradient + optimizer) * model_parameters(&c->model, c->training.sequence);
-    uint64_t gpus = (uint64_t)ceil(total / usable);
-    return gpus < 1 ? 1 : gpus;
+    double gpus = usable > 0.0 ? ceil(total / usable) : INFINITY;
+    return gpus > TOPOLOGY_GPU_MAX ? UINT64_MAX : (uint64_t)fmax(gpus, 1.0);
 }
 
-uint64_t step_minimum_gpus(const struct configuration *c, uint64_t limit)
+static uint64_t search_sizes(struct search *s)
 {
-    uint64_t node = whole_node(c);
-    for (uint64_t gpus = lower_bound_gpus(c); gpus <= limit;) {
+    uint64_t node = whole_node(s->c);
+    for (uint64_t gpus = lower_bound_gpus(s->c); gpus <= s->limit;) {
         if (gpus > node && gpus % node != 0) {
             gpus += node - gpus % node;
             continue;
         }
-        if (size_holds(c, gpus)) {
+        if (size_holds(s, gpus)) {
             return gpus;
+        }
+        if (!spend(s, 1)) {
+            return STEP_MINIMUM_UNKNOWN;
         }
         gpus += gpus < node ? 1 : node;
     }
     return 0;
+}
+
+uint64_t step_minimum_gpus(const struct configuration *c, uint64_t limit)
+{
+    uint64_t node = whole_node(c), heads = c->model.heads;
+    size_t pairs = ((node < heads ? node : heads) + 1) * (c->model.layers + 1);
+    struct arena *arena = arena_create();
+    struct search s = {
+        .c = c,
+        .limit = limit < TOPOLOGY_GPU_MAX ? limit : TOPOLOGY_GPU_MAX,
+        .effort_left = EFFORT_MAX,
+        .hopeless = ARENA_ARRAY(arena, bool, pairs),
+        .asked = ARENA_ARRAY(arena, bool, pairs),
+    };
+    uint64_t gpus = search_sizes(&s);
+    arena_destroy(arena);
+    return gpus;
 }

@@ -4,10 +4,18 @@
 #include "models/step.h"
 #include "sim/units.h"
 
-/* Multiples of an 80 GB card are quoted with 80e9 bytes in class, whatever the driver reports. */
+/* Multiples of an 80 GB card are quoted with 80e9 bytes in class, whatever the driver reports. A
+ * card of less than half a GiB has no such number. */
 static double nominal_card_bytes(const struct gpu_spec *gpu)
 {
-    return round(gpu->hbm_bytes / GIB) * GIGA;
+    double whole = round(gpu->hbm_bytes / GIB);
+    return whole > 0.0 ? whole * GIGA : gpu->hbm_bytes;
+}
+
+/* At most 2^53, beyond which no count is exact. */
+static uint64_t cards(double bytes, double card_bytes)
+{
+    return (uint64_t)fmin(ceil(bytes / card_bytes), 0x1p53);
 }
 
 /* Saved elements for each token and hidden unit of a layer. In 16 bit class uses k = 12 (24 s b h
@@ -39,7 +47,7 @@ void step_rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out
                             (double)m->hidden * p->activation_bytes;
     out->total_bytes = out->static_bytes + out->activation_bytes;
     out->inference_bytes = p->weight_bytes * parameters;
-    out->static_cards = (uint64_t)ceil(out->static_bytes / card);
-    out->cards = (uint64_t)ceil(out->total_bytes / card);
-    out->inference_cards = (uint64_t)ceil(out->inference_bytes / card);
+    out->static_cards = cards(out->static_bytes, card);
+    out->cards = cards(out->total_bytes, card);
+    out->inference_cards = cards(out->inference_bytes, card);
 }

@@ -51,7 +51,9 @@ bool step_run(const struct configuration *c, const struct step_options *options,
               struct error *error);
 void step_destroy(struct step *step);
 /* The smallest legal number of GPUs of this kind on which the state fits (exact parameters, usable
- * HBM): tries layouts from small to large; 0 when more than `limit`. */
+ * HBM): tries layouts from small to large; 0 when more than `limit`, STEP_MINIMUM_UNKNOWN when
+ * there are too many layouts to try. */
+#define STEP_MINIMUM_UNKNOWN UINT64_MAX
 uint64_t step_minimum_gpus(const struct configuration *c, uint64_t limit);
 
 /* The classroom's rule (docs/models/memory.md): 16 N + k L b s h 2 bytes, k = 12, nominal N. */

@@ -1,5 +1,5 @@
 /* Steps that are refused at the door with a sentence: too long to be recorded, too many ops to be
- * played. The same steps within the bounds are simulated. */
+ * played. The same steps within the bounds are simulated. And searches that end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,16 +17,23 @@ static const char text[] =
     "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 512, fabric: ib-ndr-8x400}\n"
     "training: {sequence: 64, global_batch: 12288000}\n";
 
-/* Runs the scenario with one change; says whether it ran, and if not, why. */
-static bool runs(const char *set, bool unfold, struct error *error)
+static struct scenario *read_with(const char *set)
 {
+    struct error error = {""};
     struct scenario_options options = {.sets = &set, .set_count = 1};
-    struct step_options step_options = {.unfold = unfold};
-    struct step *step = NULL;
-    struct scenario *scenario = scenario_read("t.yaml", text, strlen(text), &options, error);
+    struct scenario *scenario = scenario_read("t.yaml", text, strlen(text), &options, &error);
     assert_non_null(scenario);
     scenario_print_problems(scenario, stderr, false);
     assert_int_equal(scenario->error_count, 0);
+    return scenario;
+}
+
+/* Runs the scenario with one change; says whether it ran, and if not, why. */
+static bool runs(const char *set, bool unfold, struct error *error)
+{
+    struct scenario *scenario = read_with(set);
+    struct step_options step_options = {.unfold = unfold};
+    struct step *step = NULL;
     bool ran = step_run(&scenario->configuration, &step_options, &step, error);
     step_destroy(ran ? step : NULL);
     scenario_destroy(scenario);
@@ -55,11 +62,40 @@ static void test_more_ops_than_can_be_played(void **state)
     assert_non_null(strstr(error.text, "4096 ranks"));
 }
 
+/* A sequence whose activations fit nowhere is found out without trying every size; a card without
+ * room, and one below half a GiB, give counts and no nonsense. */
+static void test_smallest_cluster(void **state)
+{
+    (void)state;
+    struct rule_of_thumb rule;
+    struct scenario *s = read_with("model={layers: 32, hidden: 4096, heads: 32, vocabulary: 32k}");
+    struct configuration c = s->configuration;
+    c.layout.microbatch = 1;
+    uint64_t fits = step_minimum_gpus(&c, 4096);
+    assert_true(fits > 0 && fits < 4096);
+    assert_int_equal(step_minimum_gpus(&c, fits), fits);
+    assert_int_equal(step_minimum_gpus(&c, fits - 1), 0);
+    c.training.sequence = 1 << 24;
+    assert_int_equal(step_minimum_gpus(&c, 4096), 0);
+    c.training.sequence = 64;
+    c.gpu.usable_hbm_bytes = c.gpu.context_bytes / 2.0;
+    assert_int_equal(step_minimum_gpus(&c, UINT64_MAX), 0);
+    c.gpu.hbm_bytes = 1 << 20;
+    step_rule_of_thumb(&c, &rule);
+    assert_true(rule.cards > rule.inference_cards && rule.cards < (uint64_t)1 << 53);
+    c.training.sequence = 1u << 30;
+    c.layout.microbatch = 1u << 22;
+    step_rule_of_thumb(&c, &rule);
+    assert_int_equal(rule.cards, (uint64_t)1 << 53);
+    scenario_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_longer_than_a_century),
         cmocka_unit_test(test_more_ops_than_can_be_played),
+        cmocka_unit_test(test_smallest_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ const struct param software_params[] = {
     {"save_norm_input", PARAM_FLAG, AT(save_norm_input), 0, 0, "true", NULL,
      "The input of a norm is kept for its backward; false: it is rebuilt from the output."},
     {"activation_saved_factor", PARAM_RATIO, AT(activation_saved_factor), 0, 10, "1", NULL,
-     "Bytes that the activation of the feed-forward block keeps, against the fused ideal."},
+     "Inputs that a gated activation keeps, against the fused ideal; unfused swiglu: 1.5."},
     {"vocabulary_multiple", PARAM_COUNT, AT(vocabulary_multiple), 0, 1000000, "0", NULL,
      "The vocabulary is padded to a multiple of this x tp; 0: to a multiple of tp only."},
     {"gradient_fusion", PARAM_FLAG, AT(gradient_fusion), 0, 0, "false", NULL,

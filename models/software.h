@@ -53,7 +53,7 @@ struct software_profile {
     double norm_launches, activation_launches, residual_launches, rope_launches; /* kernels each */
     bool attention_full_square;     /* the kernel does not skip the causal half */
     bool save_norm_input;           /* norm input kept beside its output (unfused: also in fp32) */
-    double activation_saved_factor; /* saved bytes of the FFN activation against the fused ideal */
+    double activation_saved_factor; /* saved inputs of a gated activation against the fused ideal */
     uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: to tp only */
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
     /* Tensor parallelism */

@@ -60,6 +60,14 @@ static void keep_mask(const struct share *s, const char *name, struct segment *o
         piece_saved(out, name, s->norm_tokens * s->hidden * MASK_BYTES, false);
 }
 
+/* Unfused, a gate's activation is a tensor of its own, which the product keeps as an input. */
+static void keep_activation(const struct share *s, struct segment *out)
+{
+    double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
+    double elements = s->tokens * s->gates * s->ffn;
+    piece_saved(out, "activation input", elements * s->core_bytes * factor, false);
+}
+
 void piece_keep(const struct share *s, enum piece piece, struct segment *out)
 {
     switch (piece) {
@@ -88,10 +96,7 @@ void piece_keep(const struct share *s, enum piece piece, struct segment *out)
         piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes, false);
         break;
     case PIECE_ACTIVATE:
-        piece_saved(out, "activation input",
-                    s->tokens * s->gates * s->ffn * s->core_bytes *
-                        s->context->software->activation_saved_factor,
-                    false);
+        keep_activation(s, out);
         break;
     case PIECE_DOWN:
         piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);

@@ -166,6 +166,13 @@ static void test_llama_keeps(void **state)
     b.software.activation_saved_factor = 1.5;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(saved_bytes(&b.layer, false), kept - rows * 2 * 2 * h + rows * 2 * f));
+    /* Without a gate there is nothing more to keep. */
+    bench_gpt(&b, 512, 8, 128, 1);
+    transformer_layer(&b.context, &b.layer);
+    double fused = saved_bytes(&b.layer, false);
+    b.software.activation_saved_factor = 1.5;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(saved_bytes(&b.layer, false) == fused);
 }
 
 static double attention_flops(const struct layer *layer, enum direction which)

@@ -1,6 +1,7 @@
 #include <stdint.h>
 
 #include "analysis/command.h"
+#include "analysis/validate.h"
 #include "analysis/validate_report.h"
 #include "sim/pool.h"
 

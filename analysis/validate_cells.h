@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "analysis/validate.h"
+#include "analysis/validate_kind.h"
 
 struct cells {
     const struct csv *csv;

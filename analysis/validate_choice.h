@@ -3,7 +3,7 @@
 #ifndef ORRERY_ANALYSIS_VALIDATE_CHOICE_H
 #define ORRERY_ANALYSIS_VALIDATE_CHOICE_H
 
-#include "analysis/validate.h"
+#include "analysis/validate_kind.h"
 
 /* Layouts of one model on one machine size: clean rows that ran, three at least. Regret: measured
  * time of the layout predicted fastest over the measured best, less 1. A refused layout counts as

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/statistics.h"
+#include "analysis/validate.h"
 #include "analysis/validate_run.h"
 #include "analysis/validate_score.h"
 

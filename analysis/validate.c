@@ -5,15 +5,7 @@
 #include <string.h>
 
 #include "analysis/validate_run.h"
-#include "sim/check.h"
 #include "sim/pool.h"
-
-const struct validate_kind *const validate_kinds[] = {
-#define X(name) &validate_##name,
-#include "analysis/validate_list.h"
-#undef X
-};
-const unsigned validate_kind_count = sizeof validate_kinds / sizeof validate_kinds[0];
 
 /* Columns of `kind` that the file does not have; writes them to `missing` when it is not NULL. */
 static unsigned missing_columns(const struct csv *csv, const struct validate_kind *kind,
@@ -56,15 +48,6 @@ static const struct validate_kind *recognise(const struct csv *csv, struct error
     error_set(error, "%s: no kind of measurements has these columns; as %s it would also need: %s",
               csv->path, nearest->name, missing);
     return NULL;
-}
-
-unsigned validate_metric_count(const struct validate_kind *kind)
-{
-    unsigned count = 0;
-    while (kind->metrics[count] != NULL)
-        count++;
-    CHECK(count >= 1 && count <= VALIDATE_METRIC_MAX);
-    return count;
 }
 
 static enum quality quality_of(const char *cell)

@@ -1,0 +1,126 @@
+/* The figures of fidelity that were reached may only improve: ratchet.csv holds a limit for each,
+ * and every figure must be at or below its own. A change that makes one worse has to say why, by
+ * hand, in that file.
+ *
+ * usage: ratchet TABLE.csv fast|whole   checks the rows of that set (whole: all rows)
+ *        ratchet TABLE.csv update       prints the table with the limits that improved lowered
+ *
+ * Files of measurements stand beside the table. Figures are of clean rows: median_ape, p90_ape,
+ * bias (its size), oom (1 - accuracy), regret (median). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/validate.h"
+#include "analysis/validate_score.h"
+#include "scenarios/file.h"
+#include "sim/check.h"
+#include "sim/pool.h"
+
+#define STEP 0.001 /* limits are rounded up to a tenth of a percent */
+
+struct scored { /* one file and source, validated once */
+    char key[256];
+    struct validation v;
+    struct scores scores;
+};
+struct ratchet {
+    struct arena *arena;
+    struct csv table;
+    struct scored *scored;
+    size_t scored_count;
+};
+
+static const struct scored *score(struct ratchet *r, const char *file, const char *source)
+{
+    char key[sizeof r->scored->key];
+    snprintf(key, sizeof key, "%s,%s", file, source);
+    for (size_t i = 0; i < r->scored_count; i++) {
+        if (strcmp(r->scored[i].key, key) == 0)
+            return &r->scored[i];
+    }
+    struct scored *s = &r->scored[r->scored_count++];
+    struct csv *csv = ARENA_NEW(r->arena, struct csv);
+    struct error error = {""};
+    struct validate_options how = {.source = source, .threads = pool_threads_available()};
+    memcpy(s->key, key, sizeof key);
+    if (!csv_read(r->arena, file_beside(r->arena, r->table.path, file), csv, &error) ||
+        !validate_file(r->arena, csv, &how, &s->v, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        exit(2);
+    }
+    score_rows(r->arena, &s->v, &s->scores);
+    return s;
+}
+
+static double figure(const struct scored *s, const char *metric, const char *statistic)
+{
+    const struct source_score *of = &s->scores.sources[0];
+    if (strcmp(statistic, "oom") == 0)
+        return 1.0 - of->oom.accuracy;
+    if (strcmp(statistic, "regret") == 0)
+        return of->choice.median_regret;
+    for (unsigned m = 0; s->v.kind->metrics[m] != NULL; m++) {
+        const struct score *clean = &of->metrics[m][QUALITY_CLEAN];
+        if (strcmp(metric, s->v.kind->metrics[m]) != 0)
+            continue;
+        if (strcmp(statistic, "median_ape") == 0)
+            return clean->median_ape;
+        if (strcmp(statistic, "p90_ape") == 0)
+            return clean->p90_ape;
+        if (strcmp(statistic, "bias") == 0)
+            return fabs(clean->bias);
+    }
+    return NAN;
+}
+
+/* 1 when the figure is worse than its limit, or is none. */
+static unsigned check(const char *name, double value, double limit, bool update)
+{
+    if (update) {
+        double rounded = fabs(ceil(value / STEP - 1e-9) * STEP);
+        printf("%s,%.3f", name, rounded < limit ? rounded : limit);
+        return 0;
+    }
+    bool holds = value <= limit;
+    printf("%s  %-60s %.4f, limit %.3f\n", holds ? "ok   " : "WORSE", name, value, limit);
+    return !holds;
+}
+
+static unsigned check_row(struct ratchet *r, size_t row, const char *set)
+{
+    const struct csv *t = &r->table;
+    const char *of = csv_cell(t, row, "set");
+    bool update = strcmp(set, "update") == 0;
+    if (strcmp(set, "fast") == 0 && strcmp(of, "fast") != 0)
+        return 0;
+    const char *file = csv_cell(t, row, "file"), *source = csv_cell(t, row, "source");
+    const char *metric = csv_cell(t, row, "metric"), *statistic = csv_cell(t, row, "statistic");
+    double limit = strtod(csv_cell(t, row, "limit"), NULL);
+    const struct scored *s = score(r, file, source);
+    char name[320];
+    snprintf(name, sizeof name, "%s,%s,%s,%s", file, source, metric, statistic);
+    unsigned worse = check(name, figure(s, metric, statistic), limit, update);
+    if (update)
+        printf(",%s\n", of);
+    return worse;
+}
+
+int main(int argc, char **argv)
+{
+    struct ratchet r = {.arena = arena_create()};
+    struct error error = {""};
+    unsigned worse = 0;
+    if (argc != 3 || !csv_read(r.arena, argv[1], &r.table, &error)) {
+        fprintf(stderr, "usage: ratchet TABLE.csv fast|whole|update\n%s\n", error.text);
+        return 2;
+    }
+    r.scored = ARENA_ARRAY(r.arena, struct scored, r.table.row_count + 1);
+    if (strcmp(argv[2], "update") == 0)
+        puts("file,source,metric,statistic,limit,set");
+    for (size_t row = 0; row < r.table.row_count; row++)
+        worse += check_row(&r, row, argv[2]);
+    arena_destroy(r.arena);
+    return worse > 0;
+}

@@ -20,6 +20,10 @@
       "fair shares, 16 K flows on ring groups", "completions", 500e3) \
     X(bench_alone, 4096, bench_copy, 0, \
       "an activity that shares no link, 4 K of them", "completions", 1e6) \
+    X(bench_step, 0, bench_copy, 0, \
+      "405B on 16,384 GPUs, text to result, folded", "steps", 1 / 0.3) \
+    X(bench_step, 1, bench_copy, 0, \
+      "405B on 16,384 GPUs, every rank played", "ops", 100e6) \
     X(bench_store, 1e6, bench_copy, 0, "timeline into SQLite, 1e6 rows", "rows", 2e6)
 /* clang-format on */
 

@@ -79,12 +79,13 @@ static void print_line(const struct validation *v, const struct line *l, FILE *o
     const char *metric = v->kind->metrics[l->metric];
     const struct validate_value *value = &l->row->values[l->metric];
     bool predicted = value->has_predicted && !l->row->refused;
-    fprintf(out, "%-52.52s %-8s %-14s %12s %12s %9s  %s%s%s\n", l->row->id,
+    const char *verdict = l->metric == 0 ? verdict_text(l->row) : "";
+    fprintf(out, "%-52.52s %-8s %-14s %12s %12s %9s  %s%s%s%s\n", l->row->id,
             quality_names[l->row->quality], metric,
             value_text(metric, predicted, value->predicted).s,
             value_text(metric, value->has_measured, value->measured).s,
             error_text(l->known, l->error).s, l->row->refused ? "refused: " : "", l->row->note,
-            l->metric == 0 ? verdict_text(l->row) : "");
+            *l->row->note != '\0' && *verdict != '\0' ? "; " : "", verdict);
 }
 
 static void print_lines(const struct validation *v, size_t worst, FILE *out)

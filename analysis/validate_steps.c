@@ -4,6 +4,7 @@
  * context, communicator buffers) is left out of the peaks; the verdict is of the same peak with it,
  * against what a process can allocate. A step is timed although it does not fit here. */
 #include <math.h>
+#include <stdio.h>
 
 #include "analysis/validate_run.h"
 #include "models/step.h"
@@ -39,17 +40,22 @@ static void needed(const struct configuration *c, const struct step *step, uint3
 static void take_memory(const struct configuration *c, const struct step *step,
                         struct validate_row *row)
 {
-    double reserved = 0.0, allocated = 0.0;
+    double reserved = 0.0, allocated = 0.0, outside = 0.0;
     for (uint32_t i = 0; i < step->memory_count; i++) {
         struct ledger_result ledger;
         needed(c, step, i, &ledger);
         reserved = fmax(reserved, ledger.peak_reserved_bytes - ledger.outside_bytes);
         allocated = fmax(allocated, ledger.peak_allocated_bytes - ledger.outside_bytes);
+        outside = fmax(outside, ledger.outside_bytes);
     }
     row->values[PEAK_RESERVED].predicted = reserved;
     row->values[PEAK_ALLOCATED].predicted = allocated;
     row->values[PEAK_RESERVED].has_predicted = row->values[PEAK_ALLOCATED].has_predicted = true;
     row->predicted = step->fits ? VERDICT_FITS : VERDICT_OOM;
+    if (row->measured == VERDICT_OOM || row->predicted == VERDICT_OOM)
+        snprintf(row->note, sizeof row->note,
+                 "reserves %.1f GiB beside %.1f outside the allocator; %.1f usable", reserved / GIB,
+                 outside / GIB, c->gpu.usable_hbm_bytes / GIB);
 }
 
 static void take_measured(struct cells *c, const struct validate_run *run, struct validate_row *row)

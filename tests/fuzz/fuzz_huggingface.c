@@ -1,6 +1,6 @@
-/* The reader of a Hugging Face config.json under libFuzzer, through a scenario that names it.
- * Whatever the bytes: no crash, and a model whose counts are finite or a problem. The file lies in
- * memory, so that no disk is touched. */
+/* The reader of a Hugging Face config.json under libFuzzer; what it takes also goes through a
+ * scenario that names it. Whatever the bytes: no crash, and a model whose counts are finite or a
+ * problem. The file lies in memory, so that no disk is touched. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "models/step.h"
+#include "scenarios/huggingface.h"
 #include "scenarios/scenario.h"
 #include "sim/check.h"
 
@@ -24,6 +25,23 @@ static struct scenario *read_with(int file)
     return scenario;
 }
 
+/* Does the reader itself take it? Far quicker than a scenario with its catalogue. */
+static bool taken(int file)
+{
+    char path[64];
+    struct arena *arena = arena_create();
+    struct problems *problems = ARENA_NEW(arena, struct problems);
+    struct source *source = ARENA_NEW(arena, struct source);
+    problems->arena = arena;
+    *source = (struct source){.name = "fuzz.yaml", .text = "hf"};
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    struct mark where = {source, 1, 1, 1};
+    bool good = huggingface_read(arena, path, where, problems) != NULL;
+    CHECK(good || (problems->error_count > 0 && *problems->kept[0].text != '\0'));
+    arena_destroy(arena);
+    return good;
+}
+
 static void check_counts(const struct configuration *c)
 {
     struct rule_of_thumb rule;
@@ -38,12 +56,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int file = memfd_create("config.json", MFD_CLOEXEC);
     CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
-    struct scenario *scenario = read_with(file);
+    if (taken(file)) {
+        struct scenario *scenario = read_with(file);
+        if (scenario->error_count == 0)
+            check_counts(&scenario->configuration);
+        scenario_destroy(scenario);
+    }
     close(file);
-    if (scenario->error_count == 0)
-        check_counts(&scenario->configuration);
-    else
-        CHECK(scenario->problem_count > 0 && *scenario->problems[0].text != '\0');
-    scenario_destroy(scenario);
     return 0;
 }

@@ -87,6 +87,7 @@ static uint64_t shape_hash(const struct group_shape *s)
         bits_of(s->outside_bytes_per_s),
         bits_of(s->outside_latency_s),
         bits_of(s->transport_latency_s),
+        bits_of(s->transport_bulk_s),
     };
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -42,6 +42,7 @@ struct fabric_spec {
     uint64_t nics;           /* overrides the node's NIC count when > 0 */
     double efficiency_ratio; /* what the transport reaches of the line rate (RoCE, EFA, TCP) */
     double latency_s; /* added to each message by the transport (EFA SRD, TCP); not in routes */
+    double bulk_latency_s;   /* added once to a collective of large messages; not in routes */
     double switch_latency_s; /* of one switch hop */
 };
 extern const struct param node_params[];

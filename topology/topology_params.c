@@ -50,6 +50,8 @@ const struct param fabric_params[] = {
      "What the transport reaches of the payload rate with large messages."},
     {"latency", PARAM_TIME, FABRIC(latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "What the transport adds to each message, beside NICs and switches."},
+    {"bulk_latency", PARAM_TIME, FABRIC(bulk_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
+     "What the transport adds once to a collective of large messages (not LL): its windows open."},
     {"switch_latency", PARAM_TIME, FABRIC(switch_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "From port to port of one switch."},
 };

@@ -113,6 +113,7 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
     out->inside_switch = spec->node.nvlink_bytes_per_s > 0.0;
     out->nvls = spec->node.nvls && out->ranks_per_node > 1;
     out->transport_latency_s = spec->fabric.latency_s;
+    out->transport_bulk_s = spec->fabric.bulk_latency_s;
     if (out->nodes > 1) {
         /* Members of a node beyond its NICs share them. */
         uint32_t nics = topology->nics_per_node;

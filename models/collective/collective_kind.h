@@ -34,6 +34,7 @@ struct group_shape {
     double outside_bytes_per_s; /* of a node's NICs that the members can use, one direction */
     double outside_latency_s;   /* NIC to NIC, the longest neighbour */
     double transport_latency_s; /* fabric.latency_s */
+    double transport_bulk_s;    /* fabric.bulk_latency_s */
     bool inside_switch;         /* NVSwitch (else PCIe) */
 };
 struct collective_plan {

@@ -1,9 +1,11 @@
-/* nccl_facts.h - latencies and ceilings that NCCL's own tuner works with, as plain numbers.
+/* nccl_facts.h - latencies and ceilings of NCCL's algorithms and protocols, as plain numbers.
  *
  * Facts from NVIDIA/nccl src/graph/tuning.cc (2.18 to 2.21): base latency of each algorithm and
  * protocol, latency of one step over NVLink, PCIe and the network, the ceilings of LL and LL128.
- * Efficiencies of the Simple protocol are measured ones, named beside each. They are physical
- * constants of a library on today's GPUs, not of a machine: bandwidths scale with the wire. */
+ * Ceilings of Simple are measured ones, named beside each. What NCCL's own model leaves out or
+ * understates is fitted on collectives.csv by tests/validation/fit_collectives; "fitted" names such
+ * a figure and its standard error. They are physical constants of a library on today's GPUs, not of
+ * a machine: bandwidths scale with the wire. */
 #ifndef ORRERY_MODELS_COLLECTIVE_NCCL_FACTS_H
 #define ORRERY_MODELS_COLLECTIVE_NCCL_FACTS_H
 
@@ -23,10 +25,10 @@ enum nccl_algorithm {
 };
 
 /* Start of a collective: launch on the GPU and first flags; [algorithm][protocol], LL LL128 Simple.
- */
+ * LL's is fitted, 15.6 +- 1.3 us, NCCL counting 6.6 (ring; .2 more for a tree). */
 static const double nccl_base_s[NCCL_ALGORITHM_COUNT][PROTOCOL_COUNT] = {
-    {6.8 * MICROSECOND, 14.0 * MICROSECOND, 8.4 * MICROSECOND},
-    {6.6 * MICROSECOND, 14.0 * MICROSECOND, 8.4 * MICROSECOND},
+    {15.8 * MICROSECOND, 14.0 * MICROSECOND, 8.4 * MICROSECOND},
+    {15.6 * MICROSECOND, 14.0 * MICROSECOND, 8.4 * MICROSECOND},
 };
 /* One step over a wire; [wire][algorithm][protocol]. */
 static const double nccl_step_s[NCCL_WIRE_COUNT][NCCL_ALGORITHM_COUNT][PROTOCOL_COUNT] = {
@@ -37,9 +39,9 @@ static const double nccl_step_s[NCCL_WIRE_COUNT][NCCL_ALGORITHM_COUNT][PROTOCOL_
     {{5.0 * MICROSECOND, 8.5 * MICROSECOND, 14.0 * MICROSECOND},
      {2.7 * MICROSECOND, 4.0 * MICROSECOND, 14.0 * MICROSECOND}},
 };
-/* In-switch reduction: one start for any number of GPUs (NVLS, Simple only), and its network step.
- */
-static const double nccl_nvls_base_s = 23.0 * MICROSECOND;
+/* In-switch reduction: one start for any number of GPUs (NVLS, Simple only; fitted, 37.1 +- 1.1 us,
+ * NCCL counting 23), and its network step. */
+static const double nccl_nvls_base_s = 37.1 * MICROSECOND;
 static const double nccl_nvls_net_step_s = 14.0 * MICROSECOND;
 
 /* LL sends a flag with every 4 bytes: half of the wire at best; with its fences NCCL's ceilings are
@@ -52,11 +54,21 @@ static const double nccl_ll128_ratio = 0.92;
 /* What a ring of Simple reaches of an NVLink port: 235 of 300 GB/s on 8 A100 (ml-engineering's
  * nccl-tests, collectives.csv). Over PCIe the wire's own figure is already a usable one. */
 static const double nccl_ring_nvlink_ratio = 0.783;
-/* NVLS payload against the port: 8 H100 reach 288 GB/s of all-reduced data (busbw 504 at large
- * sizes, Azure ND H100 v5, collectives.csv) where a port of 450 GB/s carries (n + 1)/n of it. */
-static const double nccl_nvls_ratio = 0.72;
+/* NVLS payload against the port: 8 H100 reach 273.6 GB/s of all-reduced data (bus bandwidth 479 at
+ * 8 GiB, Azure ND H100 v5, collectives.csv) where a port of 450 GB/s carries (n + 1)/n of it. */
+static const double nccl_nvls_ratio = 0.684;
 /* Double binary trees reach .92 of the ring's wire (tuning.cc). */
 static const double nccl_tree_ratio = 0.92;
+
+/* A step of LL takes longer the larger its piece is, until all channels work on it: NCCL starts few
+ * channels for few bytes. Fitted: 1.5 +- .3 us for a step inside a node at the most, half of it at
+ * a piece (payload / members in a node) of 5.4 +- 2.8 kB. */
+static const double nccl_ll_ramp_s = 1.5 * MICROSECOND;
+static const double nccl_ll_half_bytes = 5.4 * KILO;
+/* A pipeline of chunks moves at its full rate only once it has filled, and NCCL cuts smaller chunks
+ * of smaller payloads: bytes in flight for each member in a node at the most. Fitted: 2.35 +- .37
+ * MB, one figure for rings on A100 and in-switch reduction on H100. */
+static const double nccl_fill_bytes = 2.35 * MEGA;
 
 static inline enum nccl_wire nccl_inside_wire(const struct group_shape *shape)
 {
@@ -99,6 +111,26 @@ static inline double nccl_inside_step_s(const struct group_shape *shape,
                                         enum nccl_algorithm algorithm, enum protocol protocol)
 {
     return nccl_step_s[nccl_inside_wire(shape)][algorithm][protocol] + shape->inside_latency_s;
+}
+
+/* Ends a plan whose latency_s holds its start and steps and whose ceiling is set: adds what fills
+ * first. `inside_steps` run over the node's own wires. */
+static inline void nccl_end_plan(const struct group_shape *shape, double inside_steps, double bytes,
+                                 enum protocol protocol, struct collective_plan *out)
+{
+    double members = shape->ranks_per_node;
+    if (protocol == PROTOCOL_LL) {
+        double piece = bytes / members;
+        out->latency_s += inside_steps * nccl_ll_ramp_s * piece / (piece + nccl_ll_half_bytes);
+    }
+    if (protocol != PROTOCOL_LL && members > 1.0) {
+        double fill = nccl_fill_bytes * members;
+        out->latency_s += fill * bytes / (bytes + fill) / out->cap_bytes_per_s;
+    }
+    if (protocol != PROTOCOL_LL && shape->nodes > 1) {
+        out->latency_s += shape->transport_bulk_s;
+    }
+    out->time_s = out->latency_s + bytes / out->cap_bytes_per_s;
 }
 
 #endif

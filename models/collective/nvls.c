@@ -26,7 +26,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     }
     out->latency_s = nccl_nvls_base_s + shape->inside_latency_s;
     out->cap_bytes_per_s = shape->inside_bytes_per_s * nccl_nvls_ratio / port_weight(op, shape);
-    out->time_s = out->latency_s + bytes / out->cap_bytes_per_s;
+    nccl_end_plan(shape, 1.0, bytes, protocol, out);
     return true;
 }
 

@@ -72,7 +72,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                      (steps - outside) * nccl_inside_step_s(shape, NCCL_RING, protocol) +
                      outside * nccl_net_step_s(shape, NCCL_RING, protocol);
     out->cap_bytes_per_s = rate_ceiling(op, shape, protocol);
-    out->time_s = out->latency_s + bytes / out->cap_bytes_per_s;
+    nccl_end_plan(shape, steps - outside, bytes, protocol, out);
     return true;
 }
 

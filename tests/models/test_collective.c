@@ -132,6 +132,59 @@ static void check_port(const struct collective_kind *kind, enum comm_op op,
     }
 }
 
+/* Latency grows with the payload, never by more than the payload's own time under Simple and LL128,
+ * and within a bound: so time per byte falls and large payloads reach the ceiling. */
+static void check_fill(const struct collective_kind *kind, enum comm_op op,
+                       const struct group_shape *shape, const struct load *load)
+{
+    (void)load;
+    for (int p = 0; p < PROTOCOL_COUNT; p++) {
+        struct collective_plan empty, last, plan;
+        if (!kind->plan(op, shape, 0.0, (enum protocol)p, &empty)) {
+            continue;
+        }
+        last = empty;
+        for (double bytes = KIB; bytes <= 64 * GIB; bytes *= 2) {
+            assert_true(kind->plan(op, shape, bytes, (enum protocol)p, &plan));
+            double fill_s = plan.latency_s - empty.latency_s;
+            assert_true(plan.latency_s >= last.latency_s);
+            assert_true(plan.cap_bytes_per_s == empty.cap_bytes_per_s);
+            assert_true(p == PROTOCOL_LL || fill_s <= bytes / plan.cap_bytes_per_s * (1 + slack));
+            assert_true(plan.time_s / bytes <= last.time_s / (bytes / 2) * (1 + slack));
+            last = plan;
+        }
+        assert_true(last.latency_s - empty.latency_s <= 0.01 * last.time_s);
+    }
+}
+
+static void test_fill(void **state)
+{
+    (void)state;
+    for_all(check_fill);
+}
+
+/* A transport's bulk latency: once, across nodes, and not for LL. */
+static void test_bulk_latency(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ring", "tree", "hierarchical", "nvls"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        for (int p = 0; p < PROTOCOL_COUNT; p++) {
+            const struct collective_kind *kind = collective_find(names[i]);
+            struct group_shape shape = shape_of(strcmp(names[i], "nvls") == 0 ? 1 : 4, 8, true);
+            struct collective_plan without, with;
+            if (!kind->plan(COMM_ALL_REDUCE, &shape, 1 * MIB, (enum protocol)p, &without)) {
+                continue;
+            }
+            shape.transport_bulk_s = 1 * MILLISECOND;
+            assert_true(kind->plan(COMM_ALL_REDUCE, &shape, 1 * MIB, (enum protocol)p, &with));
+            bool waits = shape.nodes > 1 && p != PROTOCOL_LL;
+            double added_s = waits ? 1 * MILLISECOND : 0;
+            assert_true(fabs(with.latency_s - without.latency_s - added_s) < 1e-12);
+        }
+    }
+}
+
 static void test_received(void **state)
 {
     (void)state;
@@ -239,6 +292,8 @@ int main(void)
         cmocka_unit_test(test_received),
         cmocka_unit_test(test_ceiling),
         cmocka_unit_test(test_port),
+        cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_bulk_latency),
         cmocka_unit_test(test_ring_border),
         cmocka_unit_test(test_ring_exchange),
         cmocka_unit_test(test_tuner_is_the_minimum),

@@ -36,6 +36,34 @@ static unsigned fill_bucket(struct stage *s, double added, double *elements)
     return full > BUCKETS_MAX ? BUCKETS_MAX : (unsigned)full;
 }
 
+/* Software that does not communicate in place copies between the tensors and the buffer of the
+ * collective, one copy at a time, beside compute. Returns the op to wait for. */
+static uint32_t copy_buffer(struct stage *s, double bytes, enum phase phase, uint32_t wait)
+{
+    double rate = s->l->c->software.dp_copy_bytes_per_s;
+    if (rate <= 0.0 || bytes <= 0.0) {
+        return wait;
+    }
+    double moved = 2.0 * bytes; /* read and written */
+    struct op_kernel row = {"copy buffer", bytes / rate, 0.0, moved};
+    struct op_cost cost = {
+        .gpu_s = bytes / rate, .peak_s = moved / s->l->c->gpu.hbm_bytes_per_s, .bytes = moved};
+    struct op op = {
+        .kind = OP_COMPUTE,
+        .stream = STREAM_COPY,
+        .phase = (uint8_t)phase,
+        .cost = program_cost(s->w, &cost, &row, 1),
+        .wait = {wait, OP_NONE},
+        .microbatch = s->microbatch,
+        .layer = s->layer,
+        .chunk = s->chunk,
+        .name = (uint16_t)program_name(s->w, "copy buffer"),
+        .host = program_host(s->w, s->l->launch_s),
+    };
+    s->streams |= 1u << STREAM_COPY;
+    return program_op(s->w, op);
+}
+
 /* Reduces gradients over the replicas; returns nothing, the streams remember their last op. */
 static void reduce(struct stage *s, double elements)
 {
@@ -46,6 +74,7 @@ static void reduce(struct stage *s, double elements)
         enum comm_op what = l->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
         wait = s->scatter_last =
             stage_transfer(s, STREAM_DP, what, bytes, PHASE_GRADIENTS, "reduce gradients", wait);
+        wait = s->scatter_last = copy_buffer(s, bytes, PHASE_GRADIENTS, wait);
     }
     if (l->replicas > l->reducers) {
         s->replicate_last =
@@ -72,10 +101,12 @@ static void begin_gathers(struct stage *s)
         for (unsigned k = 0; k < full; k++) {
             gather = stage_transfer(s, STREAM_DP, COMM_ALL_GATHER, elements * s->l->weight_bytes,
                                     PHASE_PARAMETERS, "gather parameters", OP_NONE);
+            gather = copy_buffer(s, elements * s->l->weight_bytes, PHASE_PARAMETERS, gather);
         }
         if (last && s->bucket > 0.0) {
             gather = stage_transfer(s, STREAM_DP, COMM_ALL_GATHER, s->bucket * s->l->weight_bytes,
                                     PHASE_PARAMETERS, "gather parameters", OP_NONE);
+            gather = copy_buffer(s, s->bucket * s->l->weight_bytes, PHASE_PARAMETERS, gather);
             s->bucket = 0.0;
         }
         /* A unit whose end lies in the open bucket waits for the bucket that closes next. */
@@ -143,6 +174,7 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t step)
     uint32_t wait = step >= s->history_room ? s->history[step % s->history_room] : OP_NONE;
     g->gather = stage_transfer(s, STREAM_GATHER, COMM_ALL_GATHER, g->gathered * s->l->weight_bytes,
                                PHASE_PARAMETERS, "gather weights", wait);
+    g->gather = copy_buffer(s, g->gathered * s->l->weight_bytes, PHASE_PARAMETERS, g->gather);
     memory_gather(s, g);
 }
 
@@ -328,8 +360,10 @@ void data_step_end(struct stage *s)
     update(s, elements);
     s->flags = sync ? OP_HOST_SYNC : 0;
     if (gathers) {
-        stage_transfer(s, STREAM_DP, COMM_ALL_GATHER, stage_elements(s, 1) * l->weight_bytes,
-                       PHASE_PARAMETERS, "gather parameters", s->last);
+        uint32_t op =
+            stage_transfer(s, STREAM_DP, COMM_ALL_GATHER, stage_elements(s, 1) * l->weight_bytes,
+                           PHASE_PARAMETERS, "gather parameters", s->last);
+        copy_buffer(s, stage_elements(s, 1) * l->weight_bytes, PHASE_PARAMETERS, op);
     }
     s->flags = 0;
 }

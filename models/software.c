@@ -98,6 +98,9 @@ const struct param software_params[] = {
      "16-bit gradients live beside the accumulated ones."},
     {"gradients", PARAM_CHOICE, AT(gradients), 0, 0, "tensor", gradient_layout_names,
      "Gradients are one flat buffer that is kept, or tensors that come and go."},
+    {"dp_copy_bandwidth", PARAM_BANDWIDTH, AT(dp_copy_bytes_per_s), 0, PETA, "0GB/s", NULL,
+     "Rate at which the whole buffer of a data-parallel collective is packed or unpacked, on a "
+     "stream of its own; 0: collectives work in place."},
     {"interference", PARAM_RATIO, AT(interference_ratio), 0, 0.99, "0", NULL,
      "Share of compute speed lost while data-parallel traffic runs beside it."},
     {"fsdp_prefetch", PARAM_COUNT, AT(fsdp_prefetch), 0, 1000, "1", NULL,

@@ -68,6 +68,7 @@ struct software_profile {
     double gradient_kept_bytes;   /* of an accumulated gradient element (2 or 4) */
     bool gradient_copy;           /* bf16 gradients live beside the accumulated ones */
     int gradients;                /* enum gradient_layout */
+    double dp_copy_bytes_per_s;   /* pack and unpack the buffers of dp collectives; 0: in place */
     double interference_ratio;    /* share of compute speed lost while dp traffic runs beside it */
     uint64_t fsdp_prefetch;       /* units gathered ahead */
     bool fsdp_reshard;            /* parameters are freed after the forward of a unit */

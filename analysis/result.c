@@ -1,5 +1,7 @@
 #include "analysis/result.h"
 
+#include "sim/pool.h"
+
 #include <math.h>
 
 /* Far below a nanosecond, far above the rounding of sums of seconds. */
@@ -67,15 +69,27 @@ static void trace_class(const struct step *step, uint32_t rank_class, struct res
     arena_rewind(arena, mark);
 }
 
+struct stream_reader {
+    const struct step *step;
+    struct result_stream *streams;
+};
+
+static void read_streams(void *context, size_t index)
+{
+    const struct stream_reader *reader = context;
+    trace_class(reader->step, (uint32_t)index, reader->streams + index * STREAM_COUNT);
+}
+
 static void gather_streams(const struct step *step, struct result *out)
 {
     uint32_t class_count = step->symmetry.rank_class_count;
     out->class_streams =
         ARENA_ARRAY(sim_arena(step->sim), struct result_stream, (size_t)class_count * STREAM_COUNT);
+    struct stream_reader reader = {step, out->class_streams};
+    pool_run(step_threads(step), class_count, read_streams, &reader);
     for (uint32_t i = 0; i < class_count; i++) {
         struct result_stream *mine = out->class_streams + (size_t)i * STREAM_COUNT;
         double share = (double)step->symmetry.ranks[i].rank_count / (double)step->rank_count;
-        trace_class(step, i, mine);
         for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
             const struct result_stream *one = &mine[stream];
             struct result_stream *sum = &out->streams[stream];

@@ -6,6 +6,7 @@
 #include "models/lower.h"
 #include "sim/check.h"
 #include "sim/digest.h"
+#include "sim/pool.h"
 #include "sim/units.h"
 
 enum {
@@ -101,27 +102,42 @@ static uint64_t track_digest(const struct step *s, uint32_t class_index)
     return digest;
 }
 
-static void gather_digest(struct arena *arena, struct step *s)
+/* Classes are read apart from each other, each result at its own index: any number of threads gives
+ * the same. Folded steps are too small to be worth a thread. */
+unsigned step_threads(const struct step *s)
 {
-    uint64_t *track = ARENA_ARRAY(arena, uint64_t, s->symmetry.rank_class_count);
-    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
-        track[i] = track_digest(s, i);
-    }
-    for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++) {
-        s->digest = digest_join(s->digest, rank, track[s->symmetry.class_of_rank[rank]]);
-    }
+    const uint64_t worth_threads = 1u << 22;
+    return s->op_count > worth_threads ? pool_threads_available() : 1;
 }
 
-static void gather_breakdown(struct arena *arena, struct step *s)
+struct class_reader {
+    const struct step *step;
+    uint64_t *track;
+};
+
+static void read_class(void *context, size_t index)
 {
-    size_t bytes = sizeof *s->class_breakdown_s * s->symmetry.rank_class_count;
-    s->class_breakdown_s = arena_alloc(arena, bytes, _Alignof(double));
-    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
-        double *parts = s->class_breakdown_s[i];
-        worker_breakdown(s->worker, i, s->step_s, parts);
+    const struct class_reader *reader = context;
+    const struct step *s = reader->step;
+    reader->track[index] = track_digest(s, (uint32_t)index);
+    worker_breakdown(s->worker, (uint32_t)index, s->step_s, s->class_breakdown_s[index]);
+}
+
+/* Digest of all ranks and breakdown of the mean one. */
+static void gather_classes(struct arena *arena, struct step *s)
+{
+    uint32_t count = s->symmetry.rank_class_count;
+    struct class_reader reader = {s, ARENA_ARRAY(arena, uint64_t, count)};
+    s->class_breakdown_s =
+        arena_alloc(arena, sizeof *s->class_breakdown_s * count, _Alignof(double));
+    pool_run(step_threads(s), count, read_class, &reader);
+    for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++) {
+        s->digest = digest_join(s->digest, rank, reader.track[s->symmetry.class_of_rank[rank]]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
         double share = (double)s->symmetry.ranks[i].rank_count / (double)s->symmetry.rank_count;
         for (unsigned part = 0; part < PART_COUNT; part++) {
-            s->breakdown_s[part] += share * parts[part];
+            s->breakdown_s[part] += share * s->class_breakdown_s[i][part];
         }
     }
     s->bubble_ratio = s->breakdown_s[PART_BUBBLE] / s->step_s;
@@ -197,8 +213,7 @@ static bool play_time(struct arena *arena, const struct configuration *c,
     s->class_count = s->symmetry.rank_class_count;
     s->event_count = sim_event_count(s->sim);
     s->op_count = worker_op_count(s->worker);
-    gather_digest(arena, s);
-    gather_breakdown(arena, s);
+    gather_classes(arena, s);
     gather_rates(c, s);
     return true;
 }

@@ -50,6 +50,8 @@ struct step {
 bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
               struct error *error);
 void step_destroy(struct step *step);
+/* How many threads are worth reading this step's classes with: 1 for small ones. */
+unsigned step_threads(const struct step *step);
 /* The smallest legal number of GPUs of this kind on which the state fits (exact parameters, usable
  * HBM): tries layouts from small to large; 0 when more than `limit`, STEP_MINIMUM_UNKNOWN when
  * there are too many layouts to try. */

@@ -31,7 +31,8 @@ static const char *const columns[] = {
 static void read_run(struct cells *c, struct validate_run *run)
 {
     validate_run_read(c, run);
-    bool interleaved = strcmp(run->schedule, schedule_interleaved.name) == 0;
+    const struct schedule_kind *kind = schedule_find(run->schedule);
+    bool interleaved = kind != NULL && kind->interleaved;
     run->pp = cells_count(c, "stages", 1);
     run->dp = 1;
     run->microbatch = cells_count(c, "microbatch_size", 1);

@@ -1,0 +1,75 @@
+/* checkpoint_kind.h - the contract of a checkpoint policy: what a save blocks, when it is durable,
+ * what it survives, and how long it takes to come back from it.
+ *
+ * Adding one: a file, a row in checkpoint_list.h, a line in models/CMakeLists.txt. A policy is a
+ * pure writer of levels; the player `job` saves, commits, loses and loads them. */
+#ifndef ORRERY_MODELS_CHECKPOINT_CHECKPOINT_KIND_H
+#define ORRERY_MODELS_CHECKPOINT_CHECKPOINT_KIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/error.h"
+#include "sim/param.h"
+
+/* What a stored copy outlives, each including the ones before. */
+enum survival {
+    SURVIVES_PROCESS, /* host memory: gone with its node */
+    SURVIVES_NODE,    /* peer memory, replicated: gone when a domain of nodes goes */
+    SURVIVES_DOMAIN   /* storage of its own */
+};
+/* One place that checkpoints are kept in, with the times that the player `storage` found. */
+struct checkpoint_tier {
+    const char *name;
+    int survival;
+    double write_s;        /* of the slowest rank, from the memory above it (see storage.h) */
+    double load_s;         /* back into HBM, of the slowest rank */
+    double slowdown_ratio; /* of a step while a write goes on in the background; 1: none */
+};
+enum {
+    CHECKPOINT_LEVEL_MAX = 4
+};
+struct checkpoint_level {
+    const char *tier;
+    int survival;
+    uint64_t every;        /* saved at each so many-th checkpoint, from 1 */
+    double stall_s;        /* training stands still so long */
+    double persist_s;      /* after the stall, until the copy is durable; 0: durable at its end */
+    double slowdown_ratio; /* of steps during persist_s, >= 1 */
+    double load_s;
+};
+struct checkpoint_plan {
+    struct checkpoint_level levels[CHECKPOINT_LEVEL_MAX]; /* from the fastest to the safest */
+    unsigned level_count; /* 0: nothing is saved, a failure loses all */
+    bool every_step;      /* the interval is one step, whatever is asked */
+};
+struct checkpoint_kind {
+    const char *name, *doc;
+    const struct param *options; /* into kind_options, by index */
+    unsigned option_count;
+    unsigned tiers_min, tiers_max;
+    const char *default_storage; /* tiers joined by '+': "host+pfs" */
+    /* `snapshot_s`: HBM to host memory, of the slowest rank. `tiers` in the user's order, checked
+     * against tiers_min and tiers_max. */
+    void (*plan)(const struct kind_options *options, double snapshot_s,
+                 const struct checkpoint_tier *tiers, unsigned tier_count,
+                 struct checkpoint_plan *out);
+    /* The interval that minimises the expected time has a closed form (one level). */
+    bool closed_optimum;
+};
+
+#define X(name) extern const struct checkpoint_kind checkpoint_##name;
+#include "models/checkpoint/checkpoint_list.h"
+#undef X
+extern const struct checkpoint_kind *const checkpoint_kinds[];
+extern const unsigned checkpoint_kind_count;
+const struct checkpoint_kind *checkpoint_find(const char *name); /* or NULL */
+
+/* Optimal work between two saves, in seconds (reliability.md; J. T. Daly, Future Generation
+ * Computer Systems 22, 2006): exact by Lambert W, and the two classical approximations. `stall_s`
+ * is what a save blocks, `mtbf_s` of the job. */
+double checkpoint_optimum_s(double stall_s, double mtbf_s);
+double checkpoint_young_s(double stall_s, double mtbf_s);
+double checkpoint_daly_s(double stall_s, double mtbf_s);
+
+#endif

@@ -1,0 +1,40 @@
+/* failure_kind.h - the contract of a failure law: when units of one cause fail.
+ *
+ * Adding one: a file, a row in failure_list.h, a line in models/CMakeLists.txt. A law is a pure
+ * writer: it tells the life of one unit; the fleet (models/fleet.h) keeps ages and draws. */
+#ifndef ORRERY_MODELS_FAILURE_FAILURE_KIND_H
+#define ORRERY_MODELS_FAILURE_FAILURE_KIND_H
+
+#include <stdbool.h>
+
+#include "sim/error.h"
+#include "sim/param.h"
+
+struct failure_kind {
+    const char *name, *doc;
+    const struct param *options; /* into kind_options, by index */
+    unsigned option_count;
+    /* False with a sentence when these options cannot be. */
+    bool (*check)(const struct kind_options *options, struct error *error);
+    /* Failures come from a list of moments, not from a law (see failure_cause.trace). */
+    bool replays;
+    /* The rate of a unit does not depend on its age: life_s and residual_s are not asked. */
+    bool memoryless;
+    /* Life of a new unit, and what is left of one met at a random moment: quantiles at `u`. */
+    double (*life_s)(const struct kind_options *options, double mtbf_s, double u);
+    double (*residual_s)(const struct kind_options *options, double mtbf_s, double u);
+    /* Lemons: a share of the nodes whose units of this cause fail `factor` times as often (0, 1
+     * where there are none). NULL: none. The mtbf is that of the other nodes. */
+    void (*lemons)(const struct kind_options *options, double *share_ratio, double *factor);
+    /* Probability that a node of the struck domain goes down with it, 1 where NULL. */
+    double (*hit_ratio)(const struct kind_options *options);
+};
+
+#define X(name) extern const struct failure_kind failure_##name;
+#include "models/failure/failure_list.h"
+#undef X
+extern const struct failure_kind *const failure_kinds[];
+extern const unsigned failure_kind_count;
+const struct failure_kind *failure_find(const char *name); /* or NULL */
+
+#endif

@@ -1,0 +1,47 @@
+/* fleet.h - who fails when: the failures of all units of a job, one after the other.
+ *
+ * The clock of the fleet is exposed time: it runs only while failures can strike. Units keep their
+ * age; at a failure only the struck unit is renewed. Nodes may leave the job (repair) and others
+ * join (spares); the clocks of units outside stand still. Nothing is drawn before it is needed:
+ * the units of a cause that have not failed yet are drawn in the order of their failures (order
+ * statistics of uniforms), so a replication costs its failures, not its units.
+ *
+ * The draws of a cause depend on (seed, cause name) alone, not on what the job makes of them: the
+ * same seed gives the same failures to every policy under comparison. */
+#ifndef ORRERY_MODELS_FLEET_H
+#define ORRERY_MODELS_FLEET_H
+
+#include "models/job_spec.h"
+#include "sim/arena.h"
+
+struct fleet;
+struct fleet_event {
+    double at_s;    /* exposed time */
+    uint32_t cause; /* index in job_spec.causes */
+    uint32_t unit;  /* number of the unit in the fleet; UNIT_JOB: 0 */
+    uint32_t node; /* physical node of the unit, or the first of its domain; UNIT_JOB: UINT32_MAX */
+    uint32_t
+        node_count;  /* nodes from `node` on that may go down (domain); ask fleet_hit for each */
+    uint64_t number; /* of this cause, from 0: key of further draws about this failure */
+    double repair_s; /* given by a trace; < 0: by the law */
+};
+/* Physical nodes: 0 .. spec->nodes - 1 stand in the job at first, then spec->recovery.spares. */
+struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uint64_t seed);
+/* The next failure at or after the last taken one; false when none comes before `limit_s`. Pure
+ * look: stays the same until fleet_take, fleet_leave or fleet_join. */
+bool fleet_next(struct fleet *fleet, double limit_s, struct fleet_event *out);
+/* The failure has happened: its unit is renewed. */
+void fleet_take(struct fleet *fleet, const struct fleet_event *event);
+/* A node leaves or joins the job at this exposed time. */
+void fleet_leave(struct fleet *fleet, uint32_t node, double exposed_s);
+void fleet_join(struct fleet *fleet, uint32_t node, double exposed_s);
+/* Does this node of the domain go down with it? */
+bool fleet_hit(const struct fleet *fleet, const struct fleet_event *event, uint32_t node);
+/* A uniform number in (0, 1) that belongs to this failure and purpose ("repair", "detect"). */
+double fleet_uniform(const struct fleet *fleet, const struct fleet_event *event,
+                     const char *purpose);
+/* Mean time between failures that stop the job, all its nodes in place, stationary ages:
+ * 1 / sum(units / mtbf); lemons counted; INFINITY without failures. */
+double fleet_job_mtbf_s(const struct job_spec *spec);
+
+#endif

@@ -1,0 +1,85 @@
+/* job.h - the player of weeks: steps, checkpoints, failures, recovery, until the work is done.
+ *
+ * Between two events of the outside world (a failure, a repair, maintenance, the end) steps and
+ * checkpoints advance in closed form; a law test holds that equal to event by event. One
+ * replication costs its failures: memory is bounded by the cluster. The transition table of its
+ * states stands at the top of job.c. Wall time is tiled by the badput classes to a relative 1e-9.
+ *
+ * A step's time is looked up by condition (models/condition.h). Failures strike by exposed time
+ * (models/fleet.h). Work since the newest checkpoint that survives the failure is lost: it moves
+ * from `useful` to `lost_work`, and so do the slow steps in it. */
+#ifndef ORRERY_MODELS_JOB_H
+#define ORRERY_MODELS_JOB_H
+
+#include "models/condition.h"
+#include "models/fleet.h"
+#include "models/job_spec.h"
+
+/* Where wall time goes; interface.md names them. */
+#define BADPUT_CLASSES(X)                                                                          \
+    X(useful, "steps whose result was kept, at full speed")                                        \
+    X(checkpoint, "standing still while a checkpoint is taken")                                    \
+    X(lost_work, "steps that a failure undid")                                                     \
+    X(detect, "until the failure was noticed")                                                     \
+    X(restart, "from there to the first step: the chain, loading, warm-up")                        \
+    X(wait, "for a spare or a repair")                                                             \
+    X(degraded, "what slow parts, missing replicas and background writes added to kept steps")     \
+    X(maintenance, "planned")                                                                      \
+    X(idle, "the work was done before the time was up")
+enum badput_class {
+#define X(name, doc) BADPUT_##name,
+    BADPUT_CLASSES(X)
+#undef X
+    BADPUT_COUNT
+};
+extern const char *const badput_names[BADPUT_COUNT], *const badput_docs[BADPUT_COUNT];
+
+/* One interruption, told when the job runs again (or the run ends). */
+struct interruption {
+    double at_s;                /* wall clock */
+    uint32_t cause, node, unit; /* of job_spec.causes; node UINT32_MAX: none */
+    uint64_t step;              /* that it struck */
+    double lost_s, lost_steps;
+    double links_s[RESTART_LINK_COUNT];
+    double wait_s, load_s;
+    double resumed_at_s; /* < 0: the run ended before */
+    unsigned level;      /* of the checkpoint that it came back from; UINT_MAX: from the start */
+    uint32_t strikes;    /* further failures that struck the recovery; their links are summed in */
+    bool spare_taken, others_went_on;
+};
+struct saved { /* one durable checkpoint */
+    double at_s, stall_s;
+    uint64_t step;
+    unsigned level;
+};
+/* Told as it happens, for `run`; any may be NULL. Steps that are fast-forwarded tell no saves
+ * unless `saves` is set, which costs their number. */
+struct job_observer {
+    void *context;
+    void (*interruption)(void *context, const struct interruption *interruption);
+    void (*saves)(void *context, const struct saved *saved);
+    /* Wall time from `begin` to `end` belonged to this class (before lost work is taken back). */
+    void (*span)(void *context, double begin_s, double end_s, enum badput_class of);
+};
+struct job_result {
+    double wall_s;
+    double badput_s[BADPUT_COUNT];                     /* sums to wall_s */
+    double restart_link_s[RESTART_LINK_COUNT], load_s; /* `detect` and `restart` by link */
+    double steps_completed;                            /* kept, in full steps' worth of tokens */
+    double tokens_completed;
+    uint64_t failures, interruptions, checkpoints, spares_taken, rollbacks_past_corrupt;
+    double goodput, ettr;
+    double ettr_worst_hour;    /* lowest sliding one-hour share of useful + degraded; NAN: < 1 h */
+    double cost_usd, energy_j; /* NAN: prices or power not known */
+    bool finished;             /* the work was done */
+};
+/* One replication. `by_cause`: spec->cause_count counters, or NULL. `step_by_step` plays every step
+ * and checkpoint as an event of its own (for the law test). */
+void job_run(const struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
+             bool step_by_step, const struct job_observer *observer, uint64_t *by_cause,
+             struct job_result *out);
+/* Fills checkpoint.interval_s where it is to be optimal: the closed form of the policy, or the best
+ * of simulated replications with common random numbers (golden section over log interval). */
+void job_optimal_interval(struct job_spec *spec, struct condition_table *conditions, uint64_t seed);
+
+#endif

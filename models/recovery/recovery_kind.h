@@ -1,0 +1,56 @@
+/* recovery_kind.h - the contract of a recovery policy: what is done when something fails.
+ *
+ * Adding one: a file, a row in recovery_list.h, a line in models/CMakeLists.txt. A policy is a pure
+ * writer of one decision; the player `job` carries it out. */
+#ifndef ORRERY_MODELS_RECOVERY_RECOVERY_KIND_H
+#define ORRERY_MODELS_RECOVERY_RECOVERY_KIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The links of the chain from failure to running, in order. Loading and replay follow. */
+enum restart_link {
+    LINK_DETECT,
+    LINK_DIAGNOSE,
+    LINK_CORDON,
+    LINK_ALLOCATE,      /* find the node that stands in */
+    LINK_SCHEDULE,      /* the scheduler places the job again */
+    LINK_PROVISION,     /* boot and image of a cold node */
+    LINK_START,         /* processes, imports, CUDA contexts */
+    LINK_COMMUNICATORS, /* NCCL */
+    LINK_WARMUP,        /* after loading: compilation, data loader, first slow steps */
+    RESTART_LINK_COUNT
+};
+extern const char *const restart_link_names[RESTART_LINK_COUNT];
+
+/* What the policy sees of one failure. */
+struct recovery_situation {
+    bool hardware;                   /* some node must be replaced or repaired */
+    uint32_t nodes_lost;             /* that went down with it */
+    uint32_t nodes_short;            /* of the job, all told, this failure included */
+    uint32_t spares_free;            /* nodes that stand by */
+    uint32_t replicas_up;            /* data-parallel replicas without a lost node */
+    uint32_t replicas, replicas_min; /* configured, and the fewest to go on with */
+};
+struct recovery_decision {
+    uint32_t nodes_taken; /* from the spares */
+    bool wait;            /* for a repair: the job stands until nodes_short is filled */
+    bool shrink;          /* go on with the replicas that are up; rejoin after the repair */
+    bool others_go_on;    /* only the struck replica goes through the chain; no rollback */
+    bool links[RESTART_LINK_COUNT]; /* which links of the chain are walked */
+};
+struct recovery_kind {
+    const char *name, *doc;
+    bool has_spares;  /* recovery.spares means something */
+    bool spares_idle; /* they are powered and paid while they stand by */
+    void (*decide)(const struct recovery_situation *situation, struct recovery_decision *out);
+};
+
+#define X(name) extern const struct recovery_kind recovery_##name;
+#include "models/recovery/recovery_list.h"
+#undef X
+extern const struct recovery_kind *const recovery_kinds[];
+extern const unsigned recovery_kind_count;
+const struct recovery_kind *recovery_find(const char *name); /* or NULL */
+
+#endif

@@ -23,7 +23,7 @@ struct fleet_event {
     uint32_t
         node_count;  /* nodes from `node` on that may go down (domain); ask fleet_hit for each */
     uint64_t number; /* of this cause, from 0: key of further draws about this failure */
-    double repair_s; /* given by a trace; < 0: by the law */
+    double repair_s; /* given by a trace (0: a restart mends it); < 0: by the law */
 };
 /* Physical nodes: 0 .. spec->nodes - 1 stand in the job at first, then spec->recovery.spares. */
 struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uint64_t seed);

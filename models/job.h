@@ -56,6 +56,10 @@ struct saved { /* one durable checkpoint */
  * unless `saves` is set, which costs their number. */
 struct job_observer {
     void *context;
+    /* Every failure that struck, also those during a recovery, in order. `repair_s`: of its node,
+     * as drawn or given; 0: a restart mends it. With it a trace of the run can be written that
+     * gives the same run (trace_event). */
+    void (*failure)(void *context, const struct fleet_event *event, double at_s, double repair_s);
     void (*interruption)(void *context, const struct interruption *interruption);
     void (*saves)(void *context, const struct saved *saved);
     /* Wall time from `begin` to `end` belonged to this class (before lost work is taken back). */

@@ -25,11 +25,11 @@ enum failure_effect {
 };
 extern const char *const failure_effect_names[];
 
-/* One moment of a trace, from the start of the run. */
+/* One moment of a trace, in exposed time (wall clock less what failures cannot strike). */
 struct trace_event {
     double at_s;
-    uint32_t unit;     /* number of the unit, by failure_cause.unit */
-    double repair_s;   /* < 0: by the cause's law */
+    uint32_t unit;     /* number of the unit, by failure_cause.unit; spares follow the job's */
+    double repair_s;   /* whole repair of its node; 0: a restart mended it; < 0: by the laws */
     const char *cause; /* for the record */
 };
 struct failure_cause {

@@ -1,9 +1,10 @@
 /* catalogue.h - the named hardware, models and software: YAML files in the binary, or in a folder.
  *
- * A file is a mapping from entry names to keys. Beside the keys of its family's table an entry has
- * `doc`, `sources` and `errors`, which describe it. A file of a folder is parsed when it is first
- * asked for, of one in the binary only the entries that are asked for; what is wrong in it is
- * reported like a problem of the scenario, at its own place. */
+ * A file is a mapping from entry names to keys; those of a fleet are `causes`, a list of what a
+ * scenario's `failures` may hold, those of a storage tier are its table's. Beside the keys of its
+ * family's table an entry has `doc`, `sources` and `errors`, which describe it. A file of a folder
+ * is parsed when it is first asked for, of one in the binary only the entries that are asked for;
+ * what is wrong in it is reported like a problem of the scenario, at its own place. */
 #ifndef ORRERY_SCENARIOS_CATALOGUE_H
 #define ORRERY_SCENARIOS_CATALOGUE_H
 

@@ -94,7 +94,7 @@ struct builder {
     uint32_t *key, *next; /* scratch, [rank_count + 1] */
 };
 
-static uint32_t gpu_of(const struct configuration *c, uint32_t rank)
+uint32_t layout_gpu(const struct configuration *c, uint32_t rank)
 {
     if (c->layout.placement == PLACEMENT_PACKED) {
         return rank;
@@ -273,7 +273,7 @@ static void place_ranks(struct arena *arena, struct builder *b)
     b->rank_of_gpu = ARENA_ARRAY(arena, uint32_t, b->gpu_count);
     memset(b->rank_of_gpu, 0xff, sizeof *b->rank_of_gpu * b->gpu_count);
     for (uint32_t rank = 0; rank < out->rank_count; rank++) {
-        uint32_t gpu = out->gpu_of_rank[rank] = gpu_of(b->c, rank);
+        uint32_t gpu = out->gpu_of_rank[rank] = layout_gpu(b->c, rank);
         CHECK(b->rank_of_gpu[gpu] == GROUP_NONE);
         b->rank_of_gpu[gpu] = rank;
     }

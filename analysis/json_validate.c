@@ -1,44 +1,21 @@
 /* The document orrery.validate/1. */
-#include <jansson.h>
-#include <math.h>
-
+#include "analysis/json_parts.h"
 #include "analysis/validate_report.h"
-#include "analysis/version.h"
 #include "sim/check.h"
-
-static json_t *number(bool known, double value)
-{
-    return known && isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *text(const char *value)
-{
-    json_t *string = value != NULL ? json_string(value) : NULL;
-    return string != NULL ? string : json_null();
-}
-
-static json_t *count(uint64_t value)
-{
-    return json_integer((json_int_t)value);
-}
-
-static void set(json_t *object, const char *key, json_t *value)
-{
-    CHECK(value != NULL && json_object_set_new(object, key, value) == 0);
-}
 
 static json_t *row_object(const struct validate_row *row, const char *metric,
                           const struct validate_value *value)
 {
     json_t *o = json_object();
-    set(o, "row_id", text(row->id));
-    set(o, "source", text(row->source));
-    set(o, "quality", text(quality_names[row->quality]));
-    set(o, "metric", text(metric));
-    set(o, "predicted", number(value->has_predicted && !row->refused, value->predicted));
-    set(o, "measured", number(value->has_measured, value->measured));
-    set(o, "refused", json_boolean(row->refused));
-    set(o, "note", text(row->note));
+    json_set(o, "row_id", json_text(row->id));
+    json_set(o, "source", json_text(row->source));
+    json_set(o, "quality", json_text(quality_names[row->quality]));
+    json_set(o, "metric", json_text(metric));
+    json_set(o, "predicted",
+             json_number_if(value->has_predicted && !row->refused, value->predicted));
+    json_set(o, "measured", json_number_if(value->has_measured, value->measured));
+    json_set(o, "refused", json_boolean(row->refused));
+    json_set(o, "note", json_text(row->note));
     return o;
 }
 
@@ -53,7 +30,7 @@ static json_t *rows_array(const struct validation *v)
             double error = 0.0;
             bool known = validate_row_error(row, m, &error);
             json_t *o = row_object(row, v->kind->metrics[m], &row->values[m]);
-            set(o, "error", number(known, error));
+            json_set(o, "error", json_number_if(known, error));
             json_array_append_new(array, o);
         }
         if (row->measured == VERDICT_NONE)
@@ -61,7 +38,7 @@ static json_t *rows_array(const struct validation *v)
         struct validate_value oom = {row->predicted != VERDICT_NONE, true,
                                      row->predicted == VERDICT_OOM, row->measured == VERDICT_OOM};
         json_t *o = row_object(row, validate_oom_metric, &oom);
-        set(o, "error", json_null());
+        json_set(o, "error", json_null());
         json_array_append_new(array, o);
     }
     return array;
@@ -70,12 +47,12 @@ static json_t *rows_array(const struct validation *v)
 static json_t *score_object(const struct score *s)
 {
     json_t *o = json_object();
-    set(o, "count", count((uint64_t)s->count));
-    set(o, "median_ape", number(true, s->median_ape));
-    set(o, "mean_ape", number(true, s->mean_ape));
-    set(o, "p90_ape", number(true, s->p90_ape));
-    set(o, "bias", number(true, s->bias));
-    set(o, "within_10", number(true, s->within_10));
+    json_set(o, "count", json_count((uint64_t)s->count));
+    json_set(o, "median_ape", json_number(s->median_ape));
+    json_set(o, "mean_ape", json_number(s->mean_ape));
+    json_set(o, "p90_ape", json_number(s->p90_ape));
+    json_set(o, "bias", json_number(s->bias));
+    json_set(o, "within_10", json_number(s->within_10));
     return o;
 }
 
@@ -84,35 +61,35 @@ static json_t *metrics_object(const struct validation *v, const struct source_sc
     json_t *o = json_object();
     for (unsigned m = 0; m < validate_metric_count(v->kind); m++) {
         json_t *metric = json_object();
-        set(metric, "clean", score_object(&s->metrics[m][0]));
-        set(metric, "noisy", score_object(&s->metrics[m][1]));
-        set(o, v->kind->metrics[m], metric);
+        json_set(metric, "clean", score_object(&s->metrics[m][0]));
+        json_set(metric, "noisy", score_object(&s->metrics[m][1]));
+        json_set(o, v->kind->metrics[m], metric);
     }
-    set(o, "refused", count(s->refused));
+    json_set(o, "refused", json_count(s->refused));
     return o;
 }
 
 static json_t *confusion_object(const struct confusion *c)
 {
     json_t *o = json_object();
-    set(o, "true_positive", count(c->true_positive));
-    set(o, "false_positive", count(c->false_positive));
-    set(o, "true_negative", count(c->true_negative));
-    set(o, "false_negative", count(c->false_negative));
-    set(o, "accuracy", number(true, c->accuracy));
-    set(o, "precision", number(true, c->precision));
-    set(o, "recall", number(true, c->recall));
+    json_set(o, "true_positive", json_count(c->true_positive));
+    json_set(o, "false_positive", json_count(c->false_positive));
+    json_set(o, "true_negative", json_count(c->true_negative));
+    json_set(o, "false_negative", json_count(c->false_negative));
+    json_set(o, "accuracy", json_number(c->accuracy));
+    json_set(o, "precision", json_number(c->precision));
+    json_set(o, "recall", json_number(c->recall));
     return o;
 }
 
 static json_t *choice_object(const struct choice *c)
 {
     json_t *o = json_object();
-    set(o, "groups", count((uint64_t)c->groups));
-    set(o, "median_regret", number(true, c->median_regret));
-    set(o, "p90_regret", number(true, c->p90_regret));
-    set(o, "median_spearman", number(true, c->median_spearman));
-    set(o, "top1", number(true, c->top1));
+    json_set(o, "groups", json_count((uint64_t)c->groups));
+    json_set(o, "median_regret", json_number(c->median_regret));
+    json_set(o, "p90_regret", json_number(c->p90_regret));
+    json_set(o, "median_spearman", json_number(c->median_spearman));
+    json_set(o, "top1", json_number(c->top1));
     return o;
 }
 
@@ -125,7 +102,8 @@ static void set_source(json_t *object, const char *name, json_t *value)
 
 void json_validate(const struct validation *v, const struct scores *scores, FILE *out)
 {
-    json_t *o = json_object(), *sources = json_object(), *oom = json_object();
+    json_t *o = json_document("orrery.validate/1", NULL), *sources = json_object();
+    json_t *oom = json_object();
     json_t *oom_sources = json_object(), *layouts = json_object(), *chosen = json_object();
     for (unsigned i = 0; i < scores->source_count; i++) {
         const struct source_score *s = &scores->sources[i];
@@ -133,27 +111,20 @@ void json_validate(const struct validation *v, const struct scores *scores, FILE
         set_source(oom_sources, s->name, confusion_object(&s->oom));
         set_source(chosen, s->name, choice_object(&s->choice));
     }
-    set(o, "schema", text("orrery.validate/1"));
-    set(o, "version", text(ORRERY_VERSION));
-    set(o, "scenario", json_null());
-    set(o, "seed", json_null());
-    set(o, "digest", json_null());
-    set(o, "file", text(v->csv->path));
-    set(o, "kind", text(v->kind->name));
-    set(o, "rows", rows_array(v));
-    set(o, "refused", count(scores->all.refused));
-    set(o, "sources", sources);
-    set(o, "metrics", metrics_object(v, &scores->all));
-    set(o, "all_clean", score_object(&scores->all.metrics[0][0]));
-    set(o, "all_noisy", score_object(&scores->all.metrics[0][1]));
-    set(o, "macro_clean", score_object(&scores->macro_clean));
-    set(oom, "all", confusion_object(&scores->all.oom));
-    set(oom, "sources", oom_sources);
-    set(o, "oom", oom);
-    set(layouts, "all", choice_object(&scores->all.choice));
-    set(layouts, "sources", chosen);
-    set(o, "layouts", layouts);
-    json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', out);
-    json_decref(o);
+    json_set(o, "file", json_text(v->csv->path));
+    json_set(o, "kind", json_text(v->kind->name));
+    json_set(o, "rows", rows_array(v));
+    json_set(o, "refused", json_count(scores->all.refused));
+    json_set(o, "sources", sources);
+    json_set(o, "metrics", metrics_object(v, &scores->all));
+    json_set(o, "all_clean", score_object(&scores->all.metrics[0][0]));
+    json_set(o, "all_noisy", score_object(&scores->all.metrics[0][1]));
+    json_set(o, "macro_clean", score_object(&scores->macro_clean));
+    json_set(oom, "all", confusion_object(&scores->all.oom));
+    json_set(oom, "sources", oom_sources);
+    json_set(o, "oom", oom);
+    json_set(layouts, "all", choice_object(&scores->all.choice));
+    json_set(layouts, "sources", chosen);
+    json_set(o, "layouts", layouts);
+    json_print(o, out);
 }

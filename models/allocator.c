@@ -32,8 +32,13 @@ struct block {
     uint8_t pool;
     bool used, alive;
 };
+struct place { /* of a free block in its pool's order, with its key at hand */
+    double bytes;
+    uint64_t address;
+    uint32_t row;
+};
 struct pool {
-    uint32_t *order;
+    struct place *order;
     uint32_t count, capacity;
     uint32_t tail; /* expandable: the last block of the one segment */
 };
@@ -45,6 +50,7 @@ struct allocator {
     struct pool pools[POOL_COUNT];
     double limit_bytes, allocated_bytes, reserved_bytes, short_bytes;
     uint64_t next_address;
+    uint64_t changes;
     bool expandable;
 };
 
@@ -101,48 +107,46 @@ static void block_drop(struct allocator *a, uint32_t row)
     a->spare = row;
 }
 
-/* Does block x stand before a (bytes, address) key? */
-static bool before(const struct block *x, double bytes, uint64_t address)
-{
-    return x->bytes < bytes || (x->bytes == bytes && x->address < address);
-}
-
 /* First place in the pool's order whose block is at least the key. */
-static uint32_t order_find(const struct allocator *a, const struct pool *pool, double bytes,
-                           uint64_t address)
+static uint32_t order_find(const struct pool *pool, double bytes, uint64_t address)
 {
-    uint32_t low = 0, high = pool->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (before(&a->blocks[pool->order[middle]], bytes, address)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    uint32_t low = 0, count = pool->count;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        const struct place *x = &pool->order[low + half];
+        bool before = (x->bytes < bytes) | ((x->bytes == bytes) & (x->address < address));
+        low = before ? low + half + 1 : low;
+        count = before ? count - half - 1 : half;
     }
     return low;
 }
 
 static void order_add(struct allocator *a, uint32_t row)
 {
-    struct pool *pool = &a->pools[a->blocks[row].pool];
+    const struct block *b = &a->blocks[row];
+    struct pool *pool = &a->pools[b->pool];
     if (pool->count == pool->capacity) {
         pool->order =
             grow(a->arena, pool->order, sizeof *pool->order, pool->count, &pool->capacity);
     }
-    uint32_t at = order_find(a, pool, a->blocks[row].bytes, a->blocks[row].address);
+    uint32_t at = order_find(pool, b->bytes, b->address);
     memmove(&pool->order[at + 1], &pool->order[at], (pool->count - at) * sizeof *pool->order);
-    pool->order[at] = row;
+    pool->order[at] = (struct place){b->bytes, b->address, row};
     pool->count++;
+}
+
+static void order_remove_at(struct pool *pool, uint32_t at)
+{
+    pool->count--;
+    memmove(&pool->order[at], &pool->order[at + 1], (pool->count - at) * sizeof *pool->order);
 }
 
 static void order_remove(struct allocator *a, uint32_t row)
 {
     struct pool *pool = &a->pools[a->blocks[row].pool];
-    uint32_t at = order_find(a, pool, a->blocks[row].bytes, a->blocks[row].address);
-    CHECK(at < pool->count && pool->order[at] == row);
-    pool->count--;
-    memmove(&pool->order[at], &pool->order[at + 1], (pool->count - at) * sizeof *pool->order);
+    uint32_t at = order_find(pool, a->blocks[row].bytes, a->blocks[row].address);
+    CHECK(at < pool->count && pool->order[at].row == row);
+    order_remove_at(pool, at);
 }
 
 static double page_bytes(unsigned pool)
@@ -171,9 +175,9 @@ static void release_pages(struct allocator *a, unsigned name)
 {
     struct pool *pool = &a->pools[name];
     double page = page_bytes(name);
-    while (pool->count > 0 && a->blocks[pool->order[pool->count - 1]].bytes >= page) {
-        uint32_t row = pool->order[pool->count - 1];
-        order_remove(a, row);
+    while (pool->count > 0 && pool->order[pool->count - 1].bytes >= page) {
+        uint32_t row = pool->order[pool->count - 1].row;
+        order_remove_at(pool, pool->count - 1);
         double unmapped = floor(a->blocks[row].bytes / page) * page;
         a->reserved_bytes -= unmapped;
         a->blocks[row].bytes -= unmapped;
@@ -191,10 +195,10 @@ static void release_segments(struct allocator *a, unsigned name)
     struct pool *pool = &a->pools[name];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < pool->count; i++) {
-        uint32_t row = pool->order[i];
+        uint32_t row = pool->order[i].row;
         const struct block *b = &a->blocks[row];
         if (b->previous != NO_BLOCK || b->next != NO_BLOCK) {
-            pool->order[kept++] = row;
+            pool->order[kept++] = pool->order[i];
             continue;
         }
         a->reserved_bytes -= b->bytes;
@@ -205,6 +209,7 @@ static void release_segments(struct allocator *a, unsigned name)
 
 static void release_cached(struct allocator *a)
 {
+    a->changes++;
     for (unsigned name = 0; name < POOL_COUNT; name++) {
         if (a->expandable) {
             release_pages(a, name);
@@ -224,6 +229,7 @@ static bool reserve(struct allocator *a, double bytes)
         return false;
     }
     a->reserved_bytes += bytes;
+    a->changes++;
     return true;
 }
 
@@ -330,11 +336,11 @@ uint32_t allocator_take(struct allocator *a, double bytes)
     double size = round_up(bytes < 1.0 ? 1.0 : bytes, block_round_bytes);
     uint8_t name = size <= small_limit_bytes ? POOL_SMALL : POOL_LARGE;
     struct pool *pool = &a->pools[name];
-    uint32_t at = order_find(a, pool, size, 0);
+    uint32_t at = order_find(pool, size, 0);
     uint32_t row;
     if (at < pool->count) {
-        row = pool->order[at];
-        order_remove(a, row);
+        row = pool->order[at].row;
+        order_remove_at(pool, at);
     } else {
         row = a->expandable ? range_grow(a, name, size) : segment_new(a, name, size);
         if (row == NO_BLOCK) {
@@ -387,6 +393,16 @@ double allocator_block_bytes(const struct allocator *a, uint32_t row)
     return a->blocks[row].bytes;
 }
 
+uint64_t allocator_block_address(const struct allocator *a, uint32_t row)
+{
+    return a->blocks[row].address;
+}
+
+uint64_t allocator_changes(const struct allocator *a)
+{
+    return a->changes;
+}
+
 bool allocator_take_outside(struct allocator *a, double bytes)
 {
     if (!reserve(a, bytes)) {
@@ -400,6 +416,7 @@ void allocator_give_outside(struct allocator *a, double bytes)
 {
     a->allocated_bytes -= bytes;
     a->reserved_bytes -= bytes;
+    a->changes++;
 }
 
 double allocator_allocated_bytes(const struct allocator *a)

@@ -25,6 +25,11 @@ struct allocator *allocator_create(struct arena *arena, double limit_bytes, bool
 uint32_t allocator_take(struct allocator *allocator, double bytes);
 void allocator_give(struct allocator *allocator, uint32_t block);
 double allocator_block_bytes(const struct allocator *allocator, uint32_t block); /* rounded */
+/* Names the place of a block: blocks in use at once have different ones. */
+uint64_t allocator_block_address(const struct allocator *allocator, uint32_t block);
+/* Grows whenever segments or pages are taken or given back. Between two moments with the same
+ * number the blocks in use tell all: what is free is the rest of the same segments. */
+uint64_t allocator_changes(const struct allocator *allocator);
 /* Bytes that do not go through the pools (CUDA context, NCCL): lowers what may be reserved. */
 bool allocator_take_outside(struct allocator *allocator, double bytes);
 void allocator_give_outside(struct allocator *allocator, double bytes);

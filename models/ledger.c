@@ -1,14 +1,17 @@
 /* Invariants:
  * 1. A tensor number names at most one live block at a time.
  * 2. held = sum of rounded bytes of live blocks by tenant; their sum is the allocated curve.
- * 3. After a failure nothing more is played. */
+ * 3. After a failure nothing more is played.
+ * 4. blocks = sum of the hashes of live blocks: equal sums, equal blocks under equal tensors. */
 #include "models/ledger.h"
 
 #include <string.h>
 
 #include "models/allocator.h"
+#include "models/ledger_passes.h"
 #include "models/program.h"
 #include "sim/check.h"
+#include "sim/random.h"
 
 const char *const tenant_names[TENANT_COUNT] = {
     "weights",   "gradients",     "master",  "moments",       "activations",
@@ -32,6 +35,7 @@ struct player {
     double held[TENANT_COUNT];
     struct ledger_result *out;
     double outside_bytes;
+    uint64_t blocks;
     struct ledger_point *points;
     uint32_t point_count;
     double allocated_at_peak_bytes;
@@ -49,6 +53,13 @@ static uint32_t tensor_bound(const struct program *program)
         bound = t > bound ? t : bound;
     }
     return bound;
+}
+
+static uint64_t live_hash(const struct player *p, const struct ledger_entry *e)
+{
+    const struct live *live = &p->live[e->tensor];
+    uint64_t address = live->outside ? 1 : allocator_block_address(p->allocator, live->block);
+    return random_hash((uint64_t)e->tensor << 32 ^ (uint64_t)live->bytes, address);
 }
 
 static bool allocate(struct player *p, const struct ledger_entry *e)
@@ -72,6 +83,7 @@ static bool allocate(struct player *p, const struct ledger_entry *e)
     }
     live->alive = true;
     p->held[live->tenant] += live->bytes;
+    p->blocks += live_hash(p, e);
     return true;
 }
 
@@ -81,6 +93,7 @@ static void release(struct player *p, const struct ledger_entry *e)
     CHECK(live->alive);
     live->alive = false;
     p->held[live->tenant] -= live->bytes;
+    p->blocks -= live_hash(p, e);
     if (live->outside) {
         allocator_give_outside(p->allocator, live->bytes);
         p->outside_bytes -= live->bytes;
@@ -126,11 +139,10 @@ static void note_failure(struct player *p, const struct ledger_entry *e, uint32_
     p->out->tenants[TENANT_FRAGMENTATION] = f->reserved_bytes - f->allocated_bytes;
 }
 
-static bool play(struct player *p, const struct ledger_entry *entries, uint32_t count,
+static bool play(struct player *p, const struct ledger_entry *entries, uint32_t begin, uint32_t end,
                  uint32_t step)
 {
-    p->point_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         const struct ledger_entry *e = &entries[i];
         if ((e->flags & LEDGER_FIRST_STEP) && step != STEP_FIRST) {
             continue;
@@ -150,6 +162,35 @@ static bool play(struct player *p, const struct ledger_entry *entries, uint32_t 
     return true;
 }
 
+/* Without points, passes that repeat what has just been played change nothing and are left out. */
+static bool play_step(struct player *p, const struct ledger_entry *entries,
+                      struct ledger_passes *passes, uint32_t step)
+{
+    p->point_count = 0;
+    for (uint32_t i = 0; i < passes->count;) {
+        struct ledger_pass *pass = &passes->passes[i];
+        pass->before = (struct ledger_moment){p->blocks, allocator_changes(p->allocator)};
+        uint32_t repeated = p->points == NULL ? ledger_passes_repeat(passes, i) : 0;
+        if (repeated == 0 && !play(p, entries, pass->begin, pass->end, step)) {
+            return false;
+        }
+        i += repeated > 0 ? repeated : 1;
+    }
+    return true;
+}
+
+static void play_all(struct player *p, struct arena *arena, const struct program *program)
+{
+    if (!play(p, program->setup, 0, program->setup_count, STEP_SETUP)) {
+        return;
+    }
+    p->out->allocated_after_setup_bytes = allocator_allocated_bytes(p->allocator);
+    struct ledger_passes passes = ledger_passes_cut(arena, program->ledger, program->ledger_count);
+    if (play_step(p, program->ledger, &passes, STEP_FIRST)) {
+        play_step(p, program->ledger, &passes, STEP_LATER);
+    }
+}
+
 void ledger_play(struct arena *arena, const struct program *program,
                  const struct ledger_limits *limits, bool points, struct ledger_result *out)
 {
@@ -161,12 +202,7 @@ void ledger_play(struct arena *arena, const struct program *program,
     struct arena_mark mark = arena_mark(arena);
     p.allocator = allocator_create(arena, limits->usable_bytes, limits->expandable_segments);
     p.live = ARENA_ARRAY(arena, struct live, tensor_bound(program) + 1);
-    if (play(&p, program->setup, program->setup_count, STEP_SETUP)) {
-        out->allocated_after_setup_bytes = allocator_allocated_bytes(p.allocator);
-        if (play(&p, program->ledger, program->ledger_count, STEP_FIRST)) {
-            play(&p, program->ledger, program->ledger_count, STEP_LATER);
-        }
-    }
+    play_all(&p, arena, program);
     out->outside_bytes = p.outside_bytes;
     out->points = p.points;
     out->point_count = p.point_count;

@@ -29,10 +29,13 @@ struct condition_table;
  * cluster cannot be built, the job does not fit in memory). */
 struct condition_table *condition_create(const struct configuration *c, struct error *error);
 void condition_destroy(struct condition_table *table);
-/* Seconds of a step in this condition. Thread-safe. */
+/* Seconds of a step in this condition. Thread-safe. With replicas missing each of the others keeps
+ * its microbatches, so a step has fewer tokens (fewer than `dp` may miss). A slow unit stands at
+ * the first tensor rank of its stage, several of a stage in different replicas. nic_share_ratio
+ * narrows every NIC. */
 double condition_step_s(struct condition_table *table, const struct condition *condition);
 unsigned condition_count(const struct condition_table *table); /* conditions simulated so far */
-/* A table with one entry, for tests and closed forms: every step takes step_s / speed_left. */
+/* For tests and closed forms: every step takes step_s / (smallest slow ratio x nic_share_ratio). */
 struct condition_table *condition_fixed(double step_s);
 extern const struct condition condition_ideal;
 

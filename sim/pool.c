@@ -1,6 +1,7 @@
 #include "sim/pool.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <uv.h>
 
 #include "sim/check.h"
@@ -47,4 +48,33 @@ void pool_run(unsigned threads, size_t count, pool_work_fn *call, void *context)
     work_through(&work);
     for (unsigned i = 0; i < helper_count; i++)
         CHECK(uv_thread_join(&helpers[i]) == 0);
+}
+
+struct pool_lock {
+    uv_mutex_t mutex;
+};
+
+struct pool_lock *pool_lock_create(void)
+{
+    struct pool_lock *lock = malloc(sizeof *lock);
+    CHECK(lock != NULL && uv_mutex_init(&lock->mutex) == 0);
+    return lock;
+}
+
+void pool_lock_destroy(struct pool_lock *lock)
+{
+    if (lock == NULL)
+        return;
+    uv_mutex_destroy(&lock->mutex);
+    free(lock);
+}
+
+void pool_lock_take(struct pool_lock *lock)
+{
+    uv_mutex_lock(&lock->mutex);
+}
+
+void pool_lock_give(struct pool_lock *lock)
+{
+    uv_mutex_unlock(&lock->mutex);
 }

@@ -18,17 +18,23 @@ enum survival {
     SURVIVES_NODE,    /* peer memory, replicated: gone when a domain of nodes goes */
     SURVIVES_DOMAIN   /* storage of its own */
 };
+extern const char *const survival_names[]; /* NULL-ended: process, node, domain */
+
 /* One place that checkpoints are kept in, with the times that the player `storage` found. */
 struct checkpoint_tier {
     const char *name;
     int survival;
-    double write_s;        /* of the slowest rank, from the memory above it (see storage.h) */
+    bool host_memory;      /* a snapshot ends there: no write follows it */
+    double write_s;        /* of the slowest rank, from HBM (see storage.h) */
     double load_s;         /* back into HBM, of the slowest rank */
     double slowdown_ratio; /* of a step while a write goes on in the background; 1: none */
 };
 enum {
     CHECKPOINT_LEVEL_MAX = 4
 };
+/* At checkpoint number n, from 1, the levels whose `every` divides n are saved, with the state of
+ * the moment at which the save begins. Training stands still for the sum of their stalls; the copy
+ * of a level is durable persist_s after that. */
 struct checkpoint_level {
     const char *tier;
     int survival;
@@ -43,18 +49,23 @@ struct checkpoint_plan {
     unsigned level_count; /* 0: nothing is saved, a failure loses all */
     bool every_step;      /* the interval is one step, whatever is asked */
 };
+struct checkpoint_pace {
+    double snapshot_s; /* HBM to host memory, of the slowest rank */
+    double step_s;     /* of the undisturbed job */
+};
 struct checkpoint_kind {
     const char *name, *doc;
     const struct param *options; /* into kind_options, by index */
     unsigned option_count;
     unsigned tiers_min, tiers_max;
-    const char *default_storage; /* tiers joined by '+': "host+pfs" */
-    /* `snapshot_s`: HBM to host memory, of the slowest rank. `tiers` in the user's order, checked
-     * against tiers_min and tiers_max. */
-    void (*plan)(const struct kind_options *options, double snapshot_s,
+    const char *default_storage; /* tiers joined by '+': "host+pfs"; "" for none */
+    bool background;             /* it writes while training runs */
+    /* `tiers` in the user's order, as many as tiers_min and tiers_max allow. */
+    void (*plan)(const struct kind_options *options, const struct checkpoint_pace *pace,
                  const struct checkpoint_tier *tiers, unsigned tier_count,
                  struct checkpoint_plan *out);
-    /* The interval that minimises the expected time has a closed form (one level). */
+    /* The interval that minimises the expected time has a closed form, as long as the plan has one
+     * level. */
     bool closed_optimum;
 };
 
@@ -67,9 +78,21 @@ const struct checkpoint_kind *checkpoint_find(const char *name); /* or NULL */
 
 /* Optimal work between two saves, in seconds (reliability.md; J. T. Daly, Future Generation
  * Computer Systems 22, 2006): exact by Lambert W, and the two classical approximations. `stall_s`
- * is what a save blocks, `mtbf_s` of the job. */
+ * is what a save blocks, `mtbf_s` of the job (INFINITY: no failures, and so no saves). A save that
+ * blocks nothing is best taken all the time: 0. What a save does in the background moves the
+ * expected time by a factor and leaves the optimum where it is. */
 double checkpoint_optimum_s(double stall_s, double mtbf_s);
 double checkpoint_young_s(double stall_s, double mtbf_s);
 double checkpoint_daly_s(double stall_s, double mtbf_s);
+
+/* For kinds that write in the background. A save takes a snapshot of the state: a copy to host
+ * memory, or what the caps of a tier in host memory make of it. Of that, the part `hidden_ratio`
+ * runs beside the forward and backward passes of the next step, which leave the state as it is, as
+ * far as it fits into one step; the rest blocks. Tiers are then written one after the other, the
+ * safer ones last. Writes levels in that order, each for every checkpoint; where the kind changes
+ * `every`, the first stays 1 and each is a multiple of the one before. */
+void checkpoint_write_behind(const struct checkpoint_pace *pace, double hidden_ratio,
+                             const struct checkpoint_tier *tiers, unsigned tier_count,
+                             struct checkpoint_plan *out);
 
 #endif

@@ -113,11 +113,37 @@ static void test_simulations_do_not_meet(void **state)
         assert_true(alone[i] != 0 && alone[i] != alone[i - 1]);
 }
 
+struct tally {
+    struct pool_lock *lock;
+    size_t sum; /* not atomic: the lock alone keeps it */
+};
+
+static void add(void *context, size_t index)
+{
+    struct tally *tally = context;
+    for (unsigned i = 0; i < 100; i++) {
+        pool_lock_take(tally->lock);
+        tally->sum += index;
+        pool_lock_give(tally->lock);
+    }
+}
+
+static void test_lock_excludes(void **state)
+{
+    (void)state;
+    struct tally tally = {pool_lock_create(), 0};
+    pool_run(8, COUNT, add, &tally);
+    assert_int_equal(tally.sum, (size_t)100 * COUNT * (COUNT - 1) / 2);
+    pool_lock_destroy(tally.lock);
+    pool_lock_destroy(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_index_once),
         cmocka_unit_test(test_simulations_do_not_meet),
+        cmocka_unit_test(test_lock_excludes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

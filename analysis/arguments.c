@@ -7,6 +7,7 @@
 
 #include "analysis/format.h"
 #include "scenarios/names.h"
+#include "scenarios/quantity.h"
 
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
 const char *const export_format_names[] = {"chrome", "csv", "svg", NULL};
@@ -100,6 +101,27 @@ static void take_set(struct reader *r, const struct option *o, const char *value
     }
 }
 
+static void take_vary(struct reader *r, const struct option *o, const char *value)
+{
+    if (r->out->vary_count == ARGUMENT_VARY_MAX) {
+        problem(r, o, value, "too many --vary options");
+    } else {
+        r->out->varies[r->out->vary_count++] = value;
+    }
+}
+
+static void take_ratio(struct reader *r, const struct option *o, const char *value, double *target)
+{
+    struct quantity quantity;
+    char why[QUANTITY_TEXT_MAX];
+    bool good = quantity_read(PARAM_RATIO, value, value, &quantity, why);
+    if (!good || quantity.number <= 0.0 || quantity.number >= 1.0) {
+        problem(r, o, value, "expected a share between 0 and 1, as in 0.5% or 0.005");
+        return;
+    }
+    *target = quantity.number;
+}
+
 static void take_factor(struct reader *r, const struct option *o, const char *value, double *target)
 {
     char *end;
@@ -140,8 +162,14 @@ static void take_value(struct reader *r, const struct option *o, const char *val
     case OPTION_CHOICE:
         take_choice(r, o, value, (int *)(void *)(base + o->offset));
         break;
+    case OPTION_RATIO:
+        take_ratio(r, o, value, (double *)(void *)(base + o->offset));
+        break;
     case OPTION_SET:
         take_set(r, o, value);
+        break;
+    case OPTION_VARY:
+        take_vary(r, o, value);
         break;
     }
     if (o->given_offset != OPTION_NO_OFFSET) {

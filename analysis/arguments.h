@@ -13,6 +13,7 @@
 
 enum {
     ARGUMENT_SET_MAX = 256,
+    ARGUMENT_VARY_MAX = 8,
     ARGUMENT_POSITIONAL_MAX = 4
 };
 enum detail {
@@ -37,11 +38,14 @@ struct arguments {
     unsigned positional_count;
     const char *sets[ARGUMENT_SET_MAX];
     unsigned set_count;
-    const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source;
-    uint64_t seed, gpus, rank, limit, threads, worst;
-    double max_db_bytes, min_bytes, max_bytes, factor;
+    const char *varies[ARGUMENT_VARY_MAX];
+    unsigned vary_count;
+    const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
+        *objective;
+    uint64_t seed, gpus, rank, limit, threads, worst, seeds;
+    double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio;
     int detail, format;
-    bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv;
+    bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume;
 };
 
 enum option_type {
@@ -51,7 +55,9 @@ enum option_type {
     OPTION_SIZE,   /* 8, 64k, 8GiB; double bytes */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* one of `choices`; int */
-    OPTION_SET     /* K=V, may be repeated; appends to sets */
+    OPTION_RATIO,  /* 0.5%, 0.005; above 0 and below 1; double */
+    OPTION_SET,    /* K=V, may be repeated; appends to sets */
+    OPTION_VARY    /* K=VALUES, may be repeated; appends to varies */
 };
 #define OPTION_NO_OFFSET SIZE_MAX
 struct option {

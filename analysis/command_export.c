@@ -1,10 +1,7 @@
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "analysis/command.h"
 #include "analysis/export.h"
 #include "analysis/format.h"
+#include "analysis/output.h"
 #include "scenarios/names.h"
 
 static const struct option options[] = {
@@ -58,33 +55,20 @@ static int write_format(const struct arguments *arguments, struct query *query, 
     return good ? EXIT_OK : EXIT_TROUBLE;
 }
 
-/* Writes beside the final name and renames, so that a failure leaves no half file. */
 static int write_file(const struct arguments *arguments, struct query *query,
                       struct session *session)
 {
-    char partial[4096];
-    int length = snprintf(partial, sizeof partial, "%s.partial", arguments->output);
-    session_hold(session);
-    FILE *out = length < (int)sizeof partial ? fopen(partial, "wb") : NULL;
-    int why = length < (int)sizeof partial ? errno : ENAMETOOLONG;
-    session_guard(session, out != NULL ? partial : NULL);
-    if (out == NULL) {
-        fprintf(session->notes, "orrery export: cannot write %s: %s\n", arguments->output,
-                strerror(why));
+    struct output output;
+    struct error error = {""};
+    if (!output_begin(&output, session, arguments->output, &error)) {
+        fprintf(session->notes, "orrery export: %s\n", error.text);
         return EXIT_TROUBLE;
     }
-    int code = write_format(arguments, query, out, session->notes);
-    bool written = fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
-    written = fclose(out) == 0 && written;
-    if (code == EXIT_OK && (!written || rename(partial, arguments->output) != 0)) {
-        fprintf(session->notes, "orrery export: cannot write %s: %s\n", arguments->output,
-                strerror(errno));
-        code = EXIT_TROUBLE;
+    int code = write_format(arguments, query, output.out, session->notes);
+    if (!output_end(&output, session, code == EXIT_OK, &error)) {
+        fprintf(session->notes, "orrery export: %s\n", error.text);
+        return EXIT_TROUBLE;
     }
-    if (code != EXIT_OK) {
-        unlink(partial);
-    }
-    session_guard(session, NULL);
     return code;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/format.h"
+#include "sim/units.h"
 
 enum {
     TICKS_WANTED = 6,
@@ -99,17 +100,19 @@ typedef void tick_fn(const struct plot *plot, double value);
 /* 1, 2 or 5 times a power of ten, so that about TICKS_WANTED of them fill the axis. */
 static void ticks_linear(const struct plot *plot, const struct plot_axis *axis, tick_fn *draw)
 {
+    const double rounding = 1e-9;
     double rough = (axis->high - axis->low) / TICKS_WANTED, power = pow(10.0, floor(log10(rough)));
     double step = rough / power < 1.5 ? power : rough / power < 3.5 ? 2.0 * power : 5.0 * power;
-    double first = ceil(axis->low / step - 1e-9);
-    for (double i = first; i * step <= axis->high + step * 1e-9; i++)
+    double first = ceil(axis->low / step - rounding);
+    for (double i = first; i * step <= axis->high + step * rounding; i++)
         draw(plot, i * step);
 }
 
 /* Times of a clock where the axis is time: people read 2 h, not 7.2 ks. */
-static const double clock_ticks[] = {1e-3,   1e-2,   0.1,    1.0,     2.0,     5.0,      10.0,
-                                     30.0,   60.0,   300.,   600.,    1800.,   3600.,    7200.,
-                                     14400., 43200., 86400., 259200., 864000., 2592000., 31557600.};
+static const double clock_ticks[] = {
+    1e-3,       1e-2,        0.1,          1.0,           2.0,           5.0,        10.0,
+    30.0,       MINUTE,      5.0 * MINUTE, 10.0 * MINUTE, 30.0 * MINUTE, HOUR,       2.0 * HOUR,
+    4.0 * HOUR, 12.0 * HOUR, DAY,          3.0 * DAY,     10.0 * DAY,    30.0 * DAY, YEAR};
 
 static void ticks_log(const struct plot *plot, const struct plot_axis *axis, tick_fn *draw)
 {

@@ -5,6 +5,7 @@
 --     select * from memory_peak;    the memory of each stage against the card
 --     select * from bubble;         how long each stage waited for the pipeline
 --     select * from link_util;      how busy the wires were
+--     select * from study_curve;    of a study: the objective at each point
 --     select * from doc;            what every table, view and column means
 --
 -- Times of the timeline are whole nanoseconds since the step began; `dur` is the difference of the
@@ -13,7 +14,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 1;
+pragma user_version = 2;
 
 create table meta (
     key text primary key,
@@ -224,6 +225,63 @@ create table badput (
     primary key (run, class)
 ) strict, without rowid;
 
+-- Filled by `orrery study`: points of a grid, replications by seed, what came out.
+create table study (
+    id integer primary key,
+    name text not null,
+    objective text not null,
+    larger_is_better integer not null,
+    base_seed integer not null,
+    seeds integer not null,
+    confidence_ratio real not null,
+    fingerprint text not null
+) strict;
+
+create table study_point (
+    study integer not null,
+    point integer not null,
+    label text not null,
+    replications integer not null,
+    fits integer not null,
+    interval_s real,
+    young_s real,
+    daly_s real,
+    exact_s real,
+    job_mtbf_s real,
+    stall_s real,
+    primary key (study, point)
+) strict, without rowid;
+
+create table study_value (
+    study integer not null,
+    point integer not null,
+    key text not null,
+    text text not null,
+    number real,
+    primary key (study, point, key)
+) strict, without rowid;
+
+create table study_raw (
+    study integer not null,
+    point integer not null,
+    seed integer not null,
+    metric integer not null,    -- string.id
+    value real
+) strict;
+
+create table study_summary (
+    study integer not null,
+    point integer not null,
+    metric text not null,
+    mean real,
+    low95 real,
+    high95 real,
+    p10 real,
+    p50 real,
+    p90 real,
+    primary key (study, point, metric)
+) strict, without rowid;
+
 -- What the reader should know: warnings, defaults that were taken, the ledger's failure, captions.
 create table message (
     id integer primary key,
@@ -366,3 +424,18 @@ select b.run as run, b.class as class, b.seconds as seconds,
        100.0 * b.seconds / (select sum(a.seconds) from badput a where a.run = b.run) as percent
 from badput b
 order by b.run, b.seconds desc;
+
+create view study_result as
+select p.label as point, r.seed as seed, n.text as metric, r.value as value, r.study as study
+from study_raw r
+join string n on n.id = r.metric
+join study_point p on p.study = r.study and p.point = r.point;
+
+create view study_curve as
+select p.label as point, s.metric as metric, s.mean as mean, s.low95 as low95, s.high95 as high95,
+       s.p10 as p10, s.p50 as p50, s.p90 as p90, p.replications as replications, s.study as study
+from study_summary s
+join study_point p on p.study = s.study and p.point = s.point
+join study u on u.id = s.study
+where s.metric = u.objective
+order by s.study, p.point;

@@ -10,6 +10,7 @@
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ struct interrupt {
     pthread_t thread;
     sigset_t signals;
     char path[PATH_BYTES]; /* "": nothing to remove */
+    atomic_bool soft, asked;
 };
 
 static void remove_guarded(struct interrupt *interrupt)
@@ -42,13 +44,25 @@ static void say(const char *text)
     (void)written; /* nobody is left to tell */
 }
 
+/* The first interrupt of a command that stops by itself. */
+static bool leave_word(struct interrupt *interrupt)
+{
+    if (!atomic_load(&interrupt->soft) || atomic_exchange(&interrupt->asked, true)) {
+        return false;
+    }
+    say("\nstopping as soon as the present point is done; again to stop at once\n");
+    return true;
+}
+
 static void *wait_for_signal(void *context)
 {
     struct interrupt *interrupt = context;
     int number = 0;
-    if (sigwait(&interrupt->signals, &number) != 0) {
-        return NULL;
-    }
+    do {
+        if (sigwait(&interrupt->signals, &number) != 0) {
+            return NULL;
+        }
+    } while (leave_word(interrupt));
     pthread_mutex_lock(&interrupt->lock);
     if (interrupt->path[0] != '\0') {
         remove_guarded(interrupt);
@@ -145,6 +159,16 @@ void session_guard(struct session *session, const char *path)
     session->held = false;
     snprintf(interrupt->path, sizeof interrupt->path, "%s", path != NULL ? path : "");
     pthread_mutex_unlock(&interrupt->lock);
+}
+
+void session_soften(struct session *session)
+{
+    atomic_store(&session->interrupt->soft, true);
+}
+
+bool session_interrupted(const struct session *session)
+{
+    return atomic_load(&session->interrupt->asked);
 }
 
 int session_end(struct session *session, int code)

@@ -25,6 +25,10 @@ int session_end(struct session *session, int code);
  * session_hold and the session_guard that follows it, interrupts wait: a file is made there. */
 void session_hold(struct session *session);
 void session_guard(struct session *session, const char *path);
+/* From now on the first interrupt only leaves word, for a command that can stop in good order; the
+ * second one ends the process as before. */
+void session_soften(struct session *session);
+bool session_interrupted(const struct session *session);
 /* "\033[1m" and the like, or "" without colour. */
 const char *session_bold(const struct session *session);
 const char *session_red(const struct session *session);

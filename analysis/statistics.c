@@ -1,7 +1,11 @@
 #include "analysis/statistics.h"
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int ascending(const void *a, const void *b)
 {
@@ -47,4 +51,60 @@ double statistics_spearman(struct arena *arena, const double *a, const double *b
         yy += y[i] * y[i];
     }
     return xx > 0.0 && yy > 0.0 ? xy / sqrt(xx * yy) : NAN;
+}
+
+double statistics_t95(double standard_error, size_t degrees_of_freedom)
+{
+    const double upper = 0.975;
+    if (degrees_of_freedom == 0)
+        return 0.0;
+    return standard_error * gsl_cdf_tdist_Pinv(upper, (double)degrees_of_freedom);
+}
+
+void statistics_summarise(struct arena *arena, const double *values, size_t count,
+                          struct summary *out)
+{
+    *out = (struct summary){count, NAN, NAN, NAN, NAN, NAN, NAN};
+    if (count == 0)
+        return;
+    struct arena_mark mark = arena_mark(arena);
+    double *sorted = ARENA_ARRAY(arena, double, count), half = 0.0;
+    memcpy(sorted, values, count * sizeof *values);
+    statistics_sort(sorted, count);
+    out->mean = gsl_stats_mean(sorted, 1, count);
+    if (count > 1)
+        half = statistics_t95(gsl_stats_sd_m(sorted, 1, count, out->mean) / sqrt((double)count),
+                              count - 1);
+    out->low95 = out->mean - half;
+    out->high95 = out->mean + half;
+    out->p10 = statistics_percentile(sorted, count, 0.1);
+    out->p50 = statistics_percentile(sorted, count, 0.5);
+    out->p90 = statistics_percentile(sorted, count, 0.9);
+    arena_rewind(arena, mark);
+}
+
+/* Normal equations of y = a + b z + c z^2 with z centred and scaled, which keeps them well
+ * conditioned. */
+double statistics_vertex(const double *x, const double *y, size_t count)
+{
+    enum {
+        TERMS = 3
+    };
+    if (count < TERMS)
+        return NAN;
+    double centre = gsl_stats_mean(x, 1, count), scale = gsl_stats_sd(x, 1, count);
+    double matrix[TERMS * TERMS] = {0.0}, right[TERMS] = {0.0}, solution[TERMS];
+    for (size_t i = 0; i < count; i++) {
+        double z = (x[i] - centre) / scale, powers[TERMS] = {1.0, z, z * z};
+        for (unsigned r = 0; r < TERMS; r++) {
+            right[r] += powers[r] * y[i];
+            for (unsigned c = 0; c < TERMS; c++)
+                matrix[r * TERMS + c] += powers[r] * powers[c];
+        }
+    }
+    gsl_matrix_view a = gsl_matrix_view_array(matrix, TERMS, TERMS);
+    gsl_vector_view b = gsl_vector_view_array(right, TERMS);
+    gsl_vector_view s = gsl_vector_view_array(solution, TERMS);
+    gsl_linalg_HH_solve(&a.matrix, &b.vector, &s.vector);
+    return solution[2] > 0.0 ? centre - scale * solution[1] / (2.0 * solution[2]) : NAN;
 }

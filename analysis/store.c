@@ -1,6 +1,6 @@
 /* Invariants:
- * 1. Exactly one transaction is open between store_open and store_finish; the schema and the row
- *    meta.complete = 0 were committed before it.
+ * 1. Exactly one transaction is open between store_open and store_finish; the schema, the row
+ *    meta.complete = 0 and what store_commit was called for were committed before it.
  * 2. `lock_fd` holds an exclusive flock on the partial file, so two writers never share one.
  * 3. After the first failure `failed` is set, `error` holds its sentence, and no row is written.
  * 4. Rows of a batch wait in memory until it is full or the store is finished. Ids given by the
@@ -53,7 +53,7 @@ struct batch {
     struct store_value values[BATCH_ROWS * BATCH_COLUMNS];
 };
 enum {
-    BATCHES = 2
+    BATCHES = 3
 };
 
 struct store {
@@ -210,7 +210,8 @@ static bool write_schema(struct store *store)
         good = prepare_insert(store, (enum store_table)table, 1, &store->insert[table]);
     }
     return good && prepare_batch(store, &store->batches[0], STORE_slice_raw) &&
-           prepare_batch(store, &store->batches[1], STORE_counter_raw);
+           prepare_batch(store, &store->batches[1], STORE_counter_raw) &&
+           prepare_batch(store, &store->batches[2], STORE_study_raw);
 }
 
 static void close_store(struct store *store)
@@ -392,6 +393,14 @@ bool store_good(const struct store *store)
     return !store->failed;
 }
 
+void store_commit(struct store *store)
+{
+    drain_batches(store);
+    if (!store->failed) {
+        execute(store, "commit; begin", "cannot commit");
+    }
+}
+
 static bool sync_folder(const char *path)
 {
     char folder[PATH_BYTES];
@@ -417,6 +426,18 @@ static bool publish(struct store *store)
     return true;
 }
 
+static enum store_outcome end(struct store *store, struct error *error)
+{
+    enum store_outcome outcome = !store->failed   ? STORE_GOOD
+                                 : store->limited ? STORE_LIMITED
+                                                  : STORE_FAILED;
+    if (store->failed) {
+        *error = store->error;
+    }
+    free_store(store);
+    return outcome;
+}
+
 enum store_outcome store_finish(struct store *store, struct error *error)
 {
     drain_batches(store);
@@ -433,12 +454,12 @@ enum store_outcome store_finish(struct store *store, struct error *error)
     if (!store->failed) {
         publish(store);
     }
-    enum store_outcome outcome = !store->failed   ? STORE_GOOD
-                                 : store->limited ? STORE_LIMITED
-                                                  : STORE_FAILED;
-    if (store->failed) {
-        *error = store->error;
-    }
-    free_store(store);
-    return outcome;
+    return end(store, error);
+}
+
+enum store_outcome store_leave(struct store *store, struct error *error)
+{
+    store_commit(store);
+    close_store(store);
+    return end(store, error);
 }

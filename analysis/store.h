@@ -62,7 +62,12 @@ static inline struct store_value store_text(const char *value)
     X(failure)                                                                                     \
     X(checkpoint)                                                                                  \
     X(badput)                                                                                      \
-    X(message)
+    X(message)                                                                                     \
+    X(study)                                                                                       \
+    X(study_point)                                                                                 \
+    X(study_value)                                                                                 \
+    X(study_raw)                                                                                   \
+    X(study_summary)
 enum store_table {
 #define X(name) STORE_##name,
     STORE_TABLES
@@ -82,14 +87,19 @@ const char *store_sqlite_version(void);
 enum store_outcome store_open(const char *path, double max_bytes, struct store **out,
                               struct error *error);
 const char *store_partial_path(const struct store *store);
-/* One row; `count` must be the number of columns of the table (a CHECK). Rows of slice_raw and
- * counter_raw go in by the batch and may hold no text (a CHECK). Returns how many rows the table
- * has now: its id, where the id column was given as null. */
+/* One row; `count` must be the number of columns of the table (a CHECK). Rows of slice_raw,
+ * counter_raw and study_raw go in by the batch and may hold no text (a CHECK). Returns how many
+ * rows the table has now: its id, where the id column was given as null. */
 int64_t store_row(struct store *store, enum store_table table, const struct store_value *values,
                   unsigned count);
 /* The number of a name in the table `string`; a new one when it was not met before. */
 int64_t store_string(struct store *store, const char *text);
 uint64_t store_row_count(const struct store *store);
+/* What was written so far outlives a kill: it stays in the partial file, which says complete = 0.
+ */
+void store_commit(struct store *store);
+/* Ends without finishing: commits, leaves the partial file under its name, and frees. */
+enum store_outcome store_leave(struct store *store, struct error *error);
 /* Has a row failed? Long writers ask now and then and stop early. */
 bool store_good(const struct store *store);
 /* Marks complete, commits, syncs, renames and frees. When something failed, the partial file is

@@ -23,7 +23,7 @@ static void write_metas(struct store *store, const struct result *result, enum d
     char seed[24], digest[24];
     snprintf(seed, sizeof seed, "%" PRIu64, result->scenario->configuration.seed);
     snprintf(digest, sizeof digest, "%016" PRIx64, result->step->digest);
-    write_meta(store, "schema", "orrery.db/1");
+    write_meta(store, "schema", "orrery.db/2");
     write_meta(store, "version", ORRERY_VERSION);
     write_meta(store, "scenario", result->scenario->name);
     write_meta(store, "path", result->scenario->path);

@@ -1,0 +1,27 @@
+/* output.h - a file of the user's naming, written beside its name and renamed when it is whole, so
+ * that a failure or Ctrl-C leaves no half file under the final name. */
+#ifndef ORRERY_ANALYSIS_OUTPUT_H
+#define ORRERY_ANALYSIS_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analysis/session.h"
+#include "sim/error.h"
+
+enum {
+    OUTPUT_PATH_MAX = 4096
+};
+struct output {
+    FILE *out;
+    const char *path; /* borrowed */
+    char partial[OUTPUT_PATH_MAX];
+};
+/* Opens PATH.partial under the session's guard. */
+bool output_begin(struct output *output, struct session *session, const char *path,
+                  struct error *error);
+/* Closes; renames when `keep` and everything was written, else removes. False with a sentence only
+ * when it was to be kept and could not. */
+bool output_end(struct output *output, struct session *session, bool keep, struct error *error);
+
+#endif

@@ -1,0 +1,208 @@
+#include "analysis/study.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/version.h"
+#include "sim/check.h"
+#include "sim/random.h"
+
+enum {
+    FIRST_BATCH = 32, /* replications before a confidence interval is believed */
+    SEEDS_MAX = 1000000,
+    VALUES_MAX = 64000000 /* replications of all points: half a GiB of metrics at most */
+};
+
+const struct study_metric_info study_metrics[METRIC_COUNT] = {
+#define X(name, weeks, larger, doc) {#name, doc, weeks, larger},
+    STUDY_METRICS(X)
+#undef X
+};
+
+int study_metric_find(const char *name)
+{
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        if (strcmp(study_metrics[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+const char *study_label(struct arena *arena, const struct study *study, size_t point)
+{
+    const char *label = "";
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        const struct vary *vary = &study->varies[k];
+        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        label = arena_format(arena, "%s%s%s=%s", label, k ? ", " : "", vary->key,
+                             vary->values[index].text);
+    }
+    return label;
+}
+
+static bool read_varies(struct study *study, struct error *error)
+{
+    const struct study_options *options = study->options;
+    if (options->vary_count > VARY_MAX)
+        return error_set(error, "at most %d keys are varied at a time", VARY_MAX);
+    for (unsigned k = 0; k < options->vary_count; k++) {
+        if (!vary_read(study->arena, options->varies[k], &study->varies[k], error))
+            return false;
+        for (unsigned j = 0; j < k; j++) {
+            if (strcmp(study->varies[j].key, study->varies[k].key) == 0)
+                return error_set(error, "--vary: %s is varied twice", study->varies[k].key);
+        }
+    }
+    study->vary_count = options->vary_count;
+    return vary_points(study->varies, study->vary_count, &study->point_count, error);
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = random_hash(hash, (unsigned char)*text);
+    return random_hash(hash, strlen(text));
+}
+
+/* What makes two studies the same: version, file, --set, --vary, seed. */
+static uint64_t fingerprint(const struct study *study, const struct scenario *scenario)
+{
+    const struct study_options *options = study->options;
+    uint64_t hash = mix_text(0, ORRERY_VERSION);
+    hash = mix_text(hash, scenario->text);
+    for (unsigned i = 0; i < options->scenario->set_count; i++)
+        hash = mix_text(hash, options->scenario->sets[i]);
+    for (unsigned k = 0; k < options->vary_count; k++)
+        hash = mix_text(hash, options->varies[k]);
+    return random_hash(hash, study->base_seed);
+}
+
+struct scenario *study_scenario(const struct study *study, size_t point, struct error *error)
+{
+    const struct scenario_options *base = study->options->scenario;
+    struct arena *scratch = arena_create();
+    const char **sets = ARENA_ARRAY(scratch, const char *, base->set_count + VARY_MAX);
+    struct scenario_options options = *base;
+    if (base->set_count > 0)
+        memcpy(sets, base->sets, base->set_count * sizeof *sets);
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        sets[options.set_count++] = arena_format(scratch, "%s=%s", study->varies[k].key,
+                                                 study->varies[k].values[index].text);
+    }
+    options.sets = sets;
+    struct scenario *scenario = scenario_read(study->options->path, NULL, 0, &options, error);
+    arena_destroy(scratch);
+    return scenario;
+}
+
+static bool check_point(const struct study *study, size_t point, FILE *notes, bool colour,
+                        struct error *error)
+{
+    struct scenario *scenario = study_scenario(study, point, error);
+    if (scenario == NULL)
+        return false;
+    bool good = scenario->error_count == 0;
+    if (!good) {
+        scenario_print_problems(scenario, notes, colour);
+        error_set(error, "%s: the scenario is rejected; nothing was run",
+                  study_label(study->arena, study, point));
+    } else if (scenario->counted_only) {
+        good = error_set(error, "a mixture of experts is counted by 'orrery memory', and not "
+                                "simulated in this version");
+    } else if (scenario->has_run != study->weeks) {
+        good = error_set(error, "%s: some points are runs of weeks (run:) and some single steps",
+                         study_label(study->arena, study, point));
+    }
+    scenario_destroy(scenario);
+    return good;
+}
+
+static bool read_base(struct study *study, struct error *error)
+{
+    struct scenario *first = study_scenario(study, 0, error);
+    if (first == NULL)
+        return false;
+    study->name = arena_text(study->arena, first->name);
+    study->base_seed = first->configuration.seed;
+    study->weeks = first->has_run;
+    study->fingerprint = fingerprint(study, first);
+    scenario_destroy(first);
+    return true;
+}
+
+static bool choose_objective(struct study *study, struct error *error)
+{
+    const char *asked = study->options->objective;
+    study->objective = study->weeks ? METRIC_goodput : METRIC_tokens_per_s;
+    if (asked == NULL)
+        return true;
+    int found = study_metric_find(asked);
+    if (found < 0 || study_metrics[found].weeks != study->weeks) {
+        const char *known = "";
+        for (unsigned i = 0; i < METRIC_COUNT; i++) {
+            if (study_metrics[i].weeks == study->weeks)
+                known = arena_format(study->arena, "%s %s", known, study_metrics[i].name);
+        }
+        return error_set(error, "--objective: this study has no such metric; it has%s", known);
+    }
+    study->objective = (enum study_metric)found;
+    return true;
+}
+
+bool study_plan(struct arena *arena, const struct study_options *options, struct study *out,
+                FILE *notes, bool colour, struct error *error)
+{
+    *out = (struct study){.arena = arena, .options = options};
+    if (options->seeds > SEEDS_MAX)
+        return error_set(error, "--seeds: at most %d", SEEDS_MAX);
+    if (!read_varies(out, error) || !read_base(out, error) || !choose_objective(out, error))
+        return false;
+    if ((double)out->point_count * (double)options->seeds > VALUES_MAX)
+        return error_set(error, "%zu points of %llu seeds are too many to keep; at most %d in all",
+                         out->point_count, (unsigned long long)options->seeds, VALUES_MAX);
+    for (size_t p = 0; p < out->point_count; p++) {
+        if (!check_point(out, p, notes, colour, error))
+            return false;
+    }
+    out->points = ARENA_ARRAY(arena, struct study_point, out->point_count);
+    return true;
+}
+
+double *study_column(struct arena *arena, const struct study_point *point, enum study_metric m)
+{
+    double *column = ARENA_ARRAY(arena, double, point->replications + 1);
+    for (size_t r = 0; r < point->replications; r++)
+        column[r] = point->values[r][m];
+    return column;
+}
+
+void study_summarise(struct arena *arena, const struct study_point *point, enum study_metric m,
+                     struct summary *out)
+{
+    struct arena_mark mark = arena_mark(arena);
+    double *column = study_column(arena, point, m);
+    size_t kept = 0;
+    for (size_t r = 0; r < point->replications; r++) {
+        if (isfinite(column[r]))
+            column[kept++] = column[r];
+    }
+    statistics_summarise(arena, column, kept, out);
+    arena_rewind(arena, mark);
+}
+
+/* Batches double, so that few intervals are looked at. */
+bool study_enough(const struct study *study, const struct study_point *point, size_t *target)
+{
+    size_t most = study->options->seeds, have = point->replications;
+    double wanted = study->options->confidence_ratio;
+    struct summary s;
+    *target = wanted > 0.0 && most > FIRST_BATCH ? FIRST_BATCH : most;
+    if (have < *target)
+        return false;
+    if (have >= most)
+        return true;
+    study_summarise(study->arena, point, study->objective, &s);
+    *target = 2 * have < most ? 2 * have : most;
+    return s.high95 - s.mean <= wanted * fabs(s.mean);
+}

@@ -3,6 +3,7 @@
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     hello="$SCENARIOS/hello-8-gpus.yaml"
+    long="$SCENARIOS/llama3-70b-64xh100.yaml" # its timeline fills megabytes
 }
 
 # expect CODE COMMAND...: runs it, stdout in out, stderr in err.

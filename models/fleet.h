@@ -20,9 +20,10 @@ struct fleet_event {
     uint32_t cause; /* index in job_spec.causes */
     uint32_t unit;  /* number of the unit in the fleet; UNIT_JOB: 0 */
     uint32_t node; /* physical node of the unit, or the first of its domain; UNIT_JOB: UINT32_MAX */
-    uint32_t
-        node_count;  /* nodes from `node` on that may go down (domain); ask fleet_hit for each */
-    uint64_t number; /* of this cause, from 0: key of further draws about this failure */
+    /* Nodes from `node` on that may go down: 1, 0 for UNIT_JOB, those of the domain (some may be
+     * out of the job; ask fleet_hit for each). */
+    uint32_t node_count;
+    uint64_t number; /* names this failure among those of its cause: key of further draws */
     double repair_s; /* given by a trace (0: a restart mends it); < 0: by the law */
 };
 /* Physical nodes: 0 .. spec->nodes - 1 stand in the job at first, then spec->recovery.spares. */
@@ -30,9 +31,10 @@ struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uin
 /* The next failure at or after the last taken one; false when none comes before `limit_s`. Pure
  * look: stays the same until fleet_take, fleet_leave or fleet_join. */
 bool fleet_next(struct fleet *fleet, double limit_s, struct fleet_event *out);
-/* The failure has happened: its unit is renewed. */
+/* The failure has happened: its unit is renewed. `event` is the last answer of fleet_next. */
 void fleet_take(struct fleet *fleet, const struct fleet_event *event);
-/* A node leaves or joins the job at this exposed time. */
+/* A node leaves or joins the job at this exposed time, which is not before that of the last call of
+ * these three. At most spec->nodes are in the job at a time. */
 void fleet_leave(struct fleet *fleet, uint32_t node, double exposed_s);
 void fleet_join(struct fleet *fleet, uint32_t node, double exposed_s);
 /* Does this node of the domain go down with it? */
@@ -40,8 +42,10 @@ bool fleet_hit(const struct fleet *fleet, const struct fleet_event *event, uint3
 /* A uniform number in (0, 1) that belongs to this failure and purpose ("repair", "detect"). */
 double fleet_uniform(const struct fleet *fleet, const struct fleet_event *event,
                      const char *purpose);
-/* Mean time between failures that stop the job, all its nodes in place, stationary ages:
- * 1 / sum(units / mtbf); lemons counted; INFINITY without failures. */
+/* Mean time between failures that stop the job, now (EFFECT_STOP) or when they are found
+ * (EFFECT_CORRUPT), all its nodes in place, stationary ages: 1 / sum(units / mtbf). Lemons, blows
+ * that hit nobody and cascades are counted, the early rate is not; a trace counts its incidents
+ * over the duration. INFINITY without failures. */
 double fleet_job_mtbf_s(const struct job_spec *spec);
 
 #endif

@@ -75,13 +75,24 @@ static uint64_t hash_text(const char *text)
     return hash;
 }
 
+uint64_t random_key(uint64_t seed, const char *purpose)
+{
+    return random_hash(seed, hash_text(purpose));
+}
+
+/* The middles of 2^52 equal cells: neither 0 nor 1 can come out. */
+double random_at(uint64_t key, uint64_t index)
+{
+    return ((double)(random_hash(key, index) >> 12) + 0.5) * 0x1p-52;
+}
+
 struct random_stream *random_create(struct arena *arena, uint64_t seed, uint64_t entity,
                                     const char *purpose)
 {
     struct random_stream *stream = ARENA_NEW(arena, struct random_stream);
     stream->generator.type = &counter_type;
     stream->generator.state = &stream->counter;
-    gsl_rng_set(&stream->generator, random_hash(random_hash(seed, hash_text(purpose)), entity));
+    gsl_rng_set(&stream->generator, random_hash(random_key(seed, purpose), entity));
     return stream;
 }
 

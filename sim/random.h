@@ -20,6 +20,11 @@ double random_normal(struct random_stream *stream);  /* mean 0, standard deviati
 /* Log-normal with mean 1 and the given standard deviation of the logarithm. */
 double random_lognormal_mean1(struct random_stream *stream, double sigma);
 double random_exponential(struct random_stream *stream, double mean);
+/* Draws without a stream, for things that may be asked in any order: a uniform number in (0, 1) is
+ * a function of (key, index) alone. Keys of different purposes, or of different seeds, are apart.
+ */
+uint64_t random_key(uint64_t seed, const char *purpose);
+double random_at(uint64_t key, uint64_t index);
 /* A 64-bit hash that mixes its inputs well (splitmix64 finaliser); for seeds, ECMP and digests. */
 uint64_t random_hash(uint64_t a, uint64_t b);
 

@@ -1,0 +1,29 @@
+/* Some nodes are lemons: their units fail `factor` times as often as those of the others, at a rate
+ * that does not change. RSC-1 had 1.2 % of them, with 13 % of the daily jobs' failures
+ * (arXiv:2410.21680); AIReSim takes 15 % at x 6 (the good rate and five times it on top). */
+#include "models/failure/failure_kind.h"
+
+enum {
+    SHARE,
+    FACTOR
+};
+static const struct param options[] = {
+    {"share", PARAM_RATIO, SHARE, 0, 1, "1.2%", NULL, "Share of the nodes that are lemons."},
+    {"factor", PARAM_RATIO, FACTOR, 1, 1000, "12", NULL,
+     "How many times as often the units of a lemon fail; mtbf is that of the other nodes."},
+};
+
+static void lemons(const struct kind_options *given, double *share_ratio, double *factor)
+{
+    *share_ratio = given->value[SHARE];
+    *factor = given->value[FACTOR];
+}
+
+const struct failure_kind failure_lemon = {
+    .name = "lemon",
+    .doc = "A constant rate, and a share of the nodes at a multiple of it.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .memoryless = true,
+    .lemons = lemons,
+};

@@ -1,0 +1,66 @@
+/* fleet_stream.h - failures that do not depend on age, one after the other: Poisson streams over
+ * slots, lemons, domains or the job, and lists of incidents.
+ *
+ * A stream proposes candidates in the order of time; one that hits nothing of the job is passed
+ * over (thinning, exact for a Poisson stream). Candidate n is a function of (key, n) alone. Looking
+ * ahead settles nothing: nodes may join before a candidate's time, so candidates are dropped only
+ * when the fleet's time is beyond them. Workload: less than one candidate in ten is dropped. */
+#ifndef ORRERY_MODELS_FLEET_STREAM_H
+#define ORRERY_MODELS_FLEET_STREAM_H
+
+#include "models/fleet_members.h"
+#include "models/job_spec.h"
+
+struct candidate {
+    double at_s;     /* exposed time */
+    uint64_t number; /* of its cause: key of further draws */
+    uint32_t unit;
+    double repair_s; /* as in fleet_event */
+};
+enum stream_over {
+    OVER_SLOTS,
+    OVER_LEMONS,
+    OVER_DOMAINS,
+    OVER_JOB,
+    OVER_TRACE
+};
+struct stream_place {
+    uint64_t index;
+    double age_s; /* of candidate `index`, on the cause's clock */
+};
+struct fleet_stream {
+    const struct failure_cause *cause;
+    enum stream_over over;
+    struct fleet_clock clock;
+    uint64_t key, mark;     /* mark: high bits of this stream's numbers */
+    uint64_t hit_key;       /* of the cause: which nodes of a struck domain go down */
+    double gap_s;           /* mean */
+    uint32_t first, count;  /* lemons: in `lemons`; domains: numbers */
+    const uint32_t *lemons; /* nodes, ascending */
+    uint32_t units_each;    /* of a node */
+    uint32_t inside_count;  /* nodes of the job that it can strike; 0: it is not asked */
+    struct stream_place head, seen;
+    bool found;            /* `candidate` stands at `seen` and strikes the job */
+    struct candidate next; /* valid when found */
+};
+/* Fills the streams of a cause without memory, or of a trace; returns how many (at most
+ * STREAMS_EACH). */
+enum {
+    STREAMS_EACH = 3
+};
+uint32_t stream_create(struct arena *arena, const struct job_spec *spec,
+                       const struct failure_cause *cause, const struct members *members,
+                       uint64_t key, struct fleet_stream *out);
+/* Looks for the next candidate that strikes the job before `limit_s`; it stands in stream->next. */
+bool stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
+                 double limit_s);
+void stream_take(struct fleet_stream *stream);
+/* A node has left or joined. */
+void stream_changed(struct fleet_stream *stream, uint32_t node, bool joined);
+
+uint32_t fleet_units_each(const struct job_spec *spec, int unit); /* GPUs, NICs of a node; else 1 */
+/* Does the node go down in blow `number` to its domain? */
+bool fleet_struck(const struct failure_cause *cause, uint64_t hit_key, uint64_t number,
+                  uint32_t node);
+
+#endif

@@ -2,35 +2,46 @@
  *
  * A GEMM is cut into tiles that the SMs work off in waves; cuBLAS chooses among tile shapes and
  * splits of k, so the model takes the fastest of its list. Each candidate is bound by arithmetic,
- * by the L2 port of an SM, and by HBM. Attention follows a measured curve, everything else streams.
- * Nothing here is fitted but what struct gpu_spec carries. */
+ * by the shared memory of an SM, and by HBM. Attention follows a measured curve, everything else
+ * streams. Nothing here is fitted but what struct gpu_spec carries. */
 #include "models/gpu.h"
 
 #include <math.h>
 
 #include "sim/check.h"
 
-/* Bytes an SM can take from L2 in a clock: 5,120 B/clk over the A100's L2 partitions feed its SMs
- * through ports of 64 B (NVIDIA A100 white paper, "A100 L2 cache"; the same port on Hopper). */
-#define L2_PORT_BYTES_PER_CLOCK 64.0
+/* Shared memory of an SM: 32 banks of 4 bytes a clock (CUDA C++ Programming Guide, "Shared
+ * memory"). Every operand of a tile passes through it gemm_operand_passes times; small tiles are
+ * bound by that long before L2. */
+#define SHARED_BYTES_PER_CLOCK 128.0
 /* Rows of queries (forward) or keys (backward) that one block of a flash kernel takes:
  * FlashAttention 2, arXiv:2307.08691 section 3.2 (parallel over the sequence, 128 rows at head size
  * 128). */
 #define ATTENTION_BLOCK_ROWS 128.0
 /* Head size at which attention curves are given. */
 #define ATTENTION_CURVE_HEAD 128.0
+/* A smaller head is padded to this (FlashAttention is compiled for multiples of 32). */
+#define ATTENTION_LEAST_HEAD 32.0
 #define FP32_BYTES 4.0
+#define HALF_BYTES 2.0
 
 struct tile {
     double m, n;
 };
-/* Shapes that cublasLt offers (CUDA toolkit, cublasLtMatmulTile_t); the large ones are what it
- * picks for large products, the small ones fill the SMs on small ones. */
+/* Shapes that cublasLt offers (CUDA toolkit, cublasLtMatmulTile_t) and takes: it has 96, 160 and
+ * 192 as well, but 1,024 x 2,145 in tests/validation/kernels.csv, which tiles of 192 would do in
+ * one wave, takes two. */
 static const struct tile tiles[] = {
-    {256, 128}, {128, 256}, {192, 128}, {128, 192}, {160, 128}, {128, 160}, {128, 128},
-    {128, 96},  {96, 128},  {256, 64},  {64, 256},  {128, 64},  {64, 128},  {64, 64},
+    {256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64}, {64, 128}, {64, 64},
 };
 static const double splits[] = {1, 2, 4, 8, 16};
+
+/* Eight-bit products are written in 16 bit (cublasLtMatmul of e4m3 operands as Transformer Engine
+ * calls it). */
+static double gemm_result_bytes(double element_bytes)
+{
+    return fmax(element_bytes, HALF_BYTES);
+}
 
 struct kernel kernel_gemm(const char *name, enum peak_kind peak, double m, double n, double k,
                           double batch, double element_bytes)
@@ -45,7 +56,8 @@ struct kernel kernel_gemm(const char *name, enum peak_kind peak, double m, doubl
         .batch = batch,
         .element_bytes = element_bytes,
         .flops = 2.0 * m * n * k * batch,
-        .bytes = (m * k + k * n + m * n) * batch * element_bytes,
+        .bytes =
+            ((m * k + k * n) * element_bytes + m * n * gemm_result_bytes(element_bytes)) * batch,
         .launches = 1.0,
     };
 }
@@ -99,18 +111,28 @@ static double streaming_bytes_per_s(const struct gpu_spec *gpu)
 static double gemm_traffic_bytes(const struct gpu_spec *gpu, const struct kernel *kernel,
                                  struct tile tile, double waves)
 {
-    double result = kernel->m * kernel->n;
+    double element_bytes = kernel->element_bytes;
+    double written = kernel->m * kernel->n * kernel->batch * gemm_result_bytes(element_bytes);
     double operands = (kernel->m + kernel->n) * kernel->k;
-    if (operands * kernel->element_bytes <= gpu->l2_bytes)
+    if (operands * element_bytes <= gpu->l2_bytes)
         return kernel->bytes;
     double side = sqrt((double)gpu->sm_count);
     double rows = fmin(side * tile.m, kernel->m), columns = fmin(side * tile.n, kernel->n);
     double read = waves * (rows + columns) * kernel->k;
-    return fmax(kernel->bytes, (read + result * kernel->batch) * kernel->element_bytes);
+    return fmax(kernel->bytes, read * element_bytes + written);
+}
+
+/* Loads and arithmetic of a product overlap, yet not wholly: a tile waits for its first operands
+ * and writes its result after its last product. A thin one (768 deep, 192 wide) takes 1.3 times the
+ * larger of the two on A100 and 1.15 on H100 (tests/validation/kernels.csv, 802816x192x768). */
+static double overlapped_s(double compute_s, double memory_s)
+{
+    return cbrt(compute_s * compute_s * compute_s + memory_s * memory_s * memory_s);
 }
 
 /* One tile shape and one split of k, when faster than `best_s`. The ramp: filling and draining the
- * main loop of a tile costs as much as `gemm_k_half` steps of it. */
+ * main loop of a tile costs as much as `gemm_k_half` steps of it. The reduction of a split k is a
+ * kernel of its own (splitKreduce_kernel in any profile of cuBLAS). */
 static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *kernel,
                                struct tile tile, double split, double best_s)
 {
@@ -122,13 +144,16 @@ static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *
     double arithmetic_s = 2.0 * tile.m * tile.n * (depth + gpu->gemm_k_half) / sm_flops_per_s;
     if (waves * arithmetic_s >= best_s)
         return best_s;
-    double port_s = (tile.m + tile.n) * depth * kernel->element_bytes /
-                    (L2_PORT_BYTES_PER_CLOCK * gpu->clock_hz);
+    double operands = (tile.m + tile.n) * (depth + gpu->gemm_k_half) * kernel->element_bytes;
+    double shared_s =
+        gpu->gemm_operand_passes * operands / (SHARED_BYTES_PER_CLOCK * gpu->clock_hz);
     double traffic = gemm_traffic_bytes(gpu, kernel, tile, waves);
-    if (split > 1.0) /* partial sums in fp32: written, and read again by the reduction */
+    bool reduced = split > 1.0;
+    if (reduced) /* partial sums in fp32: written, and read again by the reduction */
         traffic += 2.0 * split * FP32_BYTES * kernel->m * kernel->n * kernel->batch;
-    double time_s = fmax(waves * fmax(arithmetic_s, port_s), traffic / streaming_bytes_per_s(gpu));
-    return fmin(best_s, time_s);
+    double compute_s = waves * fmax(arithmetic_s, shared_s);
+    double time_s = overlapped_s(compute_s, traffic / streaming_bytes_per_s(gpu));
+    return fmin(best_s, time_s + (reduced ? gpu->kernel_start_s : 0.0));
 }
 
 static double gemm_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
@@ -149,14 +174,25 @@ static double attention_filling_ratio(const struct gpu_spec *gpu, const struct k
     return fmin(1.0, blocks / (double)gpu->sm_count);
 }
 
+/* Time of a FLOP over that at the head size of the curves: what a score costs whatever the head
+ * goes with 1/d, so both sides are straight in it, through the ratios at 64 and 256. */
+static double attention_head_ratio(const struct gpu_spec *gpu, const struct kernel *kernel)
+{
+    double size = fmax(kernel->head_size, ATTENTION_LEAST_HEAD);
+    double padding = size / kernel->head_size;
+    double steps = ATTENTION_CURVE_HEAD / size - 1.0; /* 1 at 64, -1/2 at 256 */
+    if (steps > 0.0)
+        return padding * (1.0 + (gpu->attention_small_head_ratio[kernel->attention] - 1.0) * steps);
+    return 1.0 - 2.0 * (gpu->attention_large_head_ratio[kernel->attention] - 1.0) * steps;
+}
+
 static double attention_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
     const struct attention_curve *curve =
         kernel->backward ? &gpu->attention_backward[kernel->attention][kernel->causal]
                          : &gpu->attention_forward[kernel->attention][kernel->causal];
     CHECK(curve->ceiling_flops_per_s > 0.0);
-    double fixed = gpu->attention_softmax_ratio[kernel->attention];
-    double head = 1.0 - fixed + fixed * ATTENTION_CURVE_HEAD / kernel->head_size;
+    double head = attention_head_ratio(gpu, kernel);
     double rate = curve->ceiling_flops_per_s / (1.0 + curve->half_length / kernel->key_tokens);
     double compute_s = kernel->flops * head / (rate * attention_filling_ratio(gpu, kernel));
     return fmax(compute_s, kernel->bytes / streaming_bytes_per_s(gpu));

@@ -14,12 +14,14 @@
 #include "sim/param.h"
 
 enum attention_kernel {
-    ATTENTION_MATH,
-    ATTENTION_FLASH2,
-    ATTENTION_FLASH3,
+    ATTENTION_MATH,   /* unfused: products and softmax apart */
+    ATTENTION_FLASH1, /* arXiv:2205.14135 */
+    ATTENTION_FLASH2, /* arXiv:2307.08691 */
+    ATTENTION_FLASH3, /* arXiv:2407.08608 */
+    ATTENTION_CUDNN,  /* cuDNN 9 */
     ATTENTION_KERNEL_COUNT
 };
-extern const char *const attention_kernel_names[]; /* NULL-ended: math, flash2, flash3 */
+extern const char *const attention_kernel_names[]; /* NULL-ended, in that order, lower case */
 
 /* rate(s) = ceiling / (1 + half_length / s), s the keys that a query sees at most. */
 struct attention_curve {
@@ -42,13 +44,16 @@ struct gpu_spec {
     double power_w;  /* cap */
     double idle_power_w;
     double gemm_efficiency_ratio; /* of the peak, large aligned GEMM, sustained clock */
-    double gemm_k_half;           /* k at which the k-loop ramp costs half */
-    double kernel_start_s;        /* start, first loads and tail of a kernel on the GPU */
+    double gemm_burst_ratio; /* the same before the power cap lowers the clock; 0: as sustained */
+    double gemm_operand_passes; /* through shared memory, of an operand element of a tile */
+    double gemm_k_half;         /* k at which the k-loop ramp costs half */
+    double kernel_start_s;      /* start, first loads and tail of a kernel on the GPU */
     struct attention_curve attention_forward[ATTENTION_KERNEL_COUNT][2]; /* [kernel][causal] */
     struct attention_curve attention_backward[ATTENTION_KERNEL_COUNT][2];
-    /* Share of an attention kernel's time that a score costs whatever the head size (exponentials,
-     * maxima), at head size 128, where the curves are given. */
-    double attention_softmax_ratio[ATTENTION_KERNEL_COUNT];
+    /* Time for the same FLOPs over that at head size 128, where the curves are given. At 64
+     * exponentials and maxima weigh more; at 256 registers force smaller blocks. */
+    double attention_small_head_ratio[ATTENTION_KERNEL_COUNT]; /* at 64 */
+    double attention_large_head_ratio[ATTENTION_KERNEL_COUNT]; /* at 256 */
     double price_per_hour_usd;
     const char *node; /* of the catalogue, that it usually comes in; "": none */
 };

@@ -9,7 +9,46 @@
 #define RATE_MAX (1000.0 * PETA)
 #define SIZE_MAX_BYTES PETA
 
-const char *const attention_kernel_names[] = {"math", "flash2", "flash3", NULL};
+const char *const attention_kernel_names[] = {"math", "flash1", "flash2", "flash3", "cudnn", NULL};
+
+/* The curve of one kernel in one direction under one mask. */
+#define CURVE(key, says, curve, half)                                                              \
+    {"attention_" key "_rate",                                                                     \
+     PARAM_FLOP_RATE,                                                                              \
+     AT(curve.ceiling_flops_per_s),                                                                \
+     0,                                                                                            \
+     RATE_MAX,                                                                                     \
+     "0TFLOP/s",                                                                                   \
+     NULL,                                                                                         \
+     says ": rate at long sequences, head size 128; 0: the card has no such "                      \
+          "kernel."},                                                                              \
+    {                                                                                              \
+        "attention_" key "_half", PARAM_RATIO, AT(curve.half_length), 0, 1e6, half, NULL,          \
+            says ": tokens at which the rate is half of that."                                     \
+    }
+#define CURVES(name, kernel)                                                                       \
+    CURVE(name "_causal_forward", "Forward of " name " attention, causal",                         \
+          attention_forward[kernel][1], "500"),                                                    \
+        CURVE(name "_causal_backward", "Backward of " name " attention, causal",                   \
+              attention_backward[kernel][1], "500"),                                               \
+        CURVE(name "_full_forward", "Forward of " name " attention, no mask",                      \
+              attention_forward[kernel][0], "250"),                                                \
+        CURVE(name "_full_backward", "Backward of " name " attention, no mask",                    \
+              attention_backward[kernel][0], "250")
+#define HEADS(name, kernel, small, large)                                                          \
+    {"attention_" name "_head64",                                                                  \
+     PARAM_RATIO,                                                                                  \
+     AT(attention_small_head_ratio[kernel]),                                                       \
+     0.8,                                                                                          \
+     10,                                                                                           \
+     small,                                                                                        \
+     NULL,                                                                                         \
+     "Time of " name " attention at head size 64 over that at 128, for the same FLOPs; the "       \
+     "FlashAttention figures."},                                                                   \
+    {                                                                                              \
+        "attention_" name "_head256", PARAM_RATIO, AT(attention_large_head_ratio[kernel]), 0.6,    \
+            10, large, NULL, "The same at head size 256."                                          \
+    }
 
 const struct param gpu_params[] = {
     {"peak_fp32", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_FP32]), 0, RATE_MAX, "0TFLOP/s", NULL,
@@ -46,75 +85,25 @@ const struct param gpu_params[] = {
     {"gemm_efficiency", PARAM_RATIO, AT(gemm_efficiency_ratio), 0.01, 1, "75%", NULL,
      "Share of the peak that a large aligned GEMM reaches at the sustained clock, beside tile and "
      "wave losses."},
+    {"gemm_burst_efficiency", PARAM_RATIO, AT(gemm_burst_ratio), 0, 1, "0%", NULL,
+     "The same in short runs, before the power cap lowers the clock; 0: as gemm_efficiency. Only "
+     "benchmarks that search for the best shape see it."},
+    {"gemm_operand_passes", PARAM_RATIO, AT(gemm_operand_passes), 0, 100, "3", NULL,
+     "Times that a tile's operands pass through shared memory: written once and read by two rows "
+     "or columns of warps; fewer where the tensor cores read shared memory themselves."},
     {"gemm_k_half", PARAM_RATIO, AT(gemm_k_half), 0, 100000, "200", NULL,
      "Length of k at which filling and draining the GEMM main loop costs as much as the loop "
      "itself."},
     {"kernel_start", PARAM_TIME, AT(kernel_start_s), 0, 1, "4us", NULL,
      "Start, first loads and tail of a kernel on the GPU, whatever its size."},
-    {"attention_flash2_causal_forward_rate", PARAM_FLOP_RATE,
-     AT(attention_forward[ATTENTION_FLASH2][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
-     "Forward of flash2 attention, causal: rate at long sequences, head size 128; 0: the card has "
-     "no such kernel."},
-    {"attention_flash2_causal_forward_half", PARAM_RATIO,
-     AT(attention_forward[ATTENTION_FLASH2][1].half_length), 0, 1e6, "500", NULL,
-     "Forward of flash2 attention, causal: tokens at which the rate is half of that."},
-    {"attention_flash2_causal_backward_rate", PARAM_FLOP_RATE,
-     AT(attention_backward[ATTENTION_FLASH2][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
-     "Backward of flash2 attention, causal: rate at long sequences, head size 128; 0: the card has "
-     "no such kernel."},
-    {"attention_flash2_causal_backward_half", PARAM_RATIO,
-     AT(attention_backward[ATTENTION_FLASH2][1].half_length), 0, 1e6, "500", NULL,
-     "Backward of flash2 attention, causal: tokens at which the rate is half of that."},
-    {"attention_flash2_full_forward_rate", PARAM_FLOP_RATE,
-     AT(attention_forward[ATTENTION_FLASH2][0].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
-     "Forward of flash2 attention, no mask: rate at long sequences, head size 128; 0: the card has "
-     "no such kernel."},
-    {"attention_flash2_full_forward_half", PARAM_RATIO,
-     AT(attention_forward[ATTENTION_FLASH2][0].half_length), 0, 1e6, "250", NULL,
-     "Forward of flash2 attention, no mask: tokens at which the rate is half of that."},
-    {"attention_flash2_full_backward_rate", PARAM_FLOP_RATE,
-     AT(attention_backward[ATTENTION_FLASH2][0].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
-     "Backward of flash2 attention, no mask: rate at long sequences, head size 128; 0: the card "
-     "has no such kernel."},
-    {"attention_flash2_full_backward_half", PARAM_RATIO,
-     AT(attention_backward[ATTENTION_FLASH2][0].half_length), 0, 1e6, "250", NULL,
-     "Backward of flash2 attention, no mask: tokens at which the rate is half of that."},
-    {"attention_flash3_causal_forward_rate", PARAM_FLOP_RATE,
-     AT(attention_forward[ATTENTION_FLASH3][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
-     "Forward of flash3 attention, causal: rate at long sequences, head size 128; 0: the card has "
-     "no such kernel."},
-    {"attention_flash3_causal_forward_half", PARAM_RATIO,
-     AT(attention_forward[ATTENTION_FLASH3][1].half_length), 0, 1e6, "500", NULL,
-     "Forward of flash3 attention, causal: tokens at which the rate is half of that."},
-    {"attention_flash3_causal_backward_rate", PARAM_FLOP_RATE,
-     AT(attention_backward[ATTENTION_FLASH3][1].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
-     "Backward of flash3 attention, causal: rate at long sequences, head size 128; 0: the card has "
-     "no such kernel."},
-    {"attention_flash3_causal_backward_half", PARAM_RATIO,
-     AT(attention_backward[ATTENTION_FLASH3][1].half_length), 0, 1e6, "500", NULL,
-     "Backward of flash3 attention, causal: tokens at which the rate is half of that."},
-    {"attention_flash3_full_forward_rate", PARAM_FLOP_RATE,
-     AT(attention_forward[ATTENTION_FLASH3][0].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
-     "Forward of flash3 attention, no mask: rate at long sequences, head size 128; 0: the card has "
-     "no such kernel."},
-    {"attention_flash3_full_forward_half", PARAM_RATIO,
-     AT(attention_forward[ATTENTION_FLASH3][0].half_length), 0, 1e6, "250", NULL,
-     "Forward of flash3 attention, no mask: tokens at which the rate is half of that."},
-    {"attention_flash3_full_backward_rate", PARAM_FLOP_RATE,
-     AT(attention_backward[ATTENTION_FLASH3][0].ceiling_flops_per_s), 0, RATE_MAX, "0TFLOP/s", NULL,
-     "Backward of flash3 attention, no mask: rate at long sequences, head size 128; 0: the card "
-     "has no such kernel."},
-    {"attention_flash3_full_backward_half", PARAM_RATIO,
-     AT(attention_backward[ATTENTION_FLASH3][0].half_length), 0, 1e6, "250", NULL,
-     "Backward of flash3 attention, no mask: tokens at which the rate is half of that."},
-    {"attention_flash2_softmax", PARAM_RATIO, AT(attention_softmax_ratio[ATTENTION_FLASH2]), 0,
-     0.95, "13%", NULL,
-     "Share of flash2 time at head size 128 that does not shrink with the head; 64 against 128 in "
-     "the FlashAttention figures."},
-    {"attention_flash3_softmax", PARAM_RATIO, AT(attention_softmax_ratio[ATTENTION_FLASH3]), 0,
-     0.95, "30%", NULL,
-     "Share of flash3 time at head size 128 that does not shrink with the head; 64 against 128 in "
-     "the FlashAttention figures."},
+    CURVES("flash1", ATTENTION_FLASH1),
+    CURVES("flash2", ATTENTION_FLASH2),
+    CURVES("flash3", ATTENTION_FLASH3),
+    CURVES("cudnn", ATTENTION_CUDNN),
+    HEADS("flash1", ATTENTION_FLASH1, "89%", "108%"),
+    HEADS("flash2", ATTENTION_FLASH2, "113%", "108%"),
+    HEADS("flash3", ATTENTION_FLASH3, "134%", "85%"),
+    HEADS("cudnn", ATTENTION_CUDNN, "142%", "104%"),
     {"price_per_hour", PARAM_MONEY, AT(price_per_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one card for an hour."},
     {"node", PARAM_TEXT, AT(node), 0, 0, "", NULL,

@@ -58,6 +58,9 @@ const struct param software_params[] = {
      "products)."},
     {"math_backward_bytes", PARAM_RATIO, AT(math_backward_bytes), 0, BYTES_MAX, "19", NULL,
      "The same backward."},
+    {"math_mask_bytes", PARAM_RATIO, AT(math_mask_bytes), 0, BYTES_MAX, "0", NULL,
+     "Unfused attention forward, bytes for each score of a causal mask added by a kernel of its "
+     "own; 0: the softmax kernel masks."},
     {"norm_launches", PARAM_RATIO, AT(norm_launches), 0, 1000, "1", NULL,
      "Kernels launched for each norm."},
     {"activation_launches", PARAM_RATIO, AT(activation_launches), 0, 1000, "1", NULL,

@@ -50,6 +50,7 @@ struct software_profile {
     double loss_traffic_bytes; /* HBM bytes moved for each logit, forward and backward */
     double loss_memory_bytes;  /* bytes kept for each logit at the loss, the logits included */
     double math_forward_bytes, math_backward_bytes; /* unfused attention, each score */
+    double math_mask_bytes; /* forward, where the mask is a kernel of its own; causal only */
     double norm_launches, activation_launches, residual_launches, rope_launches; /* kernels each */
     bool attention_full_square;     /* the kernel does not skip the causal half */
     bool save_norm_input;           /* norm input kept beside its output (unfused: also in fp32) */

@@ -56,6 +56,13 @@ static struct kernel softmax(const struct share *share, const char *name, const 
     return kernel_memory(name, scores * fmax(bytes, 0.0) * scale, share->dropout ? 2.0 : 1.0);
 }
 
+/* What lies between the products forward. Eager frameworks add the causal mask in a kernel. */
+static double between_forward_bytes(const struct share *share, const struct blocks *b)
+{
+    const struct software_profile *software = share->context->software;
+    return software->math_forward_bytes + (b->causal ? software->math_mask_bytes : 0.0);
+}
+
 static struct kernel flash(const struct share *share, const struct blocks *b, bool backward)
 {
     const struct layer_context *c = share->context;
@@ -72,7 +79,7 @@ void attention_forward(const struct share *share, bool ring, struct segment *out
     unsigned first = out->forward_count;
     if (c->attention == ATTENTION_MATH) {
         piece_forward(out, product(share, "scores", &b, b.queries, b.keys, share->head_size));
-        piece_forward(out, softmax(share, "softmax", &b, c->software->math_forward_bytes,
+        piece_forward(out, softmax(share, "softmax", &b, between_forward_bytes(share, &b),
                                    PRODUCTS_FORWARD_BYTES));
         piece_forward(out, product(share, "context", &b, b.queries, share->head_size, b.keys));
     } else {

@@ -26,9 +26,11 @@ static inline struct gpu_spec card_a100(void)
         .clock_hz = 1.41 * GIGA,
         .power_w = 400,
         .gemm_efficiency_ratio = 0.83,
+        .gemm_operand_passes = 3,
         .gemm_k_half = 200,
         .kernel_start_s = 4 * MICROSECOND,
-        .attention_softmax_ratio = {[ATTENTION_FLASH2] = 0.13},
+        .attention_small_head_ratio = {[ATTENTION_FLASH2] = 1.13},
+        .attention_large_head_ratio = {[ATTENTION_FLASH2] = 1.08},
     };
     gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){193 * TERA, 479};
     gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){193 * TERA, 479};
@@ -55,9 +57,11 @@ static inline struct gpu_spec card_h100(void)
         .clock_hz = 1.755 * GIGA,
         .power_w = 700,
         .gemm_efficiency_ratio = 0.70,
+        .gemm_operand_passes = 3,
         .gemm_k_half = 200,
         .kernel_start_s = 4 * MICROSECOND,
-        .attention_softmax_ratio = {[ATTENTION_FLASH2] = 0.13, [ATTENTION_FLASH3] = 0.30},
+        .attention_small_head_ratio = {[ATTENTION_FLASH2] = 1.13, [ATTENTION_FLASH3] = 1.34},
+        .attention_large_head_ratio = {[ATTENTION_FLASH2] = 1.08, [ATTENTION_FLASH3] = 0.85},
     };
     gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){372 * TERA, 475};
     gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){323 * TERA, 566};

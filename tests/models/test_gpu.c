@@ -136,7 +136,7 @@ static void test_waves(void **state)
 {
     (void)state;
     struct gpu_spec card = card_a100();
-    card.hbm_bytes_per_s *= 1000;
+    card.hbm_bytes_per_s *= 1e6;
     card.kernel_start_s = 0;
     double full = 0, more = 0;
     struct kernel k = kernel_gemm("wave", PEAK_BF16, 128.0 * 108 * 8, 256, 4096, 1, 2);
@@ -146,6 +146,63 @@ static void test_waves(void **state)
     assert_true(more > full);
     double ideal = 1.0 / (card.peak_flops_per_s[PEAK_BF16] * card.gemm_efficiency_ratio);
     assert_true(fabs(full / ideal - (4096.0 + 200.0) / 4096.0) < 1e-12);
+}
+
+/* Time is the third root of the cubes of arithmetic alone and of loads alone, start apart. */
+static void test_loads_and_arithmetic_overlap(void **state)
+{
+    (void)state;
+    struct gpu_spec card = card_a100(), wide = card_a100();
+    card.kernel_start_s = wide.kernel_start_s = 0;
+    wide.hbm_bytes_per_s *= 1e6;
+    struct kernel k = kernel_gemm("fits L2", PEAK_BF16, 2048, 2048, 2048, 1, 2);
+    double both = model_time(&card, &k), arithmetic = model_time(&wide, &k);
+    double loads = 3 * 2048.0 * 2048.0 * 2 / (card.hbm_bytes_per_s * card.hbm_efficiency_ratio);
+    assert_true(both > arithmetic && both < arithmetic + loads);
+    assert_true(fabs(pow(both, 3) - pow(arithmetic, 3) - pow(loads, 3)) < 1e-6 * pow(loads, 3));
+}
+
+/* Eight-bit operands are half the bytes, their product is not. */
+static void test_result_of_eight_bit_product(void **state)
+{
+    (void)state;
+    assert_true(kernel_gemm("fp8", PEAK_FP8, 512, 256, 128, 3, 1).bytes ==
+                3 * (512 * 128 + 128 * 256 + 2.0 * 512 * 256));
+    assert_true(kernel_gemm("bf16", PEAK_BF16, 512, 256, 128, 3, 2).bytes ==
+                3 * 2.0 * (512 * 128 + 128 * 256 + 512 * 256));
+}
+
+/* One wave of small tiles is bound by shared memory: operands three times at 128 bytes a clock. */
+static void test_small_tiles_are_bound_by_shared_memory(void **state)
+{
+    (void)state;
+    struct gpu_spec card = card_a100();
+    card.hbm_bytes_per_s *= 1e6;
+    card.kernel_start_s = 0;
+    struct kernel k = kernel_gemm("small", PEAK_BF16, 64, 64, 1024, 108, 2);
+    double bound = 3 * (64 + 64) * (1024 + 200) * 2 / (128 * card.clock_hz);
+    assert_true(fabs(model_time(&card, &k) / bound - 1) < 1e-9);
+    card.gemm_operand_passes = 1; /* then arithmetic binds */
+    assert_true(model_time(&card, &k) < 0.9 * bound);
+}
+
+static double attention_of_head(const struct gpu_spec *card, double size)
+{
+    struct kernel k = kernel_attention("a", ATTENTION_FLASH2, PEAK_BF16, true, false, 8, 2048, 2048,
+                                       2048 / size, 2048 / size, size, 2);
+    return model_time(card, &k);
+}
+
+/* The same FLOPs in heads of other sizes: the card's ratios at 64 and 256, padding below 32. */
+static void test_attention_heads(void **state)
+{
+    (void)state;
+    struct gpu_spec card = card_h100();
+    card.kernel_start_s = 0;
+    double at_128 = attention_of_head(&card, 128);
+    assert_true(fabs(attention_of_head(&card, 64) / at_128 - 1.13) < 1e-12);
+    assert_true(fabs(attention_of_head(&card, 256) / at_128 - 1.08) < 1e-12);
+    assert_true(fabs(attention_of_head(&card, 16) / attention_of_head(&card, 32) - 2) < 1e-12);
 }
 
 /* R / (1 + s0 / s) on the FLOPs done, at the head size of the curve and with a full card. */
@@ -363,6 +420,10 @@ int main(void)
         cmocka_unit_test(test_better_cards),
         cmocka_unit_test(test_smaller_products),
         cmocka_unit_test(test_waves),
+        cmocka_unit_test(test_loads_and_arithmetic_overlap),
+        cmocka_unit_test(test_result_of_eight_bit_product),
+        cmocka_unit_test(test_small_tiles_are_bound_by_shared_memory),
+        cmocka_unit_test(test_attention_heads),
         cmocka_unit_test(test_attention_curve),
         cmocka_unit_test(test_profile_comes_first),
         cmocka_unit_test(test_beside_published_kernels),

@@ -41,7 +41,7 @@ struct arguments {
     const char *varies[ARGUMENT_VARY_MAX];
     unsigned vary_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
-        *objective;
+        *objective, *where;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio;
     int detail, format;

@@ -11,6 +11,8 @@ enum {
 
 static const struct option options[] = {
     {"--source", OPTION_TEXT, FIELD(source), "NAME", NULL, "only rows of this source"},
+    {"--where", OPTION_TEXT, FIELD(where), "K=A,B", NULL,
+     "only rows whose column K holds A or B, as in schedule=1f1b,interleaved"},
     {"--worst", OPTION_COUNT, FIELD_GIVEN(worst, has_worst), "N", NULL,
      "print only the N rows with the largest errors; 0: statistics alone"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
@@ -40,7 +42,7 @@ static int validate(const struct arguments *a, struct session *session, struct a
     struct csv csv;
     struct validation v;
     struct error error = {""};
-    struct validate_options how = {a->catalogue, a->source, pool_threads_available()};
+    struct validate_options how = {a->catalogue, a->source, a->where, pool_threads_available()};
     if (a->threads > 0)
         how.threads = a->threads < THREADS_MAX ? (unsigned)a->threads : THREADS_MAX;
     if (!csv_read(arena, a->positional[0], &csv, &error) ||

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/format.h"
 #include "analysis/validate_run.h"
 #include "sim/pool.h"
 
@@ -73,11 +74,46 @@ static void predict(void *context, size_t index)
     v->kind->predict(v, &v->rows[index]);
 }
 
-static void take_rows(struct validation *v, const char *source)
+/* Rows whose cell in one column is one of some words. */
+struct where {
+    const char *column; /* NULL: all rows */
+    const char *words;  /* joined by commas */
+};
+
+static bool read_where(struct validation *v, const char *text, struct where *out,
+                       struct error *error)
+{
+    char *copy = arena_text(v->arena, text != NULL ? text : ""), *equals = strchr(copy, '=');
+    *out = (struct where){NULL, NULL};
+    if (text == NULL)
+        return true;
+    if (equals == NULL || equals[1] == '\0')
+        return error_set(error, "--where %s: expected COLUMN=WORD,WORD", format_shown(text).s);
+    *equals = '\0';
+    *out = (struct where){copy, equals + 1};
+    return csv_column(v->csv, copy) >= 0 ||
+           error_set(error, "--where: %s has no column '%s'", v->csv->path, format_shown(copy).s);
+}
+
+static bool is_wanted(const struct validation *v, const struct where *where, size_t record)
+{
+    if (where->column == NULL)
+        return true;
+    const char *cell = csv_cell(v->csv, record, where->column);
+    size_t length = strlen(cell);
+    for (const char *word = where->words; word != NULL; word = strchr(word, ',')) {
+        word += *word == ',';
+        if (strncmp(word, cell, length) == 0 && (word[length] == ',' || word[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static void take_rows(struct validation *v, const char *source, const struct where *where)
 {
     for (size_t record = 0; record < v->csv->row_count; record++) {
         const char *of = csv_cell(v->csv, record, "source");
-        if (source != NULL && strcmp(of, source) != 0)
+        if ((source != NULL && strcmp(of, source) != 0) || !is_wanted(v, where, record))
             continue;
         struct validate_row *row = &v->rows[v->row_count++];
         row->record = record;
@@ -91,6 +127,7 @@ static void take_rows(struct validation *v, const char *source)
 bool validate_file(struct arena *arena, const struct csv *csv, const struct validate_options *how,
                    struct validation *out, struct error *error)
 {
+    struct where where;
     *out = (struct validation){.arena = arena, .csv = csv, .catalogue = how->catalogue};
     out->kind = recognise(csv, error);
     if (out->kind == NULL)
@@ -98,11 +135,14 @@ bool validate_file(struct arena *arena, const struct csv *csv, const struct vali
     out->versions = validate_versions_read(arena, how->catalogue, error);
     if (out->versions == NULL)
         return false;
+    if (!read_where(out, how->where, &where, error))
+        return false;
     out->rows = ARENA_ARRAY(arena, struct validate_row, csv->row_count + 1);
-    take_rows(out, how->source);
+    take_rows(out, how->source, &where);
     if (out->row_count == 0)
-        return error_set(error, "%s: no rows%s%s", csv->path, how->source ? " of source " : "",
-                         how->source ? how->source : "");
+        return error_set(error, "%s: no rows%s%s%s%s", csv->path, how->source ? " of source " : "",
+                         how->source ? how->source : "", how->where ? " where " : "",
+                         how->where ? how->where : "");
     pool_run(how->threads, out->row_count, predict, out);
     if (out->kind->compare != NULL)
         out->kind->compare(out);

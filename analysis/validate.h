@@ -11,6 +11,7 @@
 
 struct validate_options {
     const char *catalogue, *source; /* NULL: built in; all sources */
+    const char *where;              /* "schedule=1f1b,interleaved"; NULL: all rows */
     unsigned threads;
 };
 /* Everything lives in `arena`. False with a sentence when the file is none of the kinds. */

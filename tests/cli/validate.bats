@@ -49,3 +49,17 @@ load helper
     expect 0 "$ORRERY" validate bad.csv
     shows "refused 1"
 }
+
+@test "--where keeps the rows whose column holds one of the words" {
+    printf 'row_id,source,quality,params,dp,zero,bytes_per_gpu\na,s,clean,1e9,2,0,16e9\nb,s,clean,1e9,2,1,10e9\nc,s,clean,1e9,2,10,10e9\n' >three.csv
+    expect 0 "$ORRERY" validate three.csv --where zero=1,0 --csv
+    [ "$(grep -c '^[abc],' out)" = 2 ]
+    expect 0 "$ORRERY" validate three.csv --where zero=1 --csv
+    [ "$(grep '^[abc],' out | cut -d, -f1)" = b ]
+    expect 3 "$ORRERY" validate three.csv --where zerro=1
+    said "no column 'zerro'"
+    expect 3 "$ORRERY" validate three.csv --where zero=
+    said "COLUMN=WORD"
+    expect 3 "$ORRERY" validate three.csv --where zero=5
+    said "no rows where zero=5"
+}

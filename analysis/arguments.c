@@ -58,9 +58,14 @@ static void problem(struct reader *r, const struct option *o, const char *value,
     r->problem_count++;
 }
 
+static bool all_digits(const char *text)
+{
+    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
 static bool whole_number(const char *text, uint64_t *out)
 {
-    if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text)) {
+    if (!all_digits(text)) {
         return false;
     }
     errno = 0;
@@ -141,6 +146,7 @@ static void take_value(struct reader *r, const struct option *o, const char *val
         *(bool *)(base + o->offset) = true;
         break;
     case OPTION_COUNT:
+    case OPTION_MAYBE:
         if (!whole_number(value, (uint64_t *)(void *)(base + o->offset))) {
             problem(r, o, value, "expected a whole number");
         }
@@ -198,6 +204,10 @@ static int take_option(struct reader *r, int count, char **argv, int at)
     }
     if (equals != NULL) {
         take_value(r, o, equals + 1);
+        return 1;
+    }
+    if (o->type == OPTION_MAYBE && (at + 1 == count || !all_digits(argv[at + 1]))) {
+        *(bool *)((char *)r->out + o->given_offset) = true;
         return 1;
     }
     if (at + 1 == count) {

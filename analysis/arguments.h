@@ -41,16 +41,23 @@ struct arguments {
     const char *varies[ARGUMENT_VARY_MAX];
     unsigned vary_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
+<<<<<<< HEAD
         *objective, *where;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds;
+=======
+        *objective, *against;
+    uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws;
+>>>>>>> 71659f6 (Uncertainty: figures of the catalogue with their errors, drawn; the model's own error; against another layout; a fit of steps.csv through the simulator)
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio;
     int detail, format;
-    bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume;
+    bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
+        uncertain;
 };
 
 enum option_type {
     OPTION_FLAG,   /* no value; bool */
     OPTION_COUNT,  /* whole number; uint64_t */
+    OPTION_MAYBE,  /* the same, and may be left out: a next word that is no number is not its own */
     OPTION_FACTOR, /* number greater than 1; double */
     OPTION_SIZE,   /* 8, 64k, 8GiB; double bytes */
     OPTION_TEXT,   /* const char * */
@@ -108,6 +115,10 @@ bool arguments_read(const struct argument_rules *rules, int count, char **argv,
     {                                                                                              \
         "--seed", OPTION_COUNT, FIELD_GIVEN(seed, has_seed), "N", NULL,                            \
             "seed of every random stream"                                                          \
+    }
+#define OPTION_UNCERTAINTY_ROW(text)                                                               \
+    {                                                                                              \
+        "--uncertainty", OPTION_MAYBE, FIELD_GIVEN(draws, uncertain), "[N]", NULL, text            \
     }
 #define OPTION_VERBOSE_ROW                                                                         \
     {                                                                                              \

@@ -6,6 +6,13 @@
 #include "analysis/load.h"
 #include "analysis/report.h"
 #include "analysis/store_step.h"
+#include "analysis/uncertainty_report.h"
+#include "sim/pool.h"
+
+enum {
+    DRAWS_USUAL = 128,
+    DRAWS_MAX = 100000
+};
 
 static const struct option options[] = {
     OPTION_SCENARIO_ROWS,
@@ -18,6 +25,11 @@ static const struct option options[] = {
     {"--no-db", OPTION_FLAG, FIELD(no_db), NULL, NULL, "write no database"},
     {"--max-db", OPTION_SIZE, FIELD(max_db_bytes), "SIZE", NULL,
      "stop with exit code 5 when the database would grow past this"},
+    OPTION_UNCERTAINTY_ROW("how sure the step is: draws the uncertain figures of the catalogue N "
+                           "times (128) and simulates each draw"),
+    {"--against", OPTION_TEXT, FIELD(against), "SCENARIO", NULL,
+     "with --uncertainty: how probably this step is faster than that of another scenario, which "
+     "takes no --set"},
     OPTION_JSON_ROW,
     OPTION_VERBOSE_ROW,
     OPTION_END};
@@ -73,12 +85,15 @@ static int write_database(const struct arguments *arguments, struct session *ses
 }
 
 static int finish(const struct arguments *arguments, struct session *session,
-                  const struct result *result)
+                  const struct result *result, const struct uncertainty *uncertainty)
 {
     if (arguments->json) {
-        json_run(result, session->out);
+        json_run(result, uncertainty, session->out);
     } else {
         report_step(session, result);
+        if (uncertainty != NULL) {
+            uncertainty_report(session, result, uncertainty);
+        }
         if (!result->step->fits) {
             fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n",
                   session->out);
@@ -98,6 +113,76 @@ static int finish(const struct arguments *arguments, struct session *session,
     return code == EXIT_OK && !result->step->fits ? EXIT_NOTHING_FITS : code;
 }
 
+/* Draws the scenario, and the one that it is compared with, which the caller has loaded. */
+static bool find_uncertainty(const struct arguments *arguments, struct arena *arena,
+                             const struct scenario *scenario, const struct scenario *against,
+                             struct uncertainty *out, struct error *error)
+{
+    struct uncertainty_options how = {
+        .seed = scenario->configuration.seed,
+        .draw_count = arguments->draws > 0 ? (uint32_t)arguments->draws : DRAWS_USUAL,
+        .threads = pool_threads_available(),
+    };
+    *out = (struct uncertainty){.against = NULL};
+    if (!uncertainty_draw(arena, scenario, &how, &out->step, error) ||
+        !uncertainty_influences(arena, &out->step, how.threads, &out->influences,
+                                &out->influence_count, error)) {
+        return false;
+    }
+    if (against == NULL) {
+        return true;
+    }
+    struct uncertain_step *other = ARENA_NEW(arena, struct uncertain_step);
+    if (!uncertainty_draw(arena, against, &how, other, error)) {
+        return false;
+    }
+    out->against = other;
+    uncertainty_compare(&out->step, other, &out->comparison);
+    return true;
+}
+
+static int load_against(const struct arguments *arguments, struct session *session,
+                        struct scenario **out)
+{
+    struct arguments other = *arguments;
+    *out = NULL;
+    if (arguments->against == NULL) {
+        return EXIT_OK;
+    }
+    other.positional[0] = arguments->against;
+    other.set_count = 0;
+    return load_scenario(&other, session, false, out);
+}
+
+static int finish_surely(const struct arguments *arguments, struct session *session,
+                         const struct result *result)
+{
+    struct uncertainty uncertainty;
+    struct scenario *against;
+    struct error error = {""};
+    int code = load_against(arguments, session, &against);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (against != NULL && against->counted_only) {
+        fprintf(session->notes, "orrery: the step of %s cannot be simulated by this version\n",
+                format_shown(against->path).s);
+        code = EXIT_REJECTED;
+    }
+    struct arena *arena = arena_create();
+    if (code == EXIT_OK &&
+        !find_uncertainty(arguments, arena, result->scenario, against, &uncertainty, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        code = EXIT_REJECTED;
+    }
+    if (code == EXIT_OK) {
+        code = finish(arguments, session, result, &uncertainty);
+    }
+    arena_destroy(arena);
+    scenario_destroy(against);
+    return code;
+}
+
 static int simulate(const struct arguments *arguments, struct session *session,
                     const struct scenario *scenario)
 {
@@ -113,14 +198,35 @@ static int simulate(const struct arguments *arguments, struct session *session,
     }
     struct result result;
     result_gather(scenario, step, &result);
-    int code = finish(arguments, session, &result);
+    if (arguments->uncertain && !result.timed) {
+        fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",
+              session->notes);
+    }
+    int code = arguments->uncertain && result.timed ? finish_surely(arguments, session, &result)
+                                                    : finish(arguments, session, &result, NULL);
     step_destroy(step);
     return code;
+}
+
+static bool arguments_agree(const struct arguments *arguments, const struct session *session)
+{
+    bool alone = arguments->against != NULL && !arguments->uncertain;
+    bool many = arguments->draws > DRAWS_MAX;
+    if (alone) {
+        fputs("orrery run: --against needs --uncertainty\n", session->notes);
+    }
+    if (many) {
+        fprintf(session->notes, "orrery run: --uncertainty: at most %d draws\n", DRAWS_MAX);
+    }
+    return !alone && !many;
 }
 
 static int run(const struct arguments *arguments, struct session *session)
 {
     struct scenario *scenario;
+    if (!arguments_agree(arguments, session)) {
+        return EXIT_USAGE;
+    }
     int code = load_scenario(arguments, session, false, &scenario);
     if (code != EXIT_OK) {
         return code;

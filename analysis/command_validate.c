@@ -3,10 +3,13 @@
 #include "analysis/command.h"
 #include "analysis/validate.h"
 #include "analysis/validate_report.h"
+#include "analysis/validate_uncertainty.h"
 #include "sim/pool.h"
 
 enum {
-    THREADS_MAX = 256
+    THREADS_MAX = 256,
+    DRAWS_USUAL = 16,
+    DRAWS_MAX = 1000
 };
 
 static const struct option options[] = {
@@ -15,6 +18,8 @@ static const struct option options[] = {
      "only rows whose column K holds A or B, as in schedule=1f1b,interleaved"},
     {"--worst", OPTION_COUNT, FIELD_GIVEN(worst, has_worst), "N", NULL,
      "print only the N rows with the largest errors; 0: statistics alone"},
+    OPTION_UNCERTAINTY_ROW("of steps: do 80 % intervals cover 80 % of the clean rows? Draws the "
+                           "figures of each row N times (16)"),
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
     OPTION_JSON_ROW,
     {"--threads", OPTION_COUNT, FIELD(threads), "N", NULL,
@@ -22,8 +27,9 @@ static const struct option options[] = {
     OPTION_CATALOGUE_ROW,
     OPTION_END};
 
+/* `intervals` NULL: not asked. */
 static void tell(const struct arguments *a, struct session *session, struct arena *arena,
-                 const struct validation *v)
+                 const struct validation *v, const struct intervals *intervals)
 {
     struct scores scores;
     if (a->csv) {
@@ -32,9 +38,11 @@ static void tell(const struct arguments *a, struct session *session, struct aren
     }
     score_rows(arena, v, &scores);
     if (a->json)
-        json_validate(v, &scores, session->out);
+        json_validate(v, &scores, intervals, session->out);
     else
         validate_report(v, &scores, a->has_worst ? a->worst : SIZE_MAX, session);
+    if (!a->json && intervals != NULL)
+        validate_report_intervals(intervals, session);
 }
 
 static int validate(const struct arguments *a, struct session *session, struct arena *arena)
@@ -50,7 +58,15 @@ static int validate(const struct arguments *a, struct session *session, struct a
         fprintf(session->notes, "orrery validate: %s\n", error.text);
         return EXIT_REJECTED;
     }
-    tell(a, session, arena, &v);
+    struct uncertainty_options drawing = {1, DRAWS_USUAL, how.threads};
+    if (a->draws > 0)
+        drawing.draw_count = a->draws < DRAWS_MAX ? (uint32_t)a->draws : DRAWS_MAX;
+    struct intervals intervals;
+    if (a->uncertain && !validate_intervals(arena, &v, &drawing, &intervals, &error)) {
+        fprintf(session->notes, "orrery validate: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    tell(a, session, arena, &v, a->uncertain ? &intervals : NULL);
     return EXIT_OK;
 }
 

@@ -70,7 +70,74 @@ static double worst(const struct result *result, bool reserved)
     return most;
 }
 
-void json_run(const struct result *result, FILE *out)
+static json_t *percentiles_object(const double values[3])
+{
+    json_t *object = json_object();
+    json_set(object, "p10", json_number(values[0]));
+    json_set(object, "p50", json_number(values[1]));
+    json_set(object, "p90", json_number(values[2]));
+    return object;
+}
+
+static json_t *influences_array(const struct uncertainty *u)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < u->influence_count; i++) {
+        const struct influence *f = &u->influences[i];
+        json_t *one = json_object();
+        json_set(one, "name", json_text(f->constant->name));
+        json_set(one, "value",
+                 json_number(constant_value(&u->step.scenario->configuration, f->constant)));
+        json_set(one, "error", json_number(f->constant->error_ratio));
+        json_set(one, "origin", json_text(constant_origin_names[f->constant->origin]));
+        json_set(one, "elasticity", json_number(f->elasticity));
+        json_set(one, "variance_ratio", json_number(f->variance_ratio));
+        json_append(array, one);
+    }
+    return array;
+}
+
+static json_t *comparison_object(const struct uncertainty *u)
+{
+    if (u->against == NULL) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    json_set(object, "scenario", json_text(u->against->scenario->name));
+    json_set(object, "step_time_s", json_number(u->against->step_s));
+    json_set(object, "faster_probability", json_number(u->comparison.faster_probability));
+    json_set(object, "verdict", json_text(uncertainty_verdict(&u->comparison)));
+    json_set(object, "time_ratio", percentiles_object(u->comparison.ratio));
+    json_set(object, "model_error_shared", json_number(u->comparison.shared_ratio));
+    return object;
+}
+
+static json_t *uncertainty_object(const struct result *result, const struct uncertainty *u)
+{
+    json_t *object = json_object();
+    double step_s[3], tokens[3], mfu[3];
+    for (int i = 0; i < 3; i++) {
+        step_s[i] = uncertainty_step_s(&u->step, 0.1 + 0.4 * i);
+        tokens[2 - i] = uncertainty_tokens_per_s(result, step_s[i]);
+        mfu[2 - i] = uncertainty_mfu_ratio(result, step_s[i]);
+    }
+    json_set(object, "draws", json_count(u->step.draw_count));
+    json_set(object, "constants", json_count(u->step.scenario->constant_count));
+    json_set(object, "step_time_s", percentiles_object(step_s));
+    json_set(object, "tokens_per_s", percentiles_object(tokens));
+    json_set(object, "mfu", percentiles_object(mfu));
+    json_set(object, "fits_ratio", json_number(uncertainty_fits_ratio(&u->step)));
+    json_set(object, "log_spread_of_constants", json_number(u->step.log_spread));
+    json_set(object, "log_spread_of_model", json_number(uncertainty_model_error.log_spread));
+    json_set(object, "model_error_source", json_text(uncertainty_model_error_source));
+    json_set(object, "model_variance_ratio",
+             json_number(uncertainty_model_ratio(u->influences, u->influence_count)));
+    json_set(object, "influences", influences_array(u));
+    json_set(object, "against", comparison_object(u));
+    return object;
+}
+
+void json_run(const struct result *result, const struct uncertainty *uncertainty, FILE *out)
 {
     const struct step *s = result->step;
     bool timed = result->timed;
@@ -98,6 +165,8 @@ void json_run(const struct result *result, FILE *out)
     json_set(o, "event_count", json_count(s->event_count));
     json_set(o, "breakdown", timed ? breakdown_object(s) : json_null());
     json_set(o, "classes", classes_array(result));
+    if (uncertainty != NULL)
+        json_set(o, "uncertainty", uncertainty_object(result, uncertainty));
     json_print(o, out);
 }
 

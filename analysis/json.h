@@ -9,9 +9,11 @@
 #include <stdio.h>
 
 #include "analysis/result.h"
+#include "analysis/uncertainty_report.h"
 #include "models/collective_run.h"
 
-void json_run(const struct result *result, FILE *out);
+/* `uncertainty` NULL: not asked. */
+void json_run(const struct result *result, const struct uncertainty *uncertainty, FILE *out);
 void json_memory(const struct result *result, const struct rule_of_thumb *rule,
                  uint64_t minimum_gpus, FILE *out);
 struct json_list_entry {

@@ -100,7 +100,37 @@ static void set_source(json_t *object, const char *name, json_t *value)
         json_object_set_new(object, "(not UTF-8)", json_null());
 }
 
-void json_validate(const struct validation *v, const struct scores *scores, FILE *out)
+static json_t *intervals_object(const struct intervals *in)
+{
+    json_t *o = json_object(), *sources = json_object();
+    for (uint32_t i = 0; i < in->source_count; i++) {
+        const struct interval_source *s = &in->sources[i];
+        json_t *one = json_object();
+        json_set(one, "rows", json_count(s->rows));
+        json_set(one, "log_spread_of_constants", json_number(s->figures_spread));
+        json_set(one, "coverage", json_number(s->coverage));
+        json_set(one, "log_spread_elsewhere", json_number(s->spread_elsewhere));
+        json_set(one, "coverage_elsewhere", json_number(s->coverage_elsewhere));
+        set_source(sources, s->name, one);
+    }
+    json_set(o, "draws", json_count(in->draw_count));
+    json_set(o, "probability", json_number(INTERVAL_PROBABILITY));
+    json_set(o, "coverage", json_number(in->coverage));
+    json_set(o, "log_spread_of_model", json_number(uncertainty_model_error.log_spread));
+    json_set(o, "log_spread_by_these_rows", json_number(in->own_spread));
+    json_set(o, "shared_ratio", json_number(uncertainty_model_error.shared_ratio));
+    json_set(o, "shared_ratio_by_these_rows", json_number(in->shared_ratio));
+    json_set(o, "pairs", json_count(in->pairs.pairs));
+    json_set(o, "ties", json_count(in->pairs.ties));
+    json_set(o, "decided", json_count(in->pairs.decided));
+    json_set(o, "decided_right_ratio", json_number(in->pairs.right_ratio));
+    json_set(o, "decided_probability", json_number(in->pairs.mean_called));
+    json_set(o, "sources", sources);
+    return o;
+}
+
+void json_validate(const struct validation *v, const struct scores *scores,
+                   const struct intervals *intervals, FILE *out)
 {
     json_t *o = json_document("orrery.validate/1", NULL), *sources = json_object();
     json_t *oom = json_object();
@@ -126,5 +156,7 @@ void json_validate(const struct validation *v, const struct scores *scores, FILE
     json_set(layouts, "all", choice_object(&scores->all.choice));
     json_set(layouts, "sources", chosen);
     json_set(o, "layouts", layouts);
+    if (intervals != NULL)
+        json_set(o, "uncertainty", intervals_object(intervals));
     json_print(o, out);
 }

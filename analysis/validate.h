@@ -14,7 +14,12 @@ struct validate_options {
     const char *where;              /* "schedule=1f1b,interleaved"; NULL: all rows */
     unsigned threads;
 };
-/* Everything lives in `arena`. False with a sentence when the file is none of the kinds. */
+/* The rows of a file, not predicted yet. Everything lives in `arena`. False with a sentence when
+ * the file is none of the kinds. */
+bool validate_open(struct arena *arena, const struct csv *csv, const struct validate_options *how,
+                   struct validation *out, struct error *error);
+/* The same, predicted. Everything lives in `arena`. False with a sentence when the file is none of
+ * the kinds. */
 bool validate_file(struct arena *arena, const struct csv *csv, const struct validate_options *how,
                    struct validation *out, struct error *error);
 

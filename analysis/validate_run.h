@@ -34,6 +34,9 @@ void validate_run_read(struct cells *cells, struct validate_run *out);
 struct scenario *validate_run_scenario(const struct validation *v, const struct validate_run *run,
                                        struct validate_row *row);
 
+/* The scenario of a row of steps.csv, and what was measured of it; NULL with the row refused. */
+struct scenario *validate_steps_scenario(const struct validation *v, struct validate_row *row);
+
 /* Reads a whole scenario; NULL with the row refused by its first error. */
 struct scenario *validate_scenario(const struct validation *v, const char *text,
                                    struct validate_row *row);

@@ -94,13 +94,18 @@ static void simulate(const struct scenario *s, struct validate_row *row)
     step_destroy(step);
 }
 
-static void predict(const struct validation *v, struct validate_row *row)
+struct scenario *validate_steps_scenario(const struct validation *v, struct validate_row *row)
 {
     struct cells cells = {v->csv, row->record, row};
     struct validate_run run;
     validate_run_read(&cells, &run);
     take_measured(&cells, &run, row);
-    struct scenario *s = validate_run_scenario(v, &run, row);
+    return validate_run_scenario(v, &run, row);
+}
+
+static void predict(const struct validation *v, struct validate_row *row)
+{
+    struct scenario *s = validate_steps_scenario(v, row);
     if (s != NULL)
         simulate(s, row);
     scenario_destroy(s);

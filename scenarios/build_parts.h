@@ -10,4 +10,16 @@ void build_cluster(struct builder *b);  /* build_cluster.c */
 void build_training(struct builder *b); /* build_training.c: training, layout, software */
 void build_extras(struct builder *b);   /* build_extras.c: perturbations, notes, cost */
 
+/* build_constants.c: the uncertain figures that a section took from the catalogue's entry `base`
+ * (NULL: none); those that the scenario gave in `over` are exact. */
+struct constant_section {
+    enum section section;
+    const char *entry; /* its name */
+    const struct value *base, *over;
+};
+void build_constants(struct builder *b, const struct constant_section *of, struct params params,
+                     const void *object);
+void build_constant_options(struct builder *b, const struct constant_section *of,
+                            struct params options, const struct kind_options *object);
+
 #endif

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "models/configuration.h"
+#include "scenarios/constant.h"
 #include "sim/error.h"
 
 /* One problem, ready to print; severity orders nothing, problems stand in file order. */
@@ -35,6 +36,8 @@ struct scenario {
     unsigned problem_count, error_count;
     const struct taken_default *defaults;
     unsigned default_count;
+    const struct constant *constants; /* of the catalogue, that are not exact */
+    unsigned constant_count;
     bool has_run;      /* a `run:` section: weeks, not one step */
     bool counted_only; /* a mixture of experts: `memory` counts it, a run must refuse it */
     const char *text;  /* the file, for the database */

@@ -17,7 +17,8 @@ struct builder {
     const struct value *root;
     const char *path; /* of the scenario's file */
     struct scenario *scenario;
-    bool cluster_sound; /* the cluster was read without a problem */
+    struct constant *constants; /* the scenario's own */
+    bool cluster_sound;         /* the cluster was read without a problem */
 };
 
 /* The section's mapping inside `outer`. A missing one that is not required is an empty mapping at

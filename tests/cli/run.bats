@@ -156,3 +156,36 @@ load helper
     expect 1 "$ORRERY" export nothing.db
     expect 1 "$ORRERY" export hello-8-gpus.db --output no/such/folder/t.json
 }
+
+@test "run --uncertainty: percentiles, influences, probability against another layout" {
+    expect 0 "$ORRERY" run "$hello" --no-db --uncertainty 6
+    shows "How sure: 6 draws"
+    shows "P90"
+    shows "the model's own error"
+    shows "software.megatron.launch"
+    LC_ALL=C.UTF-8 grep -nE '^.{101,}$' out && return 1
+    "$ORRERY" run "$hello" --no-db --uncertainty=6 --json >a.json
+    "$ORRERY" run --uncertainty=6 --no-db --json "$hello" >b.json
+    cmp a.json b.json
+    [ "$(sql :memory: "select json_extract(readfile('a.json'), '\$.uncertainty.step_time_s.p10') <
+        json_extract(readfile('a.json'), '\$.uncertainty.step_time_s.p90')")" = 1 ]
+    [ "$(sql :memory: "select abs(json_extract(readfile('a.json'), '\$.uncertainty.model_variance_ratio') +
+        sum(json_extract(i.value, '\$.variance_ratio')) - 1) < 1e-9
+        from json_each(readfile('a.json'), '\$.uncertainty.influences') i")" = 1 ]
+    expect 0 "$ORRERY" run "$hello" --no-db --uncertainty=4 --against "$hello"
+    shows "the first is faster with probability 0.50: a tie"
+}
+
+@test "run --against and --uncertainty: what does not go together" {
+    expect 2 "$ORRERY" run "$hello" --no-db --against "$hello"
+    said "--against needs --uncertainty"
+    expect 2 "$ORRERY" run "$hello" --no-db --uncertainty=many
+    said "expected a whole number"
+    expect 2 "$ORRERY" run "$hello" --no-db --uncertainty=999999999
+    said "at most"
+    expect 1 "$ORRERY" run "$hello" --no-db --uncertainty 2 --against no-such.yaml
+    cp -r "$SCENARIOS/catalogue" broken
+    sed -i 's/gemm_efficiency: 5%, hbm/gemm_efficiency: lots, hbm/' broken/gpus.yaml
+    expect 3 "$ORRERY" run "$hello" --no-db --catalogue broken --set cluster.gpu=h100-80gb-sxm
+    said "lots"
+}

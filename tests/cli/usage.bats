@@ -83,7 +83,7 @@ load helper
     done
     "$ORRERY" completion bash >c.bash
     bash -n c.bash
-    run bash -c 'source c.bash; COMP_WORDS=(orrery run --un); COMP_CWORD=2; _orrery; echo "${COMPREPLY[@]}"'
+    run bash -c 'source c.bash; COMP_WORDS=(orrery run --unf); COMP_CWORD=2; _orrery; echo "${COMPREPLY[@]}"'
     [ "$output" = "--unfold" ]
     run bash -c 'source c.bash; COMP_WORDS=(orrery run --detail ke); COMP_CWORD=3; _orrery; echo "${COMPREPLY[@]}"'
     [ "$output" = "kernel" ]

@@ -46,7 +46,7 @@ static void tell(const struct scenario *scenario, struct step *step)
     step_rule_of_thumb(&scenario->configuration, &rule);
     report_step(&session, &result);
     report_memory(&session, &result, &rule, 0, GPU_MAX);
-    json_run(&result, nowhere);
+    json_run(&result, NULL, nowhere);
     fclose(nowhere);
 }
 

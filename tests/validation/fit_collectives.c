@@ -19,7 +19,7 @@
 #include "sim/arena.h"
 #include "sim/check.h"
 
-enum constant {
+enum collective_constant {
     LL_BASE,
     LL_RAMP,
     LL_HALF,
@@ -72,7 +72,7 @@ struct fit {
     size_t row_count;
     enum source left_out; /* NO_SOURCE: all rows are used */
     size_t used[ROW_MAX], used_count;
-    enum constant free[CONSTANT_COUNT];
+    enum collective_constant free[CONSTANT_COUNT];
     size_t free_count;
     double value[CONSTANT_COUNT]; /* in the unit of its row */
     double error[CONSTANT_COUNT]; /* standard error of a free one */
@@ -259,7 +259,7 @@ static void choose(struct fit *fit, enum source left_out)
         bool is_lost = left_out != NO_SOURCE && constants[c].alone == left_out;
         fit->value[c] = is_lost ? constants[c].unknown : constants[c].start;
         if (!is_lost) {
-            fit->free[fit->free_count++] = (enum constant)c;
+            fit->free[fit->free_count++] = (enum collective_constant)c;
         }
     }
 }
@@ -285,7 +285,7 @@ static void keep(struct fit *fit, gsl_multifit_nlinear_workspace *w)
     }
     double variance = sum / (double)(fit->used_count - free_count);
     for (size_t i = 0; i < free_count; i++) {
-        enum constant c = fit->free[i];
+        enum collective_constant c = fit->free[i];
         fit->value[c] = constants[c].start * exp(gsl_vector_get(w->x, i));
         fit->error[c] = fit->value[c] * sqrt(variance * gsl_matrix_get(covariance, i, i));
     }

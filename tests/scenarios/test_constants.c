@@ -1,0 +1,141 @@
+/* Which figures of the catalogue a scenario stands on: their names, errors and origins, and what
+ * makes a figure exact. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "scenarios/scenario.h"
+
+#define REST                                                                                       \
+    "model: {layers: 2, hidden: 256, heads: 4, vocabulary: 1024}\n"                                \
+    "training: {sequence: 512, global_batch: 16}\n"
+
+static struct scenario *read(const char *text)
+{
+    struct error error = {""};
+    struct scenario *s = scenario_read("test.yaml", text, strlen(text), NULL, &error);
+    assert_non_null(s);
+    assert_int_equal(s->error_count, 0);
+    return s;
+}
+
+static const struct constant *find(const struct scenario *s, const char *name)
+{
+    for (unsigned i = 0; i < s->constant_count; i++) {
+        if (strcmp(s->constants[i].name, name) == 0)
+            return &s->constants[i];
+    }
+    return NULL;
+}
+
+static void near(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-12 * fabs(b)))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+static void test_errors_of_the_catalogue(void **state)
+{
+    (void)state;
+    struct scenario *s = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\n" REST);
+    const struct constant *gemm = find(s, "gpu.h100-80gb-sxm.gemm_efficiency");
+    const struct constant *forward =
+        find(s, "gpu.h100-80gb-sxm.attention_flash3_full_forward_rate");
+    const struct constant *backward =
+        find(s, "gpu.h100-80gb-sxm.attention_flash3_causal_backward_rate");
+    assert_non_null(gemm);
+    assert_non_null(forward);
+    assert_non_null(backward);
+    near(constant_value(&s->configuration, gemm), s->configuration.gpu.gemm_efficiency_ratio);
+    assert_true(gemm->stated && gemm->error_ratio > 0.0 && gemm->error_ratio < 0.2);
+    /* The longest name counts: the backward curve is less sure than the others. */
+    assert_true(backward->error_ratio > forward->error_ratio);
+    assert_non_null(find(s, "software.megatron.launch"));
+    assert_non_null(find(s, "node.dgx-h100.nic_efficiency"));
+    /* What a data sheet says is exact, and so is what takes no part in a step. */
+    assert_null(find(s, "gpu.h100-80gb-sxm.peak_bf16"));
+    assert_null(find(s, "gpu.h100-80gb-sxm.price_per_hour"));
+    assert_null(find(s, "gpu.h100-80gb-sxm.idle_power"));
+    scenario_destroy(s);
+}
+
+static void test_what_the_scenario_says_is_exact(void **state)
+{
+    (void)state;
+    struct scenario *s =
+        read("cluster: {gpu: {name: h100-80gb-sxm, gemm_efficiency: 70%}, gpus: 8}\n"
+             "software: {launch: 10us}\n" REST);
+    assert_null(find(s, "gpu.h100-80gb-sxm.gemm_efficiency"));
+    assert_null(find(s, "software.megatron.launch"));
+    assert_non_null(find(s, "gpu.h100-80gb-sxm.hbm_efficiency"));
+    assert_non_null(find(s, "software.megatron.pass_host"));
+    scenario_destroy(s);
+}
+
+static void test_names_are_told_once(void **state)
+{
+    (void)state;
+    struct scenario *s =
+        read("cluster: {gpu: a100-80gb-sxm, gpus: 16, fabric: ib-hdr-8x200}\n" REST);
+    assert_true(s->constant_count > 20);
+    for (unsigned i = 0; i < s->constant_count; i++) {
+        const struct constant *c = &s->constants[i];
+        double value = constant_value(&s->configuration, c);
+        assert_ptr_equal(find(s, c->name), c);
+        assert_true(c->error_ratio > 0.0 && value >= c->minimum && value <= c->maximum);
+    }
+    assert_non_null(find(s, "fabric.ib-hdr-8x200.efficiency"));
+    scenario_destroy(s);
+}
+
+static void test_origins(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        enum constant_origin origin;
+    } rows[] = {
+        {"NVIDIA H100 data sheet: 900 GB/s", ORIGIN_SPECIFICATION},
+        {"BabelStream in tests/validation/kernels.csv: copy 1.61", ORIGIN_MEASURED},
+        {"fitted: 78 bytes for each logit (tests/validation/steps.csv)", ORIGIN_FITTED},
+        {"as mosaic, less; not measured", ORIGIN_ASSUMED},
+        {"takes 16 to 24 of 132 SMs; assumed to cost half (tests/validation/x)", ORIGIN_ASSUMED},
+        {"arXiv:2104.04473", ORIGIN_PUBLISHED},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(constant_origin_of(rows[i].source), rows[i].origin);
+    assert_true(constant_origin_error[ORIGIN_ASSUMED] > constant_origin_error[ORIGIN_FITTED]);
+    assert_true(constant_origin_error[ORIGIN_FITTED] > constant_origin_error[ORIGIN_MEASURED]);
+}
+
+static void test_scale_stays_in_range(void **state)
+{
+    (void)state;
+    struct scenario *s = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\n" REST);
+    const struct constant *gemm = find(s, "gpu.h100-80gb-sxm.gemm_efficiency");
+    assert_non_null(gemm);
+    struct configuration c = s->configuration;
+    constant_scale(&c, gemm, 0.5);
+    near(c.gpu.gemm_efficiency_ratio, 0.5 * s->configuration.gpu.gemm_efficiency_ratio);
+    constant_scale(&c, gemm, 100.0);
+    near(c.gpu.gemm_efficiency_ratio, 1.0);
+    assert_true(s->configuration.gpu.gemm_efficiency_ratio < 1.0);
+    scenario_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_errors_of_the_catalogue),
+        cmocka_unit_test(test_what_the_scenario_says_is_exact),
+        cmocka_unit_test(test_names_are_told_once),
+        cmocka_unit_test(test_origins),
+        cmocka_unit_test(test_scale_stays_in_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

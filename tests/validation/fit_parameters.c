@@ -1,0 +1,66 @@
+/* The constants that matter for a step and that no document gives: which figures of the catalogue
+ * move together, and what is known of them without steps.csv. */
+#include "fit_rows.h"
+
+const struct fit_parameter fit_parameters[] = {
+    /* kernels.csv: cuBLASLt sweep .82, what boxes of 2021 sustained unknown */
+    {"sustained GEMM, A100", {"gpu.a100-80gb-sxm.gemm_efficiency"}, 0.80, 0.04},
+    /* kernels.csv: .70 in an fp8 sweep, .80 in short bursts */
+    {"sustained GEMM, H100", {"gpu.h100-80gb-sxm.gemm_efficiency"}, 0.66, 0.06},
+    /* kernels.csv, by curve within 3 %; a training step is longer than a sweep */
+    {"flash attention 2, H100",
+     {"gpu.h100-80gb-sxm.attention_flash2_causal_forward_rate",
+      "gpu.h100-80gb-sxm.attention_flash2_causal_backward_rate",
+      "gpu.h100-80gb-sxm.attention_flash2_full_forward_rate",
+      "gpu.h100-80gb-sxm.attention_flash2_full_backward_rate"},
+     372e12,
+     0.05},
+    {"flash attention 2, A100",
+     {"gpu.a100-80gb-sxm.attention_flash2_causal_forward_rate",
+      "gpu.a100-80gb-sxm.attention_flash2_causal_backward_rate",
+      "gpu.a100-80gb-sxm.attention_flash2_full_forward_rate",
+      "gpu.a100-80gb-sxm.attention_flash2_full_backward_rate"},
+     214e12,
+     0.05},
+    /* an eager operator costs 5 to 15 us, with its modules and autograd several times that */
+    {"launch, Megatron of 2021 and 2022",
+     {"software.megatron-2021.launch", "software.megatron-2022.launch",
+      "software.deepspeed.launch"},
+     50e-6,
+     0.5},
+    {"launch, NeMo", {"software.nemo.launch", "software.megatron.launch"}, 25e-6, 0.5},
+    {"launch, nanotron", {"software.nanotron.launch"}, 30e-6, 0.5},
+    {"host time of a tp collective, nanotron", {"software.nanotron.tp_exposed_host"}, 0.28e-3, 0.6},
+    {"launch, FSDP eager", {"software.mosaic.launch", "software.fsdp.launch"}, 15e-6, 0.6},
+    /* passes over memory counted in the source, each 15 % */
+    {"memory-bound bytes, Megatron of 2021 and 2022",
+     {"software.megatron-2021.norm*", "software.megatron-2021.residual*",
+      "software.megatron-2021.activation_f*", "software.megatron-2021.activation_b*",
+      "software.megatron-2022.norm*", "software.megatron-2022.residual*",
+      "software.megatron-2022.activation_f*", "software.megatron-2022.activation_b*"},
+     4.0,
+     0.15},
+    {"unfused bytes, nanotron",
+     {"software.nanotron.norm*", "software.nanotron.residual*", "software.nanotron.activation_f*",
+      "software.nanotron.activation_b*", "software.nanotron.rope*"},
+     12.0,
+     0.4},
+    {"unfused bytes, llm-foundry",
+     {"software.mosaic.norm*", "software.mosaic.residual*", "software.mosaic.activation_f*",
+      "software.mosaic.activation_b*"},
+     7.2,
+     0.3},
+    {"bytes of a score, math attention",
+     {"software.megatron-2021.math*", "software.megatron-2022.math*", "software.deepspeed.math*"},
+     13.0,
+     0.1},
+    {"interference, FSDP",
+     {"software.mosaic.interference", "software.fsdp.interference"},
+     0.24,
+     0.3},
+    {"buffers of dp, nanotron", {"software.nanotron.dp_copy_bandwidth"}, 40e9, 0.4},
+    {"buffers of dp, DeepSpeed", {"software.deepspeed.dp_copy_bandwidth"}, 17e9, 0.2},
+    {"transport, EFA", {"fabric.efa-3200g.efficiency"}, 0.85, 0.1},
+    {"transport, RoCE 1600", {"fabric.roce-1600g.efficiency"}, 0.9, 0.06},
+};
+const size_t fit_parameter_count = sizeof fit_parameters / sizeof fit_parameters[0];

@@ -1,0 +1,185 @@
+#include "fit_solve.h"
+
+#include <gsl/gsl_multifit_nlinear.h>
+#include <math.h>
+#include <string.h>
+
+#include "sim/check.h"
+
+const double fit_row_spread = 0.06;
+static const double cauchy = 2.385; /* in spreads; 95 % as efficient as least squares on normals */
+static const double tolerance = 1e-4; /* of x and of the gradient: far below any standard error */
+enum {
+    ITERATIONS = 12
+};
+
+struct fit_problem {
+    const struct fit_rows *rows;
+    const bool *chosen;
+    const struct fit_linear *linear;
+    size_t used[FIT_PARAMETER_MAX], used_count; /* free parameters */
+    double *residual, *jacobian;                /* of all rows, unweighted */
+    double base[FIT_PARAMETER_MAX];             /* of parameters that are not free */
+};
+
+static bool takes(const struct fit_problem *p, size_t row)
+{
+    return p->chosen == NULL || p->chosen[row];
+}
+
+static size_t row_count(const struct fit_problem *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->rows->count; i++)
+        count += takes(p, i);
+    return count;
+}
+
+static void spell(const struct fit_problem *p, const gsl_vector *x, double *out)
+{
+    memcpy(out, p->base, sizeof p->base);
+    for (size_t i = 0; i < p->used_count; i++)
+        out[p->used[i]] = gsl_vector_get(x, i);
+}
+
+static void residuals(const struct fit_problem *p, const double *x)
+{
+    if (p->linear == NULL) {
+        fit_rows_residuals(p->rows, x, p->chosen, p->residual);
+        return;
+    }
+    for (size_t i = 0; i < p->rows->count; i++) {
+        p->residual[i] = p->linear->residual[i];
+        for (size_t k = 0; k < fit_parameter_count; k++)
+            p->residual[i] +=
+                p->linear->jacobian[i * FIT_PARAMETER_MAX + k] * (x[k] - p->linear->x0[k]);
+    }
+}
+
+/* The square of this is Cauchy's loss; near zero it is u itself. */
+static double robust(double u)
+{
+    return copysign(cauchy * sqrt(log1p(pow(u / cauchy, 2))), u);
+}
+
+static double robust_slope(double u)
+{
+    return fabs(u) < 1e-6 ? 1.0 : u / (1.0 + pow(u / cauchy, 2)) / robust(u);
+}
+
+static double prior(const struct fit_problem *p, size_t k)
+{
+    return log(fit_parameters[k].prior / p->rows->catalogue[k]);
+}
+
+static int cost(const gsl_vector *x, void *context, gsl_vector *out)
+{
+    struct fit_problem *p = context;
+    double all[FIT_PARAMETER_MAX];
+    size_t at = 0;
+    spell(p, x, all);
+    residuals(p, all);
+    for (size_t i = 0; i < p->rows->count; i++) {
+        if (takes(p, i))
+            gsl_vector_set(out, at++,
+                           sqrt(p->rows->rows[i].weight) * robust(p->residual[i] / fit_row_spread));
+    }
+    for (size_t i = 0; i < p->used_count; i++) {
+        size_t k = p->used[i];
+        gsl_vector_set(out, at++, (all[k] - prior(p, k)) / fit_parameters[k].prior_error);
+    }
+    return GSL_SUCCESS;
+}
+
+/* GSL asks for the slopes where it last asked for the residuals, or goes on from there. */
+static int slopes(const gsl_vector *x, void *context, gsl_matrix *out)
+{
+    struct fit_problem *p = context;
+    double all[FIT_PARAMETER_MAX];
+    const double *jacobian = p->linear != NULL ? p->linear->jacobian : p->jacobian;
+    size_t at = 0;
+    spell(p, x, all);
+    residuals(p, all);
+    if (p->linear == NULL)
+        fit_rows_jacobian(p->rows, all, p->jacobian);
+    gsl_matrix_set_zero(out);
+    for (size_t i = 0; i < p->rows->count; i++) {
+        if (!takes(p, i))
+            continue;
+        double factor = sqrt(p->rows->rows[i].weight) *
+                        robust_slope(p->residual[i] / fit_row_spread) / fit_row_spread;
+        for (size_t k = 0; k < p->used_count; k++)
+            gsl_matrix_set(out, at, k, factor * jacobian[i * FIT_PARAMETER_MAX + p->used[k]]);
+        at++;
+    }
+    for (size_t k = 0; k < p->used_count; k++)
+        gsl_matrix_set(out, at + k, k, 1.0 / fit_parameters[p->used[k]].prior_error);
+    return GSL_SUCCESS;
+}
+
+static void keep(const struct fit_problem *p, gsl_multifit_nlinear_workspace *w,
+                 struct fit_solution *out)
+{
+    gsl_matrix *covariance = gsl_matrix_alloc(p->used_count, p->used_count);
+    gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 0.0, covariance);
+    spell(p, w->x, out->x);
+    for (size_t i = 0; i < p->used_count; i++) {
+        double error = sqrt(gsl_matrix_get(covariance, i, i));
+        out->error[p->used[i]] = error;
+        out->free[p->used[i]] = true;
+        for (size_t k = 0; k < p->used_count; k++)
+            out->correlation[p->used[i]][p->used[k]] =
+                gsl_matrix_get(covariance, i, k) / error / sqrt(gsl_matrix_get(covariance, k, k));
+    }
+    gsl_matrix_free(covariance);
+}
+
+static double squares(const gsl_multifit_nlinear_workspace *w)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < w->f->size; i++)
+        sum += pow(gsl_vector_get(w->f, i), 2);
+    return sum;
+}
+
+static void drive(struct fit_problem *p, const double *start, struct fit_solution *out)
+{
+    gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
+    size_t count = row_count(p) + p->used_count;
+    gsl_multifit_nlinear_fdf fdf = {
+        .f = cost, .df = slopes, .n = count, .p = p->used_count, .params = p};
+    gsl_multifit_nlinear_workspace *w =
+        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, count, p->used_count);
+    gsl_vector *x = gsl_vector_alloc(p->used_count);
+    for (size_t i = 0; i < p->used_count; i++)
+        gsl_vector_set(x, i, start[p->used[i]]);
+    gsl_multifit_nlinear_winit(x, NULL, &fdf, w);
+    out->start_cost = squares(w);
+    int info = 0;
+    int status = gsl_multifit_nlinear_driver(ITERATIONS, tolerance, tolerance, tolerance, NULL,
+                                             NULL, &info, w);
+    out->converged = status == GSL_SUCCESS;
+    out->iterations = gsl_multifit_nlinear_niter(w);
+    out->cost = squares(w);
+    keep(p, w, out);
+    gsl_vector_free(x);
+    gsl_multifit_nlinear_free(w);
+}
+
+void fit_solve(const struct fit_rows *rows, const bool *chosen, const struct fit_linear *linear,
+               const double *start, struct fit_solution *out)
+{
+    struct arena *arena = arena_create();
+    struct fit_problem p = {.rows = rows, .chosen = chosen, .linear = linear};
+    p.residual = ARENA_ARRAY(arena, double, rows->count + 1);
+    p.jacobian = ARENA_ARRAY(arena, double, (rows->count + 1) * FIT_PARAMETER_MAX);
+    *out = (struct fit_solution){.converged = false};
+    for (size_t k = 0; k < fit_parameter_count; k++) {
+        p.base[k] = start[k];
+        if (rows->catalogue[k] > 0.0 && rows->row_count[k] > 0)
+            p.used[p.used_count++] = k;
+    }
+    CHECK(p.used_count > 0);
+    drive(&p, start, out);
+    arena_destroy(arena);
+}

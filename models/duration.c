@@ -6,6 +6,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sf_gamma.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sim/check.h"
@@ -13,89 +14,92 @@
 const char *const duration_law_names[] = {"fixed",     "exponential", "weibull",
                                           "lognormal", "gamma",       NULL};
 
-/* A law with mean 1 as its two tails and its density at x > 0; `shape` as in struct duration. */
-struct tails {
-    double below, above, density;
+/* A law of mean 1, as its lesser tail at x > 0 (below x where `below`, else above) and its density.
+ */
+struct law {
+    double shape, log_gamma; /* of the shape, where the law needs it */
+    void (*tail)(const struct law *law, double x, bool below, double *tail, double *density);
 };
-typedef struct tails (*tails_fn)(double shape, double x);
 
 enum {
     NEWTON_STEPS = 200 /* from any start: steps of STRIDE, then bisection at worst */
 };
-static const double STRIDE = 2.0; /* longest step, of the logarithm of time */
+static const double STRIDE = 2.0;     /* longest step, of the logarithm of time */
+static const double QUADRATIC = 1e-8; /* the error after a step is about the square of the step */
 
-/* How far x is beyond the quantile at u, as a difference of logarithms of probability; the slope
- * over log x. */
-static double excess(const struct tails *at, double x, double u, double *slope)
+/* The Newton step of log x from the quantile at u, positive beyond it. */
+static double newton(const struct law *law, double x, double u)
 {
-    if (u < 0.5) {
-        *slope = x * at->density / at->below;
-        return log(at->below / u);
-    }
-    *slope = x * at->density / at->above;
-    return log((1.0 - u) / at->above);
+    double tail, density;
+    bool below = u < 0.5;
+    law->tail(law, x, below, &tail, &density);
+    double beyond = below ? log(tail / u) : log((1.0 - u) / tail);
+    double step = beyond * tail / (x * density);
+    return fabs(step) <= STRIDE ? step : copysign(STRIDE, beyond);
 }
 
 /* The quantile at u, from the start `x`. */
-static double invert(tails_fn tails, double shape, double u, double x)
+static double invert(const struct law *law, double u, double x)
 {
     double low = -INFINITY, high = INFINITY, y = log(x);
     for (int i = 0; i < NEWTON_STEPS; i++) {
-        double slope;
-        struct tails at = tails(shape, exp(y));
-        double beyond = excess(&at, exp(y), u, &slope);
-        if (beyond == 0.0)
-            break;
-        if (beyond > 0.0)
+        double step = newton(law, exp(y), u);
+        if (fabs(step) <= QUADRATIC)
+            return exp(y - step);
+        if (step > 0.0)
             high = y;
         else
             low = y;
-        double step = beyond / slope;
-        if (!(fabs(step) <= STRIDE))
-            step = copysign(STRIDE, beyond);
-        double next = y - step;
-        if (fabs(next - y) <= 1e-15 * fmax(1.0, fabs(y)))
-            break;
-        if (next <= low || next >= high) /* both are finite: a step leaves the bound behind it */
-            next = low + 0.5 * (high - low);
-        y = next;
+        y -= step;
+        if (y <= low || y >= high) /* both are finite: a step leaves the bound behind it */
+            y = low + 0.5 * (high - low);
     }
     return exp(y);
 }
 
 /* Gamma law of mean 1: x k is of the standard law with shape k. */
-static struct tails gamma_tails(double k, double x)
+static void gamma_tail(const struct law *law, double x, bool below, double *tail, double *density)
 {
-    return (struct tails){gsl_sf_gamma_inc_P(k, k * x), gsl_sf_gamma_inc_Q(k, k * x),
-                          k * exp((k - 1.0) * log(k * x) - k * x - gsl_sf_lngamma(k))};
+    double k = law->shape, z = k * x;
+    *tail = below ? gsl_sf_gamma_inc_P(k, z) : gsl_sf_gamma_inc_Q(k, z);
+    *density = k * exp((k - 1.0) * log(z) - z - law->log_gamma);
 }
 
-/* Starts: the power law of the lower tail, P(k, z) < z^k / Gamma(k + 1), where it is short of the
- * mean; else the cube of Wilson and Hilferty (1931). */
+/* Starts: the power law of the lower tail with its first correction, where that is small,
+ * P(k, z) = z^k / Gamma(k + 1) (1 - z k / (k + 1) + ...); else the cube of Wilson and Hilferty
+ * (1931). */
+static double gamma_start(double k, double log_gamma, double u)
+{
+    double z = exp((log(u * k) + log_gamma) / k), ninth = 1.0 / (9.0 * k);
+    double root = 1.0 - ninth + gsl_cdf_ugaussian_Pinv(u) * sqrt(ninth);
+    return z < 0.2 * (k + 1.0) || root < 0.3 ? z * (1.0 + z / (k + 1.0)) / k : root * root * root;
+}
+
 static double gamma_quantile(double k, double u)
 {
-    double power = exp((log(u) + gsl_sf_lngamma(k + 1.0)) / k) / k;
-    double ninth = 1.0 / (9.0 * k);
-    double root = 1.0 - ninth + gsl_cdf_ugaussian_Pinv(u) * sqrt(ninth);
-    return invert(gamma_tails, k, u, root > 0.3 ? root * root * root : power);
+    struct law law = {k, gsl_sf_lngamma(k), gamma_tail};
+    return invert(&law, u, gamma_start(k, law.log_gamma, u));
 }
 
 /* Stationary excess of a law with mean 1 and survival S: below = x S(x) + B(x), where B is the
  * lower tail of the length-biased law (by parts); the density is S. */
-static struct tails gamma_excess(double k, double x)
+static void gamma_excess(const struct law *law, double x, bool below, double *tail, double *density)
 {
-    double survival = gsl_sf_gamma_inc_Q(k, k * x);
-    return (struct tails){x * survival + gsl_sf_gamma_inc_P(k + 1.0, k * x),
-                          gsl_sf_gamma_inc_Q(k + 1.0, k * x) - x * survival, survival};
+    double k = law->shape, survival = gsl_sf_gamma_inc_Q(k, k * x);
+    *tail = below ? x * survival + gsl_sf_gamma_inc_P(k + 1.0, k * x)
+                  : gsl_sf_gamma_inc_Q(k + 1.0, k * x) - x * survival;
+    *density = survival;
 }
 
 /* The logarithm has mean -sigma^2 / 2, length-biased +sigma^2 / 2. */
-static struct tails lognormal_excess(double sigma, double x)
+static void lognormal_excess(const struct law *law, double x, bool below, double *tail,
+                             double *density)
 {
-    double plain = log(x) / sigma + 0.5 * sigma, biased = plain - sigma;
+    double plain = log(x) / law->shape + 0.5 * law->shape, biased = plain - law->shape;
     double survival = gsl_cdf_ugaussian_Q(plain);
-    return (struct tails){x * survival + gsl_cdf_ugaussian_P(biased),
-                          gsl_cdf_ugaussian_Q(biased) - x * survival, survival};
+    *tail = below ? x * survival + gsl_cdf_ugaussian_P(biased)
+                  : gsl_cdf_ugaussian_Q(biased) - x * survival;
+    *density = survival;
 }
 
 /* The scale of a Weibull law of mean 1. */
@@ -144,9 +148,9 @@ double duration_residual_s(const struct duration *d, double u)
         return d->mean_s * weibull_scale(d->shape) *
                pow(gamma_quantile(inverse, u) * inverse, inverse);
     case DURATION_LOGNORMAL:
-        return d->mean_s * invert(lognormal_excess, d->shape, u, u);
+        return d->mean_s * invert(&(struct law){d->shape, 0.0, lognormal_excess}, u, u);
     case DURATION_GAMMA:
-        return d->mean_s * invert(gamma_excess, d->shape, u, u);
+        return d->mean_s * invert(&(struct law){d->shape, 0.0, gamma_excess}, u, u);
     default:
         return d->mean_s * u;
     }

@@ -3,7 +3,9 @@
  * and leaves come at the moments at which they happen, so that what was passed over stays so.)
  * 2. `next` is the answer of the last look while `fresh`: the first failure at or after now_s, or,
  *    without one, that none comes before `none_before_s`.
- * 3. Sources are asked in one order (streams, pools, followers) and the first wins a tie. */
+ * 3. due_s of a source (streams, then pools) is not after its next failure, so that few need to be
+ *    asked; when a node joins, failures may come sooner, and all are asked anew.
+ * 4. Sources are asked in one order (streams, pools, followers) and the first wins a tie. */
 #include "models/fleet.h"
 
 #include <math.h>
@@ -36,6 +38,7 @@ struct fleet {
     uint64_t *keys; /* of each cause */
     struct fleet_stream *streams;
     struct fleet_pools pools;
+    double *due_s;
     struct follower *followers;
     uint32_t stream_count, follower_count, follower_capacity;
     double now_s, none_before_s;
@@ -74,6 +77,7 @@ struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uin
         else
             pools_add(&fleet->pools, spec, cause, &fleet->members, fleet->keys[i]);
     }
+    fleet->due_s = ARENA_ARRAY(arena, double, fleet->stream_count + fleet->pools.pool_count);
     return fleet;
 }
 
@@ -114,11 +118,14 @@ static double look_streams(struct fleet *fleet, double limit_s)
 {
     for (uint32_t i = 0; i < fleet->stream_count; i++) {
         struct fleet_stream *stream = &fleet->streams[i];
-        if (!stream_next(stream, &fleet->members, fleet->now_s, limit_s))
+        if (fleet->due_s[i] >= limit_s)
             continue;
-        fleet_offer(fleet, (struct fleet_source){SOURCE_STREAM, i},
-                    cause_index(fleet, stream->cause), &stream->next);
-        limit_s = stream->next.at_s;
+        if (stream_next(stream, &fleet->members, fleet->now_s, limit_s)) {
+            fleet_offer(fleet, (struct fleet_source){SOURCE_STREAM, i},
+                        cause_index(fleet, stream->cause), &stream->next);
+            limit_s = stream->next.at_s;
+        }
+        fleet->due_s[i] = limit_s;
     }
     return limit_s;
 }
@@ -126,12 +133,16 @@ static double look_streams(struct fleet *fleet, double limit_s)
 static double look_pools(struct fleet *fleet, double limit_s)
 {
     for (uint32_t i = 0; i < fleet->pools.pool_count; i++) {
+        double *due_s = &fleet->due_s[fleet->stream_count + i];
         struct candidate candidate;
-        if (!pools_next(&fleet->pools, i, limit_s, &candidate))
+        if (*due_s >= limit_s)
             continue;
-        fleet_offer(fleet, (struct fleet_source){SOURCE_POOL, i},
-                    cause_index(fleet, fleet->pools.pools[i].cause), &candidate);
-        limit_s = candidate.at_s;
+        if (pools_next(&fleet->pools, i, limit_s, &candidate)) {
+            fleet_offer(fleet, (struct fleet_source){SOURCE_POOL, i},
+                        cause_index(fleet, fleet->pools.pools[i].cause), &candidate);
+            limit_s = candidate.at_s;
+        }
+        *due_s = limit_s;
     }
     return limit_s;
 }
@@ -225,12 +236,16 @@ void fleet_take(struct fleet *fleet, const struct fleet_event *event)
           event->cause == fleet->next.cause);
     fleet->now_s = event->at_s;
     fleet->fresh = false;
-    if (fleet->source.kind == SOURCE_STREAM)
-        stream_take(&fleet->streams[fleet->source.index]);
-    else if (fleet->source.kind == SOURCE_POOL)
-        pools_take(&fleet->pools, fleet->source.index);
-    else
-        fleet->followers[fleet->source.index] = fleet->followers[--fleet->follower_count];
+    uint32_t index = fleet->source.index;
+    if (fleet->source.kind == SOURCE_STREAM) {
+        stream_take(&fleet->streams[index]);
+        fleet->due_s[index] = fleet->now_s;
+    } else if (fleet->source.kind == SOURCE_POOL) {
+        pools_take(&fleet->pools, index);
+        fleet->due_s[fleet->stream_count + index] = fleet->now_s;
+    } else {
+        fleet->followers[index] = fleet->followers[--fleet->follower_count];
+    }
     followers_settle(fleet);
     fleet_cascade(fleet, event);
 }
@@ -242,6 +257,8 @@ static void fleet_changed(struct fleet *fleet, uint32_t node, double exposed_s, 
     fleet->fresh = false;
     for (uint32_t i = 0; i < fleet->stream_count; i++)
         stream_changed(&fleet->streams[i], node, joined);
+    for (uint32_t i = 0; joined && i < fleet->stream_count + fleet->pools.pool_count; i++)
+        fleet->due_s[i] = exposed_s;
 }
 
 void fleet_leave(struct fleet *fleet, uint32_t node, double exposed_s)

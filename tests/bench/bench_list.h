@@ -24,6 +24,10 @@
       "405B on 16,384 GPUs, text to result, folded", "steps", 1 / 0.3) \
     X(bench_step, 1, bench_copy, 0, \
       "405B on 16,384 GPUs, every rank played", "ops", 100e6) \
+    X(bench_fleet, 0, bench_copy, 0, \
+      "failures of 54 days, 16,384 GPUs, 18 causes", "failures", 5e6) \
+    X(bench_fleet, 1, bench_copy, 0, \
+      "the same, units that age", "failures", 1e6) \
     X(bench_store, 1e6, bench_copy, 0, "timeline into SQLite, 1e6 rows", "rows", 2e6)
 /* clang-format on */
 

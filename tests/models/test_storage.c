@@ -115,6 +115,22 @@ static void test_stages(void **state)
     arena_destroy(arena);
 }
 
+/* Interleaved chunks go round the stages: each stage has two layers of its first
+ * chunk and one of its second. */
+static void test_interleaved_stages(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = job(2, 4, 2);
+    c.layout.vpp = 2;
+    c.model.layers = 6; /* 2 2 1 1 */
+    double *bytes, layer = model_layer_parameters(&c.model, 0) * BYTES / 8;
+    storage_shards(&c, BYTES, arena, &bytes);
+    assert_close(bytes[0], 3 * layer + model_embedding_parameters(&c.model, 128) * BYTES / 8);
+    assert_close(bytes[8], 3 * layer + model_final_parameters(&c.model) * BYTES / 8);
+    arena_destroy(arena);
+}
+
 static void test_client_cap(void **state)
 {
     (void)state;
@@ -253,6 +269,28 @@ static void test_nics(void **state)
     assert_close(t.nic_bytes_per_s, all_bytes(&c) / 4 / t.seconds);
 }
 
+/* Two NICs of a node: neighbours share one. The four ranks of the larger stage stand first, so its
+ * NIC carries all of theirs. */
+static void test_neighbours_share_a_nic(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = job(2, 2, 4);
+    struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 1};
+    double *bytes;
+    c.model.layers = 7; /* 2 2 2 1; two stages on each node */
+    c.cluster.node.nics = 2;
+    storage_shards(&c, BYTES, arena, &bytes);
+    double seconds[16];
+    struct storage_time t;
+    storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
+    for (unsigned stage = 0; stage < 4; stage++) {
+        assert_close(seconds[4 * stage], 4 * bytes[4 * stage] / (10 * GIGA));
+    }
+    assert_true(seconds[8] > 1.01 * seconds[12]);
+    arena_destroy(arena);
+}
+
 static void test_single_node_nics(void **state)
 {
     (void)state;
@@ -357,6 +395,7 @@ int main(void)
         cmocka_unit_test(test_bytes_per_parameter),
         cmocka_unit_test(test_who_writes),
         cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_interleaved_stages),
         cmocka_unit_test(test_client_cap),
         cmocka_unit_test(test_node_cap),
         cmocka_unit_test(test_total_cap),
@@ -365,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_pcie),
         cmocka_unit_test(test_host_links),
         cmocka_unit_test(test_nics),
+        cmocka_unit_test(test_neighbours_share_a_nic),
         cmocka_unit_test(test_single_node_nics),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_degraded_nic),

@@ -41,13 +41,8 @@ struct arguments {
     const char *varies[ARGUMENT_VARY_MAX];
     unsigned vary_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
-<<<<<<< HEAD
-        *objective, *where;
-    uint64_t seed, gpus, rank, limit, threads, worst, seeds;
-=======
-        *objective, *against;
+        *objective, *where, *against;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws;
->>>>>>> 71659f6 (Uncertainty: figures of the catalogue with their errors, drawn; the model's own error; against another layout; a fit of steps.csv through the simulator)
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio;
     int detail, format;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,

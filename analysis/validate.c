@@ -140,13 +140,9 @@ bool validate_open(struct arena *arena, const struct csv *csv, const struct vali
     out->rows = ARENA_ARRAY(arena, struct validate_row, csv->row_count + 1);
     take_rows(out, how->source, &where);
     if (out->row_count == 0)
-<<<<<<< HEAD
         return error_set(error, "%s: no rows%s%s%s%s", csv->path, how->source ? " of source " : "",
                          how->source ? how->source : "", how->where ? " where " : "",
                          how->where ? how->where : "");
-=======
-        return error_set(error, "%s: no rows%s%s", csv->path, how->source ? " of source " : "",
-                         how->source ? how->source : "");
     return true;
 }
 
@@ -155,7 +151,6 @@ bool validate_file(struct arena *arena, const struct csv *csv, const struct vali
 {
     if (!validate_open(arena, csv, how, out, error))
         return false;
->>>>>>> 71659f6 (Uncertainty: figures of the catalogue with their errors, drawn; the model's own error; against another layout; a fit of steps.csv through the simulator)
     pool_run(how->threads, out->row_count, predict, out);
     if (out->kind->compare != NULL)
         out->kind->compare(out);

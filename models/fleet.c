@@ -275,6 +275,12 @@ void fleet_join(struct fleet *fleet, uint32_t node, double exposed_s)
     pools_join(&fleet->pools, node, exposed_s);
 }
 
+void fleet_mend(struct fleet *fleet, uint32_t node)
+{
+    CHECK(fleet->members.slot_of_node[node] == SLOT_EMPTY);
+    members_mend(&fleet->members, fleet->arena, node);
+}
+
 bool fleet_hit(const struct fleet *fleet, const struct fleet_event *event, uint32_t node)
 {
     return fleet_struck(&fleet->spec->causes[event->cause],

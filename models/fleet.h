@@ -37,6 +37,8 @@ void fleet_take(struct fleet *fleet, const struct fleet_event *event);
  * these three. At most spec->nodes are in the job at a time. */
 void fleet_leave(struct fleet *fleet, uint32_t node, double exposed_s);
 void fleet_join(struct fleet *fleet, uint32_t node, double exposed_s);
+/* A repair of this node, which is out of the job, found what was wrong: a lemon is one no more. */
+void fleet_mend(struct fleet *fleet, uint32_t node);
 /* Does this node of the domain go down with it? */
 bool fleet_hit(const struct fleet *fleet, const struct fleet_event *event, uint32_t node);
 /* A uniform number in (0, 1) that belongs to this failure and purpose ("repair", "detect"). */

@@ -40,3 +40,10 @@ void members_join(struct members *members, uint32_t node, double exposed_s)
     members->joined_s[node] = exposed_s;
     members->inside_count++;
 }
+
+void members_mend(struct members *members, struct arena *arena, uint32_t node)
+{
+    if (!members->mended)
+        members->mended = ARENA_ARRAY(arena, bool, members->node_count);
+    members->mended[node] = true;
+}

@@ -21,12 +21,16 @@ struct members {
     double *joined_s;                      /* of a node, exposed time; 0: from the start */
     uint32_t *empty;                       /* stack of slots; made when the first node leaves */
     uint32_t empty_count;
+    bool *mended; /* made when the first node is */
 };
 
 void members_create(struct arena *arena, uint32_t slot_count, uint32_t node_count,
                     struct members *out);
 void members_leave(struct members *members, struct arena *arena, uint32_t node);
 void members_join(struct members *members, uint32_t node, double exposed_s);
+
+/* A repair found what was wrong with the node. */
+void members_mend(struct members *members, struct arena *arena, uint32_t node);
 
 /* Was the node in the job at that moment, which must not be before the last failure? */
 static inline bool members_inside(const struct members *members, uint32_t node, double at_s)

@@ -46,7 +46,10 @@ static bool unit_strikes(const struct fleet_stream *stream, const struct members
         return true;
     if (stream->cause->unit == UNIT_DOMAIN)
         return domain_strikes(stream, members, candidate->unit, candidate);
-    return members_inside(members, candidate->unit / stream->units_each, candidate->at_s);
+    uint32_t node = candidate->unit / stream->units_each;
+    if (stream->over == OVER_LEMONS && members->mended && members->mended[node])
+        return false;
+    return members_inside(members, node, candidate->at_s);
 }
 
 /* The unit that candidate `index` strikes; false: it falls on an empty slot. */

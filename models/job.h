@@ -82,6 +82,10 @@ struct job_result {
 void job_run(const struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
              bool step_by_step, const struct job_observer *observer, uint64_t *by_cause,
              struct job_result *out);
+/* The same on borrowed memory, which is rewound: for many replications. */
+void job_run_in(struct arena *arena, const struct job_spec *spec,
+                struct condition_table *conditions, uint64_t seed, bool step_by_step,
+                const struct job_observer *observer, uint64_t *by_cause, struct job_result *out);
 /* Fills checkpoint.interval_s where it is to be optimal: the closed form of the policy, or the best
  * of simulated replications with common random numbers (golden section over log interval). */
 void job_optimal_interval(struct job_spec *spec, struct condition_table *conditions, uint64_t seed);

@@ -69,7 +69,8 @@ struct recovery_spec {
     uint64_t replicas_min; /* elastic: stop below */
     uint64_t retire_after; /* failures after which a node is taken out for good; 0: never */
     double repair_fails_ratio, wrong_blame_ratio;
-    double escalate_ratio; /* repairs that go on to `manual_repair` after `repair` */
+    double manual_repair_fails_ratio; /* a failed repair leaves a lemon a lemon */
+    double escalate_ratio;            /* repairs that go on to `manual_repair` after `repair` */
     struct duration repair, manual_repair;
     struct restart_spec restart;
 };
@@ -99,6 +100,7 @@ struct job_spec {
     uint32_t replicas, nodes_per_replica_max; /* of the layout */
     const uint32_t *replica_of_node;          /* the first replica with a rank there ... */
     const uint32_t *replica_last_of_node;     /* ... and the last */
+    const uint32_t *stage_of_gpu;             /* pipeline stage, by number in the job; NULL: 0 */
     double gpu_hour_usd, node_power_w, idle_power_ratio; /* NAN: not known */
     double tokens_per_step;
     uint64_t ranks;

@@ -30,8 +30,11 @@ struct recovery_situation {
     uint32_t nodes_short;            /* of the job, all told, this failure included */
     uint32_t spares_free;            /* nodes that stand by */
     uint32_t replicas_up;            /* data-parallel replicas without a lost node */
+    uint32_t replicas_untouched;     /* of those, the ones whose processes go on */
     uint32_t replicas, replicas_min; /* configured, and the fewest to go on with */
 };
+/* A lost node that is neither replaced nor waited for nor done without stays: the restart mends
+ * it. */
 struct recovery_decision {
     uint32_t nodes_taken; /* from the spares */
     bool wait;            /* for a repair: the job stands until nodes_short is filled */
@@ -52,5 +55,13 @@ struct recovery_kind {
 extern const struct recovery_kind *const recovery_kinds[];
 extern const unsigned recovery_kind_count;
 const struct recovery_kind *recovery_find(const char *name); /* or NULL */
+
+/* What the kinds share. Links of the chain as a set of bits. */
+#define LINKS_FIND (1u << LINK_DETECT | 1u << LINK_DIAGNOSE)
+#define LINKS_RUN (1u << LINK_START | 1u << LINK_COMMUNICATORS | 1u << LINK_WARMUP)
+void recovery_walk(struct recovery_decision *decision, unsigned links);
+/* As many spares as are short, if so many stand by. */
+void recovery_take_spares(const struct recovery_situation *situation,
+                          struct recovery_decision *decision);
 
 #endif

@@ -1,0 +1,391 @@
+/* job.c - the player of weeks: its states, and what leads from one to the other.
+ *
+ *   state        leaves when                      to
+ *   STEPS        a save is due                    SAVE, or DURABLE first      [job_begin_save]
+ *                the work is done                 SAVE, or END                [job_end_of_work]
+ *                a planned stop is due            SAVE of all levels          [turn]
+ *                a failure strikes                chain; STEPS (replica-level) [job_strike]
+ *   SAVE         the stall is over                STEPS, or DURABLE           [job_saved]
+ *                a failure strikes                chain                       [job_strike]
+ *   DURABLE      the copies waited for are kept   SAVE, chain, MAINTENANCE, END [durable]
+ *                a failure strikes                chain                       [job_strike]
+ *   MAINTENANCE  its time is over                 chain                       [restart]
+ *   LINK         its time is over                 the next place of the chain [job_chain_go_on]
+ *   WAIT         the last node came back          the next place of the chain [repaired]
+ *   LOAD         the copy was read                LINK (warm-up), or LOAD of an older one
+ *   LINK, WAIT, LOAD   a failure strikes          LINK, anew                  [job_strike]
+ *   the end of the chain                          STEPS                       [job_enter_steps]
+ *   any          the time is up                   END                         [out_of_time]
+ *
+ * Invariants
+ * 1. All wall time up to at_s is spent on exactly one class; exposed_s is the part of it in which
+ *    failures could strike.
+ * 2. What ends at the instant of a failure has ended before it; so has what comes from outside.
+ * 3. Between at_s and the next event of the outside nothing changes what a step takes: what does is
+ *    taken up at the first boundary from turn_s on. */
+#include "models/job.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "models/job_state.h"
+#include "sim/check.h"
+#include "sim/random.h"
+
+/* Failures after which a job without an end is given up as unfinished: it restarts for ever. */
+#define FAILURES_MAX 10000000
+
+bool job_exposed(const struct job *job)
+{
+    switch (job->phase) {
+    case PHASE_STEPS:
+        return true;
+    case PHASE_SAVE:
+    case PHASE_DURABLE:
+        return job_save_exposed(job);
+    case PHASE_LINK:
+    case PHASE_WAIT:
+    case PHASE_LOAD:
+        return job_chain_exposed(job);
+    default:
+        return false;
+    }
+}
+
+void job_turn_at(struct job *job, double at_s)
+{
+    job->turn_s = fmin(job->turn_s, at_s);
+}
+
+void job_enter_steps(struct job *job)
+{
+    job->phase = PHASE_STEPS;
+    job->since = 0;
+    job->turn_s = job->plans != 0 ? job->at_s : INFINITY;
+    job_condition(job);
+}
+
+/* The steps after a save go on as they were. */
+static void steps_go_on(struct job *job)
+{
+    job->phase = PHASE_STEPS;
+    job_new_origin(job);
+}
+
+static void finish(struct job *job)
+{
+    job->result->finished = true;
+    job->phase = PHASE_END;
+}
+
+void job_end_of_work(struct job *job)
+{
+    bool saves = job->spec->checkpoint.final && job->spec->checkpoint.plan.level_count > 0;
+    if (!saves || job_is_saved(job)) {
+        finish(job);
+        return;
+    }
+    job->last_save = true;
+    job_begin_save(job, true);
+}
+
+/* The job stands, and its state is saved (or it saves nothing): what the stop was planned for. */
+static void stop_as_planned(struct job *job)
+{
+    bool maintain = (job->plans & PLAN_MAINTENANCE) != 0, restart = maintain;
+    bool rejoin = (job->plans & PLAN_REJOIN) != 0;
+    bool mitigate = (job->plans & PLAN_MITIGATE) != 0;
+    job->plans = 0;
+    job->stopping = false;
+    job->phase = PHASE_LINK;
+    job->told = (struct interruption){.level = UINT_MAX};
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        job->links[link] = link >= LINK_SCHEDULE;
+    }
+    job->waits = false;
+    restart |= rejoin;
+    restart |= mitigate && job_mitigate(job);
+    if (!restart) {
+        steps_go_on(job);
+        job_turn_at(job, job->at_s);
+        return;
+    }
+    job_roll_back(job, job->at_s, SURVIVES_PROCESS, INFINITY);
+    if (maintain) {
+        job->phase = PHASE_MAINTENANCE;
+        job->until_s = job->at_s + job->spec->maintenance_s;
+        return;
+    }
+    job_chain_begin(job);
+}
+
+/* Another condition, or a planned stop: the job saves first. One that saves nothing is stopped for
+ * maintenance alone. */
+static void turn(struct job *job)
+{
+    job->turn_s = INFINITY;
+    job_condition(job);
+    if (job->spec->checkpoint.plan.level_count == 0) {
+        job->plans &= PLAN_MAINTENANCE;
+    }
+    if (job->plans == 0) {
+        return;
+    }
+    if (job->spec->checkpoint.plan.level_count == 0 || job_is_saved(job)) {
+        stop_as_planned(job);
+    } else {
+        job->stopping = true;
+        job_begin_save(job, true);
+    }
+}
+
+static void durable(struct job *job)
+{
+    job_settle(job, job->at_s);
+    if (job->durable_for == FOR_NEXT_SAVE) {
+        job_begin_save(job, false);
+    } else if (job->durable_for == FOR_LAST_SAVE) {
+        job_begin_save(job, true);
+    } else if (job->last_save) {
+        finish(job);
+    } else {
+        stop_as_planned(job);
+    }
+}
+
+/* The stall is over. */
+void job_saved(struct job *job)
+{
+    if (!job->last_save && !job->stopping) {
+        steps_go_on(job);
+        return;
+    }
+    job->phase = PHASE_DURABLE;
+    job->durable_for = FOR_REST;
+    job->until_s = fmax(job_last_durable_s(job), job->at_s);
+}
+
+static void leave(struct job *job)
+{
+    switch (job->phase) {
+    case PHASE_SAVE:
+        job_spend_save(job, job->until_s);
+        job_saved(job);
+        break;
+    case PHASE_DURABLE:
+        job_spend_save(job, job->until_s);
+        durable(job);
+        break;
+    case PHASE_MAINTENANCE:
+        job_spend(job, job->at_s, job->until_s, BADPUT_maintenance);
+        job->at_s = job->until_s;
+        job_chain_begin(job);
+        break;
+    default:
+        job_chain_spend(job, job->until_s);
+        job_chain_go_on(job);
+        break;
+    }
+}
+
+static void learn_failure(struct job *job)
+{
+    if (!job->failure_known) {
+        double limit_s = job->spec->duration_s > 0.0 ? job->spec->duration_s : INFINITY;
+        job->failure_comes = fleet_next(job->fleet, limit_s, &job->failure);
+        job->failure_known = true;
+    }
+}
+
+static double failure_s(const struct job *job)
+{
+    if (!job->failure_comes || !job_exposed(job)) {
+        return INFINITY;
+    }
+    return job->at_s + fmax(job->failure.at_s - job->exposed_s, 0.0);
+}
+
+static void next_maintenance(struct job *job, double at_s)
+{
+    double every_s = job->spec->maintenance_every_s;
+    if (every_s > 0.0) {
+        double next_s = (floor(at_s / every_s) + 1.0) * every_s;
+        job_push(job, next_s, OUTSIDE_MAINTENANCE, 0, 0);
+    }
+}
+
+static void repaired(struct job *job, uint32_t node, double at_s)
+{
+    job_node_repaired(job, node, at_s);
+    if (job->phase == PHASE_WAIT && job->nodes_short == 0) {
+        job_chain_spend(job, at_s);
+        job_chain_go_on(job);
+    }
+}
+
+/* What was begun when the time was up is spent; the part of a step counts as such. */
+static void out_of_time(struct job *job, double at_s)
+{
+    job->until_s = at_s;
+    switch (job->phase) {
+    case PHASE_STEPS: {
+        double part = job_part_of_step(job, at_s);
+        job_spend_steps(job, job->at_s, at_s, part);
+        job->result->steps_completed += part * job_share(job);
+        break;
+    }
+    case PHASE_SAVE:
+    case PHASE_DURABLE:
+        job_spend_save(job, at_s);
+        break;
+    case PHASE_MAINTENANCE:
+        job_spend(job, job->at_s, at_s, BADPUT_maintenance);
+        break;
+    default:
+        job_chain_spend(job, at_s);
+        break;
+    }
+    job->at_s = at_s;
+    job->phase = PHASE_END;
+}
+
+static void outside(struct job *job)
+{
+    struct outside_event event;
+    job_pop(job, &event);
+    switch (event.kind) {
+    case OUTSIDE_REPAIRED:
+        repaired(job, event.id, event.at_s);
+        break;
+    case OUTSIDE_REJOIN:
+        if (job->replica[event.id].version == event.version) {
+            job_replica_in(job, event.id);
+            job_turn_at(job, event.at_s);
+        }
+        break;
+    case OUTSIDE_MAINTENANCE:
+        job->plans |= PLAN_MAINTENANCE;
+        job_turn_at(job, event.at_s);
+        next_maintenance(job, event.at_s);
+        break;
+    case OUTSIDE_END:
+        out_of_time(job, event.at_s);
+        break;
+    default:
+        job_fault_event(job, &event);
+        break;
+    }
+}
+
+static void play(struct job *job)
+{
+    while (job->phase != PHASE_END && job->result->failures < FAILURES_MAX) {
+        if (job->phase == PHASE_STEPS && job->at_s >= job->turn_s) {
+            turn(job);
+            continue;
+        }
+        learn_failure(job);
+        double outside_s = job_next_outside_s(job);
+        if (job->phase == PHASE_STEPS) {
+            if (job_run_on(job, outside_s)) {
+                continue;
+            }
+        } else if (job->until_s <= fmin(outside_s, failure_s(job))) {
+            leave(job);
+            continue;
+        }
+        if (failure_s(job) < outside_s) {
+            job_strike(job, failure_s(job));
+        } else {
+            CHECK(outside_s < INFINITY);
+            outside(job);
+        }
+    }
+}
+
+static uint64_t interval_of(const struct job_spec *spec, double step_s)
+{
+    const struct checkpoint_spec *checkpoint = &spec->checkpoint;
+    if (checkpoint->plan.level_count == 0) {
+        return UINT64_MAX;
+    }
+    if (checkpoint->plan.every_step) {
+        return 1;
+    }
+    if (checkpoint->interval_steps > 0) {
+        return checkpoint->interval_steps;
+    }
+    double steps = ceil(checkpoint->interval_s / step_s * (1.0 - 1e-12));
+    return steps < 0x1p63 ? (uint64_t)fmax(steps, 1.0) : UINT64_MAX;
+}
+
+static const struct job_observer nobody;
+
+static void set_up(struct job *job)
+{
+    const struct job_spec *spec = job->spec;
+    job->fleet = fleet_create(job->arena, spec, job->seed);
+    job->ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
+    job->interval = interval_of(spec, job->ideal_step_s);
+    job->target = spec->steps > 0 ? spec->steps * spec->replicas : UINT64_MAX;
+    job->may_leap = !job->step_by_step && spec->step_noise_sigma == 0.0 &&
+                    job->observer->saves == NULL && job->observer->span == NULL;
+    if (spec->step_noise_sigma > 0.0) {
+        job->noise = random_create(job->arena, job->seed, 0, "step noise");
+    }
+    job_nodes_create(job);
+    job_shelves_create(job);
+    if (spec->duration_s > 0.0) {
+        job_push(job, spec->duration_s, OUTSIDE_END, 0, 0);
+    }
+    next_maintenance(job, 0.0);
+    job_enter_steps(job);
+}
+
+static void wind_up(struct job *job)
+{
+    struct job_result *out = job->result;
+    job_settle(job, job->at_s);
+    if (job->interrupted) {
+        job_tell_interruption(job, -1.0);
+    }
+    out->wall_s = job->at_s;
+    if (job->spec->duration_s > job->at_s) {
+        out->wall_s = job->spec->duration_s;
+        job_spend(job, job->at_s, out->wall_s, BADPUT_idle);
+    }
+    job_account_end(job);
+}
+
+void job_run_in(struct arena *arena, const struct job_spec *spec,
+                struct condition_table *conditions, uint64_t seed, bool step_by_step,
+                const struct job_observer *observer, uint64_t *by_cause, struct job_result *out)
+{
+    struct arena_mark mark = arena_mark(arena);
+    struct job *job = ARENA_NEW(arena, struct job);
+    *out = (struct job_result){.ettr_worst_hour = NAN};
+    *job = (struct job){.spec = spec,
+                        .conditions = conditions,
+                        .arena = arena,
+                        .seed = seed,
+                        .step_by_step = step_by_step,
+                        .observer = observer != NULL ? observer : &nobody,
+                        .by_cause = by_cause,
+                        .result = out,
+                        .turn_s = INFINITY};
+    CHECK(spec->duration_s > 0.0 || spec->steps > 0);
+    CHECK(spec->replicas > 0 && spec->nodes > 0);
+    set_up(job);
+    play(job);
+    wind_up(job);
+    arena_rewind(arena, mark);
+}
+
+void job_run(const struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
+             bool step_by_step, const struct job_observer *observer, uint64_t *by_cause,
+             struct job_result *out)
+{
+    struct arena *arena = arena_create();
+    job_run_in(arena, spec, conditions, seed, step_by_step, observer, by_cause, out);
+    arena_destroy(arena);
+}

@@ -1,0 +1,181 @@
+/* job_chain.c - the restart chain: links, the wait for nodes, loading, in the order of `chain`.
+ * A failure in it begins it anew with fresh draws (job_recover.c). */
+#include <limits.h>
+#include <math.h>
+
+#include "models/job_state.h"
+#include "sim/random.h"
+
+enum {
+    PLACE_WAIT = RESTART_LINK_COUNT,
+    PLACE_LOAD,
+    PLACE_COUNT
+};
+static const int chain[PLACE_COUNT] = {
+    LINK_DETECT,    LINK_DIAGNOSE, LINK_CORDON,        PLACE_WAIT, LINK_ALLOCATE, LINK_SCHEDULE,
+    LINK_PROVISION, LINK_START,    LINK_COMMUNICATORS, PLACE_LOAD, LINK_WARMUP};
+
+/* In (0, 1); the same for the same seed, draw and number, whatever the policy. */
+double job_uniform(const struct job *job, enum draw draw, uint64_t number)
+{
+    uint64_t hash = random_hash(random_hash(job->seed, (uint64_t)draw), number);
+    return ((double)(hash >> 12) + 0.5) * 0x1p-52;
+}
+
+static double draw_s(const struct job *job, const struct duration *law, enum draw draw)
+{
+    return law->law == DURATION_FIXED || law->mean_s == 0.0
+               ? law->mean_s
+               : duration_quantile_s(law, job_uniform(job, draw, job->chains));
+}
+
+/* Of the chain at hand; the watchdog that notices may be that of the cause. */
+double job_link_s(const struct job *job, unsigned link)
+{
+    const struct restart_spec *restart = &job->spec->recovery.restart;
+    const struct duration *law = &restart->links[link];
+    if (link == LINK_DETECT && job->spec->causes[job->told.cause].detect.mean_s >= 0.0) {
+        law = &job->spec->causes[job->told.cause].detect;
+    }
+    double s = draw_s(job, law, (enum draw)link);
+    if (link == LINK_COMMUNICATORS) {
+        s += restart->communicators_per_rank_s * (double)job->spec->ranks;
+    }
+    return s;
+}
+
+bool job_chain_exposed(const struct job *job)
+{
+    if (job->spec->strike != STRIKE_ALWAYS) {
+        return false;
+    }
+    return job->phase != PHASE_LINK || !job->spec->recovery.restart.sheltered[chain[job->place]];
+}
+
+static enum badput_class class_of(const struct job *job)
+{
+    if (job->phase == PHASE_WAIT) {
+        return BADPUT_wait;
+    }
+    return job->phase == PHASE_LINK && chain[job->place] == LINK_DETECT ? BADPUT_detect
+                                                                        : BADPUT_restart;
+}
+
+/* Time of the chain goes by, up to the end of its phase or a failure. */
+void job_chain_spend(struct job *job, double end_s)
+{
+    double s = end_s - job->at_s;
+    job_spend(job, job->at_s, end_s, class_of(job));
+    if (job->phase == PHASE_WAIT) {
+        job->told.wait_s += s;
+    } else if (job->phase == PHASE_LOAD) {
+        job->told.load_s += s;
+        job->result->load_s += s;
+    } else {
+        job->told.links_s[chain[job->place]] += s;
+        job->result->restart_link_s[chain[job->place]] += s;
+    }
+    job->exposed_s += job_chain_exposed(job) ? s : 0.0;
+    job->at_s = end_s;
+}
+
+/* What was loaded may turn out to be unreadable: then the one before is. */
+static bool readable(struct job *job)
+{
+    if (job->load_level == UINT_MAX || job->spec->checkpoint.corrupt_ratio == 0.0) {
+        return true;
+    }
+    uint64_t number = random_hash(job->chains, job->loads++);
+    if (job_uniform(job, DRAW_CORRUPT, number) >= job->spec->checkpoint.corrupt_ratio) {
+        return true;
+    }
+    job_drop_loaded(job);
+    return false;
+}
+
+static void running_again(struct job *job)
+{
+    if (job->strikes_again) {
+        job_strike_again(job);
+        return;
+    }
+    job_replicas_return(job);
+    job->told.level = job->load_level;
+    job_faults_forgotten(job);
+    job_tell_interruption(job, job->at_s);
+    job_enter_steps(job);
+}
+
+/* Without anything under repair a job that waits for nodes will not run again. */
+static void wait_for_nodes(struct job *job)
+{
+    job->phase = PHASE_WAIT;
+    job->until_s = INFINITY;
+    if (!job_repairs_pending(job) && job->spec->duration_s == 0.0) {
+        job->phase = PHASE_END;
+    }
+}
+
+static bool stands(struct job *job, enum phase phase, double s)
+{
+    job->phase = phase;
+    job->until_s = job->at_s + s;
+    return s > 0.0;
+}
+
+/* Enters the next place of the chain that takes time, or the steps after it. */
+static void enter(struct job *job)
+{
+    for (; job->place < PLACE_COUNT; job->place++) {
+        int place = chain[job->place];
+        if (place == PLACE_WAIT) {
+            if (job->waits && job->nodes_short > 0) {
+                wait_for_nodes(job);
+                return;
+            }
+        } else if (place == PLACE_LOAD) {
+            do {
+                if (stands(job, PHASE_LOAD, job_load_s(job))) {
+                    return;
+                }
+            } while (!readable(job));
+        } else if (job->links[place] && stands(job, PHASE_LINK, job_link_s(job, (unsigned)place))) {
+            return;
+        }
+    }
+    running_again(job);
+}
+
+void job_chain_begin(struct job *job)
+{
+    job->chains++;
+    job->place = 0;
+    job->loads = 0;
+    enter(job);
+}
+
+/* The phase at hand is over. */
+void job_chain_go_on(struct job *job)
+{
+    if (job->phase != PHASE_LOAD || readable(job)) {
+        job->place++;
+    }
+    enter(job);
+}
+
+/* How long the chain of a single replica takes, the others running: its state comes from a peer
+ * that has it, as fast as the best copy would. */
+double job_replica_chain_s(struct job *job)
+{
+    job->chains++;
+    double sum_s = 0.0;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        double s = job->links[link] ? job_link_s(job, link) : 0.0;
+        job->told.links_s[link] += s;
+        sum_s += s;
+    }
+    const struct checkpoint_plan *plan = &job->spec->checkpoint.plan;
+    double load_s = plan->level_count > 0 ? plan->levels[0].load_s : 0.0;
+    job->told.load_s += load_s;
+    return sum_s + load_s;
+}

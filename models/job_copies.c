@@ -1,0 +1,173 @@
+/* job_copies.c - checkpoints kept, level by level, and the way back to them.
+ *
+ * Invariants
+ * 1. The copies of a shelf are in the order of their progress; there are at most `keep`, and one
+ *    more that is being written. The same level is not written twice at a time.
+ * 2. A copy becomes durable without an event: whoever looks calls job_settle first.
+ * 3. What is dropped never comes back: a copy in host memory that lost one node is lost. */
+#include <limits.h>
+#include <math.h>
+
+#include "models/job_state.h"
+#include "sim/check.h"
+
+void job_shelves_create(struct job *job)
+{
+    const struct checkpoint_spec *checkpoint = &job->spec->checkpoint;
+    double written_s = 0.0;
+    for (unsigned level = 0; level < checkpoint->plan.level_count; level++) {
+        const struct checkpoint_level *of = &checkpoint->plan.levels[level];
+        struct shelf *shelf = &job->shelves[level];
+        shelf->copies = ARENA_ARRAY(job->arena, struct copy, checkpoint->keep);
+        shelf->write_s = fmax(of->persist_s - written_s, 0.0);
+        shelf->loss_ratio = 1.0 - 1.0 / of->slowdown_ratio;
+        job->slows |= shelf->loss_ratio > 0.0 && shelf->write_s > 0.0;
+        written_s += shelf->write_s;
+    }
+}
+
+bool job_saves_level(const struct job *job, unsigned level, uint64_t save)
+{
+    return save % job->spec->checkpoint.plan.levels[level].every == 0;
+}
+
+static struct copy *newest(const struct job *job, unsigned level)
+{
+    const struct shelf *shelf = &job->shelves[level];
+    uint64_t keep = job->spec->checkpoint.keep;
+    return shelf->count == 0 ? NULL : &shelf->copies[(shelf->first + shelf->count - 1) % keep];
+}
+
+static void push(struct job *job, unsigned level, const struct copy *copy)
+{
+    struct shelf *shelf = &job->shelves[level];
+    uint64_t keep = job->spec->checkpoint.keep;
+    if (shelf->count == keep) {
+        shelf->first = (shelf->first + 1) % keep;
+        shelf->count--;
+    }
+    shelf->copies[(shelf->first + shelf->count++) % keep] = *copy;
+}
+
+static void commit(struct job *job, unsigned level)
+{
+    struct shelf *shelf = &job->shelves[level];
+    const struct copy *copy = &shelf->pending;
+    shelf->is_pending = false;
+    push(job, level, copy);
+    job->result->checkpoints++;
+    if (job->observer->saves != NULL) {
+        struct saved saved = {copy->durable_s, copy->stall_s, copy->reached.steps, level};
+        job->observer->saves(job->observer->context, &saved);
+    }
+}
+
+/* In the order in which they became durable, for the observer. */
+void job_settle(struct job *job, double now_s)
+{
+    unsigned levels = job->spec->checkpoint.plan.level_count;
+    for (;;) {
+        unsigned first = UINT_MAX;
+        for (unsigned level = 0; level < levels; level++) {
+            const struct shelf *shelf = &job->shelves[level];
+            if (shelf->is_pending && shelf->pending.durable_s <= now_s &&
+                (first == UINT_MAX ||
+                 shelf->pending.durable_s < job->shelves[first].pending.durable_s)) {
+                first = level;
+            }
+        }
+        if (first == UINT_MAX) {
+            return;
+        }
+        commit(job, first);
+    }
+}
+
+/* When all that is being written will be durable; -INFINITY: nothing is. */
+double job_last_durable_s(const struct job *job)
+{
+    double last = -INFINITY;
+    for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
+        if (job->shelves[level].is_pending) {
+            last = fmax(last, job->shelves[level].pending.durable_s);
+        }
+    }
+    return last;
+}
+
+/* All that was reached stands on the safest level. */
+bool job_is_saved(const struct job *job)
+{
+    unsigned levels = job->spec->checkpoint.plan.level_count;
+    const struct copy *copy = levels == 0 ? NULL : newest(job, levels - 1);
+    return copy != NULL && copy->reached.progress == job->now.progress;
+}
+
+/* The copy to come back from: the newest, on the fastest of its levels. */
+static unsigned best_level(const struct job *job)
+{
+    unsigned best = UINT_MAX;
+    for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
+        const struct copy *copy = newest(job, level);
+        if (copy != NULL &&
+            (best == UINT_MAX || copy->reached.progress > newest(job, best)->reached.progress)) {
+            best = level;
+        }
+    }
+    return best;
+}
+
+static void drop_lost(struct job *job, int scope, double taint_s)
+{
+    for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
+        struct shelf *shelf = &job->shelves[level];
+        shelf->is_pending = false;
+        if (job->spec->checkpoint.plan.levels[level].survival < scope) {
+            shelf->count = 0;
+        }
+        while (shelf->count > 0 && newest(job, level)->began_s > taint_s) {
+            shelf->count--;
+            job->result->rollbacks_past_corrupt++;
+        }
+    }
+}
+
+static void go_back(struct job *job)
+{
+    struct ledger_mark start = {0};
+    job->load_level = best_level(job);
+    const struct ledger_mark *to =
+        job->load_level == UINT_MAX ? &start : &newest(job, job->load_level)->reached;
+    CHECK(to->progress <= job->now.progress);
+    double lost = (job->now.useful_s - to->useful_s) + (job->now.degraded_s - to->degraded_s);
+    job->result->badput_s[BADPUT_lost_work] += lost;
+    job->told.lost_s += lost;
+    job->told.lost_steps +=
+        (double)(job->now.progress - to->progress) / (double)job->spec->replicas;
+    job->now = *to;
+    job->loaded_began_s = job->load_level == UINT_MAX ? 0.0 : newest(job, job->load_level)->began_s;
+}
+
+/* A failure of this scope at `now_s`: what is being written is lost, and every copy that does not
+ * survive it or whose save began after `taint_s` (INFINITY: none). */
+void job_roll_back(struct job *job, double now_s, int scope, double taint_s)
+{
+    job_settle(job, now_s);
+    drop_lost(job, scope, taint_s);
+    go_back(job);
+}
+
+/* The copy at hand could not be read. */
+void job_drop_loaded(struct job *job)
+{
+    CHECK(job->load_level != UINT_MAX);
+    job->shelves[job->load_level].count--;
+    job->result->rollbacks_past_corrupt++;
+    go_back(job);
+}
+
+double job_load_s(const struct job *job)
+{
+    return job->load_level == UINT_MAX ? 0.0
+                                       : job->spec->checkpoint.plan.levels[job->load_level].load_s;
+}

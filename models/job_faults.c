@@ -1,0 +1,204 @@
+/* job_faults.c - slow units and silent corruption: faults that do not stop the job when they begin.
+ *
+ * A slow unit is found after its time of detection, and then replaced at a planned stop, or gets
+ * well by itself before. A corrupt one is found after its own; all that was saved since is dropped.
+ * They are few: a list, searched in order. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "models/job_state.h"
+
+static uint32_t new_fault(struct job *job)
+{
+    for (uint32_t i = 0; i < job->fault_count; i++) {
+        if (!job->faults[i].alive) {
+            return i;
+        }
+    }
+    if (job->fault_count == job->fault_size) {
+        uint32_t size = job->fault_size == 0 ? 8 : 2 * job->fault_size;
+        struct fault *faults = ARENA_ARRAY(job->arena, struct fault, size);
+        if (job->fault_count > 0) {
+            memcpy(faults, job->faults, job->fault_count * sizeof *faults);
+        }
+        job->faults = faults;
+        job->fault_size = size;
+    }
+    return job->fault_count++;
+}
+
+/* Number of the GPU, counted by positions of the job, that a unit is or serves. */
+static uint32_t stage_of(const struct job *job, const struct fleet_event *event)
+{
+    const struct job_spec *spec = job->spec;
+    if (spec->stage_of_gpu == NULL || event->node == UINT32_MAX ||
+        job->nodes[event->node].position == NO_NODE) {
+        return 0;
+    }
+    uint32_t local = 0;
+    switch (spec->causes[event->cause].unit) {
+    case UNIT_GPU:
+        local = event->unit % spec->gpus_per_node;
+        break;
+    case UNIT_NIC:
+        local = event->unit % spec->nics_per_node * spec->gpus_per_node / spec->nics_per_node;
+        break;
+    default:
+        break;
+    }
+    uint32_t position = (uint32_t)job->nodes[event->node].position;
+    return spec->stage_of_gpu[position * spec->gpus_per_node + local];
+}
+
+static double time_of(const struct job *job, const struct duration *law,
+                      const struct fleet_event *event, const char *purpose)
+{
+    return duration_quantile_s(law, fleet_uniform(job->fleet, event, purpose));
+}
+
+void job_fault_begin(struct job *job, const struct fleet_event *event, double at_s)
+{
+    const struct failure_cause *cause = &job->spec->causes[event->cause];
+    const struct duration *detect = cause->detect.mean_s >= 0.0
+                                        ? &cause->detect
+                                        : &job->spec->recovery.restart.links[LINK_DETECT];
+    uint32_t id = new_fault(job);
+    struct fault *fault = &job->faults[id];
+    *fault = (struct fault){.event = *event,
+                            .onset_s = at_s,
+                            .version = fault->version + 1,
+                            .alive = true,
+                            .corrupts = cause->effect == EFFECT_CORRUPT};
+    double found_s = at_s + time_of(job, detect, event, "detect");
+    if (fault->corrupts) {
+        job_push(job, found_s, OUTSIDE_CORRUPT_FOUND, id, fault->version);
+        return;
+    }
+    fault->slow =
+        (struct condition_slow){stage_of(job, event), cause->slow_link, cause->slow_ratio};
+    job_push(job, found_s, OUTSIDE_SLOW_FOUND, id, fault->version);
+    if (cause->slow_time.mean_s > 0.0) {
+        job_push(job, at_s + time_of(job, &cause->slow_time, event, "slow time"), OUTSIDE_SLOW_END,
+                 id, fault->version);
+    }
+    job_turn_at(job, at_s);
+}
+
+/* Its node left the job, or was mended: a slow part is gone; what a corrupt one did is not. */
+void job_faults_of_node_end(struct job *job, uint32_t node)
+{
+    for (uint32_t i = 0; i < job->fault_count; i++) {
+        struct fault *fault = &job->faults[i];
+        if (fault->alive && fault->event.node == node) {
+            fault->gone = true;
+            fault->alive = fault->corrupts;
+        }
+    }
+}
+
+/* A corruption whose unit is gone is cured where the copy that was loaded is older than it. */
+void job_faults_forgotten(struct job *job)
+{
+    for (uint32_t i = 0; i < job->fault_count; i++) {
+        struct fault *fault = &job->faults[i];
+        fault->alive &= !(fault->gone && fault->onset_s >= job->loaded_began_s);
+    }
+}
+
+void job_fault_event(struct job *job, const struct outside_event *outside)
+{
+    struct fault *fault = &job->faults[outside->id];
+    if (!fault->alive || fault->version != outside->version) {
+        return;
+    }
+    if (outside->kind == OUTSIDE_SLOW_FOUND) {
+        fault->found = true;
+        job->plans |= PLAN_MITIGATE;
+    } else {
+        fault->alive = false;
+    }
+    if (outside->kind == OUTSIDE_CORRUPT_FOUND) {
+        struct fleet_event event = fault->event;
+        job_stop_for(job, &event, outside->at_s, fault->onset_s);
+        return;
+    }
+    job_turn_at(job, outside->at_s);
+}
+
+/* The job stands saved: slow parts that were found are replaced. True where it has to restart. */
+bool job_mitigate(struct job *job)
+{
+    bool restart = false;
+    for (uint32_t i = 0; i < job->fault_count; i++) {
+        if (job->faults[i].alive && job->faults[i].found) {
+            struct fleet_event event = job->faults[i].event;
+            job->told.cause = event.cause;
+            restart |= job_replace(job, &event);
+            job->faults[i].alive = false;
+        }
+    }
+    return restart;
+}
+
+/* The worst first, equal ones by stage, so that the condition does not depend on their order. */
+static bool worse(const struct condition_slow *a, const struct condition_slow *b)
+{
+    if (a->ratio != b->ratio) {
+        return a->ratio < b->ratio;
+    }
+    return a->stage != b->stage ? a->stage < b->stage : a->link > b->link;
+}
+
+static void add_slow(struct condition *condition, struct condition_slow slow)
+{
+    for (uint32_t i = 0; i < condition->slow_count; i++) {
+        if (worse(&slow, &condition->slow[i])) {
+            struct condition_slow other = condition->slow[i];
+            condition->slow[i] = slow;
+            slow = other;
+        }
+    }
+    if (condition->slow_count < CONDITION_SLOW_MAX) {
+        condition->slow[condition->slow_count++] = slow;
+    }
+}
+
+/* Some replica that the node serves is in the job. */
+static bool takes_part(const struct job *job, uint32_t node)
+{
+    if (node == UINT32_MAX) {
+        return true;
+    }
+    int32_t position = job->nodes[node].position;
+    if (position == NO_NODE) {
+        return false;
+    }
+    uint32_t last = job_last_replica(job->spec, (uint32_t)position);
+    for (uint32_t r = job_first_replica(job->spec, (uint32_t)position); r <= last; r++) {
+        if (!job->replica[r].out) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Steps from here on last what they last in the condition of the moment. */
+void job_condition(struct job *job)
+{
+    job->step_s = job->ideal_step_s;
+    if (job->out_count > 0 || job->fault_count > 0) {
+        struct condition condition = condition_ideal;
+        condition.replicas_missing = job->out_count;
+        for (uint32_t i = 0; i < job->fault_count; i++) {
+            const struct fault *fault = &job->faults[i];
+            if (fault->alive && !fault->corrupts && takes_part(job, fault->event.node)) {
+                add_slow(&condition, fault->slow);
+            }
+        }
+        if (condition.replicas_missing > 0 || condition.slow_count > 0) {
+            job->step_s = condition_step_s(job->conditions, &condition);
+        }
+    }
+    job_new_origin(job);
+}

@@ -1,0 +1,93 @@
+/* job_optimum.c - the interval between saves that makes the most of the time. */
+#include <math.h>
+
+#include "models/job.h"
+
+enum {
+    REPLICATIONS = 64, /* of each interval, with the same failures */
+    ROUNDS = 24        /* of the golden section */
+};
+/* The interval of one step, and of all the work, are the ends that are searched; but none further
+ * than so many times from the closed form of the cheapest save. */
+static const double REACH = 64.0;
+
+/* Wall time that a unit of kept work takes, over all replications. */
+static double cost_of(const struct job_spec *given, struct condition_table *conditions,
+                      struct arena *arena, uint64_t seed, double interval_s)
+{
+    struct job_spec spec = *given;
+    double wall_s = 0.0, steps = 0.0;
+    spec.checkpoint.interval_s = interval_s;
+    for (uint64_t i = 0; i < REPLICATIONS; i++) {
+        struct job_result result;
+        job_run_in(arena, &spec, conditions, seed + i, false, NULL, NULL, &result);
+        wall_s += result.wall_s;
+        steps += result.steps_completed;
+    }
+    return steps > 0.0 ? wall_s / steps : INFINITY;
+}
+
+/* Golden section over the logarithm of the interval: the cost has one valley in it. */
+static double search(const struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
+                     double low_s, double high_s)
+{
+    const double golden = 0.6180339887498949;
+    struct arena *arena = arena_create();
+    double low = log(low_s), high = log(high_s);
+    double left = high - golden * (high - low), right = low + golden * (high - low);
+    double at_left = cost_of(spec, conditions, arena, seed, exp(left));
+    double at_right = cost_of(spec, conditions, arena, seed, exp(right));
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        if (at_left <= at_right) {
+            high = right;
+            right = left;
+            at_right = at_left;
+            left = high - golden * (high - low);
+            at_left = cost_of(spec, conditions, arena, seed, exp(left));
+        } else {
+            low = left;
+            left = right;
+            at_left = at_right;
+            right = low + golden * (high - low);
+            at_right = cost_of(spec, conditions, arena, seed, exp(right));
+        }
+    }
+    arena_destroy(arena);
+    return exp(0.5 * (low + high));
+}
+
+/* What a save costs on average: stalls, and steps that are slowed while it is written. */
+static double save_cost_s(const struct checkpoint_plan *plan)
+{
+    double cost_s = 0.0, written_s = 0.0;
+    for (unsigned level = 0; level < plan->level_count; level++) {
+        const struct checkpoint_level *of = &plan->levels[level];
+        double write_s = fmax(of->persist_s - written_s, 0.0);
+        cost_s += (of->stall_s + write_s * (1.0 - 1.0 / of->slowdown_ratio)) / (double)of->every;
+        written_s += write_s;
+    }
+    return cost_s;
+}
+
+void job_optimal_interval(struct job_spec *spec, struct condition_table *conditions, uint64_t seed)
+{
+    struct checkpoint_spec *checkpoint = &spec->checkpoint;
+    const struct checkpoint_plan *plan = &checkpoint->plan;
+    if (checkpoint->interval_s > 0.0 || checkpoint->interval_steps > 0 || plan->every_step ||
+        plan->level_count == 0) {
+        return;
+    }
+    double step_s = condition_step_s(conditions, &condition_ideal);
+    double cost_s = save_cost_s(plan);
+    double closed_s = checkpoint_optimum_s(cost_s, checkpoint->job_mtbf_s);
+    double all_s = spec->steps > 0 ? (double)spec->steps * step_s : spec->duration_s;
+    if (isinf(closed_s) || all_s <= step_s) {
+        checkpoint->interval_s = fmax(all_s, step_s);
+    } else if (plan->level_count == 1 && checkpoint->kind->closed_optimum) {
+        checkpoint->interval_s = fmin(fmax(closed_s, step_s), all_s);
+    } else {
+        double middle_s = fmin(fmax(closed_s, step_s), all_s);
+        double low_s = fmax(middle_s / REACH, step_s), high_s = fmin(middle_s * REACH, all_s);
+        checkpoint->interval_s = search(spec, conditions, seed, low_s, high_s);
+    }
+}

@@ -1,0 +1,248 @@
+/* job_state.h - what the files of the player `job` share: one replication while it is played.
+ *
+ * Only job*.c include it. Progress is counted in replica-steps (each step adds the replicas that
+ * took part), so that it is exact; `target` is the work of the whole run in the same unit. */
+#ifndef ORRERY_MODELS_JOB_STATE_H
+#define ORRERY_MODELS_JOB_STATE_H
+
+#include "models/job.h"
+
+enum phase {
+    PHASE_STEPS,
+    PHASE_SAVE,    /* training stands still for a checkpoint */
+    PHASE_DURABLE, /* ... or until the copy before is durable, or the last one */
+    PHASE_MAINTENANCE,
+    PHASE_LINK, /* the restart chain; job.chain says where */
+    PHASE_WAIT, /* for a spare or a repair */
+    PHASE_LOAD,
+    PHASE_END
+};
+enum {
+    NO_NODE = -1
+};
+/* Why PHASE_DURABLE waits. */
+enum durable_for {
+    FOR_NEXT_SAVE, /* which needs the same level */
+    FOR_LAST_SAVE, /* which needs all levels: before a planned stop, or the end */
+    FOR_REST       /* that save itself */
+};
+/* Planned stops that are due, a bit set. */
+enum {
+    PLAN_MAINTENANCE = 1,
+    PLAN_MITIGATE = 2, /* slow parts were found */
+    PLAN_REJOIN = 4    /* repaired replicas come back (elastic) */
+};
+
+struct ledger_mark {          /* what was reached at one moment */
+    uint64_t progress, steps; /* replica-steps; steps of any size, for the record */
+    double useful_s, degraded_s;
+};
+struct copy {                   /* one checkpoint on one level */
+    struct ledger_mark reached; /* when its save began */
+    uint64_t save;              /* number of the save */
+    double began_s, durable_s, stall_s;
+};
+struct shelf {           /* the copies of one level */
+    struct copy *copies; /* ring of spec->checkpoint.keep */
+    uint64_t first, count;
+    struct copy pending; /* being written */
+    bool is_pending;
+    /* In the background a save writes its levels one after the other: this one for write_s, which
+     * takes this share of the speed of steps. */
+    double write_s, loss_ratio;
+};
+struct outside_event {
+    double at_s;
+    uint64_t order; /* of pushing: ties */
+    uint32_t kind, id;
+    uint64_t version; /* of the thing it is about; another one: void */
+};
+enum outside_kind {
+    OUTSIDE_REPAIRED,      /* id: node */
+    OUTSIDE_REJOIN,        /* id: replica, its chain is over (replica-level) */
+    OUTSIDE_SLOW_END,      /* id: fault; it got well by itself */
+    OUTSIDE_SLOW_FOUND,    /* id: fault */
+    OUTSIDE_CORRUPT_FOUND, /* id: fault */
+    OUTSIDE_MAINTENANCE,
+    OUTSIDE_END /* the time is up */
+};
+struct node {
+    int32_t position; /* in the job, or NO_NODE */
+    uint32_t next;    /* in the queue for a crew */
+    uint64_t failures;
+    double repair_s; /* of the repair at hand */
+    bool mended;     /* it finds the fault */
+};
+struct replica {
+    uint32_t missing; /* positions without a node */
+    bool out;         /* of the job: something is missing, or it is on its way back */
+    bool alone;       /* it comes back by itself, not by a restart of the job */
+    uint64_t version; /* of its way back */
+    uint64_t stamp;
+};
+/* A slow unit, or one that corrupts silently, until it is found, well, or out of the job. */
+struct fault {
+    struct fleet_event event;
+    double onset_s;
+    uint64_t version;
+    bool alive, corrupts, found;
+    bool gone; /* its node left the job, what it corrupted did not */
+    struct condition_slow slow;
+};
+/* Purposes of draws that belong to a chain; those below are its links. */
+enum draw {
+    DRAW_CORRUPT = RESTART_LINK_COUNT,
+    DRAW_BLAME,
+    DRAW_BLAMED
+};
+
+struct job {
+    const struct job_spec *spec;
+    struct condition_table *conditions;
+    struct fleet *fleet;
+    struct arena *arena;
+    uint64_t seed;
+    bool step_by_step, may_leap;
+    const struct job_observer *observer;
+    uint64_t *by_cause;
+    struct job_result *result;
+
+    /* The clock stands at the last boundary (of a step, a save, a link): events of the outside fall
+     * between two. Exposed time runs while failures can strike. */
+    double at_s, exposed_s;
+    enum phase phase;
+    double until_s; /* end of the phase; PHASE_STEPS: not used */
+    struct fleet_event failure;
+    bool failure_known, failure_comes; /* `failure` was asked for; there is one */
+    double fleet_s;                    /* the last exposed time that the fleet was told */
+
+    /* Running. Steps i = 1, 2, ... since `origin_s` end at after_work(origin_s, i * step_s). */
+    double origin_s, step_s, ideal_step_s, noisy_step_s;
+    uint64_t origin_steps; /* steps since the origin */
+    uint64_t since;        /* steps since the last save began */
+    uint64_t interval;     /* steps between two saves; UINT64_MAX: none */
+    uint64_t saves;        /* begun so far */
+    struct ledger_mark now;
+    uint64_t target; /* UINT64_MAX: none */
+    double turn_s;   /* at the first boundary from here on: other condition, planned stop */
+    unsigned plans;
+    enum durable_for durable_for;
+    bool stopping, last_save; /* the save at hand is for a planned stop, for the end */
+    struct random_stream *noise;
+    struct shelf shelves[CHECKPOINT_LEVEL_MAX];
+    bool slows;     /* some level slows steps */
+    double stall_s; /* of the save at hand */
+
+    /* Recovery. */
+    struct interruption told;
+    bool interrupted; /* `told` is being filled */
+    bool links[RESTART_LINK_COUNT];
+    unsigned place;        /* in the chain, see job_chain.c */
+    uint64_t chains;       /* begun so far: key of their draws */
+    uint64_t loads;        /* tried in this chain */
+    unsigned load_level;   /* UINT_MAX: from the start */
+    double loaded_began_s; /* when the save of that copy began */
+    bool waits;            /* for nodes */
+    bool alone;            /* the last decision: replicas come back by themselves */
+    bool strikes_again;    /* the wrong node was blamed: the fault is still there */
+    struct fleet_event again;
+
+    /* Nodes. */
+    struct node *nodes; /* of the job, then spares; physical numbers */
+    uint32_t node_count;
+    uint32_t *vacant, nodes_short;                            /* positions without a node */
+    uint32_t *free_spares, free_first, free_count, free_size; /* ring */
+    uint32_t queue_first, queue_last, repairs_busy;
+    uint32_t *struck, struck_count; /* scratch: nodes of the failure at hand */
+    struct replica *replica;
+    uint32_t *out_list, out_count, replicas_up;
+    uint64_t stamps;
+
+    struct outside_event *heap;
+    uint32_t heap_count, heap_size;
+    uint64_t heap_orders;
+    struct fault *faults;
+    uint32_t fault_count, fault_size;
+};
+
+/* job.c */
+void job_enter_steps(struct job *job);
+void job_end_of_work(struct job *job);
+void job_saved(struct job *job);
+bool job_exposed(const struct job *job);        /* failures strike the phase at hand */
+void job_turn_at(struct job *job, double at_s); /* something changes at the next boundary */
+
+/* job_account.c: classes of time. */
+void job_spend(struct job *job, double begin_s, double end_s, enum badput_class of);
+void job_spend_steps(struct job *job, double begin_s, double end_s, double steps);
+void job_spend_save(struct job *job, double end_s);
+double job_share(const struct job *job); /* of a full step's tokens in a step of today */
+void job_tell_interruption(struct job *job, double resumed_at_s);
+void job_account_end(struct job *job);
+
+/* job_progress.c: steps and saves. */
+double job_after_work(const struct job *job, double from_s, double work_s);
+void job_new_origin(struct job *job);
+/* Plays steps until something is to be decided. False: a step is under way at `wall_stop_s`, or at
+ * the moment of the next failure. */
+bool job_run_on(struct job *job, double wall_stop_s);
+void job_begin_save(struct job *job, bool all_levels);
+bool job_save_exposed(const struct job *job);
+double job_part_of_step(const struct job *job, double at_s);
+
+/* job_leap.c: many segments at once. */
+void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s);
+
+/* job_copies.c: checkpoints kept. */
+void job_shelves_create(struct job *job);
+bool job_saves_level(const struct job *job, unsigned level, uint64_t save);
+void job_settle(struct job *job, double now_s);
+double job_last_durable_s(const struct job *job);
+void job_roll_back(struct job *job, double now_s, int scope, double taint_s);
+void job_drop_loaded(struct job *job);
+double job_load_s(const struct job *job);
+bool job_is_saved(const struct job *job);
+
+/* job_recover.c: from a failure to a decision. */
+void job_strike(struct job *job, double at_s);
+void job_stop_for(struct job *job, const struct fleet_event *event, double at_s, double taint_s);
+void job_strike_again(struct job *job);
+bool job_replace(struct job *job, const struct fleet_event *event);
+
+/* job_chain.c: from there to running. */
+void job_chain_begin(struct job *job);
+void job_chain_go_on(struct job *job);
+void job_chain_spend(struct job *job, double end_s);
+bool job_chain_exposed(const struct job *job);
+double job_replica_chain_s(struct job *job);
+double job_uniform(const struct job *job, enum draw draw, uint64_t number);
+
+/* job_nodes.c: who stands in the job, who stands by, who is repaired. */
+void job_nodes_create(struct job *job);
+uint32_t job_first_replica(const struct job_spec *spec, uint32_t position);
+uint32_t job_last_replica(const struct job_spec *spec, uint32_t position);
+void job_node_leave(struct job *job, uint32_t node, const struct fleet_event *event, double at_s);
+void job_take_spares(struct job *job, uint32_t count, double at_s);
+void job_node_repaired(struct job *job, uint32_t node, double at_s);
+bool job_repairs_pending(const struct job *job);
+double job_repair_s(const struct job *job, const struct fleet_event *event);
+
+void job_replica_out(struct job *job, uint32_t replica, bool alone);
+void job_replica_whole(struct job *job, uint32_t replica, double at_s);
+void job_replica_in(struct job *job, uint32_t replica);
+void job_replicas_return(struct job *job);
+
+/* job_outside.c: a heap of what comes from outside. */
+void job_push(struct job *job, double at_s, enum outside_kind kind, uint32_t id, uint64_t version);
+void job_pop(struct job *job, struct outside_event *out);
+double job_next_outside_s(const struct job *job);
+
+/* job_faults.c: slow units and silent corruption. */
+void job_fault_begin(struct job *job, const struct fleet_event *event, double at_s);
+void job_faults_of_node_end(struct job *job, uint32_t node);
+void job_fault_event(struct job *job, const struct outside_event *outside);
+bool job_mitigate(struct job *job);
+void job_faults_forgotten(struct job *job);
+void job_condition(struct job *job);
+
+#endif

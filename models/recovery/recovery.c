@@ -1,0 +1,43 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "models/recovery/recovery_kind.h"
+
+const char *const restart_link_names[RESTART_LINK_COUNT] = {
+    [LINK_DETECT] = "detect",     [LINK_DIAGNOSE] = "diagnose",
+    [LINK_CORDON] = "cordon",     [LINK_ALLOCATE] = "allocate",
+    [LINK_SCHEDULE] = "schedule", [LINK_PROVISION] = "provision",
+    [LINK_START] = "start",       [LINK_COMMUNICATORS] = "communicators",
+    [LINK_WARMUP] = "warmup",
+};
+
+#define X(name) &recovery_##name,
+const struct recovery_kind *const recovery_kinds[] = {
+#include "models/recovery/recovery_list.h"
+};
+#undef X
+const unsigned recovery_kind_count = sizeof recovery_kinds / sizeof *recovery_kinds;
+
+const struct recovery_kind *recovery_find(const char *name)
+{
+    for (unsigned i = 0; i < recovery_kind_count; i++) {
+        if (strcmp(recovery_kinds[i]->name, name) == 0) {
+            return recovery_kinds[i];
+        }
+    }
+    return NULL;
+}
+
+void recovery_walk(struct recovery_decision *decision, unsigned links)
+{
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        decision->links[link] = (links >> link & 1u) != 0;
+    }
+}
+
+void recovery_take_spares(const struct recovery_situation *situation,
+                          struct recovery_decision *decision)
+{
+    uint32_t wanted = situation->nodes_short, free = situation->spares_free;
+    decision->nodes_taken = wanted < free ? wanted : free;
+}

@@ -105,6 +105,7 @@ static json_t *comparison_object(const struct uncertainty *u)
     json_t *object = json_object();
     json_set(object, "scenario", json_text(u->against->scenario->name));
     json_set(object, "step_time_s", json_number(u->against->step_s));
+    json_set(object, "fits_ratio", json_number(uncertainty_fits_ratio(u->against)));
     json_set(object, "faster_probability", json_number(u->comparison.faster_probability));
     json_set(object, "verdict", json_text(uncertainty_verdict(&u->comparison)));
     json_set(object, "time_ratio", percentiles_object(u->comparison.ratio));

@@ -76,8 +76,9 @@ static void print_comparison(const struct session *s, const struct uncertainty *
 {
     const struct uncertain_comparison *c = &u->comparison;
     heading(s, "Against");
-    fprintf(s->out, "  %s: %s\n", format_shown(u->against->scenario->name).s,
-            format_time(u->against->step_s).s);
+    fprintf(s->out, "  %s: %s, fits in %s of the draws\n",
+            format_shown(u->against->scenario->path).s, format_time(u->against->step_s).s,
+            format_percent(uncertainty_fits_ratio(u->against)).s);
     fprintf(s->out, "  the first is faster with probability %.2f: %s\n", c->faster_probability,
             uncertainty_verdict(c));
     fprintf(s->out, "  time of the second over the first: %.3f to %.3f (P10 to P90), %.3f\n",

@@ -31,6 +31,8 @@ const struct fit_parameter fit_parameters[] = {
     {"launch, NeMo", {"software.nemo.launch", "software.megatron.launch"}, 25e-6, 0.5},
     {"launch, nanotron", {"software.nanotron.launch"}, 30e-6, 0.5},
     {"host time of a tp collective, nanotron", {"software.nanotron.tp_exposed_host"}, 0.28e-3, 0.6},
+    /* counted synchronisations of unknown length */
+    {"exchange of a pipeline, nanotron", {"software.nanotron.p2p_sync"}, 3e-3, 1.0},
     {"launch, FSDP eager", {"software.mosaic.launch", "software.fsdp.launch"}, 15e-6, 0.6},
     /* passes over memory counted in the source, each 15 % */
     {"memory-bound bytes, Megatron of 2021 and 2022",

@@ -60,12 +60,38 @@ static void plan_pipeline(struct lowering *l)
     }
 }
 
+/* Does any stage send to another node? */
+static bool pipeline_spans_nodes(const struct configuration *c)
+{
+    for (uint32_t stage = 1; stage < c->layout.pp; stage++) {
+        uint32_t from = layout_rank(c, (struct coordinates){.pp = stage - 1});
+        uint32_t to = layout_rank(c, (struct coordinates){.pp = stage});
+        if (layout_gpu(c, from) / c->cluster.node.gpus !=
+            layout_gpu(c, to) / c->cluster.node.gpus) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void plan_host(struct lowering *l)
+{
+    const struct configuration *c = l->c;
+    const struct software_profile *p = &c->software;
+    double tp = (double)c->layout.tp;
+    l->launch_s = p->launch_s * (1.0 + p->launch_tp_growth * log2(tp));
+    l->tensor_host_s = l->launch_s + p->tp_exposed_host_s;
+    if (pipeline_spans_nodes(c)) {
+        l->tensor_host_s += p->tp_pipeline_host_s * tp;
+    }
+    l->slowing = c->layout.tp > 1 ? 1.0 / (1.0 - p->tp_interference_ratio) : 1.0;
+}
+
 static void plan_blocks(struct lowering *l)
 {
     const struct configuration *c = l->c;
     l->context = make_context(c, l->scatters);
-    l->launch_s =
-        c->software.launch_s * (1.0 + c->software.launch_tp_growth * log2((double)c->layout.tp));
+    plan_host(l);
     transformer_layer(&l->context, &l->layers[BLOCK_LAYER]);
     transformer_head(&l->context, &l->layers[BLOCK_HEAD]);
     struct layer *embedding = &l->layers[BLOCK_EMBEDDING];

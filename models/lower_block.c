@@ -69,7 +69,7 @@ static void add_kernels(struct stretch *s, const char *segment, const struct ker
     for (unsigned i = 0; i < count; i++) {
         const struct kernel *k = &kernels[i];
         CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
-        double time_s = kernel_time_s(&s->l->c->gpu, &s->l->c->kernels, k);
+        double time_s = kernel_time_s(&s->l->c->gpu, &s->l->c->kernels, k) * s->l->slowing;
         s->kernels[p->kernel_count++] = (struct op_kernel){k->name, time_s, k->flops, k->bytes};
         p->cost.gpu_s += time_s;
         p->cost.peak_s += kernel_peak_time_s(&s->l->c->gpu, k);
@@ -104,8 +104,7 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
         .beside = beside,
         .name = name,
         .transfer = {t->op, t->bytes},
-        .host_s = s->l->launch_s + (tensor ? s->l->c->software.tp_exposed_host_s : 0.0) +
-                  s->out->host_left_s,
+        .host_s = (tensor ? s->l->tensor_host_s : s->l->launch_s) + s->out->host_left_s,
     };
     s->out->host_left_s = 0.0;
     push(s->l, s->out, &piece);

@@ -76,6 +76,8 @@ struct lowering {
     struct schedule_shape shape;
     uint32_t *split, *layer_start; /* by global chunk */
     double launch_s;               /* of one kernel, at this tp */
+    double tensor_host_s;          /* of one tensor-parallel collective */
+    double slowing;                /* of compute, by tensor-parallel collectives beside it: >= 1 */
     double message_bytes;
     double message_gather_bytes; /* a received message is gathered from the tp ranks; 0: whole */
     double vocabulary_shard;     /* parameters of this rank's rows of the vocabulary */

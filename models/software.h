@@ -58,9 +58,11 @@ struct software_profile {
     uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: to tp only */
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
     /* Tensor parallelism */
-    bool backward_tp_overlap; /* the backward all-reduce or scatter runs beside wgrad */
-    bool backward_regather;   /* with sequence parallelism the input is gathered again */
-    double tp_exposed_host_s; /* host synchronisation for each tp collective */
+    bool backward_tp_overlap;  /* the backward all-reduce or scatter runs beside wgrad */
+    bool backward_regather;    /* with sequence parallelism the input is gathered again */
+    double tp_exposed_host_s;  /* host synchronisation for each tp collective */
+    double tp_pipeline_host_s; /* more of it for each tp rank, if stages are on different nodes */
+    double tp_interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
     /* Data parallelism */
     bool overlap_gradients;       /* buckets leave during the last backward */
     bool overlap_parameters;      /* the gather after the update hides under the next forward */

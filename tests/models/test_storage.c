@@ -360,9 +360,10 @@ static void test_check(void **state)
     assert_non_null(strstr(error.text, "pcie_bandwidth"));
 }
 
-/* BLOOM 176B on 48 nodes of eight A100 (tp 4, pp 12, dp 8, ZeRO-1; arXiv:2211.05100, table 3 and
- * section 3.4). Its checkpoints were 2.3 TB and took 40 s (bigscience tr11-176B-ml, chronicles):
- * our state has that size to 8 %, and the file system, at the rate that this says, that time. */
+/* BLOOM 176B on 48 nodes of eight A100: tp 4, pp 12, dp 8, ZeRO-1, embedding and head counted as
+ * layers; a checkpoint of 2.3 TB (bigscience train/tr11-176B-ml/README.md), written by 384
+ * processes in 40 s (S. Bekman, Machine Learning Engineering, Storage). Our state has that size to
+ * 8 %, and the file system, at the rate that this says, takes that time. */
 static void test_bloom(void **state)
 {
     (void)state;

@@ -1,8 +1,10 @@
 #include <stdint.h>
 
 #include "analysis/command.h"
+#include "analysis/output.h"
 #include "analysis/validate.h"
 #include "analysis/validate_report.h"
+#include "analysis/validate_svg.h"
 #include "analysis/validate_uncertainty.h"
 #include "sim/pool.h"
 
@@ -20,6 +22,8 @@ static const struct option options[] = {
      "print only the N rows with the largest errors; 0: statistics alone"},
     OPTION_UNCERTAINTY_ROW("of steps: do 80 % intervals cover 80 % of the clean rows? Draws the "
                            "figures of each row N times (16)"),
+    {"--svg", OPTION_TEXT, FIELD(svg), "FILE", NULL,
+     "draw the clean rows: predicted against measured, and errors by number of GPUs"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
     OPTION_JSON_ROW,
     {"--threads", OPTION_COUNT, FIELD(threads), "N", NULL,
@@ -28,27 +32,34 @@ static const struct option options[] = {
     OPTION_END};
 
 /* `intervals` NULL: not asked. */
-static void tell(const struct arguments *a, struct session *session, struct arena *arena,
-                 const struct validation *v, const struct intervals *intervals)
+static void tell(const struct arguments *a, struct session *session, const struct validation *v,
+                 const struct scores *scores, const struct intervals *intervals)
 {
-    struct scores scores;
-    if (a->csv) {
+    if (a->csv)
         validate_report_csv(v, session->out);
-        return;
-    }
-    score_rows(arena, v, &scores);
-    if (a->json)
-        json_validate(v, &scores, intervals, session->out);
+    else if (a->json)
+        json_validate(v, scores, intervals, session->out);
     else
-        validate_report(v, &scores, a->has_worst ? a->worst : SIZE_MAX, session);
-    if (!a->json && intervals != NULL)
+        validate_report(v, scores, a->has_worst ? a->worst : SIZE_MAX, session);
+    if (!a->csv && !a->json && intervals != NULL)
         validate_report_intervals(intervals, session);
+}
+
+static bool draw(const char *path, struct session *session, struct arena *arena,
+                 const struct validation *v, const struct scores *scores, struct error *error)
+{
+    struct output output;
+    if (!output_begin(&output, session, path, error))
+        return false;
+    validate_svg(arena, v, scores, output.out);
+    return output_end(&output, session, true, error);
 }
 
 static int validate(const struct arguments *a, struct session *session, struct arena *arena)
 {
     struct csv csv;
     struct validation v;
+    struct scores scores;
     struct error error = {""};
     struct validate_options how = {a->catalogue, a->source, a->where, pool_threads_available()};
     if (a->threads > 0)
@@ -66,8 +77,12 @@ static int validate(const struct arguments *a, struct session *session, struct a
         fprintf(session->notes, "orrery validate: %s\n", error.text);
         return EXIT_REJECTED;
     }
-    tell(a, session, arena, &v, a->uncertain ? &intervals : NULL);
-    return EXIT_OK;
+    score_rows(arena, &v, &scores);
+    tell(a, session, &v, &scores, a->uncertain ? &intervals : NULL);
+    if (a->svg == NULL || draw(a->svg, session, arena, &v, &scores, &error))
+        return EXIT_OK;
+    fprintf(session->notes, "orrery validate: %s\n", error.text);
+    return EXIT_TROUBLE;
 }
 
 static int run(const struct arguments *a, struct session *session)

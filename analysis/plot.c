@@ -110,9 +110,9 @@ static void ticks_linear(const struct plot *plot, const struct plot_axis *axis, 
 
 /* Times of a clock where the axis is time: people read 2 h, not 7.2 ks. */
 static const double clock_ticks[] = {
-    1e-3,       1e-2,        0.1,          1.0,           2.0,           5.0,        10.0,
-    30.0,       MINUTE,      5.0 * MINUTE, 10.0 * MINUTE, 30.0 * MINUTE, HOUR,       2.0 * HOUR,
-    4.0 * HOUR, 12.0 * HOUR, DAY,          3.0 * DAY,     10.0 * DAY,    30.0 * DAY, YEAR};
+    1e-6,       1e-5,       1e-4,        1e-3,   1e-2,         0.1,           1.0,           2.0,
+    5.0,        10.0,       30.0,        MINUTE, 5.0 * MINUTE, 10.0 * MINUTE, 30.0 * MINUTE, HOUR,
+    2.0 * HOUR, 4.0 * HOUR, 12.0 * HOUR, DAY,    3.0 * DAY,    10.0 * DAY,    30.0 * DAY,    YEAR};
 
 static void ticks_log(const struct plot *plot, const struct plot_axis *axis, tick_fn *draw)
 {

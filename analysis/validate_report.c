@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/format.h"
+#include "analysis/validate_scale.h"
 #include "sim/check.h"
 
 const char *const validate_oom_metric = "oom";
@@ -162,6 +163,45 @@ static void print_choice(const char *name, const struct choice *c, FILE *out)
                 c->median_spearman, percent(c->top1).s);
 }
 
+static struct text bin_text(const struct score *bin)
+{
+    struct text text = {"-"};
+    if (bin->count > 0.0)
+        snprintf(text.s, sizeof text.s, "%.1f %+.1f (%.0f)", 100.0 * bin->median_ape,
+                 100.0 * bin->bias, bin->count);
+    return text;
+}
+
+static void print_scale(const char *name, const struct scale *s, FILE *out)
+{
+    fprintf(out, "%-18.18s", name);
+    for (unsigned b = 0; b < SCALE_BIN_COUNT; b++)
+        fprintf(out, " %17s", bin_text(&s->bins[b]).s);
+    if (isnan(s->spearman))
+        fprintf(out, " %9s\n", "-");
+    else
+        fprintf(out, " %9.2f\n", s->spearman);
+}
+
+/* Nothing of a file whose rows are all of one number of GPUs, or tell none. */
+static void print_scales(const struct validation *v, const struct scores *scores, FILE *out)
+{
+    struct scales scales;
+    scale_rows(v->arena, v, scores, &scales);
+    if (isnan(scales.all.spearman))
+        return;
+    fprintf(out,
+            "\n%s by GPUs: median |error|, bias in %% (clean rows); rank correlation of |error| "
+            "with GPUs\n%-18s",
+            v->kind->metrics[0], "source");
+    for (unsigned b = 0; b + 1 < SCALE_BIN_COUNT; b++)
+        fprintf(out, "       up to %5.0f", scale_bin_limits[b]);
+    fprintf(out, " %17s %9s\n", "more", "Spearman");
+    for (unsigned i = 0; i < scales.source_count; i++)
+        print_scale(scales.sources[i].name, &scales.sources[i], out);
+    print_scale("all", &scales.all, out);
+}
+
 void validate_report(const struct validation *v, const struct scores *scores, size_t worst,
                      struct session *session)
 {
@@ -175,6 +215,7 @@ void validate_report(const struct validation *v, const struct scores *scores, si
     }
     print_confusion("all", &scores->all.oom, out);
     print_choice("mean of sources", &scores->all.choice, out);
+    print_scales(v, scores, out);
 }
 
 /* Quoted when it must be. */

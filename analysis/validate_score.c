@@ -8,8 +8,7 @@
 
 #define NEAR 0.10 /* within_10 */
 
-/* `errors` are overwritten. */
-static struct score score_of(double *errors, size_t count)
+struct score score_errors(double *errors, size_t count)
 {
     if (count == 0)
         return (struct score){0.0, NAN, NAN, NAN, NAN, NAN};
@@ -42,7 +41,7 @@ static struct score score_metric(const struct validation *v, const char *source,
             validate_row_error(row, metric, &errors[count]))
             count++;
     }
-    return score_of(errors, count);
+    return score_errors(errors, count);
 }
 
 static double share(unsigned part, unsigned whole)
@@ -112,7 +111,7 @@ static void score_macro(struct scores *s)
         add(&mean.within_10, of->within_10, count);
     }
     mean.count = count;
-    s->macro_clean = count > 0.0 ? mean : score_of(NULL, 0);
+    s->macro_clean = count > 0.0 ? mean : score_errors(NULL, 0);
 }
 
 static void choose_macro(struct scores *s)

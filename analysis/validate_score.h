@@ -12,6 +12,7 @@
 struct score {
     double count, median_ape, mean_ape, p90_ape, bias, within_10;
 };
+struct score score_errors(double *errors, size_t count); /* overwrites `errors` */
 /* Out of memory or not, over clean rows; positive: out of memory. A refused row is wrong. */
 struct confusion {
     unsigned true_positive, false_positive, true_negative, false_negative;

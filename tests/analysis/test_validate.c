@@ -15,7 +15,9 @@
 #include "analysis/statistics.h"
 #include "analysis/validate.h"
 #include "analysis/validate_run.h"
+#include "analysis/validate_scale.h"
 #include "analysis/validate_score.h"
+#include "analysis/validate_svg.h"
 
 struct world {
     struct arena *arena;
@@ -80,6 +82,76 @@ static void test_statistics_by_hand(void **state)
     /* One value changed is noticed. */
     assert_true(validate(&w, HEAD FIVE ROW("f", "s", "clean", "16e9"), 1));
     assert_false(five_hold(&w.scores.all.metrics[0][0]));
+    arena_destroy(w.arena);
+}
+
+/* Predicted is 16 GB: errors 0, .25, .6 and 1 on 8, 9, 64 and 4096 GPUs; a noisy one and one
+ * without GPUs are left out. */
+#define MACHINES                                                                                   \
+    "row_id,source,quality,params,dp,zero,bytes_per_gpu,gpus\n"                                    \
+    "a,s,clean,1e9,1,0,16e9,8\nb,s,clean,1e9,1,0,12.8e9,9\nc,t,clean,1e9,1,0,10e9,64\n"            \
+    "d,s,clean,1e9,1,0,8e9,4096\ne,s,noisy,1e9,1,0,8e9,4096\nf,s,clean,1e9,1,0,8e9,\n"
+
+static void test_errors_by_machine(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    struct scales s;
+    assert_true(validate(&w, MACHINES, 1));
+    scale_rows(w.arena, &w.v, &w.scores, &s);
+    assert_int_equal(s.all.count, 4);
+    assert_int_equal(s.source_count, 2);
+    near(s.all.bins[0].count, 1.0);
+    near(s.all.bins[1].count, 2.0);
+    near(s.all.bins[1].median_ape, (0.25 + 0.6) / 2.0);
+    near(s.all.bins[3].count, 0.0);
+    near(s.all.bins[4].bias, 1.0);
+    near(s.all.small, 0.125); /* two of four: a third, rounded up */
+    near(s.all.large, 0.8);
+    near(s.all.spearman, 1.0);
+    assert_int_equal(s.sources[0].count, 3);
+    assert_true(isnan(s.sources[1].spearman));
+    arena_destroy(w.arena);
+}
+
+static size_t times(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        count++;
+    return count;
+}
+
+/* The picture: whole, a dot for each clean row in each of two panels, and one for each bin. */
+static void picture_of(struct world *w, char **text)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    assert_non_null(out);
+    validate_svg(w->arena, &w->v, &w->scores, out);
+    assert_int_equal(fclose(out), 0);
+    assert_true(strncmp(*text, "<svg", 4) == 0);
+    assert_string_equal(*text + size - 7, "</svg>\n");
+}
+
+static void test_pictures(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    char *text = NULL;
+    assert_true(validate(&w, MACHINES, 1));
+    picture_of(&w, &text);
+    assert_int_equal(times(text, "<title>a: +0.0 %"), 2);
+    assert_int_equal(times(text, "<title>d: +100.0 %"), 2);
+    assert_int_equal(times(text, "<title>e:"), 0); /* noisy */
+    assert_int_equal(times(text, "<title>f:"), 1); /* no GPUs: only in the first panel */
+    assert_int_equal(times(text, "nan"), 0);
+    free(text);
+    assert_true(validate(&w, HEAD FIVE, 1)); /* no column of GPUs */
+    picture_of(&w, &text);
+    assert_int_equal(times(text, "<circle"), 10);
+    assert_int_equal(times(text, "correlation"), 0);
+    free(text);
     arena_destroy(w.arena);
 }
 
@@ -397,6 +469,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statistics_by_hand),
+        cmocka_unit_test(test_errors_by_machine),
+        cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_qualities_and_sources_apart),
         cmocka_unit_test(test_percentiles_and_ranks),
         cmocka_unit_test(test_layouts_by_hand),

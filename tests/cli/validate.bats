@@ -63,3 +63,20 @@ load helper
     expect 3 "$ORRERY" validate three.csv --where zero=5
     said "no rows where zero=5"
 }
+
+@test "a picture: whole or not at all, of the clean rows, the same for any number of threads" {
+    file=$(realpath "$BATS_TEST_DIRNAME/../validation/layers.csv")
+    expect 0 "$ORRERY" validate "$file" --where quality=clean --svg a.svg --threads 1
+    expect 0 "$ORRERY" validate "$file" --csv --svg b.svg --threads 5
+    cmp a.svg b.svg
+    head -c 4 a.svg | grep -qx '<svg'
+    tail -c 7 a.svg | grep -qx '</svg>'
+    [ "$(grep -c '<circle' a.svg)" -eq 10 ]
+    expect 1 "$ORRERY" validate "$file" --svg missing/a.svg
+    said "missing/a.svg"
+    mkdir full && cd full
+    got=0
+    (ulimit -f 1; exec "$ORRERY" validate "$file" --json --svg a.svg >/dev/null 2>&1) || got=$?
+    [ "$got" -eq 1 ]
+    [ -z "$(ls)" ]
+}

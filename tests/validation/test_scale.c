@@ -1,0 +1,72 @@
+/* Errors do not grow with the machine: over the clean steps, predicted here, |error| is not larger
+ * on more GPUs; and a model that lost some percent with each doubling would be noticed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "analysis/validate.h"
+#include "analysis/validate_scale.h"
+#include "sim/pool.h"
+
+/* Rank correlation of |error| with GPUs, all rows and one source alone, and how much more the
+ * larger third may err than the smaller in the median. Sources of few rows are not judged alone. */
+#define POOLED_MAX 0.25
+#define SOURCE_MAX 0.6
+#define THIRDS_MAX 0.02
+#define SOURCE_LEAST 20
+
+static bool grows(struct arena *arena, const struct validation *v)
+{
+    struct scores scores;
+    struct scales scales;
+    score_rows(arena, v, &scores);
+    scale_rows(arena, v, &scores, &scales);
+    bool grown = !(scales.all.spearman <= POOLED_MAX) ||
+                 !(scales.all.large - scales.all.small <= THIRDS_MAX);
+    print_message("all: %zu rows, rank correlation %.3f, thirds %.3f and %.3f\n", scales.all.count,
+                  scales.all.spearman, scales.all.small, scales.all.large);
+    for (unsigned i = 0; i < scales.source_count; i++) {
+        const struct scale *s = &scales.sources[i];
+        print_message("%s: %zu rows, %.3f\n", s->name, s->count, s->spearman);
+        grown = grown || (s->count >= SOURCE_LEAST && s->spearman > SOURCE_MAX);
+    }
+    return grown;
+}
+
+/* 3 % more with each doubling of the GPUs. */
+static void plant(struct validation *v)
+{
+    for (size_t i = 0; i < v->row_count; i++) {
+        double gpus, error;
+        if (scale_row(v, &v->rows[i], &gpus, &error))
+            v->rows[i].values[0].predicted *= 1.0 + 0.03 * log2(gpus);
+    }
+}
+
+static void test_errors_do_not_grow_with_the_machine(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct csv csv;
+    struct validation v;
+    struct error error = {""};
+    struct validate_options how = {.threads = pool_threads_available(), .where = "quality=clean"};
+    assert_true(csv_read(arena, VALIDATION "/steps.csv", &csv, &error));
+    assert_true(validate_file(arena, &csv, &how, &v, &error));
+    assert_false(grows(arena, &v));
+    plant(&v);
+    assert_true(grows(arena, &v));
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_errors_do_not_grow_with_the_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -193,7 +193,9 @@ static void take_slow(struct configuration *c, const struct condition *condition
                       struct perturbation *room)
 {
     uint32_t own = c->perturbation_count;
-    memcpy(room, c->perturbations, own * sizeof *room);
+    for (uint32_t i = 0; i < own; i++) {
+        room[i] = c->perturbations[i];
+    }
     for (uint32_t i = 0; i < condition->slow_count; i++) {
         const struct condition_slow *slow = &condition->slow[i];
         uint32_t before = 0;

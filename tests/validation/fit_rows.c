@@ -14,7 +14,7 @@
  * against what a figure moves. */
 static const double difference = 0.02;
 /* Slopes are good for points so near (of every logarithm): elasticities change slowly. */
-static const double slopes_reach = 0.04;
+static const double slopes_reach = 0.1;
 /* Rows of one source share errors that no constant explains: together they count as so many. */
 static const double rows_of_source = 8.0;
 

@@ -8,9 +8,11 @@
 
 const double fit_row_spread = 0.06;
 static const double cauchy = 2.385; /* in spreads; 95 % as efficient as least squares on normals */
-static const double tolerance = 1e-4; /* of x and of the gradient: far below any standard error */
+static const double tolerance = 1e-6;
+static const double near_enough = 2e-3; /* of every logarithm: a tenth of any standard error */
 enum {
-    ITERATIONS = 12
+    ITERATIONS = 100, /* around a point, where they cost nothing */
+    ROUNDS = 10       /* of simulating */
 };
 
 struct fit_problem {
@@ -18,7 +20,7 @@ struct fit_problem {
     const bool *chosen;
     const struct fit_linear *linear;
     size_t used[FIT_PARAMETER_MAX], used_count; /* free parameters */
-    double *residual, *jacobian;                /* of all rows, unweighted */
+    double *residual;                           /* of all rows, unweighted */
     double base[FIT_PARAMETER_MAX];             /* of parameters that are not free */
 };
 
@@ -44,15 +46,11 @@ static void spell(const struct fit_problem *p, const gsl_vector *x, double *out)
 
 static void residuals(const struct fit_problem *p, const double *x)
 {
-    if (p->linear == NULL) {
-        fit_rows_residuals(p->rows, x, p->chosen, p->residual);
-        return;
-    }
+    const struct fit_linear *l = p->linear;
     for (size_t i = 0; i < p->rows->count; i++) {
-        p->residual[i] = p->linear->residual[i];
+        p->residual[i] = l->residual[i];
         for (size_t k = 0; k < fit_parameter_count; k++)
-            p->residual[i] +=
-                p->linear->jacobian[i * FIT_PARAMETER_MAX + k] * (x[k] - p->linear->x0[k]);
+            p->residual[i] += l->jacobian[i * FIT_PARAMETER_MAX + k] * (x[k] - l->x0[k]);
     }
 }
 
@@ -91,17 +89,14 @@ static int cost(const gsl_vector *x, void *context, gsl_vector *out)
     return GSL_SUCCESS;
 }
 
-/* GSL asks for the slopes where it last asked for the residuals, or goes on from there. */
 static int slopes(const gsl_vector *x, void *context, gsl_matrix *out)
 {
     struct fit_problem *p = context;
     double all[FIT_PARAMETER_MAX];
-    const double *jacobian = p->linear != NULL ? p->linear->jacobian : p->jacobian;
+    const double *jacobian = p->linear->jacobian;
     size_t at = 0;
     spell(p, x, all);
     residuals(p, all);
-    if (p->linear == NULL)
-        fit_rows_jacobian(p->rows, all, p->jacobian);
     gsl_matrix_set_zero(out);
     for (size_t i = 0; i < p->rows->count; i++) {
         if (!takes(p, i))
@@ -166,13 +161,14 @@ static void drive(struct fit_problem *p, const double *start, struct fit_solutio
     gsl_multifit_nlinear_free(w);
 }
 
-void fit_solve(const struct fit_rows *rows, const bool *chosen, const struct fit_linear *linear,
-               const double *start, struct fit_solution *out)
+/* Around a point, by slopes alone. */
+static void solve_near(const struct fit_rows *rows, const bool *chosen,
+                       const struct fit_linear *linear, const double *start,
+                       struct fit_solution *out)
 {
     struct arena *arena = arena_create();
     struct fit_problem p = {.rows = rows, .chosen = chosen, .linear = linear};
     p.residual = ARENA_ARRAY(arena, double, rows->count + 1);
-    p.jacobian = ARENA_ARRAY(arena, double, (rows->count + 1) * FIT_PARAMETER_MAX);
     *out = (struct fit_solution){.converged = false};
     for (size_t k = 0; k < fit_parameter_count; k++) {
         p.base[k] = start[k];
@@ -182,4 +178,59 @@ void fit_solve(const struct fit_rows *rows, const bool *chosen, const struct fit
     CHECK(p.used_count > 0);
     drive(&p, start, out);
     arena_destroy(arena);
+}
+
+static double farthest(const double *a, const double *b)
+{
+    double most = 0.0;
+    for (size_t k = 0; k < fit_parameter_count; k++)
+        most = fmax(most, fabs(a[k] - b[k]));
+    return most;
+}
+
+/* Gauss and Newton: simulate, solve with the slopes, go there; half the way back while that is
+ * worse. The cost at a point is start_cost of the problem around it. */
+static void solve_simulated(const struct fit_rows *rows, const double *start,
+                            struct fit_solution *out)
+{
+    struct arena *arena = arena_create();
+    double *residual = ARENA_ARRAY(arena, double, rows->count + 1);
+    double *jacobian = ARENA_ARRAY(arena, double, (rows->count + 1) * FIT_PARAMETER_MAX);
+    double x[FIT_PARAMETER_MAX], good[FIT_PARAMETER_MAX], first = 0.0, least = INFINITY;
+    struct fit_linear linear = {x, residual, jacobian};
+    memcpy(x, start, sizeof x);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        struct fit_solution near;
+        fit_rows_residuals(rows, x, NULL, residual);
+        fit_rows_jacobian(rows, x, jacobian);
+        solve_near(rows, NULL, &linear, x, &near);
+        first = round == 0 ? near.start_cost : first;
+        bool worse = near.start_cost > least * (1.0 + tolerance);
+        double way = worse ? farthest(x, good) : farthest(x, near.x);
+        if (!worse) {
+            least = near.start_cost;
+            memcpy(good, x, sizeof good);
+            *out = near;
+        }
+        for (size_t k = 0; k < fit_parameter_count; k++)
+            x[k] = worse ? 0.5 * (x[k] + good[k]) : near.x[k];
+        out->iterations = round + 1;
+        out->converged = way < near_enough;
+        if (out->converged)
+            break;
+    }
+    memcpy(out->x, good, sizeof out->x);
+    out->start_cost = first;
+    out->cost = least;
+    arena_destroy(arena);
+}
+
+void fit_solve(const struct fit_rows *rows, const bool *chosen, const struct fit_linear *linear,
+               const double *start, struct fit_solution *out)
+{
+    CHECK(linear != NULL || chosen == NULL);
+    if (linear != NULL)
+        solve_near(rows, chosen, linear, start, out);
+    else
+        solve_simulated(rows, start, out);
 }

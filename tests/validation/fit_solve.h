@@ -19,7 +19,8 @@ struct fit_solution {
     size_t iterations;
     bool converged;
 };
-/* Of the chosen rows (NULL: all). `linear` NULL: every residual is simulated. Starts at `start`. */
+/* Of the chosen rows (NULL: all), from `start`. `linear` NULL: all rows, simulated, in rounds that
+ * each solve the problem around a point and go there; then errors are those around the last. */
 void fit_solve(const struct fit_rows *rows, const bool *chosen, const struct fit_linear *linear,
                const double *start, struct fit_solution *out);
 

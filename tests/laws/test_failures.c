@@ -231,6 +231,7 @@ struct walk {
     struct fleet_event events[ROOM];
     double own_s[ROOM]; /* on the clock of its carrier */
     uint32_t count, missing;
+    double moved_s; /* of the last node that left or joined */
 };
 static struct walk one, two;
 
@@ -250,6 +251,7 @@ static void walk_create(struct walk *w, struct arena *arena, const struct failur
 static void walk_leave(struct walk *w, uint32_t node, double at_s)
 {
     fleet_leave(w->fleet, node, at_s);
+    w->moved_s = at_s;
     w->inside[node] = false;
     w->missing++;
     if (--w->inside_of[node / w->nodes_each] == 0)
@@ -259,6 +261,7 @@ static void walk_leave(struct walk *w, uint32_t node, double at_s)
 static void walk_join(struct walk *w, uint32_t node, double at_s)
 {
     fleet_join(w->fleet, node, at_s);
+    w->moved_s = at_s;
     w->inside[node] = true;
     w->missing--;
     uint32_t carrier = node / w->nodes_each;
@@ -273,6 +276,7 @@ static void walk_strike(struct walk *w, const struct fleet_event *event, uint32_
         struck += w->inside[node] && fleet_hit(w->fleet, event, node);
     assert_true(struck > 0 || unit == UNIT_JOB);
     assert_true(w->count < ROOM);
+    assert_true(event->at_s > w->moved_s); /* what was missed while outside does not come late */
     uint32_t carrier = unit == UNIT_JOB ? 0 : event->node / w->nodes_each;
     w->own_s[w->count] = event->at_s - w->still_s[carrier];
     w->events[w->count++] = *event;

@@ -197,16 +197,38 @@ static void draw_scale(const struct picture *p, const struct scales *scales)
     plot_text(p->out, plot.left + plot.width - 8.0, plot.top + plot.height - 10.0, "end", title);
 }
 
+/* Machines of so few sizes that errors over GPUs say little are drawn over what was measured. */
+static bool sizes_differ(const struct scales *scales)
+{
+    const unsigned least = 3;
+    unsigned taken = 0;
+    for (unsigned b = 0; b < SCALE_BIN_COUNT; b++)
+        taken += scales->all.bins[b].count > 0.0;
+    return taken >= least;
+}
+
+/* What has no dot. */
+static void draw_missing(const struct picture *p)
+{
+    struct plot plot = panel(p, 0);
+    char text[64];
+    if (p->scores->all.refused == 0)
+        return;
+    snprintf(text, sizeof text, "%u rows refused, not drawn", p->scores->all.refused);
+    plot_text(p->out, plot.left + plot.width - 8.0, plot.top + plot.height - 10.0, "end", text);
+}
+
 void validate_svg(struct arena *arena, const struct validation *v, const struct scores *scores,
                   FILE *out)
 {
     struct picture p = {arena, v, scores, out};
     struct scales scales;
     scale_rows(arena, v, scores, &scales);
-    bool by_gpus = !isnan(scales.all.spearman);
+    bool by_gpus = sizes_differ(&scales);
     plot_page_begin(out, (by_gpus ? 3.0 : 2.0) * PANEL, PAGE_HEIGHT);
     draw_legend(&p);
     draw_scatter(&p);
+    draw_missing(&p);
     draw_errors(&p, by_gpus);
     if (by_gpus)
         draw_scale(&p, &scales);

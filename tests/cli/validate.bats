@@ -80,3 +80,13 @@ load helper
     [ "$got" -eq 1 ]
     [ -z "$(ls)" ]
 }
+
+@test "the page of fidelity: a table, worst rows with their causes, a picture" {
+    generate="$BATS_TEST_DIRNAME/../../docs/generate-validation"
+    "$generate" "$ORRERY" "$PWD/page.md" kernels layers
+    grep -q '^| kernels | azure | rate | 29 |' page.md
+    [ "$(sed -n '/^## kernels.csv/,/^## layers.csv/p' page.md | grep -c '^| `')" -eq 10 ]
+    anchor=$(sed -n 's/.*](#\([a-z0-9-]*\)) |$/\1/p' page.md | head -1)
+    grep '^### ' page.md | tr 'A-Z ' 'a-z-' | grep -qx -- "###-$anchor"
+    head -c 4 validation-layers.svg | grep -qx '<svg'
+}

@@ -95,21 +95,22 @@ static void stop_as_planned(struct job *job)
     bool maintain = (job->plans & PLAN_MAINTENANCE) != 0, restart = maintain;
     bool rejoin = (job->plans & PLAN_REJOIN) != 0;
     bool mitigate = (job->plans & PLAN_MITIGATE) != 0;
-    job->plans = 0;
     job->stopping = false;
-    job->phase = PHASE_LINK;
     job->told = (struct interruption){.level = UINT_MAX};
+    job->waits = false;
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
         job->links[link] = link >= LINK_SCHEDULE;
     }
-    job->waits = false;
     restart |= rejoin;
     restart |= mitigate && job_mitigate(job);
+    job->plans = 0;
+    job->turn_s = INFINITY;
     if (!restart) {
-        steps_go_on(job);
-        job_turn_at(job, job->at_s);
+        job->phase = PHASE_STEPS;
+        job_condition(job);
         return;
     }
+    job->phase = PHASE_LINK;
     job_roll_back(job, job->at_s, SURVIVES_PROCESS, INFINITY);
     if (maintain) {
         job->phase = PHASE_MAINTENANCE;
@@ -205,11 +206,10 @@ static double failure_s(const struct job *job)
     return job->at_s + fmax(job->failure.at_s - job->exposed_s, 0.0);
 }
 
-static void next_maintenance(struct job *job, double at_s)
+static void next_maintenance(struct job *job)
 {
-    double every_s = job->spec->maintenance_every_s;
-    if (every_s > 0.0) {
-        double next_s = (floor(at_s / every_s) + 1.0) * every_s;
+    if (job->spec->maintenance_every_s > 0.0) {
+        double next_s = (double)++job->maintenances * job->spec->maintenance_every_s;
         job_push(job, next_s, OUTSIDE_MAINTENANCE, 0, 0);
     }
 }
@@ -266,7 +266,7 @@ static void outside(struct job *job)
     case OUTSIDE_MAINTENANCE:
         job->plans |= PLAN_MAINTENANCE;
         job_turn_at(job, event.at_s);
-        next_maintenance(job, event.at_s);
+        next_maintenance(job);
         break;
     case OUTSIDE_END:
         out_of_time(job, event.at_s);
@@ -307,7 +307,7 @@ static uint64_t interval_of(const struct job_spec *spec, double step_s)
 {
     const struct checkpoint_spec *checkpoint = &spec->checkpoint;
     if (checkpoint->plan.level_count == 0) {
-        return UINT64_MAX;
+        return STEPS_NEVER;
     }
     if (checkpoint->plan.every_step) {
         return 1;
@@ -316,7 +316,7 @@ static uint64_t interval_of(const struct job_spec *spec, double step_s)
         return checkpoint->interval_steps;
     }
     double steps = ceil(checkpoint->interval_s / step_s * (1.0 - 1e-12));
-    return steps < 0x1p63 ? (uint64_t)fmax(steps, 1.0) : UINT64_MAX;
+    return steps < (double)STEPS_NEVER ? (uint64_t)fmax(steps, 1.0) : STEPS_NEVER;
 }
 
 static const struct job_observer nobody;
@@ -327,7 +327,7 @@ static void set_up(struct job *job)
     job->fleet = fleet_create(job->arena, spec, job->seed);
     job->ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
     job->interval = interval_of(spec, job->ideal_step_s);
-    job->target = spec->steps > 0 ? spec->steps * spec->replicas : UINT64_MAX;
+    job->target = spec->steps > 0 ? spec->steps * spec->replicas : STEPS_NEVER;
     job->may_leap = !job->step_by_step && spec->step_noise_sigma == 0.0 &&
                     job->observer->saves == NULL && job->observer->span == NULL;
     if (spec->step_noise_sigma > 0.0) {
@@ -338,7 +338,7 @@ static void set_up(struct job *job)
     if (spec->duration_s > 0.0) {
         job_push(job, spec->duration_s, OUTSIDE_END, 0, 0);
     }
-    next_maintenance(job, 0.0);
+    next_maintenance(job);
     job_enter_steps(job);
 }
 

@@ -88,8 +88,8 @@ static uint64_t saves_by(const struct leap *leap, uint64_t most, double wall_s, 
 /* Saves until the one before which the work is done. */
 static uint64_t saves_before_end(const struct job *job)
 {
-    if (job->target == UINT64_MAX) {
-        return UINT64_MAX;
+    if (job->target == STEPS_NEVER) {
+        return STEPS_NEVER;
     }
     uint64_t left = job->target > job->now.progress ? job->target - job->now.progress : 0;
     uint64_t steps = (left + job->replicas_up - 1) / job->replicas_up;

@@ -136,8 +136,8 @@ static void take_steps(struct job *job, uint64_t steps)
 
 static uint64_t steps_to_finish(const struct job *job)
 {
-    if (job->target == UINT64_MAX) {
-        return UINT64_MAX;
+    if (job->target == STEPS_NEVER) {
+        return STEPS_NEVER;
     }
     uint64_t left = job->target > job->now.progress ? job->target - job->now.progress : 0;
     return (left + job->replicas_up - 1) / job->replicas_up;
@@ -145,9 +145,7 @@ static uint64_t steps_to_finish(const struct job *job)
 
 static uint64_t steps_to_save(const struct job *job)
 {
-    return job->interval == UINT64_MAX  ? UINT64_MAX
-           : job->since < job->interval ? job->interval - job->since
-                                        : 0;
+    return job->since < job->interval ? job->interval - job->since : 0;
 }
 
 bool job_save_exposed(const struct job *job)
@@ -243,7 +241,7 @@ static double running_stop_s(const struct job *job, double wall_stop_s)
 
 bool job_run_on(struct job *job, double wall_stop_s)
 {
-    if (job->may_leap && isinf(job->turn_s) && job->interval != UINT64_MAX) {
+    if (job->may_leap && isinf(job->turn_s) && job->interval < STEPS_NEVER) {
         job_leap(job, wall_stop_s,
                  job->failure_comes ? job->failure.at_s - job->exposed_s : INFINITY);
     }

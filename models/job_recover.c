@@ -32,17 +32,24 @@ static bool is_hardware(const struct job *job, const struct fleet_event *event)
     return in_place == 0.0 || fleet_uniform(job->fleet, event, "in place") >= in_place;
 }
 
-/* Replicas in the job that the struck nodes serve, each once. */
-static uint32_t replicas_struck(struct job *job)
+/* Replicas that the struck nodes serve, each once. */
+struct touched {
+    uint32_t running, whole; /* in the job; with all their nodes */
+};
+
+static struct touched replicas_touched(struct job *job)
 {
-    uint32_t count = 0;
+    struct touched count = {0};
     job->stamps++;
     for (uint32_t i = 0; i < job->struck_count; i++) {
         uint32_t position = (uint32_t)job->nodes[job->struck[i]].position;
         uint32_t last = job_last_replica(job->spec, position);
         for (uint32_t r = job_first_replica(job->spec, position); r <= last; r++) {
-            count += job->replica[r].stamp != job->stamps && !job->replica[r].out ? 1 : 0;
-            job->replica[r].stamp = job->stamps;
+            struct replica *replica = &job->replica[r];
+            bool seen = replica->stamp == job->stamps;
+            count.running += !seen && !replica->out ? 1 : 0;
+            count.whole += !seen && replica->missing == 0 ? 1 : 0;
+            replica->stamp = job->stamps;
         }
     }
     return count;
@@ -63,18 +70,19 @@ static bool is_running(const struct job *job)
     return job->phase == PHASE_STEPS || job->phase == PHASE_SAVE || job->phase == PHASE_DURABLE;
 }
 
-static void decide(struct job *job, bool hardware, struct recovery_decision *out)
+static void decide(struct job *job, bool hardware, bool whole_job, struct recovery_decision *out)
 {
     const struct recovery_spec *recovery = &job->spec->recovery;
-    uint32_t struck = replicas_struck(job), lost = hardware ? job->struck_count : 0;
-    bool whole_job = job->struck_count == 0 || !is_running(job);
+    struct touched touched = replicas_touched(job);
+    uint32_t lost = hardware ? job->struck_count : 0;
+    whole_job |= job->struck_count == 0 || !is_running(job);
     struct recovery_situation situation = {
         .hardware = hardware,
         .nodes_lost = lost,
         .nodes_short = job->nodes_short + lost,
         .spares_free = job->free_count,
-        .replicas_up = replicas_whole(job) - (hardware ? struck : 0),
-        .replicas_untouched = whole_job ? 0 : job->replicas_up - struck,
+        .replicas_up = replicas_whole(job) - (hardware ? touched.whole : 0),
+        .replicas_untouched = whole_job ? 0 : job->replicas_up - touched.running,
         .replicas = job->spec->replicas,
         .replicas_min = (uint32_t)recovery->replicas_min,
     };
@@ -222,8 +230,8 @@ void job_stop_for(struct job *job, const struct fleet_event *event, double at_s,
     bool hardware = is_hardware(job, event);
     find_struck(job, event);
     begin_telling(job, event, at_s);
-    decide(job, hardware, &decision);
-    if (decision.others_go_on && isinf(taint_s)) {
+    decide(job, hardware, !isinf(taint_s), &decision);
+    if (decision.others_go_on) {
         go_on(job, event, hardware, &decision, at_s);
         return;
     }
@@ -234,7 +242,6 @@ void job_stop_for(struct job *job, const struct fleet_event *event, double at_s,
     if (hardware && replaces(job, &decision)) {
         blame(job, event);
     }
-    decision.others_go_on = false;
     carry_out(job, event, hardware, &decision, at_s);
     job->told.spare_taken |= decision.nodes_taken > 0;
     if (!isinf(taint_s)) {
@@ -284,7 +291,7 @@ bool job_replace(struct job *job, const struct fleet_event *event)
     struct recovery_decision decision;
     bool hardware = is_hardware(job, event);
     find_struck(job, event);
-    decide(job, hardware, &decision);
+    decide(job, hardware, false, &decision);
     carry_out(job, event, hardware, &decision, job->at_s);
     job->links[LINK_DETECT] = false;
     return !decision.others_go_on;

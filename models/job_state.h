@@ -20,6 +20,8 @@ enum phase {
 enum {
     NO_NODE = -1
 };
+/* More steps than any job makes: no interval, no end of the work. */
+#define STEPS_NEVER ((uint64_t)1 << 52)
 /* Why PHASE_DURABLE waits. */
 enum durable_for {
     FOR_NEXT_SAVE, /* which needs the same level */
@@ -120,12 +122,13 @@ struct job {
     double origin_s, step_s, ideal_step_s, noisy_step_s;
     uint64_t origin_steps; /* steps since the origin */
     uint64_t since;        /* steps since the last save began */
-    uint64_t interval;     /* steps between two saves; UINT64_MAX: none */
+    uint64_t interval;     /* steps between two saves; STEPS_NEVER: none */
     uint64_t saves;        /* begun so far */
     struct ledger_mark now;
-    uint64_t target; /* UINT64_MAX: none */
+    uint64_t target; /* STEPS_NEVER: none */
     double turn_s;   /* at the first boundary from here on: other condition, planned stop */
     unsigned plans;
+    uint64_t maintenances; /* planned so far */
     enum durable_for durable_for;
     bool stopping, last_save; /* the save at hand is for a planned stop, for the end */
     struct random_stream *noise;

@@ -10,7 +10,7 @@
 #include "scenarios/quantity.h"
 
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
-const char *const export_format_names[] = {"chrome", "csv", "svg", NULL};
+const char *const export_format_names[] = {"chrome", "csv", "svg", "failures", NULL};
 
 enum {
     OPTION_MAX = 32

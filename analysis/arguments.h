@@ -28,7 +28,8 @@ extern const char *const detail_names[]; /* NULL-ended */
 enum export_format {
     EXPORT_CHROME,
     EXPORT_CSV,
-    EXPORT_SVG
+    EXPORT_SVG,
+    EXPORT_FAILURES
 };
 extern const char *const export_format_names[];
 

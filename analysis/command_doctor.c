@@ -59,7 +59,8 @@ static void check_folder(struct doctor *d)
 
 static void check_catalogue(struct doctor *d, const char *folder)
 {
-    static const char *const families[] = {"gpus", "nodes", "fabrics", "models", "software"};
+    static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
+                                           "software", "fleets", "storage"};
     struct arena *arena = arena_create();
     for (unsigned i = 0; i < sizeof families / sizeof families[0]; i++) {
         const struct catalogue_entry *entries;

@@ -6,7 +6,8 @@
 
 static const struct option options[] = {
     {"--format", OPTION_CHOICE, FIELD(format), "FORMAT", export_format_names,
-     "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: the pipeline"},
+     "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: the pipeline; "
+     "failures: those of weeks, as `law: trace` reads them"},
     {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
     {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
      "only this rank in a chrome trace, not one of each class"},
@@ -45,6 +46,8 @@ static int write_format(const struct arguments *arguments, struct query *query, 
         good = export_csv(query, table, out, &error);
     } else if (arguments->format == EXPORT_SVG) {
         good = export_svg(query, out, &error);
+    } else if (arguments->format == EXPORT_FAILURES) {
+        good = export_trace(query, out, &error);
     } else {
         good =
             export_chrome(query, arguments->has_rank ? (int64_t)arguments->rank : -1, out, &error);
@@ -99,7 +102,7 @@ static int run(const struct arguments *arguments, struct session *session)
 
 const struct command command_export = {
     .name = "export",
-    .doc = "writes a results database as a Chrome trace, as CSV or as a picture of the pipeline",
+    .doc = "writes a results database as a Chrome trace, a picture, CSV or a failure trace",
     .positional = "DB",
     .options = options,
     .example = "orrery export llama3-70b-64xh100.db --format chrome --output trace.json",

@@ -3,7 +3,10 @@
 #include "analysis/command.h"
 #include "analysis/format.h"
 #include "analysis/json.h"
+#include "models/checkpoint/checkpoint_kind.h"
 #include "models/collective/collective_kind.h"
+#include "models/failure/failure_kind.h"
+#include "models/recovery/recovery_kind.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "scenarios/names.h"
@@ -48,11 +51,22 @@ static void add_kinds(struct listing *l, const char *family)
     for (unsigned i = 0; strcmp(family, "optimizer") == 0 && i < optimizer_count; i++) {
         add(l, family, optimizers[i].name, optimizers[i].doc);
     }
+    for (unsigned i = 0; strcmp(family, "failure") == 0 && i < failure_kind_count; i++) {
+        add(l, family, failure_kinds[i]->name, failure_kinds[i]->doc);
+    }
+    for (unsigned i = 0; strcmp(family, "checkpoint") == 0 && i < checkpoint_kind_count; i++) {
+        add(l, family, checkpoint_kinds[i]->name, checkpoint_kinds[i]->doc);
+    }
+    for (unsigned i = 0; strcmp(family, "recovery") == 0 && i < recovery_kind_count; i++) {
+        add(l, family, recovery_kinds[i]->name, recovery_kinds[i]->doc);
+    }
 }
 
-static const char *const kind_families[] = {"topology",   "schedule",  "sharding",
-                                            "collective", "precision", "optimizer"};
-static const char *const catalogue_families[] = {"gpus", "nodes", "fabrics", "models", "software"};
+static const char *const kind_families[] = {"topology",   "schedule",   "sharding",
+                                            "collective", "precision",  "optimizer",
+                                            "failure",    "checkpoint", "recovery"};
+static const char *const catalogue_families[] = {"gpus",     "nodes",  "fabrics", "models",
+                                                 "software", "fleets", "storage"};
 enum {
     KIND_FAMILY_COUNT = sizeof kind_families / sizeof kind_families[0],
     CATALOGUE_FAMILY_COUNT = sizeof catalogue_families / sizeof catalogue_families[0]
@@ -150,7 +164,8 @@ const struct command command_list = {
     .positional = "[FAMILY]",
     .options = options,
     .details = "families: topology schedule sharding collective precision optimizer\n"
-               "          gpus nodes fabrics models software",
+               "          failure checkpoint recovery\n"
+               "          gpus nodes fabrics models software fleets storage",
     .example = "orrery list gpus",
     .run = run,
 };

@@ -5,6 +5,7 @@
 #include "analysis/json.h"
 #include "analysis/load.h"
 #include "analysis/report.h"
+#include "analysis/report_job.h"
 #include "analysis/store_step.h"
 #include "analysis/uncertainty_report.h"
 #include "sim/pool.h"
@@ -57,6 +58,15 @@ static int outcome_code(enum store_outcome outcome)
     return outcome == STORE_GOOD ? EXIT_OK : outcome == STORE_LIMITED ? EXIT_LIMIT : EXIT_TROUBLE;
 }
 
+/* A view worth looking at first. */
+static const char *view_of(const struct result *result)
+{
+    if (result->job != NULL) {
+        return "goodput";
+    }
+    return result->timed ? "breakdown" : "memory_peak";
+}
+
 static int write_database(const struct arguments *arguments, struct session *session,
                           const struct result *result, const char *path)
 {
@@ -79,9 +89,32 @@ static int write_database(const struct arguments *arguments, struct session *ses
                 error.text);
     } else {
         fprintf(session->notes, "%s: %s rows; try: sqlite3 -box %s \"select * from %s\"\n", path,
-                format_count(rows).s, path, result->timed ? "breakdown" : "memory_peak");
+                format_count(rows).s, path, view_of(result));
     }
     return outcome_code(outcome);
+}
+
+static void print_report(const struct arguments *arguments, const struct session *session,
+                         const struct result *result, const struct uncertainty *uncertainty)
+{
+    if (result->job != NULL && !arguments->verbose) {
+        report_speed(session, result);
+    } else {
+        report_step(session, result);
+    }
+    if (uncertainty != NULL) {
+        uncertainty_report(session, result, uncertainty);
+    }
+    if (result->job != NULL) {
+        report_job(session, result->scenario, result->job, arguments->verbose);
+    }
+    if (!result->step->fits) {
+        fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n",
+              session->out);
+    }
+    if (arguments->verbose) {
+        report_defaults(session, result);
+    }
 }
 
 static int finish(const struct arguments *arguments, struct session *session,
@@ -90,17 +123,7 @@ static int finish(const struct arguments *arguments, struct session *session,
     if (arguments->json) {
         json_run(result, uncertainty, session->out);
     } else {
-        report_step(session, result);
-        if (uncertainty != NULL) {
-            uncertainty_report(session, result, uncertainty);
-        }
-        if (!result->step->fits) {
-            fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n",
-                  session->out);
-        }
-        if (arguments->verbose) {
-            report_defaults(session, result);
-        }
+        print_report(arguments, session, result, uncertainty);
     }
     fflush(session->out);
     int code = EXIT_OK;
@@ -183,6 +206,18 @@ static int finish_surely(const struct arguments *arguments, struct session *sess
     return code;
 }
 
+static int play_weeks(const struct arguments *arguments, struct session *session,
+                      const struct scenario *scenario, struct job_record **job)
+{
+    bool keep_saves = !arguments->no_db && detail_of(arguments) > DETAIL_SUMMARY;
+    struct error error = {""};
+    if (job_record_play(scenario, keep_saves, job, &error)) {
+        return EXIT_OK;
+    }
+    fprintf(session->notes, "orrery: %s\n", error.text);
+    return EXIT_REJECTED;
+}
+
 static int simulate(const struct arguments *arguments, struct session *session,
                     const struct scenario *scenario)
 {
@@ -202,8 +237,17 @@ static int simulate(const struct arguments *arguments, struct session *session,
         fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",
               session->notes);
     }
-    int code = arguments->uncertain && result.timed ? finish_surely(arguments, session, &result)
+    struct job_record *job = NULL;
+    int code = EXIT_OK;
+    if (scenario->has_run && step->fits) {
+        code = play_weeks(arguments, session, scenario, &job);
+    }
+    result.job = job;
+    if (code == EXIT_OK) {
+        code = arguments->uncertain && result.timed ? finish_surely(arguments, session, &result)
                                                     : finish(arguments, session, &result, NULL);
+    }
+    job_record_destroy(job);
     step_destroy(step);
     return code;
 }
@@ -238,11 +282,6 @@ static int run(const struct arguments *arguments, struct session *session)
         scenario_destroy(scenario);
         return EXIT_REJECTED;
     }
-    if (scenario->has_run) {
-        fputs("orrery: this version simulates one training step; the scenario's 'run:' section "
-              "(weeks with failures) is read but not simulated\n",
-              session->notes);
-    }
     code = simulate(arguments, session, scenario);
     scenario_destroy(scenario);
     return code;
@@ -250,7 +289,7 @@ static int run(const struct arguments *arguments, struct session *session)
 
 const struct command command_run = {
     .name = "run",
-    .doc = "simulates one training step: time, memory, timeline",
+    .doc = "simulates a training step, or weeks with failures when the scenario has `run:`",
     .positional = "SCENARIO",
     .options = options,
     .details =

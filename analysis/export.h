@@ -15,6 +15,10 @@
 /* rank < 0: every rank class, named by its lowest rank. */
 bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *error);
 bool export_csv(struct query *query, const char *table, FILE *out, struct error *error);
+/* One field of CSV, in quotes where it needs them. */
+void export_csv_text(FILE *out, const char *text, unsigned bytes);
+/* The failures of weeks of training, as a scenario with `law: trace` reads them. */
+bool export_trace(struct query *query, FILE *out, struct error *error);
 /* The pipeline: a row for each stage, a rectangle for each pass, hatched where nothing computes. */
 bool export_svg(struct query *query, FILE *out, struct error *error);
 

@@ -2,7 +2,7 @@
 
 #include "analysis/export.h"
 
-static void write_text(FILE *out, const char *text, unsigned bytes)
+void export_csv_text(FILE *out, const char *text, unsigned bytes)
 {
     bool quote = false;
     for (unsigned i = 0; i < bytes; i++) {
@@ -36,7 +36,7 @@ static void write_value(FILE *out, const struct query_row *row, unsigned column)
         return;
     case QUERY_TEXT: {
         const char *text = query_text(row, column, &bytes);
-        write_text(out, text, bytes);
+        export_csv_text(out, text, bytes);
     }
     }
 }
@@ -48,7 +48,7 @@ static bool write_head(void *context, const struct query_row *row, struct error 
     for (unsigned i = 0; i < query_columns(row); i++) {
         const char *name = query_name(row, i);
         fputs(i > 0 ? "," : "", out);
-        write_text(out, name, (unsigned)strlen(name));
+        export_csv_text(out, name, (unsigned)strlen(name));
     }
     fputs("\r\n", out);
     return true;

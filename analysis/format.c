@@ -32,6 +32,8 @@ static const struct unit flop_units[] = {{KILO * KILO * PETA, "ZFLOP"},
                                          {GIGA, "GFLOP"},
                                          {1.0, "FLOP"},
                                          {0.0, NULL}};
+static const struct unit energy_units[] = {
+    {GIGA * HOUR, "GWh"}, {MEGA * HOUR, "MWh"}, {KILO * HOUR, "kWh"}, {HOUR, "Wh"}, {0.0, NULL}};
 static const struct unit quantity_units[] = {{TERA, "T"}, {GIGA, "B"}, {MEGA, "M"},
                                              {KILO, "k"}, {1.0, ""},   {0.0, NULL}};
 
@@ -125,6 +127,39 @@ struct text format_percent(double ratio)
         return (struct text){"-"};
     }
     snprintf(out.s, sizeof out.s, "%.1f %%", 100.0 * ratio);
+    return out;
+}
+
+struct text format_money(double usd)
+{
+    const double cents = 1000.0; /* below this they matter */
+    struct text out;
+    if (!isfinite(usd)) {
+        return (struct text){"-"};
+    }
+    if (fabs(usd) < cents || fabs(usd) >= PETA) {
+        snprintf(out.s, sizeof out.s, "%.*f USD", decimals_for(usd), usd);
+    } else {
+        snprintf(out.s, sizeof out.s, "%.30s USD", format_count((uint64_t)llround(usd)).s);
+    }
+    return out;
+}
+
+struct text format_energy(double joules)
+{
+    return scaled(joules, energy_units);
+}
+
+struct text format_moment(double seconds)
+{
+    struct text out;
+    if (!isfinite(seconds)) {
+        return (struct text){"-"};
+    }
+    long long whole = (long long)seconds;
+    long long day = (long long)DAY, hour = (long long)HOUR, minute = (long long)MINUTE;
+    snprintf(out.s, sizeof out.s, "%3lld d %02lld:%02lld:%02lld", whole / day, whole % day / hour,
+             whole % hour / minute, whole % minute);
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analysis/json_job.h"
 #include "analysis/json_parts.h"
 #include "sim/check.h"
 
@@ -168,6 +169,9 @@ void json_run(const struct result *result, const struct uncertainty *uncertainty
     json_set(o, "classes", classes_array(result));
     if (uncertainty != NULL)
         json_set(o, "uncertainty", uncertainty_object(result, uncertainty));
+    if (result->job != NULL) {
+        json_job(result->job, o);
+    }
     json_print(o, out);
 }
 

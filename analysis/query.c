@@ -11,7 +11,7 @@
 #include "sim/check.h"
 
 enum {
-    SCHEMA_VERSION = 2,
+    SCHEMA_VERSION = 3,
     TEXT_MAX_BYTES = 1 << 24,
     OBJECT_MAX = 64,
     STEPS_BETWEEN_CHECKS = 100000,

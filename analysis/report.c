@@ -140,6 +140,12 @@ static void print_links(const struct session *s, const struct step *step)
     }
 }
 
+void report_speed(const struct session *s, const struct result *result)
+{
+    report_head(s, result);
+    print_speed(s, result);
+}
+
 void report_step(const struct session *s, const struct result *result)
 {
     const struct step *step = result->step;

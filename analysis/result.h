@@ -9,6 +9,7 @@
 #include "models/step.h"
 #include "scenarios/scenario.h"
 
+struct job_record;
 struct result_stage {
     uint32_t program, stage, rank_count, first_rank, layers;
     double bubble_s;                    /* of its mean rank */
@@ -39,6 +40,7 @@ struct result {
     struct result_stream streams[STREAM_COUNT];
     struct result_stream *class_streams; /* [class x STREAM_COUNT + stream]; NULL when not timed */
     bool timed;
+    const struct job_record *job; /* weeks of such steps; NULL: a single step */
 };
 void result_gather(const struct scenario *scenario, const struct step *step, struct result *out);
 /* What is sharded, split or shortened to make a tenant smaller; and what does not help. */

@@ -14,7 +14,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 2;
+pragma user_version = 3;
 
 create table meta (
     key text primary key,
@@ -70,7 +70,21 @@ create table run (
     sequence integer not null,
     schedule text not null,
     sharding text not null,
-    recompute text not null
+    recompute text not null,
+    -- of weeks; null for a single step
+    wall_s real,
+    goodput_ratio real,
+    ettr_ratio real,
+    ettr_worst_hour_ratio real,
+    steps_completed real,
+    tokens_completed real,
+    failures integer,
+    interruptions integer,
+    checkpoints integer,
+    checkpoint_interval_s real,
+    job_mtbf_s real,
+    cost_usd real,
+    energy_j real
 ) strict;
 
 create table rank_class (
@@ -201,28 +215,61 @@ create table failure (
     id integer primary key,
     run integer not null,
     ts integer not null,
+    exposed_s real not null,
     cause text not null,
     unit text not null,
     unit_id integer not null,
+    node integer,
+    repair_s real not null
+) strict;
+
+create table interruption (
+    id integer primary key,
+    run integer not null,
+    ts integer not null,
+    dur integer,
+    cause text not null,
+    unit text not null,
+    unit_id integer not null,
+    node integer,
+    step integer not null,
     lost_s real not null,
-    down_s real not null
+    lost_steps real not null,
+    down_s real not null,
+    detect_s real not null,
+    diagnose_s real not null,
+    cordon_s real not null,
+    allocate_s real not null,
+    schedule_s real not null,
+    provision_s real not null,
+    start_s real not null,
+    communicators_s real not null,
+    warmup_s real not null,
+    wait_s real not null,
+    load_s real not null,
+    level integer,
+    tier text,
+    strikes integer not null,
+    spare_taken integer not null,
+    others_went_on integer not null
 ) strict;
 
 create table checkpoint (
     id integer primary key,
     run integer not null,
     ts integer not null,
-    dur integer not null,
+    stall integer not null,
     step integer not null,
-    bytes real not null,
-    kept integer not null
+    level integer not null,
+    tier text not null
 ) strict;
 
 create table badput (
     run integer not null,
     class text not null,
+    link text not null,      -- '': the class is not split
     seconds real not null,
-    primary key (run, class)
+    primary key (run, class, link)
 ) strict, without rowid;
 
 -- Filled by `orrery study`: points of a grid, replications by seed, what came out.
@@ -420,10 +467,12 @@ where u.fits = 1 and u.step_s is not null and not exists (
 order by u.tokens_per_s desc;
 
 create view goodput as
-select b.run as run, b.class as class, b.seconds as seconds,
-       100.0 * b.seconds / (select sum(a.seconds) from badput a where a.run = b.run) as percent
+select b.run as run, b.class as class, sum(b.seconds) as seconds,
+       100.0 * sum(b.seconds) / (select sum(a.seconds) from badput a where a.run = b.run)
+           as percent
 from badput b
-order by b.run, b.seconds desc;
+group by b.run, b.class
+order by b.run, sum(b.seconds) desc, b.class;
 
 create view study_result as
 select p.label as point, r.seed as seed, n.text as metric, r.value as value, r.study as study

@@ -60,6 +60,7 @@ static inline struct store_value store_text(const char *value)
     X(counter_raw)                                                                                 \
     X(transfer)                                                                                    \
     X(failure)                                                                                     \
+    X(interruption)                                                                                \
     X(checkpoint)                                                                                  \
     X(badput)                                                                                      \
     X(message)                                                                                     \

@@ -5,11 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/store_job.h"
 #include "analysis/store_timeline.h"
 #include "analysis/version.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 
+enum {
+    RUN_COLUMNS = 36 + STORE_JOB_COLUMNS
+};
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
 
 static void write_meta(struct store *store, const char *key, const char *value)
@@ -48,13 +52,13 @@ static void write_run(struct store *store, const struct result *result)
     bool timed = result->timed;
     char digest[24];
     snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
-    struct store_value row[] = {
+    struct store_value row[RUN_COLUMNS] = {
         store_integer(STORE_RUN),
         store_text(""),
         store_integer(0),
         store_integer((int64_t)c->seed),
         store_text(result->scenario->name),
-        store_text("step"),
+        store_text(result->job != NULL ? "job" : "step"),
         store_integer(s->fits),
         real_if(timed, s->step_s),
         real_if(timed, s->tokens_per_s),
@@ -86,6 +90,7 @@ static void write_run(struct store *store, const struct result *result)
         store_text(l->sharding->name),
         store_text(recompute_names[l->recompute]),
     };
+    store_job_columns(result->job, row + RUN_COLUMNS - STORE_JOB_COLUMNS);
     store_row(store, STORE_run, row, COUNT(row));
 }
 
@@ -241,6 +246,9 @@ void store_step(struct store *store, const struct result *result, enum detail de
         for (uint32_t i = 0; i < class_count && store_good(store); i++) {
             store_timeline(store, result, i, detail);
         }
+    }
+    if (result->job != NULL) {
+        store_job(store, result->job, STORE_RUN);
     }
     write_messages(store, result);
 }

@@ -4,8 +4,8 @@
 #ifndef ORRERY_ANALYSIS_VALIDATE_KIND_H
 #define ORRERY_ANALYSIS_VALIDATE_KIND_H
 
-#include "analysis/csv.h"
 #include "analysis/validate_row.h"
+#include "scenarios/csv.h"
 
 struct validate_kind;
 struct validation {

@@ -60,8 +60,10 @@ void build_scenario(struct builder *b)
     if (b->problems->error_count == before) {
         fill_auto(&b->scenario->configuration);
         check_rules(b);
+        b->layout_sound = b->problems->error_count == before;
     }
     build_head(b);
     build_extras(b);
+    build_job(b);
     section_finish(b, SECTION_SCENARIO, b->root, (struct params){NULL, 0}, "");
 }

@@ -9,6 +9,8 @@ void build_model(struct builder *b);    /* build_model.c */
 void build_cluster(struct builder *b);  /* build_cluster.c */
 void build_training(struct builder *b); /* build_training.c: training, layout, software */
 void build_extras(struct builder *b);   /* build_extras.c: perturbations, notes, cost */
+/* build_job.c: weeks of training; after all others */
+void build_job(struct builder *b);
 
 /* build_constants.c: the uncertain figures that a section took from the catalogue's entry `base`
  * (NULL: none); those that the scenario gave in `over` are exact. */

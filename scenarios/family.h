@@ -6,6 +6,7 @@
 #define ORRERY_SCENARIOS_FAMILY_H
 
 #include "scenarios/names.h"
+#include "sim/param.h"
 
 enum family {
     FAMILY_GPUS, /* the catalogue's, in the order of its files */
@@ -13,6 +14,8 @@ enum family {
     FAMILY_FABRICS,
     FAMILY_MODELS,
     FAMILY_SOFTWARE,
+    FAMILY_FLEETS,
+    FAMILY_STORAGE,
     FAMILY_CATALOGUE_COUNT,
     FAMILY_NODE_KINDS = FAMILY_CATALOGUE_COUNT, /* topology/ */
     FAMILY_FABRIC_KINDS,
@@ -20,6 +23,9 @@ enum family {
     FAMILY_SHARDINGS,
     FAMILY_PRECISIONS,
     FAMILY_OPTIMIZERS,
+    FAMILY_FAILURES,
+    FAMILY_CHECKPOINTS,
+    FAMILY_RECOVERIES,
     FAMILY_COUNT,
     FAMILY_NONE = FAMILY_COUNT
 };
@@ -32,5 +38,7 @@ const char *family_member_name(enum family family);
 struct name_list family_kinds(struct arena *arena, enum family family);
 /* One sentence about a kind, or "". */
 const char *family_kind_doc(enum family family, const char *name);
+/* The options of a kind, which stand beside the key that names it; empty without. */
+struct params family_kind_options(enum family family, const char *name);
 
 #endif

@@ -60,10 +60,21 @@ static void report_range(struct reader *reader, const struct value *value, const
                    path, shown, least, most);
 }
 
-static bool takes_auto(const struct param *param, const struct value *value)
+bool reader_takes_word(const struct param *param)
 {
-    return param->fallback && strcmp(param->fallback, READER_AUTO) == 0 &&
-           strcmp(value->text, READER_AUTO) == 0;
+    const char *fallback = param->fallback ? param->fallback : "";
+    return strcmp(fallback, READER_AUTO) == 0 || strcmp(fallback, READER_OPTIMAL) == 0;
+}
+
+static bool is_word(const struct param *param, const struct value *value)
+{
+    return reader_takes_word(param) && strcmp(value->text, param->fallback) == 0;
+}
+
+bool reader_given(const struct value *mapping, const struct param *param)
+{
+    const struct value *value = value_find(mapping, param->name);
+    return value && value->kind == VALUE_WORD && !is_word(param, value);
 }
 
 static bool read_quantity(struct reader *reader, const struct value *value, const char *path,
@@ -71,7 +82,7 @@ static bool read_quantity(struct reader *reader, const struct value *value, cons
 {
     struct quantity quantity;
     char why[QUANTITY_TEXT_MAX];
-    if (takes_auto(param, value)) {
+    if (is_word(param, value)) {
         store(param, &(struct quantity){0}, target);
         return true;
     }

@@ -2,7 +2,7 @@
  *
  * The only code that goes from words to fields. It collects every problem of every key, with place
  * and remedy, and every default that was taken. A COUNT or a number whose default is written `auto`
- * takes the word `auto` and stores 0. It knows no section and no struct by name. */
+ * or `optimal` takes that word and stores 0. It knows no section and no struct by name. */
 #ifndef ORRERY_SCENARIOS_READER_H
 #define ORRERY_SCENARIOS_READER_H
 
@@ -12,11 +12,8 @@
 #include "sim/param.h"
 
 #define READER_AUTO "auto"
+#define READER_OPTIMAL "optimal"
 
-struct params {
-    const struct param *rows;
-    unsigned count;
-};
 struct reader {
     struct arena *arena;
     struct problems *problems;
@@ -42,6 +39,10 @@ void reader_unknown(struct reader *reader, const struct value *mapping, const ch
  * something else. */
 const struct value *reader_mapping(struct reader *reader, const struct value *value,
                                    const char *path);
+/* Does the row take a word that is no value, by its default? */
+bool reader_takes_word(const struct param *param);
+/* Is `key` given with a value of its own, and not by that word? */
+bool reader_given(const struct value *mapping, const struct param *param);
 /* "layout" + "tp" = "layout.tp"; "" + "name" = "name". */
 const char *reader_path(struct reader *reader, const char *path, const char *key);
 

@@ -11,7 +11,10 @@
 
 #include <stdio.h>
 
+#include "models/condition.h"
 #include "models/configuration.h"
+#include "models/job_spec.h"
+#include "models/storage.h"
 #include "scenarios/constant.h"
 #include "sim/error.h"
 
@@ -38,7 +41,13 @@ struct scenario {
     unsigned default_count;
     const struct constant *constants; /* of the catalogue, that are not exact */
     unsigned constant_count;
-    bool has_run;      /* a `run:` section: weeks, not one step */
+    bool has_run;        /* a `run:` section: weeks, not one step */
+    struct job_spec job; /* with `run:`; scenario_job makes it complete */
+    struct job_storage {
+        struct storage_tier tiers[CHECKPOINT_LEVEL_MAX];
+        unsigned tier_count;
+        double stall_s, persist_s, load_s; /* < 0: as the storage player finds */
+    } storage;
     bool counted_only; /* a mixture of experts: `memory` counts it, a run must refuse it */
     const char *text;  /* the file, for the database */
     size_t text_bytes;
@@ -63,10 +72,14 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
                                const struct scenario_options *options, struct error *error);
 void scenario_destroy(struct scenario *scenario);
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
+/* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
+ * time of a step, the plan of its checkpoints and an optimal interval. */
+void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
+                  struct job_spec *out);
 /* Documentation generated from the tables. */
 void scenario_print_schema(FILE *out);    /* JSON Schema */
 void scenario_print_reference(FILE *out); /* Markdown */
-/* Catalogue families: gpus nodes fabrics models software. For `orrery list`. */
+/* Catalogue families: gpus nodes fabrics models software fleets storage. For `orrery list`. */
 struct catalogue_entry {
     const char *name, *doc;
 };

@@ -4,7 +4,6 @@
 #include "scenarios/catalogue.h"
 #include "scenarios/quantity.h"
 #include "scenarios/schema.h"
-#include "topology/topology_kind.h"
 
 struct writer {
     FILE *out;
@@ -82,16 +81,27 @@ static void print_head(struct writer *w)
 /* The options that each kind of a family adds to its section. */
 static void print_options(struct writer *w, const struct schema_section *section)
 {
-    enum topology_role role = section->kinds == FAMILY_NODE_KINDS ? TOPOLOGY_NODE : TOPOLOGY_FABRIC;
-    for (unsigned i = 0; section->kinds != FAMILY_NONE && i < topology_kind_count; i++) {
-        const struct topology_kind *kind = topology_kinds[i];
-        if (kind->role != role || kind->option_count == 0)
+    if (section->kinds == FAMILY_NONE)
+        return;
+    struct name_list kinds = family_kinds(w->arena, section->kinds);
+    for (unsigned i = 0; i < kinds.count; i++) {
+        struct params options = family_kind_options(section->kinds, kinds.names[i]);
+        if (options.count == 0)
             continue;
-        fprintf(w->out, "\nWith `kind: %s` also:\n\n", kind->name);
+        fprintf(w->out, "\nWith `%s: %s` also:\n\n", schema_kind_key(section), kinds.names[i]);
         print_head(w);
-        print_rows(w, section->path, (struct params){kind->options, kind->option_count},
-                   "must be given");
+        print_rows(w, section->path, options, "must be given");
     }
+}
+
+static void print_inner(struct writer *w, const struct schema_section *inner)
+{
+    bool duration = schema_is_duration(inner);
+    const char *kind = duration ? "duration" : "section";
+    const char *otherwise = inner->required ? "must be given" : "";
+    fprintf(w->out, "| `%s` | [%s](#%s) | %s | | %s |\n", schema_key(inner), kind,
+            duration ? "durations" : anchor(w, inner->path),
+            duration ? default_text(w, &inner->keys.rows[0], "") : otherwise, inner->doc);
 }
 
 static void print_section(struct writer *w, const struct schema_section *section)
@@ -107,11 +117,26 @@ static void print_section(struct writer *w, const struct schema_section *section
     for (enum section i = 0; i < SECTION_COUNT; i++) {
         const struct schema_section *inner = schema_section(i);
         if (schema_inside(section, inner))
-            fprintf(w->out, "| `%s` | [section](#%s) | %s | | %s |\n", schema_key(inner),
-                    anchor(w, inner->path), inner->required ? "must be given" : "", inner->doc);
+            print_inner(w, inner);
     }
     print_rows(w, section->path, schema_table(section), "by the name, or must be given");
     print_options(w, section);
+}
+
+/* All durations have the keys of a link of the restart chain, but for the defaults of the mean and
+ * for `sheltered`, which only links have. */
+static void print_durations(struct writer *w)
+{
+    const struct schema_section *link = schema_section(SECTION_RESTART_LINKS);
+    fprintf(w->out,
+            "\n### Durations\nA duration is a time, as in `repair: 24h`, or drawn, as in `repair: "
+            "{mean: 24h, law: lognormal, shape: 1.2}`. `sheltered` is for the links of "
+            "recovery.restart.\n\n");
+    print_head(w);
+    struct param mean = link->keys.rows[0];
+    mean.fallback = ""; /* each duration has its own, above */
+    print_row(w, link->path, &mean, "");
+    print_rows(w, link->path, (struct params){link->keys.rows + 1, link->keys.count - 1}, "");
 }
 
 /* The entries of a catalogue family, or the kinds of another. */
@@ -151,7 +176,9 @@ void scenario_print_reference(FILE *out)
             "lists are indexed as in `notes[0].say`.\n\n");
     print_units(&w);
     for (enum section i = 0; i < SECTION_COUNT; i++)
-        print_section(&w, schema_section(i));
+        if (!schema_is_duration(schema_section(i)))
+            print_section(&w, schema_section(i));
+    print_durations(&w);
     fprintf(out, "\n## Names\n");
     for (enum family i = 0; i < FAMILY_COUNT; i++)
         print_family(&w, i);

@@ -5,7 +5,6 @@
 #include "scenarios/catalogue.h"
 #include "scenarios/quantity.h"
 #include "scenarios/schema.h"
-#include "topology/topology_kind.h"
 
 /* quantity.h states this grammar. */
 #define NUMBER_PATTERN "[+-]?([0-9]+\\\\.?[0-9]*|\\\\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -73,7 +72,7 @@ static void print_choices(struct writer *w, const struct param *param)
 
 static void print_type(struct writer *w, const char *path, const struct param *param)
 {
-    bool takes_auto = param->fallback && strcmp(param->fallback, READER_AUTO) == 0;
+    bool takes_auto = reader_takes_word(param);
     switch (param->type) {
     case PARAM_FLAG:
         fprintf(w->out, "\"type\": \"boolean\"");
@@ -96,7 +95,8 @@ static void print_type(struct writer *w, const char *path, const struct param *p
     default:
         fprintf(w->out, "\"type\": \"string\", \"pattern\": \"^" NUMBER_PATTERN " *(");
         print_units(w, quantity_units(param->type));
-        fprintf(w->out, ")$\"");
+        fprintf(w->out, ")$%s%s\"", reader_takes_word(param) ? "|^" : "",
+                reader_takes_word(param) ? param->fallback : "");
     }
 }
 
@@ -118,21 +118,15 @@ static void print_property(struct writer *w, const char *path, const struct para
     fprintf(w->out, "}");
 }
 
-static bool has_option(const struct topology_kind *kind, const char *name)
-{
-    for (unsigned i = 0; i < kind->option_count; i++) {
-        if (strcmp(kind->options[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Does a kind of this role before number `end` have the option already? */
-static bool seen_before(enum topology_role role, unsigned end, const char *name)
+/* Does a kind before number `end` have the option already? */
+static bool seen_before(enum family family, struct name_list kinds, unsigned end, const char *name)
 {
     for (unsigned i = 0; i < end; i++) {
-        if (topology_kinds[i]->role == role && has_option(topology_kinds[i], name))
-            return true;
+        struct params options = family_kind_options(family, kinds.names[i]);
+        for (unsigned o = 0; o < options.count; o++) {
+            if (strcmp(options.rows[o].name, name) == 0)
+                return true;
+        }
     }
     return false;
 }
@@ -141,12 +135,14 @@ static bool seen_before(enum topology_role role, unsigned end, const char *name)
  * reader. */
 static void print_options(struct writer *w, const struct schema_section *section, bool *first)
 {
-    enum topology_role role = section->kinds == FAMILY_NODE_KINDS ? TOPOLOGY_NODE : TOPOLOGY_FABRIC;
-    for (unsigned i = 0; section->kinds != FAMILY_NONE && i < topology_kind_count; i++) {
-        const struct topology_kind *kind = topology_kinds[i];
-        for (unsigned o = 0; kind->role == role && o < kind->option_count; o++) {
-            if (!seen_before(role, i, kind->options[o].name))
-                print_property(w, section->path, &kind->options[o], first);
+    if (section->kinds == FAMILY_NONE)
+        return;
+    struct name_list kinds = family_kinds(w->arena, section->kinds);
+    for (unsigned i = 0; i < kinds.count; i++) {
+        struct params options = family_kind_options(section->kinds, kinds.names[i]);
+        for (unsigned o = 0; o < options.count; o++) {
+            if (!seen_before(section->kinds, kinds, i, options.rows[o].name))
+                print_property(w, section->path, &options.rows[o], first);
         }
     }
 }
@@ -206,6 +202,14 @@ static void print_object(struct writer *w, const struct schema_section *section)
     print_required(w, section);
 }
 
+static const struct param *shorthand_row(const struct schema_section *section)
+{
+    const struct param *row = section->keys.rows;
+    while (strcmp(row->name, section->shorthand) != 0)
+        row++;
+    return row;
+}
+
 /* The members of the schema of one section, without the braces around them. */
 static void print_section(struct writer *w, const struct schema_section *section)
 {
@@ -219,7 +223,7 @@ static void print_section(struct writer *w, const struct schema_section *section
     } else if (section->shorthand) {
         const char *key = arena_format(w->arena, "%s.%s", path, section->shorthand);
         fprintf(w->out, ", \"anyOf\": [{");
-        print_names(w, names_of(w, schema_family(key)));
+        print_type(w, key, shorthand_row(section));
         fprintf(w->out, "}, {");
         print_object(w, section);
         fprintf(w->out, "}]");

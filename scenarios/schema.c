@@ -137,7 +137,7 @@ static const struct param cost_params[] = {
      "Price of one GPU for an hour; overrides the catalogue's."},
 };
 
-static const struct schema_section sections[SECTION_COUNT] = {
+static const struct schema_section sections[SECTION_RUN] = {
     [SECTION_SCENARIO] = {"", "The scenario: one training job on one cluster.", true, false, NULL,
                           KEYS(scenario_params), NULL, NULL, FAMILY_NONE},
     [SECTION_MODEL] = {"model",
@@ -191,15 +191,13 @@ static const struct {
     {"cluster.fabric.name", FAMILY_FABRICS},   {"cluster.fabric.kind", FAMILY_FABRIC_KINDS},
     {"training.precision", FAMILY_PRECISIONS}, {"training.optimizer", FAMILY_OPTIMIZERS},
     {"layout.schedule", FAMILY_SCHEDULES},     {"layout.sharding", FAMILY_SHARDINGS},
-    {"software.profile", FAMILY_SOFTWARE},
+    {"software.profile", FAMILY_SOFTWARE},     {"failures.preset", FAMILY_FLEETS},
+    {"failures.law", FAMILY_FAILURES},         {"checkpoint.policy", FAMILY_CHECKPOINTS},
+    {"recovery.policy", FAMILY_RECOVERIES},
 };
 
-/* Words of the language that describe weeks of a job, or experts, neither of which is simulated. */
+/* Words of the language that describe experts, which are not simulated. */
 static const char *const remedies[][2] = {
-    {"run", "this version simulates one training step: remove 'run'"},
-    {"failures", "this version simulates one training step: remove 'failures'"},
-    {"checkpoint", "this version simulates one training step: remove 'checkpoint'"},
-    {"recovery", "this version simulates one training step: remove 'recovery'"},
     {"layout.ep", "this version simulates dense models: remove 'ep'"},
 };
 
@@ -211,14 +209,14 @@ enum link_kind schema_link_kind(int choice)
 
 const struct schema_section *schema_section(enum section section)
 {
-    return &sections[section];
+    return section < SECTION_RUN ? &sections[section] : &schema_job_sections[section - SECTION_RUN];
 }
 
 const struct schema_section *schema_find(const char *path)
 {
     for (unsigned i = 0; i < SECTION_COUNT; i++) {
-        if (strcmp(sections[i].path, path) == 0)
-            return &sections[i];
+        if (strcmp(schema_section(i)->path, path) == 0)
+            return schema_section(i);
     }
     return NULL;
 }
@@ -249,6 +247,22 @@ enum family schema_family(const char *path)
     return FAMILY_NONE;
 }
 
+const char *schema_kind_key(const struct schema_section *section)
+{
+    size_t length = strlen(section->path);
+    for (unsigned i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+        const char *path = chosen[i].path;
+        if (chosen[i].family == section->kinds && strncmp(path, section->path, length) == 0)
+            return path + length + 1;
+    }
+    return "";
+}
+
+bool schema_is_duration(const struct schema_section *section)
+{
+    return section->shorthand && strcmp(section->shorthand, SCHEMA_DURATION) == 0;
+}
+
 struct params schema_table(const struct schema_section *section)
 {
     return (struct params){section->table, section->table ? *section->table_count : 0};
@@ -269,8 +283,8 @@ struct name_list schema_names(struct arena *arena, const struct schema_section *
     const char **names = ARENA_ARRAY(arena, const char *, room);
     unsigned count = add_names(names, 0, section->keys);
     for (unsigned i = 0; i < SECTION_COUNT; i++) {
-        if (schema_inside(section, &sections[i]))
-            names[count++] = schema_key(&sections[i]);
+        if (schema_inside(section, schema_section(i)))
+            names[count++] = schema_key(schema_section(i));
     }
     count = add_names(names, count, table);
     count = add_names(names, count, extra);

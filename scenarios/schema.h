@@ -8,6 +8,7 @@
 #define ORRERY_SCENARIOS_SCHEMA_H
 
 #include "models/configuration.h"
+#include "models/recovery/recovery_kind.h"
 #include "scenarios/family.h"
 #include "scenarios/reader.h"
 #include "topology/graph.h"
@@ -73,7 +74,19 @@ enum section {
     SECTION_LINKS,
     SECTION_NOTES,
     SECTION_COST,
-    SECTION_COUNT
+    SECTION_RUN, /* from here on: schema_job.c */
+    SECTION_FAILURES,
+    SECTION_FAILURE_DETECT,
+    SECTION_FAILURE_REPAIR,
+    SECTION_FAILURE_SLOW_TIME,
+    SECTION_CHECKPOINT,
+    SECTION_STORAGE,
+    SECTION_RECOVERY,
+    SECTION_REPAIR,
+    SECTION_MANUAL_REPAIR,
+    SECTION_RESTART,
+    SECTION_RESTART_LINKS, /* one for each enum restart_link */
+    SECTION_COUNT = SECTION_RESTART_LINKS + RESTART_LINK_COUNT
 };
 struct schema_section {
     const char *path; /* "" for the scenario itself */
@@ -83,8 +96,12 @@ struct schema_section {
     struct params keys;    /* its own */
     const struct param *table; /* of the struct that it describes; NULL: none */
     const unsigned *table_count;
-    enum family kinds; /* options of the kind that `kind` names stand beside; FAMILY_NONE: none */
+    enum family kinds; /* options of the kind that a key names stand beside; FAMILY_NONE: none */
 };
+/* The shorthand of every section that is a duration: its mean. */
+#define SCHEMA_DURATION "mean"
+/* Those from SECTION_RUN on, for schema_section: schema_job.c. */
+extern const struct schema_section schema_job_sections[SECTION_COUNT - SECTION_RUN];
 const struct schema_section *schema_section(enum section section);
 /* The section at this path, or NULL. */
 const struct schema_section *schema_find(const char *path);
@@ -94,6 +111,9 @@ const char *schema_key(const struct schema_section *section);
 bool schema_inside(const struct schema_section *outer, const struct schema_section *inner);
 /* The names that the word at this path chooses from; FAMILY_NONE: any word. */
 enum family schema_family(const char *path);
+/* The key of a section with kinds that names one of them: "kind", "law", "policy". */
+const char *schema_kind_key(const struct schema_section *section);
+bool schema_is_duration(const struct schema_section *section);
 /* The link that a choice of perturbations.links.link means. */
 enum link_kind schema_link_kind(int choice);
 struct params schema_table(const struct schema_section *section);

@@ -19,6 +19,10 @@ struct builder {
     struct scenario *scenario;
     struct constant *constants; /* the scenario's own */
     bool cluster_sound;         /* the cluster was read without a problem */
+    bool layout_sound;          /* and the layout fits on it */
+    /* of the scenario's own list, while the job is built */
+    struct storage_tier *tiers;
+    unsigned tier_count;
 };
 
 /* The section's mapping inside `outer`. A missing one that is not required is an empty mapping at

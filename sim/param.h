@@ -36,6 +36,12 @@ struct param {
     const char *doc;            /* one sentence, for the reference */
 };
 
+/* A table of them. */
+struct params {
+    const struct param *rows;
+    unsigned count;
+};
+
 /* Options of a kind (a fabric, a schedule): kinds store every option as a double in this array, at
  * index `offset`, so that a new kind touches no struct. Types TEXT and CHOICE are not allowed. */
 enum {

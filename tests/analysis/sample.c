@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/store_job.h"
 #include "sim/check.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
@@ -28,7 +29,7 @@ void sample_remove(const char *folder)
 
 static void write_run(struct store *store)
 {
-    struct store_value row[36];
+    struct store_value row[36 + STORE_JOB_COLUMNS];
     unsigned n = 0;
     row[n++] = store_integer(1);
     row[n++] = store_text("");
@@ -57,7 +58,8 @@ static void write_run(struct store *store)
     row[n++] = store_text("1f1b");
     row[n++] = store_text("zero-1");
     row[n++] = store_text("none");
-    store_row(store, STORE_run, row, n);
+    store_job_columns(NULL, row + n);
+    store_row(store, STORE_run, row, n + STORE_JOB_COLUMNS);
 }
 
 static void write_class(struct store *store, int64_t id)

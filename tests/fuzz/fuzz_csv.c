@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "analysis/csv.h"
+#include "scenarios/csv.h"
 #include "sim/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

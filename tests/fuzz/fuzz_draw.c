@@ -13,7 +13,6 @@
 #include "scenarios/schema.h"
 #include "sim/check.h"
 #include "tests/fuzz/small_step.h"
-#include "topology/topology_kind.h"
 
 enum {
     SET_MAX = 12,
@@ -60,7 +59,7 @@ static unsigned take(struct bytes *bytes)
 }
 
 /* Row `index` of all keys with all options, counted over the sections that are no lists. */
-static const struct param *find_row(unsigned index, const char **path)
+static const struct param *find_row(struct arena *arena, unsigned index, const char **path)
 {
     for (enum section s = 0; s < SECTION_COUNT; s++) {
         const struct schema_section *section = schema_section(s);
@@ -75,12 +74,18 @@ static const struct param *find_row(unsigned index, const char **path)
             return &table.rows[index];
         index -= table.count;
     }
-    for (unsigned k = 0; k < topology_kind_count; k++) {
-        const struct topology_kind *kind = topology_kinds[k];
-        *path = kind->role == TOPOLOGY_NODE ? "cluster.node" : "cluster.fabric";
-        if (index < kind->option_count)
-            return &kind->options[index];
-        index -= kind->option_count;
+    for (enum section i = 0; i < SECTION_COUNT; i++) {
+        const struct schema_section *section = schema_section(i);
+        struct name_list kinds = {NULL, 0};
+        if (section->kinds != FAMILY_NONE && !section->list)
+            kinds = family_kinds(arena, section->kinds);
+        *path = section->path;
+        for (unsigned k = 0; k < kinds.count; k++) {
+            struct params options = family_kind_options(section->kinds, kinds.names[k]);
+            if (index < options.count)
+                return &options.rows[index];
+            index -= options.count;
+        }
     }
     return NULL;
 }
@@ -141,7 +146,7 @@ static const char *draw_set(struct bytes *bytes)
 {
     const char *path;
     unsigned index = take(bytes) << 8;
-    const struct param *row = find_row((index | take(bytes)) & 0x1FF, &path);
+    const struct param *row = find_row(bytes->arena, (index | take(bytes)) & 0x1FF, &path);
     if (row == NULL || bytes->left == 0)
         return NULL;
     const char *dot = *path ? "." : "";

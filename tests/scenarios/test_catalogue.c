@@ -111,7 +111,7 @@ static void check_description(const struct value *entry, const char *name,
 static const enum section sections[FAMILY_CATALOGUE_COUNT] = {
     [FAMILY_GPUS] = SECTION_GPU,          [FAMILY_NODES] = SECTION_NODE,
     [FAMILY_FABRICS] = SECTION_FABRIC,    [FAMILY_MODELS] = SECTION_MODEL,
-    [FAMILY_SOFTWARE] = SECTION_SOFTWARE,
+    [FAMILY_SOFTWARE] = SECTION_SOFTWARE, [FAMILY_STORAGE] = SECTION_STORAGE,
 };
 
 static struct params kind_options_of(const struct value *entry, enum family family)
@@ -128,6 +128,8 @@ static void test_every_entry_reads(void **state)
     struct opened o = open_catalogue();
     static char object[1 << 14];
     for (enum family f = 0; f < FAMILY_CATALOGUE_COUNT; f++) {
+        if (f == FAMILY_FLEETS)
+            continue;
         const struct schema_section *section = schema_section(sections[f]);
         struct name_list names = catalogue_names(&o.whole, f);
         for (unsigned i = 0; i < names.count; i++) {
@@ -154,6 +156,43 @@ static void test_every_entry_reads(void **state)
     arena_destroy(o.arena);
 }
 
+/* A fleet says where its causes come from, and reads as the failures of a scenario. */
+static void check_fleet(const struct value *entry, const char *name)
+{
+    char text[1024];
+    struct error error = {{0}};
+    const struct value *sources = value_find(entry, "sources"),
+                       *causes = value_find(entry, "causes");
+    if (*catalogue_doc(entry) == '\0' || sources == NULL || sources->count == 0)
+        fail_msg("%s: no doc or no sources", name);
+    for (const struct value *key = entry->first; key; key = key->next) {
+        if (!catalogue_describes(key->key) && strcmp(key->key, "causes") != 0)
+            fail_msg("%s: unknown key %s", name, key->key);
+    }
+    snprintf(text, sizeof text,
+             "model: {preset: llama3-8b}\ntraining: {sequence: 8192, global_batch: 256}\n"
+             "cluster: {gpu: h100-80gb-sxm, nodes: 32, fabric: ib-ndr-8x400}\n"
+             "run: {duration: 1d}\nfailures: [{preset: %s}]\n",
+             name);
+    struct scenario *scenario = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+    if (scenario->error_count > 0)
+        fail_msg("%s: %s", name, scenario->problems[0].text);
+    assert_non_null(causes);
+    assert_int_equal(scenario->job.cause_count, causes->count);
+    scenario_destroy(scenario);
+}
+
+static void test_every_fleet_reads(void **state)
+{
+    (void)state;
+    struct opened o = open_catalogue();
+    struct name_list names = catalogue_names(&o.whole, FAMILY_FLEETS);
+    for (unsigned i = 0; i < names.count; i++)
+        check_fleet(catalogue_find(&o.whole, FAMILY_FLEETS, names.names[i]), names.names[i]);
+    assert_true(names.count > 0);
+    arena_destroy(o.arena);
+}
+
 static void test_list(void **state)
 {
     (void)state;
@@ -174,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_entry_is_found_as_in_the_whole),
         cmocka_unit_test(test_every_entry_reads),
+        cmocka_unit_test(test_every_fleet_reads),
         cmocka_unit_test(test_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,8 +89,7 @@ static bool fallback_reads(const struct param *param)
 {
     struct quantity quantity;
     char why[QUANTITY_TEXT_MAX];
-    if (param->type == PARAM_TEXT || param->fallback == NULL ||
-        strcmp(param->fallback, READER_AUTO) == 0)
+    if (param->type == PARAM_TEXT || param->fallback == NULL || reader_takes_word(param))
         return true;
     if (param->type == PARAM_CHOICE) {
         unsigned i = 0;

@@ -162,11 +162,6 @@ static const struct bad bad[] = {
     {CLUSTER, "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 1M, fabric: ib-ndr-8x400}",
      "2:54: cluster: more than 4194304 GPUs cannot be simulated\n"},
     /* what this version does not simulate */
-    {MORE, "run: {duration: 54d}", "6:1: this version simulates one training step: remove 'run'\n"},
-    {MORE, "failures: []", "6:1: this version simulates one training step: remove 'failures'\n"},
-    {MORE, "checkpoint: {}",
-     "6:1: this version simulates one training step: remove 'checkpoint'\n"},
-    {MORE, "recovery: {}", "6:1: this version simulates one training step: remove 'recovery'\n"},
     {LAYOUT, "layout: {tp: 8, ep: 8}", "4:17: this version simulates dense models: remove 'ep'\n"},
     /* perturbations */
     {MORE, "perturbations: {stragglers: [{gpu: 16, speed: 80%}]}",

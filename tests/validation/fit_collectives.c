@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/csv.h"
 #include "models/collective/nccl_facts.h"
+#include "scenarios/csv.h"
 #include "scenarios/scenario.h"
 #include "sim/arena.h"
 #include "sim/check.h"

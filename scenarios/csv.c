@@ -1,4 +1,4 @@
-#include "analysis/csv.h"
+#include "scenarios/csv.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * Columns are found by name, in any order. Fields may be quoted (RFC 4180). Everything is bounded:
  * the file, a field, the columns. What is wrong (a NUL, a record of another width, a name that
  * stands twice, an open quote) is one sentence with its line. Cells live in the arena. */
-#ifndef ORRERY_ANALYSIS_CSV_H
-#define ORRERY_ANALYSIS_CSV_H
+#ifndef ORRERY_SCENARIOS_CSV_H
+#define ORRERY_SCENARIOS_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,186 @@
+#include "analysis/report_job.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "analysis/format.h"
+#include "analysis/report_story.h"
+#include "analysis/wrap.h"
+#include "sim/units.h"
+
+enum {
+    BAR_WIDTH = 20
+};
+/* Less of the wall clock is the rounding of sums. */
+static const double meaningless_ratio = 1e-9;
+
+static void heading(const struct session *s, const char *text)
+{
+    fprintf(s->out, "\n%s%s%s\n", session_bold(s), text, session_plain(s));
+}
+
+static void print_kept(const struct session *s, const struct job_record *r)
+{
+    const struct job_result *result = &r->result;
+    fprintf(s->out, "  wall clock   %s%s%s, of which %s useful\n", session_bold(s),
+            format_time(result->wall_s).s, session_plain(s),
+            format_time(result->badput_s[BADPUT_useful]).s);
+    fprintf(s->out, "  kept         %s steps, %s tokens",
+            format_count((uint64_t)result->steps_completed).s,
+            format_quantity(result->tokens_completed).s);
+    if (r->spec.steps > 0) {
+        fprintf(s->out, "; the work of %s steps is %s", format_count(r->spec.steps).s,
+                result->finished ? "done" : "not done");
+    }
+    fprintf(s->out, "\n  goodput      %s%s%s of the tokens without failures and checkpoints\n",
+            session_bold(s), format_percent(result->goodput).s, session_plain(s));
+    fprintf(s->out, "  ETTR         %s of the wall clock was productive",
+            format_percent(result->ettr).s);
+    if (isfinite(result->ettr_worst_hour)) {
+        fprintf(s->out, "; in the worst hour %s", format_percent(result->ettr_worst_hour).s);
+    }
+    fputc('\n', s->out);
+}
+
+static void print_price(const struct session *s, const struct job_result *result)
+{
+    if (isfinite(result->cost_usd)) {
+        double each = result->cost_usd / result->tokens_completed * GIGA;
+        fprintf(s->out, "  cost         %s", format_money(result->cost_usd).s);
+        if (isfinite(each)) {
+            fprintf(s->out, ", %s for 10^9 kept tokens", format_money(each).s);
+        }
+        fputc('\n', s->out);
+    }
+    if (isfinite(result->energy_j)) {
+        fprintf(s->out, "  energy       %s, of the cards at their power cap\n",
+                format_energy(result->energy_j).s);
+    }
+}
+
+static void print_rate(const struct session *s, const struct job_record *r)
+{
+    const struct job_result *result = &r->result;
+    fprintf(s->out, "  failures     %s, which stopped the job %s times",
+            format_count(result->failures).s, format_count(result->interruptions).s);
+    if (result->interruptions > 0) {
+        fprintf(s->out, ": one each %s",
+                format_time(result->wall_s / (double)result->interruptions).s);
+    }
+    if (isfinite(r->spec.checkpoint.job_mtbf_s)) {
+        fprintf(s->out, " (by the rates %s)", format_time(r->spec.checkpoint.job_mtbf_s).s);
+    }
+    fputc('\n', s->out);
+}
+
+static void print_levels(const struct session *s, const struct checkpoint_plan *plan)
+{
+    for (unsigned i = 0; i < plan->level_count; i++) {
+        const struct checkpoint_level *l = &plan->levels[i];
+        fprintf(s->out, "               %s: stalls %s, ", l->tier, format_time(l->stall_s).s);
+        if (l->persist_s > 0.0) {
+            fprintf(s->out, "durable %s later, ", format_time(l->persist_s).s);
+        }
+        fprintf(s->out, "loads in %s", format_time(l->load_s).s);
+        if (l->every > 1) {
+            fprintf(s->out, "; each %" PRIu64 "th", l->every);
+        }
+        fputc('\n', s->out);
+    }
+}
+
+/* The closed forms are for one blocking level and memoryless failures (docs/models/checkpoints.md).
+ */
+static void print_marks(const struct session *s, const struct job_record *r)
+{
+    double stall_s = r->mean_stall_s, mtbf_s = r->spec.checkpoint.job_mtbf_s;
+    if (isfinite(mtbf_s) && stall_s > 0.0) {
+        fprintf(s->out, "               optimum by Young %s, Daly %s, exact %s\n",
+                format_time(checkpoint_young_s(stall_s, mtbf_s)).s,
+                format_time(checkpoint_daly_s(stall_s, mtbf_s)).s,
+                format_time(checkpoint_optimum_s(stall_s, mtbf_s)).s);
+    }
+}
+
+static void print_checkpoints(const struct session *s, const struct scenario *scenario,
+                              const struct job_record *r)
+{
+    const struct checkpoint_spec *c = &r->spec.checkpoint;
+    const struct checkpoint_spec *asked = &scenario->job.checkpoint;
+    fprintf(s->out, "  checkpoints  ");
+    if (c->plan.level_count == 0) {
+        fputs("none: a failure loses all\n", s->out);
+        return;
+    }
+    fprintf(s->out, "%s by %s, ", format_count(r->result.checkpoints).s, c->kind->name);
+    if (c->plan.every_step) {
+        fputs("at every step\n", s->out);
+    } else if (c->interval_steps > 0) {
+        fprintf(s->out, "each %s steps\n", format_count(c->interval_steps).s);
+    } else {
+        bool optimal = asked->interval_s == 0.0;
+        fprintf(s->out, "each %s of work%s\n", format_time(c->interval_s).s,
+                optimal ? ", the optimum" : "");
+    }
+    print_levels(s, &c->plan);
+    print_marks(s, r);
+}
+
+static void print_class(const struct session *s, const char *name, double seconds, double wall_s,
+                        const char *meaning)
+{
+    double ratio = seconds / wall_s;
+    const int before_bar = 33;
+    fprintf(s->out, "  %-11s %9s %7s  %s  %s", name, format_time(seconds).s,
+            format_percent(ratio).s, format_bar(ratio, BAR_WIDTH, s->utf8).s, session_dim(s));
+    wrap_print(s->out, meaning, before_bar + BAR_WIDTH + 2);
+    fputs(session_plain(s), s->out);
+}
+
+/* The links of the chain behind `detect` and `restart`, indented under the latter. */
+static void print_links(const struct session *s, const struct job_result *result)
+{
+    for (unsigned link = 0; link <= RESTART_LINK_COUNT; link++) {
+        bool load = link == RESTART_LINK_COUNT;
+        double seconds = load ? result->load_s : result->restart_link_s[link];
+        if (seconds > 0.0 && link != LINK_DETECT) {
+            fprintf(s->out, "    %s%-14s %8s %7s%s\n", session_dim(s),
+                    load ? "load" : restart_link_names[link], format_time(seconds).s,
+                    format_percent(seconds / result->wall_s).s, session_plain(s));
+        }
+    }
+}
+
+static void print_badput(const struct session *s, const struct job_result *result)
+{
+    double sum = 0.0;
+    heading(s, "Where the wall clock went");
+    for (unsigned i = 0; i < BADPUT_COUNT; i++) {
+        sum += result->badput_s[i];
+        if (result->badput_s[i] > meaningless_ratio * result->wall_s) {
+            print_class(s, badput_names[i], result->badput_s[i], result->wall_s, badput_docs[i]);
+        }
+        if (i == BADPUT_restart) {
+            print_links(s, result);
+        }
+    }
+    fprintf(s->out, "  %-11s %9s %7s\n", "sum", format_time(sum).s,
+            format_percent(sum / result->wall_s).s);
+}
+
+void report_job(const struct session *s, const struct scenario *scenario,
+                const struct job_record *r, bool all)
+{
+    char title[120];
+    snprintf(title, sizeof title, "%s of training, one replication (seed %" PRIu64 ")",
+             format_time(r->result.wall_s).s, scenario->configuration.seed);
+    heading(s, title);
+    print_kept(s, r);
+    print_rate(s, r);
+    print_checkpoints(s, scenario, r);
+    print_price(s, &r->result);
+    print_badput(s, &r->result);
+    report_story(s, r, all);
+    fprintf(s->out, "\n%s%u condition%s of the step simulated%s\n", session_dim(s),
+            r->step_variants, r->step_variants == 1 ? "" : "s", session_plain(s));
+}

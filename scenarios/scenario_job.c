@@ -1,0 +1,22 @@
+#include "models/checkpoint/checkpoint_plan.h"
+#include "models/job.h"
+#include "scenarios/scenario.h"
+
+void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
+                  struct job_spec *out)
+{
+    const struct job_storage *storage = &scenario->storage;
+    *out = scenario->job;
+    struct checkpoint_spec *spec = &out->checkpoint;
+    struct checkpoint_request request = {.kind = spec->kind,
+                                         .options = &spec->options,
+                                         .bytes_per_parameter = spec->bytes_per_parameter,
+                                         .tiers = storage->tiers,
+                                         .tier_count = storage->tier_count,
+                                         .stall_s = storage->stall_s,
+                                         .persist_s = storage->persist_s,
+                                         .load_s = storage->load_s};
+    checkpoint_plan_build(&scenario->configuration, conditions, &request, &spec->plan);
+    if (spec->interval_s == 0.0 && spec->interval_steps == 0)
+        job_optimal_interval(out, conditions, scenario->configuration.seed);
+}

@@ -110,19 +110,24 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
     push(s->l, s->out, &piece);
 }
 
-static void compile_forward(struct stretch *s, const struct layer *layer)
+/* The last product of a layer gives nothing that its backward needs, nor does what is sent of it.
+ */
+static void compile_forward(struct stretch *s, const struct layer *layer, bool stops_early)
 {
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *g = &layer->segments[i];
+        bool stops = stops_early && i + 1 == layer->segment_count;
         add_transfer(s, &g->before, g->name, false);
         add_transfer(s, &g->beside, g->name, true);
         s->piece.opens |= (uint16_t)(1u << i);
         s->piece.closes |= (uint16_t)(1u << i);
-        add_kernels(s, g->name, g->forward, g->forward_count);
+        add_kernels(s, g->name, g->forward, g->forward_count - (stops ? 1 : 0));
         if (present(&g->beside)) {
             flush(s);
         }
-        add_transfer(s, &g->after, g->name, false);
+        if (!stops) {
+            add_transfer(s, &g->after, g->name, false);
+        }
     }
     flush(s);
 }
@@ -194,7 +199,7 @@ void block_compile(struct lowering *l, struct block *block, const struct layer *
     s->block_name = name;
     s->out = &block->forward;
     restart(s, PHASE_FORWARD);
-    compile_forward(s, layer);
+    compile_forward(s, layer, false);
     s->out = &block->backward;
     restart(s, PHASE_BACKWARD);
     for (unsigned i = layer->segment_count; i-- > 0;) {
@@ -204,7 +209,7 @@ void block_compile(struct lowering *l, struct block *block, const struct layer *
     if (full_recompute) {
         s->out = &block->recompute;
         restart(s, PHASE_RECOMPUTE);
-        compile_forward(s, layer);
+        compile_forward(s, layer, l->c->software.recompute_stops_early);
     }
 }
 

@@ -11,7 +11,9 @@
  * GATHERING  some have not posted      network_post of the last: certain -> told, GATHERING;
  *                                      else -> DUE
  * DUE        all have, start to come   COMM_START [handle_start] -> MOVING
- * MOVING     bytes on the wire         FLOW_FINISH [handle_finish] -> told, GATHERING
+ * MOVING     bytes on the wire         FLOW_FINISH [handle_finish] -> told, GATHERING;
+ *                                      watched -> ENDING
+ * ENDING     latency, on the GPU still FLOW_FINISH [handle_finish] -> told, GATHERING
  *
  * An activity is certain when nobody can change it after its start: it has no link to share and
  * nobody watches it. Its finish is told at once, ahead of the clock, and costs no event. */
@@ -25,7 +27,8 @@
 enum meeting_state {
     GATHERING,
     DUE,
-    MOVING
+    MOVING,
+    ENDING
 };
 struct meeting {     /* of one group class */
     double latest_s; /* arrival so far */
@@ -292,14 +295,21 @@ static void handle_finish(struct sim *sim, void *player, uint32_t slot)
     struct meeting *meeting = &network->meetings[network->meeting_of_slot[slot]];
     const struct plan_time *time = &network->times[meeting->plan];
     const double now_s = sim_now_s(sim);
-    CHECK(meeting->state == MOVING);
-    if (time->shares) {
+    CHECK(meeting->state == MOVING || meeting->state == ENDING);
+    const bool moving = meeting->state == MOVING;
+    if (moving && time->shares) {
         share_finish(network->share, now_s, meeting->activity);
         network->tallies[meeting->plan].moving_s += now_s - meeting->begin_s;
         network->unsolved = true;
     }
+    const double left_s = moving ? time->latency_s : 0.0;
+    if (meeting->watched && left_s > 0.0) {
+        meeting->state = ENDING;
+        calendar_set(sim_calendar(sim), slot, now_s + left_s, EVENT_FLOW_FINISH);
+        return;
+    }
     tell_active(network, meeting, false);
-    tell_done(network, meeting, meeting->begin_s, now_s + time->latency_s);
+    tell_done(network, meeting, meeting->begin_s, now_s + left_s);
 }
 
 /* All starts and ends of this instant are in: solve once, move the events that changed. */

@@ -79,6 +79,9 @@ const struct param software_params[] = {
      "The vocabulary is padded to a multiple of this x tp; 0: to a multiple of tp only."},
     {"gradient_fusion", PARAM_FLAG, AT(gradient_fusion), 0, 0, "false", NULL,
      "Weight gradients accumulate inside the GEMM that computes them."},
+    {"recompute_stops_early", PARAM_FLAG, AT(recompute_stops_early), 0, 0, "false", NULL,
+     "Full recomputation ends when every tensor that the backward needs is there again: the last "
+     "product of a layer is not repeated."},
     {"backward_tp_overlap", PARAM_FLAG, AT(backward_tp_overlap), 0, 0, "false", NULL,
      "The tensor-parallel communication of the backward pass runs beside the weight gradients."},
     {"backward_regather", PARAM_FLAG, AT(backward_regather), 0, 0, "false", NULL,

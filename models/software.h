@@ -57,6 +57,7 @@ struct software_profile {
     double activation_saved_factor; /* saved inputs of a gated activation against the fused ideal */
     uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: to tp only */
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
+    bool recompute_stops_early;     /* full: not beyond the last tensor that the backward needs */
     /* Tensor parallelism */
     bool backward_tp_overlap;  /* the backward all-reduce or scatter runs beside wgrad */
     bool backward_regather;    /* with sequence parallelism the input is gathered again */

@@ -177,6 +177,31 @@ static void test_flops(void **state)
     }
 }
 
+/* What stops early leaves out the last product of each layer, and with sequence parallelism its
+ * scatter. */
+static void test_recompute_stops_early(void **state)
+{
+    (void)state;
+    for (uint64_t tp = 1; tp <= 2; tp++) {
+        struct configuration c = lower_case();
+        lower_case_size(&c, tp, 1, 1, 1, 2);
+        c.layout.recompute = RECOMPUTE_FULL;
+        struct arena *arena = arena_create();
+        struct lowered whole, early;
+        lower(arena, &c, &whole);
+        c.software.recompute_stops_early = true;
+        lower(arena, &c, &early);
+        double tokens = (double)(c.training.global_batch * c.training.sequence);
+        double product = 2.0 * tokens * (double)(c.model.ffn_hidden * c.model.hidden);
+        double left_out = job_flops(&whole, PHASE_RECOMPUTE) - job_flops(&early, PHASE_RECOMPUTE);
+        assert_true(close_to(left_out, (double)c.model.layers * product));
+        assert_false(close_to(left_out, (double)c.model.layers * product * 1.001)); /* planted */
+        uint32_t ops = whole.programs[0]->op_count - early.programs[0]->op_count;
+        assert_int_equal(ops, tp == 1 ? 0 : 2 * c.model.layers); /* microbatches x layers */
+        arena_destroy(arena);
+    }
+}
+
 /* Stage i of 1F1B holds min(p - i, m) microbatches of saved tensors. */
 static void test_in_flight(void **state)
 {
@@ -445,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_zero_traffic),
         cmocka_unit_test(test_hybrid_traffic),
         cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_recompute_stops_early),
         cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_op_counts),
         cmocka_unit_test(test_backward_overlap),

@@ -217,8 +217,8 @@ static void activities_of_a_group_follow(void **state)
     world_end(&b.world);
 }
 
-/* Watched: on the wire from the start to the last byte, not through the latency; only the watcher
- * is told. Without links to share it costs two events all the same. */
+/* Watched: on the GPU from the start to the end, latency included; only the watcher is told.
+ * Without links to share it costs three events all the same: start, last byte, end. */
 static void watched_is_told_on_and_off(void **state)
 {
     (void)state;
@@ -231,13 +231,13 @@ static void watched_is_told_on_and_off(void **state)
     post_group(&b, 0, 1.0);
     assert_int_equal(b.done_count, 0);
     sim_run(b.world.sim);
-    assert_int_equal(sim_event_count(b.world.sim), 2);
+    assert_int_equal(sim_event_count(b.world.sim), 3);
     assert_int_equal(b.change_count, 2);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(b.changes[i].rank_class, 1);
         assert_int_equal(b.changes[i].stream, STREAM_DP);
         assert_true(b.changes[i].active == (i == 0));
-        assert_true(b.changes[i].at_s == (i == 0 ? 1.0 : 3.0));
+        assert_true(b.changes[i].at_s == (i == 0 ? 1.0 : 3.5));
     }
     assert_true(finish_of(&b, 0) == 3.5);
     world_end(&b.world);

@@ -1,6 +1,7 @@
 /* Some nodes are lemons: their units fail `factor` times as often as those of the others, at a rate
- * that does not change. RSC-1 had 1.2 % of them, with 13 % of the daily jobs' failures
- * (arXiv:2410.21680); AIReSim takes 15 % at x 6 (the good rate and five times it on top). */
+ * that does not change. RSC-1 had 1.2 % of them, which touched 13 % of its daily jobs (Kokolis et
+ * al., arXiv:2410.21680): a factor of 12, if jobs fall as nodes do. AIReSim takes 15 % and 6 (the
+ * good rate and five times it on top). */
 #include "models/failure/failure_kind.h"
 
 enum {

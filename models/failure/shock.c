@@ -1,7 +1,7 @@
 /* A blow to a domain (a rack, a PDU, a leaf switch, an NVL72) that each of its nodes goes down in
  * with probability `hit`, each for itself: the common shock of Marshall and Olkin (Journal of the
- * American Statistical Association 62, 1967). A node goes down `hit` / mtbf times a second, so the
- * node rate stays when `hit` x domains shrinks as mtbf does. */
+ * American Statistical Association 62, 1967). A node goes down hit / mtbf times a second, however
+ * wide the domain is. */
 #include "models/failure/failure_kind.h"
 
 enum {

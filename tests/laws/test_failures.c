@@ -344,9 +344,9 @@ static void check_ages(const struct failure_kind *kind, int unit)
 {
     static double lives[GPUS * ALL][UNIT_ROOM];
     static uint32_t known[GPUS * ALL], met[GPUS * ALL];
-    struct arena *arena = arena_create();
     if (!kind->life_s)
         return;
+    struct arena *arena = arena_create();
     memset(known, 0, sizeof known);
     for (unsigned spares = 0; spares < 2; spares++) {
         walk_create(&one, arena, kind, unit);
@@ -384,10 +384,10 @@ static void test_ages(void **state)
  * as the job is full: policies with other spares see the same failures. */
 static void check_slots(const struct failure_kind *kind, int unit)
 {
-    struct arena *arena = arena_create();
     struct fleet_event event;
     if (!kind->memoryless || kind->lemons || unit == UNIT_DOMAIN)
         return;
+    struct arena *arena = arena_create();
     walk_create(&one, arena, kind, unit);
     walk_create(&two, arena, kind, unit);
     walk_until(&one, unit, end_s, false);

@@ -209,9 +209,33 @@ static void test_digest_rounds_to_ns(void **state)
     assert_true(digest_add_time(digest, 1e-3) != digest_add_time(digest, 1e-3 + 2e-9));
 }
 
+/* Draws without a stream: the key is that of streams, every index has its own number, the mean and
+ * the square are those of a uniform law, and neighbours are not alike. */
+static void test_draws_at(void **state)
+{
+    (void)state;
+    const uint64_t fnv_of_a = 0xaf63dc4c8601ec8cu;
+    assert_true(random_key(9, "a") == random_hash(9, fnv_of_a));
+    assert_true(random_key(9, "a") != random_key(9, "b") &&
+                random_key(9, "a") != random_key(8, "a"));
+    double sum = 0.0, squares = 0.0, products = 0.0, last = 0.5;
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        double u = random_at(random_key(9, "a"), i);
+        assert_true(u > 0.0 && u < 1.0 && u == random_at(random_key(9, "a"), i));
+        sum += u;
+        squares += u * u;
+        products += (u - 0.5) * (last - 0.5);
+        last = u;
+    }
+    assert_true(fabs(sum / DRAWS - 0.5) < 5.0 * sqrt(1.0 / 12.0 / DRAWS));
+    assert_true(fabs(squares / DRAWS - 1.0 / 3.0) < 5.0 * sqrt(4.0 / 45.0 / DRAWS));
+    assert_true(fabs(products / DRAWS) < 5.0 / 12.0 / sqrt(DRAWS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_draws_at),
         cmocka_unit_test(test_published_vector),
         cmocka_unit_test(test_hash_is_splitmix64),
         cmocka_unit_test(test_hash_avalanche),

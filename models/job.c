@@ -125,6 +125,7 @@ static void stop_as_planned(struct job *job)
 static void turn(struct job *job)
 {
     job->turn_s = INFINITY;
+    job_replicas_join(job);
     job_condition(job);
     if (job->spec->checkpoint.plan.level_count == 0) {
         job->plans &= PLAN_MAINTENANCE;
@@ -259,7 +260,7 @@ static void outside(struct job *job)
         break;
     case OUTSIDE_REJOIN:
         if (job->replica[event.id].version == event.version) {
-            job_replica_in(job, event.id);
+            job->replica[event.id].ready = true;
             job_turn_at(job, event.at_s);
         }
         break;

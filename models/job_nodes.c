@@ -1,8 +1,9 @@
 /* job_nodes.c - who stands in the job, who stands by, who is being repaired.
  *
  * Invariants
- * 1. A node is in one place: at a position of the job (node_at[position] == node), in the ring of
- *    spares, under repair, in the queue for a crew, or retired.
+ * 1. A node is in one place: at a position of the job (node_at[position] == node), on the stack
+ *    of spares (the one that was repaired last goes first), under repair, in the queue for a crew,
+ * or retired.
  * 2. missing[r] counts the positions of replica r without a node; a replica with any is out of the
  *    job, and stays out until it comes back by a restart of the job or by its own chain.
  * 3. replicas_up + out_count == replicas. */
@@ -35,10 +36,10 @@ void job_nodes_create(struct job *job)
     for (uint32_t i = 0; i < all; i++) {
         job->nodes[i].position = i < spec->nodes ? (int32_t)i : NO_NODE;
     }
-    job->node_count = job->free_size = all;
+    job->node_count = all;
     job->free_spares = ARENA_ARRAY(job->arena, uint32_t, all);
     for (job->free_count = 0; job->free_count < spares; job->free_count++) {
-        job->free_spares[job->free_count] = spec->nodes + job->free_count;
+        job->free_spares[job->free_count] = spec->nodes + spares - 1 - job->free_count;
     }
     job->vacant = ARENA_ARRAY(job->arena, uint32_t, spec->nodes);
     job->struck = ARENA_ARRAY(job->arena, uint32_t, spec->nodes);
@@ -62,6 +63,7 @@ void job_replica_out(struct job *job, uint32_t replica, bool alone)
 {
     struct replica *r = &job->replica[replica];
     r->version++;
+    r->ready = false;
     r->alone = alone;
     if (!r->out) {
         r->out = true;
@@ -94,22 +96,23 @@ void job_replicas_return(struct job *job)
             job->out_list[still++] = job->out_list[i];
             continue;
         }
-        r->out = false;
+        r->out = r->ready = false;
         r->version++;
     }
     job->out_count = still;
     job->replicas_up = job->spec->replicas - still;
 }
 
-void job_replica_in(struct job *job, uint32_t replica)
+/* Replicas whose own chain is over take part from the next step on. */
+void job_replicas_join(struct job *job)
 {
-    for (uint32_t i = 0; i < job->out_count; i++) {
-        if (job->out_list[i] == replica) {
+    for (uint32_t i = job->out_count; i-- > 0;) {
+        struct replica *r = &job->replica[job->out_list[i]];
+        if (r->ready && r->missing == 0) {
             job->out_list[i] = job->out_list[--job->out_count];
-            job->replica[replica].out = false;
-            job->replica[replica].version++;
+            r->out = r->ready = false;
+            r->version++;
             job->replicas_up++;
-            return;
         }
     }
 }
@@ -216,17 +219,10 @@ void job_take_spares(struct job *job, uint32_t count, double at_s)
 {
     for (uint32_t i = 0; i < count; i++) {
         CHECK(job->free_count > 0 && job->nodes_short > 0);
-        uint32_t node = job->free_spares[job->free_first];
-        job->free_first = (job->free_first + 1) % job->free_size;
-        job->free_count--;
+        uint32_t node = job->free_spares[--job->free_count];
         job->result->spares_taken++;
         fill(job, node, at_s);
     }
-}
-
-static void stand_by(struct job *job, uint32_t node)
-{
-    job->free_spares[(job->free_first + job->free_count++) % job->free_size] = node;
 }
 
 static void next_in_queue(struct job *job, double at_s)
@@ -252,7 +248,7 @@ void job_node_repaired(struct job *job, uint32_t node, double at_s)
     if (job->nodes_short > 0) {
         fill(job, node, at_s);
     } else {
-        stand_by(job, node);
+        job->free_spares[job->free_count++] = node;
     }
 }
 

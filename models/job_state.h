@@ -79,6 +79,7 @@ struct replica {
     uint32_t missing; /* positions without a node */
     bool out;         /* of the job: something is missing, or it is on its way back */
     bool alone;       /* it comes back by itself, not by a restart of the job */
+    bool ready;       /* ... with the next step */
     uint64_t version; /* of its way back */
     uint64_t stamp;
 };
@@ -153,8 +154,8 @@ struct job {
     /* Nodes. */
     struct node *nodes; /* of the job, then spares; physical numbers */
     uint32_t node_count;
-    uint32_t *vacant, nodes_short;                            /* positions without a node */
-    uint32_t *free_spares, free_first, free_count, free_size; /* ring */
+    uint32_t *vacant, nodes_short;     /* positions without a node */
+    uint32_t *free_spares, free_count; /* stack */
     uint32_t queue_first, queue_last, repairs_busy;
     uint32_t *struck, struck_count; /* scratch: nodes of the failure at hand */
     struct replica *replica;
@@ -232,7 +233,7 @@ double job_repair_s(const struct job *job, const struct fleet_event *event);
 
 void job_replica_out(struct job *job, uint32_t replica, bool alone);
 void job_replica_whole(struct job *job, uint32_t replica, double at_s);
-void job_replica_in(struct job *job, uint32_t replica);
+void job_replicas_join(struct job *job);
 void job_replicas_return(struct job *job);
 
 /* job_outside.c: a heap of what comes from outside. */

@@ -48,6 +48,10 @@ static void check_law(struct builder *b, const struct value *item, const char *p
         wrong(b, item, path, "rows", ": of a trace, but none is given");
     if (cause->kind->replays && !*keys->trace)
         wrong(b, item, path, "trace", " must be given: the CSV file to replay");
+    bool altered = cause->early_factor != 1.0 || cause->early_s > 0.0 || cause->cascade_ratio > 0.0;
+    if (cause->kind->replays && altered)
+        wrong(b, item, path, "law",
+              ": a trace is what happened; remove early, early_factor, cascade");
 }
 
 static void check_unit(struct builder *b, const struct value *item, const char *path,
@@ -57,6 +61,15 @@ static void check_unit(struct builder *b, const struct value *item, const char *
     if (domains && cause->domain_nodes == 0)
         wrong(b, item, path, "domain_nodes",
               " must be given: the nodes that share a domain, as in 32");
+    bool within_node =
+        cause->unit == UNIT_GPU || cause->unit == UNIT_NIC || cause->unit == UNIT_NODE;
+    if (cause->kind->hit_ratio && cause->unit != UNIT_DOMAIN)
+        wrong(b, item, path, "law",
+              ": a blow strikes a domain: give `unit: domain` and domain_nodes");
+    if (cause->kind->lemons && !within_node)
+        wrong(b, item, path, "unit", ": lemons are nodes, so that a gpu, a nic or a node fails");
+    if (cause->cascade_ratio > 0.0 && !within_node)
+        wrong(b, item, path, "unit", ": a gpu, a nic or a node drags another along");
     if (cause->unit == UNIT_NIC && b->cluster_sound &&
         topology_nics(&b->scenario->configuration.cluster) == 0)
         wrong(b, item, path, "unit", ": the nodes of this cluster have no NICs");

@@ -59,7 +59,7 @@ static const struct param failure_params[] = {
     {"early", PARAM_TIME, offsetof(struct failure_keys, early_s), 0, TIME_MAX, "0s", NULL,
      "For how long after the start the rate is higher."},
     {"cascade", PARAM_RATIO, offsetof(struct failure_keys, cascade_ratio), 0, 0.99, "0", NULL,
-     "Probability that another node of the same domain goes down with it."},
+     "Probability that another node of the same domain fails within the next hour."},
     {"trace", PARAM_TEXT, offsetof(struct failure_keys, trace), 0, 0, "", NULL,
      "With `law: trace` a CSV file, seen from the folder of the scenario, with the columns "
      "`at,unit_kind,unit,cause,repair`: `3.2h,gpu,117,HBM,2h`. An empty repair is drawn; with 0s a "

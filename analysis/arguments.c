@@ -63,6 +63,11 @@ static bool all_digits(const char *text)
     return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
+static bool all_zeros(const char *text)
+{
+    return strspn(text, "0") == strlen(text);
+}
+
 static bool whole_number(const char *text, uint64_t *out)
 {
     if (!all_digits(text)) {
@@ -145,8 +150,12 @@ static void take_value(struct reader *r, const struct option *o, const char *val
     case OPTION_FLAG:
         *(bool *)(base + o->offset) = true;
         break;
-    case OPTION_COUNT:
     case OPTION_MAYBE:
+        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset)) || all_zeros(value)) {
+            problem(r, o, value, "expected a whole number above 0, or none");
+        }
+        break;
+    case OPTION_COUNT:
         if (!whole_number(value, (uint64_t *)(void *)(base + o->offset))) {
             problem(r, o, value, "expected a whole number");
         }

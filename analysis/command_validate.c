@@ -71,7 +71,7 @@ static int validate(const struct arguments *a, struct session *session, struct a
     }
     struct uncertainty_options drawing = {1, DRAWS_USUAL, how.threads};
     if (a->draws > 0)
-        drawing.draw_count = a->draws < DRAWS_MAX ? (uint32_t)a->draws : DRAWS_MAX;
+        drawing.draw_count = (uint32_t)a->draws;
     struct intervals intervals;
     if (a->uncertain && !validate_intervals(arena, &v, &drawing, &intervals, &error)) {
         fprintf(session->notes, "orrery validate: %s\n", error.text);
@@ -87,6 +87,10 @@ static int validate(const struct arguments *a, struct session *session, struct a
 
 static int run(const struct arguments *a, struct session *session)
 {
+    if (a->draws > DRAWS_MAX) {
+        fprintf(session->notes, "orrery validate: --uncertainty: at most %d draws\n", DRAWS_MAX);
+        return EXIT_USAGE;
+    }
     struct arena *arena = arena_create();
     int code = validate(a, session, arena);
     arena_destroy(arena);

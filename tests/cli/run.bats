@@ -181,6 +181,8 @@ load helper
     said "--against needs --uncertainty"
     expect 2 "$ORRERY" run "$hello" --no-db --uncertainty=many
     said "expected a whole number"
+    expect 2 "$ORRERY" run "$hello" --no-db --uncertainty 0
+    said "above 0"
     expect 2 "$ORRERY" run "$hello" --no-db --uncertainty=999999999
     said "at most"
     expect 1 "$ORRERY" run "$hello" --no-db --uncertainty 2 --against no-such.yaml

@@ -90,3 +90,17 @@ load helper
     grep '^### ' page.md | tr 'A-Z ' 'a-z-' | grep -qx -- "###-$anchor"
     head -c 4 validation-layers.svg | grep -qx '<svg'
 }
+
+@test "validate --uncertainty: coverage of the intervals by source; steps alone" {
+    (head -1 "$SCENARIOS/../tests/validation/steps.csv"; grep ',vtrain,' "$SCENARIOS/../tests/validation/steps.csv" | head -6) >few.csv
+    expect 0 "$ORRERY" validate few.csv --uncertainty 3 --worst 0
+    shows "80 % intervals: figures of the catalogue (3 draws)"
+    shows "own error by these rows"
+    "$ORRERY" validate few.csv --uncertainty 3 --threads 1 --json >a.json
+    "$ORRERY" validate few.csv --uncertainty 3 --threads 4 --json >b.json
+    cmp a.json b.json
+    [ "$(sql :memory: "select json_extract(readfile('a.json'), '\$.uncertainty.coverage') between 0 and 1")" = 1 ]
+    expect 3 "$ORRERY" validate "$SCENARIOS/../tests/validation/layers.csv" --uncertainty 3
+    said "intervals are of training steps"
+    expect 2 "$ORRERY" validate few.csv --uncertainty=100000
+}

@@ -60,7 +60,14 @@ const struct fit_parameter fit_parameters[] = {
      {"software.mosaic.interference", "software.fsdp.interference"},
      0.24,
      0.3},
-    {"buffers of dp, nanotron", {"software.nanotron.dp_copy_bandwidth"}, 40e9, 0.4},
+    /* passes over HBM beside whatever else the copies wait for */
+    {"buffers of dp, nanotron", {"software.nanotron.dp_copy_bandwidth"}, 60e9, 0.5},
+    {"tp across pipelines of nodes, nanotron", {"software.nanotron.tp_pipeline_host"}, 0.2e-3, 0.5},
+    /* SMs that NCCL takes: up to 24 of 132, part of the time */
+    {"products beside their collectives, nanotron",
+     {"software.nanotron.tp_interference"},
+     0.08,
+     0.5},
     {"buffers of dp, DeepSpeed", {"software.deepspeed.dp_copy_bandwidth"}, 17e9, 0.2},
     {"transport, EFA", {"fabric.efa-3200g.efficiency"}, 0.85, 0.1},
     {"transport, RoCE 1600", {"fabric.roce-1600g.efficiency"}, 0.9, 0.06},

@@ -23,8 +23,8 @@ const struct command *command_find(const char *name)
 
 const char *command_absent(const char *name)
 {
-    static const char *const absent[] = {"plan",   "study",  "compare", "explain", "import",
-                                         "replay", "lesson", "merge",   NULL};
+    static const char *const absent[] = {"plan",   "compare", "explain", "import",
+                                         "replay", "lesson",  "merge",   NULL};
     for (unsigned i = 0; absent[i] != NULL; i++) {
         if (strcmp(absent[i], name) == 0) {
             return "is not part of this version";

@@ -2,6 +2,7 @@
 X(run)
 X(check)
 X(memory)
+X(study)
 X(collective)
 X(export)
 X(validate)

@@ -83,19 +83,16 @@ void statistics_summarise(struct arena *arena, const double *values, size_t coun
     arena_rewind(arena, mark);
 }
 
-/* Normal equations of y = a + b z + c z^2 with z centred and scaled, which keeps them well
- * conditioned. */
-double statistics_vertex(const double *x, const double *y, size_t count)
+enum {
+    TERMS = 3
+};
+
+/* Normal equations of y = a + b z + c z^2, solved by Householder reflections. */
+static void fit_parabola(const double *z, const double *y, size_t count, double *coefficients)
 {
-    enum {
-        TERMS = 3
-    };
-    if (count < TERMS)
-        return NAN;
-    double centre = gsl_stats_mean(x, 1, count), scale = gsl_stats_sd(x, 1, count);
-    double matrix[TERMS * TERMS] = {0.0}, right[TERMS] = {0.0}, solution[TERMS];
+    double matrix[TERMS * TERMS] = {0.0}, right[TERMS] = {0.0};
     for (size_t i = 0; i < count; i++) {
-        double z = (x[i] - centre) / scale, powers[TERMS] = {1.0, z, z * z};
+        double powers[TERMS] = {1.0, z[i], z[i] * z[i]};
         for (unsigned r = 0; r < TERMS; r++) {
             right[r] += powers[r] * y[i];
             for (unsigned c = 0; c < TERMS; c++)
@@ -104,7 +101,31 @@ double statistics_vertex(const double *x, const double *y, size_t count)
     }
     gsl_matrix_view a = gsl_matrix_view_array(matrix, TERMS, TERMS);
     gsl_vector_view b = gsl_vector_view_array(right, TERMS);
-    gsl_vector_view s = gsl_vector_view_array(solution, TERMS);
+    gsl_vector_view s = gsl_vector_view_array(coefficients, TERMS);
     gsl_linalg_HH_solve(&a.matrix, &b.vector, &s.vector);
-    return solution[2] > 0.0 ? centre - scale * solution[1] / (2.0 * solution[2]) : NAN;
+}
+
+static double misfit_of(const double *z, const double *y, size_t count, const double *c)
+{
+    double squares = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        double left = y[i] - (c[0] + z[i] * (c[1] + z[i] * c[2]));
+        squares += left * left / (double)count;
+    }
+    return sqrt(squares) / (gsl_stats_max(y, 1, count) - gsl_stats_min(y, 1, count));
+}
+
+/* Centred and scaled, which keeps the equations well conditioned. */
+double statistics_vertex(const double *x, const double *y, size_t count, double *misfit)
+{
+    double z[STATISTICS_VERTEX_MAX], c[TERMS];
+    if (count < TERMS || count > STATISTICS_VERTEX_MAX)
+        return NAN;
+    double centre = gsl_stats_mean(x, 1, count), scale = gsl_stats_sd(x, 1, count);
+    for (size_t i = 0; i < count; i++)
+        z[i] = (x[i] - centre) / scale;
+    fit_parabola(z, y, count, c);
+    if (misfit != NULL)
+        *misfit = misfit_of(z, y, count, c);
+    return c[2] > 0.0 ? centre - scale * c[1] / (2.0 * c[2]) : NAN;
 }

@@ -25,7 +25,11 @@ void statistics_summarise(struct arena *arena, const double *values, size_t coun
 /* Half the width of Student's 95 % interval of a mean with this standard error. */
 double statistics_t95(double standard_error, size_t degrees_of_freedom);
 /* Where the parabola through the points, by least squares, has its minimum; NAN when it has none
- * (it opens downwards) or with fewer than 3 points. `x` must not be all one value. */
-double statistics_vertex(const double *x, const double *y, size_t count);
+ * (it opens downwards) or with fewer than 3 points or too many. `x` must not be all one value.
+ * `misfit` (NULL: not asked): root mean square of what is left over, to the spread of `y`. */
+enum {
+    STATISTICS_VERTEX_MAX = 32 /* points */
+};
+double statistics_vertex(const double *x, const double *y, size_t count, double *misfit);
 
 #endif

@@ -117,7 +117,7 @@ struct study_optimum {
     size_t tied_first, tied_last;
     double value, low95, high95; /* of the varied key, between points; NAN: not one numeric key,
                                     or the best lies at an end */
-    bool at_end;
+    bool at_end, too_far_apart;  /* no parabola goes through the points around it */
 };
 void study_optimum(const struct study *study, struct study_optimum *out);
 

@@ -8,8 +8,12 @@
 
 enum {
     GROUPS = 20, /* of seeds that are left out in turn */
-    REACH = 4    /* points on each side of the best that the parabola goes through */
+    POINTS_MIN = 5,
+    REACH_MIN = 2,
+    REACH = 3 /* points on each side of the best that the parabola goes through */
 };
+
+static const double MISFIT_MAX = 0.02; /* of the spread: past it the points bend otherwise */
 
 struct curve {
     const struct study *study;
@@ -42,7 +46,7 @@ static double place_of(const struct vary *vary, size_t point)
     return vary->log ? log(number) : number;
 }
 
-static double vertex_without(const struct curve *c, size_t left_out)
+static double vertex_without(const struct curve *c, size_t left_out, double *misfit)
 {
     double x[2 * REACH + 1], y[2 * REACH + 1];
     size_t count = 0;
@@ -50,7 +54,7 @@ static double vertex_without(const struct curve *c, size_t left_out)
         x[count] = place_of(&c->study->varies[0], p);
         y[count] = mean_without(c, p, left_out);
     }
-    return statistics_vertex(x, y, count);
+    return statistics_vertex(x, y, count, misfit);
 }
 
 /* Half the 95 % interval of the vertex. */
@@ -58,7 +62,7 @@ static double jackknife_half(const struct curve *c)
 {
     double vertex[GROUPS], mean = 0.0, squares = 0.0;
     for (size_t g = 0; g < GROUPS; g++) {
-        vertex[g] = vertex_without(c, g);
+        vertex[g] = vertex_without(c, g, NULL);
         mean += vertex[g] / GROUPS;
     }
     for (size_t g = 0; g < GROUPS; g++)
@@ -71,12 +75,27 @@ static double on_axis(const struct vary *vary, double place)
     return vary->log ? exp(place) : place;
 }
 
-static void find_vertex(const struct curve *c, struct study_optimum *out)
+/* The widest reach on which a parabola fits; 0: none does. */
+static size_t choose_reach(struct curve *c, size_t best, size_t last)
+{
+    for (size_t reach = REACH; reach >= REACH_MIN; reach--) {
+        double misfit;
+        c->first = best > reach ? best - reach : 0;
+        c->last = best + reach < last ? best + reach : last;
+        vertex_without(c, GROUPS, &misfit);
+        if (misfit <= MISFIT_MAX)
+            return reach;
+    }
+    return 0;
+}
+
+static void find_vertex(struct curve *c, struct study_optimum *out)
 {
     const struct vary *vary = &c->study->varies[0];
-    double vertex = vertex_without(c, GROUPS);
+    out->too_far_apart = choose_reach(c, out->point, c->study->point_count - 1) == 0;
+    double vertex = vertex_without(c, GROUPS, NULL);
     bool inside = vertex > place_of(vary, c->first) && vertex < place_of(vary, c->last);
-    if (!inside)
+    if (out->too_far_apart || !inside)
         return;
     out->value = on_axis(vary, vertex);
     if (c->seeds < 2 * GROUPS)
@@ -134,9 +153,7 @@ void study_optimum(const struct study *study, struct study_optimum *out)
     find_ties(&c, out);
     size_t last = study->point_count - 1;
     out->at_end = study->point_count > 1 && (out->point == 0 || out->point == last);
-    if (study->vary_count != 1 || !study->varies[0].numeric || out->at_end || last < 2)
+    if (study->vary_count != 1 || !study->varies[0].numeric || out->at_end || last + 1 < POINTS_MIN)
         return;
-    c.first = out->point > REACH ? out->point - REACH : 0;
-    c.last = out->point + REACH < last ? out->point + REACH : last;
     find_vertex(&c, out);
 }

@@ -41,7 +41,8 @@ bool study_has(const struct study *study, enum study_metric metric)
     return false;
 }
 
-static void point_cells(const struct study *study, size_t point, char *text, size_t size)
+/* The values of a point for people, with their keys or without. */
+static void point_cells(const struct study *study, size_t point, bool keys, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
@@ -51,7 +52,8 @@ static void point_cells(const struct study *study, size_t point, char *text, siz
             &vary->values[vary_index(study->varies, study->vary_count, k, point)];
         struct text number = study_value_text(vary, value->number);
         const char *shown = vary->numeric ? number.s : value->text;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", k ? ", " : "", shown);
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", k ? ", " : "",
+                                 keys ? vary->key : "", keys ? " " : "", shown);
         used = used < size ? used : size - 1;
     }
 }
@@ -62,8 +64,13 @@ static void print_point(const struct session *session, const struct study *study
 {
     char cells[160];
     struct summary s;
-    point_cells(study, p, cells, sizeof cells);
+    point_cells(study, p, false, cells, sizeof cells);
     study_summarise(study->arena, &study->points[p], study->objective, &s);
+    if (s.count == 0) {
+        fprintf(session->out, "%-22s %s\n", cells,
+                study->points[p].fits ? "no value" : "does not fit in memory");
+        return;
+    }
     double share = best != worst ? (s.mean - worst) / (best - worst) : 1.0;
     fprintf(session->out, "%-22s %10s %10s %10s %10s %7zu  %s%s\n", cells,
             metric_text(study->objective, s.mean).s,
@@ -105,6 +112,10 @@ static void print_interval(const struct session *session, const struct study *st
     const struct vary *vary = &study->varies[0];
     if (o->at_end)
         fputs("  the best point lies at an end of the range: widen it\n", session->out);
+    if (o->too_far_apart)
+        fputs(
+            "  the points around it are too far apart to say where between them the optimum lies\n",
+            session->out);
     if (!isfinite(o->value))
         return;
     fprintf(session->out, "  optimum between points: %s", study_value_text(vary, o->value).s);
@@ -129,16 +140,16 @@ static void print_marks(const struct session *session, const struct study_marks 
 void study_report(const struct session *session, const struct study *study,
                   const struct study_optimum *optimum, double seconds)
 {
-    char cells[160];
+    char cells[320] = "the scenario as it is";
     size_t replications = 0;
     for (size_t p = 0; p < study->point_count; p++)
         replications += study->points[p].replications;
     fprintf(session->out, "%s%s%s\n", session_bold(session), study->name, session_plain(session));
     print_table(session, study, optimum);
-    point_cells(study, optimum->point, cells, sizeof cells);
+    if (study->vary_count > 0)
+        point_cells(study, optimum->point, true, cells, sizeof cells);
     fprintf(session->out, "\nbest %s: %s at %s%s\n", study_metrics[study->objective].name,
-            metric_text(study->objective, point_mean(study, optimum->point)).s,
-            study->vary_count ? cells : "the scenario as it is",
+            metric_text(study->objective, point_mean(study, optimum->point)).s, cells,
             study->points[optimum->point].fits ? "" : " (does not fit in memory)");
     if (optimum->tied > 1)
         fprintf(session->out, "  %zu points cannot be told apart from it with these seeds\n",

@@ -76,6 +76,8 @@ void scenario_print_problems(const struct scenario *scenario, FILE *out, bool co
  * time of a step, the plan of its checkpoints and an optimal interval. */
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
                   struct job_spec *out);
+/* Does this key ("checkpoint.interval") change weeks, but no step of them? */
+bool scenario_key_of_weeks(const char *key);
 /* Documentation generated from the tables. */
 void scenario_print_schema(FILE *out);    /* JSON Schema */
 void scenario_print_reference(FILE *out); /* Markdown */

@@ -1,6 +1,9 @@
+#include <string.h>
+
 #include "models/checkpoint/checkpoint_plan.h"
 #include "models/job.h"
 #include "scenarios/scenario.h"
+#include "scenarios/schema.h"
 
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
                   struct job_spec *out)
@@ -19,4 +22,17 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
     checkpoint_plan_build(&scenario->configuration, conditions, &request, &spec->plan);
     if (spec->interval_s == 0.0 && spec->interval_steps == 0)
         job_optimal_interval(out, conditions, scenario->configuration.seed);
+}
+
+bool scenario_key_of_weeks(const char *key)
+{
+    static const enum section without_steps[] = {SECTION_NOTES, SECTION_COST};
+    size_t length = strcspn(key, ".[");
+    for (enum section i = 0; i < SECTION_COUNT; i++) {
+        const char *path = schema_section(i)->path;
+        bool named = strlen(path) == length && strncmp(path, key, length) == 0;
+        if (named && (i >= SECTION_RUN || i == without_steps[0] || i == without_steps[1]))
+            return true;
+    }
+    return false;
 }

@@ -15,13 +15,13 @@ load helper
 
 @test "every command has help with an example, and help lists no absent command" {
     "$ORRERY" --help >all
-    for command in run check memory collective export list schema doctor completion validate; do
+    for command in run check memory collective export list schema doctor completion validate study; do
         grep -qE "^  $command " all
         expect 0 "$ORRERY" "$command" --help
         shows "usage: orrery $command"
         shows "example:"
     done
-    for command in plan study replay lesson import; do
+    for command in plan compare replay lesson import; do
         lacks "^  $command " all
     done
 }

@@ -1,0 +1,250 @@
+#include <string.h>
+
+#include "analysis/command.h"
+#include "analysis/output.h"
+#include "analysis/progress.h"
+#include "analysis/study_report.h"
+#include "analysis/study_store.h"
+#include "sim/pool.h"
+
+enum {
+    SEEDS_DEFAULT = 100,
+    THREADS_MAX = 256,
+    PATH_MAX_BYTES = 4096
+};
+
+static const struct option options[] = {
+    {"--vary", OPTION_VARY, 0, OPTION_NO_OFFSET, "K=VALUES", NULL,
+     "a key and its values: K=a,b,c or K=A..B:N or K=A..B:log:N (N: 25); may be repeated"},
+    {"--seeds", OPTION_COUNT, FIELD(seeds), "N", NULL,
+     "replications of each point, the same failures at every point (100)"},
+    {"--confidence", OPTION_RATIO, FIELD(confidence_ratio), "SHARE", NULL,
+     "stop a point when the 95 % interval of the objective is within this share of it; --seeds is "
+     "then the most"},
+    {"--objective", OPTION_TEXT, FIELD(objective), "METRIC", NULL,
+     "what the best point is best in (goodput; tokens_per_s without weeks)"},
+    {"--svg", OPTION_TEXT, FIELD(svg), "FILE", NULL, "draw the curve"},
+    {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print a line for each point as CSV"},
+    OPTION_JSON_ROW,
+    {"--db", OPTION_TEXT, FIELD(db), "FILE", NULL,
+     "the database to write (NAME.study.db in this folder, NAME from the scenario's file)"},
+    {"--no-db", OPTION_FLAG, FIELD(no_db), NULL, NULL, "write no database"},
+    {"--max-db", OPTION_SIZE, FIELD(max_db_bytes), "SIZE", NULL,
+     "stop with exit code 5 when the database would grow past this"},
+    {"--resume", OPTION_FLAG, FIELD(resume), NULL, NULL,
+     "go on with the points of an interrupted study"},
+    {"--threads", OPTION_COUNT, FIELD(threads), "N", NULL,
+     "threads that share the replications (all processors)"},
+    OPTION_SCENARIO_ROWS,
+    OPTION_END};
+
+struct command_run {
+    const struct arguments *arguments;
+    struct session *session;
+    struct study study;
+    struct store *store; /* NULL: --no-db */
+    char path[PATH_MAX_BYTES];
+};
+
+/* "folder/hello.yaml" -> "hello.study.db". */
+static void name_database(struct command_run *run)
+{
+    const struct arguments *a = run->arguments;
+    const char *slash = strrchr(a->positional[0], '/');
+    const char *name = slash != NULL ? slash + 1 : a->positional[0];
+    const char *dot = strrchr(name, '.');
+    int length = (int)(dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name));
+    if (a->db != NULL)
+        snprintf(run->path, sizeof run->path, "%s", a->db);
+    else
+        snprintf(run->path, sizeof run->path, "%.*s.study.db", length, name);
+}
+
+static int trouble(const struct command_run *run, const char *text, int code)
+{
+    fprintf(run->session->notes, "orrery study: %s\n", text);
+    return code;
+}
+
+static int outcome_code(enum store_outcome outcome)
+{
+    return outcome == STORE_GOOD ? EXIT_OK : outcome == STORE_LIMITED ? EXIT_LIMIT : EXIT_TROUBLE;
+}
+
+/* The points of an unfinished study are read before its file is begun anew. */
+static int open_database(struct command_run *run)
+{
+    const struct arguments *a = run->arguments;
+    struct error error = {""};
+    char partial[PATH_MAX_BYTES + 16];
+    name_database(run);
+    snprintf(partial, sizeof partial, "%s.partial", run->path);
+    if (a->resume && !study_store_resume(&run->study, partial, &error))
+        return trouble(run, error.text, EXIT_REJECTED);
+    enum store_outcome outcome = store_open(run->path, a->max_db_bytes, &run->store, &error);
+    if (outcome != STORE_GOOD)
+        return trouble(run, error.text, outcome_code(outcome));
+    study_store_begin(run->store, &run->study);
+    store_commit(run->store);
+    return EXIT_OK;
+}
+
+/* How to go on: the command as it was given, and --resume. */
+static void print_resume_line(const struct command_run *run)
+{
+    const struct arguments *a = run->arguments;
+    FILE *notes = run->session->notes;
+    fprintf(notes, "to go on: orrery study %s", a->positional[0]);
+    for (unsigned i = 0; i < a->vary_count; i++)
+        fprintf(notes, " --vary '%s'", a->varies[i]);
+    for (unsigned i = 0; i < a->set_count; i++)
+        fprintf(notes, " --set '%s'", a->sets[i]);
+    if (a->has_seed)
+        fprintf(notes, " --seed %llu", (unsigned long long)a->seed);
+    fprintf(notes, " --seeds %llu", (unsigned long long)run->study.options->seeds);
+    if (a->confidence_ratio > 0.0)
+        fprintf(notes, " --confidence %.17g", a->confidence_ratio);
+    fprintf(notes, " --db %s --resume\n", run->path);
+}
+
+static int stop_early(struct command_run *run)
+{
+    struct error error = {""};
+    if (run->store != NULL) {
+        enum store_outcome outcome = store_leave(run->store, &error);
+        run->store = NULL;
+        if (outcome != STORE_GOOD)
+            return trouble(run, error.text, outcome_code(outcome));
+        print_resume_line(run);
+    }
+    return EXIT_INTERRUPTED;
+}
+
+static int play_points(struct command_run *run, struct study_player *player)
+{
+    struct study *study = &run->study;
+    struct progress progress;
+    progress_begin(&progress, run->session->notes);
+    int code = EXIT_OK;
+    for (size_t p = 0; p < study->point_count && code == EXIT_OK; p++) {
+        struct error error = {""};
+        if (!study_play(player, p, &error))
+            code = trouble(run, error.text, EXIT_TROUBLE);
+        else if (run->store != NULL)
+            study_store_point(run->store, study, p);
+        if (code == EXIT_OK && run->store != NULL && !store_good(run->store))
+            break; /* told when the store is finished */
+        if (code == EXIT_OK && session_interrupted(run->session) && p + 1 < study->point_count)
+            code = stop_early(run);
+        progress_tell(&progress, (double)(p + 1) / (double)study->point_count, "study");
+    }
+    progress_end(&progress);
+    return code;
+}
+
+static int draw(const struct command_run *run, const struct study_optimum *optimum)
+{
+    struct output output;
+    struct error error = {""};
+    if (!output_begin(&output, run->session, run->arguments->svg, &error))
+        return trouble(run, error.text, EXIT_TROUBLE);
+    study_svg(&run->study, optimum, output.out);
+    if (!output_end(&output, run->session, true, &error))
+        return trouble(run, error.text, EXIT_TROUBLE);
+    return EXIT_OK;
+}
+
+static int tell(const struct command_run *run, double seconds)
+{
+    const struct arguments *a = run->arguments;
+    struct study_optimum optimum;
+    study_optimum(&run->study, &optimum);
+    if (a->csv)
+        study_csv(&run->study, run->session->out);
+    else if (a->json)
+        json_study(&run->study, &optimum, seconds, run->session->out);
+    else
+        study_report(run->session, &run->study, &optimum, seconds);
+    return a->svg != NULL ? draw(run, &optimum) : EXIT_OK;
+}
+
+static int close_database(struct command_run *run)
+{
+    struct error error = {""};
+    if (run->store == NULL)
+        return EXIT_OK;
+    enum store_outcome outcome = store_finish(run->store, &error);
+    run->store = NULL;
+    if (outcome != STORE_GOOD)
+        return trouble(run, error.text, outcome_code(outcome));
+    fprintf(run->session->notes, "%s: try: sqlite3 -box %s \"select * from study_curve\"\n",
+            run->path, run->path);
+    return EXIT_OK;
+}
+
+static int play(struct command_run *run)
+{
+    struct progress clock;
+    progress_begin(&clock, run->session->notes);
+    int code = run->arguments->no_db ? EXIT_OK : open_database(run);
+    if (code != EXIT_OK)
+        return code;
+    session_soften(run->session);
+    struct study_player *player = study_player_create(&run->study);
+    code = play_points(run, player);
+    study_player_destroy(player);
+    if (code == EXIT_OK)
+        code = close_database(run);
+    if (run->store != NULL) { /* it could not go on: keep what is there */
+        struct error error = {""};
+        store_leave(run->store, &error);
+    }
+    return code == EXIT_OK ? tell(run, progress_seconds(&clock)) : code;
+}
+
+static int run_in(const struct arguments *a, struct session *session, struct arena *arena)
+{
+    struct scenario_options scenario = {a->catalogue, a->sets, a->set_count, a->has_seed, a->seed};
+    struct study_options how = {
+        .path = a->positional[0],
+        .scenario = &scenario,
+        .varies = a->varies,
+        .vary_count = a->vary_count,
+        .seeds = a->seeds > 0 ? a->seeds : SEEDS_DEFAULT,
+        .confidence_ratio = a->confidence_ratio,
+        .objective = a->objective,
+        .threads = pool_threads_available(),
+    };
+    struct command_run run = {.arguments = a, .session = session};
+    struct error error = {""};
+    if (a->threads > 0)
+        how.threads = a->threads < THREADS_MAX ? (unsigned)a->threads : THREADS_MAX;
+    if (a->svg != NULL && a->vary_count == 0)
+        return trouble(&run, "--svg draws a curve over a varied key: give --vary", EXIT_USAGE);
+    if (a->resume && a->no_db)
+        return trouble(&run, "--resume needs the database that --no-db leaves out", EXIT_USAGE);
+    if (!study_plan(arena, &how, &run.study, session->notes, session->notes_colour, &error))
+        return trouble(&run, error.text, EXIT_REJECTED);
+    return play(&run);
+}
+
+static int run(const struct arguments *a, struct session *session)
+{
+    struct arena *arena = arena_create();
+    int code = run_in(a, session, arena);
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_study = {
+    .name = "study",
+    .doc = "sweeps keys of a scenario over many seeds: what comes out, and where the best lies",
+    .positional = "SCENARIO",
+    .options = options,
+    .details = "Every point meets the same failures (common random numbers), so differences are\n"
+               "sharper than each mean. Ctrl-C finishes the present point, keeps what is done and\n"
+               "prints the line that goes on.",
+    .example = "orrery study scenarios/llama3-405b-54-days.yaml "
+               "--vary checkpoint.interval=1min..4h:log:25 --seeds 1000 --svg u.svg",
+    .run = run,
+};

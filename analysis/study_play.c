@@ -1,0 +1,227 @@
+/* Plays the points of a study: seeds spread over threads, conditions of the cluster shared by the
+ * points that step alike. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/study.h"
+#include "models/step.h"
+#include "sim/check.h"
+#include "sim/pool.h"
+#include "sim/units.h"
+
+enum {
+    SEEDS_AT_ONCE = 8 /* of one thread: some hundred microseconds */
+};
+
+struct study_player {
+    struct study *study;
+    struct condition_table *conditions; /* of the point before; NULL: none yet */
+    struct scenario *held;              /* whose configuration they borrow */
+    size_t conditions_point;
+};
+/* One point on its way. */
+struct playing {
+    struct study_player *player;
+    struct study_point *point;
+    struct scenario *scenario;
+    struct job_spec job;
+    size_t first; /* replication of this batch */
+    size_t count;
+};
+
+struct study_player *study_player_create(struct study *study)
+{
+    struct study_player *player = ARENA_NEW(study->arena, struct study_player);
+    player->study = study;
+    return player;
+}
+
+void study_player_destroy(struct study_player *player)
+{
+    if (player->conditions)
+        condition_destroy(player->conditions);
+    if (player->held)
+        scenario_destroy(player->held);
+    player->conditions = NULL;
+    player->held = NULL;
+}
+
+/* Do two points differ in nothing that a step depends on? */
+static bool step_alike(const struct study *study, size_t a, size_t b)
+{
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        if (scenario_key_of_weeks(study->varies[k].key))
+            continue;
+        if (vary_index(study->varies, study->vary_count, k, a) !=
+            vary_index(study->varies, study->vary_count, k, b))
+            return false;
+    }
+    return true;
+}
+
+static bool find_conditions(struct study_player *player, struct playing *playing, size_t point,
+                            struct error *error)
+{
+    if (player->conditions && step_alike(player->study, player->conditions_point, point))
+        return true;
+    study_player_destroy(player);
+    player->held = playing->scenario;
+    player->conditions = condition_create(&playing->scenario->configuration, error);
+    player->conditions_point = point;
+    return player->conditions != NULL;
+}
+
+static void take_result(const struct job_result *r, double *values)
+{
+#define X(name, doc) values[METRIC_##name##_s] = r->badput_s[BADPUT_##name];
+    BADPUT_CLASSES(X)
+#undef X
+    values[METRIC_goodput] = r->goodput;
+    values[METRIC_ettr] = r->ettr;
+    values[METRIC_tokens_per_day] = r->tokens_completed / r->wall_s * DAY;
+    values[METRIC_wall_s] = r->wall_s;
+    values[METRIC_steps_completed] = r->steps_completed;
+    values[METRIC_tokens_completed] = r->tokens_completed;
+    values[METRIC_failures] = (double)r->failures;
+    values[METRIC_interruptions] = (double)r->interruptions;
+    values[METRIC_checkpoints] = (double)r->checkpoints;
+    values[METRIC_cost_usd] = r->cost_usd;
+    values[METRIC_cost_usd_per_1e9_tokens] = r->cost_usd / r->tokens_completed * GIGA;
+    values[METRIC_energy_j] = r->energy_j;
+}
+
+static void play_weeks(struct playing *playing, size_t replication)
+{
+    struct study_player *player = playing->player;
+    struct job_result result;
+    job_run(&playing->job, player->conditions, player->study->base_seed + replication, false, NULL,
+            NULL, &result);
+    take_result(&result, playing->point->values[replication]);
+}
+
+static void play_chunk(void *context, size_t index)
+{
+    struct playing *playing = context;
+    size_t from = playing->first + index * SEEDS_AT_ONCE, end = playing->first + playing->count;
+    for (size_t r = from; r < from + SEEDS_AT_ONCE && r < end; r++)
+        play_weeks(playing, r);
+}
+
+static void set_marks(struct playing *playing)
+{
+    const struct checkpoint_spec *c = &playing->job.checkpoint;
+    bool saves = c->plan.level_count > 0;
+    double stall = saves ? c->plan.levels[0].stall_s : NAN, mtbf = c->job_mtbf_s;
+    bool known = saves && isfinite(mtbf) && stall > 0.0;
+    playing->point->marks = (struct study_marks){
+        .interval_s = saves ? c->interval_s : NAN,
+        .young_s = known ? checkpoint_young_s(stall, mtbf) : NAN,
+        .daly_s = known ? checkpoint_daly_s(stall, mtbf) : NAN,
+        .exact_s = known ? checkpoint_optimum_s(stall, mtbf) : NAN,
+        .job_mtbf_s = mtbf,
+        .stall_s = stall,
+    };
+}
+
+static void play_batches(struct playing *playing)
+{
+    const struct study *study = playing->player->study;
+    struct study_point *point = playing->point;
+    size_t target;
+    while (!study_enough(study, point, &target)) {
+        playing->first = point->replications;
+        playing->count = target - point->replications;
+        pool_run(study->options->threads, (playing->count + SEEDS_AT_ONCE - 1) / SEEDS_AT_ONCE,
+                 play_chunk, playing);
+        point->replications = target;
+    }
+}
+
+static bool play_point_of_weeks(struct playing *playing, size_t number, struct error *error)
+{
+    struct study_player *player = playing->player;
+    if (!find_conditions(player, playing, number, error))
+        return false;
+    scenario_job(playing->scenario, player->conditions, &playing->job);
+    playing->point->fits = true;
+    set_marks(playing);
+    play_batches(playing);
+    return true;
+}
+
+static bool play_step(struct playing *playing, size_t replication, struct error *error)
+{
+    struct configuration c = playing->scenario->configuration;
+    double *values = playing->point->values[replication];
+    struct step_options how = {0};
+    struct step *step = NULL;
+    c.seed += replication;
+    bool good = step_run(&c, &how, &step, error);
+    if (good) {
+        playing->point->fits = step->fits;
+        values[METRIC_peak_reserved_bytes] = step->peak_reserved_bytes;
+        values[METRIC_step_time_s] = step->fits ? step->step_s : NAN;
+        values[METRIC_tokens_per_s] = step->fits ? step->tokens_per_s : NAN;
+        values[METRIC_mfu] = step->fits ? step->mfu_ratio : NAN;
+    }
+    if (step)
+        step_destroy(step);
+    return good;
+}
+
+/* A step without jitter is the same for every seed. */
+static bool play_steps(struct playing *playing, struct error *error)
+{
+    struct study_point *point = playing->point;
+    bool jitters = playing->scenario->configuration.kernel_jitter_sigma > 0.0;
+    size_t target = 1;
+    while (jitters ? !study_enough(playing->player->study, point, &target)
+                   : point->replications < 1) {
+        for (size_t r = point->replications; r < target; r++) {
+            if (!play_step(playing, r, error))
+                return false;
+        }
+        point->replications = target;
+    }
+    return true;
+}
+
+static void make_room(const struct study *study, struct study_point *point)
+{
+    if (point->values)
+        return;
+    size_t seeds = study->options->seeds;
+    point->marks = (struct study_marks){NAN, NAN, NAN, NAN, NAN, NAN};
+    point->values = arena_array(study->arena, sizeof *point->values, seeds, _Alignof(double));
+    for (size_t r = 0; r < seeds; r++) {
+        for (unsigned m = 0; m < METRIC_COUNT; m++)
+            point->values[r][m] = NAN;
+    }
+}
+
+bool study_play(struct study_player *player, size_t point, struct error *error)
+{
+    struct study *study = player->study;
+    struct playing playing = {.player = player, .point = &study->points[point]};
+    struct error inner = {""};
+    size_t target;
+    if (playing.point->replications > 0 && study_enough(study, playing.point, &target)) {
+        playing.point->done = true;
+        return true;
+    }
+    playing.scenario = study_scenario(study, point, error);
+    if (playing.scenario == NULL)
+        return false;
+    CHECK(playing.scenario->error_count == 0);
+    make_room(study, playing.point);
+    bool good =
+        study->weeks ? play_point_of_weeks(&playing, point, &inner) : play_steps(&playing, &inner);
+    playing.point->done = good;
+    if (playing.scenario != player->held)
+        scenario_destroy(playing.scenario);
+    if (!good && study->vary_count > 0)
+        error_set(error, "%s: %.800s", study_label(study->arena, study, point), inner.text);
+    else if (!good)
+        *error = inner;
+    return good;
+}

@@ -54,7 +54,7 @@ YAML
 
 @test "an interrupted study keeps its points and goes on" {
     scenario
-    "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:30 --seeds 1200 --db i.db >out 2>err &
+    "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --db i.db >out 2>err &
     pid=$!
     for _ in $(seq 100); do
         sleep 0.1
@@ -68,12 +68,12 @@ YAML
     [ ! -e i.db ]
     [ "$(sql i.db.partial "select value from meta where key = 'complete'")" = 0 ]
     done_before=$(sql i.db.partial "select count(*) from study_point")
-    [ "$done_before" -ge 1 ] && [ "$done_before" -lt 30 ]
-    expect 3 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..3h:log:30 --seeds 1200 --db i.db --resume
+    [ "$done_before" -ge 1 ] && [ "$done_before" -lt 60 ]
+    expect 3 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..3h:log:60 --seeds 2000 --db i.db --resume
     said "another study"
-    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:30 --seeds 1200 --db i.db --resume --csv
+    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --db i.db --resume --csv
     mv out resumed
-    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:30 --seeds 1200 --no-db --csv
+    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --no-db --csv
     cmp out resumed
 }
 

@@ -116,12 +116,21 @@ static void add_model(struct text *t, const struct validate_run *r,
     add(t, "}\n");
 }
 
+/* A row's flash3 is FlashAttention-3 or cuDNN, says its vocabulary; the software tells which. */
+static const char *attention_of(const struct validate_run *r,
+                                const struct software_profile *software)
+{
+    bool either = strcmp(r->attention, attention_kernel_names[ATTENTION_FLASH3]) == 0 &&
+                  software->usual_attention == ATTENTION_CUDNN;
+    bool said = *r->attention != '\0' && !either;
+    return said ? r->attention : attention_kernel_names[software->usual_attention];
+}
+
 /* The cluster section is validate_cluster.c's. */
 static void add_training(struct text *t, const struct validate_run *r,
                          const struct software_profile *software)
 {
-    const char *attention =
-        *r->attention != '\0' ? r->attention : attention_kernel_names[software->usual_attention];
+    const char *attention = attention_of(r, software);
     add(t, "training: {sequence: %llu, global_batch: %llu, attention: %s",
         (unsigned long long)r->sequence, (unsigned long long)r->global_batch, attention);
     add_word(t, "precision", r->precision);

@@ -9,7 +9,7 @@
 #include "sim/units.h"
 
 enum {
-    BAR_WIDTH = 20
+    BAR_WIDTH = 16
 };
 /* Less of the wall clock is the rounding of sums. */
 static const double meaningless_ratio = 1e-9;

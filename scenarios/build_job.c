@@ -94,8 +94,12 @@ static void build_run(struct builder *b)
     job->step_noise_sigma = keys.step_noise_sigma;
     job->maintenance_every_s = keys.maintenance_every_s;
     job->maintenance_s = keys.maintenance_s;
+    b->scenario->work_s = keys.work_s;
     check_maintenance(b, mapping, &keys);
-    if (sound && keys.duration_s == 0.0 && keys.steps == 0 && tokens == 0.0)
+    if (keys.work_s > 0.0 && keys.steps > 0)
+        wrong(b, mapping, "work", ": 'steps' is given too; keep one of them");
+    bool ends = keys.duration_s > 0.0 || keys.steps > 0 || keys.work_s > 0.0 || tokens > 0.0;
+    if (sound && !ends)
         wrong(
             b, mapping, "duration",
             " must be given, as in 54d, or run.steps, or training.tokens: when does the run end?");
@@ -109,7 +113,7 @@ static void complete(struct builder *b)
     job->ranks = configuration_ranks(c);
     job->replicas = (uint32_t)c->layout.dp;
     job->tokens_per_step = (double)c->training.global_batch * (double)c->training.sequence;
-    if (job->steps == 0 && c->training.tokens > 0.0)
+    if (job->steps == 0 && b->scenario->work_s == 0.0 && c->training.tokens > 0.0)
         job->steps = (uint64_t)ceil(c->training.tokens / job->tokens_per_step);
     place_replicas(b, job);
     complete_checkpoint(b);

@@ -43,6 +43,7 @@ struct scenario {
     unsigned constant_count;
     bool has_run;        /* a `run:` section: weeks, not one step */
     struct job_spec job; /* with `run:`; scenario_job makes it complete */
+    double work_s;       /* of undisturbed steps, in place of job.steps; 0: not said */
     struct job_storage {
         struct storage_tier tiers[CHECKPOINT_LEVEL_MAX];
         unsigned tier_count;
@@ -73,7 +74,7 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
 void scenario_destroy(struct scenario *scenario);
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
 /* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
- * time of a step, the plan of its checkpoints and an optimal interval. */
+ * time of a step: the steps of its work, the plan of its checkpoints, an optimal interval. */
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
                   struct job_spec *out);
 /* Does this key ("checkpoint.interval") change weeks, but no step of them? */

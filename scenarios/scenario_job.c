@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "models/checkpoint/checkpoint_plan.h"
@@ -10,6 +11,9 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
 {
     const struct job_storage *storage = &scenario->storage;
     *out = scenario->job;
+    if (scenario->work_s > 0.0)
+        out->steps =
+            (uint64_t)ceil(scenario->work_s / condition_step_s(conditions, &condition_ideal));
     struct checkpoint_spec *spec = &out->checkpoint;
     struct checkpoint_request request = {.kind = spec->kind,
                                          .options = &spec->options,

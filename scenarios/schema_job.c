@@ -19,6 +19,8 @@ static const struct param run_params[] = {
     {"steps", PARAM_COUNT, offsetof(struct run_keys, steps), 1, 1e12, READER_AUTO, NULL,
      "Training steps of the work; auto: training.tokens over the tokens of a step, or without end "
      "until the duration is over."},
+    {"work", PARAM_TIME, offsetof(struct run_keys, work_s), 1, TIME_MAX, READER_AUTO, NULL,
+     "The work as the time of its steps on an undisturbed cluster, in place of `steps`."},
     {"strike", PARAM_CHOICE, offsetof(struct run_keys, strike), 0, 0, "always", strike_names,
      "When failures strike: always; only while the job trains or saves; only while it trains."},
     {"step_noise", PARAM_RATIO, offsetof(struct run_keys, step_noise_sigma), 0, 1, "0", NULL,

@@ -7,7 +7,7 @@
 #include "models/storage.h"
 
 struct run_keys {
-    double duration_s;
+    double duration_s, work_s;
     uint64_t steps;
     int strike;
     double step_noise_sigma, maintenance_every_s, maintenance_s;

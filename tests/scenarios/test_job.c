@@ -190,6 +190,7 @@ static const struct bad bad[] = {
     {RUN, "run: {duration: 54}", "5:17: run.duration: '54' has no unit; write one of " TIMES "\n"},
     {RUN, "run: {steps: 0}",
      "5:14: run.steps: 0 is out of range; it goes from 1 to 1000000000000\n"},
+    {RUN, "run: {work: 54d, steps: 5}", "5:13: run.work: 'steps' is given too; keep one of them\n"},
     {RUN, "run: {duration: 54d, strike: never}",
      "5:30: run.strike: unknown choice 'never'; known: always, running, working\n"},
     {RUN, "run: {duration: 54d, maintenance_every: 30d}",

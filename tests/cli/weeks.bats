@@ -1,0 +1,156 @@
+# Weeks of training: what a run tells, stores and exports, and that a trace of it gives it again.
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    cat >weeks.yaml <<'END'
+name: Weeks
+model: {preset: llama3-8b}
+cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 16, fabric: ib-ndr-8x400}
+training: {sequence: 8192, global_batch: 64, attention: flash3}
+layout: {tp: 8, sharding: zero-1, recompute: selective, sequence_parallel: true}
+run: {duration: 20d}
+failures:
+  - {cause: GPU, unit: gpu, mtbf: 200d, in_place: 30%}
+  - {cause: "disk, or its cable", unit: node, law: weibull, shape: 0.7, mtbf: 60d,
+     repair: {mean: 5h, law: lognormal, shape: 1}}
+  - {cause: bug, unit: job, mtbf: 3d, in_place: 100%}
+checkpoint: {policy: async, interval: 10min, storage: host+pfs}
+recovery: {policy: hot-spare, spares: 2, repair: 8h,
+  restart: {detect: {mean: 2min, law: exponential}, communicators: {mean: 20s, sheltered: true}}}
+END
+}
+
+# The value of a key of out.json.
+value() { sql :memory: "select json_extract(readfile('${2:-out.json}'), '\$.$1')"; }
+
+@test "weeks: report, and the same run twice the same bytes" {
+    expect 0 "$ORRERY" run weeks.yaml --db a.db
+    for words in "20.0 d of training" "goodput" "ETTR" "Where the wall clock went" "useful" "lost_work" \
+        "Interruptions by cause" "disk, or its cable" "a spare stands in" "optimum by Young"; do
+        shows "$words"
+    done
+    said "select * from goodput"
+    cp out first
+    expect 0 "$ORRERY" run weeks.yaml --db b.db
+    cmp out first
+    cmp a.db b.db
+    expect 0 "$ORRERY" run weeks.yaml --no-db --seed 2
+    run cmp -s out first
+    [ "$status" -eq 1 ]
+}
+
+@test "weeks: every interruption with -v, lines within 100 columns" {
+    "$ORRERY" run weeks.yaml --db a.db -v >out
+    shows "Every interruption"
+    shows "failures[1].early_factor"
+    count=$(sql a.db "select count(*) from interruption")
+    [ "$(grep -cE '^ +[0-9]+ d [0-9:]{8}  ' out)" -eq "$count" ]
+    LC_ALL=C.UTF-8 grep -nE '^.{101,}$' out && return 1
+    true
+}
+
+@test "weeks: JSON keys; the classes sum to the wall clock, the links to detect and restart" {
+    "$ORRERY" run weeks.yaml --no-db --json >out.json
+    cp out.json out
+    for key in step_time_s wall_s goodput ettr ettr_worst_hour finished steps_completed tokens_completed \
+        failures interruptions interruptions_by_cause checkpoints badput restart_links cost_usd energy_j \
+        checkpoint_interval_s young_interval_s daly_interval_s exact_interval_s job_mtbf_s; do
+        shows "\"$key\":"
+    done
+    [ "$(sql :memory: "select abs(sum(b.value) / json_extract(readfile('out.json'), '\$.wall_s') - 1) < 1e-9
+        from json_each(readfile('out.json'), '\$.badput') b")" = 1 ]
+    [ "$(sql :memory: "select abs(sum(b.value) / (json_extract(readfile('out.json'), '\$.badput.detect') +
+        json_extract(readfile('out.json'), '\$.badput.restart')) - 1) < 1e-9
+        from json_each(readfile('out.json'), '\$.restart_links') b")" = 1 ]
+    [ "$(sql :memory: "select sum(b.value) = json_extract(readfile('out.json'), '\$.interruptions')
+        from json_each(readfile('out.json'), '\$.interruptions_by_cause') b")" = 1 ]
+    [ "$(value wall_s)" = 1728000.0 ]
+}
+
+@test "weeks: the database holds failures, interruptions, checkpoints and classes" {
+    "$ORRERY" run weeks.yaml --db a.db --json >out.json
+    [ "$(sql a.db "select kind from run")" = job ]
+    [ "$(sql a.db "select count(*) from failure")" = "$(value failures)" ]
+    [ "$(sql a.db "select count(*) from interruption")" = "$(value interruptions)" ]
+    [ "$(sql a.db "select count(distinct step) from checkpoint")" -gt 1000 ]
+    [ "$(sql a.db "select abs(sum(seconds) / 1728000.0 - 1) < 1e-9 from badput")" = 1 ]
+    [ "$(sql a.db "select abs(sum(percent) - 100) < 1e-6 from goodput")" = 1 ]
+    [ "$(sql a.db "select class from goodput limit 1")" = useful ]
+    # The links of an interruption are its time until the job ran again.
+    [ "$(sql a.db "select count(*) from interruption where dur is not null and abs(detect_s + diagnose_s + cordon_s +
+        allocate_s + schedule_s + provision_s + start_s + communicators_s + warmup_s + wait_s + load_s - down_s) > 1e-6")" = 0 ]
+    "$ORRERY" run weeks.yaml --db b.db --detail summary >out
+    [ "$(sql b.db "select count(*) from checkpoint")" = 0 ]
+    [ "$(sql b.db "select count(*) from failure")" = "$(value failures)" ]
+}
+
+# The figures of a run without what depends on how its failures are written down.
+figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | grep -vE '(young|daly|exact)_interval_s'; }
+
+@test "weeks: a trace of a run gives the same run" {
+    "$ORRERY" run weeks.yaml --db a.db >out
+    expect 0 "$ORRERY" export a.db --format failures --output t.csv
+    [ "$(wc -l <t.csv)" -eq $(($(sql a.db "select count(*) from failure") + 1)) ]
+    grep -qF '"disk, or its cable"' t.csv
+    figures >drawn
+    figures --set 'failures=[{cause: log, law: trace, trace: t.csv}]' >replayed
+    sort drawn >a
+    sort replayed >b # causes stand in the order in which they first failed
+    diff <(sed 's/,$//' a) <(sed 's/,$//' b)
+    "$ORRERY" run weeks.yaml --db b.db --set 'failures=[{cause: log, law: trace, trace: t.csv}]' >out
+    for table in "failure" "interruption" "checkpoint" "badput"; do
+        sql a.db "select * from $table" >a
+        sql b.db "select * from $table" >b
+        cmp a b
+    done
+    # Another policy meets the same failures.
+    figures --set 'failures=[{cause: log, law: trace, trace: t.csv}]' --set recovery.policy=cold-spare --set recovery.restart.provision=20min >waits
+    run cmp -s replayed waits
+    [ "$status" -eq 1 ]
+}
+
+@test "weeks: what is wrong is refused with line, caret and remedy" {
+    printf 'at,unit_kind,unit,cause,repair\n1h,gpu,999,x,\n' >t.csv
+    expect 3 "$ORRERY" run weeks.yaml --set 'failures=[{cause: log, law: trace, trace: t.csv}]'
+    said "t.csv:2:8: error: unit: there is no gpu 999; they are numbered from 0 to 143"
+    said "      |        ^~~"
+    expect 3 "$ORRERY" run weeks.yaml --set failures[0].mtbf=200
+    said "has no unit; write one of"
+    expect 3 "$ORRERY" run weeks.yaml --set recovery.spares=17
+    said "the pool has at most one for each node"
+    expect 3 "$ORRERY" run weeks.yaml --set checkpoint.interval=0s
+    said "it goes from 1ms"
+    expect 3 "$ORRERY" run weeks.yaml --set failures[1].shape=0
+    said "it goes from 0.1 to 10"
+    expect 3 "$ORRERY" run weeks.yaml --set checkpoint.storage=host+pfz
+    said "did you mean 'pfs'?"
+    expect 3 "$ORRERY" run weeks.yaml --set 'failures=[{preset: rsc-3}]'
+    said "did you mean 'rsc-1'?"
+    expect 3 "$ORRERY" run weeks.yaml --set recovery.replicas_min=17
+    said "the job has 16 replicas (layout.dp), so it goes up to 16"
+    expect 3 "$ORRERY" run weeks.yaml --set run.duration=auto
+    said "when does the run end?"
+    head -c 100000 /dev/urandom >t.csv
+    expect 3 timeout 10 "$ORRERY" run weeks.yaml --set 'failures=[{cause: log, law: trace, trace: t.csv}]'
+    expect 3 timeout 10 "$ORRERY" run weeks.yaml --set 'failures=[{cause: log, law: trace, trace: /dev/zero}]'
+    ! ls ./*.db* 2>/dev/null
+}
+
+@test "weeks: what does not fit is not played; a limit is met; warnings without run" {
+    expect 4 "$ORRERY" run weeks.yaml --set model.preset=llama3-405b
+    shows "Out of memory"
+    [ "$(sql weeks.db "select count(*) from badput")" = 0 ]
+    expect 5 "$ORRERY" run weeks.yaml --max-db 300kB --db limited.db
+    expect 0 "$ORRERY" run "$SCENARIOS/hello-8-gpus.yaml" --no-db --set "failures=[{cause: gpu, mtbf: 5y}]"
+    said "failures has no effect on a single step; add \`run: {duration: 54d}\`"
+    lacks "Where the wall clock went" out
+}
+
+@test "weeks: no failures, no checkpoints, an end by work" {
+    expect 0 "$ORRERY" run weeks.yaml --no-db --set failures=[] --set checkpoint.policy=none \
+        --set checkpoint.storage=auto --set run.duration=auto --set run.steps=1000
+    shows "100.0 % of the tokens without failures and checkpoints"
+    shows "the work of 1,000 steps is done"
+    lacks "Interruptions by cause" out
+}

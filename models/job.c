@@ -54,7 +54,7 @@ bool job_exposed(const struct job *job)
 
 void job_turn_at(struct job *job, double at_s)
 {
-    job->turn_s = fmin(job->turn_s, at_s);
+    job->turn_s = lesser(job->turn_s, at_s);
 }
 
 void job_enter_steps(struct job *job)
@@ -164,7 +164,7 @@ void job_saved(struct job *job)
     }
     job->phase = PHASE_DURABLE;
     job->durable_for = FOR_REST;
-    job->until_s = fmax(job_last_durable_s(job), job->at_s);
+    job->until_s = greater(job_last_durable_s(job), job->at_s);
 }
 
 static void leave(struct job *job)
@@ -204,7 +204,7 @@ static double failure_s(const struct job *job)
     if (!job->failure_comes || !job_exposed(job)) {
         return INFINITY;
     }
-    return job->at_s + fmax(job->failure.at_s - job->exposed_s, 0.0);
+    return job->at_s + greater(job->failure.at_s - job->exposed_s, 0.0);
 }
 
 static void next_maintenance(struct job *job)
@@ -291,7 +291,7 @@ static void play(struct job *job)
             if (job_run_on(job, outside_s)) {
                 continue;
             }
-        } else if (job->until_s <= fmin(outside_s, failure_s(job))) {
+        } else if (job->until_s <= lesser(outside_s, failure_s(job))) {
             leave(job);
             continue;
         }
@@ -317,7 +317,7 @@ static uint64_t interval_of(const struct job_spec *spec, double step_s)
         return checkpoint->interval_steps;
     }
     double steps = ceil(checkpoint->interval_s / step_s * (1.0 - 1e-12));
-    return steps < (double)STEPS_NEVER ? (uint64_t)fmax(steps, 1.0) : STEPS_NEVER;
+    return steps < (double)STEPS_NEVER ? (uint64_t)greater(steps, 1.0) : STEPS_NEVER;
 }
 
 static const struct job_observer nobody;
@@ -335,6 +335,7 @@ static void set_up(struct job *job)
         job->noise = random_create(job->arena, job->seed, 0, "step noise");
     }
     job_nodes_create(job);
+    job_chain_create(job);
     job_shelves_create(job);
     if (spec->duration_s > 0.0) {
         job_push(job, spec->duration_s, OUTSIDE_END, 0, 0);

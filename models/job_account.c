@@ -42,7 +42,7 @@ double job_share(const struct job *job)
 void job_spend_steps(struct job *job, double begin_s, double end_s, double steps)
 {
     double whole = end_s - begin_s, noise = job->noisy_step_s / job->step_s;
-    double useful = fmin(steps * job->ideal_step_s * noise * job_share(job), whole);
+    double useful = lesser(steps * job->ideal_step_s * noise * job_share(job), whole);
     job->now.useful_s += useful;
     job->now.degraded_s += whole - useful;
     tell_span(job, begin_s, begin_s + useful, BADPUT_useful);

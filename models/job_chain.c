@@ -22,26 +22,37 @@ double job_uniform(const struct job *job, enum draw draw, uint64_t number)
     return ((double)(hash >> 12) + 0.5) * 0x1p-52;
 }
 
-static double draw_s(const struct job *job, const struct duration *law, enum draw draw)
+static bool is_fixed(const struct duration *law)
 {
-    return law->law == DURATION_FIXED || law->mean_s == 0.0
-               ? law->mean_s
-               : duration_quantile_s(law, job_uniform(job, draw, job->chains));
+    return law->law == DURATION_FIXED || law->mean_s == 0.0;
+}
+
+void job_chain_create(struct job *job)
+{
+    const struct restart_spec *restart = &job->spec->recovery.restart;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        const struct duration *law = &restart->links[link];
+        double each_s = link == LINK_COMMUNICATORS ? restart->communicators_per_rank_s : 0.0;
+        job->grown_s[link] = each_s * (double)job->spec->ranks;
+        job->fixed_link_s[link] = is_fixed(law) ? law->mean_s + job->grown_s[link] : -1.0;
+    }
 }
 
 /* Of the chain at hand; the watchdog that notices may be that of the cause. */
-double job_link_s(const struct job *job, unsigned link)
+static double link_s(const struct job *job, unsigned link)
 {
-    const struct restart_spec *restart = &job->spec->recovery.restart;
-    const struct duration *law = &restart->links[link];
-    if (link == LINK_DETECT && job->spec->causes[job->told.cause].detect.mean_s >= 0.0) {
-        law = &job->spec->causes[job->told.cause].detect;
+    const struct duration *own = &job->spec->causes[job->told.cause].detect;
+    const struct duration *law = &job->spec->recovery.restart.links[link];
+    if (link == LINK_DETECT && own->mean_s >= 0.0) {
+        law = own;
+    } else if (job->fixed_link_s[link] >= 0.0) {
+        return job->fixed_link_s[link];
     }
-    double s = draw_s(job, law, (enum draw)link);
-    if (link == LINK_COMMUNICATORS) {
-        s += restart->communicators_per_rank_s * (double)job->spec->ranks;
+    if (is_fixed(law)) {
+        return law->mean_s;
     }
-    return s;
+    return duration_quantile_s(law, job_uniform(job, (enum draw)link, job->chains)) +
+           job->grown_s[link];
 }
 
 bool job_chain_exposed(const struct job *job)
@@ -139,7 +150,7 @@ static void enter(struct job *job)
                     return;
                 }
             } while (!readable(job));
-        } else if (job->links[place] && stands(job, PHASE_LINK, job_link_s(job, (unsigned)place))) {
+        } else if (job->links[place] && stands(job, PHASE_LINK, link_s(job, (unsigned)place))) {
             return;
         }
     }
@@ -170,7 +181,7 @@ double job_replica_chain_s(struct job *job)
     job->chains++;
     double sum_s = 0.0;
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
-        double s = job->links[link] ? job_link_s(job, link) : 0.0;
+        double s = job->links[link] ? link_s(job, link) : 0.0;
         job->told.links_s[link] += s;
         sum_s += s;
     }

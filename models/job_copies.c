@@ -11,15 +11,32 @@
 #include "models/job_state.h"
 #include "sim/check.h"
 
+/* Copies before the newest are asked for only where one may be unreadable or tainted; a failure
+ * that takes the newest of a level takes them all. */
+static bool falls_back(const struct job_spec *spec)
+{
+    bool corrupts = spec->checkpoint.corrupt_ratio > 0.0;
+    for (uint32_t i = 0; i < spec->cause_count; i++) {
+        corrupts |= spec->causes[i].effect == EFFECT_CORRUPT;
+    }
+    return corrupts;
+}
+
+static uint64_t ring(const struct job *job, uint64_t index)
+{
+    return index < job->keep ? index : index - job->keep;
+}
+
 void job_shelves_create(struct job *job)
 {
     const struct checkpoint_spec *checkpoint = &job->spec->checkpoint;
     double written_s = 0.0;
+    job->keep = falls_back(job->spec) ? checkpoint->keep : 1;
     for (unsigned level = 0; level < checkpoint->plan.level_count; level++) {
         const struct checkpoint_level *of = &checkpoint->plan.levels[level];
         struct shelf *shelf = &job->shelves[level];
-        shelf->copies = ARENA_ARRAY(job->arena, struct copy, checkpoint->keep);
-        shelf->write_s = fmax(of->persist_s - written_s, 0.0);
+        shelf->copies = ARENA_ARRAY(job->arena, struct copy, job->keep);
+        shelf->write_s = greater(of->persist_s - written_s, 0.0);
         shelf->loss_ratio = 1.0 - 1.0 / of->slowdown_ratio;
         job->slows |= shelf->loss_ratio > 0.0 && shelf->write_s > 0.0;
         written_s += shelf->write_s;
@@ -34,19 +51,18 @@ bool job_saves_level(const struct job *job, unsigned level, uint64_t save)
 static struct copy *newest(const struct job *job, unsigned level)
 {
     const struct shelf *shelf = &job->shelves[level];
-    uint64_t keep = job->spec->checkpoint.keep;
-    return shelf->count == 0 ? NULL : &shelf->copies[(shelf->first + shelf->count - 1) % keep];
+    return shelf->count == 0 ? NULL : &shelf->copies[ring(job, shelf->first + shelf->count - 1)];
 }
 
-static void push(struct job *job, unsigned level, const struct copy *copy)
+void job_shelf_push(struct job *job, unsigned level, const struct copy *copy)
 {
     struct shelf *shelf = &job->shelves[level];
-    uint64_t keep = job->spec->checkpoint.keep;
-    if (shelf->count == keep) {
-        shelf->first = (shelf->first + 1) % keep;
+    if (shelf->count == job->keep) {
+        shelf->first = ring(job, shelf->first + 1);
         shelf->count--;
     }
-    shelf->copies[(shelf->first + shelf->count++) % keep] = *copy;
+    shelf->copies[ring(job, shelf->first + shelf->count++)] = *copy;
+    job->result->checkpoints++;
 }
 
 static void commit(struct job *job, unsigned level)
@@ -54,8 +70,7 @@ static void commit(struct job *job, unsigned level)
     struct shelf *shelf = &job->shelves[level];
     const struct copy *copy = &shelf->pending;
     shelf->is_pending = false;
-    push(job, level, copy);
-    job->result->checkpoints++;
+    job_shelf_push(job, level, copy);
     if (job->observer->saves != NULL) {
         struct saved saved = {copy->durable_s, copy->stall_s, copy->reached.steps, level};
         job->observer->saves(job->observer->context, &saved);
@@ -89,7 +104,7 @@ double job_last_durable_s(const struct job *job)
     double last = -INFINITY;
     for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
         if (job->shelves[level].is_pending) {
-            last = fmax(last, job->shelves[level].pending.durable_s);
+            last = greater(last, job->shelves[level].pending.durable_s);
         }
     }
     return last;

@@ -200,5 +200,6 @@ void job_condition(struct job *job)
             job->step_s = condition_step_s(job->conditions, &condition);
         }
     }
+    job_leap_prepare(job);
     job_new_origin(job);
 }

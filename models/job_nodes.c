@@ -54,7 +54,7 @@ void job_nodes_create(struct job *job)
 static double fleet_time(struct job *job, double at_s)
 {
     double exposed_s = job->exposed_s + (job_exposed(job) ? at_s - job->at_s : 0.0);
-    job->fleet_s = fmax(job->fleet_s, exposed_s);
+    job->fleet_s = greater(job->fleet_s, exposed_s);
     job->failure_known = false;
     return job->fleet_s;
 }

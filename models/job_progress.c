@@ -41,16 +41,16 @@ static double speed_at(const struct job *job, double t_s, double *until_s)
          level++) {
         if (is_written(job, level, t_s)) {
             speed -= job->shelves[level].loss_ratio;
-            *until_s = fmin(*until_s, job->shelves[level].pending.durable_s);
+            *until_s = lesser(*until_s, job->shelves[level].pending.durable_s);
         }
     }
-    return fmax(speed, 0.0);
+    return greater(speed, 0.0);
 }
 
 /* When `work_s` of work at full speed, begun at `from_s`, is done. */
 double job_after_work(const struct job *job, double from_s, double work_s)
 {
-    for (;;) {
+    while (job->slows) {
         double until_s, speed = speed_at(job, from_s, &until_s);
         if (isinf(until_s)) {
             return from_s + work_s;
@@ -61,6 +61,7 @@ double job_after_work(const struct job *job, double from_s, double work_s)
         work_s -= (until_s - from_s) * speed;
         from_s = until_s;
     }
+    return from_s + work_s;
 }
 
 /* Work at full speed that is done from `from_s` to `to_s`. */
@@ -69,7 +70,7 @@ static double work_until(const struct job *job, double from_s, double to_s)
     double work_s = 0.0;
     while (from_s < to_s) {
         double until_s, speed = speed_at(job, from_s, &until_s);
-        double end_s = fmin(until_s, to_s);
+        double end_s = lesser(until_s, to_s);
         work_s += (end_s - from_s) * speed;
         from_s = end_s;
     }
@@ -105,7 +106,7 @@ static uint64_t steps_by(const struct job *job, uint64_t most, double stop_s)
         return most;
     }
     double steps = work_until(job, job->origin_s, stop_s) / job->noisy_step_s;
-    uint64_t all = (uint64_t)fmax(steps, 0.0), done = 0;
+    uint64_t all = (uint64_t)greater(steps, 0.0), done = 0;
     if (all > job->origin_steps) {
         done = all - job->origin_steps;
     }
@@ -160,7 +161,7 @@ static double levels_free_s(const struct job *job, bool all_levels)
     for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
         if (job->shelves[level].is_pending &&
             (all_levels || job_saves_level(job, level, job->saves + 1))) {
-            free_s = fmax(free_s, job->shelves[level].pending.durable_s);
+            free_s = greater(free_s, job->shelves[level].pending.durable_s);
         }
     }
     return free_s;
@@ -236,7 +237,7 @@ static double running_stop_s(const struct job *job, double wall_stop_s)
     if (!job->failure_comes) {
         return wall_stop_s;
     }
-    return fmin(wall_stop_s, job->at_s + (job->failure.at_s - job->exposed_s));
+    return lesser(wall_stop_s, job->at_s + (job->failure.at_s - job->exposed_s));
 }
 
 bool job_run_on(struct job *job, double wall_stop_s)
@@ -252,5 +253,5 @@ bool job_run_on(struct job *job, double wall_stop_s)
 double job_part_of_step(const struct job *job, double at_s)
 {
     double done_s = work_until(job, job->origin_s, at_s);
-    return fmin(fmax(done_s / job->noisy_step_s - (double)job->origin_steps, 0.0), 1.0);
+    return lesser(greater(done_s / job->noisy_step_s - (double)job->origin_steps, 0.0), 1.0);
 }

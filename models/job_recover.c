@@ -275,7 +275,7 @@ void job_strike(struct job *job, double at_s)
 {
     struct fleet_event event = job->failure;
     fleet_take(job->fleet, &event);
-    job->fleet_s = fmax(job->fleet_s, event.at_s); /* the clocks differ by rounding */
+    job->fleet_s = greater(job->fleet_s, event.at_s); /* the clocks differ by rounding */
     job->failure_known = false;
     tell_failure(job, &event, at_s);
     if (job->spec->causes[event.cause].effect == EFFECT_STOP) {

@@ -45,7 +45,7 @@ struct copy {                   /* one checkpoint on one level */
     double began_s, durable_s, stall_s;
 };
 struct shelf {           /* the copies of one level */
-    struct copy *copies; /* ring of spec->checkpoint.keep */
+    struct copy *copies; /* ring of job.keep */
     uint64_t first, count;
     struct copy pending; /* being written */
     bool is_pending;
@@ -134,21 +134,27 @@ struct job {
     bool stopping, last_save; /* the save at hand is for a planned stop, for the end */
     struct random_stream *noise;
     struct shelf shelves[CHECKPOINT_LEVEL_MAX];
+    uint64_t keep;  /* copies of each level that can matter */
     bool slows;     /* some level slows steps */
     double stall_s; /* of the save at hand */
+    /* Segments without a failure, see job_leap.c. */
+    double segment_s, all_stalls_s, all_slowed_s;
+    bool same_each_time;
 
     /* Recovery. */
     struct interruption told;
     bool interrupted; /* `told` is being filled */
     bool links[RESTART_LINK_COUNT];
-    unsigned place;        /* in the chain, see job_chain.c */
-    uint64_t chains;       /* begun so far: key of their draws */
-    uint64_t loads;        /* tried in this chain */
-    unsigned load_level;   /* UINT_MAX: from the start */
-    double loaded_began_s; /* when the save of that copy began */
-    bool waits;            /* for nodes */
-    bool alone;            /* the last decision: replicas come back by themselves */
-    bool strikes_again;    /* the wrong node was blamed: the fault is still there */
+    double grown_s[RESTART_LINK_COUNT];      /* with the ranks */
+    double fixed_link_s[RESTART_LINK_COUNT]; /* < 0: drawn */
+    unsigned place;                          /* in the chain, see job_chain.c */
+    uint64_t chains;                         /* begun so far: key of their draws */
+    uint64_t loads;                          /* tried in this chain */
+    unsigned load_level;                     /* UINT_MAX: from the start */
+    double loaded_began_s;                   /* when the save of that copy began */
+    bool waits;                              /* for nodes */
+    bool alone;         /* the last decision: replicas come back by themselves */
+    bool strikes_again; /* the wrong node was blamed: the fault is still there */
     struct fleet_event again;
 
     /* Nodes. */
@@ -168,6 +174,17 @@ struct job {
     struct fault *faults;
     uint32_t fault_count, fault_size;
 };
+
+/* Inline, which fmin and fmax of the C library are not; nothing here is NAN. */
+static inline double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 /* job.c */
 void job_enter_steps(struct job *job);
@@ -195,10 +212,12 @@ bool job_save_exposed(const struct job *job);
 double job_part_of_step(const struct job *job, double at_s);
 
 /* job_leap.c: many segments at once. */
+void job_leap_prepare(struct job *job);
 void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s);
 
 /* job_copies.c: checkpoints kept. */
 void job_shelves_create(struct job *job);
+void job_shelf_push(struct job *job, unsigned level, const struct copy *copy);
 bool job_saves_level(const struct job *job, unsigned level, uint64_t save);
 void job_settle(struct job *job, double now_s);
 double job_last_durable_s(const struct job *job);
@@ -214,6 +233,7 @@ void job_strike_again(struct job *job);
 bool job_replace(struct job *job, const struct fleet_event *event);
 
 /* job_chain.c: from there to running. */
+void job_chain_create(struct job *job);
 void job_chain_begin(struct job *job);
 void job_chain_go_on(struct job *job);
 void job_chain_spend(struct job *job, double end_s);

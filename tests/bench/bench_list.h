@@ -28,6 +28,10 @@
       "failures of 54 days, 16,384 GPUs, 18 causes", "failures", 5e6) \
     X(bench_fleet, 1, bench_copy, 0, \
       "the same, units that age", "failures", 1e6) \
+    X(bench_job, 0, bench_copy, 0, \
+      "54 days of 405B on 16,384 GPUs, text to result", "runs", 1 / 0.05) \
+    X(bench_job, 1000, bench_copy, 0, \
+      "54 days of 16,384 GPUs, step known", "replications", 10e3) \
     X(bench_store, 1e6, bench_copy, 0, "timeline into SQLite, 1e6 rows", "rows", 2e6)
 /* clang-format on */
 

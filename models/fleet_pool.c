@@ -72,9 +72,8 @@ static uint32_t pools_carriers(struct fleet_pools *pools, const struct members *
 
 static double pool_first_s(const struct fleet_pool *pool, double u)
 {
-    const struct failure_cause *cause = pool->cause;
-    return (cause->new_units ? cause->kind->life_s : cause->kind->residual_s)(&cause->options,
-                                                                              cause->mtbf_s, u);
+    bool new_units = pool->cause->new_units;
+    return new_units ? duration_quantile_s(&pool->life, u) : duration_residual_s(&pool->life, u);
 }
 
 /* Goes on to the next order statistic. */
@@ -101,6 +100,7 @@ void pools_add(struct fleet_pools *pools, const struct job_spec *spec,
     struct fleet_pool *pool = &pools->pools[pools->pool_count++];
     *pool = (struct fleet_pool){
         .cause = cause,
+        .life = cause->kind->life(&cause->options, cause->mtbf_s),
         .carriers = carriers,
         .units_each = units_each,
         .life_key = random_key(key, "life"),
@@ -205,12 +205,11 @@ bool pools_next(struct fleet_pools *pools, uint32_t index, double limit_s, struc
 void pools_take(struct fleet_pools *pools, uint32_t index)
 {
     struct fleet_pool *pool = &pools->pools[index];
-    const struct failure_cause *cause = pool->cause;
     CHECK(pool->heap.count > 0);
     struct fleet_life life = pool->heap.lives[0];
     life.generation++;
     double u = random_at(pool->life_key, (uint64_t)life.generation << 32 | life.unit);
-    life.own_s += cause->kind->life_s(&cause->options, cause->mtbf_s, u);
+    life.own_s += duration_quantile_s(&pool->life, u);
     life.due_s = life.own_s + still_s(pools, pool, life.unit);
     fleet_heap_replace(&pool->heap, life);
 }

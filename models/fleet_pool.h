@@ -25,7 +25,8 @@ struct fleet_carriers {
 };
 struct fleet_pool {
     const struct failure_cause *cause;
-    uint32_t carriers; /* index */
+    struct duration life; /* of a unit, by the cause's law */
+    uint32_t carriers;    /* index */
     uint32_t units_each;
     uint64_t life_key, order_key, pick_key;
     uint32_t unit_count, failed_count; /* of the job's first nodes: all, and drawn */

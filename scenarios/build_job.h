@@ -4,6 +4,7 @@
 #ifndef ORRERY_SCENARIOS_BUILD_JOB_H
 #define ORRERY_SCENARIOS_BUILD_JOB_H
 
+#include "scenarios/cause_list.h"
 #include "scenarios/schema_job.h"
 #include "scenarios/section.h"
 
@@ -16,13 +17,6 @@ void build_checkpoint(struct builder *b);    /* build_checkpoint.c */
 void complete_checkpoint(struct builder *b); /* what follows from a sound configuration */
 /* Moments of a cause that replays a trace: build_trace.c. Adds one cause for each that the file
  * names; `like` says what else is known of them. */
-struct cause_list {
-    struct failure_cause *rows;
-    struct mark *marks; /* of their names */
-    unsigned count, capacity;
-};
-void cause_list_add(struct builder *b, struct cause_list *list, const struct failure_cause *cause,
-                    struct mark mark);
 void build_trace(struct builder *b, const struct value *item, const char *path,
                  const struct failure_keys *keys, const struct failure_cause *like,
                  struct cause_list *list);

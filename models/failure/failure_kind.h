@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "models/duration.h"
 #include "sim/error.h"
 #include "sim/param.h"
 
@@ -18,11 +19,11 @@ struct failure_kind {
     bool (*check)(const struct kind_options *options, struct error *error);
     /* Failures come from a list of moments, not from a law (see failure_cause.trace). */
     bool replays;
-    /* The rate of a unit does not depend on its age: life_s and residual_s are not asked. */
+    /* The rate of a unit does not depend on its age: `life` is not asked. */
     bool memoryless;
-    /* Life of a new unit, and what is left of one met at a random moment: quantiles at `u`. */
-    double (*life_s)(const struct kind_options *options, double mtbf_s, double u);
-    double (*residual_s)(const struct kind_options *options, double mtbf_s, double u);
+    /* The law of the life of a unit; the fleet asks for lives of new units, and for what is left of
+     * those met at a random moment. */
+    struct duration (*life)(const struct kind_options *options, double mtbf_s);
     /* Lemons: a share of the nodes whose units of this cause fail `factor` times as often (0, 1
      * where there are none). NULL: none. The mtbf is that of the other nodes. */
     void (*lemons)(const struct kind_options *options, double *share_ratio, double *factor);

@@ -1,6 +1,5 @@
 /* Life of the gamma law with shape k: for a whole k, the sum of k exponential stages (damage that
  * must strike k times). */
-#include "models/duration.h"
 #include "models/failure/failure_kind.h"
 
 enum {
@@ -16,23 +15,10 @@ static struct duration life(const struct kind_options *given, double mtbf_s)
     return (struct duration){DURATION_GAMMA, mtbf_s, given->value[SHAPE]};
 }
 
-static double life_s(const struct kind_options *given, double mtbf_s, double u)
-{
-    struct duration law = life(given, mtbf_s);
-    return duration_quantile_s(&law, u);
-}
-
-static double residual_s(const struct kind_options *given, double mtbf_s, double u)
-{
-    struct duration law = life(given, mtbf_s);
-    return duration_residual_s(&law, u);
-}
-
 const struct failure_kind failure_gamma = {
     .name = "gamma",
     .doc = "Wear by stages: for a whole shape k, a unit fails at the k-th blow.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .life_s = life_s,
-    .residual_s = residual_s,
+    .life = life,
 };

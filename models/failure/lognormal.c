@@ -1,6 +1,5 @@
 /* The logarithm of a life is normal with standard deviation sigma; the rate rises, then falls. Fits
  * times between failures of HPC systems beside Weibull (Schroeder and Gibson, DSN 2006). */
-#include "models/duration.h"
 #include "models/failure/failure_kind.h"
 
 enum {
@@ -16,23 +15,10 @@ static struct duration life(const struct kind_options *given, double mtbf_s)
     return (struct duration){DURATION_LOGNORMAL, mtbf_s, given->value[SHAPE]};
 }
 
-static double life_s(const struct kind_options *given, double mtbf_s, double u)
-{
-    struct duration law = life(given, mtbf_s);
-    return duration_quantile_s(&law, u);
-}
-
-static double residual_s(const struct kind_options *given, double mtbf_s, double u)
-{
-    struct duration law = life(given, mtbf_s);
-    return duration_residual_s(&law, u);
-}
-
 const struct failure_kind failure_lognormal = {
     .name = "lognormal",
     .doc = "The logarithm of a life is normal: the rate rises at first, then falls.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .life_s = life_s,
-    .residual_s = residual_s,
+    .life = life,
 };

@@ -1,6 +1,5 @@
 /* Life T with P(T > t) = exp(-(t/c)^k), c = mtbf / Gamma(1 + 1/k). Node failures of LANL have k of
  * 0.7 to 0.8 (Schroeder and Gibson, DSN 2006); K20X boards that corroded had 2.64 (Titan). */
-#include "models/duration.h"
 #include "models/failure/failure_kind.h"
 
 enum {
@@ -16,23 +15,10 @@ static struct duration life(const struct kind_options *given, double mtbf_s)
     return (struct duration){DURATION_WEIBULL, mtbf_s, given->value[SHAPE]};
 }
 
-static double life_s(const struct kind_options *given, double mtbf_s, double u)
-{
-    struct duration law = life(given, mtbf_s);
-    return duration_quantile_s(&law, u);
-}
-
-static double residual_s(const struct kind_options *given, double mtbf_s, double u)
-{
-    struct duration law = life(given, mtbf_s);
-    return duration_residual_s(&law, u);
-}
-
 const struct failure_kind failure_weibull = {
     .name = "weibull",
     .doc = "A rate that falls (shape < 1, early deaths) or rises (shape > 1, wear) with age.",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .life_s = life_s,
-    .residual_s = residual_s,
+    .life = life,
 };

@@ -67,12 +67,11 @@ static void test_rows(void **state)
     (void)state;
     for (unsigned k = 0; k < failure_kind_count; k++) {
         const struct failure_kind *kind = failure_kinds[k];
-        bool ages = kind->life_s && kind->residual_s;
+        bool ages = kind->life != NULL;
         assert_ptr_equal(failure_find(kind->name), kind);
         assert_null(strchr(kind->name, '_'));
         assert_true(strlen(kind->doc) > 20 && kind->doc[strlen(kind->doc) - 1] == '.');
         assert_int_equal(kind->memoryless + kind->replays + ages, 1);
-        assert_true(!kind->life_s == !kind->residual_s);
         if (kind->lemons || kind->hit_ratio)
             assert_true(kind->memoryless);
         assert_true(kind->option_count <= KIND_OPTION_MAX);
@@ -94,18 +93,19 @@ static void test_lives(void **state)
     (void)state;
     for (unsigned k = 0; k < failure_kind_count; k++) {
         const struct failure_kind *kind = failure_kinds[k];
-        for (unsigned edge = 0; kind->life_s && edge < 3; edge++) {
+        for (unsigned edge = 0; kind->life && edge < 3; edge++) {
             const struct param *shape = &kind->options[0];
             struct kind_options given = {{edge == 0   ? shape->minimum
                                           : edge == 1 ? shape->maximum
                                                       : written(shape->fallback)}};
+            struct duration law = kind->life(&given, 5.0), doubled = kind->life(&given, 10.0);
             double life = 0.0, left = 0.0, mean = 0.0;
             for (double u = 1e-6; u < 1.0; u += 1e-3) {
-                double next = kind->life_s(&given, 5.0, u);
-                double next_left = kind->residual_s(&given, 5.0, u);
+                double next = duration_quantile_s(&law, u);
+                double next_left = duration_residual_s(&law, u);
                 assert_true((next > life || u < 0.1) && next >= life && next_left > left);
-                assert_true(kind->life_s(&given, 10.0, u) == 2.0 * next);
-                assert_true(kind->residual_s(&given, 10.0, u) == 2.0 * next_left);
+                assert_true(duration_quantile_s(&doubled, u) == 2.0 * next);
+                assert_true(duration_residual_s(&doubled, u) == 2.0 * next_left);
                 life = next;
                 left = next_left;
                 mean += 1e-3 * life;
@@ -344,7 +344,7 @@ static void check_ages(const struct failure_kind *kind, int unit)
 {
     static double lives[GPUS * ALL][UNIT_ROOM];
     static uint32_t known[GPUS * ALL], met[GPUS * ALL];
-    if (!kind->life_s)
+    if (!kind->life)
         return;
     struct arena *arena = arena_create();
     memset(known, 0, sizeof known);

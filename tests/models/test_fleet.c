@@ -152,16 +152,17 @@ static double brute_force(const struct failure_cause *cause, uint32_t units, uin
                           struct random_stream *stream)
 {
     double due[64];
+    struct duration life = cause->kind->life(&cause->options, cause->mtbf_s);
     for (uint32_t i = 0; i < units; i++)
-        due[i] = (cause->new_units ? cause->kind->life_s : cause->kind->residual_s)(
-            &cause->options, cause->mtbf_s, random_uniform(stream));
+        due[i] = (cause->new_units ? duration_quantile_s
+                                   : duration_residual_s)(&life, random_uniform(stream));
     for (;; nth--) {
         uint32_t first = 0;
         for (uint32_t i = 1; i < units; i++)
             first = due[i] < due[first] ? i : first;
         if (nth == 1)
             return due[first];
-        due[first] += cause->kind->life_s(&cause->options, cause->mtbf_s, random_uniform(stream));
+        due[first] += duration_quantile_s(&life, random_uniform(stream));
     }
 }
 

@@ -80,8 +80,8 @@ static void print(const struct doctor *d, FILE *out)
         const struct json_finding *f = &d->findings[i];
         fprintf(out, "  %-5s %-18s %s\n", f->good ? "ok" : "BAD", f->what, f->text);
     }
-    fputs("  can   run, check and explain the memory of one training step; export it\n"
-          "  not   in this version: plans, studies, weeks with failures, replay, import\n",
+    fputs("  can   run a training step, or weeks with failures; check, memory, study, export\n"
+          "  not   in this version: plans, replay, import\n",
           out);
 }
 

@@ -15,10 +15,19 @@ static void *grow(struct arena *arena, void *items, size_t count, size_t size)
     return more;
 }
 
+static bool room(struct job_record *r, size_t count)
+{
+    r->cut = r->cut || count == JOB_RECORD_MAX;
+    return count < JOB_RECORD_MAX;
+}
+
 static void note_failure(void *context, const struct fleet_event *event, double at_s,
                          double repair_s)
 {
     struct job_record *r = context;
+    if (!room(r, r->failure_count)) {
+        return;
+    }
     r->failures = grow(r->arena, r->failures, r->failure_count, sizeof *r->failures);
     r->failures[r->failure_count++] =
         (struct job_failure){at_s, event->at_s, repair_s, event->cause, event->unit, event->node};
@@ -27,15 +36,21 @@ static void note_failure(void *context, const struct fleet_event *event, double 
 static void note_interruption(void *context, const struct interruption *one)
 {
     struct job_record *r = context;
+    r->stops[one->cause]++;
+    if (!room(r, r->interruption_count)) {
+        return;
+    }
     r->interruptions =
         grow(r->arena, r->interruptions, r->interruption_count, sizeof *r->interruptions);
     r->interruptions[r->interruption_count++] = *one;
-    r->stops[one->cause]++;
 }
 
 static void note_save(void *context, const struct saved *saved)
 {
     struct job_record *r = context;
+    if (!room(r, r->save_count)) {
+        return;
+    }
     r->saves = grow(r->arena, r->saves, r->save_count, sizeof *r->saves);
     r->saves[r->save_count++] = *saved;
 }

@@ -9,6 +9,9 @@
 #include "models/job.h"
 #include "scenarios/scenario.h"
 
+enum {
+    JOB_RECORD_MAX = 1 << 20 /* of each kind of event; what comes after is counted, not kept */
+};
 struct job_failure {
     double at_s, exposed_s, repair_s; /* wall clock; the fleet's clock; 0: a restart mends it */
     uint32_t cause, unit, node;       /* node UINT32_MAX: none */
@@ -22,6 +25,7 @@ struct job_record {
     struct interruption *interruptions; /* in the order in which they ended */
     struct saved *saves;
     size_t failure_count, interruption_count, save_count;
+    bool cut;               /* more came than are kept */
     uint64_t *stops;        /* interruptions by cause */
     double mean_stall_s;    /* of a checkpoint, over the levels that are not saved each time */
     unsigned step_variants; /* conditions that were simulated */

@@ -181,6 +181,10 @@ void report_job(const struct session *s, const struct scenario *scenario,
     print_price(s, &r->result);
     print_badput(s, &r->result);
     report_story(s, r, all);
+    if (r->cut) {
+        fprintf(s->out, "\nonly the first %s failures, interruptions and checkpoints are kept\n",
+                format_count(JOB_RECORD_MAX).s);
+    }
     fprintf(s->out, "\n%s%u condition%s of the step simulated%s\n", session_dim(s),
             r->step_variants, r->step_variants == 1 ? "" : "s", session_plain(s));
 }

@@ -6,6 +6,9 @@
 #include "models/layout.h"
 #include "scenarios/build_parts.h"
 
+/* More failures than the longest log holds; past them mtbf lacks a unit. */
+#define FAILURES_MAX 1e7
+
 /* Nodes with ranks are numbered without gaps, packed or scattered; what is behind them stays out of
  * the job. */
 static uint32_t nodes_used(const struct configuration *c)
@@ -105,6 +108,19 @@ static void build_run(struct builder *b)
             " must be given, as in 54d, or run.steps, or training.tokens: when does the run end?");
 }
 
+/* A run meets failures one by one. */
+static void check_failure_count(struct builder *b)
+{
+    const struct job_spec *job = &b->scenario->job;
+    double count = job->duration_s / job->checkpoint.job_mtbf_s;
+    const struct value *failures = value_find(b->root, schema_section(SECTION_FAILURES)->path);
+    if (failures && count > FAILURES_MAX)
+        problems_error(b->problems, failures->key_mark,
+                       "failures: by their rates %.3g in run.duration, one each %.3g s; at most "
+                       "%.0e can be played: check the units of mtbf",
+                       count, job->checkpoint.job_mtbf_s, FAILURES_MAX);
+}
+
 /* The rest, which follows from a sound scenario. */
 static void complete(struct builder *b)
 {
@@ -118,6 +134,7 @@ static void complete(struct builder *b)
     place_replicas(b, job);
     complete_checkpoint(b);
     job->checkpoint.job_mtbf_s = fleet_job_mtbf_s(job);
+    check_failure_count(b);
 }
 
 static void warn_idle(struct builder *b, enum section section)

@@ -41,6 +41,16 @@ static const char *const bases[] = {
     "fabric: ib-ndr-8x400}\n"
     "training: {sequence: 64, global_batch: 16}\n"
     "layout: {sharding: fsdp}\nsoftware: fsdp\n",
+    "model: {layers: 2, hidden: 64, heads: 4, vocabulary: 512}\n"
+    "cluster: {gpu: h100-80gb-sxm, node: {name: dgx-h100, gpus: 2}, nodes: 8, "
+    "fabric: {kind: fat_tree, nic: 400Gb/s}}\n"
+    "training: {sequence: 64, global_batch: 16}\nlayout: {tp: 2}\n"
+    "run: {duration: 20h}\n"
+    "failures: [{cause: a, mtbf: 5d, in_place: 50%}, {cause: b, unit: domain, domain_nodes: 2, "
+    "mtbf: 7d}, {cause: c, unit: node, mtbf: 4d, effect: slow, slow: 50%, slow_time: 1h}, "
+    "{cause: d, mtbf: 10d, effect: corrupt, detect: 2h}]\n"
+    "checkpoint: {policy: async, interval: 10min, keep: 5}\n"
+    "recovery: {policy: elastic-shrink, spares: 1, repair: 2h}\n",
 };
 
 struct bytes {
@@ -146,7 +156,7 @@ static const char *draw_set(struct bytes *bytes)
 {
     const char *path;
     unsigned index = take(bytes) << 8;
-    const struct param *row = find_row(bytes->arena, (index | take(bytes)) & 0x1FF, &path);
+    const struct param *row = find_row(bytes->arena, (index | take(bytes)) & 0x3FF, &path);
     if (row == NULL || bytes->left == 0)
         return NULL;
     const char *dot = *path ? "." : "";

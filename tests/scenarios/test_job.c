@@ -261,6 +261,9 @@ static const struct bad bad[] = {
      "6:42: failures[0].trace: only `law: trace` reads one\n"},
     {FAILURES, "failures: [{cause: gpu, mtbf: 5y, rows: x}]",
      "6:41: failures[0].rows: of a trace, but none is given\n"},
+    {FAILURES, "failures: [{cause: gpu, mtbf: 1s}]",
+     "6:1: failures: by their rates 1.49e+08 in run.duration, one each 0.0312 s; at most 1e+07 can "
+     "be played: check the units of mtbf\n"},
     /* checkpoint and storage */
     {CHECKPOINT, "checkpoint: {policy: sync, interval: 0s, storage: disk}",
      "7:38: checkpoint.interval: 0s is out of range; it goes from 1ms to 100y\n"},

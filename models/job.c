@@ -336,6 +336,7 @@ static void set_up(struct job *job)
     }
     job_nodes_create(job);
     job_chain_create(job);
+    job_window_create(job);
     job_shelves_create(job);
     if (spec->duration_s > 0.0) {
         job_push(job, spec->duration_s, OUTSIDE_END, 0, 0);
@@ -352,6 +353,7 @@ static void wind_up(struct job *job)
         job_tell_interruption(job, -1.0);
     }
     out->wall_s = job->at_s;
+    out->ettr_worst_hour = job_worst_hour(job, job->at_s);
     if (job->spec->duration_s > job->at_s) {
         out->wall_s = job->spec->duration_s;
         job_spend(job, job->at_s, out->wall_s, BADPUT_idle);
@@ -365,7 +367,7 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
 {
     struct arena_mark mark = arena_mark(arena);
     struct job *job = ARENA_NEW(arena, struct job);
-    *out = (struct job_result){.ettr_worst_hour = NAN};
+    *out = (struct job_result){0};
     *job = (struct job){.spec = spec,
                         .conditions = conditions,
                         .arena = arena,

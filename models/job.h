@@ -73,7 +73,9 @@ struct job_result {
     double tokens_completed;
     uint64_t failures, interruptions, checkpoints, spares_taken, rollbacks_past_corrupt;
     double goodput, ettr;
-    double ettr_worst_hour;    /* lowest sliding one-hour share of useful + degraded; NAN: < 1 h */
+    /* Lowest share of useful + degraded in any one hour; NAN: the run is shorter, or its spans are
+     * not observed. */
+    double ettr_worst_hour;
     double cost_usd, energy_j; /* NAN: prices or power not known */
     bool finished;             /* the work was done */
 };

@@ -22,6 +22,7 @@ static void tell_span(const struct job *job, double begin_s, double end_s, enum 
 void job_spend(struct job *job, double begin_s, double end_s, enum badput_class of)
 {
     job->result->badput_s[of] += end_s - begin_s;
+    job_window_idle(job, begin_s, end_s);
     tell_span(job, begin_s, end_s, of);
 }
 

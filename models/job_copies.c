@@ -170,6 +170,7 @@ void job_roll_back(struct job *job, double now_s, int scope, double taint_s)
     job_settle(job, now_s);
     drop_lost(job, scope, taint_s);
     go_back(job);
+    job_window_lost(job, job->loaded_began_s, now_s);
 }
 
 /* The copy at hand could not be read. */
@@ -179,6 +180,7 @@ void job_drop_loaded(struct job *job)
     job->shelves[job->load_level].count--;
     job->result->rollbacks_past_corrupt++;
     go_back(job);
+    job_window_lost(job, job->loaded_began_s, job->at_s);
 }
 
 double job_load_s(const struct job *job)

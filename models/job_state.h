@@ -109,6 +109,7 @@ struct job {
     const struct job_observer *observer;
     uint64_t *by_cause;
     struct job_result *result;
+    struct job_window *window; /* NULL: nobody asks */
 
     /* The clock stands at the last boundary (of a step, a save, a link): events of the outside fall
      * between two. Exposed time runs while failures can strike. */
@@ -260,6 +261,12 @@ void job_replicas_return(struct job *job);
 void job_push(struct job *job, double at_s, enum outside_kind kind, uint32_t id, uint64_t version);
 void job_pop(struct job *job, struct outside_event *out);
 double job_next_outside_s(const struct job *job);
+
+/* job_window.c: the worst hour. */
+void job_window_create(struct job *job);
+void job_window_idle(struct job *job, double begin_s, double end_s);
+void job_window_lost(struct job *job, double since_s, double now_s);
+double job_worst_hour(const struct job *job, double run_s);
 
 /* job_faults.c: slow units and silent corruption. */
 void job_fault_begin(struct job *job, const struct fleet_event *event, double at_s);

@@ -463,6 +463,43 @@ static void test_maintenance(void **state)
     job_case_free(&job);
 }
 
+static void ignore_span(void *context, double begin_s, double end_s, enum badput_class of)
+{
+    (void)context;
+    (void)begin_s;
+    (void)end_s;
+    (void)of;
+}
+
+/* Steps of 10 minutes, saved each hour for 3 minutes. A failure at 2 h loses the work since 63 min
+ * (its save began at 60); running again at 2 h 20 min. The hour before that has nothing kept; with
+ * the failure just after the second save (2 h 6 min is its end) 20 minutes of a chain and the stall
+ * before it are what it misses. */
+static void test_worst_hour(void **state)
+{
+    (void)state;
+    static const struct {
+        double at_min, kept_min;
+    } cases[] = {{120, 0}, {126, 60 - 20 - 3}, {0, 60 - 3}};
+    const struct job_observer observer = {.span = ignore_span};
+    for (unsigned i = 0; i < 3; i++) {
+        struct job_case job;
+        struct job_result out;
+        struct trace_event event = {.at_s = cases[i].at_min * 60.0};
+        job_case_make(&job, 6 * 3600.0, 600.0);
+        job_case_save(&job, 3600.0, 180.0, 0.0);
+        job.spec.recovery.restart.links[LINK_START].mean_s = 1200.0;
+        job_case_trace(&job, &event, event.at_s > 0.0 ? 1 : 0, UNIT_JOB);
+        struct job_spec spec = job.spec;
+        spec.causes = job.causes;
+        job_run(&spec, job.conditions, 1, false, &observer, NULL, &out);
+        near(out.ettr_worst_hour, cases[i].kept_min / 60.0);
+        job_run(&spec, job.conditions, 1, false, NULL, NULL, &out);
+        assert_true(isnan(out.ettr_worst_hour));
+        job_case_free(&job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_replica_level), cmocka_unit_test(test_elastic_minimum),
         cmocka_unit_test(test_slow_unit),     cmocka_unit_test(test_silent_corruption),
         cmocka_unit_test(test_wrong_blame),   cmocka_unit_test(test_maintenance),
+        cmocka_unit_test(test_worst_hour),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

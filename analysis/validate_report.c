@@ -200,6 +200,8 @@ static void print_scales(const struct validation *v, const struct scores *scores
     for (unsigned i = 0; i < scales.source_count; i++)
         print_scale(scales.sources[i].name, &scales.sources[i], out);
     print_scale("all", &scales.all, out);
+    if (!isnan(scales.within))
+        fprintf(out, "Spearman within sources, by their rows: %.2f\n", scales.within);
 }
 
 void validate_report(const struct validation *v, const struct scores *scores, size_t worst,

@@ -88,11 +88,18 @@ static struct scale scale_of(struct arena *arena, const struct validation *v, co
 void scale_rows(struct arena *arena, const struct validation *v, const struct scores *scores,
                 struct scales *out)
 {
+    double sum = 0.0, weight = 0.0;
     *out = (struct scales){ARENA_ARRAY(arena, struct scale, scores->source_count + 1), 0,
-                           scale_of(arena, v, NULL)};
+                           scale_of(arena, v, NULL), NAN};
     for (unsigned i = 0; i < scores->source_count; i++) {
         struct scale s = scale_of(arena, v, scores->sources[i].name);
         if (s.count > 0)
             out->sources[out->source_count++] = s;
+        if (!isnan(s.spearman)) {
+            sum += s.spearman * (double)s.count;
+            weight += (double)s.count;
+        }
     }
+    if (weight > 0.0)
+        out->within = sum / weight;
 }

@@ -23,6 +23,8 @@ struct scales {
     struct scale *sources; /* those with rows, in the order in which they appear */
     unsigned source_count;
     struct scale all; /* count 0: the file tells no GPUs */
+    double within;    /* mean rank correlation of the sources, by their rows: small machines of one
+                         source are not set against large ones of another; NAN of none */
 };
 void scale_rows(struct arena *arena, const struct validation *v, const struct scores *scores,
                 struct scales *out);

@@ -192,8 +192,8 @@ static void draw_scale(const struct picture *p, const struct scales *scales)
         draw_bins(&plot, &scales->sources[i], plot_colour(source_index(p, name)));
     }
     draw_bins(&plot, &scales->all, "#000000");
-    snprintf(title, sizeof title, "rank correlation of |error| and GPUs: %.2f",
-             scales->all.spearman);
+    snprintf(title, sizeof title, "rank correlation of |error| and GPUs in a source: %.2f",
+             scales->within);
     plot_text(p->out, plot.left + plot.width - 8.0, plot.top + plot.height - 10.0, "end", title);
 }
 

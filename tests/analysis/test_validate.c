@@ -111,6 +111,7 @@ static void test_errors_by_machine(void **state)
     near(s.all.spearman, 1.0);
     assert_int_equal(s.sources[0].count, 3);
     assert_true(isnan(s.sources[1].spearman));
+    near(s.within, 1.0);
     arena_destroy(w.arena);
 }
 

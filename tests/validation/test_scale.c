@@ -12,12 +12,10 @@
 #include "analysis/validate_scale.h"
 #include "sim/pool.h"
 
-/* Rank correlation of |error| with GPUs, all rows and one source alone, and how much more the
- * larger third may err than the smaller in the median. Sources of few rows are not judged alone. */
-#define POOLED_MAX 0.25
-#define SOURCE_MAX 0.6
-#define THIRDS_MAX 0.02
-#define SOURCE_LEAST 20
+/* Rank correlation of |error| with GPUs within a source, and how much more the larger third of all
+ * rows may err than the smaller in the median. */
+#define WITHIN_MAX 0.2
+#define THIRDS_MAX 0.03
 
 static bool grows(struct arena *arena, const struct validation *v)
 {
@@ -25,16 +23,10 @@ static bool grows(struct arena *arena, const struct validation *v)
     struct scales scales;
     score_rows(arena, v, &scores);
     scale_rows(arena, v, &scores, &scales);
-    bool grown = !(scales.all.spearman <= POOLED_MAX) ||
-                 !(scales.all.large - scales.all.small <= THIRDS_MAX);
-    print_message("all: %zu rows, rank correlation %.3f, thirds %.3f and %.3f\n", scales.all.count,
-                  scales.all.spearman, scales.all.small, scales.all.large);
-    for (unsigned i = 0; i < scales.source_count; i++) {
-        const struct scale *s = &scales.sources[i];
-        print_message("%s: %zu rows, %.3f\n", s->name, s->count, s->spearman);
-        grown = grown || (s->count >= SOURCE_LEAST && s->spearman > SOURCE_MAX);
-    }
-    return grown;
+    print_message("%zu rows, rank correlation %.3f, within sources %.3f, thirds %.3f and %.3f\n",
+                  scales.all.count, scales.all.spearman, scales.within, scales.all.small,
+                  scales.all.large);
+    return !(scales.within <= WITHIN_MAX) || !(scales.all.large - scales.all.small <= THIRDS_MAX);
 }
 
 /* 3 % more with each doubling of the GPUs. */

@@ -9,51 +9,14 @@
 
 #include <cmocka.h>
 
-#include "job_case.h"
+#include "job_daly.h"
 #include "sim/units.h"
 
 enum {
     REPLICATIONS = 10000
 };
-struct row {
-    double work, tau, delta, restart, mtbf; /* hours */
-    double expected[3];                     /* by enum strike */
-};
-/* The printed values; the functions below give all their digits. */
-static const struct row rows[] = {
-    {100, 1, 0.05, 0.1, 10, {111.823270, 111.817716, 111.222627}},
-    {500, 2, 1.0 / 12, 1.0 / 6, 24, {547.899164, 547.886013, 545.878633}},
-    {168, 0.5, 1.0 / 60, 1.0 / 6, 3.0931, {199.401168, 199.121887, 197.765961}},
-    {100, 1, 0.05, 5, 10, {182.530938, 166.065916, 162.756377}},
-};
-enum {
-    ROWS = sizeof rows / sizeof *rows
-};
-
-static double segment(const struct row *row, int strike)
-{
-    double m = row->mtbf, r = row->restart, s = row->tau + row->delta;
-    switch (strike) {
-    case STRIKE_ALWAYS:
-        return m * exp(r / m) * expm1(s / m);
-    case STRIKE_RUNNING:
-        return (m + r) * expm1(s / m);
-    default:
-        return row->delta + (m + r) * expm1(row->tau / m);
-    }
-}
-
-static void make(struct job_case *job, const struct row *row, int strike)
-{
-    job_case_make(job, row->work * HOUR, row->tau * HOUR / 4.0);
-    job_case_save(job, row->tau * HOUR, row->delta * HOUR, 0.0);
-    job_case_fail(job, row->mtbf * HOUR);
-    job->spec.strike = strike;
-    job->spec.recovery.restart.links[LINK_START].mean_s = row->restart * HOUR;
-}
-
 /* Var of one segment, failures striking all (reliability.md). */
-static double segment_variance(const struct row *row)
+static double segment_variance(const struct daly_row *row)
 {
     double m = row->mtbf, r = row->restart, s = row->tau + row->delta, k = expm1(s / m);
     double attempt = m - s / k, recovery = m * expm1(r / m);
@@ -74,12 +37,13 @@ static void check_mean(const struct job_sample *sample, double expected_s)
 static void test_expected_times(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < ROWS; i++) {
+    for (unsigned i = 0; i < DALY_ROWS; i++) {
         for (int strike = STRIKE_ALWAYS; strike <= STRIKE_WORKING; strike++) {
             struct job_case job;
-            double expected = rows[i].work / rows[i].tau * segment(&rows[i], strike);
-            assert_true(fabs(expected - rows[i].expected[strike]) < 1e-6);
-            make(&job, &rows[i], strike);
+            double expected =
+                daly_rows[i].work / daly_rows[i].tau * job_daly_segment(&daly_rows[i], strike);
+            assert_true(fabs(expected - daly_rows[i].expected[strike]) < 1e-6);
+            job_daly_make(&job, &daly_rows[i], strike);
             struct job_sample sample = job_case_sample(&job, 1 + 100000 * i, REPLICATIONS);
             check_mean(&sample, expected * HOUR);
             job_case_free(&job);
@@ -91,10 +55,10 @@ static void test_expected_times(void **state)
 static void test_sheltered_downtime(void **state)
 {
     (void)state;
-    const struct row *row = &rows[0];
+    const struct daly_row *row = &daly_rows[0];
     const double m = row->mtbf, d = 0.5;
     struct job_case job;
-    make(&job, row, STRIKE_ALWAYS);
+    job_daly_make(&job, row, STRIKE_ALWAYS);
     job.spec.recovery.restart.links[LINK_DETECT].mean_s = d * HOUR;
     job.spec.recovery.restart.sheltered[LINK_DETECT] = true;
     double expected =
@@ -110,12 +74,12 @@ static void test_sheltered_downtime(void **state)
 static void test_variance(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < ROWS; i++) {
+    for (unsigned i = 0; i < DALY_ROWS; i++) {
         struct job_case job;
-        make(&job, &rows[i], STRIKE_ALWAYS);
+        job_daly_make(&job, &daly_rows[i], STRIKE_ALWAYS);
         struct job_sample sample = job_case_sample(&job, 31 + 100000 * i, REPLICATIONS);
-        double segments = rows[i].work / rows[i].tau;
-        double ratio = sample.variance / (segments * segment_variance(&rows[i]) * HOUR * HOUR);
+        double segments = daly_rows[i].work / daly_rows[i].tau;
+        double ratio = sample.variance / (segments * segment_variance(&daly_rows[i]) * HOUR * HOUR);
         double width = 3.0 * sqrt((2.0 + 2.0) / (REPLICATIONS - 1));
         if (fabs(ratio - 1.0) > width) {
             fail_msg("row %u: variance %.4f of the exact one, +- %.4f allowed", i, ratio, width);
@@ -270,13 +234,14 @@ static void test_renewal_of_one(void **state)
 /* Productive share of a job that fails each m hours: closed form and simulation. */
 static double ettr(double m, double tau, double delta, double restart, double *simulated)
 {
-    struct row row = {.work = 400 * tau, .tau = tau, .delta = delta, .restart = restart, .mtbf = m};
+    struct daly_row row = {
+        .work = 400 * tau, .tau = tau, .delta = delta, .restart = restart, .mtbf = m};
     struct job_case job;
-    make(&job, &row, STRIKE_ALWAYS);
+    job_daly_make(&job, &row, STRIKE_ALWAYS);
     struct job_sample sample = job_case_sample(&job, 17, 4000);
     job_case_free(&job);
     *simulated = row.work * HOUR / sample.mean;
-    return tau / segment(&row, STRIKE_ALWAYS);
+    return tau / job_daly_segment(&row, STRIKE_ALWAYS);
 }
 
 /* Meta RSC-1 (Kokolis et al., HPCA 2025): 6.50 failures per 1000 node-days, nodes of 8 GPUs. The

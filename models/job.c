@@ -99,7 +99,7 @@ static void stop_as_planned(struct job *job)
     job->told = (struct interruption){.level = UINT_MAX};
     job->waits = false;
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
-        job->links[link] = link >= LINK_SCHEDULE;
+        job->links[link] = link >= LINK_SCHEDULE && link != LINK_PROVISION;
     }
     restart |= rejoin;
     restart |= mitigate && job_mitigate(job);
@@ -130,8 +130,8 @@ static void turn(struct job *job)
     if (job->spec->checkpoint.plan.level_count == 0) {
         job->plans &= PLAN_MAINTENANCE;
     }
-    if (job->plans == 0) {
-        return;
+    if (job->plans == 0 || job->now.progress >= job->target) {
+        return; /* also where only the last save is left to do */
     }
     if (job->spec->checkpoint.plan.level_count == 0 || job_is_saved(job)) {
         stop_as_planned(job);
@@ -207,12 +207,16 @@ static double failure_s(const struct job *job)
     return job->at_s + greater(job->failure.at_s - job->exposed_s, 0.0);
 }
 
+double job_maintenance_s(const struct job *job)
+{
+    double every_s = job->spec->maintenance_every_s;
+    return every_s > 0.0 ? (double)job->maintenances * every_s : INFINITY;
+}
+
 static void next_maintenance(struct job *job)
 {
-    if (job->spec->maintenance_every_s > 0.0) {
-        double next_s = (double)++job->maintenances * job->spec->maintenance_every_s;
-        job_push(job, next_s, OUTSIDE_MAINTENANCE, 0, 0);
-    }
+    job->maintenances++;
+    job_push(job, job_maintenance_s(job), OUTSIDE_MAINTENANCE, 0, 0);
 }
 
 static void repaired(struct job *job, uint32_t node, double at_s)
@@ -265,9 +269,12 @@ static void outside(struct job *job)
         }
         break;
     case OUTSIDE_MAINTENANCE:
+        next_maintenance(job);
+        if (job->phase == PHASE_MAINTENANCE && job->at_s == event.at_s) {
+            break; /* this is it */
+        }
         job->plans |= PLAN_MAINTENANCE;
         job_turn_at(job, event.at_s);
-        next_maintenance(job);
         break;
     case OUTSIDE_END:
         out_of_time(job, event.at_s);

@@ -41,7 +41,7 @@ void job_chain_create(struct job *job)
 /* Of the chain at hand; the watchdog that notices may be that of the cause. */
 static double link_s(const struct job *job, unsigned link)
 {
-    const struct duration *own = &job->spec->causes[job->told.cause].detect;
+    const struct duration *own = &job->spec->causes[job->cause].detect;
     const struct duration *law = &job->spec->recovery.restart.links[link];
     if (link == LINK_DETECT && own->mean_s >= 0.0) {
         law = own;

@@ -111,8 +111,9 @@ double job_last_durable_s(const struct job *job)
 }
 
 /* All that was reached stands on the safest level. */
-bool job_is_saved(const struct job *job)
+bool job_is_saved(struct job *job)
 {
+    job_settle(job, job->at_s);
     unsigned levels = job->spec->checkpoint.plan.level_count;
     const struct copy *copy = levels == 0 ? NULL : newest(job, levels - 1);
     return copy != NULL && copy->reached.progress == job->now.progress;

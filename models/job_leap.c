@@ -118,6 +118,11 @@ void job_leap_prepare(struct job *job)
     }
 }
 
+static double begins_s(const struct leap *leap, uint64_t saves)
+{
+    return leap->first_s + running_s(leap, saves) + sum_over(leap, saves - 1, true);
+}
+
 /* What was reached when save number `save` from here began, and when that was. */
 static struct copy copy_of(const struct leap *leap, uint64_t save)
 {
@@ -131,7 +136,7 @@ static struct copy copy_of(const struct leap *leap, uint64_t save)
                                     job->now.steps + steps, job->now.useful_s + useful_s,
                                     job->now.degraded_s + (whole_s - useful_s)}};
     copy.save = job->saves + save;
-    copy.began_s = leap->first_s + run_s + sum_over(leap, save - 1, true);
+    copy.began_s = begins_s(leap, save);
     copy.stall_s = sum_over(leap, save, true) - sum_over(leap, save - 1, true);
     return copy;
 }
@@ -197,6 +202,8 @@ void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s)
     }
     uint64_t limit = saves_before_end(job);
     if (limit > 1) {
-        go(job, &leap, saves_by(&leap, limit, wall_s, exposed_s));
+        uint64_t saves = saves_by(&leap, limit, wall_s, exposed_s);
+        saves -= begins_s(&leap, saves) >= job_maintenance_s(job); /* left to the planned stop */
+        go(job, &leap, saves);
     }
 }

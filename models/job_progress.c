@@ -209,7 +209,8 @@ void job_begin_save(struct job *job, bool all_levels)
     job->until_s = job->at_s + job->stall_s;
 }
 
-/* One boundary of the running job: true when it was passed. */
+/* One boundary of the running job: true when it was passed. A planned stop that is due there saves
+ * all levels, so the save that is due there too is left to it. */
 static bool pass(struct job *job, double stop_s)
 {
     uint64_t finish = steps_to_finish(job), save = steps_to_save(job);
@@ -226,7 +227,9 @@ static bool pass(struct job *job, double stop_s)
     }
     if (steps == finish) {
         job_end_of_work(job);
-    } else if (steps == save) {
+    } else if (steps == save && job->at_s >= job_maintenance_s(job)) {
+        return false;
+    } else if (steps == save && job->at_s < job->turn_s) {
         job_begin_save(job, false);
     }
     return true;

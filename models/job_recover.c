@@ -153,22 +153,6 @@ static void carry_out(struct job *job, const struct fleet_event *event, bool har
     job_take_spares(job, decision->nodes_taken, at_s);
 }
 
-static void begin_telling(struct job *job, const struct fleet_event *event, double at_s)
-{
-    if (job->interrupted) {
-        job->told.strikes++;
-        return;
-    }
-    job->interrupted = true;
-    job->result->interruptions++;
-    job->told = (struct interruption){.at_s = at_s,
-                                      .cause = event->cause,
-                                      .node = event->node,
-                                      .unit = event->unit,
-                                      .step = job->now.steps,
-                                      .level = UINT_MAX};
-}
-
 /* The phase at hand ends where the failure struck. */
 static void break_off(struct job *job, double at_s)
 {
@@ -191,6 +175,29 @@ static void break_off(struct job *job, double at_s)
         job_chain_spend(job, at_s);
         break;
     }
+    if (job->striking) {
+        job->exposed_s = job->fleet_s; /* the clocks differ by rounding */
+    }
+}
+
+static void begin_telling(struct job *job, const struct fleet_event *event, double at_s)
+{
+    job->cause = event->cause;
+    if (job->interrupted) {
+        job->told.strikes++;
+        return;
+    }
+    if (!is_running(job)) {
+        break_off(job, at_s); /* a planned restart: what it took so far is not of this failure */
+    }
+    job->interrupted = true;
+    job->result->interruptions++;
+    job->told = (struct interruption){.at_s = at_s,
+                                      .cause = event->cause,
+                                      .node = event->node,
+                                      .unit = event->unit,
+                                      .step = job->now.steps,
+                                      .level = UINT_MAX};
 }
 
 static void stop(struct job *job, int scope, double taint_s)
@@ -275,14 +282,16 @@ void job_strike(struct job *job, double at_s)
 {
     struct fleet_event event = job->failure;
     fleet_take(job->fleet, &event);
-    job->fleet_s = greater(job->fleet_s, event.at_s); /* the clocks differ by rounding */
+    job->fleet_s = greater(job->fleet_s, event.at_s);
     job->failure_known = false;
     tell_failure(job, &event, at_s);
-    if (job->spec->causes[event.cause].effect == EFFECT_STOP) {
-        job_stop_for(job, &event, at_s, INFINITY);
-    } else {
+    if (job->spec->causes[event.cause].effect != EFFECT_STOP) {
         job_fault_begin(job, &event, at_s);
+        return;
     }
+    job->striking = true;
+    job_stop_for(job, &event, at_s, INFINITY);
+    job->striking = false;
 }
 
 /* Slow parts that were found are replaced, the job being saved: true where it has to restart. */

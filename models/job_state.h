@@ -119,6 +119,7 @@ struct job {
     struct fleet_event failure;
     bool failure_known, failure_comes; /* `failure` was asked for; there is one */
     double fleet_s;                    /* the last exposed time that the fleet was told */
+    bool striking;                     /* `failure` happens now: its time is fleet_s */
 
     /* Running. Steps i = 1, 2, ... since `origin_s` end at after_work(origin_s, i * step_s). */
     double origin_s, step_s, ideal_step_s, noisy_step_s;
@@ -145,6 +146,7 @@ struct job {
     /* Recovery. */
     struct interruption told;
     bool interrupted; /* `told` is being filled */
+    uint32_t cause;   /* of the failure that began the chain at hand */
     bool links[RESTART_LINK_COUNT];
     double grown_s[RESTART_LINK_COUNT];      /* with the ranks */
     double fixed_link_s[RESTART_LINK_COUNT]; /* < 0: drawn */
@@ -191,8 +193,9 @@ static inline double greater(double a, double b)
 void job_enter_steps(struct job *job);
 void job_end_of_work(struct job *job);
 void job_saved(struct job *job);
-bool job_exposed(const struct job *job);        /* failures strike the phase at hand */
-void job_turn_at(struct job *job, double at_s); /* something changes at the next boundary */
+bool job_exposed(const struct job *job);         /* failures strike the phase at hand */
+void job_turn_at(struct job *job, double at_s);  /* something changes at the next boundary */
+double job_maintenance_s(const struct job *job); /* when the next one is due */
 
 /* job_account.c: classes of time. */
 void job_spend(struct job *job, double begin_s, double end_s, enum badput_class of);
@@ -225,7 +228,7 @@ double job_last_durable_s(const struct job *job);
 void job_roll_back(struct job *job, double now_s, int scope, double taint_s);
 void job_drop_loaded(struct job *job);
 double job_load_s(const struct job *job);
-bool job_is_saved(const struct job *job);
+bool job_is_saved(struct job *job);
 
 /* job_recover.c: from a failure to a decision. */
 void job_strike(struct job *job, double at_s);

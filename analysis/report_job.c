@@ -25,13 +25,12 @@ static void print_kept(const struct session *s, const struct job_record *r)
     fprintf(s->out, "  wall clock   %s%s%s, of which %s useful\n", session_bold(s),
             format_time(result->wall_s).s, session_plain(s),
             format_time(result->badput_s[BADPUT_useful]).s);
-    fprintf(s->out, "  kept         %s steps, %s tokens",
-            format_count((uint64_t)result->steps_completed).s,
-            format_quantity(result->tokens_completed).s);
+    fprintf(s->out, "  kept         %s ", format_count((uint64_t)result->steps_completed).s);
     if (r->spec.steps > 0) {
-        fprintf(s->out, "; the work of %s steps is %s", format_count(r->spec.steps).s,
-                result->finished ? "done" : "not done");
+        fprintf(s->out, "of the work's %s ", format_count(r->spec.steps).s);
     }
+    fprintf(s->out, "steps, %s tokens%s", format_quantity(result->tokens_completed).s,
+            result->finished ? "; the work is done" : "");
     fprintf(s->out, "\n  goodput      %s%s%s of the tokens without failures and checkpoints\n",
             session_bold(s), format_percent(result->goodput).s, session_plain(s));
     fprintf(s->out, "  ETTR         %s of the wall clock was productive",

@@ -151,6 +151,7 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     expect 0 "$ORRERY" run weeks.yaml --no-db --set failures=[] --set checkpoint.policy=none \
         --set checkpoint.storage=auto --set run.duration=auto --set run.steps=1000
     shows "100.0 % of the tokens without failures and checkpoints"
-    shows "the work of 1,000 steps is done"
+    shows "of the work's 1,000 steps"
+    shows "the work is done"
     lacks "Interruptions by cause" out
 }

@@ -60,7 +60,9 @@ static bool able(const struct software_profile *profile, const struct validate_r
 {
     bool fused = *run->attention != '\0' &&
                  strcmp(run->attention, attention_kernel_names[ATTENTION_MATH]) != 0;
+    bool selective = strcmp(run->recompute, recompute_names[RECOMPUTE_SELECTIVE]) == 0;
     return (!run->sequence_parallel || profile->sequence_parallelism) &&
+           (!selective || profile->selective_recompute) &&
            (!fused || profile->usual_attention != ATTENTION_MATH);
 }
 

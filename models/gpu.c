@@ -6,6 +6,7 @@
  * streams. Nothing here is fitted but what struct gpu_spec carries. */
 #include "models/gpu.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 #include "sim/check.h"
@@ -230,6 +231,16 @@ double kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *sou
         break;
     }
     return time_s + gpu->kernel_start_s * kernel->launches;
+}
+
+/* Expected largest of n draws from a normal distribution (Blom, Statistical Estimates and
+ * Transformed Beta-Variables, 1958): the quantile at (n - 3/8) / (n + 1/4). */
+double gpu_slowest_excess_ratio(const struct gpu_spec *gpu, uint64_t count)
+{
+    double n = (double)count;
+    if (count <= 1)
+        return 0.0;
+    return gpu->speed_spread_ratio * gsl_cdf_ugaussian_Pinv((n - 0.375) / (n + 0.25));
 }
 
 double kernel_peak_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)

@@ -48,6 +48,7 @@ struct gpu_spec {
     double gemm_operand_passes; /* through shared memory, of an operand element of a tile */
     double gemm_k_half;         /* k at which the k-loop ramp costs half */
     double kernel_start_s;      /* start, first loads and tail of a kernel on the GPU */
+    double speed_spread_ratio;  /* standard deviation of the speed of equal cards */
     struct attention_curve attention_forward[ATTENTION_KERNEL_COUNT][2]; /* [kernel][causal] */
     struct attention_curve attention_backward[ATTENTION_KERNEL_COUNT][2];
     /* Time for the same FLOPs over that at head size 128, where the curves are given. At 64
@@ -89,6 +90,9 @@ struct kernel kernel_attention(const char *name, enum attention_kernel which, en
 struct kernel kernel_memory(const char *name, double bytes, double launches);
 
 /* Has the card curves for this kernel? (Unfused attention needs none.) */
+/* How much longer the slowest of `count` cards takes than the mean one, in the mean: ranks that
+ * meet in every step go at its pace. 0 for one card. */
+double gpu_slowest_excess_ratio(const struct gpu_spec *gpu, uint64_t count);
 bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which);
 
 /* The door of calibration: measured times, asked before the structural model. */

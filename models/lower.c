@@ -271,6 +271,7 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
         memory_handed_over(s);
     }
     s->pipeline.waits.count = s->joining.count = 0;
+    s->joined = false;
     s->pipeline.extra_host_s = s->extra_host_s;
     pipeline_send(&s->pipeline, pass, next, made);
     s->extra_host_s = s->pipeline.extra_host_s;
@@ -292,6 +293,7 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     memory_setup(&s);
     struct program *program = program_end(s.w);
     program->interference_ratio = l->c->software.interference_ratio;
+    program->join_ratio = l->c->software.tp_overlap_cost_ratio;
     program->interfering = 1u << STREAM_DP | 1u << STREAM_GATHER | 1u << STREAM_REPLICATE;
     *streams |= s.streams & ~(1u << STREAM_COMPUTE | 1u << STREAM_COPY);
     return program;

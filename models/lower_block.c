@@ -237,7 +237,8 @@ uint32_t stage_op(struct stage *s, struct op op)
     op.layer = s->layer;
     op.chunk = s->chunk;
     if (op.kind == OP_COMPUTE) {
-        op.flags |= s->flags;
+        op.flags |= (uint8_t)(s->flags | (s->joined ? OP_JOIN : 0));
+        s->joined = false;
     }
     s->streams |= 1u << op.stream;
     uint32_t index = program_op(s->w, op);
@@ -295,6 +296,7 @@ uint32_t stage_kernel(struct stage *s, const struct kernel *kernel, enum phase p
 
 static void join_beside(struct stage *s)
 {
+    s->joined = s->joining.count > 0;
     for (unsigned i = 0; i < s->joining.count; i++) {
         waits_add(&s->pipeline.waits, s->joining.op[i]);
     }

@@ -339,6 +339,7 @@ static void update(struct stage *s, double elements)
         double held = stage_elements(s, l->sharding->shards_gradients ? l->shards : 1);
         bytes += held * l->kept_bytes;
     }
+    bytes += elements * l->c->software.optimizer_extra_bytes;
     struct kernel kernel = kernel_memory("optimizer update", bytes, 1.0);
     stage_kernel(s, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
     memory_update(s);

@@ -98,6 +98,7 @@ struct stage {
     struct program_writer *w;
     struct pipeline pipeline; /* its waits are those of the next compute op */
     struct waits joining;     /* transfers beside the next compute; the one after waits */
+    bool joined;              /* the next compute op is that one */
     uint32_t stage, last;     /* last compute op */
     uint32_t streams;
     double extra_host_s; /* added to the next op */

@@ -257,6 +257,9 @@ static const char *row_problem(const struct program *p)
     if (!(p->interference_ratio >= 0.0 && p->interference_ratio < 1.0)) {
         return "the interference ratio is not in [0, 1)";
     }
+    if (!(p->join_ratio >= 0.0 && isfinite(p->join_ratio))) {
+        return "the join ratio is below zero";
+    }
     return NULL;
 }
 

@@ -56,7 +56,8 @@ extern const char *const phase_names[PHASE_COUNT];
 
 enum op_flag {
     OP_HOST_SYNC = 1, /* the host waits until this op has finished before it issues the next */
-    OP_SENSITIVE = 2  /* compute that may run beside interfering communication: see interference */
+    OP_SENSITIVE = 2, /* compute that may run beside interfering communication: see interference */
+    OP_JOIN = 4       /* compute that waits for transfers which ran beside the compute before it */
 };
 #define OP_NONE 0u
 
@@ -104,6 +105,7 @@ struct program {
     uint32_t stage;            /* pipeline stage, for labels */
     uint32_t interfering;      /* bit set of streams whose activity slows sensitive compute */
     double interference_ratio; /* share of compute speed lost meanwhile, in [0, 1) */
+    double join_ratio;         /* OP_JOIN takes this x the time that both ran longer; >= 0 */
 };
 
 /* A writer's tool: grows arrays in `arena`, finds equal rows again. */

@@ -87,6 +87,9 @@ const struct param software_params[] = {
     {"backward_regather", PARAM_FLAG, AT(backward_regather), 0, 0, "false", NULL,
      "With sequence parallelism the input of a linear layer is gathered again in the backward "
      "pass, not kept."},
+    {"tp_overlap_cost", PARAM_RATIO, AT(tp_overlap_cost_ratio), 0, 0.99, "0", NULL,
+     "Time lost for each second in which tensor- or context-parallel traffic runs beside compute: "
+     "both slow each other down."},
     {"tp_exposed_host", PARAM_TIME, AT(tp_exposed_host_s), 0, HOST_MAX, "0s", NULL,
      "Host synchronisation for each tensor-parallel collective."},
     {"tp_pipeline_host", PARAM_TIME, AT(tp_pipeline_host_s), 0, HOST_MAX, "0s", NULL,
@@ -95,6 +98,8 @@ const struct param software_params[] = {
     {"tp_interference", PARAM_RATIO, AT(tp_interference_ratio), 0, 0.99, "0", NULL,
      "Share of compute speed lost with tensor parallelism whose collectives run beside the "
      "products that they serve."},
+    {"pxn", PARAM_FLAG, AT(pxn), 0, 0, "true", NULL,
+     "NCCL reaches the NIC of another GPU over NVLink (2.12 and later); false: through the CPUs."},
     {"overlap_gradients", PARAM_FLAG, AT(overlap_gradients), 0, 0, "true", NULL,
      "Gradient buckets are reduced during the last backward pass."},
     {"overlap_parameters", PARAM_FLAG, AT(overlap_parameters), 0, 0, "false", NULL,
@@ -144,6 +149,9 @@ const struct param software_params[] = {
     {"workspace", PARAM_BYTES, AT(workspace_bytes), 0, PETA, "32MiB", NULL,
      "Workspace of the GEMM library, allocated at its first use; PyTorch gives cuBLAS 32 MiB on "
      "Hopper."},
+    {"optimizer_extra_bytes", PARAM_RATIO, AT(optimizer_extra_bytes), 0, 1000, "0", NULL,
+     "HBM bytes for each updated parameter that kernels beside the update move: gradients scaled, "
+     "cast, checked and clipped, weights copied."},
     {"clip_gradients", PARAM_FLAG, AT(clip_gradients), 0, 0, "true", NULL,
      "The gradient norm is reduced over the whole model before the update."},
     {"framework", PARAM_TEXT, AT(framework), 0, 0, "", NULL,
@@ -153,6 +161,8 @@ const struct param software_params[] = {
      "Year of this version. `validate` takes the oldest version that can do what a run did."},
     {"sequence_parallelism", PARAM_FLAG, AT(sequence_parallelism), 0, 0, "true", NULL,
      "This version can split norms and residuals over the tensor parallel ranks."},
+    {"selective_recompute", PARAM_FLAG, AT(selective_recompute), 0, 0, "true", NULL,
+     "This version can recompute the attention core alone."},
     {"usual_attention", PARAM_CHOICE, AT(usual_attention), 0, 0, "flash2", attention_kernel_names,
      "Attention kernel of a run that does not name it; math: this version has no fused kernel."},
     {"usual_recompute", PARAM_CHOICE, AT(usual_recompute), 0, 0, "none", recompute_names,

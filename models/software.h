@@ -64,6 +64,9 @@ struct software_profile {
     double tp_exposed_host_s;  /* host synchronisation for each tp collective */
     double tp_pipeline_host_s; /* more of it for each tp rank, if stages are on different nodes */
     double tp_interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
+    double tp_overlap_cost_ratio; /* tp or cp traffic and compute, both beside each other for a
+                                     second, end this much later */
+    bool pxn; /* its NCCL reaches the NIC of another GPU over NVLink, not through the CPUs */
     /* Data parallelism */
     bool overlap_gradients;       /* buckets leave during the last backward */
     bool overlap_parameters;      /* the gather after the update hides under the next forward */
@@ -84,16 +87,18 @@ struct software_profile {
     bool p2p_scatter;   /* without sequence parallelism each tp rank sends its 1/tp of a message */
     int split;          /* enum stage_split */
     /* Memory */
-    int build;                 /* enum optimizer_build */
-    double communicator_bytes; /* of one communicator's buffers on a rank */
-    bool expandable_segments;  /* of the caching allocator */
-    double workspace_bytes;    /* cuBLAS and friends */
-    bool clip_gradients;       /* a norm all-reduce before the update */
+    int build;                    /* enum optimizer_build */
+    double communicator_bytes;    /* of one communicator's buffers on a rank */
+    bool expandable_segments;     /* of the caching allocator */
+    double workspace_bytes;       /* cuBLAS and friends */
+    double optimizer_extra_bytes; /* HBM bytes a parameter that passes beside the update move */
+    bool clip_gradients;          /* a norm all-reduce before the update */
     /* What a published run of it means by what it does not say; only `validate` reads these. A
      * framework has versions, each a profile: a run is of the oldest that can do what it did. */
     const char *framework;     /* whose version this is; "": its own */
     uint64_t release;          /* year of the version; 0: not said */
     bool sequence_parallelism; /* it can split norms and residuals over tp */
+    bool selective_recompute;  /* it can repeat the attention core alone */
     int usual_attention;       /* enum attention_kernel; math: it has no fused kernel */
     int usual_recompute;       /* enum recompute */
     double usual_dropout_ratio;

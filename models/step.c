@@ -198,7 +198,11 @@ static bool play_time(struct arena *arena, const struct configuration *c,
     if (!make_classes(arena, c, options, s, error)) {
         return false;
     }
-    struct worker_options worker = {.jitter_sigma = c->kernel_jitter_sigma, .seed = c->seed};
+    struct worker_options worker = {
+        .jitter_sigma = c->kernel_jitter_sigma,
+        .excess_ratio = gpu_slowest_excess_ratio(&c->gpu, s->layout.rank_count),
+        .seed = c->seed,
+    };
     s->worker = worker_create(s->sim, &s->symmetry, &s->lowered, &s->layout, &worker);
     s->network = worker_network(s->worker);
     worker_start(s->worker);

@@ -81,6 +81,7 @@ static uint64_t shape_hash(const struct group_shape *s)
         s->ranks,
         s->nodes,
         s->ranks_per_node,
+        s->rails,
         (uint64_t)s->even | (uint64_t)s->nvls << 1 | (uint64_t)s->inside_switch << 2,
         bits_of(s->inside_bytes_per_s),
         bits_of(s->inside_latency_s),
@@ -151,7 +152,7 @@ static uint32_t find_shape(struct measuring *m, uint32_t member_count)
 {
     struct real *real = m->real;
     struct group_shape shape;
-    collective_shape(real->topology, m->gpus, member_count, &shape);
+    collective_shape(real->topology, m->gpus, member_count, real->c->software.pxn, &shape);
     const uint32_t row = numbering_of(&m->shapes, shape_hash(&shape));
     if (row == real->shape_count) {
         if (row == m->shape_capacity) {

@@ -16,6 +16,8 @@
  * POSTED   in the network                [worker_done] -> next head, dirty
  * DUE      sensitive, to begin later     EVENT_COMPUTE [begin_sensitive] -> RUNNING
  * RUNNING  speed may change              EVENT_COMPUTE [handle_compute] -> next head, dirty */
+#include <math.h>
+
 #include "models/event.h"
 #include "models/worker_state.h"
 #include "sim/check.h"
@@ -63,6 +65,28 @@ static double jittered(struct worker *worker, uint32_t rank_class, const struct 
     return op->gpu_s * random_lognormal_mean1(stream, worker->options.jitter_sigma);
 }
 
+/* What an op that joins pays for: the time that the compute before it and the transfers it waits
+ * for spent beside each other. All have finished. */
+static double joined_s(const struct rank_state *rank, const struct played_op *op)
+{
+    if (!op->joins) {
+        return 0.0;
+    }
+    const struct played_op *ops = rank->program->ops, *before = &ops[op->previous];
+    const double from_s = worker_post_s(rank->finish_s, before);
+    const double until_s = rank->finish_s[op->previous];
+    double beside_s = 0.0;
+    for (unsigned i = WAIT_FIRST; i <= WAIT_SECOND; i++) {
+        const bool other = op->wait_stream[i] == STREAM_TP || op->wait_stream[i] == STREAM_CP;
+        if (op->wait[i] != 0 && other) {
+            const double begin_s = later(from_s, rank->begin_s[ops[op->wait[i]].begin]);
+            const double end_s = fmin(until_s, rank->finish_s[op->wait[i]]);
+            beside_s += fmax(0.0, end_s - begin_s);
+        }
+    }
+    return rank->program->source->join_ratio * beside_s;
+}
+
 /* Can no watched stream have anything on the wire before this op, the head of the compute stream,
  * has finished? Each is at its end, or its head is posted after this op. */
 static bool undisturbed(const struct worker *worker, uint32_t rank_class, uint32_t index)
@@ -96,7 +120,8 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
                          post_s);
             return;
         }
-        const double work_s = jittered(worker, rank_class, op) * rank->slowness;
+        const double work_s =
+            jittered(worker, rank_class, op) * rank->slowness + joined_s(rank, op);
         if (op->play == PLAY_SENSITIVE && !undisturbed(worker, rank_class, index)) {
             worker->sensitive[rank_class].remaining_s = work_s;
             calendar_set(sim_calendar(worker->sim), worker->sensitive[rank_class].slot, post_s,
@@ -224,7 +249,7 @@ static void create_rank(struct worker *worker, uint32_t rank_class)
     const struct played_program *program = &worker->programs[class->program];
     CHECK(class->speed_ratio > 0.0);
     rank->program = program;
-    rank->slowness = 1.0 / class->speed_ratio;
+    rank->slowness = (1.0 + worker->options.excess_ratio) / class->speed_ratio;
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         rank->head[s] = program->first[s];
         rank->dirty = (uint16_t)(rank->dirty | (program->first[s] != OP_END ? 1u << s : 0u));

@@ -18,6 +18,7 @@ struct op_times {
 struct worker;
 struct worker_options {
     double jitter_sigma; /* log-normal, each compute op */
+    double excess_ratio; /* all compute takes this much longer than on the mean card */
     uint64_t seed;
 };
 struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,

@@ -128,6 +128,16 @@ static void explain_tail(struct walk *walk, double busy_until_s, double step_s)
     }
 }
 
+/* Compute at the pace of the slowest card: the mean rank would have waited for the excess. */
+static void take_compute(const struct worker *worker, const struct op *op, double spent_s,
+                         double parts[PART_COUNT])
+{
+    const double excess_ratio = worker->options.excess_ratio;
+    const double waited_s = spent_s * (excess_ratio / (1.0 + excess_ratio));
+    parts[part_of_phase[op->phase]] += spent_s - waited_s;
+    parts[PART_STRAGGLER] += waited_s;
+}
+
 void worker_breakdown(const struct worker *worker, uint32_t rank_class, double step_s,
                       double parts[PART_COUNT])
 {
@@ -151,7 +161,7 @@ void worker_breakdown(const struct worker *worker, uint32_t rank_class, double s
         walk.at_s = begin_s;
         explain_post(&walk, i);
         until_s = rank->finish_s[i];
-        parts[part_of_phase[rank->program->source->ops[i - 1].phase]] += until_s - begin_s;
+        take_compute(worker, &rank->program->source->ops[i - 1], until_s - begin_s, parts);
     }
     explain_tail(&walk, until_s, step_s);
 }

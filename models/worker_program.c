@@ -27,6 +27,7 @@ static struct played_op read_op(const struct program *program, uint32_t index, u
     const bool sensitive = (op->flags & OP_SENSITIVE) != 0 && program->interference_ratio > 0.0;
     CHECK(!sensitive || op->stream == STREAM_COMPUTE);
     played.play = sensitive ? PLAY_SENSITIVE : PLAY_COMPUTE;
+    played.joins = (op->flags & OP_JOIN) != 0 && program->join_ratio > 0.0;
     played.gpu_s = program->costs[op->cost].gpu_s;
     return played;
 }

@@ -31,6 +31,7 @@ struct played_op {             /* 48 bytes; a program's ops are read by each ran
     uint16_t transfer;
     uint8_t wait_stream[WAIT_COUNT]; /* streams of the waits */
     uint8_t stream, play;
+    bool joins; /* OP_JOIN */
 };
 _Static_assert(sizeof(struct played_op) == 48, "ops are the hot data of a step");
 struct played_program {

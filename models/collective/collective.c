@@ -103,8 +103,27 @@ static void measure_routes(const struct topology *topology, const uint32_t *gpus
     }
 }
 
+/* A ring leaves a node by the NIC that it came in by. Where GPUs share NICs and no member has a
+ * fellow beside its own, the last GPU of the node reaches that NIC through the CPUs. What the CPUs
+ * carry is shared by the GPUs of the node alike, as all groups of a layout talk at once. */
+static double through_cpus(const struct topology *topology, const uint32_t *gpus,
+                           const struct group_shape *shape)
+{
+    uint32_t k = shape->ranks_per_node, share = topology->gpus_per_node / topology->nics_per_node;
+    double host_bytes_per_s = topology->spec.node.host_bytes_per_s;
+    if (k == 1 || share == 1 || !shape->inside_switch || host_bytes_per_s <= 0.0) {
+        return INFINITY;
+    }
+    for (uint32_t i = 1; i < k; i++) {
+        if (topology_nic_of(topology, gpus[i]) == topology_nic_of(topology, gpus[i - 1])) {
+            return INFINITY;
+        }
+    }
+    return host_bytes_per_s * k / topology->gpus_per_node;
+}
+
 void collective_shape(const struct topology *topology, const uint32_t *gpus, uint32_t count,
-                      struct group_shape *out)
+                      bool pxn, struct group_shape *out)
 {
     *out = (struct group_shape){.ranks = count};
     const struct topology_spec *spec = &topology->spec;
@@ -118,6 +137,11 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
         /* Members of a node beyond its NICs share them. */
         uint32_t nics = topology->nics_per_node;
         uint32_t used = out->ranks_per_node < nics ? out->ranks_per_node : nics;
+        out->rails = used;
         out->outside_bytes_per_s *= used;
+        if (!pxn) {
+            double rate = through_cpus(topology, gpus, out);
+            out->outside_bytes_per_s = fmin(out->outside_bytes_per_s, rate);
+        }
     }
 }

@@ -27,6 +27,7 @@ extern const char *const protocol_names[]; /* NULL-ended: ll, ll128, simple */
 struct group_shape {
     uint32_t ranks, nodes;
     uint32_t ranks_per_node;   /* the most in one node */
+    uint32_t rails;            /* NICs of a node that the members use; 0 in one node */
     bool even;                 /* every node holds as many */
     bool nvls;                 /* all of a node's members reach a reducing switch */
     double inside_bytes_per_s; /* of a member's link within the node, one direction */
@@ -73,9 +74,10 @@ const struct collective_kind *collective_find(const char *name); /* or NULL */
 /* The best kind and protocol for this operation and size. A group of one costs nothing. */
 void collective_tune(enum comm_op op, const struct group_shape *shape, double bytes,
                      struct collective_plan *out);
-/* The shape of a group of GPUs (members given as GPU numbers, node by node). */
+/* The shape of a group of GPUs (members given as GPU numbers, node by node). `pxn`: a GPU reaches
+ * the NIC of another over NVLink (NCCL 2.12 and later); without it that goes through the CPUs. */
 void collective_shape(const struct topology *topology, const uint32_t *gpus, uint32_t count,
-                      struct group_shape *out);
+                      bool pxn, struct group_shape *out);
 /* nccl-tests bus bandwidth factor: all_reduce 2(n-1)/n, all_gather and others (n-1)/n, send 1. */
 double collective_bus_factor(enum comm_op op, uint32_t ranks);
 

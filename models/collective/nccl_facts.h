@@ -59,6 +59,12 @@ static const double nccl_ring_nvlink_ratio = 0.783;
 static const double nccl_nvls_ratio = 0.684;
 /* Double binary trees reach .92 of the ring's wire (tuning.cc). */
 static const double nccl_tree_ratio = 0.92;
+/* A channel of a tree sends up and down at once: NCCL counts 23.6 GB/s of bus bandwidth for it
+ * between two nodes and 17.8 between more on Ampere's port of 300, and runs a channel for each NIC
+ * (tuning.cc, perChMaxTreeBws of 2.10; 41.4 and 33.0 on Hopper's 450). A tree's bus carries the
+ * payload twice. */
+static const double nccl_tree_channel_ratio = 23.6 / 300.0;
+static const double nccl_tree_channel_many_ratio = 17.8 / 300.0;
 
 /* A step of LL takes longer the larger its piece is, until all channels work on it: NCCL starts few
  * channels for few bytes. Fitted: 1.5 +- .3 us for a step inside a node at the most, half of it at

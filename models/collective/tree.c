@@ -36,6 +36,16 @@ static double port_weight(enum comm_op op, const struct group_shape *shape)
     return outside_weight(shape);
 }
 
+/* What the channels carry, each between one NIC and a chain over NVLink. */
+static double channel_ceiling(const struct group_shape *shape)
+{
+    if (shape->rails == 0 || !shape->inside_switch) {
+        return INFINITY;
+    }
+    double ratio = shape->nodes > 2 ? nccl_tree_channel_many_ratio : nccl_tree_channel_ratio;
+    return shape->rails * ratio * shape->inside_bytes_per_s / 2.0;
+}
+
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
@@ -55,7 +65,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     if (shape->nodes > 1) {
         ceiling = fmin(ceiling, nccl_outside_bytes_per_s(shape, protocol) / outside_weight(shape));
     }
-    out->cap_bytes_per_s = ceiling * nccl_tree_ratio;
+    out->cap_bytes_per_s = fmin(ceiling * nccl_tree_ratio, channel_ceiling(shape));
     nccl_end_plan(shape, inside_steps, bytes, protocol, out);
     return true;
 }

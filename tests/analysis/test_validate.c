@@ -430,8 +430,12 @@ static void test_what_a_version_can_do(void **state)
     struct world w = begin();
     const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
     assert_non_null(versions);
-    struct validate_run run = {.attention = "math", .software = "megatron"};
+    struct validate_run run = {.attention = "math", .software = "megatron", .recompute = ""};
     uint64_t oldest = validate_version(versions, &run)->release;
+    run.recompute = "selective";
+    assert_true(validate_version(versions, &run)->release > oldest);
+    run.recompute = "full";
+    assert_true(validate_version(versions, &run)->release == oldest);
     run.sequence_parallel = true;
     uint64_t later = validate_version(versions, &run)->release;
     run.attention = "flash2";

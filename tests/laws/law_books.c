@@ -145,7 +145,7 @@ static void add_traffic(const struct law_play *p, const struct group *group, dou
     struct group_shape shape;
     struct collective_plan plan;
     gpus_of(p, group, gpus);
-    collective_shape(&p->topology, gpus, group->member_count, &shape);
+    collective_shape(&p->topology, gpus, group->member_count, true, &shape);
     while ((transfer = nth_transfer(program, group->kind, &at)) != NULL) {
         if (transfer->bytes == 0.0 || group->member_count == 1) {
             continue;

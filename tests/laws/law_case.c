@@ -68,6 +68,7 @@ static struct software_profile software_of(unsigned level)
         s.overlap_gradients = s.overlap_parameters = true;
         s.bucket_bytes = 64 * KIB;
         s.interference_ratio = 0.25;
+        s.tp_overlap_cost_ratio = 0.5;
         s.clip_gradients = true;
         s.p2p_blocking_interleaved = true;
         s.split = SPLIT_COST;

@@ -110,7 +110,7 @@ bool law_lone_add(struct law_lone *l, const struct law_activity *activity)
     struct group_shape shape;
     const uint32_t n = y->group_class_count;
     CHECK(n < LONE_ACTIVITY_MAX);
-    collective_shape(l->topology, activity->gpus, activity->gpu_count, &shape);
+    collective_shape(l->topology, activity->gpus, activity->gpu_count, true, &shape);
     struct collective_plan *plan = &l->plan[n];
     *plan = (struct collective_plan){.kind = activity->kind, .protocol = activity->protocol};
     if (!activity->kind->carries(activity->op, &shape) ||

@@ -123,16 +123,43 @@ const char *law_difference(const struct law_play *a, const struct law_play *b, c
     return difference;
 }
 
+/* What an op that joins pays: a share of the time that the compute before it and the transfers it
+ * waits for spent beside each other. */
+static double joined_s(const struct law_play *p, uint32_t rank, uint32_t index)
+{
+    const struct program *program = law_program(p, rank);
+    const struct op *op = &program->ops[index];
+    uint32_t before = index;
+    double beside_s = 0.0;
+    if ((op->flags & OP_JOIN) == 0) {
+        return 0.0;
+    }
+    do {
+        before--;
+    } while (program->ops[before].stream != op->stream);
+    const struct op_times compute = law_times(p, rank, before);
+    for (unsigned w = 0; w < 2; w++) {
+        const uint32_t wait = op->wait[w] == OP_NONE ? before : op->wait[w] - 1;
+        const struct op_times times = law_times(p, rank, wait);
+        if (program->ops[wait].stream == STREAM_TP || program->ops[wait].stream == STREAM_CP) {
+            const double from_s = fmax(compute.begin_s, times.begin_s);
+            beside_s += fmax(0.0, fmin(compute.finish_s, times.finish_s) - from_s);
+        }
+    }
+    return program->join_ratio * beside_s;
+}
+
 /* Compute takes its cost at the rank's speed, unless jitter or interference bends it. */
-static bool takes_its_time(const struct law_play *p, uint32_t rank, const struct op *op,
+static bool takes_its_time(const struct law_play *p, uint32_t rank, uint32_t index,
                            struct op_times times)
 {
     const struct program *program = law_program(p, rank);
+    const struct op *op = &program->ops[index];
     if (op->kind != OP_COMPUTE || p->c->kernel_jitter_sigma > 0.0) {
         return true;
     }
     const double speed = p->symmetry.ranks[law_class(p, rank)].speed_ratio;
-    const double alone_s = program->costs[op->cost].gpu_s / speed;
+    const double alone_s = program->costs[op->cost].gpu_s / speed + joined_s(p, rank, index);
     const bool bent = (op->flags & OP_SENSITIVE) != 0 && program->interference_ratio > 0.0;
     const double longest_s = bent ? alone_s / (1.0 - program->interference_ratio) : alone_s;
     const double took_s = times.finish_s - times.begin_s, hair_s = 1e-12 * times.finish_s;
@@ -157,7 +184,7 @@ static const char *rank_fault(const struct law_play *p, uint32_t rank, char text
                 fault = "begins before what it waits for has finished";
             }
         }
-        if (!takes_its_time(p, rank, op, times)) {
+        if (!takes_its_time(p, rank, i, times)) {
             fault = "does not take the time that it should";
         }
         if (fault != NULL) {

@@ -266,7 +266,7 @@ static double tuned_s(const struct law_play *p, const struct op *op)
     struct collective_plan plan;
     const struct transfer *transfer = &p->lowered.programs[0]->transfers[op->cost];
     members_of(&p->topology, 0, gpus);
-    collective_shape(&p->topology, gpus, p->topology.gpu_count, &shape);
+    collective_shape(&p->topology, gpus, p->topology.gpu_count, true, &shape);
     collective_tune(transfer->op, &shape, transfer->bytes, &plan);
     if (p->topology.gpu_count == 1) {
         return 0.0;

@@ -110,6 +110,9 @@ static void set_software(struct configuration *c, unsigned turn)
     s->bucket_bytes = turn % 3 == 2 ? 1e5 : 0.0;
     s->clip_gradients = turn % 5 != 0;
     s->interference_ratio = turn % 4 == 0 ? 0.3 : 0.0;
+    s->tp_overlap_cost_ratio = turn % 3 ? 0.5 : 0.0;
+    s->pxn = turn % 2;
+    s->optimizer_extra_bytes = turn % 3 ? 28.0 : 0.0;
     s->split = turn % 6 == 0 ? SPLIT_COST : SPLIT_EVEN;
     s->tp_exposed_host_s = turn % 2 ? 1e-6 : 0.0;
 }

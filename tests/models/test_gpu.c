@@ -231,6 +231,24 @@ static bool lookup_fixed(const struct kernel_profile *profile, const struct kern
     return kernel->kind == KERNEL_GEMM;
 }
 
+/* Expected maxima of n normal draws (Harter, Biometrika 48, 1961, table 1). */
+static void test_slowest_of_many(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t count;
+        double deviations;
+    } table[] = {{5, 1.16296}, {10, 1.53875}, {50, 2.24907}, {100, 2.50759}};
+    struct gpu_spec gpu = {.speed_spread_ratio = 0.01};
+    assert_true(gpu_slowest_excess_ratio(&gpu, 0) == 0 && gpu_slowest_excess_ratio(&gpu, 1) == 0);
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        double found = gpu_slowest_excess_ratio(&gpu, table[i].count) / 0.01;
+        assert_true(fabs(found / table[i].deviations - 1) < 0.02);
+    }
+    gpu.speed_spread_ratio = 0;
+    assert_true(gpu_slowest_excess_ratio(&gpu, 1000) == 0);
+}
+
 static void test_profile_comes_first(void **state)
 {
     (void)state;
@@ -425,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_small_tiles_are_bound_by_shared_memory),
         cmocka_unit_test(test_attention_heads),
         cmocka_unit_test(test_attention_curve),
+        cmocka_unit_test(test_slowest_of_many),
         cmocka_unit_test(test_profile_comes_first),
         cmocka_unit_test(test_beside_published_kernels),
         cmocka_unit_test(test_beside_published_layers),

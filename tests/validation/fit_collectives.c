@@ -179,7 +179,7 @@ static void read_shape(const char *gpu, const char *fabric, uint32_t gpus, const
     for (uint32_t i = 0; i < gpus; i++) {
         members[i] = i;
     }
-    collective_shape(&topology, members, gpus, out);
+    collective_shape(&topology, members, gpus, true, out);
     scenario_destroy(s);
 }
 

@@ -111,6 +111,7 @@ static void stop_as_planned(struct job *job)
         return;
     }
     job->phase = PHASE_LINK;
+    job->place = 0;
     job_roll_back(job, job->at_s, SURVIVES_PROCESS, INFINITY);
     if (maintain) {
         job->phase = PHASE_MAINTENANCE;
@@ -211,6 +212,12 @@ double job_maintenance_s(const struct job *job)
 {
     double every_s = job->spec->maintenance_every_s;
     return every_s > 0.0 ? (double)job->maintenances * every_s : INFINITY;
+}
+
+double job_next_stop_s(struct job *job)
+{
+    learn_failure(job);
+    return lesser(job_next_outside_s(job), failure_s(job));
 }
 
 static void next_maintenance(struct job *job)
@@ -383,7 +390,8 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
                         .observer = observer != NULL ? observer : &nobody,
                         .by_cause = by_cause,
                         .result = out,
-                        .turn_s = INFINITY};
+                        .turn_s = INFINITY,
+                        .first_durable_s = INFINITY};
     CHECK(spec->duration_s > 0.0 || spec->steps > 0);
     CHECK(spec->replicas > 0 && spec->nodes > 0);
     set_up(job);

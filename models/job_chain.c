@@ -30,8 +30,10 @@ static bool is_fixed(const struct duration *law)
 void job_chain_create(struct job *job)
 {
     const struct restart_spec *restart = &job->spec->recovery.restart;
+    job->all_exposed = true;
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
         const struct duration *law = &restart->links[link];
+        job->all_exposed &= job->spec->strike != STRIKE_ALWAYS || !restart->sheltered[link];
         double each_s = link == LINK_COMMUNICATORS ? restart->communicators_per_rank_s : 0.0;
         job->grown_s[link] = each_s * (double)job->spec->ranks;
         job->fixed_link_s[link] = is_fixed(law) ? law->mean_s + job->grown_s[link] : -1.0;
@@ -106,6 +108,7 @@ static bool readable(struct job *job)
 
 static void running_again(struct job *job)
 {
+    job->place = 0;
     if (job->strikes_again) {
         job_strike_again(job);
         return;
@@ -134,6 +137,15 @@ static bool stands(struct job *job, enum phase phase, double s)
     return s > 0.0;
 }
 
+/* How long the place of the chain takes; < 0: it is passed over. */
+static double place_s(const struct job *job, int place)
+{
+    if (place == PLACE_LOAD) {
+        return job_load_s(job);
+    }
+    return job->links[place] ? link_s(job, (unsigned)place) : -1.0;
+}
+
 /* Enters the next place of the chain that takes time, or the steps after it. */
 static void enter(struct job *job)
 {
@@ -146,15 +158,44 @@ static void enter(struct job *job)
             }
         } else if (place == PLACE_LOAD) {
             do {
-                if (stands(job, PHASE_LOAD, job_load_s(job))) {
+                if (stands(job, PHASE_LOAD, place_s(job, place))) {
                     return;
                 }
             } while (!readable(job));
-        } else if (job->links[place] && stands(job, PHASE_LINK, link_s(job, (unsigned)place))) {
+        } else if (stands(job, PHASE_LINK, place_s(job, place))) {
             return;
         }
     }
     running_again(job);
+}
+
+/* Nothing in the chain is decided while it is walked, but for what comes from outside. */
+static bool walks_through(const struct job *job)
+{
+    return !(job->waits && job->nodes_short > 0) && job->all_exposed &&
+           job->spec->checkpoint.corrupt_ratio == 0.0 && job->observer->span == NULL;
+}
+
+/* The whole chain at once, where nothing comes before its end: the sums of the walk place by place,
+ * in the same order, to the bit. */
+static bool walk_through(struct job *job)
+{
+    double s[PLACE_COUNT], end_s = job->at_s;
+    for (unsigned i = 0; i < PLACE_COUNT; i++) {
+        s[i] = chain[i] == PLACE_WAIT ? 0.0 : greater(place_s(job, chain[i]), 0.0);
+        end_s += s[i];
+    }
+    job->phase = PHASE_LOAD; /* as exposed as all of the chain */
+    if (end_s > job_next_stop_s(job)) {
+        return false;
+    }
+    for (job->place = 0; job->place < PLACE_COUNT; job->place++) {
+        if (s[job->place] > 0.0) {
+            job->phase = chain[job->place] == PLACE_LOAD ? PHASE_LOAD : PHASE_LINK;
+            job_chain_spend(job, job->at_s + s[job->place]);
+        }
+    }
+    return true;
 }
 
 void job_chain_begin(struct job *job)
@@ -162,6 +203,11 @@ void job_chain_begin(struct job *job)
     job->chains++;
     job->place = 0;
     job->loads = 0;
+    if (walks_through(job) && walk_through(job)) {
+        running_again(job);
+        return;
+    }
+    job->place = 0;
     enter(job);
 }
 

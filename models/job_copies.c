@@ -77,11 +77,30 @@ static void commit(struct job *job, unsigned level)
     }
 }
 
+static void learn_first_durable(struct job *job)
+{
+    job->first_durable_s = INFINITY;
+    for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
+        const struct shelf *shelf = &job->shelves[level];
+        if (shelf->is_pending) {
+            job->first_durable_s = lesser(job->first_durable_s, shelf->pending.durable_s);
+        }
+    }
+}
+
+/* A copy on this level is being written from now on. */
+void job_shelf_write(struct job *job, unsigned level, const struct copy *copy)
+{
+    job->shelves[level].pending = *copy;
+    job->shelves[level].is_pending = true;
+    job->first_durable_s = lesser(job->first_durable_s, copy->durable_s);
+}
+
 /* In the order in which they became durable, for the observer. */
 void job_settle(struct job *job, double now_s)
 {
     unsigned levels = job->spec->checkpoint.plan.level_count;
-    for (;;) {
+    while (now_s >= job->first_durable_s) {
         unsigned first = UINT_MAX;
         for (unsigned level = 0; level < levels; level++) {
             const struct shelf *shelf = &job->shelves[level];
@@ -91,10 +110,10 @@ void job_settle(struct job *job, double now_s)
                 first = level;
             }
         }
-        if (first == UINT_MAX) {
-            return;
+        if (first < levels) {
+            commit(job, first);
         }
-        commit(job, first);
+        learn_first_durable(job);
     }
 }
 
@@ -135,6 +154,7 @@ static unsigned best_level(const struct job *job)
 
 static void drop_lost(struct job *job, int scope, double taint_s)
 {
+    job->first_durable_s = INFINITY;
     for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
         struct shelf *shelf = &job->shelves[level];
         shelf->is_pending = false;

@@ -161,8 +161,7 @@ static void keep_copies(struct job *job, const struct leap *leap, unsigned level
         if (save < saves) {
             job_shelf_push(job, level, &copy);
         } else {
-            job->shelves[level].pending = copy;
-            job->shelves[level].is_pending = true;
+            job_shelf_write(job, level, &copy);
         }
     }
 }

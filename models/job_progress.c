@@ -183,9 +183,8 @@ static void begin_copies(struct job *job, bool all_levels)
     for (unsigned level = 0; level < plan->level_count; level++) {
         if (saves_level(job, level, all_levels)) {
             double durable_s = job->at_s + stall_s + plan->levels[level].persist_s;
-            job->shelves[level].pending =
-                (struct copy){job->now, job->saves, job->at_s, durable_s, stall_s};
-            job->shelves[level].is_pending = true;
+            struct copy copy = {job->now, job->saves, job->at_s, durable_s, stall_s};
+            job_shelf_write(job, level, &copy);
         }
     }
     job->stall_s = stall_s;

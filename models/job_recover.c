@@ -204,6 +204,7 @@ static void stop(struct job *job, int scope, double taint_s)
 {
     job->last_save = job->stopping = false;
     job->phase = PHASE_LINK;
+    job->place = 0;
     job_roll_back(job, job->at_s, scope, taint_s);
 }
 

@@ -136,9 +136,10 @@ struct job {
     bool stopping, last_save; /* the save at hand is for a planned stop, for the end */
     struct random_stream *noise;
     struct shelf shelves[CHECKPOINT_LEVEL_MAX];
-    uint64_t keep;  /* copies of each level that can matter */
-    bool slows;     /* some level slows steps */
-    double stall_s; /* of the save at hand */
+    double first_durable_s; /* of what is being written; INFINITY: nothing is */
+    uint64_t keep;          /* copies of each level that can matter */
+    bool slows;             /* some level slows steps */
+    double stall_s;         /* of the save at hand */
     /* Segments without a failure, see job_leap.c. */
     double segment_s, all_stalls_s, all_slowed_s;
     bool same_each_time;
@@ -148,6 +149,7 @@ struct job {
     bool interrupted; /* `told` is being filled */
     uint32_t cause;   /* of the failure that began the chain at hand */
     bool links[RESTART_LINK_COUNT];
+    bool all_exposed;                        /* all of the chain, or nothing of it */
     double grown_s[RESTART_LINK_COUNT];      /* with the ranks */
     double fixed_link_s[RESTART_LINK_COUNT]; /* < 0: drawn */
     unsigned place;                          /* in the chain, see job_chain.c */
@@ -191,6 +193,7 @@ static inline double greater(double a, double b)
 
 /* job.c */
 void job_enter_steps(struct job *job);
+double job_next_stop_s(struct job *job); /* the next failure or event of the outside */
 void job_end_of_work(struct job *job);
 void job_saved(struct job *job);
 bool job_exposed(const struct job *job);         /* failures strike the phase at hand */
@@ -221,6 +224,7 @@ void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s);
 
 /* job_copies.c: checkpoints kept. */
 void job_shelves_create(struct job *job);
+void job_shelf_write(struct job *job, unsigned level, const struct copy *copy);
 void job_shelf_push(struct job *job, unsigned level, const struct copy *copy);
 bool job_saves_level(const struct job *job, unsigned level, uint64_t save);
 void job_settle(struct job *job, double now_s);

@@ -177,6 +177,7 @@ static void break_off(struct job *job, double at_s)
     }
     if (job->striking) {
         job->exposed_s = job->fleet_s; /* the clocks differ by rounding */
+        job->striking = false;
     }
 }
 

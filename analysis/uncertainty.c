@@ -15,7 +15,7 @@ enum {
 static const double insignificant = 1e-6; /* an elasticity below this is no effect */
 static const double farthest = 12.0;      /* standard deviations, on either side */
 
-const struct model_error uncertainty_model_error = {.log_spread = 0.08, .shared_ratio = 0.5};
+const struct model_error uncertainty_model_error = {.log_spread = 0.035, .shared_ratio = 0.7};
 const char *const uncertainty_model_error_source =
     "clean rows of tests/validation/steps.csv, by 'orrery validate --uncertainty'";
 

@@ -34,6 +34,8 @@
 
 /* Failures after which a job without an end is given up as unfinished: it restarts for ever. */
 #define FAILURES_MAX 10000000
+/* Planned stops after which it is: it saves nothing, or restarts for longer than it may run. */
+#define STOPS_MAX 1000000
 
 bool job_exposed(const struct job *job)
 {
@@ -294,7 +296,8 @@ static void outside(struct job *job)
 
 static void play(struct job *job)
 {
-    while (job->phase != PHASE_END && job->result->failures < FAILURES_MAX) {
+    while (job->phase != PHASE_END && job->result->failures < FAILURES_MAX &&
+           job->maintenances < STOPS_MAX) {
         if (job->phase == PHASE_STEPS && job->at_s >= job->turn_s) {
             turn(job);
             continue;

@@ -57,12 +57,28 @@ static double time_of(const struct job *job, const struct duration *law,
     return duration_quantile_s(law, fleet_uniform(job->fleet, event, purpose));
 }
 
+/* A unit that is slow already does not become slow twice. */
+static bool is_slow(const struct job *job, const struct fleet_event *event)
+{
+    for (uint32_t i = 0; i < job->fault_count; i++) {
+        const struct fault *fault = &job->faults[i];
+        if (fault->alive && !fault->corrupts && fault->event.cause == event->cause &&
+            fault->event.unit == event->unit) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void job_fault_begin(struct job *job, const struct fleet_event *event, double at_s)
 {
     const struct failure_cause *cause = &job->spec->causes[event->cause];
     const struct duration *detect = cause->detect.mean_s >= 0.0
                                         ? &cause->detect
                                         : &job->spec->recovery.restart.links[LINK_DETECT];
+    if (cause->effect == EFFECT_SLOW && is_slow(job, event)) {
+        return;
+    }
     uint32_t id = new_fault(job);
     struct fault *fault = &job->faults[id];
     *fault = (struct fault){.event = *event,

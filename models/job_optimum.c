@@ -11,7 +11,8 @@ enum {
  * than so many times from the closed form of the cheapest save. */
 static const double REACH = 64.0;
 
-/* Wall time that a unit of kept work takes, over all replications. */
+/* Wall time that a unit of kept work takes, over all replications; INFINITY: the job is hopeless.
+ */
 static double cost_of(const struct job_spec *given, struct condition_table *conditions,
                       struct arena *arena, uint64_t seed, double interval_s)
 {
@@ -21,6 +22,9 @@ static double cost_of(const struct job_spec *given, struct condition_table *cond
     for (uint64_t i = 0; i < REPLICATIONS; i++) {
         struct job_result result;
         job_run_in(arena, &spec, conditions, seed + i, false, NULL, NULL, &result);
+        if (spec.duration_s == 0.0 && !result.finished) {
+            return INFINITY;
+        }
         wall_s += result.wall_s;
         steps += result.steps_completed;
     }
@@ -37,7 +41,7 @@ static double search(const struct job_spec *spec, struct condition_table *condit
     double left = high - golden * (high - low), right = low + golden * (high - low);
     double at_left = cost_of(spec, conditions, arena, seed, exp(left));
     double at_right = cost_of(spec, conditions, arena, seed, exp(right));
-    for (unsigned i = 0; i < ROUNDS; i++) {
+    for (unsigned i = 0; i < ROUNDS && isfinite(fmin(at_left, at_right)); i++) {
         if (at_left <= at_right) {
             high = right;
             right = left;

@@ -8,6 +8,8 @@
 
 /* More failures than the longest log holds; past them mtbf lacks a unit. */
 #define FAILURES_MAX 1e7
+/* Planned stops that a run meets, one by one too (job.c). */
+#define STOPS_MAX 1e6
 
 /* Nodes with ranks are numbered without gaps, packed or scattered; what is behind them stays out of
  * the job. */
@@ -78,6 +80,8 @@ static void check_maintenance(struct builder *b, const struct value *run,
         wrong(b, run, "maintenance_every", " must be given with maintenance, as in 30d");
     if (period && length && keys->maintenance_s >= keys->maintenance_every_s)
         wrong(b, run, "maintenance", ": is as long as the time between two of them; shorten it");
+    if (period && keys->duration_s / keys->maintenance_every_s >= STOPS_MAX)
+        wrong(b, run, "maintenance_every", ": a million times in run.duration; is its unit right?");
 }
 
 static void build_run(struct builder *b)

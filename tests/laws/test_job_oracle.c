@@ -419,10 +419,32 @@ static void test_naive_player(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* 60 steps take 90 s and nothing is saved: a stop each 26 s undoes all of them, for ever. */
+static void test_hopeless_job_ends(void **state)
+{
+    (void)state;
+    struct small_job job;
+    make(&job, 0);
+    job.step_s = 1.5;
+    job.spec.cause_count = 0;
+    job.spec.steps = 60;
+    job.spec.duration_s = 0.0;
+    job.spec.checkpoint.plan.level_count = 0;
+    job.spec.maintenance_every_s = 26.0;
+    job.spec.maintenance_s = 1.0;
+    struct told *told = calloc(1, sizeof *told);
+    assert_non_null(told);
+    play(&job, false, false, told);
+    assert_false(told->result.finished);
+    assert_true(told->result.badput_s[BADPUT_lost_work] > 0.0);
+    free(told);
+}
+
 int main(int argc, char **argv)
 {
     job_count = argc > 1 ? strtoull(argv[1], NULL, 10) : JOBS;
     first_job = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_naive_player)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_naive_player),
+                                       cmocka_unit_test(test_hopeless_job_ends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

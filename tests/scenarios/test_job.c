@@ -197,6 +197,8 @@ static const struct bad bad[] = {
      "5:1: run.maintenance must be given with maintenance_every, as in 6h\n"},
     {RUN, "run: {duration: 54d, maintenance_every: 1h, maintenance: 2h}",
      "5:58: run.maintenance: is as long as the time between two of them; shorten it\n"},
+    {RUN, "run: {duration: 54d, maintenance_every: 1s, maintenance: 1ms}",
+     "5:41: run.maintenance_every: a million times in run.duration; is its unit right?\n"},
     {RUN, "run: {duraton: 54d}",
      "5:1: run.duration must be given, as in 54d, or run.steps, or training.tokens: when does the "
      "run end?\n5:7: unknown key 'duraton' in run; did you mean 'duration'?\n"},

@@ -10,7 +10,13 @@
 #include "sim/check.h"
 #include "sim/units.h"
 
+enum {
+    NODES = 2048,
+    GPUS_EACH = 8,
+    REPLICAS = 128
+};
 struct job_bench {
+    uint32_t replica_of_node[NODES];
     uint64_t replications, seed;
     struct scenario *scenario;
     struct condition_table *conditions;
@@ -62,10 +68,9 @@ static void set_checkpoint(struct checkpoint_spec *checkpoint)
 
 static void set_spec(struct job_bench *bench)
 {
-    enum {
-        NODES = 2048,
-        GPUS_EACH = 8
-    };
+    for (uint32_t node = 0; node < NODES; node++) {
+        bench->replica_of_node[node] = node * REPLICAS / NODES;
+    }
     bench->cause = (struct failure_cause){.name = "gpu",
                                           .kind = failure_find("exponential"),
                                           .unit = UNIT_GPU,
@@ -82,7 +87,9 @@ static void set_spec(struct job_bench *bench)
                                     .nodes = NODES,
                                     .gpus_per_node = GPUS_EACH,
                                     .nics_per_node = GPUS_EACH,
-                                    .replicas = 128,
+                                    .replicas = REPLICAS,
+                                    .replica_of_node = bench->replica_of_node,
+                                    .replica_last_of_node = bench->replica_of_node,
                                     .ranks = NODES * GPUS_EACH,
                                     .tokens_per_step = 1.0,
                                     .gpu_hour_usd = NAN,

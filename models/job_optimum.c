@@ -7,9 +7,10 @@ enum {
     REPLICATIONS = 64, /* of each interval, with the same failures */
     ROUNDS = 24        /* of the golden section */
 };
-/* The interval of one step, and of all the work, are the ends that are searched; but none further
- * than so many times from the closed form of the cheapest save. */
-static const double REACH = 64.0;
+/* How far around the closed form for the mean save is searched. Far down: where only the seldom
+ * level survives what fails, each of the others is a part of its interval. Not far up: the expected
+ * time grows with the exponential of the interval. */
+static const double REACH_DOWN = 64.0, REACH_UP = 4.0;
 
 /* Wall time that a unit of kept work takes, over all replications; INFINITY: the job is hopeless.
  */
@@ -91,7 +92,8 @@ void job_optimal_interval(struct job_spec *spec, struct condition_table *conditi
         checkpoint->interval_s = fmin(fmax(closed_s, step_s), all_s);
     } else {
         double middle_s = fmin(fmax(closed_s, step_s), all_s);
-        double low_s = fmax(middle_s / REACH, step_s), high_s = fmin(middle_s * REACH, all_s);
+        double low_s = fmax(middle_s / REACH_DOWN, step_s);
+        double high_s = fmin(middle_s * REACH_UP, all_s);
         checkpoint->interval_s = search(spec, conditions, seed, low_s, high_s);
     }
 }

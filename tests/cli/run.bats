@@ -187,7 +187,7 @@ load helper
     said "at most"
     expect 1 "$ORRERY" run "$hello" --no-db --uncertainty 2 --against no-such.yaml
     cp -r "$SCENARIOS/catalogue" broken
-    sed -i 's/gemm_efficiency: 5%, hbm/gemm_efficiency: lots, hbm/' broken/gpus.yaml
+    sed -i 's/gemm_efficiency: [0-9.]*%, hbm/gemm_efficiency: lots, hbm/' broken/gpus.yaml
     expect 3 "$ORRERY" run "$hello" --no-db --catalogue broken --set cluster.gpu=h100-80gb-sxm
     said "lots"
 }

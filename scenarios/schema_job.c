@@ -83,7 +83,7 @@ static const struct param checkpoint_params[] = {
     {"bytes_per_parameter", PARAM_RATIO, offsetof(struct checkpoint_keys, bytes_per_parameter), 0.1,
      64, READER_AUTO, NULL,
      "Bytes saved for each parameter; auto: weights, master copy and moments."},
-    {"keep", PARAM_COUNT, offsetof(struct checkpoint_keys, keep), 1, COUNT_MAX, "2", NULL,
+    {"keep", PARAM_COUNT, offsetof(struct checkpoint_keys, keep), 1, 1e5, "2", NULL,
      "Checkpoints kept at each level."},
     {"corrupt", PARAM_RATIO, offsetof(struct checkpoint_keys, corrupt_ratio), 0, 0.99, "0", NULL,
      "Probability that a checkpoint cannot be read back; the one before is loaded then."},

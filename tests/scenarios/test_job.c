@@ -282,7 +282,7 @@ static const struct bad bad[] = {
     {CHECKPOINT, "checkpoint: {policy: async, storage: disk+disk}",
      "7:38: checkpoint.storage: 'disk' stands twice\n"},
     {CHECKPOINT, "checkpoint: {policy: sync, storage: disk, keep: 0}",
-     "7:49: checkpoint.keep: 0 is out of range; it goes from 1 to 1000000000\n"},
+     "7:49: checkpoint.keep: 0 is out of range; it goes from 1 to 100000\n"},
     {STORAGE, "storage: [{name: disk, total_write_bandwidth: 10}]",
      "8:47: storage[0].total_write_bandwidth: '10' has no unit; write one of B/s, kB/s, MB/s, "
      "GB/s, TB/s, MiB/s, GiB/s, b/s, kb/s, Mb/s, Gb/s, Tb/s\n"},

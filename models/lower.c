@@ -242,6 +242,9 @@ static void receive(struct stage *s, const struct pass *pass)
         memory_received(s, fmax(l->message_bytes, l->message_gather_bytes));
     }
     pipeline_host_wait(&s->pipeline);
+    if (received && s->l->c->software.p2p_host_wait) {
+        late_host_waits(s);
+    }
     if (received && l->message_gather_bytes > 0.0) {
         gather_message(s, pass_is_forward(pass));
     }
@@ -269,6 +272,10 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
     if (pipeline_sends(&s->pipeline, pass)) {
         made = stage_result(s);
         memory_handed_over(s);
+    }
+    late_pass_end(s);
+    if (next == NULL) {
+        late_host_waits(s);
     }
     s->pipeline.waits.count = s->joining.count = 0;
     s->joined = false;

@@ -54,6 +54,7 @@ static void flush(struct stretch *s)
         double first = fmin(s->launches, 1.0);
         p->host_s = first * s->l->launch_s + s->out->host_left_s;
         s->out->host_left_s = (s->launches - first) * s->l->launch_s;
+        s->out->host_s += s->launches * s->l->launch_s;
         if (s->segments > 1 || p->name == NULL) {
             p->name = s->block_name;
         }
@@ -76,6 +77,8 @@ static void add_kernels(struct stretch *s, const char *segment, const struct ker
         p->cost.flops += k->flops;
         p->cost.bytes += k->bytes;
         s->launches += k->launches;
+        s->out->launches += k->launches;
+        s->out->gpu_s += time_s;
     }
     if (p->name != segment) {
         s->segments++;
@@ -86,6 +89,17 @@ static void add_kernels(struct stretch *s, const char *segment, const struct ker
 static bool present(const struct segment_transfer *t)
 {
     return t->comm != SEGMENT_NONE;
+}
+
+/* What a collective takes at least, on the port that its ranks share least of: only who runs ahead
+ * of whom is judged by it. */
+static double transfer_least_s(const struct lowering *l, const struct segment_transfer *t)
+{
+    const struct configuration *c = l->c;
+    double ranks = (double)(t->comm == SEGMENT_TP ? c->layout.tp : c->layout.cp);
+    bool inside = c->layout.tp * c->layout.cp <= c->cluster.node.gpus;
+    double rate = inside ? c->cluster.node.nvlink_bytes_per_s : c->cluster.node.nic_bytes_per_s;
+    return rate > 0.0 ? t->bytes * (ranks - 1.0) / ranks / rate : 0.0;
 }
 
 /* Ends the stretch and sends. A collective costs the host one launch, like a kernel. */
@@ -107,6 +121,9 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
         .host_s = (tensor ? s->l->tensor_host_s : s->l->launch_s) + s->out->host_left_s,
     };
     s->out->host_left_s = 0.0;
+    s->out->launches += 1.0;
+    s->out->gpu_s += transfer_least_s(s->l, t);
+    s->out->host_s += tensor ? s->l->tensor_host_s : s->l->launch_s;
     push(s->l, s->out, &piece);
 }
 
@@ -333,6 +350,7 @@ void stage_pieces(struct stage *s, const struct piece_list *list, struct unit *u
     for (uint32_t i = 0; i < list->count; i++) {
         stage_piece(s, &list->rows[i], unit);
     }
+    s->launched += list->launches;
     s->extra_host_s += list->host_left_s;
 }
 

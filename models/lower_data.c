@@ -248,6 +248,7 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
 void data_unit_gradient(struct stage *s, uint32_t unit)
 {
     struct unit *u = &s->units[unit];
+    late_gradient(s, u);
     if (!s->l->scatters) {
         memory_unit_gradient(s, u);
     } else if (at_edge(s, unit, false, true)) {

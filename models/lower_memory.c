@@ -16,7 +16,7 @@ enum fixed_tensor {
     TENSOR_FIRST
 };
 
-static void entry(struct stage *s, enum ledger_action action, enum tenant tenant, unsigned flags,
+void memory_entry(struct stage *s, enum ledger_action action, enum tenant tenant, unsigned flags,
                   uint32_t tensor, double bytes, const char *name, const char *call_site)
 {
     if (!(bytes > 0.0)) {
@@ -41,7 +41,7 @@ double shard_elements(double elements, uint32_t shards)
     return ceil(elements / (double)shards);
 }
 
-static uint32_t new_tensor(struct stage *s)
+uint32_t memory_tensor(struct stage *s)
 {
     if (s->tensor_next < TENSOR_FIRST) {
         s->tensor_next = TENSOR_FIRST;
@@ -61,7 +61,7 @@ static void setup_entry(struct stage *s, enum tenant tenant, unsigned flags, dou
         .action = LEDGER_ALLOCATE,
         .tenant = (uint8_t)tenant,
         .flags = (uint8_t)flags,
-        .tensor = new_tensor(s),
+        .tensor = memory_tensor(s),
         .bytes = bytes,
         .name = name,
         .call_site = call_site,
@@ -185,9 +185,9 @@ void memory_first_op(struct stage *s)
 {
     if (!s->workspace_taken) {
         s->workspace_taken = true;
-        entry(s, LEDGER_ALLOCATE, TENANT_TEMPORARY, LEDGER_FIRST_STEP | LEDGER_STAYS,
-              TENSOR_WORKSPACE, s->l->c->software.workspace_bytes, "GEMM workspace",
-              "first matrix product");
+        memory_entry(s, LEDGER_ALLOCATE, TENANT_TEMPORARY, LEDGER_FIRST_STEP | LEDGER_STAYS,
+                     TENSOR_WORKSPACE, s->l->c->software.workspace_bytes, "GEMM workspace",
+                     "first matrix product");
     }
 }
 
@@ -196,16 +196,16 @@ void memory_first_op(struct stage *s)
 void memory_received(struct stage *s, double bytes)
 {
     if (bytes > 0.0) {
-        entry(s, LEDGER_ALLOCATE, TENANT_COMMUNICATION, 0, TENSOR_RECEIVE, bytes, "receive buffer",
-              "pipeline receive");
+        memory_entry(s, LEDGER_ALLOCATE, TENANT_COMMUNICATION, 0, TENSOR_RECEIVE, bytes,
+                     "receive buffer", "pipeline receive");
         s->receive_bytes = bytes;
     }
 }
 
 void memory_handed_over(struct stage *s)
 {
-    entry(s, LEDGER_FREE, TENANT_COMMUNICATION, 0, TENSOR_RECEIVE, s->receive_bytes,
-          "receive buffer", "pipeline receive");
+    memory_entry(s, LEDGER_FREE, TENANT_COMMUNICATION, 0, TENSOR_RECEIVE, s->receive_bytes,
+                 "receive buffer", "pipeline receive");
     s->receive_bytes = 0.0;
 }
 
@@ -228,7 +228,7 @@ static void take_range(struct stage *s, const struct unit *u)
         *slot = s->spare[b][--s->spare_count[b]];
         return;
     }
-    *slot = new_tensor(s);
+    *slot = memory_tensor(s);
     s->tensor_next += u->block->tensor_count - 1;
 }
 
@@ -271,8 +271,8 @@ static void saved_tensors(struct stage *s, const struct unit *u, unsigned segmen
         unsigned k = action == LEDGER_ALLOCATE ? i : g->saved_count - 1 - i;
         bool core = is_core(s, g, k);
         if (which == WHICH_ALL || core == (which == WHICH_CORE)) {
-            entry(s, action, TENANT_ACTIVATIONS, 0, first + k, g->saved[k].bytes, g->saved[k].name,
-                  call_site);
+            memory_entry(s, action, TENANT_ACTIVATIONS, 0, first + k, g->saved[k].bytes,
+                         g->saved[k].name, call_site);
         }
     }
 }
@@ -280,7 +280,7 @@ static void saved_tensors(struct stage *s, const struct unit *u, unsigned segmen
 static void scratch(struct stage *s, enum ledger_action action, double bytes, const char *name,
                     const char *call_site)
 {
-    entry(s, action, TENANT_TEMPORARY, 0, TENSOR_SCRATCH, bytes, name, call_site);
+    memory_entry(s, action, TENANT_TEMPORARY, 0, TENSOR_SCRATCH, bytes, name, call_site);
 }
 
 /* Forward that keeps what the backward needs (also when it is run again by full recomputation). */
@@ -291,6 +291,7 @@ static void forward_kept(struct stage *s, const struct unit *u, unsigned i, cons
     saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_ALL, call_site);
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_CORE, call_site);
     scratch(s, LEDGER_FREE, g->forward_temporary_bytes, g->name, call_site);
+    late_buffer(s, u, true, &g->after);
 }
 
 /* Forward under full recomputation: only the input is kept, the rest lives inside its segment. */
@@ -298,13 +299,14 @@ static void forward_dropped(struct stage *s, const struct unit *u, unsigned i)
 {
     const struct segment *g = &u->block->layer->segments[i];
     if (i == 0) {
-        entry(s, LEDGER_ALLOCATE, TENANT_ACTIVATIONS, 0, *saved_slot(s, u),
-              u->block->layer->input_bytes, "layer input", "forward");
+        memory_entry(s, LEDGER_ALLOCATE, TENANT_ACTIVATIONS, 0, *saved_slot(s, u),
+                     u->block->layer->input_bytes, "layer input", "forward");
     }
     scratch(s, LEDGER_ALLOCATE, g->forward_temporary_bytes, g->name, "forward");
     saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_ALL, "forward");
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_ALL, "forward");
     scratch(s, LEDGER_FREE, g->forward_temporary_bytes, g->name, "forward");
+    late_buffer(s, u, true, &g->after);
 }
 
 static void backward(struct stage *s, const struct unit *u, unsigned i, bool opens, bool closes)
@@ -316,14 +318,16 @@ static void backward(struct stage *s, const struct unit *u, unsigned i, bool ope
     if (!closes) {
         return;
     }
+    late_buffer(s, u, false, &g->backward_after);
     scratch(s, LEDGER_FREE, g->backward_temporary_bytes, g->name, "backward");
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_ALL, "backward");
+    late_buffer(s, u, false, &g->backward_gather);
     if (i > 0) {
         return;
     }
     if (u->block->full_recompute) {
-        entry(s, LEDGER_FREE, TENANT_ACTIVATIONS, 0, *saved_slot(s, u),
-              u->block->layer->input_bytes, "layer input", "backward");
+        memory_entry(s, LEDGER_FREE, TENANT_ACTIVATIONS, 0, *saved_slot(s, u),
+                     u->block->layer->input_bytes, "layer input", "backward");
     }
     give_range(s, u);
 }
@@ -365,12 +369,13 @@ static void gradient_tensor(struct stage *s, struct unit *u, enum ledger_action 
         return;
     }
     if (action == LEDGER_ALLOCATE && u->gradient == TENSOR_NONE) {
-        u->gradient = new_tensor(s);
+        u->gradient = memory_tensor(s);
     } else if (action == LEDGER_ALLOCATE || u->gradient == TENSOR_NONE) {
         return;
     }
-    entry(s, action, TENANT_GRADIENTS, 0, u->gradient, gradient_elements(s, u) * s->l->kept_bytes,
-          "gradients", action == LEDGER_ALLOCATE ? "backward" : "gradients set to none");
+    memory_entry(s, action, TENANT_GRADIENTS, 0, u->gradient,
+                 gradient_elements(s, u) * s->l->kept_bytes, "gradients",
+                 action == LEDGER_ALLOCATE ? "backward" : "gradients set to none");
 }
 
 void memory_unit_gradient(struct stage *s, struct unit *unit)
@@ -381,12 +386,12 @@ void memory_unit_gradient(struct stage *s, struct unit *unit)
 static void communication(struct stage *s, enum ledger_action action, uint32_t tensor, double bytes,
                           const char *name)
 {
-    entry(s, action, TENANT_COMMUNICATION, 0, tensor, bytes, name, name);
+    memory_entry(s, action, TENANT_COMMUNICATION, 0, tensor, bytes, name, name);
 }
 
 void memory_gather(struct stage *s, struct group_of_units *group)
 {
-    group->tensor = new_tensor(s);
+    group->tensor = memory_tensor(s);
     communication(s, LEDGER_ALLOCATE, group->tensor, group->gathered * s->l->weight_bytes,
                   "gathered weights");
 }
@@ -405,7 +410,7 @@ static double scratch_bytes(const struct stage *s, const struct group_of_units *
 
 void memory_scratch(struct stage *s, struct group_of_units *group)
 {
-    group->scratch = new_tensor(s);
+    group->scratch = memory_tensor(s);
     communication(s, LEDGER_ALLOCATE, group->scratch, scratch_bytes(s, group),
                   "unsharded gradients");
 }
@@ -430,7 +435,7 @@ static void free_flat(struct stage *s)
 void memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps)
 {
     free_flat(s);
-    s->reducing = new_tensor(s);
+    s->reducing = memory_tensor(s);
     s->reducing_bytes = flat_bytes(s, group);
     communication(s, LEDGER_ALLOCATE, s->reducing, s->reducing_bytes, "reduction buffer");
     for (uint32_t i = 0; i < group->count; i++) {
@@ -451,9 +456,9 @@ void memory_update(struct stage *s)
     for (uint32_t i = 0; i < s->unit_count && s->l->c->software.build == BUILD_FIRST_STEP; i++) {
         s->layer = s->units[i].layer;
         for (unsigned k = 0; k < o->moment_count; k++) {
-            entry(s, LEDGER_ALLOCATE, TENANT_MOMENTS, LEDGER_FIRST_STEP | LEDGER_STAYS,
-                  new_tensor(s), state_elements(s, &s->units[i]) * o->moments[k].bytes,
-                  o->moments[k].name, "first optimizer step");
+            memory_entry(s, LEDGER_ALLOCATE, TENANT_MOMENTS, LEDGER_FIRST_STEP | LEDGER_STAYS,
+                         memory_tensor(s), state_elements(s, &s->units[i]) * o->moments[k].bytes,
+                         o->moments[k].name, "first optimizer step");
         }
     }
     for (uint32_t i = 0; i < s->unit_count; i++) {

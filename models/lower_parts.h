@@ -30,6 +30,8 @@ struct piece_list {
     struct piece *rows;
     uint32_t count, room;
     double host_left_s; /* host time behind its last op: of that op's kernels after the first */
+    double launches;    /* kernels and collectives */
+    double gpu_s, host_s;
 };
 struct block {
     const struct layer *layer;
@@ -58,6 +60,18 @@ struct group_of_units {
     uint32_t scratch;      /* unsharded gradients, TENSOR_NONE: not here */
 };
 #define TENSOR_NONE UINT32_MAX
+
+/* Blocks whose free comes later than their last use. */
+struct late_tensor {
+    uint32_t tensor;
+    double bytes;
+    double launched; /* kernels that the stage had launched */
+};
+struct late_list { /* first in, first out; numbers are used again */
+    struct late_tensor *rows;
+    uint32_t *spare;
+    uint32_t first, count, room, spare_count;
+};
 
 enum block_index {
     BLOCK_EMBEDDING,
@@ -126,7 +140,10 @@ struct stage {
     uint32_t *spare[BLOCK_COUNT]; /* tensor ranges free for reuse */
     uint32_t spare_count[BLOCK_COUNT];
     bool workspace_taken;
-    uint32_t reducing; /* buffer of the reduction on the wire, 0: none */
+    struct late_list recorded;       /* buffers of collectives that the GPU has not passed */
+    struct late_list pass_gradients; /* of the pass under way */
+    double launched;                 /* kernels and collectives so far */
+    uint32_t reducing;               /* buffer of the reduction on the wire, 0: none */
     double reducing_bytes;
     double receive_bytes; /* of the message of this pass, until its first op; 0: none */
 };
@@ -155,7 +172,17 @@ void memory_scratch(struct stage *s, struct group_of_units *group);
 /* The group's gradients have left; its flat buffer stays until the next call when `overlaps`. */
 void memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps);
 void memory_update(struct stage *s);
+void memory_entry(struct stage *s, enum ledger_action action, enum tenant tenant, unsigned flags,
+                  uint32_t tensor, double bytes, const char *name, const char *call_site);
+uint32_t memory_tensor(struct stage *s);                 /* a new number */
 double shard_elements(double elements, uint32_t shards); /* padded to a whole element */
+/* lower_late.c */
+/* The whole output of a product whose sum is scattered. */
+void late_buffer(struct stage *s, const struct unit *unit, bool forward,
+                 const struct segment_transfer *scatter);
+void late_gradient(struct stage *s, const struct unit *unit);
+void late_pass_end(struct stage *s);
+void late_host_waits(struct stage *s); /* the GPU has passed all that was launched */
 /* lower_data.c */
 void data_begin(struct stage *s);
 void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit);

@@ -115,6 +115,10 @@ const struct param software_params[] = {
      "16-bit gradients live beside the accumulated ones."},
     {"gradients", PARAM_CHOICE, AT(gradients), 0, 0, "tensor", gradient_layout_names,
      "Gradients are one flat buffer that is kept, or tensors that come and go."},
+    {"gradients_after_pass", PARAM_FLAG, AT(gradients_after_pass), 0, 0, "false", NULL,
+     "The gradients of a backward pass stay as tensors until it has ended, and are added to the "
+     "kept "
+     "ones then."},
     {"dp_copy_bandwidth", PARAM_BANDWIDTH, AT(dp_copy_bytes_per_s), 0, PETA, "0GB/s", NULL,
      "Rate at which the whole buffer of a data-parallel collective is packed or unpacked, on a "
      "stream of its own; 0: collectives work in place."},
@@ -146,6 +150,10 @@ const struct param software_params[] = {
      "Buffers of one communicator on a rank."},
     {"expandable_segments", PARAM_FLAG, AT(expandable_segments), 0, 0, "false", NULL,
      "The caching allocator uses expandable segments."},
+    {"record_streams", PARAM_FLAG, AT(record_streams), 0, 0, "false", NULL,
+     "Buffers of tensor-parallel collectives can be used again when the GPU has passed them, not "
+     "when "
+     "the host frees them (torch record_stream)."},
     {"workspace", PARAM_BYTES, AT(workspace_bytes), 0, PETA, "32MiB", NULL,
      "Workspace of the GEMM library, allocated at its first use; PyTorch gives cuBLAS 32 MiB on "
      "Hopper."},

@@ -75,6 +75,7 @@ struct software_profile {
     double gradient_kept_bytes;   /* of an accumulated gradient element (2 or 4) */
     bool gradient_copy;           /* bf16 gradients live beside the accumulated ones */
     int gradients;                /* enum gradient_layout */
+    bool gradients_after_pass;    /* a pass's own gradients stay until it has ended */
     double dp_copy_bytes_per_s;   /* pack and unpack the buffers of dp collectives; 0: in place */
     double interference_ratio;    /* share of compute speed lost while dp traffic runs beside it */
     uint64_t fsdp_prefetch;       /* units gathered ahead */
@@ -93,6 +94,7 @@ struct software_profile {
     double workspace_bytes;       /* cuBLAS and friends */
     double optimizer_extra_bytes; /* HBM bytes a parameter that passes beside the update move */
     bool clip_gradients;          /* a norm all-reduce before the update */
+    bool record_streams;          /* buffers of tp collectives come back when the GPU has passed */
     /* What a published run of it means by what it does not say; only `validate` reads these. A
      * framework has versions, each a profile: a run is of the oldest that can do what it did. */
     const char *framework;     /* whose version this is; "": its own */

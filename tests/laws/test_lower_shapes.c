@@ -106,6 +106,9 @@ static void set_software(struct configuration *c, unsigned turn)
     s->fsdp_reshard = turn % 3 != 1;
     s->gradients = turn % 2 == 0 ? GRADIENT_TENSOR : GRADIENT_BUFFER;
     s->gradient_copy = turn % 7 == 0;
+    s->gradients_after_pass = turn % 3 == 0;
+    s->record_streams = turn % 2 == 0;
+    s->recompute_stops_early = turn % 5 == 0;
     s->build = turn % 3 == 0 ? BUILD_EAGER : BUILD_FIRST_STEP;
     s->bucket_bytes = turn % 3 == 2 ? 1e5 : 0.0;
     s->clip_gradients = turn % 5 != 0;

@@ -149,23 +149,13 @@ static bool read_rows(struct reading *r, struct trace_row *rows)
     return bad_rows == 0;
 }
 
-/* The file as text that can be shown: clean UTF-8 of bounded size. */
-static bool load(struct reading *r, const char *path, struct mark where, const char *key)
+/* The text as it can be shown, and cut into cells: clean UTF-8. */
+static bool load(struct reading *r, const char *path, char *text, size_t bytes, struct mark where,
+                 const char *key)
 {
     struct error error = {""};
     struct mark bad_byte;
     const char *why = NULL;
-    char *text = NULL;
-    size_t bytes = 0;
-    if (!file_read(r->arena, path, TRACE_BYTES_MAX, true, &text, &bytes, &error)) {
-        problems_error(r->problems, where, "%s: %s", key, source_clean(r->arena, error.text));
-        return false;
-    }
-    if (bytes > TRACE_BYTES_MAX) {
-        problems_error(r->problems, where, "%s: more than %d MiB of trace", key,
-                       TRACE_BYTES_MAX >> 20);
-        return false;
-    }
     bool marked = bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
     text += marked ? 3 : 0;
     bytes -= marked ? 3 : 0;
@@ -184,13 +174,14 @@ static bool load(struct reading *r, const char *path, struct mark where, const c
     return check_columns(r, where, key);
 }
 
-bool trace_read(struct arena *arena, const char *path, struct mark where, const char *key,
-                struct problems *problems, const struct trace_row **rows, size_t *count)
+bool trace_parse(struct arena *arena, const char *path, char *text, size_t bytes, struct mark where,
+                 const char *key, struct problems *problems, const struct trace_row **rows,
+                 size_t *count)
 {
     struct reading *r = ARENA_NEW(arena, struct reading);
     *r = (struct reading){
         .arena = arena, .problems = problems, .source = ARENA_NEW(arena, struct source), .line = 1};
-    if (!load(r, path, where, key))
+    if (!load(r, path, text, bytes, where, key))
         return false;
     *count = r->csv.row_count;
     if (*count > TRACE_ROWS_MAX) {
@@ -200,4 +191,22 @@ bool trace_read(struct arena *arena, const char *path, struct mark where, const 
     struct trace_row *all = ARENA_ARRAY(arena, struct trace_row, *count + 1);
     *rows = all;
     return read_rows(r, all);
+}
+
+bool trace_read(struct arena *arena, const char *path, struct mark where, const char *key,
+                struct problems *problems, const struct trace_row **rows, size_t *count)
+{
+    struct error error = {""};
+    char *text = NULL;
+    size_t bytes = 0;
+    if (!file_read(arena, path, TRACE_BYTES_MAX, true, &text, &bytes, &error)) {
+        problems_error(problems, where, "%s: %s", key, source_clean(arena, error.text));
+        return false;
+    }
+    if (bytes > TRACE_BYTES_MAX) {
+        problems_error(problems, where, "%s: more than %d MiB of trace", key,
+                       TRACE_BYTES_MAX >> 20);
+        return false;
+    }
+    return trace_parse(arena, path, text, bytes, where, key, problems, rows, count);
 }

@@ -27,5 +27,9 @@ struct trace_row {
  * it. False with problems. */
 bool trace_read(struct arena *arena, const char *path, struct mark where, const char *key,
                 struct problems *problems, const struct trace_row **rows, size_t *count);
+/* The same of a text, with a NUL behind it, which is called `path` in messages. */
+bool trace_parse(struct arena *arena, const char *path, char *text, size_t bytes, struct mark where,
+                 const char *key, struct problems *problems, const struct trace_row **rows,
+                 size_t *count);
 
 #endif

@@ -139,7 +139,7 @@ static void tell_chain(struct story *story, const struct job_record *r,
     }
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
         tell_link(story, &comma, restart_link_names[link], one->links_s[link]);
-        if (link == LINK_ALLOCATE) {
+        if (link == LINK_CORDON) {
             tell_link(story, &comma, "wait", one->wait_s);
         }
         if (link == LINK_COMMUNICATORS) {

@@ -57,12 +57,16 @@ static double link_s(const struct job *job, unsigned link)
            job->grown_s[link];
 }
 
+/* Between two phases, where no time goes by, the place may be none of a link: either answer is
+ * right there. */
 bool job_chain_exposed(const struct job *job)
 {
+    int place = job->place < PLACE_COUNT ? chain[job->place] : PLACE_WAIT;
     if (job->spec->strike != STRIKE_ALWAYS) {
         return false;
     }
-    return job->phase != PHASE_LINK || !job->spec->recovery.restart.sheltered[chain[job->place]];
+    return job->phase != PHASE_LINK || place >= RESTART_LINK_COUNT ||
+           !job->spec->recovery.restart.sheltered[place];
 }
 
 static enum badput_class class_of(const struct job *job)

@@ -58,7 +58,7 @@ YAML
     pid=$!
     for _ in $(seq 100); do
         sleep 0.1
-        [ -e i.db.partial ] && [ "$(sql i.db.partial 'select count(*) from study_point' 2>/dev/null || echo 0)" -ge 1 ] && break
+        [ -s i.db.partial ] && sleep 1 && break # its writer has it locked
     done
     kill -TERM $pid
     got=0

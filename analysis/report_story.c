@@ -10,7 +10,7 @@
 enum {
     FIRST_SHOWN = 10,
     WORST_SHOWN = 5,
-    CAUSE_WIDTH = 24,
+    CAUSE_WIDTH = 32,
     STORY_BYTES = 1024
 };
 

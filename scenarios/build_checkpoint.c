@@ -1,6 +1,8 @@
+#include <math.h>
 #include <string.h>
 
 #include "scenarios/build_job.h"
+#include "scenarios/quantity.h"
 
 static void wrong(struct builder *b, const struct value *checkpoint, const char *key,
                   const char *why)
@@ -127,6 +129,33 @@ void build_checkpoint(struct builder *b)
     section_finish(b, SECTION_CHECKPOINT, mapping, options, schema->path);
 }
 
+static double found_after_s(const struct job_spec *job, const struct failure_cause *cause)
+{
+    return cause->detect.mean_s >= 0.0 ? cause->detect.mean_s
+                                       : job->recovery.restart.links[LINK_DETECT].mean_s;
+}
+
+/* All that was saved since a silent corruption began is tainted when it is found. */
+static void check_taint(struct builder *b, struct mark where)
+{
+    const struct job_spec *job = &b->scenario->job;
+    double reach_s = (double)job->checkpoint.keep * job->checkpoint.interval_s;
+    for (uint32_t i = 0; i < job->cause_count && reach_s > 0.0; i++) {
+        const struct failure_cause *cause = &job->causes[i];
+        double found_s = found_after_s(job, cause);
+        if (cause->effect != EFFECT_CORRUPT || found_s < reach_s)
+            continue;
+        char found[32];
+        quantity_write(PARAM_TIME, found_s, found, sizeof found);
+        problems_warning(b->problems, where,
+                         "checkpoint.keep: '%s' is found after %s in the mean, when all %llu "
+                         "kept checkpoints are tainted, and the job starts anew; keep %.0f or more",
+                         cause->name, found, (unsigned long long)job->checkpoint.keep,
+                         ceil(found_s / job->checkpoint.interval_s) + 1.0);
+        return;
+    }
+}
+
 void complete_checkpoint(struct builder *b)
 {
     const struct configuration *c = &b->scenario->configuration;
@@ -141,4 +170,5 @@ void complete_checkpoint(struct builder *b)
         if (!storage_check(c, &storage->tiers[i], spec->bytes_per_parameter, &error))
             problems_error(b->problems, where, "checkpoint.storage: %s", error.text);
     }
+    check_taint(b, given ? section_mark(given, "keep") : b->root->key_mark);
 }

@@ -207,6 +207,10 @@ static const struct bad bad[] = {
      "~7:1: checkpoint has no effect on a single step; add `run: {duration: 54d}`\n"
      "~8:1: storage has no effect on a single step; add `run: {duration: 54d}`\n"
      "~9:1: recovery has no effect on a single step; add `run: {duration: 54d}`\n"},
+    /* two checkpoints half an hour apart: an hour, and not a second more, can be gone back */
+    {FAILURES, "failures: [{cause: bits, mtbf: 5y, effect: corrupt, detect: 1h}]",
+     "~7:1: checkpoint.keep: 'bits' is found after 1h in the mean, when all 2 kept checkpoints are "
+     "tainted, and the job starts anew; keep 3 or more\n"},
     /* failures */
     {FAILURES, "failures: [{cause: gpu, mtbf: 5.8}]",
      "6:31: failures[0].mtbf: '5.8' has no unit; write one of " TIMES "\n"},
@@ -311,6 +315,16 @@ static const struct bad bad[] = {
     {RECOVERY, "recovery: {repair_fails: 1.5}",
      "9:26: recovery.repair_fails: 1.5 is out of range; it goes from 0 to 0.99\n"},
 };
+
+/* Found a minute earlier, one of the two kept checkpoints is older than the corruption. */
+static void test_no_warning_without_reason(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        read_with(FAILURES, "failures: [{cause: bits, mtbf: 5y, effect: corrupt, detect: 59min}]");
+    assert_problems(scenario, "");
+    scenario_destroy(scenario);
+}
 
 static void test_bad(void **state)
 {
@@ -451,10 +465,15 @@ static void test_trace_of_garbage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),         cmocka_unit_test(test_replicas_stand_on_nodes),
-        cmocka_unit_test(test_values_arrive), cmocka_unit_test(test_links_have_sections),
-        cmocka_unit_test(test_bad),           cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_bad_traces),    cmocka_unit_test(test_trace_of_garbage),
+        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_replicas_stand_on_nodes),
+        cmocka_unit_test(test_values_arrive),
+        cmocka_unit_test(test_links_have_sections),
+        cmocka_unit_test(test_no_warning_without_reason),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_bad_traces),
+        cmocka_unit_test(test_trace_of_garbage),
     };
     return cmocka_run_group_tests(tests, make_trace, remove_trace);
 }

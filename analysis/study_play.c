@@ -90,12 +90,12 @@ static void take_result(const struct job_result *r, double *values)
     values[METRIC_energy_j] = r->energy_j;
 }
 
-static void play_weeks(struct playing *playing, size_t replication)
+static void play_weeks(struct arena *arena, struct playing *playing, size_t replication)
 {
     struct study_player *player = playing->player;
     struct job_result result;
-    job_run(&playing->job, player->conditions, player->study->base_seed + replication, false, NULL,
-            NULL, &result);
+    job_run_in(arena, &playing->job, player->conditions, player->study->base_seed + replication,
+               false, NULL, NULL, &result);
     take_result(&result, playing->point->values[replication]);
 }
 
@@ -103,8 +103,10 @@ static void play_chunk(void *context, size_t index)
 {
     struct playing *playing = context;
     size_t from = playing->first + index * SEEDS_AT_ONCE, end = playing->first + playing->count;
+    struct arena *arena = arena_create(); /* of the thread that plays this chunk */
     for (size_t r = from; r < from + SEEDS_AT_ONCE && r < end; r++)
-        play_weeks(playing, r);
+        play_weeks(arena, playing, r);
+    arena_destroy(arena);
 }
 
 static void set_marks(struct playing *playing)

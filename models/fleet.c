@@ -4,7 +4,9 @@
  * 2. `next` is the answer of the last look while `fresh`: the first failure at or after now_s, or,
  *    without one, that none comes before `none_before_s`.
  * 3. due_s of a source (streams, then pools) is not after its next failure, so that few need to be
- *    asked; when a node joins, failures may come sooner, and all are asked anew.
+ *    asked. When a node joins, failures may come sooner, and all are asked anew, but for `steady`
+ *    streams: those over slots or the job, none of which has passed over a candidate, come when
+ *    they come, whoever stands there.
  * 4. Sources are asked in one order (streams, pools, followers) and the first wins a tie. */
 #include "models/fleet.h"
 
@@ -43,6 +45,8 @@ struct fleet {
     uint32_t stream_count, follower_count, follower_capacity;
     double now_s, none_before_s;
     bool fresh;
+    bool slots_alone;  /* all streams are over slots or the job */
+    bool looked_ahead; /* a stream may have passed over candidates that a node which joins meets */
     struct fleet_source source; /* of `next` */
     struct fleet_event next;
 };
@@ -50,12 +54,23 @@ struct fleet {
 /* Causes of one name (a preset given twice) are told apart by how many came before. */
 static void fleet_keys(struct fleet *fleet, uint64_t seed)
 {
+    uint64_t *named = ARENA_ARRAY(fleet->arena, uint64_t, fleet->spec->cause_count);
     for (uint32_t i = 0; i < fleet->spec->cause_count; i++) {
-        uint64_t named = random_key(seed, fleet->spec->causes[i].name), before = 0;
+        uint64_t before = 0;
+        named[i] = random_key(seed, fleet->spec->causes[i].name);
         for (uint32_t k = 0; k < i; k++)
-            before += random_key(seed, fleet->spec->causes[k].name) == named;
-        fleet->keys[i] = random_hash(named, before);
+            before += named[k] == named[i];
+        fleet->keys[i] = random_hash(named[i], before);
     }
+}
+
+static bool streams_over_slots(const struct fleet *fleet)
+{
+    for (uint32_t i = 0; i < fleet->stream_count; i++) {
+        if (fleet->streams[i].over != OVER_SLOTS && fleet->streams[i].over != OVER_JOB)
+            return false;
+    }
+    return true;
 }
 
 struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uint64_t seed)
@@ -78,6 +93,7 @@ struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uin
             pools_add(&fleet->pools, spec, cause, &fleet->members, fleet->keys[i]);
     }
     fleet->due_s = ARENA_ARRAY(arena, double, fleet->stream_count + fleet->pools.pool_count);
+    fleet->slots_alone = streams_over_slots(fleet);
     return fleet;
 }
 
@@ -114,18 +130,39 @@ static void fleet_offer(struct fleet *fleet, struct fleet_source source, uint32_
                                        .repair_s = candidate->repair_s};
 }
 
+static bool stream_asked(struct fleet *fleet, uint32_t index, double limit_s)
+{
+    struct fleet_stream *stream = &fleet->streams[index];
+    bool found = stream_next(stream, &fleet->members, fleet->now_s, limit_s);
+    fleet->due_s[index] = stream->drawn ? stream->next.at_s : limit_s;
+    fleet->looked_ahead |= stream_looked_ahead(stream);
+    return found;
+}
+
+/* A bound by the stream that is due first, which mostly is the one to strike; it is asked again in
+ * its turn, which decides ties. */
+static double bound_by_first(struct fleet *fleet, double limit_s)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < fleet->stream_count; i++)
+        first = fleet->due_s[i] < fleet->due_s[first] ? i : first;
+    if (fleet->stream_count == 0 || fleet->due_s[first] >= limit_s ||
+        !stream_asked(fleet, first, limit_s))
+        return limit_s;
+    return fmin(limit_s, nextafter(fleet->streams[first].next.at_s, INFINITY));
+}
+
 static double look_streams(struct fleet *fleet, double limit_s)
 {
     for (uint32_t i = 0; i < fleet->stream_count; i++) {
         struct fleet_stream *stream = &fleet->streams[i];
         if (fleet->due_s[i] >= limit_s)
             continue;
-        if (stream_next(stream, &fleet->members, fleet->now_s, limit_s)) {
+        if (stream_asked(fleet, i, limit_s)) {
             fleet_offer(fleet, (struct fleet_source){SOURCE_STREAM, i},
                         cause_index(fleet, stream->cause), &stream->next);
             limit_s = stream->next.at_s;
         }
-        fleet->due_s[i] = limit_s;
     }
     return limit_s;
 }
@@ -163,7 +200,8 @@ static void look_followers(struct fleet *fleet, double limit_s)
 static void fleet_look(struct fleet *fleet, double limit_s)
 {
     fleet->source.kind = SOURCE_NONE;
-    look_followers(fleet, look_pools(fleet, look_streams(fleet, limit_s)));
+    double bound_s = bound_by_first(fleet, limit_s);
+    look_followers(fleet, look_pools(fleet, look_streams(fleet, bound_s)));
     fleet->fresh = true;
     fleet->none_before_s = limit_s;
     if (fleet->source.kind != SOURCE_NONE)
@@ -239,7 +277,7 @@ void fleet_take(struct fleet *fleet, const struct fleet_event *event)
     uint32_t index = fleet->source.index;
     if (fleet->source.kind == SOURCE_STREAM) {
         stream_take(&fleet->streams[index]);
-        fleet->due_s[index] = fleet->now_s;
+        fleet->due_s[index] = stream_moment_s(&fleet->streams[index]);
     } else if (fleet->source.kind == SOURCE_POOL) {
         pools_take(&fleet->pools, index);
         fleet->due_s[fleet->stream_count + index] = fleet->now_s;
@@ -255,10 +293,14 @@ static void fleet_changed(struct fleet *fleet, uint32_t node, double exposed_s, 
     CHECK(exposed_s >= fleet->now_s);
     fleet->now_s = exposed_s;
     fleet->fresh = false;
-    for (uint32_t i = 0; i < fleet->stream_count; i++)
+    bool met = fleet->looked_ahead || fleet->members.inside_count == 0;
+    bool steady = fleet->slots_alone && !(joined && met);
+    for (uint32_t i = 0; !steady && i < fleet->stream_count; i++)
         stream_changed(&fleet->streams[i], node, joined);
-    for (uint32_t i = 0; joined && i < fleet->stream_count + fleet->pools.pool_count; i++)
+    uint32_t streams = fleet->stream_count;
+    for (uint32_t i = steady ? streams : 0; joined && i < streams + fleet->pools.pool_count; i++)
         fleet->due_s[i] = exposed_s;
+    fleet->looked_ahead &= !joined;
 }
 
 void fleet_leave(struct fleet *fleet, uint32_t node, double exposed_s)

@@ -2,7 +2,9 @@
  * 1. head <= seen: candidates before `head` are settled (taken, or passed over with their moment in
  *    the past); those between were passed over as the job stands now.
  * 2. A node that leaves can only unmake candidates, so the search goes on from `seen`; one that
- *    joins can make some, so the search begins at `head` again. */
+ *    joins can make some, so the search begins at `head` again.
+ * 3. The moment of a candidate and the slot that it strikes do not depend on who stands where: they
+ *    are drawn once, and who stands in the slot is read anew whenever the stream is asked. */
 #include "models/fleet_stream.h"
 
 #include <math.h>
@@ -52,13 +54,11 @@ static bool unit_strikes(const struct fleet_stream *stream, const struct members
     return members_inside(members, node, candidate->at_s);
 }
 
-/* The unit that candidate `index` strikes; false: it falls on an empty slot. */
+/* The unit that the candidate strikes; false: it falls on an empty slot. */
 static bool stream_unit(const struct fleet_stream *stream, const struct members *members,
-                        uint64_t index, uint32_t *unit)
+                        uint32_t *unit)
 {
-    double place = random_at(stream->key, 2 * index + 1);
-    uint32_t chosen = (uint32_t)(place * (double)stream->count * (double)stream->units_each);
-    uint32_t node = chosen / stream->units_each;
+    uint32_t chosen = stream->chosen, node = chosen / stream->units_each;
     if (stream->over == OVER_SLOTS)
         node = members->node_of_slot[node];
     else if (stream->over == OVER_LEMONS)
@@ -79,13 +79,13 @@ static bool stream_propose(struct fleet_stream *stream, const struct members *me
     if (stream->over == OVER_TRACE) {
         next->unit = stream->cause->trace[index].unit;
         next->repair_s = stream->cause->trace[index].repair_s;
-    } else if (!stream_unit(stream, members, index, &next->unit)) {
+    } else if (!stream_unit(stream, members, &next->unit)) {
         return false;
     }
     return unit_strikes(stream, members, next);
 }
 
-static double stream_moment(const struct fleet_stream *stream)
+double stream_moment_s(const struct fleet_stream *stream)
 {
     if (stream->over != OVER_TRACE)
         return clock_exposed_s(stream->clock, stream->seen.age_s);
@@ -105,24 +105,36 @@ static void stream_advance(const struct fleet_stream *stream, struct stream_plac
         place->age_s += stream_gap_s(stream, place->index);
 }
 
+/* Moment and place of the candidate at `seen`. */
+static void stream_draw(struct fleet_stream *stream)
+{
+    stream->next.at_s = stream_moment_s(stream);
+    stream->drawn = true;
+    if (stream->over == OVER_TRACE)
+        return;
+    double place = random_at(stream->key, 2 * stream->seen.index + 1);
+    stream->chosen = (uint32_t)(place * (double)stream->count * (double)stream->units_each);
+}
+
 bool stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
                  double limit_s)
 {
-    if (stream->inside_count == 0)
+    if ((stream->over == OVER_SLOTS ? members->inside_count : stream->inside_count) == 0)
         return false;
-    while (!stream->found) {
-        stream->next.at_s = stream_moment(stream);
+    for (;;) {
+        if (!stream->drawn)
+            stream_draw(stream);
         if (stream->next.at_s >= limit_s)
             return false;
         stream->found = stream_propose(stream, members);
         if (stream->found)
-            break;
-        bool settled = stream->next.at_s < now_s && stream->head.index == stream->seen.index;
+            return true;
+        bool settled = stream->next.at_s < now_s && !stream_looked_ahead(stream);
         stream_advance(stream, &stream->seen);
+        stream->drawn = false;
         if (settled)
             stream->head = stream->seen;
     }
-    return stream->next.at_s < limit_s;
 }
 
 void stream_take(struct fleet_stream *stream)
@@ -130,7 +142,7 @@ void stream_take(struct fleet_stream *stream)
     CHECK(stream->found);
     stream_advance(stream, &stream->seen);
     stream->head = stream->seen;
-    stream->found = false;
+    stream->found = stream->drawn = false;
 }
 
 static bool stream_holds(const struct fleet_stream *stream, uint32_t node)
@@ -140,7 +152,7 @@ static bool stream_holds(const struct fleet_stream *stream, uint32_t node)
         return domain >= stream->first && domain - stream->first < stream->count;
     }
     if (stream->over != OVER_LEMONS)
-        return stream->over == OVER_SLOTS;
+        return false; /* who stands in the slots is known to the members */
     uint32_t low = stream->first, high = stream->first + stream->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -154,9 +166,10 @@ static bool stream_holds(const struct fleet_stream *stream, uint32_t node)
 
 void stream_changed(struct fleet_stream *stream, uint32_t node, bool joined)
 {
-    stream->found = false;
-    if (joined)
+    if (joined && stream_looked_ahead(stream)) {
         stream->seen = stream->head;
+        stream->found = stream->drawn = false;
+    }
     if (stream_holds(stream, node))
         stream->inside_count += joined ? 1 : UINT32_MAX;
 }

@@ -38,10 +38,13 @@ struct fleet_stream {
     uint32_t first, count;  /* lemons: in `lemons`; domains: numbers */
     const uint32_t *lemons; /* nodes, ascending */
     uint32_t units_each;    /* of a node */
-    uint32_t inside_count;  /* nodes of the job that it can strike; 0: it is not asked */
+    /* Nodes of the job that it can strike, kept for domains and lemons; 0: it is not asked. */
+    uint32_t inside_count;
     struct stream_place head, seen;
-    bool found;            /* `candidate` stands at `seen` and strikes the job */
-    struct candidate next; /* valid when found */
+    bool drawn;            /* next.at_s and `chosen` are those of `seen` */
+    uint32_t chosen;       /* unit among those of the stream */
+    bool found;            /* `next` stood at `seen` and struck the job when it was last asked */
+    struct candidate next; /* valid when found, at_s when drawn */
 };
 /* Fills the streams of a cause without memory, or of a trace; returns how many (at most
  * STREAMS_EACH). */
@@ -55,8 +58,16 @@ uint32_t stream_create(struct arena *arena, const struct job_spec *spec,
 bool stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
                  double limit_s);
 void stream_take(struct fleet_stream *stream);
-/* A node has left or joined. */
+/* Of the candidate that stands next, whether it strikes or not; INFINITY: none is left. */
+double stream_moment_s(const struct fleet_stream *stream);
+/* A node has left or joined. Streams over slots, or over the job, need not be told while they have
+ * not looked ahead. */
 void stream_changed(struct fleet_stream *stream, uint32_t node, bool joined);
+/* Candidates were passed over that may strike the job when a node joins. */
+static inline bool stream_looked_ahead(const struct fleet_stream *stream)
+{
+    return stream->head.index != stream->seen.index;
+}
 
 uint32_t fleet_units_each(const struct job_spec *spec, int unit); /* GPUs, NICs of a node; else 1 */
 /* Does the node go down in blow `number` to its domain? */

@@ -2,10 +2,10 @@
  *
  *   state        leaves when                      to
  *   STEPS        a save is due                    SAVE, or DURABLE first      [job_begin_save]
- *                the work is done                 SAVE, or END                [job_end_of_work]
+ *                the work is done                 SAVE, or END                [end_of_work]
  *                a planned stop is due            SAVE of all levels          [turn]
  *                a failure strikes                chain; STEPS (replica-level) [job_strike]
- *   SAVE         the stall is over                STEPS, or DURABLE           [job_saved]
+ *   SAVE         the stall is over                STEPS, or DURABLE           [saved]
  *                a failure strikes                chain                       [job_strike]
  *   DURABLE      the copies waited for are kept   SAVE, chain, MAINTENANCE, END [durable]
  *                a failure strikes                chain                       [job_strike]
@@ -14,7 +14,7 @@
  *   WAIT         the last node came back          the next place of the chain [repaired]
  *   LOAD         the copy was read                LINK (warm-up), or LOAD of an older one
  *   LINK, WAIT, LOAD   a failure strikes          LINK, anew                  [job_strike]
- *   the end of the chain                          STEPS                       [job_enter_steps]
+ *   the end of the chain                          STEPS, or LINK anew         [resume]
  *   any          the time is up                   END                         [out_of_time]
  *
  * Invariants
@@ -37,34 +37,27 @@
 /* Planned stops after which it is: it saves nothing, or restarts for longer than it may run. */
 #define STOPS_MAX 1000000
 
-bool job_exposed(const struct job *job)
-{
-    switch (job->phase) {
-    case PHASE_STEPS:
-        return true;
-    case PHASE_SAVE:
-    case PHASE_DURABLE:
-        return job_save_exposed(job);
-    case PHASE_LINK:
-    case PHASE_WAIT:
-    case PHASE_LOAD:
-        return job_chain_exposed(job);
-    default:
-        return false;
-    }
-}
-
-void job_turn_at(struct job *job, double at_s)
-{
-    job->turn_s = lesser(job->turn_s, at_s);
-}
-
-void job_enter_steps(struct job *job)
+static void enter_steps(struct job *job)
 {
     job->phase = PHASE_STEPS;
     job->since = 0;
     job->turn_s = job->plans != 0 ? job->at_s : INFINITY;
     job_condition(job);
+}
+
+/* The chain was walked to its end: the job runs again, or what stopped it does so anew. */
+static void resume(struct job *job)
+{
+    job->chain_over = false;
+    if (job->strikes_again) {
+        job_strike_again(job);
+        return;
+    }
+    job_replicas_return(job);
+    job->told.level = job->load_level;
+    job_faults_forgotten(job);
+    job_tell_interruption(job, job->at_s);
+    enter_steps(job);
 }
 
 /* The steps after a save go on as they were. */
@@ -80,7 +73,7 @@ static void finish(struct job *job)
     job->phase = PHASE_END;
 }
 
-void job_end_of_work(struct job *job)
+static void end_of_work(struct job *job)
 {
     bool saves = job->spec->checkpoint.final && job->spec->checkpoint.plan.level_count > 0;
     if (!saves || job_is_saved(job)) {
@@ -159,7 +152,7 @@ static void durable(struct job *job)
 }
 
 /* The stall is over. */
-void job_saved(struct job *job)
+static void saved(struct job *job)
 {
     if (!job->last_save && !job->stopping) {
         steps_go_on(job);
@@ -175,7 +168,7 @@ static void leave(struct job *job)
     switch (job->phase) {
     case PHASE_SAVE:
         job_spend_save(job, job->until_s);
-        job_saved(job);
+        saved(job);
         break;
     case PHASE_DURABLE:
         job_spend_save(job, job->until_s);
@@ -191,35 +184,6 @@ static void leave(struct job *job)
         job_chain_go_on(job);
         break;
     }
-}
-
-static void learn_failure(struct job *job)
-{
-    if (!job->failure_known) {
-        double limit_s = job->spec->duration_s > 0.0 ? job->spec->duration_s : INFINITY;
-        job->failure_comes = fleet_next(job->fleet, limit_s, &job->failure);
-        job->failure_known = true;
-    }
-}
-
-static double failure_s(const struct job *job)
-{
-    if (!job->failure_comes || !job_exposed(job)) {
-        return INFINITY;
-    }
-    return job->at_s + greater(job->failure.at_s - job->exposed_s, 0.0);
-}
-
-double job_maintenance_s(const struct job *job)
-{
-    double every_s = job->spec->maintenance_every_s;
-    return every_s > 0.0 ? (double)job->maintenances * every_s : INFINITY;
-}
-
-double job_next_stop_s(struct job *job)
-{
-    learn_failure(job);
-    return lesser(job_next_outside_s(job), failure_s(job));
 }
 
 static void next_maintenance(struct job *job)
@@ -263,6 +227,15 @@ static void out_of_time(struct job *job, double at_s)
     job->phase = PHASE_END;
 }
 
+/* All that was saved since its onset is worthless; NULL: nothing corrupt was found. */
+static void stop_for_corrupt(struct job *job, const struct fault *found, double at_s)
+{
+    if (found != NULL) {
+        struct fleet_event event = found->event;
+        job_stop_for(job, &event, at_s, found->onset_s);
+    }
+}
+
 static void outside(struct job *job)
 {
     struct outside_event event;
@@ -289,8 +262,57 @@ static void outside(struct job *job)
         out_of_time(job, event.at_s);
         break;
     default:
-        job_fault_event(job, &event);
+        stop_for_corrupt(job, job_fault_event(job, &event), event.at_s);
         break;
+    }
+}
+
+/* Steps until something is to be decided. False: a step is under way at `outside_s`, or at the
+ * moment of the next failure. */
+static bool run_on(struct job *job, double outside_s)
+{
+    if (job->may_leap && isinf(job->turn_s) && job->interval < STEPS_NEVER) {
+        job_leap(job, outside_s,
+                 job->failure_comes ? job->failure.at_s - job->exposed_s : INFINITY);
+    }
+    switch (job_run_on(job, outside_s)) {
+    case BOUNDARY_AHEAD:
+        return false;
+    case BOUNDARY_PASSED:
+        break;
+    case BOUNDARY_SAVE:
+        job_begin_save(job, false);
+        break;
+    case BOUNDARY_END_OF_WORK:
+        end_of_work(job);
+        break;
+    }
+    return true;
+}
+
+/* What comes first of all that can come. */
+static void advance(struct job *job)
+{
+    if (job->phase == PHASE_STEPS && job->at_s >= job->turn_s) {
+        turn(job);
+        return;
+    }
+    job_learn_failure(job);
+    double outside_s = job_next_outside_s(job);
+    if (job->phase == PHASE_STEPS) {
+        if (run_on(job, outside_s)) {
+            return;
+        }
+    } else if (job->until_s <= lesser(outside_s, job_failure_s(job))) {
+        leave(job);
+        return;
+    }
+    double failure_s = job_failure_s(job);
+    if (failure_s < outside_s) {
+        job_strike(job, failure_s);
+    } else {
+        CHECK(outside_s < INFINITY);
+        outside(job);
     }
 }
 
@@ -298,25 +320,9 @@ static void play(struct job *job)
 {
     while (job->phase != PHASE_END && job->result->failures < FAILURES_MAX &&
            job->maintenances < STOPS_MAX) {
-        if (job->phase == PHASE_STEPS && job->at_s >= job->turn_s) {
-            turn(job);
-            continue;
-        }
-        learn_failure(job);
-        double outside_s = job_next_outside_s(job);
-        if (job->phase == PHASE_STEPS) {
-            if (job_run_on(job, outside_s)) {
-                continue;
-            }
-        } else if (job->until_s <= lesser(outside_s, failure_s(job))) {
-            leave(job);
-            continue;
-        }
-        if (failure_s(job) < outside_s) {
-            job_strike(job, failure_s(job));
-        } else {
-            CHECK(outside_s < INFINITY);
-            outside(job);
+        advance(job);
+        while (job->chain_over) {
+            resume(job);
         }
     }
 }
@@ -352,14 +358,14 @@ static void set_up(struct job *job)
         job->noise = random_create(job->arena, job->seed, 0, "step noise");
     }
     job_nodes_create(job);
-    job_chain_create(job);
+    job_links_create(job);
     job_window_create(job);
     job_shelves_create(job);
     if (spec->duration_s > 0.0) {
         job_push(job, spec->duration_s, OUTSIDE_END, 0, 0);
     }
     next_maintenance(job);
-    job_enter_steps(job);
+    enter_steps(job);
 }
 
 static void wind_up(struct job *job)

@@ -5,13 +5,6 @@
 #include "models/job_state.h"
 #include "sim/units.h"
 
-#define X(name, doc) [BADPUT_##name] = #name,
-const char *const badput_names[BADPUT_COUNT] = {BADPUT_CLASSES(X)};
-#undef X
-#define X(name, doc) [BADPUT_##name] = doc,
-const char *const badput_docs[BADPUT_COUNT] = {BADPUT_CLASSES(X)};
-#undef X
-
 static void tell_span(const struct job *job, double begin_s, double end_s, enum badput_class of)
 {
     if (job->observer->span != NULL && end_s > begin_s) {

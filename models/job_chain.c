@@ -1,81 +1,18 @@
-/* job_chain.c - the restart chain: links, the wait for nodes, loading, in the order of `chain`.
- * A failure in it begins it anew with fresh draws (job_recover.c). */
+/* job_chain.c - the restart chain is walked: links, the wait for nodes, loading, in the order
+ * of job_places. A failure in it begins it anew with fresh draws (job_recover.c). */
 #include <limits.h>
 #include <math.h>
 
 #include "models/job_state.h"
 #include "sim/random.h"
 
-enum {
-    PLACE_WAIT = RESTART_LINK_COUNT,
-    PLACE_LOAD,
-    PLACE_COUNT
-};
-static const int chain[PLACE_COUNT] = {
-    LINK_DETECT,    LINK_DIAGNOSE, LINK_CORDON,        PLACE_WAIT, LINK_ALLOCATE, LINK_SCHEDULE,
-    LINK_PROVISION, LINK_START,    LINK_COMMUNICATORS, PLACE_LOAD, LINK_WARMUP};
-
-/* In (0, 1); the same for the same seed, draw and number, whatever the policy. */
-double job_uniform(const struct job *job, enum draw draw, uint64_t number)
-{
-    uint64_t hash = random_hash(random_hash(job->seed, (uint64_t)draw), number);
-    return ((double)(hash >> 12) + 0.5) * 0x1p-52;
-}
-
-static bool is_fixed(const struct duration *law)
-{
-    return law->law == DURATION_FIXED || law->mean_s == 0.0;
-}
-
-void job_chain_create(struct job *job)
-{
-    const struct restart_spec *restart = &job->spec->recovery.restart;
-    job->all_exposed = true;
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
-        const struct duration *law = &restart->links[link];
-        job->all_exposed &= job->spec->strike != STRIKE_ALWAYS || !restart->sheltered[link];
-        double each_s = link == LINK_COMMUNICATORS ? restart->communicators_per_rank_s : 0.0;
-        job->grown_s[link] = each_s * (double)job->spec->ranks;
-        job->fixed_link_s[link] = is_fixed(law) ? law->mean_s + job->grown_s[link] : -1.0;
-    }
-}
-
-/* Of the chain at hand; the watchdog that notices may be that of the cause. */
-static double link_s(const struct job *job, unsigned link)
-{
-    const struct duration *own = &job->spec->causes[job->cause].detect;
-    const struct duration *law = &job->spec->recovery.restart.links[link];
-    if (link == LINK_DETECT && own->mean_s >= 0.0) {
-        law = own;
-    } else if (job->fixed_link_s[link] >= 0.0) {
-        return job->fixed_link_s[link];
-    }
-    if (is_fixed(law)) {
-        return law->mean_s;
-    }
-    return duration_quantile_s(law, job_uniform(job, (enum draw)link, job->chains)) +
-           job->grown_s[link];
-}
-
-/* Between two phases, where no time goes by, the place may be none of a link: either answer is
- * right there. */
-bool job_chain_exposed(const struct job *job)
-{
-    int place = job->place < PLACE_COUNT ? chain[job->place] : PLACE_WAIT;
-    if (job->spec->strike != STRIKE_ALWAYS) {
-        return false;
-    }
-    return job->phase != PHASE_LINK || place >= RESTART_LINK_COUNT ||
-           !job->spec->recovery.restart.sheltered[place];
-}
-
 static enum badput_class class_of(const struct job *job)
 {
     if (job->phase == PHASE_WAIT) {
         return BADPUT_wait;
     }
-    return job->phase == PHASE_LINK && chain[job->place] == LINK_DETECT ? BADPUT_detect
-                                                                        : BADPUT_restart;
+    return job->phase == PHASE_LINK && job_places[job->place] == LINK_DETECT ? BADPUT_detect
+                                                                             : BADPUT_restart;
 }
 
 /* Time of the chain goes by, up to the end of its phase or a failure. */
@@ -89,8 +26,8 @@ void job_chain_spend(struct job *job, double end_s)
         job->told.load_s += s;
         job->result->load_s += s;
     } else {
-        job->told.links_s[chain[job->place]] += s;
-        job->result->restart_link_s[chain[job->place]] += s;
+        job->told.links_s[job_places[job->place]] += s;
+        job->result->restart_link_s[job_places[job->place]] += s;
     }
     job->exposed_s += job_chain_exposed(job) ? s : 0.0;
     job->at_s = end_s;
@@ -110,18 +47,11 @@ static bool readable(struct job *job)
     return false;
 }
 
-static void running_again(struct job *job)
+/* What comes after it is for job.c to decide. */
+static void end(struct job *job)
 {
     job->place = 0;
-    if (job->strikes_again) {
-        job_strike_again(job);
-        return;
-    }
-    job_replicas_return(job);
-    job->told.level = job->load_level;
-    job_faults_forgotten(job);
-    job_tell_interruption(job, job->at_s);
-    job_enter_steps(job);
+    job->chain_over = true;
 }
 
 /* Without anything under repair a job that waits for nodes will not run again. */
@@ -147,14 +77,14 @@ static double place_s(const struct job *job, int place)
     if (place == PLACE_LOAD) {
         return job_load_s(job);
     }
-    return job->links[place] ? link_s(job, (unsigned)place) : -1.0;
+    return job->links[place] ? job_link_s(job, (unsigned)place) : -1.0;
 }
 
 /* Enters the next place of the chain that takes time, or the steps after it. */
 static void enter(struct job *job)
 {
     for (; job->place < PLACE_COUNT; job->place++) {
-        int place = chain[job->place];
+        int place = job_places[job->place];
         if (place == PLACE_WAIT) {
             if (job->waits && job->nodes_short > 0) {
                 wait_for_nodes(job);
@@ -170,7 +100,7 @@ static void enter(struct job *job)
             return;
         }
     }
-    running_again(job);
+    end(job);
 }
 
 /* Nothing in the chain is decided while it is walked, but for what comes from outside. */
@@ -186,7 +116,7 @@ static bool walk_through(struct job *job)
 {
     double s[PLACE_COUNT], end_s = job->at_s;
     for (unsigned i = 0; i < PLACE_COUNT; i++) {
-        s[i] = chain[i] == PLACE_WAIT ? 0.0 : greater(place_s(job, chain[i]), 0.0);
+        s[i] = job_places[i] == PLACE_WAIT ? 0.0 : greater(place_s(job, job_places[i]), 0.0);
         end_s += s[i];
     }
     job->phase = PHASE_LOAD; /* as exposed as all of the chain */
@@ -195,7 +125,7 @@ static bool walk_through(struct job *job)
     }
     for (job->place = 0; job->place < PLACE_COUNT; job->place++) {
         if (s[job->place] > 0.0) {
-            job->phase = chain[job->place] == PLACE_LOAD ? PHASE_LOAD : PHASE_LINK;
+            job->phase = job_places[job->place] == PLACE_LOAD ? PHASE_LOAD : PHASE_LINK;
             job_chain_spend(job, job->at_s + s[job->place]);
         }
     }
@@ -208,7 +138,7 @@ void job_chain_begin(struct job *job)
     job->place = 0;
     job->loads = 0;
     if (walks_through(job) && walk_through(job)) {
-        running_again(job);
+        end(job);
         return;
     }
     job->place = 0;
@@ -222,21 +152,4 @@ void job_chain_go_on(struct job *job)
         job->place++;
     }
     enter(job);
-}
-
-/* How long the chain of a single replica takes, the others running: its state comes from a peer
- * that has it, as fast as the best copy would. */
-double job_replica_chain_s(struct job *job)
-{
-    job->chains++;
-    double sum_s = 0.0;
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
-        double s = job->links[link] ? link_s(job, link) : 0.0;
-        job->told.links_s[link] += s;
-        sum_s += s;
-    }
-    const struct checkpoint_plan *plan = &job->spec->checkpoint.plan;
-    double load_s = plan->level_count > 0 ? plan->levels[0].load_s : 0.0;
-    job->told.load_s += load_s;
-    return sum_s + load_s;
 }

@@ -122,39 +122,23 @@ void job_faults_forgotten(struct job *job)
     }
 }
 
-void job_fault_event(struct job *job, const struct outside_event *outside)
+const struct fault *job_fault_event(struct job *job, const struct outside_event *event)
 {
-    struct fault *fault = &job->faults[outside->id];
-    if (!fault->alive || fault->version != outside->version) {
-        return;
+    struct fault *fault = &job->faults[event->id];
+    if (!fault->alive || fault->version != event->version) {
+        return NULL;
     }
-    if (outside->kind == OUTSIDE_SLOW_FOUND) {
+    if (event->kind == OUTSIDE_SLOW_FOUND) {
         fault->found = true;
         job->plans |= PLAN_MITIGATE;
     } else {
         fault->alive = false;
     }
-    if (outside->kind == OUTSIDE_CORRUPT_FOUND) {
-        struct fleet_event event = fault->event;
-        job_stop_for(job, &event, outside->at_s, fault->onset_s);
-        return;
+    if (event->kind == OUTSIDE_CORRUPT_FOUND) {
+        return fault;
     }
-    job_turn_at(job, outside->at_s);
-}
-
-/* The job stands saved: slow parts that were found are replaced. True where it has to restart. */
-bool job_mitigate(struct job *job)
-{
-    bool restart = false;
-    for (uint32_t i = 0; i < job->fault_count; i++) {
-        if (job->faults[i].alive && job->faults[i].found) {
-            struct fleet_event event = job->faults[i].event;
-            job->told.cause = event.cause;
-            restart |= job_replace(job, &event);
-            job->faults[i].alive = false;
-        }
-    }
-    return restart;
+    job_turn_at(job, event->at_s);
+    return NULL;
 }
 
 /* The worst first, equal ones by stage, so that the condition does not depend on their order. */
@@ -199,23 +183,20 @@ static bool takes_part(const struct job *job, uint32_t node)
     return false;
 }
 
-/* Steps from here on last what they last in the condition of the moment. */
-void job_condition(struct job *job)
+/* What a step lasts in the condition of the moment. */
+double job_condition_step_s(const struct job *job)
 {
-    job->step_s = job->ideal_step_s;
-    if (job->out_count > 0 || job->fault_count > 0) {
-        struct condition condition = condition_ideal;
-        condition.replicas_missing = job->out_count;
-        for (uint32_t i = 0; i < job->fault_count; i++) {
-            const struct fault *fault = &job->faults[i];
-            if (fault->alive && !fault->corrupts && takes_part(job, fault->event.node)) {
-                add_slow(&condition, fault->slow);
-            }
-        }
-        if (condition.replicas_missing > 0 || condition.slow_count > 0) {
-            job->step_s = condition_step_s(job->conditions, &condition);
+    if (job->out_count == 0 && job->fault_count == 0) {
+        return job->ideal_step_s;
+    }
+    struct condition condition = condition_ideal;
+    condition.replicas_missing = job->out_count;
+    for (uint32_t i = 0; i < job->fault_count; i++) {
+        const struct fault *fault = &job->faults[i];
+        if (fault->alive && !fault->corrupts && takes_part(job, fault->event.node)) {
+            add_slow(&condition, fault->slow);
         }
     }
-    job_leap_prepare(job);
-    job_new_origin(job);
+    bool ideal = condition.replicas_missing == 0 && condition.slow_count == 0;
+    return ideal ? job->ideal_step_s : condition_step_s(job->conditions, &condition);
 }

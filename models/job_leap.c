@@ -100,7 +100,7 @@ static uint64_t saves_before_end(const struct job *job)
 
 /* In the present condition. A leap needs every copy durable before the next save begins, and a
  * level saved with those below it; segment_s 0: that is not so. */
-void job_leap_prepare(struct job *job)
+static void prepare(struct job *job)
 {
     const struct checkpoint_plan *plan = &job->spec->checkpoint.plan;
     job->segment_s = (double)job->interval * job->step_s;
@@ -116,6 +116,14 @@ void job_leap_prepare(struct job *job)
         job->all_stalls_s += at->stall_s;
         job->all_slowed_s += slowed_s(job, level);
     }
+}
+
+/* Steps from here on last what they last in the condition of the moment. */
+void job_condition(struct job *job)
+{
+    job->step_s = job_condition_step_s(job);
+    prepare(job);
+    job_new_origin(job);
 }
 
 static double begins_s(const struct leap *leap, uint64_t saves)

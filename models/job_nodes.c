@@ -197,7 +197,6 @@ void job_node_leave(struct job *job, uint32_t node, const struct fleet_event *ev
         job->replica[r].missing++;
         job_replica_out(job, r, job->alone);
     }
-    job_faults_of_node_end(job, node);
     send_to_repair(job, node, event, at_s);
 }
 

@@ -149,11 +149,6 @@ static uint64_t steps_to_save(const struct job *job)
     return job->since < job->interval ? job->interval - job->since : 0;
 }
 
-bool job_save_exposed(const struct job *job)
-{
-    return job->spec->strike != STRIKE_WORKING;
-}
-
 /* When the levels of the next save will be free; -INFINITY: they are. */
 static double levels_free_s(const struct job *job, bool all_levels)
 {
@@ -208,32 +203,6 @@ void job_begin_save(struct job *job, bool all_levels)
     job->until_s = job->at_s + job->stall_s;
 }
 
-/* One boundary of the running job: true when it was passed. A planned stop that is due there saves
- * all levels, so the save that is due there too is left to it. */
-static bool pass(struct job *job, double stop_s)
-{
-    uint64_t finish = steps_to_finish(job), save = steps_to_save(job);
-    uint64_t most = finish < save ? finish : save;
-    if (job->step_by_step || job->noise != NULL || job->turn_s < INFINITY) {
-        most = most < 1 ? most : 1;
-    }
-    uint64_t steps = most == 0 ? 0 : steps_by(job, most, stop_s);
-    if (steps > 0) {
-        take_steps(job, steps);
-    }
-    if (steps < most) {
-        return false;
-    }
-    if (steps == finish) {
-        job_end_of_work(job);
-    } else if (steps == save && job->at_s >= job_maintenance_s(job)) {
-        return false;
-    } else if (steps == save && job->at_s < job->turn_s) {
-        job_begin_save(job, false);
-    }
-    return true;
-}
-
 static double running_stop_s(const struct job *job, double wall_stop_s)
 {
     if (!job->failure_comes) {
@@ -242,13 +211,29 @@ static double running_stop_s(const struct job *job, double wall_stop_s)
     return lesser(wall_stop_s, job->at_s + (job->failure.at_s - job->exposed_s));
 }
 
-bool job_run_on(struct job *job, double wall_stop_s)
+/* A planned stop that is due at the boundary saves all levels, so the save that is due there too is
+ * left to it. */
+enum boundary job_run_on(struct job *job, double wall_stop_s)
 {
-    if (job->may_leap && isinf(job->turn_s) && job->interval < STEPS_NEVER) {
-        job_leap(job, wall_stop_s,
-                 job->failure_comes ? job->failure.at_s - job->exposed_s : INFINITY);
+    uint64_t finish = steps_to_finish(job), save = steps_to_save(job);
+    uint64_t most = finish < save ? finish : save;
+    if (job->step_by_step || job->noise != NULL || job->turn_s < INFINITY) {
+        most = most < 1 ? most : 1;
     }
-    return pass(job, running_stop_s(job, wall_stop_s));
+    uint64_t steps = most == 0 ? 0 : steps_by(job, most, running_stop_s(job, wall_stop_s));
+    if (steps > 0) {
+        take_steps(job, steps);
+    }
+    if (steps < most) {
+        return BOUNDARY_AHEAD;
+    }
+    if (steps == finish) {
+        return BOUNDARY_END_OF_WORK;
+    }
+    if (steps == save && job->at_s >= job_maintenance_s(job)) {
+        return BOUNDARY_AHEAD;
+    }
+    return steps == save && job->at_s < job->turn_s ? BOUNDARY_SAVE : BOUNDARY_PASSED;
 }
 
 /* Share of the step under way that is done at `at_s`. */

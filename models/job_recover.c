@@ -141,13 +141,11 @@ static void carry_out(struct job *job, const struct fleet_event *event, bool har
     }
     bool replaced = hardware && replaces(job, decision);
     for (uint32_t i = 0; i < job->struck_count; i++) {
+        job_faults_of_node_end(job, job->struck[i]);
         if (replaced) {
             job_node_leave(job, job->struck[i], event, at_s);
-        } else {
-            job_faults_of_node_end(job, job->struck[i]);
-            if (job->alone) {
-                replica_alone(job, job->struck[i]);
-            }
+        } else if (job->alone) {
+            replica_alone(job, job->struck[i]);
         }
     }
     job_take_spares(job, decision->nodes_taken, at_s);
@@ -297,7 +295,7 @@ void job_strike(struct job *job, double at_s)
 }
 
 /* Slow parts that were found are replaced, the job being saved: true where it has to restart. */
-bool job_replace(struct job *job, const struct fleet_event *event)
+static bool replace(struct job *job, const struct fleet_event *event)
 {
     struct recovery_decision decision;
     bool hardware = is_hardware(job, event);
@@ -306,4 +304,19 @@ bool job_replace(struct job *job, const struct fleet_event *event)
     carry_out(job, event, hardware, &decision, job->at_s);
     job->links[LINK_DETECT] = false;
     return !decision.others_go_on;
+}
+
+/* The job stands saved: slow parts that were found are replaced. True where it has to restart. */
+bool job_mitigate(struct job *job)
+{
+    bool restart = false;
+    for (uint32_t i = 0; i < job->fault_count; i++) {
+        if (job->faults[i].alive && job->faults[i].found) {
+            struct fleet_event event = job->faults[i].event;
+            job->told.cause = event.cause;
+            restart |= replace(job, &event);
+            job->faults[i].alive = false;
+        }
+    }
+    return restart;
 }

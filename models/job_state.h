@@ -5,7 +5,10 @@
 #ifndef ORRERY_MODELS_JOB_STATE_H
 #define ORRERY_MODELS_JOB_STATE_H
 
-#include "models/job.h"
+#include "models/condition.h"
+#include "models/fleet.h"
+#include "models/job_result.h"
+#include "models/job_spec.h"
 
 enum phase {
     PHASE_STEPS,
@@ -99,6 +102,14 @@ enum draw {
     DRAW_BLAMED
 };
 
+/* Places of the chain that are no links. */
+enum {
+    PLACE_WAIT = RESTART_LINK_COUNT,
+    PLACE_LOAD,
+    PLACE_COUNT
+};
+extern const int job_places[PLACE_COUNT]; /* links and places in their order */
+
 struct job {
     const struct job_spec *spec;
     struct condition_table *conditions;
@@ -152,14 +163,15 @@ struct job {
     bool all_exposed;                        /* all of the chain, or nothing of it */
     double grown_s[RESTART_LINK_COUNT];      /* with the ranks */
     double fixed_link_s[RESTART_LINK_COUNT]; /* < 0: drawn */
-    unsigned place;                          /* in the chain, see job_chain.c */
-    uint64_t chains;                         /* begun so far: key of their draws */
-    uint64_t loads;                          /* tried in this chain */
-    unsigned load_level;                     /* UINT_MAX: from the start */
-    double loaded_began_s;                   /* when the save of that copy began */
-    bool waits;                              /* for nodes */
-    bool alone;         /* the last decision: replicas come back by themselves */
-    bool strikes_again; /* the wrong node was blamed: the fault is still there */
+    unsigned place;                          /* in the chain, of job_places */
+    bool chain_over;       /* it was walked to its end; job.c goes on from there */
+    uint64_t chains;       /* begun so far: key of their draws */
+    uint64_t loads;        /* tried in this chain */
+    unsigned load_level;   /* UINT_MAX: from the start */
+    double loaded_began_s; /* when the save of that copy began */
+    bool waits;            /* for nodes */
+    bool alone;            /* the last decision: replicas come back by themselves */
+    bool strikes_again;    /* the wrong node was blamed: the fault is still there */
     struct fleet_event again;
 
     /* Nodes. */
@@ -191,14 +203,35 @@ static inline double greater(double a, double b)
     return a > b ? a : b;
 }
 
-/* job.c */
-void job_enter_steps(struct job *job);
-double job_next_stop_s(struct job *job); /* the next failure or event of the outside */
-void job_end_of_work(struct job *job);
-void job_saved(struct job *job);
-bool job_exposed(const struct job *job);         /* failures strike the phase at hand */
-void job_turn_at(struct job *job, double at_s);  /* something changes at the next boundary */
+/* Functions by file, in layers: a file calls those above it here, never those below; what those
+ * have to do then is returned, or left in `chain_over`, and job.c does it. */
+
+/* job_window.c: the worst hour. */
+void job_window_create(struct job *job);
+void job_window_idle(struct job *job, double begin_s, double end_s);
+void job_window_lost(struct job *job, double since_s, double now_s);
+double job_worst_hour(const struct job *job, double run_s);
+
+/* job_outside.c: a heap of what comes from outside. */
+void job_push(struct job *job, double at_s, enum outside_kind kind, uint32_t id, uint64_t version);
+void job_pop(struct job *job, struct outside_event *out);
+double job_next_outside_s(const struct job *job);
+
+/* job_links.c: the links of the restart chain. */
+void job_links_create(struct job *job);
+double job_link_s(const struct job *job, unsigned link);
+bool job_chain_exposed(const struct job *job);
+double job_replica_chain_s(struct job *job);
+double job_uniform(const struct job *job, enum draw draw, uint64_t number);
+
+/* job_clock.c: what comes next, by wall time and by exposed time. */
+bool job_save_exposed(const struct job *job);
+bool job_exposed(const struct job *job); /* failures strike the phase at hand */
+void job_learn_failure(struct job *job);
+double job_failure_s(const struct job *job);     /* when the next one strikes the phase at hand */
+double job_next_stop_s(struct job *job);         /* ... or something comes from outside */
 double job_maintenance_s(const struct job *job); /* when the next one is due */
+void job_turn_at(struct job *job, double at_s);  /* something changes at the next boundary */
 
 /* job_account.c: classes of time. */
 void job_spend(struct job *job, double begin_s, double end_s, enum badput_class of);
@@ -207,20 +240,6 @@ void job_spend_save(struct job *job, double end_s);
 double job_share(const struct job *job); /* of a full step's tokens in a step of today */
 void job_tell_interruption(struct job *job, double resumed_at_s);
 void job_account_end(struct job *job);
-
-/* job_progress.c: steps and saves. */
-double job_after_work(const struct job *job, double from_s, double work_s);
-void job_new_origin(struct job *job);
-/* Plays steps until something is to be decided. False: a step is under way at `wall_stop_s`, or at
- * the moment of the next failure. */
-bool job_run_on(struct job *job, double wall_stop_s);
-void job_begin_save(struct job *job, bool all_levels);
-bool job_save_exposed(const struct job *job);
-double job_part_of_step(const struct job *job, double at_s);
-
-/* job_leap.c: many segments at once. */
-void job_leap_prepare(struct job *job);
-void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s);
 
 /* job_copies.c: checkpoints kept. */
 void job_shelves_create(struct job *job);
@@ -233,21 +252,6 @@ void job_roll_back(struct job *job, double now_s, int scope, double taint_s);
 void job_drop_loaded(struct job *job);
 double job_load_s(const struct job *job);
 bool job_is_saved(struct job *job);
-
-/* job_recover.c: from a failure to a decision. */
-void job_strike(struct job *job, double at_s);
-void job_stop_for(struct job *job, const struct fleet_event *event, double at_s, double taint_s);
-void job_strike_again(struct job *job);
-bool job_replace(struct job *job, const struct fleet_event *event);
-
-/* job_chain.c: from there to running. */
-void job_chain_create(struct job *job);
-void job_chain_begin(struct job *job);
-void job_chain_go_on(struct job *job);
-void job_chain_spend(struct job *job, double end_s);
-bool job_chain_exposed(const struct job *job);
-double job_replica_chain_s(struct job *job);
-double job_uniform(const struct job *job, enum draw draw, uint64_t number);
 
 /* job_nodes.c: who stands in the job, who stands by, who is repaired. */
 void job_nodes_create(struct job *job);
@@ -264,23 +268,42 @@ void job_replica_whole(struct job *job, uint32_t replica, double at_s);
 void job_replicas_join(struct job *job);
 void job_replicas_return(struct job *job);
 
-/* job_outside.c: a heap of what comes from outside. */
-void job_push(struct job *job, double at_s, enum outside_kind kind, uint32_t id, uint64_t version);
-void job_pop(struct job *job, struct outside_event *out);
-double job_next_outside_s(const struct job *job);
-
-/* job_window.c: the worst hour. */
-void job_window_create(struct job *job);
-void job_window_idle(struct job *job, double begin_s, double end_s);
-void job_window_lost(struct job *job, double since_s, double now_s);
-double job_worst_hour(const struct job *job, double run_s);
-
 /* job_faults.c: slow units and silent corruption. */
 void job_fault_begin(struct job *job, const struct fleet_event *event, double at_s);
 void job_faults_of_node_end(struct job *job, uint32_t node);
-void job_fault_event(struct job *job, const struct outside_event *outside);
-bool job_mitigate(struct job *job);
+/* The corrupt one that was found now, for which the job has to stop; NULL: it goes on. */
+const struct fault *job_fault_event(struct job *job, const struct outside_event *event);
 void job_faults_forgotten(struct job *job);
-void job_condition(struct job *job);
+double job_condition_step_s(const struct job *job);
+
+/* job_progress.c: steps and saves. */
+double job_after_work(const struct job *job, double from_s, double work_s);
+void job_new_origin(struct job *job);
+/* Plays steps up to where something is to be decided, no further than `wall_stop_s` and the moment
+ * of the next failure. */
+enum boundary {
+    BOUNDARY_AHEAD, /* a step is under way there, or it is left to a planned stop */
+    BOUNDARY_PASSED,
+    BOUNDARY_SAVE, /* is due */
+    BOUNDARY_END_OF_WORK
+};
+enum boundary job_run_on(struct job *job, double wall_stop_s);
+void job_begin_save(struct job *job, bool all_levels);
+double job_part_of_step(const struct job *job, double at_s);
+
+/* job_leap.c: many segments at once. */
+void job_condition(struct job *job); /* of the moment: steps last what they last in it */
+void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s);
+
+/* job_chain.c: from there to running. */
+void job_chain_begin(struct job *job);
+void job_chain_go_on(struct job *job);
+void job_chain_spend(struct job *job, double end_s);
+
+/* job_recover.c: from a failure to a decision. */
+void job_strike(struct job *job, double at_s);
+void job_stop_for(struct job *job, const struct fleet_event *event, double at_s, double taint_s);
+void job_strike_again(struct job *job);
+bool job_mitigate(struct job *job);
 
 #endif

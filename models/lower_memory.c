@@ -9,44 +9,9 @@
 #include "models/lower_parts.h"
 #include "sim/check.h"
 
-enum fixed_tensor {
-    TENSOR_SCRATCH,
-    TENSOR_WORKSPACE,
-    TENSOR_RECEIVE,
-    TENSOR_FIRST
-};
-
-void memory_entry(struct stage *s, enum ledger_action action, enum tenant tenant, unsigned flags,
-                  uint32_t tensor, double bytes, const char *name, const char *call_site)
-{
-    if (!(bytes > 0.0)) {
-        return;
-    }
-    struct ledger_entry e = {
-        .action = (uint8_t)action,
-        .tenant = (uint8_t)tenant,
-        .flags = (uint8_t)flags,
-        .tensor = tensor,
-        .bytes = bytes,
-        .name = name,
-        .call_site = call_site,
-        .layer = s->layer,
-        .microbatch = s->microbatch,
-    };
-    program_ledger(s->w, e);
-}
-
 double shard_elements(double elements, uint32_t shards)
 {
     return ceil(elements / (double)shards);
-}
-
-uint32_t memory_tensor(struct stage *s)
-{
-    if (s->tensor_next < TENSOR_FIRST) {
-        s->tensor_next = TENSOR_FIRST;
-    }
-    return s->tensor_next++;
 }
 
 /* Setup, in the order of the software: context, weights as the model is built layer by layer, the

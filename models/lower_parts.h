@@ -159,6 +159,17 @@ uint32_t stage_kernel(struct stage *s, const struct kernel *kernel, enum phase p
                       double host_s);
 void stage_pieces(struct stage *s, const struct piece_list *list, struct unit *unit);
 uint32_t stage_result(struct stage *s); /* op after which the pass's output is there */
+/* lower_entry.c */
+/* Numbers of tensors that are there once at most; others count up from TENSOR_FIRST. */
+enum fixed_tensor {
+    TENSOR_SCRATCH,
+    TENSOR_WORKSPACE,
+    TENSOR_RECEIVE,
+    TENSOR_FIRST
+};
+void memory_entry(struct stage *s, enum ledger_action action, enum tenant tenant, unsigned flags,
+                  uint32_t tensor, double bytes, const char *name, const char *call_site);
+uint32_t memory_tensor(struct stage *s); /* a new number */
 /* lower_memory.c */
 void memory_setup(struct stage *s);
 void memory_piece(struct stage *s, const struct piece *piece, const struct unit *unit);
@@ -172,9 +183,6 @@ void memory_scratch(struct stage *s, struct group_of_units *group);
 /* The group's gradients have left; its flat buffer stays until the next call when `overlaps`. */
 void memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps);
 void memory_update(struct stage *s);
-void memory_entry(struct stage *s, enum ledger_action action, enum tenant tenant, unsigned flags,
-                  uint32_t tensor, double bytes, const char *name, const char *call_site);
-uint32_t memory_tensor(struct stage *s);                 /* a new number */
 double shard_elements(double elements, uint32_t shards); /* padded to a whole element */
 /* lower_late.c */
 /* The whole output of a product whose sum is scattered. */

@@ -155,6 +155,11 @@ static void take_value(struct reader *r, const struct option *o, const char *val
             problem(r, o, value, "expected a whole number above 0, or none");
         }
         break;
+    case OPTION_SOME:
+        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset)) || all_zeros(value)) {
+            problem(r, o, value, "expected a whole number above 0");
+        }
+        break;
     case OPTION_COUNT:
         if (!whole_number(value, (uint64_t *)(void *)(base + o->offset))) {
             problem(r, o, value, "expected a whole number");

@@ -53,6 +53,7 @@ struct arguments {
 enum option_type {
     OPTION_FLAG,   /* no value; bool */
     OPTION_COUNT,  /* whole number; uint64_t */
+    OPTION_SOME,   /* the same, above 0 */
     OPTION_MAYBE,  /* the same, and may be left out: a next word that is no number is not its own */
     OPTION_FACTOR, /* number greater than 1; double */
     OPTION_SIZE,   /* 8, 64k, 8GiB; double bytes */

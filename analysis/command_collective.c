@@ -19,7 +19,7 @@ enum {
 static const struct option options[] = {
     {"--op", OPTION_TEXT, FIELD(op), "OP", NULL,
      "all_reduce (default), all_gather, reduce_scatter, broadcast, all_to_all or send"},
-    {"--gpus", OPTION_COUNT, FIELD(gpus), "N", NULL, "GPUs in the group (8)"},
+    {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "GPUs in the group (8)"},
     {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL, "kind of GPU (h100-80gb-sxm)"},
     {"--node", OPTION_TEXT, FIELD(node), "NAME", NULL, "kind of node (dgx-h100)"},
     {"--fabric", OPTION_TEXT, FIELD(fabric), "NAME", NULL, "network between nodes (ib-ndr-8x400)"},

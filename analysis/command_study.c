@@ -16,7 +16,7 @@ enum {
 static const struct option options[] = {
     {"--vary", OPTION_VARY, 0, OPTION_NO_OFFSET, "K=VALUES", NULL,
      "a key and its values: K=a,b,c or K=A..B:N or K=A..B:log:N (N: 25); may be repeated"},
-    {"--seeds", OPTION_COUNT, FIELD(seeds), "N", NULL,
+    {"--seeds", OPTION_SOME, FIELD(seeds), "N", NULL,
      "replications of each point, the same failures at every point (100)"},
     {"--confidence", OPTION_RATIO, FIELD(confidence_ratio), "SHARE", NULL,
      "stop a point when the 95 % interval of the objective is within this share of it; --seeds is "
@@ -33,7 +33,7 @@ static const struct option options[] = {
      "stop with exit code 5 when the database would grow past this"},
     {"--resume", OPTION_FLAG, FIELD(resume), NULL, NULL,
      "go on with the points of an interrupted study"},
-    {"--threads", OPTION_COUNT, FIELD(threads), "N", NULL,
+    {"--threads", OPTION_SOME, FIELD(threads), "N", NULL,
      "threads that share the replications (all processors)"},
     OPTION_SCENARIO_ROWS,
     OPTION_END};
@@ -89,22 +89,53 @@ static int open_database(struct command_run *run)
     return EXIT_OK;
 }
 
+/* A word as a shell takes it. */
+static void print_word(FILE *out, const char *word)
+{
+    const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/%@";
+    if (word[strspn(word, plain)] == '\0') {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (const char *c = word; *c != '\0'; c++) {
+        if (*c == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*c, out);
+    }
+    fputc('\'', out);
+}
+
+static void print_option(FILE *out, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    fprintf(out, " %s ", name);
+    print_word(out, value);
+}
+
 /* How to go on: the command as it was given, and --resume. */
 static void print_resume_line(const struct command_run *run)
 {
     const struct arguments *a = run->arguments;
     FILE *notes = run->session->notes;
-    fprintf(notes, "to go on: orrery study %s", a->positional[0]);
+    fputs("to go on: orrery study ", notes);
+    print_word(notes, a->positional[0]);
     for (unsigned i = 0; i < a->vary_count; i++)
-        fprintf(notes, " --vary '%s'", a->varies[i]);
+        print_option(notes, "--vary", a->varies[i]);
     for (unsigned i = 0; i < a->set_count; i++)
-        fprintf(notes, " --set '%s'", a->sets[i]);
+        print_option(notes, "--set", a->sets[i]);
+    print_option(notes, "--catalogue", a->catalogue);
+    print_option(notes, "--objective", a->objective);
+    print_option(notes, "--svg", a->svg);
     if (a->has_seed)
         fprintf(notes, " --seed %llu", (unsigned long long)a->seed);
     fprintf(notes, " --seeds %llu", (unsigned long long)run->study.options->seeds);
     if (a->confidence_ratio > 0.0)
         fprintf(notes, " --confidence %.17g", a->confidence_ratio);
-    fprintf(notes, " --db %s --resume\n", run->path);
+    print_option(notes, "--db", run->path);
+    fprintf(notes, "%s%s --resume\n", a->json ? " --json" : "", a->csv ? " --csv" : "");
 }
 
 static int stop_early(struct command_run *run)
@@ -134,8 +165,10 @@ static int play_points(struct command_run *run, struct study_player *player)
             study_store_point(run->store, study, p);
         if (code == EXIT_OK && run->store != NULL && !store_good(run->store))
             break; /* told when the store is finished */
-        if (code == EXIT_OK && session_interrupted(run->session) && p + 1 < study->point_count)
-            code = stop_early(run);
+        if (code == EXIT_OK && session_interrupted(run->session) && p + 1 < study->point_count) {
+            progress_end(&progress);
+            return stop_early(run);
+        }
         progress_tell(&progress, (double)(p + 1) / (double)study->point_count, "study");
     }
     progress_end(&progress);
@@ -154,6 +187,15 @@ static int draw(const struct command_run *run, const struct study_optimum *optim
     return EXIT_OK;
 }
 
+static bool nothing_fits(const struct study *study)
+{
+    for (size_t p = 0; p < study->point_count; p++) {
+        if (study->points[p].fits)
+            return false;
+    }
+    return true;
+}
+
 static int tell(const struct command_run *run, double seconds)
 {
     const struct arguments *a = run->arguments;
@@ -165,7 +207,8 @@ static int tell(const struct command_run *run, double seconds)
         json_study(&run->study, &optimum, seconds, run->session->out);
     else
         study_report(run->session, &run->study, &optimum, seconds);
-    return a->svg != NULL ? draw(run, &optimum) : EXIT_OK;
+    int code = a->svg != NULL ? draw(run, &optimum) : EXIT_OK;
+    return code == EXIT_OK && nothing_fits(&run->study) ? EXIT_NOTHING_FITS : code;
 }
 
 static int close_database(struct command_run *run)

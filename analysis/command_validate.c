@@ -26,7 +26,7 @@ static const struct option options[] = {
      "draw the clean rows: predicted against measured, and errors by number of GPUs"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
     OPTION_JSON_ROW,
-    {"--threads", OPTION_COUNT, FIELD(threads), "N", NULL,
+    {"--threads", OPTION_SOME, FIELD(threads), "N", NULL,
      "threads that share the rows (all processors)"},
     OPTION_CATALOGUE_ROW,
     OPTION_END};

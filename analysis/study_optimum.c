@@ -123,12 +123,22 @@ static void find_ties(const struct curve *c, struct study_optimum *out)
 {
     out->tied_first = out->tied_last = out->point;
     for (size_t p = 0; p < c->study->point_count; p++) {
-        if (p == out->point || is_tied(c, p, out->point)) {
+        if (p == out->point || (c->study->points[p].fits && is_tied(c, p, out->point))) {
             out->tied++;
             out->tied_first = p < out->tied_first ? p : out->tied_first;
             out->tied_last = p > out->tied_last ? p : out->tied_last;
         }
     }
+}
+
+/* Only where each point has a value do neighbours tell of each other. */
+static bool is_whole(const struct study *study)
+{
+    for (size_t p = 0; p < study->point_count; p++) {
+        if (!study->points[p].fits)
+            return false;
+    }
+    return true;
 }
 
 void study_optimum(const struct study *study, struct study_optimum *out)
@@ -138,22 +148,24 @@ void study_optimum(const struct study *study, struct study_optimum *out)
     c.sign = study_metrics[study->objective].larger_is_better ? -1.0 : 1.0;
     for (size_t p = 0; p < study->point_count; p++) {
         size_t have = study->points[p].replications;
-        c.seeds = have < c.seeds ? have : c.seeds;
+        if (study->points[p].fits)
+            c.seeds = have < c.seeds ? have : c.seeds;
     }
-    if (c.seeds == 0)
+    if (c.seeds == 0 || c.seeds == SIZE_MAX)
         return;
     double best = INFINITY;
     for (size_t p = 0; p < study->point_count; p++) {
-        double mean = mean_without(&c, p, GROUPS);
+        double mean = study->points[p].fits ? mean_without(&c, p, GROUPS) : INFINITY;
         if (mean < best) {
             best = mean;
             out->point = p;
         }
     }
     find_ties(&c, out);
-    size_t last = study->point_count - 1;
-    out->at_end = study->point_count > 1 && (out->point == 0 || out->point == last);
-    if (study->vary_count != 1 || !study->varies[0].numeric || out->at_end || last + 1 < POINTS_MIN)
+    if (study->vary_count != 1 || !study->varies[0].numeric)
         return;
-    find_vertex(&c, out);
+    size_t last = study->point_count - 1;
+    out->at_end = last > 0 && (out->point == 0 || out->point == last);
+    if (!out->at_end && last + 1 >= POINTS_MIN && is_whole(study))
+        find_vertex(&c, out);
 }

@@ -139,11 +139,24 @@ static void play_batches(struct playing *playing)
     }
 }
 
+/* Is memory why its step cannot be played? Then the point has one replication without values. */
+static bool too_large(struct playing *playing)
+{
+    struct step_options how = {0};
+    struct error ignored = {""};
+    struct step *step = NULL;
+    bool large = step_run(&playing->scenario->configuration, &how, &step, &ignored) && !step->fits;
+    playing->point->fits = !large;
+    playing->point->replications = large ? 1 : 0;
+    step_destroy(step);
+    return large;
+}
+
 static bool play_point_of_weeks(struct playing *playing, size_t number, struct error *error)
 {
     struct study_player *player = playing->player;
     if (!find_conditions(player, playing, number, error))
-        return false;
+        return too_large(playing);
     scenario_job(playing->scenario, player->conditions, &playing->job);
     playing->point->fits = true;
     set_marks(playing);

@@ -110,7 +110,7 @@ static void print_interval(const struct session *session, const struct study *st
                            const struct study_optimum *o)
 {
     const struct vary *vary = &study->varies[0];
-    if (o->at_end)
+    if (o->at_end && study->points[o->point].fits)
         fputs("  the best point lies at an end of the range: widen it\n", session->out);
     if (o->too_far_apart)
         fputs(
@@ -152,13 +152,14 @@ void study_report(const struct session *session, const struct study *study,
             metric_text(study->objective, point_mean(study, optimum->point)).s, cells,
             study->points[optimum->point].fits ? "" : " (does not fit in memory)");
     if (optimum->tied > 1)
-        fprintf(session->out, "  %zu points cannot be told apart from it with these seeds\n",
-                optimum->tied - 1);
+        fprintf(session->out, "  %zu %s cannot be told apart from it with these seeds\n",
+                optimum->tied - 1, optimum->tied == 2 ? "point" : "points");
     if (study->vary_count == 1)
         print_interval(session, study, optimum);
     print_marks(session, &study->points[optimum->point].marks);
-    fprintf(session->notes, "%zu points, %zu replications in %s\n", study->point_count,
-            replications, format_time(seconds).s);
+    fprintf(session->notes, "%zu %s, %zu %s in %s\n", study->point_count,
+            study->point_count == 1 ? "point" : "points", replications,
+            replications == 1 ? "replication" : "replications", format_time(seconds).s);
 }
 
 void study_csv(const struct study *study, FILE *out)

@@ -263,6 +263,43 @@ static void test_optimum_at_an_end(void **state)
     assert_true(optimum.at_end && isnan(optimum.value));
 }
 
+/* What does not fit has no say: neither in how many seeds are compared, nor as a neighbour. */
+static void test_optimum_beside_what_does_not_fit(void **state)
+{
+    (void)state;
+    struct study study;
+    struct study_options options;
+    struct study_optimum whole, optimum;
+    make_study(&study, &options, 200, 5e-2);
+    study_optimum(&study, &whole);
+    size_t missing = whole.point + 12;
+    study.points[missing].fits = false;
+    study.points[missing].replications = 1;
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        study.points[missing].values[0][m] = NAN;
+    study_optimum(&study, &optimum);
+    assert_int_equal(optimum.point, whole.point);
+    assert_true(optimum.tied == whole.tied && !optimum.at_end && isnan(optimum.value));
+}
+
+/* Words, and numbers that do not ascend, make no range: it has no end to widen. */
+static void test_optimum_of_a_list(void **state)
+{
+    (void)state;
+    struct study study;
+    struct study_options options;
+    struct study_optimum optimum;
+    make_study(&study, &options, 50, 0.0);
+    for (size_t s = 0; s < 50; s++)
+        study.points[0].values[s][METRIC_goodput] = 2.0;
+    study_optimum(&study, &optimum);
+    assert_true(optimum.point == 0 && optimum.at_end);
+    study.varies[0] = vary_of("layout.vpp=4,1,2");
+    study.point_count = 3;
+    study_optimum(&study, &optimum);
+    assert_true(optimum.point == 0 && !optimum.at_end);
+}
+
 static void test_confidence_decides_how_many(void **state)
 {
     (void)state;
@@ -364,6 +401,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_vertex, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum_at_an_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_optimum_beside_what_does_not_fit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_optimum_of_a_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_confidence_decides_how_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_resume, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_axes, set_up, tear_down),

@@ -86,6 +86,27 @@ YAML
     ! grep -q "closed forms" out
 }
 
+@test "weeks that do not fit are a row, beside those that do; none at all is exit code 4" {
+    scenario
+    for model in llama3-70b gpt3-1.3b; do
+        expect $([ $model = llama3-70b ] && echo 4 || echo 0) "$ORRERY" study weeks.yaml --set model.preset=$model --seeds 3 --no-db
+    done
+    expect 0 "$ORRERY" study weeks.yaml --vary model.preset=llama3-70b,gpt3-1.3b --seeds 3 --db fit.db
+    shows "does not fit in memory"
+    shows "gpt3-1.3b"
+    [ "$(sql fit.db "select group_concat(fits) from study_point")" = 0,1 ]
+    expect 4 "$ORRERY" study weeks.yaml --vary model.preset=llama3-70b --seeds 3 --no-db
+    lacks "widen it" out
+}
+
+@test "published: RSC-1's effective training time, saved each hour and each 5 minutes" {
+    expect 0 "$ORRERY" study "$SCENARIOS/rsc-1.yaml" --vary checkpoint.interval=60min,5min --seeds 400 --db rsc.db
+    for row in "0 .720" "1 .934"; do # the end of the run costs nothing: a thousandth
+        read -r point share <<<"$row"
+        [ "$(sql rsc.db "select abs(mean - $share) < .0025 from study_summary where metric = 'ettr' and point = $point")" = 1 ]
+    done
+}
+
 @test "wrong lines are refused with a remedy" {
     scenario
     expect 3 "$ORRERY" study weeks.yaml --vary checkpoint.interval
@@ -98,6 +119,8 @@ YAML
     expect 3 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min,2min --objective speed
     said "goodput"
     expect 2 "$ORRERY" study weeks.yaml --seeds many
+    expect 2 "$ORRERY" study weeks.yaml --seeds 0
+    said "above 0"
     expect 2 "$ORRERY" study weeks.yaml --confidence 2
     expect 2 "$ORRERY" study weeks.yaml --svg u.svg
     said "--vary"

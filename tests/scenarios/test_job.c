@@ -246,6 +246,12 @@ static const struct bad bad[] = {
      "6:61: failures[0].repair.shape: the law fixed has none; remove it, or choose another law\n"},
     {FAILURES, "failures: [{cause: gpu, mtbf: 5y, repair: {mean: 2h, law: gamma, shape: 1000}}]",
      "6:73: failures[0].repair.shape: 1000 is out of range; it goes from 0.05 to 50\n"},
+    {FAILURES, "failures: [{cause: gpu, mtbf: 5y, repair: {mean: 2h, law: lognormal, shape: 5.1}}]",
+     "6:77: failures[0].repair.shape: with law lognormal it goes up to 5; beyond, nearly every "
+     "draw is 0\n"},
+    {FAILURES, "failures: [{cause: gpu, mtbf: 5y, repair: {mean: 2h, law: weibull, shape: 0.09}}]",
+     "6:75: failures[0].repair.shape: with law weibull it starts at 0.1; below, nearly every draw "
+     "is 0\n"},
     {FAILURES, "failures: [{cause: rack, law: shock, mtbf: 5y}]",
      "6:31: failures[0].law: a blow strikes a domain: give `unit: domain` and domain_nodes\n"},
     {FAILURES, "failures: [{cause: x, law: lemon, mtbf: 5y, unit: job}]",

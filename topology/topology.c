@@ -2,15 +2,13 @@
  *
  * Invariants:
  * 1. A built graph holds exactly the vertices and links that the kinds counted.
- * 2. Node blocks have one stride, so a GPU's or NIC's vertex follows from its number.
- * 3. The links of NIC p are nodes * node_links + 2p (out) and the next (in). */
+ * 2. Node blocks have one stride, so a GPU's or NIC's vertex follows from its number. */
 #include "topology/topology.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "sim/check.h"
-#include "sim/random.h"
 #include "topology/topology_kind.h"
 
 #define X(name) &topology_##name,
@@ -28,38 +26,6 @@ const struct topology_kind *topology_find(enum topology_role role, const char *n
         }
     }
     return NULL;
-}
-
-uint64_t topology_nics(const struct topology_spec *spec)
-{
-    return spec->fabric.nics > 0 ? spec->fabric.nics : spec->node.nics;
-}
-
-double topology_port_bytes_per_s(const struct topology_spec *spec)
-{
-    double line = spec->fabric.nic_bytes_per_s > 0 ? spec->fabric.nic_bytes_per_s
-                                                   : spec->node.nic_bytes_per_s;
-    return line * spec->node.nic_efficiency_ratio * spec->fabric.efficiency_ratio;
-}
-
-double topology_nic_bytes_per_s(const struct topology_spec *spec)
-{
-    double port = topology_port_bytes_per_s(spec);
-    return port < spec->node.pcie_bytes_per_s ? port : spec->node.pcie_bytes_per_s;
-}
-
-bool topology_option(const struct kind_options *options, const struct param *table, unsigned index,
-                     uint64_t *out, struct error *error)
-{
-    double value = options->value[index];
-    const struct param *p = &table[index];
-    CHECK(p->offset == index);
-    if (!(value >= p->minimum && value <= p->maximum) || value != floor(value)) {
-        return error_set(error, "%s must be a whole number from %g to %g, not %g", p->name,
-                         p->minimum, p->maximum, value);
-    }
-    *out = (uint64_t)value;
-    return true;
 }
 
 static bool check_network(const struct topology_spec *spec, struct error *error)
@@ -154,15 +120,6 @@ bool topology_build(struct arena *arena, const struct topology_spec *spec, struc
     return true;
 }
 
-void route_append(const struct topology *t, struct route *route, struct link_id link)
-{
-    CHECK(route->link_count < ROUTE_MAX);
-    const struct link_type *type = graph_link_type(&t->graph, link);
-    route->links[route->link_count++] = link;
-    route->latency_s += type->latency_s;
-    route->bytes_per_s = fmin(route->bytes_per_s, type->bytes_per_s);
-}
-
 void topology_route(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, uint64_t flow_seed,
                     struct route *route)
 {
@@ -196,45 +153,10 @@ struct vertex_id topology_gpu(const struct topology *t, uint32_t gpu)
     return (struct vertex_id){node * t->node_vertices + gpu % t->gpus_per_node};
 }
 
-struct vertex_id topology_nic(const struct topology *t, uint32_t node, uint32_t nic)
-{
-    CHECK(node < t->node_count && nic < t->nics_per_node);
-    return (struct vertex_id){(node + 1) * t->node_vertices - t->nics_per_node + nic};
-}
-
 uint32_t topology_nic_of(const struct topology *t, uint32_t gpu)
 {
     CHECK(gpu < t->gpu_count && t->nics_per_node > 0);
     return t->spec.node.kind->nic_of(t, gpu);
-}
-
-struct link_id topology_nic_out(const struct topology *t, uint32_t port)
-{
-    return (struct link_id){t->node_count * t->node_links + 2 * port}; /* invariant 3 */
-}
-
-struct link_id topology_nic_in(const struct topology *t, uint32_t port)
-{
-    return (struct link_id){t->node_count * t->node_links + 2 * port + 1};
-}
-
-void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabric_switch)
-{
-    struct link_type out = {LINK_NIC, true, topology_nic_bytes_per_s(&t->spec),
-                            t->spec.node.nic_latency_s + t->spec.fabric.switch_latency_s};
-    struct link_type in = out;
-    in.latency_s = t->spec.node.nic_latency_s;
-    struct vertex_id nic = topology_nic(t, port / t->nics_per_node, port % t->nics_per_node);
-    struct link_id link = graph_link(&t->graph, nic, fabric_switch, graph_type(&t->graph, &out));
-    CHECK(link.value == topology_nic_out(t, port).value);
-    graph_link(&t->graph, fabric_switch, nic, graph_type(&t->graph, &in));
-}
-
-uint32_t topology_ecmp(uint32_t port_a, uint32_t port_b, uint64_t flow_seed, uint32_t stage,
-                       uint32_t count)
-{
-    uint64_t pair = (uint64_t)port_a << 32 | port_b;
-    return (uint32_t)(random_hash(random_hash(pair, flow_seed), stage) % count);
 }
 
 static void scale_link(struct topology *t, uint32_t link, double ratio)

@@ -264,6 +264,8 @@ static int run_in(const struct arguments *a, struct session *session, struct are
         how.threads = a->threads < THREADS_MAX ? (unsigned)a->threads : THREADS_MAX;
     if (a->svg != NULL && a->vary_count == 0)
         return trouble(&run, "--svg draws a curve over a varied key: give --vary", EXIT_USAGE);
+    if (a->csv && a->json)
+        return trouble(&run, "--csv or --json, not both: they go to the same place", EXIT_USAGE);
     if (a->resume && a->no_db)
         return trouble(&run, "--resume needs the database that --no-db leaves out", EXIT_USAGE);
     if (!study_plan(arena, &how, &run.study, session->notes, session->notes_colour, &error))

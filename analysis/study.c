@@ -48,6 +48,9 @@ static bool read_varies(struct study *study, struct error *error)
     for (unsigned k = 0; k < options->vary_count; k++) {
         if (!vary_read(study->arena, options->varies[k], &study->varies[k], error))
             return false;
+        if (strcmp(study->varies[k].key, "seed") == 0)
+            return error_set(error, "--vary: every point meets the same seeds; give the first with "
+                                    "--seed and how many with --seeds");
         for (unsigned j = 0; j < k; j++) {
             if (strcmp(study->varies[j].key, study->varies[k].key) == 0)
                 return error_set(error, "--vary: %s is varied twice", study->varies[k].key);

@@ -71,11 +71,13 @@ static void print_point(const struct session *session, const struct study *study
                 study->points[p].fits ? "no value" : "does not fit in memory");
         return;
     }
+    struct text half = metric_text(study->objective, s.high95 - s.mean);
+    if (study->weeks && s.count == 1) /* one run does not tell how far the next one lies */
+        snprintf(half.s, sizeof half.s, "-");
     double share = best != worst ? (s.mean - worst) / (best - worst) : 1.0;
     fprintf(session->out, "%-22s %10s %10s %10s %10s %7zu  %s%s\n", cells,
-            metric_text(study->objective, s.mean).s,
-            metric_text(study->objective, s.high95 - s.mean).s,
-            metric_text(study->objective, s.p10).s, metric_text(study->objective, s.p90).s, s.count,
+            metric_text(study->objective, s.mean).s, half.s, metric_text(study->objective, s.p10).s,
+            metric_text(study->objective, s.p90).s, s.count,
             format_bar(share, BAR_WIDTH, session->utf8).s, p == optimum->point ? "  best" : "");
 }
 

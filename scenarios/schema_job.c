@@ -141,8 +141,8 @@ static const struct param restart_params[] = {
     {                                                                                              \
         "shape", PARAM_RATIO, offsetof(struct duration_keys, duration.shape), SHAPE_MIN,           \
             SHAPE_MAX, READER_AUTO, NULL,                                                          \
-            "weibull and gamma: k; lognormal: standard deviation of the logarithm; must be given " \
-            "with these."                                                                          \
+            "weibull (from 0.1) and gamma: k; lognormal (up to 5): standard deviation of the "     \
+            "logarithm; must be given with these."                                                 \
     }
 #define SHELTERED                                                                                  \
     {                                                                                              \

@@ -54,21 +54,22 @@ YAML
 
 @test "an interrupted study keeps its points and goes on" {
     scenario
-    "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --db i.db >out 2>err &
+    "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --threads 2 --db i.db >out 2>err &
     pid=$!
-    for _ in $(seq 100); do
-        sleep 0.1
-        [ -s i.db.partial ] && sleep 1 && break # its writer has it locked
+    # A third thread, beside those of the program and its signals, is the first point on its way.
+    until [ "$(find /proc/$pid/task -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -gt 2 ]; do
+        [ -d /proc/$pid ]
     done
     kill -TERM $pid
     got=0
     wait $pid || got=$?
     [ "$got" -eq 130 ]
-    said "--resume"
+    said "--vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --db i.db --resume"
     [ ! -e i.db ]
     [ "$(sql i.db.partial "select value from meta where key = 'complete'")" = 0 ]
     done_before=$(sql i.db.partial "select count(*) from study_point")
-    [ "$done_before" -ge 1 ] && [ "$done_before" -lt 60 ]
+    [ "$done_before" -ge 1 ]
+    [ "$done_before" -lt 60 ]
     expect 3 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..3h:log:60 --seeds 2000 --db i.db --resume
     said "another study"
     expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --db i.db --resume --csv
@@ -121,6 +122,11 @@ YAML
     expect 2 "$ORRERY" study weeks.yaml --seeds many
     expect 2 "$ORRERY" study weeks.yaml --seeds 0
     said "above 0"
+    expect 3 "$ORRERY" study weeks.yaml --vary seed=1,2
+    said "how many with --seeds"
+    expect 2 "$ORRERY" study weeks.yaml --csv --json
+    expect 0 "$ORRERY" study weeks.yaml --seeds 1 --no-db
+    grep -qE " % +- " out # no interval from one run
     expect 2 "$ORRERY" study weeks.yaml --confidence 2
     expect 2 "$ORRERY" study weeks.yaml --svg u.svg
     said "--vary"

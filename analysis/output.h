@@ -1,5 +1,6 @@
 /* output.h - a file of the user's naming, written beside its name and renamed when it is whole, so
- * that a failure or Ctrl-C leaves no half file under the final name. */
+ * that a failure or Ctrl-C leaves no half file under the final name. What is no regular file (a
+ * device, a pipe) is written as it stands. */
 #ifndef ORRERY_ANALYSIS_OUTPUT_H
 #define ORRERY_ANALYSIS_OUTPUT_H
 
@@ -15,6 +16,7 @@ enum {
 struct output {
     FILE *out;
     const char *path; /* borrowed */
+    bool direct;      /* a device or a pipe: written as it stands */
     char partial[OUTPUT_PATH_MAX];
 };
 /* Opens PATH.partial under the session's guard. */

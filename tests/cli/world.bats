@@ -103,3 +103,15 @@ load helper
     [ "$got" -eq 130 ]
     said "interrupted"
 }
+
+@test "a pipe as output file is written as it stands, and stays a pipe" {
+    "$ORRERY" run "$hello" --db a.db >out 2>err
+    mkfifo pipe
+    cat pipe >through &
+    expect 0 "$ORRERY" export a.db --format csv --table breakdown --output pipe
+    wait
+    [ -p pipe ]
+    "$ORRERY" export a.db --format csv --table breakdown >direct
+    cmp through direct
+    [ ! -e pipe.partial ]
+}

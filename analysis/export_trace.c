@@ -21,8 +21,25 @@ static bool write_row(void *context, const struct query_row *row, struct error *
     return true;
 }
 
+static bool mark_weeks(void *context, const struct query_row *row, struct error *error)
+{
+    (void)row;
+    (void)error;
+    *(bool *)context = true;
+    return true;
+}
+
 bool export_trace(struct query *query, FILE *out, struct error *error)
 {
+    bool weeks = false;
+    if (!query_run(query, "select 1 from run where kind = 'job'", NULL, 0, mark_weeks, &weeks,
+                   error)) {
+        return false;
+    }
+    if (!weeks) {
+        return error_set(error, "no weeks were played into this database, so nothing failed: give "
+                                "the one of `orrery run` of a scenario with `run:`");
+    }
     fputs("at,unit_kind,unit,cause,repair\r\n", out);
     return query_run(query,
                      "select exposed_s, unit, unit_id, cause, repair_s from failure order by id",

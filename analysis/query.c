@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/schema_sql.h"
@@ -124,8 +125,12 @@ static bool check_schema(struct query *query, const char *path, struct error *er
 
 bool query_open(const char *path, struct query **out, struct error *error)
 {
-    if (access(path, R_OK) != 0) {
+    struct stat facts;
+    if (stat(path, &facts) != 0 || access(path, R_OK) != 0) {
         return error_set(error, "cannot read %s: %s", path, strerror(errno));
+    }
+    if (!S_ISREG(facts.st_mode)) { /* a pipe would be waited for */
+        return error_set(error, "%s is not a regular file", path);
     }
     struct query *query = calloc(1, sizeof *query);
     CHECK(query != NULL);

@@ -85,6 +85,16 @@ value() { sql :memory: "select json_extract(readfile('${2:-out.json}'), '\$.$1')
     [ "$(sql b.db "select count(*) from failure")" = "$(value failures)" ]
 }
 
+@test "weeks: no trace of what played no weeks, and none of a pipe" {
+    expect 0 "$ORRERY" run "$SCENARIOS/hello-8-gpus.yaml" --db step.db
+    expect 1 "$ORRERY" export step.db --format failures --output t.csv
+    said "no weeks were played"
+    [ ! -e t.csv ]
+    mkfifo pipe.db
+    expect 1 timeout 10 "$ORRERY" export pipe.db --format failures
+    said "not a regular file"
+}
+
 # The figures of a run without what depends on how its failures are written down.
 figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | grep -vE '(young|daly|exact)_interval_s'; }
 

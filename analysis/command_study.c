@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/command.h"
 #include "analysis/output.h"
@@ -268,6 +270,10 @@ static int run_in(const struct arguments *a, struct session *session, struct are
         return trouble(&run, "--csv or --json, not both: they go to the same place", EXIT_USAGE);
     if (a->resume && a->no_db)
         return trouble(&run, "--resume needs the database that --no-db leaves out", EXIT_USAGE);
+    if (access(how.path, R_OK) != 0) {
+        error_set(&error, "%s: %s", how.path, strerror(errno));
+        return trouble(&run, error.text, EXIT_TROUBLE); /* as the other commands tell it */
+    }
     if (!study_plan(arena, &how, &run.study, session->notes, session->notes_colour, &error))
         return trouble(&run, error.text, EXIT_REJECTED);
     return play(&run);
@@ -288,7 +294,9 @@ const struct command command_study = {
     .options = options,
     .details = "Every point meets the same failures (common random numbers), so differences are\n"
                "sharper than each mean. Ctrl-C finishes the present point, keeps what is done and\n"
-               "prints the line that goes on.",
+               "prints the line that goes on.\n\n"
+               "exit code: 0 done, 3 scenario or --vary rejected, 4 no point fits in memory, 5\n"
+               "--max-db was reached, 130 interrupted",
     .example = "orrery study scenarios/llama3-405b-54-days.yaml "
                "--vary checkpoint.interval=1min..4h:log:25 --seeds 1000 --svg u.svg",
     .run = run,

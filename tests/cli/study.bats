@@ -122,6 +122,8 @@ YAML
     expect 2 "$ORRERY" study weeks.yaml --seeds many
     expect 2 "$ORRERY" study weeks.yaml --seeds 0
     said "above 0"
+    expect 1 "$ORRERY" study nowhere.yaml
+    said "nowhere.yaml: No such file or directory"
     expect 3 "$ORRERY" study weeks.yaml --vary seed=1,2
     said "how many with --seeds"
     expect 2 "$ORRERY" study weeks.yaml --csv --json

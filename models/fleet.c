@@ -3,11 +3,11 @@
  * and leaves come at the moments at which they happen, so that what was passed over stays so.)
  * 2. `next` is the answer of the last look while `fresh`: the first failure at or after now_s, or,
  *    without one, that none comes before `none_before_s`.
- * 3. due_s of a source (streams, then pools) is not after its next failure, so that few need to be
- *    asked. When a node joins, failures may come sooner, and all are asked anew, but for `steady`
- *    streams: those over slots or the job, none of which has passed over a candidate, come when
- *    they come, whoever stands there.
- * 4. Sources are asked in one order (streams, pools, followers) and the first wins a tie. */
+ * 3. A source (streams, then pools) stands in a heap by a time that is not after its next failure,
+ *    so that few need to be asked. When a node joins, failures may come sooner, and all are asked
+ *    anew, but for streams over slots or the job, none of which has passed over a candidate: they
+ *    come when they come, whoever stands there.
+ * 4. Of sources at one time the first (streams, pools, followers) wins. */
 #include "models/fleet.h"
 
 #include <math.h>
@@ -33,6 +33,10 @@ struct fleet_source {
     } kind;
     uint32_t index;
 };
+struct due {
+    double at_s;
+    uint32_t source; /* streams, then pools */
+};
 struct fleet {
     struct arena *arena;
     const struct job_spec *spec;
@@ -40,7 +44,8 @@ struct fleet {
     uint64_t *keys; /* of each cause */
     struct fleet_stream *streams;
     struct fleet_pools pools;
-    double *due_s;
+    struct due *due; /* heap */
+    uint32_t due_count;
     struct follower *followers;
     uint32_t stream_count, follower_count, follower_capacity;
     double now_s, none_before_s;
@@ -73,6 +78,33 @@ static bool streams_over_slots(const struct fleet *fleet)
     return true;
 }
 
+static void due_all(struct fleet *fleet, double at_s)
+{
+    for (uint32_t i = 0; i < fleet->due_count; i++)
+        fleet->due[i] = (struct due){at_s, i};
+}
+
+static bool due_before(const struct due *a, const struct due *b)
+{
+    return a->at_s < b->at_s || (a->at_s == b->at_s && a->source < b->source);
+}
+
+/* The source on top is due then. */
+static void due_top(struct fleet *fleet, struct due due)
+{
+    struct due *heap = fleet->due;
+    uint32_t place = 0;
+    for (uint32_t child = 1; child < fleet->due_count; child = 2 * place + 1) {
+        if (child + 1 < fleet->due_count && due_before(&heap[child + 1], &heap[child]))
+            child++;
+        if (due_before(&due, &heap[child]))
+            break;
+        heap[place] = heap[child];
+        place = child;
+    }
+    heap[place] = due;
+}
+
 struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uint64_t seed)
 {
     struct fleet *fleet = ARENA_NEW(arena, struct fleet);
@@ -92,7 +124,9 @@ struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uin
         else
             pools_add(&fleet->pools, spec, cause, &fleet->members, fleet->keys[i]);
     }
-    fleet->due_s = ARENA_ARRAY(arena, double, fleet->stream_count + fleet->pools.pool_count);
+    fleet->due_count = fleet->stream_count + fleet->pools.pool_count;
+    fleet->due = ARENA_ARRAY(arena, struct due, fleet->due_count);
+    due_all(fleet, 0.0);
     fleet->slots_alone = streams_over_slots(fleet);
     return fleet;
 }
@@ -130,58 +164,63 @@ static void fleet_offer(struct fleet *fleet, struct fleet_source source, uint32_
                                        .repair_s = candidate->repair_s};
 }
 
-static bool stream_asked(struct fleet *fleet, uint32_t index, double limit_s)
+static bool ask_stream(struct fleet *fleet, struct due *due, double limit_s, struct candidate *out)
 {
-    struct fleet_stream *stream = &fleet->streams[index];
+    struct fleet_stream *stream = &fleet->streams[due->source];
     bool found = stream_next(stream, &fleet->members, fleet->now_s, limit_s);
-    fleet->due_s[index] = stream->drawn ? stream->next.at_s : limit_s;
+    due->at_s =
+        found || (stream->drawn && stream->next.at_s > limit_s) ? stream->next.at_s : limit_s;
     fleet->looked_ahead |= stream_looked_ahead(stream);
+    if (found)
+        *out = stream->next;
     return found;
 }
 
-/* A bound by the stream that is due first, which mostly is the one to strike; it is asked again in
- * its turn, which decides ties. */
-static double bound_by_first(struct fleet *fleet, double limit_s)
+static bool ask_pool(struct fleet *fleet, struct due *due, double limit_s, struct candidate *out)
 {
-    uint32_t first = 0;
-    for (uint32_t i = 1; i < fleet->stream_count; i++)
-        first = fleet->due_s[i] < fleet->due_s[first] ? i : first;
-    if (fleet->stream_count == 0 || fleet->due_s[first] >= limit_s ||
-        !stream_asked(fleet, first, limit_s))
-        return limit_s;
-    return fmin(limit_s, nextafter(fleet->streams[first].next.at_s, INFINITY));
+    bool found = pools_next(&fleet->pools, due->source - fleet->stream_count, limit_s, out);
+    due->at_s = found ? out->at_s : limit_s;
+    return found;
 }
 
-static double look_streams(struct fleet *fleet, double limit_s)
+static void offer_source(struct fleet *fleet, uint32_t source, const struct candidate *candidate)
 {
-    for (uint32_t i = 0; i < fleet->stream_count; i++) {
-        struct fleet_stream *stream = &fleet->streams[i];
-        if (fleet->due_s[i] >= limit_s)
-            continue;
-        if (stream_asked(fleet, i, limit_s)) {
-            fleet_offer(fleet, (struct fleet_source){SOURCE_STREAM, i},
-                        cause_index(fleet, stream->cause), &stream->next);
-            limit_s = stream->next.at_s;
-        }
-    }
-    return limit_s;
+    uint32_t streams = fleet->stream_count;
+    if (source < streams)
+        fleet_offer(fleet, (struct fleet_source){SOURCE_STREAM, source},
+                    cause_index(fleet, fleet->streams[source].cause), candidate);
+    else
+        fleet_offer(fleet, (struct fleet_source){SOURCE_POOL, source - streams},
+                    cause_index(fleet, fleet->pools.pools[source - streams].cause), candidate);
 }
 
-static double look_pools(struct fleet *fleet, double limit_s)
+static bool ask(struct fleet *fleet, struct due *due, double limit_s, struct candidate *out)
 {
-    for (uint32_t i = 0; i < fleet->pools.pool_count; i++) {
-        double *due_s = &fleet->due_s[fleet->stream_count + i];
-        struct candidate candidate;
-        if (*due_s >= limit_s)
-            continue;
-        if (pools_next(&fleet->pools, i, limit_s, &candidate)) {
-            fleet_offer(fleet, (struct fleet_source){SOURCE_POOL, i},
-                        cause_index(fleet, fleet->pools.pools[i].cause), &candidate);
-            limit_s = candidate.at_s;
+    return due->source < fleet->stream_count ? ask_stream(fleet, due, limit_s, out)
+                                             : ask_pool(fleet, due, limit_s, out);
+}
+
+/* Whoever is due first is asked, until none is due before the first that strikes, which then stands
+ * on top. One that does not strike by then is due just after it. */
+static double look_sources(struct fleet *fleet, double limit_s)
+{
+    struct due best = {limit_s, 0};
+    double bound_s = limit_s;
+    struct candidate candidate, struck = {0};
+    bool strikes = false;
+    while (fleet->due_count > 0 && due_before(&fleet->due[0], &best)) {
+        struct due top = fleet->due[0];
+        if (ask(fleet, &top, bound_s, &candidate) && due_before(&top, &best)) {
+            strikes = true;
+            best = top;
+            struck = candidate;
+            bound_s = nextafter(top.at_s, INFINITY);
         }
-        *due_s = limit_s;
+        due_top(fleet, top);
     }
-    return limit_s;
+    if (strikes)
+        offer_source(fleet, best.source, &struck);
+    return best.at_s;
 }
 
 static void look_followers(struct fleet *fleet, double limit_s)
@@ -200,8 +239,7 @@ static void look_followers(struct fleet *fleet, double limit_s)
 static void fleet_look(struct fleet *fleet, double limit_s)
 {
     fleet->source.kind = SOURCE_NONE;
-    double bound_s = bound_by_first(fleet, limit_s);
-    look_followers(fleet, look_pools(fleet, look_streams(fleet, bound_s)));
+    look_followers(fleet, look_sources(fleet, limit_s));
     fleet->fresh = true;
     fleet->none_before_s = limit_s;
     if (fleet->source.kind != SOURCE_NONE)
@@ -277,10 +315,10 @@ void fleet_take(struct fleet *fleet, const struct fleet_event *event)
     uint32_t index = fleet->source.index;
     if (fleet->source.kind == SOURCE_STREAM) {
         stream_take(&fleet->streams[index]);
-        fleet->due_s[index] = stream_moment_s(&fleet->streams[index]);
+        due_top(fleet, (struct due){stream_moment_s(&fleet->streams[index]), index});
     } else if (fleet->source.kind == SOURCE_POOL) {
         pools_take(&fleet->pools, index);
-        fleet->due_s[fleet->stream_count + index] = fleet->now_s;
+        due_top(fleet, (struct due){fleet->now_s, fleet->stream_count + index});
     } else {
         fleet->followers[index] = fleet->followers[--fleet->follower_count];
     }
@@ -297,9 +335,8 @@ static void fleet_changed(struct fleet *fleet, uint32_t node, double exposed_s, 
     bool steady = fleet->slots_alone && !(joined && met);
     for (uint32_t i = 0; !steady && i < fleet->stream_count; i++)
         stream_changed(&fleet->streams[i], node, joined);
-    uint32_t streams = fleet->stream_count;
-    for (uint32_t i = steady ? streams : 0; joined && i < streams + fleet->pools.pool_count; i++)
-        fleet->due_s[i] = exposed_s;
+    if (joined && (!steady || fleet->pools.pool_count > 0))
+        due_all(fleet, exposed_s);
     fleet->looked_ahead &= !joined;
 }
 

@@ -361,6 +361,7 @@ static void set_up(struct job *job)
     job_links_create(job);
     job_window_create(job);
     job_shelves_create(job);
+    job_segments_create(job);
     if (spec->duration_s > 0.0) {
         job_push(job, spec->duration_s, OUTSIDE_END, 0, 0);
     }

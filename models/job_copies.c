@@ -2,7 +2,8 @@
  *
  * Invariants
  * 1. The copies of a shelf are in the order of their progress; there are at most `keep`, and one
- *    more that is being written. The same level is not written twice at a time.
+ *    more that is being written. The same level is not written twice at a time. Those of a leap are
+ *    one series, of which a copy is worked out when it is asked for: most never are.
  * 2. A copy becomes durable without an event: whoever looks calls job_settle first.
  * 3. What is dropped never comes back: a copy in host memory that lost one node is lost. */
 #include <limits.h>
@@ -22,9 +23,10 @@ static bool falls_back(const struct job_spec *spec)
     return corrupts;
 }
 
-static uint64_t ring(const struct job *job, uint64_t index)
+static struct series *series_at(const struct shelf *shelf, uint64_t index)
 {
-    return index < job->keep ? index : index - job->keep;
+    uint64_t place = shelf->first + index;
+    return &shelf->series[place < shelf->size ? place : place - shelf->size];
 }
 
 void job_shelves_create(struct job *job)
@@ -35,7 +37,6 @@ void job_shelves_create(struct job *job)
     for (unsigned level = 0; level < checkpoint->plan.level_count; level++) {
         const struct checkpoint_level *of = &checkpoint->plan.levels[level];
         struct shelf *shelf = &job->shelves[level];
-        shelf->copies = ARENA_ARRAY(job->arena, struct copy, job->keep);
         shelf->write_s = greater(of->persist_s - written_s, 0.0);
         shelf->loss_ratio = 1.0 - 1.0 / of->slowdown_ratio;
         job->slows |= shelf->loss_ratio > 0.0 && shelf->write_s > 0.0;
@@ -48,21 +49,84 @@ bool job_saves_level(const struct job *job, unsigned level, uint64_t save)
     return save % job->spec->checkpoint.plan.levels[level].every == 0;
 }
 
-static struct copy *newest(const struct job *job, unsigned level)
+static const struct copy *newest(const struct job *job, unsigned level)
 {
     const struct shelf *shelf = &job->shelves[level];
-    return shelf->count == 0 ? NULL : &shelf->copies[ring(job, shelf->first + shelf->count - 1)];
+    if (shelf->count == 0) {
+        return NULL;
+    }
+    struct series *last = series_at(shelf, shelf->count - 1);
+    if (!last->known) {
+        last->newest = job_segments_copy(&last->leap, level, last->save);
+        last->known = true;
+    }
+    return &last->newest;
 }
 
-void job_shelf_push(struct job *job, unsigned level, const struct copy *copy)
+static void drop_newest(struct job *job, unsigned level)
 {
     struct shelf *shelf = &job->shelves[level];
-    if (shelf->count == job->keep) {
-        shelf->first = ring(job, shelf->first + 1);
+    struct series *last = series_at(shelf, shelf->count - 1);
+    shelf->kept--;
+    last->save -= job->spec->checkpoint.plan.levels[level].every;
+    last->known = false;
+    if (--last->count == 0) {
         shelf->count--;
     }
-    shelf->copies[ring(job, shelf->first + shelf->count++)] = *copy;
-    job->result->checkpoints++;
+}
+
+static void drop_oldest(struct shelf *shelf, uint64_t copies)
+{
+    while (copies > 0) {
+        struct series *oldest = series_at(shelf, 0);
+        uint64_t dropped = oldest->count < copies ? oldest->count : copies;
+        oldest->count -= dropped;
+        shelf->kept -= dropped;
+        copies -= dropped;
+        if (oldest->count == 0) {
+            shelf->first = shelf->first + 1 < shelf->size ? shelf->first + 1 : 0;
+            shelf->count--;
+        }
+    }
+}
+
+static void grow(struct job *job, struct shelf *shelf)
+{
+    uint64_t size = shelf->size == 0 ? 4 : 2 * shelf->size;
+    struct series *series = ARENA_ARRAY(job->arena, struct series, size);
+    for (uint64_t i = 0; i < shelf->count; i++) {
+        series[i] = *series_at(shelf, i);
+    }
+    shelf->series = series;
+    shelf->size = size;
+    shelf->first = 0;
+}
+
+/* A place for a series of so many copies, at most `keep`; those beyond it go. */
+static struct series *push(struct job *job, unsigned level, uint64_t count)
+{
+    struct shelf *shelf = &job->shelves[level];
+    if (shelf->kept + count > job->keep) {
+        drop_oldest(shelf, shelf->kept + count - job->keep);
+    }
+    if (shelf->count == shelf->size) {
+        grow(job, shelf);
+    }
+    shelf->kept += count;
+    struct series *last = series_at(shelf, shelf->count++);
+    last->count = count;
+    return last;
+}
+
+/* The copies of a leap that are durable, the newest of save number `save` of it. */
+void job_shelf_push(struct job *job, unsigned level, const struct leap *leap, uint64_t save,
+                    uint64_t count)
+{
+    job->result->checkpoints += count;
+    struct series *last = push(job, level, count < job->keep ? count : job->keep);
+    last->known = false;
+    last->save = save;
+    last->leap = *leap;
 }
 
 static void commit(struct job *job, unsigned level)
@@ -70,7 +134,10 @@ static void commit(struct job *job, unsigned level)
     struct shelf *shelf = &job->shelves[level];
     const struct copy *copy = &shelf->pending;
     shelf->is_pending = false;
-    job_shelf_push(job, level, copy);
+    struct series *last = push(job, level, 1);
+    last->newest = *copy;
+    last->known = true;
+    job->result->checkpoints++;
     if (job->observer->saves != NULL) {
         struct saved saved = {copy->durable_s, copy->stall_s, copy->reached.steps, level};
         job->observer->saves(job->observer->context, &saved);
@@ -159,10 +226,10 @@ static void drop_lost(struct job *job, int scope, double taint_s)
         struct shelf *shelf = &job->shelves[level];
         shelf->is_pending = false;
         if (job->spec->checkpoint.plan.levels[level].survival < scope) {
-            shelf->count = 0;
+            drop_oldest(shelf, shelf->kept);
         }
         while (shelf->count > 0 && newest(job, level)->began_s > taint_s) {
-            shelf->count--;
+            drop_newest(job, level);
             job->result->rollbacks_past_corrupt++;
         }
     }
@@ -198,7 +265,7 @@ void job_roll_back(struct job *job, double now_s, int scope, double taint_s)
 void job_drop_loaded(struct job *job)
 {
     CHECK(job->load_level != UINT_MAX);
-    job->shelves[job->load_level].count--;
+    drop_newest(job, job->load_level);
     job->result->rollbacks_past_corrupt++;
     go_back(job);
     job_window_lost(job, job->loaded_began_s, job->at_s);

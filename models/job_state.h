@@ -47,9 +47,26 @@ struct copy {                   /* one checkpoint on one level */
     uint64_t save;              /* number of the save */
     double began_s, durable_s, stall_s;
 };
-struct shelf {           /* the copies of one level */
-    struct copy *copies; /* ring of job.keep */
-    uint64_t first, count;
+/* A leap over many saves: what they reach follows from where it began, see job_segments.c. */
+struct leap {
+    const struct job *job;
+    struct ledger_mark now; /* where it began, as all below */
+    double at_s, segment_s;
+    double first_s; /* end of the segment at hand */
+    uint64_t saves, first_steps;
+    uint32_t replicas_up;
+};
+struct series { /* copies of a level, one after the other: of one save, or of a leap */
+    uint64_t count;
+    struct copy newest; /* valid when known */
+    bool known;
+    uint64_t save; /* of the newest, counted from where the leap began */
+    struct leap leap;
+};
+struct shelf {             /* the copies of one level */
+    struct series *series; /* ring */
+    uint64_t size, first, count;
+    uint64_t kept;       /* copies of all series: at most job.keep */
     struct copy pending; /* being written */
     bool is_pending;
     /* In the background a save writes its levels one after the other: this one for write_s, which
@@ -151,9 +168,9 @@ struct job {
     uint64_t keep;          /* copies of each level that can matter */
     bool slows;             /* some level slows steps */
     double stall_s;         /* of the save at hand */
-    /* Segments without a failure, see job_leap.c. */
-    double segment_s, all_stalls_s, all_slowed_s;
-    bool same_each_time;
+    /* Segments without a failure, see job_segments.c. */
+    double segment_s, all_stalls_s, all_slowed_s, longest_persist_s;
+    bool same_each_time, nested; /* nested: a level is saved with those below it */
 
     /* Recovery. */
     struct interruption told;
@@ -241,10 +258,21 @@ double job_share(const struct job *job); /* of a full step's tokens in a step of
 void job_tell_interruption(struct job *job, double resumed_at_s);
 void job_account_end(struct job *job);
 
+/* job_segments.c: saves of an undisturbed stretch, counted from where a leap begins. */
+void job_segments_create(struct job *job);
+uint64_t job_segments_saves(const struct leap *leap, unsigned level, uint64_t saves);
+double job_segments_run_s(const struct leap *leap, uint64_t saves);
+double job_segments_stall_s(const struct leap *leap, uint64_t saves);
+bool job_segments_fit(const struct leap *leap, uint64_t saves, double wall_s, double exposed_s);
+uint64_t job_segments_by(const struct leap *leap, uint64_t limit, double wall_s, double exposed_s);
+double job_segments_begin_s(const struct leap *leap, uint64_t save);
+struct copy job_segments_copy(const struct leap *leap, unsigned level, uint64_t save);
+
 /* job_copies.c: checkpoints kept. */
 void job_shelves_create(struct job *job);
 void job_shelf_write(struct job *job, unsigned level, const struct copy *copy);
-void job_shelf_push(struct job *job, unsigned level, const struct copy *copy);
+void job_shelf_push(struct job *job, unsigned level, const struct leap *leap, uint64_t save,
+                    uint64_t count);
 bool job_saves_level(const struct job *job, unsigned level, uint64_t save);
 void job_settle(struct job *job, double now_s);
 double job_last_durable_s(const struct job *job);

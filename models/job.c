@@ -290,6 +290,15 @@ static bool run_on(struct job *job, double outside_s)
     return true;
 }
 
+/* A node that comes back to stand by is nothing to the steps under way, where no stop is planned
+ * and no failure comes before it: they need not be broken off there. */
+static bool stands_by_next(const struct job *job)
+{
+    return job->phase == PHASE_STEPS && isinf(job->turn_s) && job->nodes_short == 0 &&
+           job->heap_count > 0 && job->heap[0].kind == OUTSIDE_REPAIRED &&
+           job->heap[0].at_s <= job_failure_s(job);
+}
+
 /* What comes first of all that can come. */
 static void advance(struct job *job)
 {
@@ -298,6 +307,10 @@ static void advance(struct job *job)
         return;
     }
     job_learn_failure(job);
+    if (stands_by_next(job)) {
+        outside(job);
+        return;
+    }
     double outside_s = job_next_outside_s(job);
     if (job->phase == PHASE_STEPS) {
         if (run_on(job, outside_s)) {

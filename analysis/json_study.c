@@ -7,8 +7,8 @@
 static json_t *summary_object(const struct summary *s)
 {
     json_t *o = json_object(), *interval = json_array();
-    json_append(interval, json_number(s->low95));
-    json_append(interval, json_number(s->high95));
+    json_append(interval, json_number_if(s->count > 1, s->low95));
+    json_append(interval, json_number_if(s->count > 1, s->high95));
     json_set(o, "mean", json_number(s->mean));
     json_set(o, "ci95", interval);
     json_set(o, "p10", json_number(s->p10));

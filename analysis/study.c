@@ -14,7 +14,7 @@ enum {
 };
 
 const struct study_metric_info study_metrics[METRIC_COUNT] = {
-#define X(name, weeks, larger, doc) {#name, doc, weeks, larger},
+#define X(name, weeks, larger, unit, doc) {#name, doc, weeks, larger, unit},
     STUDY_METRICS(X)
 #undef X
 };

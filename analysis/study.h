@@ -15,35 +15,43 @@
 #include "models/job.h"
 #include "scenarios/scenario.h"
 
-/* X(name, of weeks, larger is better, what it is) */
+enum study_unit {
+    METRIC_IN_PLAIN, /* a count, tokens, money: as the name says */
+    METRIC_IN_SHARE,
+    METRIC_IN_TIME,
+    METRIC_IN_BYTES
+};
+/* X(name, of weeks, larger is better, unit, what it is) */
 #define STUDY_METRICS(X)                                                                           \
-    X(goodput, true, true, "tokens kept, of those of the same time without failures and saves")    \
-    X(ettr, true, true, "productive share of the wall clock")                                      \
-    X(tokens_per_day, true, true, "tokens kept for each day of wall clock")                        \
-    X(wall_s, true, false, "wall clock")                                                           \
-    X(steps_completed, true, true, "steps whose result was kept")                                  \
-    X(tokens_completed, true, true, "tokens of those steps")                                       \
-    X(failures, true, false, "failures")                                                           \
-    X(interruptions, true, false, "times that the job stopped for one")                            \
-    X(checkpoints, true, false, "durable checkpoints")                                             \
-    X(cost_usd, true, false, "price of all GPUs for the wall clock")                               \
-    X(cost_usd_per_1e9_tokens, true, false, "price of a thousand million kept tokens")             \
-    X(energy_j, true, false, "energy of the GPUs")                                                 \
-    X(useful_s, true, true, "badput class useful")                                                 \
-    X(checkpoint_s, true, false, "badput class checkpoint")                                        \
-    X(lost_work_s, true, false, "badput class lost_work")                                          \
-    X(detect_s, true, false, "badput class detect")                                                \
-    X(restart_s, true, false, "badput class restart")                                              \
-    X(wait_s, true, false, "badput class wait")                                                    \
-    X(degraded_s, true, false, "badput class degraded")                                            \
-    X(maintenance_s, true, false, "badput class maintenance")                                      \
-    X(idle_s, true, false, "badput class idle")                                                    \
-    X(step_time_s, false, false, "one step on the cluster as it should be")                        \
-    X(tokens_per_s, false, true, "throughput without failures and saves")                          \
-    X(mfu, false, true, "model FLOPs utilisation of that step")                                    \
-    X(peak_reserved_bytes, false, false, "reserved memory of the fullest rank")
+    X(goodput, true, true, METRIC_IN_SHARE,                                                        \
+      "tokens kept, of those of the same time without failures and saves")                         \
+    X(ettr, true, true, METRIC_IN_SHARE, "productive share of the wall clock")                     \
+    X(tokens_per_day, true, true, METRIC_IN_PLAIN, "tokens kept for each day of wall clock")       \
+    X(wall_s, true, false, METRIC_IN_TIME, "wall clock")                                           \
+    X(steps_completed, true, true, METRIC_IN_PLAIN, "steps whose result was kept")                 \
+    X(tokens_completed, true, true, METRIC_IN_PLAIN, "tokens of those steps")                      \
+    X(failures, true, false, METRIC_IN_PLAIN, "failures")                                          \
+    X(interruptions, true, false, METRIC_IN_PLAIN, "times that the job stopped for one")           \
+    X(checkpoints, true, false, METRIC_IN_PLAIN, "durable checkpoints")                            \
+    X(cost_usd, true, false, METRIC_IN_PLAIN, "price of all GPUs for the wall clock")              \
+    X(cost_usd_per_1e9_tokens, true, false, METRIC_IN_PLAIN,                                       \
+      "price of a thousand million kept tokens")                                                   \
+    X(energy_j, true, false, METRIC_IN_PLAIN, "energy of the GPUs")                                \
+    X(useful_s, true, true, METRIC_IN_TIME, "badput class useful")                                 \
+    X(checkpoint_s, true, false, METRIC_IN_TIME, "badput class checkpoint")                        \
+    X(lost_work_s, true, false, METRIC_IN_TIME, "badput class lost_work")                          \
+    X(detect_s, true, false, METRIC_IN_TIME, "badput class detect")                                \
+    X(restart_s, true, false, METRIC_IN_TIME, "badput class restart")                              \
+    X(wait_s, true, false, METRIC_IN_TIME, "badput class wait")                                    \
+    X(degraded_s, true, false, METRIC_IN_TIME, "badput class degraded")                            \
+    X(maintenance_s, true, false, METRIC_IN_TIME, "badput class maintenance")                      \
+    X(idle_s, true, false, METRIC_IN_TIME, "badput class idle")                                    \
+    X(step_time_s, false, false, METRIC_IN_TIME, "one step on the cluster as it should be")        \
+    X(tokens_per_s, false, true, METRIC_IN_PLAIN, "throughput without failures and saves")         \
+    X(mfu, false, true, METRIC_IN_SHARE, "model FLOPs utilisation of that step")                   \
+    X(peak_reserved_bytes, false, false, METRIC_IN_BYTES, "reserved memory of the fullest rank")
 enum study_metric {
-#define X(name, weeks, larger, doc) METRIC_##name,
+#define X(name, weeks, larger, unit, doc) METRIC_##name,
     STUDY_METRICS(X)
 #undef X
     METRIC_COUNT
@@ -51,6 +59,7 @@ enum study_metric {
 struct study_metric_info {
     const char *name, *doc;
     bool weeks, larger_is_better;
+    enum study_unit unit;
 };
 extern const struct study_metric_info study_metrics[METRIC_COUNT];
 int study_metric_find(const char *name); /* or -1 */

@@ -7,18 +7,18 @@ enum {
     BAR_WIDTH = 24
 };
 
-/* Metrics whose name says a unit are shown in it; the rest are shares or counts. */
 static struct text metric_text(enum study_metric metric, double value)
 {
-    const char *name = study_metrics[metric].name;
-    size_t length = strlen(name);
-    if (metric == METRIC_goodput || metric == METRIC_ettr || metric == METRIC_mfu)
+    switch (study_metrics[metric].unit) {
+    case METRIC_IN_SHARE:
         return format_percent(value);
-    if (length > 2 && strcmp(name + length - 2, "_s") == 0 && metric != METRIC_tokens_per_s)
+    case METRIC_IN_TIME:
         return format_time(value);
-    if (metric == METRIC_peak_reserved_bytes)
+    case METRIC_IN_BYTES:
         return format_bytes(value);
-    return format_quantity(value);
+    default:
+        return format_quantity(value);
+    }
 }
 
 struct text study_value_text(const struct vary *vary, double number)

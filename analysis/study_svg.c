@@ -72,14 +72,12 @@ static void set_axes(struct figure *f)
     }
     const char *label = f->share ? "share of tokens lost to failures and checkpoints (1 - goodput)"
                                  : study_metrics[study->objective].name;
-    const char *name = study_metrics[study->objective].name;
-    bool ratio = f->share || strcmp(name, "ettr") == 0 || strcmp(name, "mfu") == 0;
-    size_t length = strlen(name);
-    bool time = !ratio && strcmp(name + length - 2, "_s") == 0;
-    f->plot.y = plot_axis_around(label, y, count, false,
-                                 ratio  ? PLOT_SHARE
-                                 : time ? PLOT_TIME
-                                        : PLOT_PLAIN);
+    static const enum plot_unit units[] = {[METRIC_IN_PLAIN] = PLOT_PLAIN,
+                                           [METRIC_IN_SHARE] = PLOT_SHARE,
+                                           [METRIC_IN_TIME] = PLOT_TIME,
+                                           [METRIC_IN_BYTES] = PLOT_PLAIN};
+    enum plot_unit unit = units[study_metrics[study->objective].unit];
+    f->plot.y = plot_axis_around(label, y, count, false, unit);
     f->plot.x = plot_axis_around(vary->key, f->curve[0].x, vary->count, vary->log,
                                  vary->time ? PLOT_TIME : PLOT_PLAIN);
 }

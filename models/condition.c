@@ -1,8 +1,9 @@
 /* Invariants:
  * 1. Entries are only added; `slots` finds an entry by its condition, by open addressing, and holds
  *    entry number + 1, or 0. It is at most half full.
- * 2. The table is touched under the lock alone. A step is simulated outside of it: two threads that
- *    ask for the same condition at once both simulate it, and find the same.
+ * 2. The table is touched under the lock alone, and its arena is nobody's but while it grows. A
+ * step is simulated outside of the lock: two threads that ask for the same condition at once both
+ *    simulate it, and find the same.
  * 3. A condition in the table is canonical: what does not slow anything is not in it. */
 #include "models/condition.h"
 
@@ -115,7 +116,9 @@ static double remember(struct condition_table *t, const struct condition *condit
     uint32_t slot = slot_of(t, condition);
     if (t->slots[slot] == 0) {
         if (t->count == t->slot_count / 2) {
+            arena_claim(t->arena);
             grow(t);
+            arena_give(t->arena);
             slot = slot_of(t, condition);
         }
         t->entries[t->count] = (struct entry){*condition, step_s};
@@ -241,6 +244,7 @@ static struct condition_table *create(const struct configuration *c, double fixe
     *t = (struct condition_table){.arena = arena, .c = c, .fixed_s = fixed_s};
     t->lock = pool_lock_create();
     grow(t);
+    arena_give(arena);
     return t;
 }
 
@@ -271,6 +275,7 @@ void condition_destroy(struct condition_table *table)
 {
     if (table != NULL) {
         pool_lock_destroy(table->lock);
+        arena_claim(table->arena);
         arena_destroy(table->arena);
     }
 }

@@ -4,10 +4,14 @@
  * 2. In each block, bytes from `touched` on are zero since they came from the host, so that only
  *    bytes that were handed out before are cleared again. used <= touched <= size holds between
  *    calls.
- * 3. Block sizes double up to BLOCK_LARGEST, or are what one large allocation needs. */
+ * 3. Block sizes double up to BLOCK_LARGEST, or are what one large allocation needs.
+ * 4. While `owned`, only the thread `owner` changes anything here. The thread's number may be used
+ *    again by the host once that thread has ended, when nobody is left to meet. */
 #include "sim/arena.h"
 
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +40,8 @@ struct block {
 struct arena {
     struct block *first, *current;
     size_t next_size, taken_bytes;
+    pthread_t owner;
+    bool owned;
 };
 
 struct arena *arena_create(void)
@@ -44,13 +50,34 @@ struct arena *arena_create(void)
     CHECK(arena != NULL);
     arena->next_size = BLOCK_FIRST;
     arena->taken_bytes = sizeof *arena;
+    arena_claim(arena);
     return arena;
+}
+
+/* Invariant 4. */
+static void check_owner(const struct arena *arena)
+{
+    CHECK(arena->owned && pthread_equal(arena->owner, pthread_self()));
+}
+
+void arena_give(struct arena *arena)
+{
+    check_owner(arena);
+    arena->owned = false;
+}
+
+void arena_claim(struct arena *arena)
+{
+    CHECK(!arena->owned);
+    arena->owner = pthread_self();
+    arena->owned = true;
 }
 
 void arena_destroy(struct arena *arena)
 {
     if (arena == NULL)
         return;
+    check_owner(arena);
     for (struct block *block = arena->first, *next; block != NULL; block = next) {
         next = block->next;
         free(block);
@@ -113,6 +140,7 @@ static struct block *arena_advance(struct arena *arena, size_t bytes, size_t ali
 void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment)
 {
     CHECK(alignment != 0 && (alignment & (alignment - 1)) == 0);
+    check_owner(arena);
     struct block *block = arena->current;
     if (block == NULL || !block_fits(block, bytes, alignment))
         block = arena_advance(arena, bytes, alignment);
@@ -137,6 +165,7 @@ void *arena_array(struct arena *arena, size_t size, size_t count, size_t alignme
 
 struct arena_mark arena_mark(const struct arena *arena)
 {
+    check_owner(arena);
     struct block *current = arena->current;
     return (struct arena_mark){.block = current, .used = current != NULL ? current->used : 0};
 }
@@ -152,6 +181,7 @@ static void block_rewind(struct block *block, size_t used)
 
 void arena_rewind(struct arena *arena, struct arena_mark mark)
 {
+    check_owner(arena);
     struct block *block = mark.block;
     struct block *later = block != NULL ? block->next : arena->first;
     if (block != NULL)

@@ -3,7 +3,12 @@
  * Allocation is a bump; nothing is freed alone. A mark can be taken and rewound to, for
  * temporaries. Memory comes zeroed. Running out of host memory is a CHECK: it is not the user's
  * error and cannot be repaired by the caller. The poison build (ORRERY_POISON) fills rewound memory
- * with 0xA5. */
+ * with 0xA5.
+ *
+ * One thread owns an arena: at first the one that creates it. Whoever allocates, marks, rewinds or
+ * destroys CHECKs that the calling thread is the owner. To pass an arena on, the owner gives it up
+ * and the next one claims it; that the two do not overlap (a lock, the start and the end of a
+ * pool) is theirs to see to. Reading what an arena holds takes no ownership. */
 #ifndef ORRERY_SIM_ARENA_H
 #define ORRERY_SIM_ARENA_H
 
@@ -18,6 +23,8 @@ struct arena_mark {
 
 struct arena *arena_create(void);        /* owned by the caller; arena_destroy frees it */
 void arena_destroy(struct arena *arena); /* NULL is allowed */
+void arena_give(struct arena *arena);    /* by its owner: nobody's from now on */
+void arena_claim(struct arena *arena);   /* nobody's: the calling thread's from now on */
 void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment); /* zeroed, never NULL */
 struct arena_mark arena_mark(const struct arena *arena);
 void arena_rewind(struct arena *arena, struct arena_mark mark);

@@ -1,10 +1,16 @@
-/* arena: zeroed memory, alignment, marks, growth, text; the poison build's pattern. */
+/* arena: zeroed memory, alignment, marks, growth, text; the poison build's pattern; one owner. */
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -126,6 +132,97 @@ static void test_text(void **state)
     arena_destroy(arena);
 }
 
+static void *nothing(void *arena)
+{
+    return arena;
+}
+
+static void *allocate(void *arena)
+{
+    return arena_alloc(arena, 8, 8);
+}
+
+static void *mark(void *arena)
+{
+    (void)arena_mark(arena);
+    return NULL;
+}
+
+static void *rewind_all(void *arena)
+{
+    arena_rewind(arena, (struct arena_mark){NULL, 0});
+    return NULL;
+}
+
+static void *destroy(void *arena)
+{
+    arena_destroy(arena);
+    return NULL;
+}
+
+static void *give(void *arena)
+{
+    arena_give(arena);
+    return NULL;
+}
+
+static void *claim(void *arena)
+{
+    arena_claim(arena);
+    return NULL;
+}
+
+static void *claim_and_destroy(void *arena)
+{
+    arena_claim(arena);
+    arena_alloc(arena, 8, 8);
+    arena_destroy(arena);
+    return NULL;
+}
+
+/* Does a second thread that does this to an arena, kept or given up by the first, end the process?
+ * In a child, since a broken CHECK does not return. */
+static bool aborts(void *(*act)(void *), bool given, bool elsewhere)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+        struct arena *arena = arena_create();
+        arena_alloc(arena, 8, 8);
+        signal(SIGABRT, SIG_DFL);
+        if (freopen("/dev/null", "w", stderr) == NULL)
+            _exit(2);
+        if (given)
+            arena_give(arena);
+        if (!elsewhere)
+            act(arena);
+        else if (pthread_create(&thread, NULL, act, arena) != 0 || pthread_join(thread, NULL) != 0)
+            _exit(3);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGABRT : WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+static void test_one_thread_owns_it(void **state)
+{
+    (void)state;
+    void *(*const acts[])(void *) = {allocate, mark, rewind_all, destroy, give, claim};
+    for (unsigned i = 0; i < sizeof acts / sizeof *acts; i++) {
+        bool claims = acts[i] == claim;
+        assert_int_equal(aborts(acts[i], false, false), claims); /* its own: claimed already */
+        assert_true(aborts(acts[i], false, true));
+        assert_int_equal(aborts(acts[i], true, false), !claims);
+        assert_int_equal(aborts(acts[i], true, true), !claims);
+    }
+    assert_false(aborts(nothing, false, true));
+    assert_false(aborts(claim_and_destroy, true, true)); /* handed over */
+    assert_true(aborts(claim_and_destroy, false, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_poison),
         cmocka_unit_test(test_growth_is_geometric),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_one_thread_owns_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

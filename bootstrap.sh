@@ -8,7 +8,8 @@ cd "$(dirname "$0")"
 
 run_packages=(gcc cmake ninja-build pkg-config libc6-dev libgsl-dev libuv1-dev libsqlite3-dev
     libyaml-dev libjansson-dev)
-test_packages=(clang libclang-rt-14-dev clang-format libcmocka-dev bats sqlite3 gawk)
+test_packages=(clang libclang-rt-14-dev clang-format libcmocka-dev bats sqlite3 gawk
+    python3-jsonschema python3-yaml)
 
 say() { printf '%s\n' "bootstrap: $*" >&2; }
 

@@ -90,7 +90,7 @@ static void print_type(struct writer *w, const char *path, const struct param *p
         if (schema_family(path) != FAMILY_NONE)
             print_names(w, names_of(w, schema_family(path)));
         else
-            fprintf(w->out, "\"type\": [\"string\", \"number\"]");
+            fprintf(w->out, "\"type\": [\"string\", \"number\", \"boolean\"]");
         break;
     default:
         fprintf(w->out, "\"type\": \"string\", \"pattern\": \"^" NUMBER_PATTERN " *(");
@@ -100,21 +100,31 @@ static void print_type(struct writer *w, const char *path, const struct param *p
     }
 }
 
+/* A flag is a truth value; everything else may be a word, and is easier read as it is written. */
+static void print_default(struct writer *w, const struct param *param)
+{
+    if (param->fallback == NULL || *param->fallback == '\0')
+        return;
+    fprintf(w->out, ", \"default\": ");
+    if (param->type == PARAM_FLAG)
+        fputs(param->fallback, w->out);
+    else
+        print_string(w->out, param->fallback);
+}
+
+/* `spelling`: the name of the key, or what else it is called. */
 static void print_property(struct writer *w, const char *path, const struct param *param,
-                           bool *first)
+                           const char *spelling, bool *first)
 {
     const char *key = arena_format(w->arena, "%s%s%s", path, *path ? "." : "", param->name);
     fprintf(w->out, "%s\n", *first ? "" : ",");
     *first = false;
-    print_string(w->out, param->name);
+    print_string(w->out, spelling);
     fprintf(w->out, ": {");
     print_type(w, key, param);
     fprintf(w->out, ", \"description\": ");
     print_string(w->out, param->doc);
-    if (param->fallback && *param->fallback) {
-        fprintf(w->out, ", \"default\": ");
-        print_string(w->out, param->fallback);
-    }
+    print_default(w, param);
     fprintf(w->out, "}");
 }
 
@@ -142,7 +152,7 @@ static void print_options(struct writer *w, const struct schema_section *section
         struct params options = family_kind_options(section->kinds, kinds.names[i]);
         for (unsigned o = 0; o < options.count; o++) {
             if (!seen_before(section->kinds, kinds, i, options.rows[o].name))
-                print_property(w, section->path, &options.rows[o], first);
+                print_property(w, section->path, &options.rows[o], options.rows[o].name, first);
         }
     }
 }
@@ -150,15 +160,20 @@ static void print_options(struct writer *w, const struct schema_section *section
 static void print_properties(struct writer *w, const struct schema_section *section,
                              struct params params, bool *first)
 {
-    for (unsigned i = 0; i < params.count; i++)
-        print_property(w, section->path, &params.rows[i], first);
+    for (unsigned i = 0; i < params.count; i++) {
+        const struct param *param = &params.rows[i];
+        const char *other = schema_other_spelling(section, param->name);
+        print_property(w, section->path, param, param->name, first);
+        if (other)
+            print_property(w, section->path, param, other, first);
+    }
 }
 
 /* Keys of a table are never required here: the catalogue may give them. */
 static void print_required(struct writer *w, const struct schema_section *section)
 {
     const char *comma = "";
-    fprintf(w->out, ", \"required\": [");
+    fprintf(w->out, "\"required\": [");
     for (unsigned i = 0; i < section->keys.count; i++) {
         if (section->keys.rows[i].fallback == NULL) {
             fprintf(w->out, "%s\"%s\"", comma, section->keys.rows[i].name);
@@ -173,6 +188,18 @@ static void print_required(struct writer *w, const struct schema_section *sectio
         }
     }
     fprintf(w->out, "]");
+}
+
+/* What must be given; or, where one key stands in place of all others, that one alone. */
+static void print_needs(struct writer *w, const struct schema_section *section)
+{
+    const char *alone = schema_alone(section);
+    fprintf(w->out, ", ");
+    if (alone)
+        fprintf(w->out, "\"anyOf\": [{\"required\": [\"%s\"], \"maxProperties\": 1}, {", alone);
+    print_required(w, section);
+    if (alone)
+        fprintf(w->out, ", \"properties\": {\"%s\": false}}]", alone);
 }
 
 static void print_section(struct writer *w, const struct schema_section *section);
@@ -193,13 +220,14 @@ static void print_inner(struct writer *w, const struct schema_section *section, 
 static void print_object(struct writer *w, const struct schema_section *section)
 {
     bool first = true;
-    fprintf(w->out, "\"type\": \"object\", \"additionalProperties\": false, \"properties\": {");
+    const char *type = section->required || section->list ? "\"object\"" : "[\"object\", \"null\"]";
+    fprintf(w->out, "\"type\": %s, \"additionalProperties\": false, \"properties\": {", type);
     print_properties(w, section, section->keys, &first);
     print_inner(w, section, &first);
     print_properties(w, section, schema_table(section), &first);
     print_options(w, section, &first);
     fprintf(w->out, "}");
-    print_required(w, section);
+    print_needs(w, section);
 }
 
 static const struct param *shorthand_row(const struct schema_section *section)
@@ -217,7 +245,7 @@ static void print_section(struct writer *w, const struct schema_section *section
     fprintf(w->out, "\"description\": ");
     print_string(w->out, section->doc);
     if (section->list) {
-        fprintf(w->out, ", \"type\": \"array\", \"items\": {");
+        fprintf(w->out, ", \"type\": [\"array\", \"null\"], \"items\": {");
         print_object(w, section);
         fprintf(w->out, "}");
     } else if (section->shorthand) {

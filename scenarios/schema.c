@@ -309,14 +309,40 @@ static bool has_row(struct params params, const char *name)
     return false;
 }
 
+/* Keys that mean the same in one section. */
+static const struct {
+    enum section section;
+    const char *spellings[2];
+} alike[] = {
+    {SECTION_FABRIC, {"nic", "nic_bandwidth"}},
+};
+
+/* The other word of a pair of this section, NULL: it is in none. */
+static const char *other_word(const struct schema_section *section, const char *key)
+{
+    for (unsigned i = 0; i < sizeof alike / sizeof alike[0]; i++) {
+        const char *const *pair = alike[i].spellings;
+        if (section != schema_section(alike[i].section))
+            continue;
+        if (strcmp(key, pair[0]) == 0 || strcmp(key, pair[1]) == 0)
+            return strcmp(key, pair[0]) == 0 ? pair[1] : pair[0];
+    }
+    return NULL;
+}
+
 const char *schema_spelling(const struct schema_section *section, const char *key)
 {
-    static const char *const pairs[][2] = {{"nic", "nic_bandwidth"}, {"nic_bandwidth", "nic"}};
-    struct params table = schema_table(section);
-    for (unsigned i = 0; section == &sections[SECTION_FABRIC] && i < 2; i++) {
-        bool asked = strcmp(key, pairs[i][0]) == 0 && !has_row(table, key);
-        if (asked && has_row(table, pairs[i][1]))
-            return pairs[i][1];
-    }
-    return key;
+    const char *other = other_word(section, key);
+    bool asked = other && !has_row(schema_table(section), key);
+    return asked && has_row(schema_table(section), other) ? other : key;
+}
+
+const char *schema_other_spelling(const struct schema_section *section, const char *key)
+{
+    return has_row(schema_table(section), key) ? other_word(section, key) : NULL;
+}
+
+const char *schema_alone(const struct schema_section *section)
+{
+    return section == schema_section(SECTION_FAILURES) ? "preset" : NULL;
 }

@@ -122,7 +122,11 @@ struct name_list schema_names(struct arena *arena, const struct schema_section *
                               struct params extra);
 /* The remedy for a key that stands for what this version does not simulate; NULL: no such key. */
 const char *schema_remedy(const char *path);
+/* The key of the section that stands in place of all others, or NULL. */
+const char *schema_alone(const struct schema_section *section);
 /* `nic` and `nic_bandwidth` of cluster.fabric are one key: to the spelling of its table. */
 const char *schema_spelling(const struct schema_section *section, const char *key);
+/* The other spelling that a key of its table has, or NULL. */
+const char *schema_other_spelling(const struct schema_section *section, const char *key);
 
 #endif

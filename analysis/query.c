@@ -10,6 +10,7 @@
 
 #include "analysis/schema_sql.h"
 #include "sim/check.h"
+#include "sim/memory.h"
 
 enum {
     SCHEMA_VERSION = 3,
@@ -99,24 +100,31 @@ static bool same_object(struct query *query, const char *name, const unsigned ch
     return same;
 }
 
+static char *copy_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    return memcpy(memory_take(bytes), text, bytes);
+}
+
 /* Compares every object with the one that schema.sql makes in an empty database. */
 static bool check_schema(struct query *query, const char *path, struct error *error)
 {
     sqlite3 *model;
     sqlite3_stmt *objects;
-    CHECK(sqlite3_open(":memory:", &model) == SQLITE_OK);
-    CHECK(sqlite3_exec(model, schema_sql, NULL, NULL, NULL) == SQLITE_OK);
-    CHECK(sqlite3_prepare_v2(model,
-                             "select name, sql from sqlite_schema where sql is not null order by 1",
-                             -1, &objects, NULL) == SQLITE_OK);
+    if (sqlite3_open(":memory:", &model) != SQLITE_OK ||
+        sqlite3_exec(model, schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(model,
+                           "select name, sql from sqlite_schema where sql is not null order by 1",
+                           -1, &objects, NULL) != SQLITE_OK) {
+        memory_refused(0); /* nothing else can be wrong with a database in memory */
+    }
     bool good = true;
     while (good && sqlite3_step(objects) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(objects, 0);
         good = same_object(query, name, sqlite3_column_text(objects, 1)) ||
                error_set(error, "%s: '%s' is missing or is not as Orrery wrote it", path, name);
         CHECK(query->object_count < OBJECT_MAX);
-        query->objects[query->object_count] = strdup(name);
-        CHECK(query->objects[query->object_count++] != NULL);
+        query->objects[query->object_count++] = copy_text(name);
     }
     sqlite3_finalize(objects);
     sqlite3_close(model);
@@ -132,8 +140,7 @@ bool query_open(const char *path, struct query **out, struct error *error)
     if (!S_ISREG(facts.st_mode)) { /* a pipe would be waited for */
         return error_set(error, "%s is not a regular file", path);
     }
-    struct query *query = calloc(1, sizeof *query);
-    CHECK(query != NULL);
+    struct query *query = memory_take(sizeof *query);
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     bool good = sqlite3_open_v2(path, &query->database, flags, NULL) == SQLITE_OK ||
                 broken(query, path, error);

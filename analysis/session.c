@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <pthread.h>
@@ -16,9 +17,11 @@
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/memory.h"
 
 enum {
     PATH_BYTES = 4096,
+    STACK_BYTES = 1 << 18,
     SIGNAL_EXIT_BASE = 128
 };
 
@@ -92,17 +95,28 @@ static void add_unless_ignored(sigset_t *set, int number)
     }
 }
 
+/* It needs little of a stack; the usual one counts by megabytes where memory is limited. */
+static void start_thread(struct interrupt *interrupt)
+{
+    pthread_attr_t attributes;
+    CHECK(pthread_attr_init(&attributes) == 0);
+    CHECK(pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0);
+    if (pthread_create(&interrupt->thread, &attributes, wait_for_signal, interrupt) != 0) {
+        memory_refused(STACK_BYTES);
+    }
+    pthread_attr_destroy(&attributes);
+}
+
 static struct interrupt *start_interrupt(void)
 {
-    struct interrupt *interrupt = calloc(1, sizeof *interrupt);
-    CHECK(interrupt != NULL);
+    struct interrupt *interrupt = memory_take(sizeof *interrupt);
     pthread_mutex_init(&interrupt->lock, NULL);
     sigemptyset(&interrupt->signals);
     add_unless_ignored(&interrupt->signals, SIGINT);
     add_unless_ignored(&interrupt->signals, SIGTERM);
     add_unless_ignored(&interrupt->signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &interrupt->signals, NULL);
-    CHECK(pthread_create(&interrupt->thread, NULL, wait_for_signal, interrupt) == 0);
+    start_thread(interrupt);
     return interrupt;
 }
 
@@ -132,6 +146,7 @@ static bool speaks_utf8(void)
 void session_begin(struct session *session)
 {
     open_standard_descriptors();
+    json_set_alloc_funcs(memory_take, free);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     *session = (struct session){

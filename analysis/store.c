@@ -26,6 +26,7 @@
 #include "analysis/schema_sql.h"
 #include "analysis/string_table.h"
 #include "sim/check.h"
+#include "sim/memory.h"
 
 enum {
     PAGE_BYTES = 8192,
@@ -167,10 +168,10 @@ static int count_columns(struct store *store, enum store_table table)
         fail(store, "cannot prepare");
         return 0;
     }
-    CHECK(sqlite3_step(columns) == SQLITE_ROW);
-    int count = sqlite3_column_int(columns, 0);
+    bool good = sqlite3_step(columns) == SQLITE_ROW || fail(store, "cannot prepare");
+    int count = good ? sqlite3_column_int(columns, 0) : 0;
     sqlite3_finalize(columns);
-    CHECK(count > 0 && count <= COLUMN_MAX);
+    CHECK(!good || (count > 0 && count <= COLUMN_MAX));
     return count;
 }
 
@@ -262,8 +263,7 @@ enum store_outcome store_open(const char *path, double max_bytes, struct store *
     if (!may_replace(path, error)) {
         return STORE_FAILED;
     }
-    struct store *store = calloc(1, sizeof *store);
-    CHECK(store != NULL);
+    struct store *store = memory_take(sizeof *store);
     store->strings = string_table_create();
     snprintf(store->path, sizeof store->path, "%s", path);
     snprintf(store->partial, sizeof store->partial, "%.*s.partial", PATH_BYTES - 16, path);

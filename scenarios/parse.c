@@ -13,6 +13,7 @@
 
 #include "scenarios/parse_words.h"
 #include "sim/check.h"
+#include "sim/memory.h"
 
 struct frame {
     struct value *container;
@@ -238,6 +239,8 @@ static void read_events(struct parse *p)
     while (!done && !p->fatal) {
         yaml_event_t event;
         if (!yaml_parser_parse(&p->yaml, &event)) {
+            if (p->yaml.error == YAML_MEMORY_ERROR)
+                memory_refused(0);
             report_syntax(p);
             return;
         }
@@ -272,7 +275,8 @@ struct value *parse_source(struct arena *arena, const struct source *source, siz
     p->source = source;
     p->problems = problems;
     p->skip = (unsigned)skip;
-    CHECK(yaml_parser_initialize(&p->yaml));
+    if (!yaml_parser_initialize(&p->yaml))
+        memory_refused(0);
     yaml_parser_set_encoding(&p->yaml, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&p->yaml, (const unsigned char *)source->text + skip,
                                  source->bytes - skip);

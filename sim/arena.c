@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "sim/check.h"
+#include "sim/memory.h"
 
 enum {
     BLOCK_FIRST = 1 << 14,
@@ -46,8 +47,7 @@ struct arena {
 
 struct arena *arena_create(void)
 {
-    struct arena *arena = calloc(1, sizeof *arena);
-    CHECK(arena != NULL);
+    struct arena *arena = memory_take(sizeof *arena);
     arena->next_size = BLOCK_FIRST;
     arena->taken_bytes = sizeof *arena;
     arena_claim(arena);
@@ -94,12 +94,26 @@ static void advise_huge_pages(void *memory, size_t bytes)
     (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
 }
 
+/* A host that has little left may still have what is needed, without the room to spare. */
+static struct block *block_take(struct arena *arena, size_t need, size_t *size)
+{
+    *size = arena->next_size > need ? arena->next_size : need;
+    CHECK(*size <= SIZE_MAX - sizeof(struct block));
+    struct block *block = memory_try(sizeof *block + *size);
+    while (block == NULL && *size > need) {
+        *size = *size / 2 > need ? *size / 2 : need;
+        arena->next_size = *size;
+        block = memory_try(sizeof *block + *size);
+    }
+    if (block == NULL)
+        memory_refused(sizeof *block + need);
+    return block;
+}
+
 static struct block *block_create(struct arena *arena, size_t need)
 {
-    size_t size = arena->next_size > need ? arena->next_size : need;
-    CHECK(size <= SIZE_MAX - sizeof(struct block));
-    struct block *block = calloc(1, sizeof *block + size);
-    CHECK(block != NULL);
+    size_t size;
+    struct block *block = block_take(arena, need, &size);
     if (size >= BLOCK_HUGE)
         advise_huge_pages(block, sizeof *block + size);
     block->size = size;

@@ -1,9 +1,8 @@
 /* arena.h - one region of memory for each simulation, freed whole.
  *
  * Allocation is a bump; nothing is freed alone. A mark can be taken and rewound to, for
- * temporaries. Memory comes zeroed. Running out of host memory is a CHECK: it is not the user's
- * error and cannot be repaired by the caller. The poison build (ORRERY_POISON) fills rewound memory
- * with 0xA5.
+ * temporaries. Memory comes zeroed. A host that refuses memory ends the process (sim/memory.h): the
+ * caller could repair nothing. The poison build (ORRERY_POISON) fills rewound memory with 0xA5.
  *
  * One thread owns an arena: at first the one that creates it. Whoever allocates, marks, rewinds or
  * destroys CHECKs that the calling thread is the owner. To pass an arena on, the owner gives it up

@@ -6,6 +6,7 @@
 
 #include "sim/arena.h"
 #include "sim/check.h"
+#include "sim/memory.h"
 
 enum {
     THREAD_LARGEST = 256
@@ -83,8 +84,8 @@ struct pool_lock {
 
 struct pool_lock *pool_lock_create(void)
 {
-    struct pool_lock *lock = malloc(sizeof *lock);
-    CHECK(lock != NULL && uv_mutex_init(&lock->mutex) == 0);
+    struct pool_lock *lock = memory_take(sizeof *lock);
+    CHECK(uv_mutex_init(&lock->mutex) == 0);
     return lock;
 }
 

@@ -1,0 +1,44 @@
+#include "sim/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/units.h"
+
+enum {
+    EXIT_CODE = 1,
+    SENTENCE_BYTES = 256
+};
+
+void *memory_try(size_t bytes)
+{
+    return calloc(1, bytes > 0 ? bytes : 1);
+}
+
+void *memory_take(size_t bytes)
+{
+    void *memory = memory_try(bytes);
+    if (memory == NULL)
+        memory_refused(bytes);
+    return memory;
+}
+
+/* Without stdio, which may want memory too, and without exit(): other threads are at work. */
+void memory_refused(size_t bytes)
+{
+    char text[SENTENCE_BYTES];
+    char size[128] = "";
+    if (bytes > 0)
+        snprintf(size, sizeof size, ": %zu bytes (%.3g MiB) were asked for and refused", bytes,
+                 (double)bytes / MIB);
+    int length =
+        snprintf(text, sizeof text,
+                 "orrery: out of memory%s; allow it more (see ulimit -v), or ask for less: "
+                 "fewer ranks, no --unfold\n",
+                 size);
+    ssize_t written = write(STDERR_FILENO, text, (size_t)length);
+    (void)written; /* nobody is left to tell */
+    _exit(EXIT_CODE);
+}

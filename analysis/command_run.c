@@ -117,6 +117,14 @@ static void print_report(const struct arguments *arguments, const struct session
     }
 }
 
+static void tell_limit(const struct session *session, const struct job_result *job)
+{
+    fprintf(session->notes,
+            "orrery: the run was given up after %s of wall clock: %s; what stands above is of that "
+            "time: look at the units of failures and checkpoint.interval, or give run.duration\n",
+            format_time(job->wall_s).s, job_end_docs[job->end]);
+}
+
 static int finish(const struct arguments *arguments, struct session *session,
                   const struct result *result, const struct uncertainty *uncertainty)
 {
@@ -132,6 +140,10 @@ static int finish(const struct arguments *arguments, struct session *session,
         default_database(arguments->positional[0], path, sizeof path);
         code = write_database(arguments, session, result,
                               arguments->db != NULL ? arguments->db : path);
+    }
+    if (code == EXIT_OK && result->job != NULL && job_end_is_limit(result->job->result.end)) {
+        tell_limit(session, &result->job->result);
+        code = EXIT_LIMIT;
     }
     return code == EXIT_OK && !result->step->fits ? EXIT_NOTHING_FITS : code;
 }
@@ -294,7 +306,7 @@ const struct command command_run = {
     .options = options,
     .details =
         "exit code: 0 done, 3 scenario rejected, 4 out of memory (the database then holds the\n"
-        "ledger up to there), 5 --max-db was reached",
+        "ledger up to there), 5 a limit: --max-db, or failures and stops without an end",
     .example = "orrery run scenarios/llama3-70b-64xh100.yaml",
     .run = run,
 };

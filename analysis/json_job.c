@@ -69,6 +69,7 @@ void json_job(const struct job_record *r, json_t *o)
     json_set(o, "ettr", json_number(result->ettr));
     json_set(o, "ettr_worst_hour", json_number(result->ettr_worst_hour));
     json_set(o, "finished", json_boolean(result->finished));
+    json_set(o, "end", json_text(job_end_names[result->end]));
     json_set(o, "steps_completed", json_number(result->steps_completed));
     json_set(o, "tokens_completed", json_number(result->tokens_completed));
     json_set(o, "failures", json_count(result->failures));

@@ -39,6 +39,9 @@ static void print_kept(const struct session *s, const struct job_record *r)
         fprintf(s->out, "; in the worst hour %s", format_percent(result->ettr_worst_hour).s);
     }
     fputc('\n', s->out);
+    if (result->end == JOB_END_no_nodes || job_end_is_limit(result->end)) {
+        fprintf(s->out, "  ended        %s\n", job_end_docs[result->end]);
+    }
 }
 
 static void print_price(const struct session *s, const struct job_result *result)

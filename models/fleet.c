@@ -334,7 +334,7 @@ static void fleet_changed(struct fleet *fleet, uint32_t node, double exposed_s, 
     bool met = fleet->looked_ahead || fleet->members.inside_count == 0;
     bool steady = fleet->slots_alone && !(joined && met);
     for (uint32_t i = 0; !steady && i < fleet->stream_count; i++)
-        stream_changed(&fleet->streams[i], node, joined);
+        stream_changed(&fleet->streams[i], &fleet->members, node, joined);
     if (joined && (!steady || fleet->pools.pool_count > 0))
         due_all(fleet, exposed_s);
     fleet->looked_ahead &= !joined;

@@ -32,6 +32,11 @@ void members_join(struct members *members, uint32_t node, double exposed_s);
 /* A repair found what was wrong with the node. */
 void members_mend(struct members *members, struct arena *arena, uint32_t node);
 
+static inline bool members_mended(const struct members *members, uint32_t node)
+{
+    return members->mended && members->mended[node];
+}
+
 /* Was the node in the job at that moment, which must not be before the last failure? */
 static inline bool members_inside(const struct members *members, uint32_t node, double at_s)
 {

@@ -4,7 +4,10 @@
  * 2. A node that leaves can only unmake candidates, so the search goes on from `seen`; one that
  *    joins can make some, so the search begins at `head` again.
  * 3. The moment of a candidate and the slot that it strikes do not depend on who stands where: they
- *    are drawn once, and who stands in the slot is read anew whenever the stream is asked. */
+ *    are drawn once, and who stands in the slot is read anew whenever the stream is asked.
+ * 4. inside_count counts the nodes that a candidate can strike: without one the search would not
+ *    end. A lemon that was mended is none of them any more; it is mended outside of the job, so
+ *    that it left as a lemon and comes back as a node like the others. */
 #include "models/fleet_stream.h"
 
 #include <math.h>
@@ -49,7 +52,7 @@ static bool unit_strikes(const struct fleet_stream *stream, const struct members
     if (stream->cause->unit == UNIT_DOMAIN)
         return domain_strikes(stream, members, candidate->unit, candidate);
     uint32_t node = candidate->unit / stream->units_each;
-    if (stream->over == OVER_LEMONS && members->mended && members->mended[node])
+    if (stream->over == OVER_LEMONS && members_mended(members, node))
         return false;
     return members_inside(members, node, candidate->at_s);
 }
@@ -145,14 +148,17 @@ void stream_take(struct fleet_stream *stream)
     stream->found = stream->drawn = false;
 }
 
-static bool stream_holds(const struct fleet_stream *stream, uint32_t node)
+/* The stream can strike the node where it stands in the job; who stands in the slots is known to
+ * the members. */
+static bool stream_holds(const struct fleet_stream *stream, const struct members *members,
+                         uint32_t node)
 {
     if (stream->over == OVER_DOMAINS) {
         uint64_t domain = node / stream->cause->domain_nodes;
         return domain >= stream->first && domain - stream->first < stream->count;
     }
-    if (stream->over != OVER_LEMONS)
-        return false; /* who stands in the slots is known to the members */
+    if (stream->over != OVER_LEMONS || members_mended(members, node))
+        return false;
     uint32_t low = stream->first, high = stream->first + stream->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -164,13 +170,14 @@ static bool stream_holds(const struct fleet_stream *stream, uint32_t node)
     return low < stream->first + stream->count && stream->lemons[low] == node;
 }
 
-void stream_changed(struct fleet_stream *stream, uint32_t node, bool joined)
+void stream_changed(struct fleet_stream *stream, const struct members *members, uint32_t node,
+                    bool joined)
 {
     if (joined && stream_looked_ahead(stream)) {
         stream->seen = stream->head;
         stream->found = stream->drawn = false;
     }
-    if (stream_holds(stream, node))
+    if (stream_holds(stream, members, node))
         stream->inside_count += joined ? 1 : UINT32_MAX;
 }
 

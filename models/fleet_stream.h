@@ -54,15 +54,17 @@ enum {
 uint32_t stream_create(struct arena *arena, const struct job_spec *spec,
                        const struct failure_cause *cause, const struct members *members,
                        uint64_t key, struct fleet_stream *out);
-/* Looks for the next candidate that strikes the job before `limit_s`; it stands in stream->next. */
+/* Looks for the next candidate that strikes the job before `limit_s`; it stands in stream->next.
+ * Ends for every limit: without a node that it can strike it is not looked for. */
 bool stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
                  double limit_s);
 void stream_take(struct fleet_stream *stream);
 /* Of the candidate that stands next, whether it strikes or not; INFINITY: none is left. */
 double stream_moment_s(const struct fleet_stream *stream);
-/* A node has left or joined. Streams over slots, or over the job, need not be told while they have
+/* A node leaves or joins. Streams over slots, or over the job, need not be told while they have
  * not looked ahead. */
-void stream_changed(struct fleet_stream *stream, uint32_t node, bool joined);
+void stream_changed(struct fleet_stream *stream, const struct members *members, uint32_t node,
+                    bool joined);
 /* Candidates were passed over that may strike the job when a node joins. */
 static inline bool stream_looked_ahead(const struct fleet_stream *stream)
 {

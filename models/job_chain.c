@@ -61,6 +61,7 @@ static void wait_for_nodes(struct job *job)
     job->until_s = INFINITY;
     if (!job_repairs_pending(job) && job->spec->duration_s == 0.0) {
         job->phase = PHASE_END;
+        job->result->end = JOB_END_no_nodes;
     }
 }
 

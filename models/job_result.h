@@ -25,6 +25,22 @@ enum badput_class {
 };
 extern const char *const badput_names[BADPUT_COUNT], *const badput_docs[BADPUT_COUNT];
 
+/* Why a replication ended. */
+#define JOB_ENDS(X)                                                                                \
+    X(done, "the work was done")                                                                   \
+    X(time_up, "run.duration was over")                                                            \
+    X(no_nodes, "the job stands for good: nodes are lost, and none is under repair")               \
+    X(in_vain, "a limit: 100,000 failures and planned stops in a row kept no further step")        \
+    X(failures, "a limit: ten million failures")                                                   \
+    X(stops, "a limit: a million planned stops")
+enum job_end {
+#define X(name, doc) JOB_END_##name,
+    JOB_ENDS(X)
+#undef X
+    JOB_END_COUNT
+};
+extern const char *const job_end_names[JOB_END_COUNT], *const job_end_docs[JOB_END_COUNT];
+
 /* One interruption, told when the job runs again (or the run ends). */
 struct interruption {
     double at_s;                /* wall clock */
@@ -69,6 +85,12 @@ struct job_result {
     double ettr_worst_hour;
     double cost_usd, energy_j; /* NAN: prices or power not known */
     bool finished;             /* the work was done */
+    /* Where a limit ended it, wall_s is the time up to there, whatever the duration. */
+    enum job_end end;
 };
+static inline bool job_end_is_limit(enum job_end end)
+{
+    return end >= JOB_END_in_vain;
+}
 
 #endif

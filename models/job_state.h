@@ -160,6 +160,8 @@ struct job {
     double turn_s;   /* at the first boundary from here on: other condition, planned stop */
     unsigned plans;
     uint64_t maintenances; /* planned so far */
+    uint64_t kept_most;    /* progress that stood after a stop, at most */
+    uint64_t vain_stops;   /* since it grew */
     enum durable_for durable_for;
     bool stopping, last_save; /* the save at hand is for a planned stop, for the end */
     struct random_stream *noise;

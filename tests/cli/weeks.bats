@@ -165,3 +165,22 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     shows "the work is done"
     lacks "Interruptions by cause" out
 }
+
+@test "weeks: mended lemons come to an end, a job that restarts for ever to a limit" {
+    common=(--no-db --json --set run.duration=auto --set cluster.nodes=2 --set training.global_batch=8)
+    expect 0 timeout 20 "$ORRERY" run weeks.yaml "${common[@]}" --set run.work=200h \
+        --set 'failures=[{cause: x, law: lemon, unit: node, mtbf: 100h, share: 0.5, factor: 10}]' \
+        --set 'recovery={policy: wait-for-repair, repair: 1h}'
+    cp out out.json
+    [ "$(value end)" = done ]
+    expect 5 timeout 20 "$ORRERY" run weeks.yaml "${common[@]}" --set run.work=1h \
+        --set 'failures=[{cause: x, unit: job, mtbf: 1s}]'
+    said "the run was given up"
+    said "100,000 failures and planned stops in a row kept no further step"
+    cp out out.json
+    [ "$(value end)" = in_vain ]
+    [ "$(value finished)" = 0 ]
+    expect 5 timeout 20 "$ORRERY" run weeks.yaml --no-db --set run.duration=auto --set run.work=1h \
+        --set 'failures=[{cause: x, unit: job, mtbf: 1s}]'
+    shows "ended        a limit: 100,000 failures"
+}

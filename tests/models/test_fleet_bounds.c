@@ -1,0 +1,141 @@
+/* Whoever is asked for the next failure answers in bounded work, whatever the law and however
+ * extreme its parameters: with a strike, or that none will come. A search without end is ended by
+ * the alarm. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fleet_case.h"
+#include "sim/units.h"
+
+enum {
+    NODES = 4,
+    SPARES = 2,
+    PATIENCE_S = 30
+};
+
+static const struct trace_event incidents[] = {{1.0, 0, 5.0, "log"}, {2.0, 3, 5.0, "log"}};
+
+/* Each in turn: all nodes in place; all mended and back; the spares in place of two; all gone. */
+static void look_for_ever(const struct job_spec *spec)
+{
+    struct arena *arena = arena_create();
+    struct fleet *fleet = fleet_create(arena, spec, 7);
+    struct fleet_event event;
+    double at_s = 0.0;
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 4 && fleet_next(fleet, INFINITY, &event); i++) {
+            assert_true(event.at_s >= at_s && isfinite(event.at_s));
+            at_s = event.at_s;
+            fleet_take(fleet, &event);
+        }
+        for (uint32_t node = 0; node < NODES; node++) {
+            fleet_leave(fleet, node, at_s);
+            fleet_mend(fleet, node);
+        }
+        assert_true(!fleet_next(fleet, INFINITY, &event) || event.node_count == 0);
+        for (uint32_t node = 0; node < NODES; node++)
+            fleet_join(fleet, node, at_s);
+    }
+    for (uint32_t node = 0; node < SPARES; node++) {
+        fleet_leave(fleet, node, at_s);
+        fleet_join(fleet, NODES + node, at_s);
+    }
+    fleet_next(fleet, INFINITY, &event);
+    arena_destroy(arena);
+}
+
+/* Every option of the law at its ends, one bit each. */
+static struct kind_options ends_of(const struct failure_kind *kind, unsigned bits)
+{
+    struct kind_options options = {{0.0}};
+    for (unsigned i = 0; i < kind->option_count; i++) {
+        const struct param *row = &kind->options[i];
+        options.value[row->offset] = bits >> i & 1u ? row->maximum : row->minimum;
+    }
+    return options;
+}
+
+static void look_at_unit(const struct failure_kind *kind, int unit, unsigned bits)
+{
+    static const double mtbfs_s[] = {1.0, 1e6 * YEAR};
+    for (unsigned extreme = 0; extreme < 16; extreme++) {
+        struct fleet_case c;
+        fleet_case_create(NODES, SPARES, &c);
+        struct failure_cause *cause =
+            fleet_case_add(&c, "x", kind->name, 0.0, unit, mtbfs_s[extreme & 1u]);
+        cause->options = ends_of(kind, bits);
+        cause->domain_nodes = 3;
+        cause->new_units = extreme >> 1 & 1u;
+        cause->early_s = extreme >> 2 & 1u ? 100.0 * YEAR : 0.0;
+        cause->early_factor = extreme >> 3 & 1u ? 1000.0 : 0.0;
+        cause->cascade_ratio = unit < UNIT_DOMAIN && !kind->replays ? 0.99 : 0.0;
+        if (kind->replays) {
+            cause->trace = incidents;
+            cause->trace_count = 2;
+        }
+        look_for_ever(&c.spec);
+    }
+}
+
+static void test_every_law_answers(void **state)
+{
+    (void)state;
+    alarm(PATIENCE_S);
+    for (unsigned i = 0; i < failure_kind_count; i++) {
+        const struct failure_kind *kind = failure_kinds[i];
+        for (unsigned bits = 0; bits < 1u << kind->option_count; bits++) {
+            for (int unit = UNIT_GPU; unit <= UNIT_JOB; unit++)
+                look_at_unit(kind, unit, bits);
+        }
+    }
+    alarm(0);
+}
+
+/* All nodes are lemons, the good rate is as good as none: mended one after the other, they fail as
+ * often as before until they are mended, and never again after it. */
+static void test_mended_lemons_fail_no_more(void **state)
+{
+    (void)state;
+    struct fleet_case c;
+    struct fleet_event event;
+    struct arena *arena = arena_create();
+    fleet_case_create(2, 0, &c);
+    struct failure_cause *cause = fleet_case_add(&c, "x", "lemon", 1.0, UNIT_NODE, 1000.0 * YEAR);
+    cause->options.value[1] = 1000.0;
+    alarm(PATIENCE_S);
+    struct fleet *fleet = fleet_create(arena, &c.spec, 1);
+    assert_true(fleet_next(fleet, 100.0 * YEAR, &event));
+    fleet_take(fleet, &event);
+    uint32_t first = event.node;
+    fleet_leave(fleet, first, event.at_s);
+    fleet_mend(fleet, first);
+    fleet_join(fleet, first, event.at_s);
+    for (unsigned i = 0; i < 3; i++) { /* the other one is a lemon still */
+        assert_true(fleet_next(fleet, 100.0 * YEAR, &event));
+        assert_int_equal(event.node, 1 - first);
+        fleet_take(fleet, &event);
+    }
+    fleet_leave(fleet, event.node, event.at_s);
+    fleet_mend(fleet, event.node);
+    fleet_join(fleet, event.node, event.at_s);
+    fleet_leave(fleet, first, event.at_s); /* whoever goes again takes no lemon with it */
+    fleet_join(fleet, first, event.at_s);
+    assert_false(fleet_next(fleet, 100.0 * YEAR, &event));
+    alarm(0);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_law_answers),
+        cmocka_unit_test(test_mended_lemons_fail_no_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -284,3 +284,12 @@ bool arguments_read(const struct argument_rules *rules, int count, char **argv,
     }
     return r.problem_count == 0;
 }
+
+unsigned arguments_threads(const struct arguments *arguments, unsigned usual)
+{
+    if (arguments->threads == 0) {
+        return usual;
+    }
+    return arguments->threads < ARGUMENT_THREADS_MAX ? (unsigned)arguments->threads
+                                                     : ARGUMENT_THREADS_MAX;
+}

@@ -14,7 +14,8 @@
 enum {
     ARGUMENT_SET_MAX = 256,
     ARGUMENT_VARY_MAX = 8,
-    ARGUMENT_POSITIONAL_MAX = 4
+    ARGUMENT_POSITIONAL_MAX = 4,
+    ARGUMENT_THREADS_MAX = 256
 };
 enum detail {
     DETAIL_SUMMARY,
@@ -84,6 +85,8 @@ struct argument_rules {
  * With --help everything else is ignored. Strings are borrowed from argv. */
 bool arguments_read(const struct argument_rules *rules, int count, char **argv,
                     struct arguments *out, FILE *problems);
+/* Threads as --threads asks, ARGUMENT_THREADS_MAX at most; `usual` when it is not given. */
+unsigned arguments_threads(const struct arguments *arguments, unsigned usual);
 
 /* Options that many commands share. */
 #define FIELD(member) offsetof(struct arguments, member), OPTION_NO_OFFSET
@@ -112,6 +115,10 @@ bool arguments_read(const struct argument_rules *rules, int count, char **argv,
     {                                                                                              \
         "--seed", OPTION_COUNT, FIELD_GIVEN(seed, has_seed), "N", NULL,                            \
             "seed of every random stream"                                                          \
+    }
+#define OPTION_THREADS_ROW(text)                                                                   \
+    {                                                                                              \
+        "--threads", OPTION_SOME, FIELD(threads), "N", NULL, text                                  \
     }
 #define OPTION_UNCERTAINTY_ROW(text)                                                               \
     {                                                                                              \

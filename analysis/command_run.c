@@ -31,6 +31,9 @@ static const struct option options[] = {
     {"--against", OPTION_TEXT, FIELD(against), "SCENARIO", NULL,
      "with --uncertainty: how probably this step is faster than that of another scenario, which "
      "takes no --set"},
+    OPTION_THREADS_ROW("threads that read the timeline of the step and share the draws of "
+                       "--uncertainty (all processors; one to read a small step); they change "
+                       "nothing in the results"),
     OPTION_JSON_ROW,
     OPTION_VERBOSE_ROW,
     OPTION_END};
@@ -156,7 +159,7 @@ static bool find_uncertainty(const struct arguments *arguments, struct arena *ar
     struct uncertainty_options how = {
         .seed = scenario->configuration.seed,
         .draw_count = arguments->draws > 0 ? (uint32_t)arguments->draws : DRAWS_USUAL,
-        .threads = pool_threads_available(),
+        .threads = arguments_threads(arguments, pool_threads_available()),
     };
     *out = (struct uncertainty){.against = NULL};
     if (!uncertainty_draw(arena, scenario, &how, &out->step, error) ||
@@ -236,6 +239,7 @@ static int simulate(const struct arguments *arguments, struct session *session,
     struct step_options step_options = {
         .unfold = arguments->unfold,
         .ledger_points = !arguments->no_db && detail_of(arguments) >= DETAIL_OP,
+        .threads = arguments_threads(arguments, 0),
     };
     struct step *step;
     struct error error = {""};

@@ -11,7 +11,6 @@
 
 enum {
     SEEDS_DEFAULT = 100,
-    THREADS_MAX = 256,
     PATH_MAX_BYTES = 4096
 };
 
@@ -35,8 +34,7 @@ static const struct option options[] = {
      "stop with exit code 5 when the database would grow past this"},
     {"--resume", OPTION_FLAG, FIELD(resume), NULL, NULL,
      "go on with the points of an interrupted study"},
-    {"--threads", OPTION_SOME, FIELD(threads), "N", NULL,
-     "threads that share the replications (all processors)"},
+    OPTION_THREADS_ROW("threads that share the replications (all processors)"),
     OPTION_SCENARIO_ROWS,
     OPTION_END};
 
@@ -258,12 +256,10 @@ static int run_in(const struct arguments *a, struct session *session, struct are
         .seeds = a->seeds > 0 ? a->seeds : SEEDS_DEFAULT,
         .confidence_ratio = a->confidence_ratio,
         .objective = a->objective,
-        .threads = pool_threads_available(),
+        .threads = arguments_threads(a, pool_threads_available()),
     };
     struct command_run run = {.arguments = a, .session = session};
     struct error error = {""};
-    if (a->threads > 0)
-        how.threads = a->threads < THREADS_MAX ? (unsigned)a->threads : THREADS_MAX;
     if (a->svg != NULL && a->vary_count == 0)
         return trouble(&run, "--svg draws a curve over a varied key: give --vary", EXIT_USAGE);
     if (a->csv && a->json)

@@ -9,7 +9,6 @@
 #include "sim/pool.h"
 
 enum {
-    THREADS_MAX = 256,
     DRAWS_USUAL = 16,
     DRAWS_MAX = 1000
 };
@@ -26,8 +25,7 @@ static const struct option options[] = {
      "draw the clean rows: predicted against measured, and errors by number of GPUs"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
     OPTION_JSON_ROW,
-    {"--threads", OPTION_SOME, FIELD(threads), "N", NULL,
-     "threads that share the rows (all processors)"},
+    OPTION_THREADS_ROW("threads that share the rows (all processors)"),
     OPTION_CATALOGUE_ROW,
     OPTION_END};
 
@@ -61,9 +59,8 @@ static int validate(const struct arguments *a, struct session *session, struct a
     struct validation v;
     struct scores scores;
     struct error error = {""};
-    struct validate_options how = {a->catalogue, a->source, a->where, pool_threads_available()};
-    if (a->threads > 0)
-        how.threads = a->threads < THREADS_MAX ? (unsigned)a->threads : THREADS_MAX;
+    struct validate_options how = {a->catalogue, a->source, a->where,
+                                   arguments_threads(a, pool_threads_available())};
     if (!csv_read(arena, a->positional[0], &csv, &error) ||
         !validate_file(arena, &csv, &how, &v, &error)) {
         fprintf(session->notes, "orrery validate: %s\n", error.text);

@@ -27,7 +27,7 @@ struct simulated {
 
 static void simulate(const struct configuration *c, struct simulated *out)
 {
-    struct step_options options = {.ignore_memory = true};
+    struct step_options options = {.ignore_memory = true, .threads = 1};
     struct step *step;
     out->known = step_run(c, &options, &step, &out->error);
     if (!out->known)

@@ -58,7 +58,7 @@ static void predict(const struct validation *v, struct validate_row *row)
     struct scenario *s = validate_run_scenario(v, &run, row);
     if (s == NULL)
         return;
-    struct step_options options = {.ignore_memory = true};
+    struct step_options options = {.ignore_memory = true, .threads = 1};
     struct step *step;
     struct error error = {""};
     if (step_run(&s->configuration, &options, &step, &error)) {

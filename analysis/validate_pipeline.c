@@ -61,7 +61,7 @@ static void take_memory(const struct step *step, struct validate_row *row)
 
 static void simulate(const struct scenario *s, bool timed, struct validate_row *row)
 {
-    struct step_options options = {.ignore_memory = true, .memory_only = !timed};
+    struct step_options options = {.ignore_memory = true, .memory_only = !timed, .threads = 1};
     struct step *step;
     struct error error = {""};
     if (!step_run(&s->configuration, &options, &step, &error)) {

@@ -78,8 +78,8 @@ static void take_measured(struct cells *c, const struct validate_run *run, struc
 static void simulate(const struct scenario *s, struct validate_row *row)
 {
     const struct configuration *c = &s->configuration;
-    struct step_options options = {.ignore_memory = true,
-                                   .memory_only = !row->values[STEP_TIME].has_measured};
+    struct step_options options = {
+        .ignore_memory = true, .memory_only = !row->values[STEP_TIME].has_measured, .threads = 1};
     struct step *step;
     struct error error = {""};
     if (!step_run(c, &options, &step, &error)) {

@@ -103,10 +103,13 @@ static uint64_t track_digest(const struct step *s, uint32_t class_index)
 }
 
 /* Classes are read apart from each other, each result at its own index: any number of threads gives
- * the same. Folded steps are too small to be worth a thread. */
+ * the same. Folded steps are too small to be worth a thread, unless one is asked for. */
 unsigned step_threads(const struct step *s)
 {
     const uint64_t worth_threads = 1u << 22;
+    if (s->threads > 0) {
+        return s->threads;
+    }
     return s->op_count > worth_threads ? pool_threads_available() : 1;
 }
 
@@ -239,6 +242,7 @@ bool step_run(const struct configuration *c, const struct step_options *options,
     struct arena *arena = sim_arena(sim);
     struct step *s = ARENA_NEW(arena, struct step);
     s->sim = sim;
+    s->threads = options->threads;
     if (!options->memory_only && !topology_build(arena, &c->cluster, &s->topology, error)) {
         sim_destroy(sim);
         return false;

@@ -16,6 +16,7 @@ struct step_options {
     bool ledger_points; /* keep the memory timelines */
     bool ignore_memory; /* play on although it does not fit */
     bool memory_only;   /* ledger only, no time */
+    unsigned threads;   /* that read its classes; 0: all processors for a large step, else one */
 };
 struct stage_memory { /* one program: the ranks of a stage */
     uint32_t program, stage, rank_count, representative;
@@ -44,13 +45,14 @@ struct step {
     double (*class_breakdown_s)[PART_COUNT];          /* by rank class; NULL: no time */
     uint64_t digest; /* of the unfolded timeline; see sim/digest.h */
     uint64_t event_count, op_count, class_count, rank_count;
+    unsigned threads; /* as the options asked */
 };
 /* False with a sentence when the cluster cannot be built, when its ranks play more ops than can be
  * simulated, or when a step takes longer than can be recorded. The caller destroys the step. */
 bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
               struct error *error);
 void step_destroy(struct step *step);
-/* How many threads are worth reading this step's classes with: 1 for small ones. */
+/* How many threads to read this step's classes with. The outcome does not depend on it. */
 unsigned step_threads(const struct step *step);
 /* The smallest legal number of GPUs of this kind on which the state fits (exact parameters, usable
  * HBM): tries layouts from small to large; 0 when more than `limit`, STEP_MINIMUM_UNKNOWN when

@@ -110,6 +110,20 @@ static void test_good_lines(void **state)
     assert_true(READ(&a, "-"));
 }
 
+static void test_threads(void **state)
+{
+    (void)state;
+    struct arguments a = {.threads = 0};
+    assert_int_equal(arguments_threads(&a, 0), 0);
+    assert_int_equal(arguments_threads(&a, 5), 5);
+    a.threads = 3;
+    assert_int_equal(arguments_threads(&a, 5), 3);
+    a.threads = 256;
+    assert_int_equal(arguments_threads(&a, 5), 256);
+    a.threads = UINT64_C(1) << 32 | 7;
+    assert_int_equal(arguments_threads(&a, 5), 256);
+}
+
 static void test_bad_lines(void **state)
 {
     (void)state;
@@ -157,7 +171,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formats),   cmocka_unit_test(test_bars),
         cmocka_unit_test(test_sizes),     cmocka_unit_test(test_good_lines),
-        cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_many_sets),
+        cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,20 @@ load helper
     [ "$status" -eq 1 ]
 }
 
+@test "--threads: one, two and seven give the same bytes of report, JSON and database" {
+    for n in 1 2 7; do # every rank by itself, so that there is something to share
+        jitter="--threads $n --set perturbations.jitter=0.02"
+        "$ORRERY" run "$hello" $jitter --detail op --db "$n.db" >"$n.txt"
+        "$ORRERY" run "$hello" $jitter --no-db --json >"$n.json"
+        cmp 1.txt "$n.txt"
+        cmp 1.json "$n.json"
+        cmp 1.db "$n.db"
+    done
+    expect 2 "$ORRERY" run "$hello" --threads 0
+    said "--threads"
+    expect 0 "$ORRERY" run "$hello" --no-db --threads 100000 # no more than can be had
+}
+
 @test "JSON has the stable keys; the breakdown sums to the step" {
     "$ORRERY" run "$hello" --no-db --json >out
     for key in schema version scenario seed digest step_time_s tokens_per_s tokens_per_s_per_gpu mfu hfu \

@@ -167,7 +167,7 @@ static double log_error(const struct fit_row *row, const double *x)
                 constant_scale(&c, constant, exp(x[p]));
         }
     }
-    struct step_options options = {.ignore_memory = true};
+    struct step_options options = {.ignore_memory = true, .threads = 1};
     struct step *step;
     struct error error;
     CHECK(step_run(&c, &options, &step, &error));

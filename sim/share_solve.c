@@ -31,7 +31,8 @@
  *    SHARE_MARGIN for the rounding of settled_load: how often links are looked at, no result.
  * 4. A link is live while it may still bind; all is done when none is and nobody is open.
  * 5. A link that is tied to the level of a fixed user waits in `ties` until the heap has nothing
- *    left at that level, because the user may still be opened there. */
+ *    left at that level, because the user may still be opened there. If it binds higher by then,
+ *    because that user went lower, it has not waited for that level yet. */
 #include "sim/share_solve.h"
 
 #include <math.h>
@@ -302,7 +303,8 @@ static void tie_wait(struct share *share, struct share_link *link, double level)
 static void link_settle(struct share *share, struct share_link *link, double level, bool last)
 {
     bool tied = share->users[link - share->links].tied;
-    if (tied && !last && !tie_is_decided(share, link, level)) {
+    bool waited = last && level <= share->level_now;
+    if (tied && !waited && !tie_is_decided(share, link, level)) {
         tie_wait(share, link, level);
         return;
     }

@@ -141,6 +141,12 @@ static void test_all_small_cases(void **state)
     }
 }
 
+enum values {
+    VALUES_MANY,
+    VALUES_FEW, /* few capacities and weights: many exact ties */
+    VALUES_ONE  /* cables of a fabric, flows without ceilings: many ties but for rounding */
+};
+#define CABLE 11.875 /* GB/s of a 100 Gb/s port: its thirds and fifths are rounded */
 struct swarm {
     struct world world;
     struct share *share;
@@ -148,7 +154,7 @@ struct swarm {
     double rates[ACTIVITIES], finish_s[ACTIVITIES];
     double now_s;
     uint64_t seed, draws;
-    bool few_values; /* few capacities and weights: many exact ties */
+    enum values values;
 };
 
 static uint64_t draw(struct swarm *s, uint64_t below)
@@ -158,7 +164,9 @@ static uint64_t draw(struct swarm *s, uint64_t below)
 
 static double draw_value(struct swarm *s)
 {
-    if (s->few_values)
+    if (s->values == VALUES_ONE)
+        return CABLE;
+    if (s->values == VALUES_FEW)
         return (double)(1 + draw(s, 3));
     return 0.1 + (double)draw(s, 1000000) * 1e-6;
 }
@@ -167,15 +175,17 @@ static void swarm_start(struct swarm *s, uint32_t a)
 {
     struct activity *activity = &s->world.activities[a];
     *activity = (struct activity){.work = 1.0 + draw_value(s), .cap = INFINITY, .fairness = 1.0};
+    const bool plain = s->values == VALUES_ONE;
     activity->use_count = (uint32_t)draw(s, USES + 1);
-    if (activity->use_count == 0 || draw(s, 4) == 0)
+    if (activity->use_count == 0 || (!plain && draw(s, 4) == 0))
         activity->cap = draw_value(s) / (double)(1 + draw(s, 6)); /* often where links bind */
-    if (draw(s, 4) == 0)
+    if (!plain && draw(s, 4) == 0)
         activity->fairness = (double)(1 + draw(s, 4));
     uint32_t first = (uint32_t)draw(s, s->world.link_count);
     for (uint32_t u = 0; u < activity->use_count; u++) {
         uint32_t link = (first + u * (1 + (uint32_t)draw(s, 2))) % s->world.link_count;
-        activity->uses[u] = (struct share_use){.link = link, .weight = share_weight(draw_value(s))};
+        const double weight = plain ? 1.0 : draw_value(s);
+        activity->uses[u] = (struct share_use){.link = link, .weight = share_weight(weight)};
     }
     start(s->share, &s->world, a, s->now_s);
 }
@@ -186,7 +196,7 @@ static void swarm_step(struct swarm *s)
     for (uint64_t batch = 1 + draw(s, 3); batch > 0; batch--) {
         uint32_t a = (uint32_t)draw(s, s->world.activity_count);
         struct activity *activity = &s->world.activities[a];
-        if (draw(s, 10) == 0) {
+        if (s->values != VALUES_ONE && draw(s, 10) == 0) {
             uint32_t link = (uint32_t)draw(s, s->world.link_count);
             s->world.capacity[link] = draw(s, 8) == 0 ? 0.0 : draw_value(s);
             share_set_capacity(s->share, s->now_s, link, s->world.capacity[link]);
@@ -244,9 +254,9 @@ static void swarm_solve_and_judge(struct swarm *s)
     check_changed(s, former, was_alive, changed, count);
 }
 
-static void swarm_run(uint64_t seed, uint32_t links, uint32_t activities, bool few_values)
+static void swarm_run(uint64_t seed, uint32_t links, uint32_t activities, enum values values)
 {
-    struct swarm s = {.seed = seed, .few_values = few_values, .arena = arena_create()};
+    struct swarm s = {.seed = seed, .values = values, .arena = arena_create()};
     s.world.link_count = links;
     s.world.activity_count = activities;
     for (uint32_t l = 0; l < links; l++)
@@ -263,9 +273,48 @@ static void test_swarm(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        swarm_run(seed, 3, 8, seed % 2 == 0);
-        swarm_run(seed, LINKS, ACTIVITIES, seed % 2 == 0);
+        swarm_run(seed, 3, 8, seed % 2 == 0 ? VALUES_FEW : VALUES_MANY);
+        swarm_run(seed, LINKS, ACTIVITIES, seed % 2 == 0 ? VALUES_FEW : VALUES_MANY);
+        swarm_run(seed, LINKS, ACTIVITIES, VALUES_ONE);
     }
+}
+
+/* A link waits because it is tied to the level of a user that another link then lowers. It binds
+ * higher now, tied to somebody else: what may happen between the two levels comes first. */
+static void test_a_tie_that_rises(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t use_count, links[3];
+    } flows[] = {
+        {1, {3}}, {2, {10, 0}}, {2, {3, 3}},  {1, {2}},    {2, {0, 2}}, {2, {0, 2}},     {1, {2}},
+        {1, {0}}, {1, {9}},     {2, {9, 10}}, {2, {2, 3}}, {2, {2, 3}}, {3, {9, 10, 3}},
+    };
+    enum {
+        FLOWS = sizeof flows / sizeof flows[0]
+    };
+    struct world w = {.link_count = LINKS, .activity_count = FLOWS};
+    for (uint32_t l = 0; l < LINKS; l++)
+        w.capacity[l] = CABLE;
+    struct arena *arena = arena_create();
+    struct share *share = share_create(arena, LINKS, w.capacity);
+    double rates[ACTIVITIES], fresh[ACTIVITIES];
+    const uint32_t *changed;
+    for (uint32_t a = 0; a < FLOWS; a++) {
+        w.activities[a] = (struct activity){
+            .work = 1e9, .cap = INFINITY, .fairness = 1.0, .use_count = flows[a].use_count};
+        for (uint32_t u = 0; u < flows[a].use_count; u++)
+            w.activities[a].uses[u] = (struct share_use){flows[a].links[u], 1.0};
+        if (a + 1 == FLOWS)
+            share_solve(share, 0.0, &changed);
+        start(share, &w, a, 0.0);
+    }
+    share_solve(share, 0.0, &changed);
+    read_rates(share, &w, rates);
+    rates_from_nothing(&w, fresh);
+    assert_true(is_max_min_fair(&w, rates));
+    assert_memory_equal(rates, fresh, sizeof *rates * FLOWS);
+    arena_destroy(arena);
 }
 
 /* Five on some links of 48: one with a ceiling of 9.6, which is also where all links bind. When one
@@ -328,6 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_small_cases),
         cmocka_unit_test(test_swarm),
+        cmocka_unit_test(test_a_tie_that_rises),
         cmocka_unit_test(test_a_ceiling_where_links_bind),
         cmocka_unit_test(test_judge_sees_a_planted_fault),
     };

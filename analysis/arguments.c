@@ -143,6 +143,35 @@ static void take_factor(struct reader *r, const struct option *o, const char *va
     *target = number;
 }
 
+/* Names that mean something to other programs, and would make a strange file here. */
+static const char *why_no_file(enum option_type type, const char *value)
+{
+    if (value[0] == '\0')
+        return "expected a value that is not empty";
+    if (type == OPTION_FILE && strcmp(value, "-") == 0)
+        return "standard output carries the report; name a file";
+    if (type != OPTION_DATABASE)
+        return NULL;
+    if (strcmp(value, "-") == 0)
+        return "a database cannot be a stream; name a file, or leave it out with --no-db";
+    if (strcmp(value, ":memory:") == 0)
+        return "nothing would be kept of it; leave the database out with --no-db";
+    return strncmp(value, "file:", 5) == 0
+               ? "a path is expected, not a URI; a file of such a name is ./file:NAME"
+               : NULL;
+}
+
+static void take_file(struct reader *r, const struct option *o, const char *value,
+                      const char **target)
+{
+    const char *why = why_no_file(o->type, value);
+    if (why != NULL) {
+        problem(r, o, value, why);
+    }
+    bool stream = o->type == OPTION_OUTPUT && strcmp(value, "-") == 0;
+    *target = stream ? NULL : value;
+}
+
 static void take_value(struct reader *r, const struct option *o, const char *value)
 {
     char *base = (char *)r->out;
@@ -174,10 +203,12 @@ static void take_value(struct reader *r, const struct option *o, const char *val
         }
         break;
     case OPTION_TEXT:
-        if (value[0] == '\0') {
-            problem(r, o, value, "expected a value that is not empty");
-        }
-        *(const char **)(void *)(base + o->offset) = value;
+    case OPTION_INPUT:
+    case OPTION_FOLDER:
+    case OPTION_FILE:
+    case OPTION_OUTPUT:
+    case OPTION_DATABASE:
+        take_file(r, o, value, (const char **)(void *)(base + o->offset));
         break;
     case OPTION_CHOICE:
         take_choice(r, o, value, (int *)(void *)(base + o->offset));
@@ -249,7 +280,8 @@ static void take_positional(struct reader *r, const char *value)
 static bool asks_help(const struct argument_rules *rules, int count, char **argv)
 {
     for (int i = 0; i < count && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--help") == 0 && find(rules->options, "--help", 6) != NULL) {
+        bool asked = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+        if (asked && find(rules->options, "--help", 6) != NULL) {
             return true;
         }
     }
@@ -259,7 +291,7 @@ static bool asks_help(const struct argument_rules *rules, int count, char **argv
 bool arguments_read(const struct argument_rules *rules, int count, char **argv,
                     struct arguments *out, FILE *problems)
 {
-    *out = (struct arguments){.detail = DETAIL_DEFAULT, .format = EXPORT_CHROME};
+    *out = (struct arguments){.rules = *rules, .detail = DETAIL_DEFAULT, .format = EXPORT_CHROME};
     struct reader r = {.rules = rules, .out = out, .problems = problems};
     if (asks_help(rules, count, argv)) {
         out->help = true;

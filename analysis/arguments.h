@@ -15,6 +15,7 @@ enum {
     ARGUMENT_SET_MAX = 256,
     ARGUMENT_VARY_MAX = 8,
     ARGUMENT_POSITIONAL_MAX = 4,
+    ARGUMENT_PATH_MAX = 4096,
     ARGUMENT_THREADS_MAX = 256
 };
 enum detail {
@@ -34,8 +35,16 @@ enum export_format {
 };
 extern const char *const export_format_names[];
 
+struct option;
+/* The command that the line is for, as far as the parser needs it. */
+struct argument_rules {
+    const char *command;
+    const struct option *options; /* ended by a NULL name */
+    const char *positional;       /* "SCENARIO", a file; "[SHELL]", a word; NULL: none are taken */
+};
 /* What a command line can say, all commands together. */
 struct arguments {
+    struct argument_rules rules; /* that the line was read by */
     const char *positional[ARGUMENT_POSITIONAL_MAX];
     unsigned positional_count;
     const char *sets[ARGUMENT_SET_MAX];
@@ -49,6 +58,7 @@ struct arguments {
     int detail, format;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
         uncertain;
+    char default_db[ARGUMENT_PATH_MAX]; /* what `db` is when it was not given */
 };
 
 enum option_type {
@@ -59,10 +69,15 @@ enum option_type {
     OPTION_FACTOR, /* number greater than 1; double */
     OPTION_SIZE,   /* 8, 64k, 8GiB; double bytes */
     OPTION_TEXT,   /* const char * */
-    OPTION_CHOICE, /* one of `choices`; int */
-    OPTION_RATIO,  /* 0.5%, 0.005; above 0 and below 1; double */
-    OPTION_SET,    /* K=V, may be repeated; appends to sets */
-    OPTION_VARY    /* K=VALUES, may be repeated; appends to varies */
+    OPTION_INPUT,  /* a file that is read; const char * */
+    OPTION_FOLDER, /* one whose files are */
+    OPTION_FILE,   /* a file that is written */
+    OPTION_OUTPUT, /* the same; "-" is standard output, which NULL stands for */
+    OPTION_DATABASE, /* a results database that is written */
+    OPTION_CHOICE,   /* one of `choices`; int */
+    OPTION_RATIO,    /* 0.5%, 0.005; above 0 and below 1; double */
+    OPTION_SET,      /* K=V, may be repeated; appends to sets */
+    OPTION_VARY      /* K=VALUES, may be repeated; appends to varies */
 };
 #define OPTION_NO_OFFSET SIZE_MAX
 struct option {
@@ -74,13 +89,6 @@ struct option {
     const char *const *choices;
     const char *doc;
 };
-/* The command that the line is for, as far as the parser needs it. */
-struct argument_rules {
-    const char *command;
-    const struct option *options; /* ended by a NULL name */
-    const char *positional;       /* "SCENARIO", "[SHELL]"; NULL: none are taken */
-};
-
 /* Reads argv[0 .. count). Writes each mistake as a line to `problems`; false when there was one.
  * With --help everything else is ignored. Strings are borrowed from argv. */
 bool arguments_read(const struct argument_rules *rules, int count, char **argv,
@@ -93,7 +101,7 @@ unsigned arguments_threads(const struct arguments *arguments, unsigned usual);
 #define FIELD_GIVEN(member, given)                                                                 \
     offsetof(struct arguments, member), offsetof(struct arguments, given)
 #define OPTION_END                                                                                 \
-    {"--help", OPTION_FLAG, FIELD(help), NULL, NULL, "show this help"},                            \
+    {"--help", OPTION_FLAG, FIELD(help), NULL, NULL, "show this help (or -h)"},                    \
     {                                                                                              \
         NULL, OPTION_FLAG, 0, 0, NULL, NULL, NULL                                                  \
     }
@@ -103,7 +111,7 @@ unsigned arguments_threads(const struct arguments *arguments, unsigned usual);
     }
 #define OPTION_CATALOGUE_ROW                                                                       \
     {                                                                                              \
-        "--catalogue", OPTION_TEXT, FIELD(catalogue), "DIR", NULL,                                 \
+        "--catalogue", OPTION_FOLDER, FIELD(catalogue), "DIR", NULL,                               \
             "read hardware, models and software from DIR, not from the built-in catalogue"         \
     }
 #define OPTION_SCENARIO_ROWS                                                                       \

@@ -21,6 +21,7 @@ enum exit_code {
 struct command {
     const char *name, *doc;
     const char *positional; /* as in struct argument_rules */
+    const char *database;   /* ".db": what it writes when --db names nothing; NULL: none */
     const struct option *options;
     const char *details; /* more lines of --help; NULL: none */
     const char *example;

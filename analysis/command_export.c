@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "analysis/command.h"
 #include "analysis/export.h"
 #include "analysis/format.h"
@@ -11,7 +13,7 @@ static const struct option options[] = {
     {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
     {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
      "only this rank in a chrome trace, not one of each class"},
-    {"--output", OPTION_TEXT, FIELD(output), "FILE", NULL, "write to FILE, not to stdout"},
+    {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL, "write to FILE, not to stdout"},
     OPTION_END};
 
 static bool known_table(struct query *query, const char *table, FILE *notes)
@@ -84,6 +86,11 @@ static int run(const struct arguments *arguments, struct session *session)
         fputs("orrery export: --rank takes a rank of the run, with --format chrome\n",
               session->notes);
         return EXIT_USAGE;
+    }
+    if (strcmp(arguments->positional[0], "-") == 0) {
+        fputs("orrery export: a database cannot be read from a stream; name its file\n",
+              session->notes);
+        return EXIT_TROUBLE;
     }
     if (!query_open(arguments->positional[0], &query, &error)) {
         fprintf(session->notes, "orrery export: %s\n", error.text);

@@ -21,14 +21,14 @@ static const struct option options[] = {
      "simulate every rank by itself, not one for each class of alike ranks"},
     {"--detail", OPTION_CHOICE, FIELD(detail), "LEVEL", detail_names,
      "how much of the timeline is recorded (op; with --unfold step)"},
-    {"--db", OPTION_TEXT, FIELD(db), "FILE", NULL,
+    {"--db", OPTION_DATABASE, FIELD(db), "FILE", NULL,
      "the database to write (NAME.db in this folder, NAME from the scenario's file)"},
     {"--no-db", OPTION_FLAG, FIELD(no_db), NULL, NULL, "write no database"},
     {"--max-db", OPTION_SIZE, FIELD(max_db_bytes), "SIZE", NULL,
      "stop with exit code 5 when the database would grow past this"},
     OPTION_UNCERTAINTY_ROW("how sure the step is: draws the uncertain figures of the catalogue N "
                            "times (128) and simulates each draw"),
-    {"--against", OPTION_TEXT, FIELD(against), "SCENARIO", NULL,
+    {"--against", OPTION_INPUT, FIELD(against), "SCENARIO", NULL,
      "with --uncertainty: how probably this step is faster than that of another scenario, which "
      "takes no --set"},
     OPTION_THREADS_ROW("threads that read the timeline of the step and share the draws of "
@@ -37,16 +37,6 @@ static const struct option options[] = {
     OPTION_JSON_ROW,
     OPTION_VERBOSE_ROW,
     OPTION_END};
-
-/* "folder/hello.yaml" -> "hello.db". */
-static void default_database(const char *scenario, char *out, size_t size)
-{
-    const char *slash = strrchr(scenario, '/');
-    const char *name = slash != NULL ? slash + 1 : scenario;
-    const char *dot = strrchr(name, '.');
-    size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
-    snprintf(out, size, "%.*s.db", (int)(length < size - 4 ? length : size - 4), name);
-}
 
 static enum detail detail_of(const struct arguments *arguments)
 {
@@ -139,10 +129,7 @@ static int finish(const struct arguments *arguments, struct session *session,
     fflush(session->out);
     int code = EXIT_OK;
     if (!arguments->no_db) {
-        char path[4096];
-        default_database(arguments->positional[0], path, sizeof path);
-        code = write_database(arguments, session, result,
-                              arguments->db != NULL ? arguments->db : path);
+        code = write_database(arguments, session, result, arguments->db);
     }
     if (code == EXIT_OK && result->job != NULL && job_end_is_limit(result->job->result.end)) {
         tell_limit(session, &result->job->result);
@@ -307,6 +294,7 @@ const struct command command_run = {
     .name = "run",
     .doc = "simulates a training step, or weeks with failures when the scenario has `run:`",
     .positional = "SCENARIO",
+    .database = ".db",
     .options = options,
     .details =
         "exit code: 0 done, 3 scenario rejected, 4 out of memory (the database then holds the\n"

@@ -4,9 +4,12 @@
 
 #include "analysis/command.h"
 #include "analysis/output.h"
+#include "analysis/outputs.h"
 #include "analysis/progress.h"
 #include "analysis/study_report.h"
 #include "analysis/study_store.h"
+#include "scenarios/file.h"
+#include "scenarios/source.h"
 #include "sim/pool.h"
 
 enum {
@@ -24,10 +27,10 @@ static const struct option options[] = {
      "then the most"},
     {"--objective", OPTION_TEXT, FIELD(objective), "METRIC", NULL,
      "what the best point is best in (goodput; tokens_per_s without weeks)"},
-    {"--svg", OPTION_TEXT, FIELD(svg), "FILE", NULL, "draw the curve"},
+    {"--svg", OPTION_FILE, FIELD(svg), "FILE", NULL, "draw the curve"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print a line for each point as CSV"},
     OPTION_JSON_ROW,
-    {"--db", OPTION_TEXT, FIELD(db), "FILE", NULL,
+    {"--db", OPTION_DATABASE, FIELD(db), "FILE", NULL,
      "the database to write (NAME.study.db in this folder, NAME from the scenario's file)"},
     {"--no-db", OPTION_FLAG, FIELD(no_db), NULL, NULL, "write no database"},
     {"--max-db", OPTION_SIZE, FIELD(max_db_bytes), "SIZE", NULL,
@@ -43,22 +46,7 @@ struct command_run {
     struct session *session;
     struct study study;
     struct store *store; /* NULL: --no-db */
-    char path[PATH_MAX_BYTES];
 };
-
-/* "folder/hello.yaml" -> "hello.study.db". */
-static void name_database(struct command_run *run)
-{
-    const struct arguments *a = run->arguments;
-    const char *slash = strrchr(a->positional[0], '/');
-    const char *name = slash != NULL ? slash + 1 : a->positional[0];
-    const char *dot = strrchr(name, '.');
-    int length = (int)(dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name));
-    if (a->db != NULL)
-        snprintf(run->path, sizeof run->path, "%s", a->db);
-    else
-        snprintf(run->path, sizeof run->path, "%.*s.study.db", length, name);
-}
 
 static int trouble(const struct command_run *run, const char *text, int code)
 {
@@ -77,11 +65,11 @@ static int open_database(struct command_run *run)
     const struct arguments *a = run->arguments;
     struct error error = {""};
     char partial[PATH_MAX_BYTES + 16];
-    name_database(run);
-    snprintf(partial, sizeof partial, "%s.partial", run->path);
+    snprintf(partial, sizeof partial, "%s.partial", run->arguments->db);
     if (a->resume && !study_store_resume(&run->study, partial, &error))
         return trouble(run, error.text, EXIT_REJECTED);
-    enum store_outcome outcome = store_open(run->path, a->max_db_bytes, &run->store, &error);
+    enum store_outcome outcome =
+        store_open(run->arguments->db, a->max_db_bytes, &run->store, &error);
     if (outcome != STORE_GOOD)
         return trouble(run, error.text, outcome_code(outcome));
     study_store_begin(run->store, &run->study);
@@ -134,7 +122,7 @@ static void print_resume_line(const struct command_run *run)
     fprintf(notes, " --seeds %llu", (unsigned long long)run->study.options->seeds);
     if (a->confidence_ratio > 0.0)
         fprintf(notes, " --confidence %.17g", a->confidence_ratio);
-    print_option(notes, "--db", run->path);
+    print_option(notes, "--db", run->arguments->db);
     fprintf(notes, "%s%s --resume\n", a->json ? " --json" : "", a->csv ? " --csv" : "");
 }
 
@@ -221,7 +209,7 @@ static int close_database(struct command_run *run)
     if (outcome != STORE_GOOD)
         return trouble(run, error.text, outcome_code(outcome));
     fprintf(run->session->notes, "%s: try: sqlite3 -box %s \"select * from study_curve\"\n",
-            run->path, run->path);
+            run->arguments->db, run->arguments->db);
     return EXIT_OK;
 }
 
@@ -245,6 +233,15 @@ static int play(struct command_run *run)
     return code == EXIT_OK ? tell(run, progress_seconds(&clock)) : code;
 }
 
+static bool read_text(struct arena *arena, struct study_options *how, struct error *error)
+{
+    char *text = NULL;
+    bool good =
+        file_read(arena, how->path, SOURCE_BYTES_MAX, false, &text, &how->text_bytes, error);
+    how->text = text;
+    return good;
+}
+
 static int run_in(const struct arguments *a, struct session *session, struct arena *arena)
 {
     struct scenario_options scenario = {a->catalogue, a->sets, a->set_count, a->has_seed, a->seed};
@@ -266,13 +263,12 @@ static int run_in(const struct arguments *a, struct session *session, struct are
         return trouble(&run, "--csv or --json, not both: they go to the same place", EXIT_USAGE);
     if (a->resume && a->no_db)
         return trouble(&run, "--resume needs the database that --no-db leaves out", EXIT_USAGE);
-    if (access(how.path, R_OK) != 0) {
-        error_set(&error, "%s: %s", how.path, strerror(errno));
+    if (!read_text(arena, &how, &error))
         return trouble(&run, error.text, EXIT_TROUBLE); /* as the other commands tell it */
-    }
     if (!study_plan(arena, &how, &run.study, session->notes, session->notes_colour, &error))
         return trouble(&run, error.text, EXIT_REJECTED);
-    return play(&run);
+    int code = outputs_spare(a, run.study.inputs, session->notes);
+    return code == EXIT_OK ? play(&run) : code;
 }
 
 static int run(const struct arguments *a, struct session *session)
@@ -287,6 +283,7 @@ const struct command command_study = {
     .name = "study",
     .doc = "sweeps keys of a scenario over many seeds: what comes out, and where the best lies",
     .positional = "SCENARIO",
+    .database = ".study.db",
     .options = options,
     .details = "Every point meets the same failures (common random numbers), so differences are\n"
                "sharper than each mean. Ctrl-C finishes the present point, keeps what is done and\n"

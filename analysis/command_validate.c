@@ -21,7 +21,7 @@ static const struct option options[] = {
      "print only the N rows with the largest errors; 0: statistics alone"},
     OPTION_UNCERTAINTY_ROW("of steps: do 80 % intervals cover 80 % of the clean rows? Draws the "
                            "figures of each row N times (16)"),
-    {"--svg", OPTION_TEXT, FIELD(svg), "FILE", NULL,
+    {"--svg", OPTION_FILE, FIELD(svg), "FILE", NULL,
      "draw the clean rows: predicted against measured, and errors by number of GPUs"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
     OPTION_JSON_ROW,

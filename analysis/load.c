@@ -1,6 +1,6 @@
 #include "analysis/load.h"
 
-#include "analysis/command.h"
+#include "analysis/outputs.h"
 
 int load_scenario(const struct arguments *arguments, struct session *session, bool keep_rejected,
                   struct scenario **out)
@@ -26,6 +26,11 @@ int load_scenario(const struct arguments *arguments, struct session *session, bo
                 scenario->error_count == 1 ? "" : "s");
         scenario_destroy(scenario);
         return EXIT_REJECTED;
+    }
+    int code = outputs_spare(arguments, scenario->inputs, session->notes);
+    if (code != EXIT_OK) {
+        scenario_destroy(scenario);
+        return code;
     }
     *out = scenario;
     return rejected ? EXIT_REJECTED : EXIT_OK;

@@ -3,6 +3,7 @@
 
 #include "analysis/command.h"
 #include "analysis/format.h"
+#include "analysis/outputs.h"
 #include "analysis/version.h"
 
 static int no_such_command(const char *name, FILE *notes)
@@ -32,7 +33,9 @@ static int run_command(const struct command *command, int count, char **argv,
         help_print(command, session->out);
         return EXIT_OK;
     }
-    return command->run(&arguments, session);
+    outputs_name_database(command, &arguments);
+    int code = outputs_check(&arguments, session->notes);
+    return code == EXIT_OK ? command->run(&arguments, session) : code;
 }
 
 static int dispatch(int argc, char **argv, struct session *session)
@@ -41,7 +44,8 @@ static int dispatch(int argc, char **argv, struct session *session)
         help_print_all(session->notes);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
         help_print_all(session->out);
         return EXIT_OK;
     }

@@ -19,6 +19,9 @@ struct output {
     bool direct;      /* a device or a pipe: written as it stands */
     char partial[OUTPUT_PATH_MAX];
 };
+/* Could a file be written to `path`? False with a sentence when not. With `try` the place beside it
+ * is tried as well; without, its writer does so at once. */
+bool output_ready(const char *path, bool try, struct error *error);
 /* Opens PATH.partial under the session's guard. */
 bool output_begin(struct output *output, struct session *session, const char *path,
                   struct error *error);

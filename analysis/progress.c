@@ -17,7 +17,9 @@ static double clock_s(void)
 
 void progress_begin(struct progress *progress, FILE *notes)
 {
-    *progress = (struct progress){.notes = notes, .terminal = isatty(fileno(notes)) != 0};
+    int fd = fileno(notes); /* a stream without a descriptor stands for standard error */
+    *progress =
+        (struct progress){.notes = notes, .terminal = isatty(fd >= 0 ? fd : STDERR_FILENO) != 0};
     progress->begin_s = clock_s();
     progress->told_s = progress->begin_s;
 }

@@ -16,11 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/streams.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 
 enum {
     PATH_BYTES = 4096,
+    END_SIGNAL = SIGURG, /* wakes the waiting thread; without effect when a stranger sends it */
     STACK_BYTES = 1 << 18,
     SIGNAL_EXIT_BASE = 128
 };
@@ -30,7 +32,7 @@ struct interrupt {
     pthread_t thread;
     sigset_t signals;
     char path[PATH_BYTES]; /* "": nothing to remove */
-    atomic_bool soft, asked;
+    atomic_bool soft, asked, ending;
 };
 
 static void remove_guarded(struct interrupt *interrupt)
@@ -62,10 +64,10 @@ static void *wait_for_signal(void *context)
     struct interrupt *interrupt = context;
     int number = 0;
     do {
-        if (sigwait(&interrupt->signals, &number) != 0) {
+        if (sigwait(&interrupt->signals, &number) != 0 || atomic_load(&interrupt->ending)) {
             return NULL;
         }
-    } while (leave_word(interrupt));
+    } while (number == END_SIGNAL || leave_word(interrupt));
     pthread_mutex_lock(&interrupt->lock);
     if (interrupt->path[0] != '\0') {
         remove_guarded(interrupt);
@@ -115,6 +117,7 @@ static struct interrupt *start_interrupt(void)
     add_unless_ignored(&interrupt->signals, SIGINT);
     add_unless_ignored(&interrupt->signals, SIGTERM);
     add_unless_ignored(&interrupt->signals, SIGHUP);
+    sigaddset(&interrupt->signals, END_SIGNAL);
     pthread_sigmask(SIG_BLOCK, &interrupt->signals, NULL);
     start_thread(interrupt);
     return interrupt;
@@ -149,9 +152,12 @@ void session_begin(struct session *session)
     json_set_alloc_funcs(memory_take, free);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    struct streams *streams = memory_take(sizeof *streams);
+    streams_open(streams);
     *session = (struct session){
-        .out = stdout,
-        .notes = stderr,
+        .out = streams->out,
+        .notes = streams->notes,
+        .streams = streams,
         .colour = wants_colour(STDOUT_FILENO),
         .notes_colour = wants_colour(STDERR_FILENO),
         .utf8 = speaks_utf8(),
@@ -188,12 +194,19 @@ bool session_interrupted(const struct session *session)
 
 int session_end(struct session *session, int code)
 {
-    bool written = fflush(session->out) == 0 && ferror(session->out) == 0;
-    if (!written) {
-        fprintf(session->notes, "orrery: cannot write to standard output: %s\n", strerror(errno));
+    fflush(session->out);
+    int error = session->streams->out_error;
+    if (error != 0) {
+        if (error != EPIPE) {
+            fprintf(session->notes, "orrery: cannot write to standard output: %s\n",
+                    strerror(error));
+        }
         code = code == 0 ? 1 : code;
     }
-    pthread_cancel(session->interrupt->thread);
+    streams_close(session->streams);
+    free(session->streams);
+    atomic_store(&session->interrupt->ending, true);
+    pthread_kill(session->interrupt->thread, END_SIGNAL);
     pthread_join(session->interrupt->thread, NULL);
     pthread_mutex_destroy(&session->interrupt->lock);
     free(session->interrupt);

@@ -3,20 +3,23 @@
  * session_begin makes closed standard descriptors safe, ignores SIGPIPE and SIGXFSZ (writes fail
  * with an error instead), and starts the thread that waits for Ctrl-C: it removes the files under
  * guard, says so and ends the process with 130. session_end flushes stdout and turns a failed write
- * into exit code 1. Knows nothing of simulations. */
+ * into exit code 1, and says why unless it is that the reader has left. Knows nothing of
+ * simulations. */
 #ifndef ORRERY_ANALYSIS_SESSION_H
 #define ORRERY_ANALYSIS_SESSION_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+struct streams;
 struct session {
-    FILE *out, *notes;
+    FILE *out, *notes; /* a note is preceded by what waits in `out` */
     bool colour;       /* stdout is a terminal that wants it */
     bool notes_colour; /* the same for stderr */
     bool utf8;
     bool held; /* between session_hold and session_guard */
     struct interrupt *interrupt;
+    struct streams *streams;
 };
 void session_begin(struct session *session);
 /* `code`, or EXIT 1 when stdout could not be written. */

@@ -94,18 +94,34 @@ struct scenario *study_scenario(const struct study *study, size_t point, struct 
                                                  study->varies[k].values[index].text);
     }
     options.sets = sets;
-    struct scenario *scenario = scenario_read(study->options->path, NULL, 0, &options, error);
+    struct scenario *scenario = scenario_read(study->options->path, study->options->text,
+                                              study->options->text_bytes, &options, error);
     arena_destroy(scratch);
     return scenario;
 }
 
-static bool check_point(const struct study *study, size_t point, FILE *notes, bool colour,
+static void keep_inputs(struct study *study, const struct scenario *scenario)
+{
+    for (const struct scenario_input *i = scenario->inputs; i != NULL; i = i->next) {
+        const struct scenario_input *known = study->inputs;
+        while (known != NULL && strcmp(known->path, i->path) != 0)
+            known = known->next;
+        if (known != NULL)
+            continue;
+        struct scenario_input *input = ARENA_NEW(study->arena, struct scenario_input);
+        *input = (struct scenario_input){arena_text(study->arena, i->path), study->inputs};
+        study->inputs = input;
+    }
+}
+
+static bool check_point(struct study *study, size_t point, FILE *notes, bool colour,
                         struct error *error)
 {
     struct scenario *scenario = study_scenario(study, point, error);
     if (scenario == NULL)
         return false;
     bool good = scenario->error_count == 0;
+    keep_inputs(study, scenario);
     if (!good) {
         scenario_print_problems(scenario, notes, colour);
         error_set(error, "%s: the scenario is rejected; nothing was run",

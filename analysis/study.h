@@ -66,6 +66,8 @@ int study_metric_find(const char *name); /* or -1 */
 
 struct study_options {
     const char *path; /* of the scenario */
+    const char *text; /* what stands there: read once, for it may be a pipe */
+    size_t text_bytes;
     const struct scenario_options *scenario;
     const char *const *varies;
     unsigned vary_count;
@@ -91,6 +93,7 @@ struct study {
     unsigned vary_count;
     const char *name; /* of the scenario */
     uint64_t base_seed, fingerprint;
+    const struct scenario_input *inputs; /* of all points */
     bool weeks;
     enum study_metric objective;
     struct study_point *points;

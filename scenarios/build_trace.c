@@ -143,8 +143,7 @@ void build_trace(struct builder *b, const struct value *item, const char *path,
     struct mark where = section_mark(item, "trace");
     const char *key = reader_path(&b->reader, path, "trace");
     size_t count = 0;
-    if (!trace_read(b->arena, file_beside(b->arena, b->path, keys->trace), where, key, b->problems,
-                    &rows, &count))
+    if (!trace_read(b->arena, section_file(b, keys->trace), where, key, b->problems, &rows, &count))
         return;
     if (!b->cluster_sound || !check_rows(b, like, rows, count))
         return;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* `limit` becomes the file's size where that is known and less. */
 static bool readable_kind(const char *path, bool regular, size_t *limit, struct error *error)
@@ -23,9 +24,10 @@ static bool readable_kind(const char *path, bool regular, size_t *limit, struct 
 bool file_read(struct arena *arena, const char *path, size_t limit, bool regular, char **text,
                size_t *bytes, struct error *error)
 {
-    if (!readable_kind(path, regular, &limit, error))
+    bool stream = !regular && strcmp(path, "-") == 0;
+    if (!stream && !readable_kind(path, regular, &limit, error))
         return false;
-    FILE *file = fopen(path, "rb");
+    FILE *file = stream ? fdopen(dup(STDIN_FILENO), "rb") : fopen(path, "rb");
     if (file == NULL)
         return error_set(error, "%s: %s", path, strerror(errno));
     *text = arena_alloc(arena, limit + 2, 1);

@@ -9,7 +9,8 @@
 #include "sim/error.h"
 
 /* At most `limit` + 1 bytes are read, so that the caller can see that there were more. With
- * `regular` a pipe or a device is refused without being opened for reading. The text is NUL-ended
+ * `regular` a pipe or a device is refused without being opened for reading; without it, "-" is
+ * standard input. The text is NUL-ended
  * and owned by the arena. */
 bool file_read(struct arena *arena, const char *path, size_t limit, bool regular, char **text,
                size_t *bytes, struct error *error);

@@ -18,6 +18,11 @@
 #include "scenarios/constant.h"
 #include "sim/error.h"
 
+/* Another file that the scenario names, and that is read. */
+struct scenario_input {
+    const char *path;
+    const struct scenario_input *next;
+};
 /* One problem, ready to print; severity orders nothing, problems stand in file order. */
 struct problem {
     bool warning;
@@ -52,6 +57,7 @@ struct scenario {
     bool counted_only; /* a mixture of experts: `memory` counts it, a run must refuse it */
     const char *text;  /* the file, for the database */
     size_t text_bytes;
+    const struct scenario_input *inputs;
     /* where a class reads along */
     const struct note {
         double at_s;
@@ -66,9 +72,9 @@ struct scenario_options {
     bool has_seed;
     uint64_t seed;
 };
-/* Reads a file (or `text` when not NULL, called `path` in messages). Returns a scenario, to be
- * freed by scenario_destroy, whose configuration is valid exactly when error_count is 0; NULL with
- * a sentence when the file cannot be read at all. */
+/* Reads a file, "-" being standard input (or `text` when not NULL, called `path` in messages).
+ * Returns a scenario, to be freed by scenario_destroy, whose configuration is valid exactly when
+ * error_count is 0; NULL with a sentence when the file cannot be read at all. */
 struct scenario *scenario_read(const char *path, const char *text, size_t text_bytes,
                                const struct scenario_options *options, struct error *error);
 void scenario_destroy(struct scenario *scenario);

@@ -15,14 +15,15 @@ struct reading {
     struct builder builder;
 };
 
-static bool load(struct reading *r, const char *text, size_t text_bytes, struct error *error)
+static bool load(struct reading *r, const char *path, const char *text, size_t text_bytes,
+                 struct error *error)
 {
     struct source *source = &r->source;
     struct arena *arena = r->scenario->arena;
     char *copy = NULL;
     source->name = r->scenario->path;
     if (text == NULL) {
-        if (!file_read(arena, source->name, SOURCE_BYTES_MAX, false, &copy, &source->bytes, error))
+        if (!file_read(arena, path, SOURCE_BYTES_MAX, false, &copy, &source->bytes, error))
             return false;
     } else {
         source->bytes = text_bytes > SOURCE_BYTES_MAX ? SOURCE_BYTES_MAX + 1 : text_bytes;
@@ -75,12 +76,13 @@ static void build(struct reading *r, struct value *root, const struct scenario_o
         scenario->configuration.seed = options->seed;
 }
 
-static struct scenario *read(struct reading *r, const char *text, size_t text_bytes,
-                             const struct scenario_options *options, struct error *error)
+static struct scenario *read(struct reading *r, const char *path, const char *text,
+                             size_t text_bytes, const struct scenario_options *options,
+                             struct error *error)
 {
     struct scenario *scenario = r->scenario;
     r->problems.arena = scenario->arena;
-    if (!load(r, text, text_bytes, error))
+    if (!load(r, path, text, text_bytes, error))
         return NULL;
     struct value *root = parse(r, options);
     if (root)
@@ -104,9 +106,10 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
     struct reading *r = ARENA_NEW(arena, struct reading);
     r->scenario = ARENA_NEW(arena, struct scenario);
     r->scenario->arena = arena;
-    r->scenario->path = arena_text(arena, path);
-    r->scenario->name = file_stem(arena, path);
-    if (read(r, text, text_bytes, options ? options : &none, error))
+    bool stream = strcmp(path, "-") == 0;
+    r->scenario->path = stream ? "<stdin>" : arena_text(arena, path);
+    r->scenario->name = stream ? "stdin" : file_stem(arena, path);
+    if (read(r, path, text, text_bytes, options ? options : &none, error))
         return r->scenario;
     arena_destroy(arena);
     return NULL;

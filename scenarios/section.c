@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "scenarios/file.h"
+#include "scenarios/scenario.h"
+
 static const struct value *missing(struct builder *b, const struct value *outer,
                                    const struct schema_section *schema)
 {
@@ -156,4 +159,12 @@ const struct value *section_entry(struct builder *b, enum section section,
         section_unknown_name(b, section, mapping, key, name,
                              catalogue_names(&b->catalogue, family));
     return entry;
+}
+
+const char *section_file(struct builder *b, const char *named)
+{
+    struct scenario_input *input = ARENA_NEW(b->arena, struct scenario_input);
+    *input = (struct scenario_input){file_beside(b->arena, b->path, named), b->scenario->inputs};
+    b->scenario->inputs = input;
+    return input->path;
 }

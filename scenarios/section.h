@@ -46,6 +46,8 @@ const struct value *section_entry(struct builder *b, enum section section,
 /* Reports at `key` of `mapping`, or at its default's place, that `text` is no such name. */
 void section_unknown_name(struct builder *b, enum section section, const struct value *mapping,
                           const char *key, const char *text, struct name_list known);
+/* The path of a file that the scenario names, seen from its own; it becomes one of its inputs. */
+const char *section_file(struct builder *b, const char *named);
 /* The place of a key, or of its section when it was not given. */
 struct mark section_mark(const struct value *mapping, const char *key);
 

@@ -3,8 +3,17 @@
 add_library(orrery_flags INTERFACE)
 target_include_directories(orrery_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(orrery_flags INTERFACE _GNU_SOURCE)
+# Faults planted by tests/mutation leave unused things behind; only what mixes up types must not build.
+if(ORRERY_MUTATION)
+  set(ORRERY_LIBRARY_KIND SHARED)
+  set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
+  target_compile_options(orrery_flags INTERFACE -w -Werror=incompatible-pointer-types -Werror=int-conversion
+    -Werror=implicit-function-declaration)
+else()
+  set(ORRERY_LIBRARY_KIND STATIC)
+  target_compile_options(orrery_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+endif()
 target_compile_options(orrery_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
   -ffp-contract=off -fno-fast-math
   -fno-builtin-log -fno-builtin-log2 -fno-builtin-exp -fno-builtin-exp2 -fno-builtin-pow
   -fno-builtin-cbrt -fno-builtin-log10 -fno-builtin-log1p -fno-builtin-expm1)
@@ -28,6 +37,6 @@ target_link_libraries(orrery_flags INTERFACE m)
 # orrery_floor(NAME DEPENDS... ): one static library for each folder, linked bottom-up.
 function(orrery_floor name)
   cmake_parse_arguments(FLOOR "" "" "SOURCES;BELOW;LIBRARIES" ${ARGN})
-  add_library(orrery_${name} STATIC ${FLOOR_SOURCES})
+  add_library(orrery_${name} ${ORRERY_LIBRARY_KIND} ${FLOOR_SOURCES})
   target_link_libraries(orrery_${name} PUBLIC orrery_flags ${FLOOR_BELOW} PRIVATE ${FLOOR_LIBRARIES})
 endfunction()

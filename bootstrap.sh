@@ -76,16 +76,15 @@ test)
     # A build folder made by `run` has no tests yet.
     cmake --preset release -DORRERY_TESTS=ON >&2
     tests/tidy
-    test_preset dev
+    test_preset dev -LE slow
     test_preset release
-    tests/golden/check build/release/analysis/orrery
     tests/adding build
     docs/generate build/release/analysis/orrery build/reference.md
     diff -u docs/reference.md build/reference.md || {
         say "docs/reference.md is out of date: run docs/generate build/release/analysis/orrery"
         exit 1
     }
-    test_preset clang
+    test_preset clang -LE slow
     build debug
     test_preset tsan -L threads
     build fuzz

@@ -1,0 +1,142 @@
+# tests/tidy tells of each rule that it knows: every fault below is planted alone into a small tree
+# that keeps all of them.
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    mkdir -p sim topology models scenarios analysis tests docs
+    cp "$PROJECT/.clang-format" .
+    printf '# The little project\n' >README.md
+    printf '/* a.h - twice. */\n#ifndef A_H\n#define A_H\nint twice(int x);\n#endif\n' >sim/a.h
+    printf '#include "sim/a.h"\n\nint twice(int x)\n{\n    return 2 * x;\n}\n' >sim/a.c
+    printf '/* b.h - thrice. */\n#ifndef B_H\n#define B_H\nint thrice(int x);\n#endif\n' >models/b.h
+    printf '#include "models/b.h"\n#include "sim/a.h"\n\nint thrice(int x)\n{\n    return twice(x) + x;\n}\n' >models/b.c
+    printf 'a.c\n' >sim/CMakeLists.txt
+    printf 'b.c\n' >models/CMakeLists.txt
+}
+
+tells() { # rule, what it names
+    run "$PROJECT/tests/tidy" .
+    [ "$status" -eq 1 ] || { echo "exit code $status"; echo "$output"; return 1; }
+    [[ "$output" == *"$1: "*"$2"* ]] || { echo "not told: $1 ... $2"; echo "$output"; return 1; }
+    [[ "$output" =~ [1-9][0-9]*\ places\ break\ a\ rule$ ]] || { echo "$output"; return 1; }
+}
+function_of() { # lines of body
+    printf '\nint long_one(void)\n{\n'
+    for ((i = 0; i < $1; i++)); do printf '    twice(%d);\n' "$i"; done
+    printf '}\n'
+}
+
+@test "a tree that keeps the rules" {
+    run "$PROJECT/tests/tidy" .
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"0 places break a rule" ]]
+}
+@test "a folder without sources is no success" {
+    mkdir empty
+    run "$PROJECT/tests/tidy" empty
+    [ "$status" -eq 2 ]
+}
+@test "long lines" {
+    printf '/* %s */\n' "$(printf 'x%.0s' {1..95})" >>sim/a.c
+    tells "line over 100 characters" "sim/a.c:7"
+}
+@test "long files" {
+    for ((i = 0; i < 500; i++)); do echo; done >>sim/a.h
+    run "$PROJECT/tests/tidy" .
+    [[ "$output" == *"file over 500 lines: sim/a.h: 505"* ]]
+}
+@test "functions of 70 lines pass, of 71 do not" {
+    function_of 70 >>sim/a.c
+    run "$PROJECT/tests/tidy" .
+    [ "$status" -eq 0 ]
+    function_of 71 | sed s/long_one/longer_one/ >>sim/a.c
+    tells "function over 70 lines" "longer_one"
+}
+@test "tabs and trailing space" {
+    printf '/* x */ \n' >>sim/a.c
+    run "$PROJECT/tests/tidy" .
+    [[ "$output" == *"tab or trailing space: sim/a.c:7"* ]]
+}
+@test "an include that points up" {
+    printf '#include "models/b.h"\n' >sim/c.h
+    sed -i '1i /* c.h - up. */' sim/c.h
+    sed -i '1i #include "sim/c.h"' sim/a.c
+    tells "sim includes what stands above it" "sim/c.h"
+}
+@test "a circle of headers" {
+    printf '/* c.h - round. */\n#include "models/d.h"\n' >models/c.h
+    printf '/* d.h - round. */\n#include "models/c.h"\n' >models/d.h
+    run "$PROJECT/tests/tidy" .
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"include circle: models/c"* ]]
+}
+@test "banned calls, but not their names in words or comments" {
+    sed -i 's,return 2,/* no strcpy() here */\n    return 2,' sim/a.c
+    run "$PROJECT/tests/tidy" .
+    [ "$status" -eq 0 ]
+    for call in strcpy sprintf atoi strtok rand time alloca setjmp; do
+        sed -i "s/return 2/$call(0);\n    return 2/" sim/a.c
+        tells "banned" "sim/a.c:6"
+        sed -i "/^    $call(0);$/d" sim/a.c
+    done
+}
+@test "global state" {
+    sed -i '2i static int count = 0;' sim/a.c
+    tells "wall clock or global state" "sim/a.c:2"
+}
+@test "unfinished words" {
+    printf '/* TO%s: more */\n' DO >>sim/a.c
+    tells "unfinished word" "sim/a.c:7"
+}
+@test "a third party in a header" {
+    sed -i '4i #include <sqlite3.h>' sim/a.h
+    run "$PROJECT/tests/tidy" .
+    [[ "$output" == *"third-party type in a header: sim/a.h:4"* ]]
+}
+@test "third parties outside their doors" {
+    while read -r include rule; do
+        sed -i "1i #include <$include>" models/b.c
+        tells "$rule outside its doors" "models/b.c"
+        sed -i 1d models/b.c
+    done <<'DOORS'
+sqlite3.h SQLite
+yaml.h libyaml
+uv.h libuv
+DOORS
+    sed -i "1i #include <gsl/gsl_math.h>" sim/a.c
+    tells "GSL outside its doors" "sim/a.c"
+}
+@test "unit factors" {
+    sed -i 's/2 \* x;/2 * x * 1024 ;/' sim/a.c
+    run "$PROJECT/tests/tidy" .
+    [[ "$output" == *"unit factor outside sim/units.h: sim/a.c:5"* ]]
+}
+@test "a header without an opening comment" {
+    sed -i 1d sim/a.h
+    tells "header without an opening comment" "sim/a.h"
+}
+@test "dead files" {
+    printf 'int c(void);\nint c(void)\n{\n    return 0;\n}\n' >sim/c.c
+    tells "source in no CMakeLists.txt" "sim/c.c"
+    rm sim/c.c
+    printf '/* c.h - unused. */\n' >sim/c.h
+    tells "header that nobody includes" "sim/c.h"
+}
+@test "paths of a machine" {
+    printf 'see /home/me/it\n' >docs/x.md
+    tells "path of a machine" "docs/x.md:1"
+}
+@test "what clang-format would change" {
+    command -v clang-format >/dev/null || skip "no clang-format"
+    sed -i 's/return 2/return  2/' sim/a.c
+    tells "not formatted" "sim/a.c"
+}
+@test "a median over 15 lines" {
+    function_of 16 >sim/a.c
+    sed -i '1d' sim/a.c
+    rm models/b.c
+    printf '' >models/CMakeLists.txt
+    sed -i 's/a\.c/a.c/' sim/CMakeLists.txt
+    run "$PROJECT/tests/tidy" .
+    [[ "$output" == *"median function over 15 lines"* ]]
+}

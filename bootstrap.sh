@@ -78,6 +78,8 @@ test)
     tests/tidy
     test_preset dev -LE slow
     test_preset release
+    say "running every headline"
+    tests/headlines build/release/analysis/orrery
     tests/adding build
     docs/generate build/release/analysis/orrery build/reference.md
     diff -u docs/reference.md build/reference.md || {

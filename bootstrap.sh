@@ -80,6 +80,7 @@ test)
     test_preset release
     say "running every headline"
     tests/headlines build/release/analysis/orrery
+    tests/readme build/release
     tests/adding build
     docs/generate build/release/analysis/orrery build/reference.md
     diff -u docs/reference.md build/reference.md || {

@@ -138,3 +138,28 @@ struct params family_kind_options(enum family family, const char *name)
 {
     return find(family, name).options;
 }
+
+static bool has_row(const struct param *rows, unsigned count, const char *name)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(rows[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct params family_options(struct arena *arena, enum family family)
+{
+    if (family == FAMILY_NONE)
+        return (struct params){NULL, 0};
+    unsigned room = *families[family].count * KIND_OPTION_MAX, count = 0;
+    struct param *rows = ARENA_ARRAY(arena, struct param, room);
+    for (unsigned k = 0; k < *families[family].count; k++) {
+        struct kind kind = families[family].kind(k);
+        for (unsigned i = 0; kind.name && i < kind.options.count; i++) {
+            if (!has_row(rows, count, kind.options.rows[i].name))
+                rows[count++] = kind.options.rows[i];
+        }
+    }
+    return (struct params){rows, count};
+}

@@ -40,5 +40,7 @@ struct name_list family_kinds(struct arena *arena, enum family family);
 const char *family_kind_doc(enum family family, const char *name);
 /* The options of a kind, which stand beside the key that names it; empty without. */
 struct params family_kind_options(enum family family, const char *name);
+/* The options of all kinds of a family, each name once; empty for FAMILY_NONE. */
+struct params family_options(struct arena *arena, enum family family);
 
 #endif

@@ -1,13 +1,13 @@
 #include "scenarios/names.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
     LENGTH_MAX = 63, /* longer texts resemble no name */
-    SHOWN_MAX = 16   /* names that a message lists */
+    SHOWN_MAX = 16,  /* names that a message lists */
+    OFFERED_MAX = 4  /* and that it asks about */
 };
 
 static int folded(char c)
@@ -53,7 +53,29 @@ static bool near_enough(unsigned distance, const char *text, const char *name)
     return distance * 3 <= longer || (distance == 1 && longer == 2);
 }
 
-const char *names_nearest(const char *text, struct name_list list)
+static bool begins(const char *text, const char *name)
+{
+    while (*text && folded(*text) == folded(*name)) {
+        text++;
+        name++;
+    }
+    return *text == '\0';
+}
+
+static bool stands_in(const char *text, const char *name)
+{
+    while (*name && !begins(text, name))
+        name++;
+    return *name != '\0';
+}
+
+bool names_equal(const char *a, const char *b)
+{
+    return strlen(a) == strlen(b) && begins(a, b);
+}
+
+/* The name at the least distance, if it is near. */
+static const char *nearest(const char *text, struct name_list list)
 {
     const char *best = NULL;
     unsigned best_distance = LENGTH_MAX;
@@ -64,22 +86,54 @@ const char *names_nearest(const char *text, struct name_list list)
             best_distance = distance;
         }
     }
-    for (unsigned i = 0; best == NULL && strlen(text) > 2 && i < list.count; i++) {
-        if (strstr(list.names[i], text))
-            best = list.names[i];
-    }
     return best;
 }
 
-const char *names_advice(struct arena *arena, const char *text, struct name_list list)
+/* Those that `text` begins; without any, those that it stands in. */
+static unsigned holders(const char *text, struct name_list list, const char **out, unsigned room)
 {
-    const char *nearest = names_nearest(text, list);
-    if (nearest)
-        return arena_format(arena, "; did you mean '%s'?", nearest);
-    if (list.count == 0)
-        return "";
+    bool (*const tests[])(const char *text, const char *name) = {begins, stands_in};
+    unsigned count = 0;
+    for (unsigned t = 0; count == 0 && strlen(text) > 2 && t < 2; t++) {
+        for (unsigned i = 0; i < list.count && count < room; i++) {
+            if (tests[t](text, list.names[i]))
+                out[count++] = list.names[i];
+        }
+    }
+    return count;
+}
+
+const char *names_nearest(const char *text, struct name_list list)
+{
+    const char *best = nearest(text, list);
+    return best || holders(text, list, &best, 1) ? best : NULL;
+}
+
+const char *names_offer(struct arena *arena, struct name_list list)
+{
+    const char *offer = arena_format(arena, "; did you mean '%s'", list.names[0]);
+    unsigned shown = least(list.count, OFFERED_MAX);
+    for (unsigned i = 1; i < shown; i++)
+        offer = arena_format(arena, "%s%s '%s'", offer, i + 1 == list.count ? " or" : ",",
+                             list.names[i]);
+    return arena_format(arena, "%s%s?", offer, list.count > shown ? ", ..." : "");
+}
+
+static const char *known(struct arena *arena, struct name_list list)
+{
     const char *advice = "; known:";
     for (unsigned i = 0; i < list.count && i < SHOWN_MAX; i++)
         advice = arena_format(arena, "%s%s %s", advice, i ? "," : "", list.names[i]);
     return list.count > SHOWN_MAX ? arena_format(arena, "%s, ...", advice) : advice;
+}
+
+const char *names_advice(struct arena *arena, const char *text, struct name_list list)
+{
+    const char *near = nearest(text, list), *found[OFFERED_MAX + 1] = {near};
+    unsigned count = near ? 1 : 0;
+    if (near == NULL || (begins(text, near) && !names_equal(text, near)))
+        count = holders(text, list, found, OFFERED_MAX + 1);
+    if (count || near)
+        return names_offer(arena, (struct name_list){found, count ? count : 1});
+    return list.count ? known(arena, list) : "";
 }

@@ -6,6 +6,8 @@
 #ifndef ORRERY_SCENARIOS_NAMES_H
 #define ORRERY_SCENARIOS_NAMES_H
 
+#include <stdbool.h>
+
 #include "sim/arena.h"
 
 struct name_list {
@@ -14,10 +16,15 @@ struct name_list {
 };
 
 unsigned names_distance(const char *a, const char *b);
-/* The nearest name, if it is near: at most a third of the longer text away, or `text` begins it or
+/* The same but for case, and for '-', '_' and '.'. */
+bool names_equal(const char *a, const char *b);
+/* The nearest name, if it is near: at most a third of the longer text away, or `text` begins it, or
  * stands in it. NULL when none is. The first of equals. */
 const char *names_nearest(const char *text, struct name_list list);
-/* "; did you mean 'tp'?", or "; known: tp, pp, dp" when none is near. Owned by the arena. */
+/* "; did you mean 'tp'?", of all names that begin with the text where none is near, or
+ * "; known: tp, pp, dp". Owned by the arena. */
 const char *names_advice(struct arena *arena, const char *text, struct name_list list);
+/* "; did you mean 'a', 'b' or 'c'?" of a list that is not empty. */
+const char *names_offer(struct arena *arena, struct name_list list);
 
 #endif

@@ -128,35 +128,6 @@ static void print_property(struct writer *w, const char *path, const struct para
     fprintf(w->out, "}");
 }
 
-/* Does a kind before number `end` have the option already? */
-static bool seen_before(enum family family, struct name_list kinds, unsigned end, const char *name)
-{
-    for (unsigned i = 0; i < end; i++) {
-        struct params options = family_kind_options(family, kinds.names[i]);
-        for (unsigned o = 0; o < options.count; o++) {
-            if (strcmp(options.rows[o].name, name) == 0)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Options of all kinds stand side by side, each name once; which kind takes which is left to the
- * reader. */
-static void print_options(struct writer *w, const struct schema_section *section, bool *first)
-{
-    if (section->kinds == FAMILY_NONE)
-        return;
-    struct name_list kinds = family_kinds(w->arena, section->kinds);
-    for (unsigned i = 0; i < kinds.count; i++) {
-        struct params options = family_kind_options(section->kinds, kinds.names[i]);
-        for (unsigned o = 0; o < options.count; o++) {
-            if (!seen_before(section->kinds, kinds, i, options.rows[o].name))
-                print_property(w, section->path, &options.rows[o], options.rows[o].name, first);
-        }
-    }
-}
-
 static void print_properties(struct writer *w, const struct schema_section *section,
                              struct params params, bool *first)
 {
@@ -225,7 +196,8 @@ static void print_object(struct writer *w, const struct schema_section *section)
     print_properties(w, section, section->keys, &first);
     print_inner(w, section, &first);
     print_properties(w, section, schema_table(section), &first);
-    print_options(w, section, &first);
+    /* Options of all kinds stand side by side; which kind takes which is left to the reader. */
+    print_properties(w, section, family_options(w->arena, section->kinds), &first);
     fprintf(w->out, "}");
     print_needs(w, section);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scenarios/file.h"
+#include "scenarios/keys.h"
 #include "scenarios/scenario.h"
 
 static const struct value *missing(struct builder *b, const struct value *outer,
@@ -120,18 +121,81 @@ struct value *section_overlay(struct builder *b, enum section section, const str
     return out;
 }
 
+/* The kinds of the section that have the option: "; it goes with law: weibull"; NULL: none has. */
+static const char *other_kinds(struct builder *b, const struct schema_section *schema,
+                               const char *key)
+{
+    const char *advice = NULL;
+    if (schema->kinds == FAMILY_NONE)
+        return NULL;
+    struct name_list kinds = family_kinds(b->arena, schema->kinds);
+    for (unsigned i = 0; i < kinds.count; i++) {
+        if (!in_table(family_kind_options(schema->kinds, kinds.names[i]), key))
+            continue;
+        advice = advice ? arena_format(b->arena, "%s, %s", advice, kinds.names[i])
+                        : arena_format(b->arena, "; it goes with %s: %s", schema_kind_key(schema),
+                                       kinds.names[i]);
+    }
+    return advice;
+}
+
+/* What is not simulated, wherever its word stands; NULL: the word is none of those. */
+static const char *remedy_of(struct builder *b, const char *key)
+{
+    const char *remedy = NULL;
+    for (enum section i = 0; remedy == NULL && i < SECTION_COUNT; i++)
+        remedy = schema_remedy(reader_path(&b->reader, schema_section(i)->path, key));
+    return remedy;
+}
+
+static bool is_spelling_of(struct name_list names, const char *key)
+{
+    for (unsigned i = 0; i < names.count; i++) {
+        if (names_equal(key, names.names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Advice on a key that belongs to another kind or section; NULL: it is one of `known`, misspelt. */
+static const char *elsewhere(struct builder *b, const struct schema_section *schema,
+                             const char *key, struct name_list known)
+{
+    if (is_spelling_of(known, key))
+        return NULL;
+    const char *kinds = other_kinds(b, schema, key);
+    if (kinds)
+        return kinds;
+    struct name_list keys = keys_all(b->arena);
+    struct name_list same = keys_named(b->arena, keys, key);
+    if (same.count == 0 && names_nearest(key, known) == NULL)
+        same = keys_near(b->arena, keys, key);
+    return same.count ? names_offer(b->arena, same) : NULL;
+}
+
+static void check_unused(struct builder *b, const struct schema_section *schema,
+                         struct value *member, struct name_list known, const char *path)
+{
+    const char *remedy = remedy_of(b, member->key), *advice = NULL;
+    if (remedy)
+        problems_error(b->problems, member->key_mark, "%s", remedy);
+    else if ((advice = elsewhere(b, schema, member->key, known)) != NULL)
+        problems_error(b->problems, member->key_mark, "unknown key '%s'%s%s%s",
+                       source_quote(b->arena, member->key), *path ? " in " : "", path, advice);
+    member->used = remedy || advice;
+}
+
 void section_finish(struct builder *b, enum section section, const struct value *mapping,
                     struct params extra, const char *path)
 {
     const struct schema_section *schema = schema_section(section);
+    struct name_list known = schema_names(b->arena, schema, extra);
     for (struct value *member = mapping->first; member; member = member->next) {
-        const char *remedy = schema_remedy(reader_path(&b->reader, schema->path, member->key));
-        if (remedy && !member->used) {
-            problems_error(b->problems, member->key_mark, "%s", remedy);
-            member->used = true;
-        }
+        /* What is past the last problem that is kept is only counted. */
+        if (!member->used && b->problems->error_count < PROBLEM_MAX)
+            check_unused(b, schema, member, known, path);
     }
-    reader_unknown(&b->reader, mapping, path, schema_names(b->arena, schema, extra));
+    reader_unknown(&b->reader, mapping, path, known);
 }
 
 struct mark section_mark(const struct value *mapping, const char *key)

@@ -45,6 +45,21 @@ load helper
     expect 2 "$ORRERY" doctor --json=yes
 }
 
+@test "a key without its section, a name without its end, in capitals" {
+    expect 3 "$ORRERY" run "$hello" --set tp=4
+    said "unknown key 'tp'; did you mean 'layout.tp'?"
+    expect 3 "$ORRERY" study "$SCENARIOS/spares-study.yaml" --vary spares=4,8
+    said "unknown key 'spares'; did you mean 'recovery.spares'?"
+    expect 3 "$ORRERY" check "$hello" --set cluster.gpu=H200
+    said "did you mean 'h200-141gb-sxm'?"
+    expect 2 "$ORRERY" list GPUS
+    said "did you mean 'gpus'?"
+    expect 2 "$ORRERY" VALID
+    said "did you mean 'validate'?"
+    expect 2 "$ORRERY" run "$hello" --uncert
+    said "did you mean '--uncertainty'?"
+}
+
 @test "a file that is not there, a folder, an empty file, bytes" {
     expect 1 "$ORRERY" run nothing.yaml
     said "nothing.yaml"

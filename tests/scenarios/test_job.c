@@ -228,9 +228,7 @@ static const struct bad bad[] = {
     {FAILURES, "failures: [{cause: gpu, mtbf: 5y, law: weibull, shape: 0.01}]",
      "6:56: failures[0].shape: 0.01 is out of range; it goes from 0.1 to 10\n"},
     {FAILURES, "failures: [{cause: gpu, mtbf: 5y, shape: 0.7}]",
-     "6:35: unknown key 'shape' in failures[0]; known: preset, cause, law, unit, mtbf, "
-     "domain_nodes, effect, in_place, initial_age, slow, slow_link, early_factor, early, cascade, "
-     "trace, rows, ...\n"},
+     "6:35: unknown key 'shape' in failures[0]; it goes with law: weibull, lognormal, gamma\n"},
     {FAILURES, "failures: [{cause: gpu, mtbf: 5y, unit: rack}]",
      "6:41: failures[0].unit: unknown choice 'rack'; known: gpu, nic, node, domain, job\n"},
     {FAILURES, "failures: [{cause: pdu, mtbf: 5y, unit: domain}]",

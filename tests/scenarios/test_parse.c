@@ -212,7 +212,25 @@ static void test_names(void **state)
     assert_string_equal(names_nearest("tpp", list), "tp");
     assert_string_equal(names_nearest("seqeunce-parallel", list), "sequence_parallel");
     assert_string_equal(names_nearest("h100", list), "h100-80gb-sxm");
+    assert_string_equal(names_nearest("H100", list), "h100-80gb-sxm");
+    assert_string_equal(names_nearest("80GB_SXM", list), "h100-80gb-sxm");
+    assert_string_equal(names_nearest("SEQ", list), "sequence_parallel");
     assert_null(names_nearest("xyz", list));
+    assert_null(names_nearest("h1", list));
+    assert_true(names_equal("Zero_1", "zero-1"));
+    assert_false(names_equal("zero-1", "zero-10"));
+    assert_false(names_equal("zero-10", "zero-1"));
+    static const char *const alike[] = {"ab-4",  "abc-1", "ABC-2", "abc-3",
+                                        "x-abc", "abc.4", "abc-5"};
+    assert_string_equal(names_advice(arena, "abc", (struct name_list){alike, 4}),
+                        "; did you mean 'abc-1', 'ABC-2' or 'abc-3'?");
+    assert_string_equal(names_advice(arena, "abc", (struct name_list){alike, 6}),
+                        "; did you mean 'abc-1', 'ABC-2', 'abc-3' or 'abc.4'?");
+    assert_string_equal(names_advice(arena, "abc", (struct name_list){alike, 7}),
+                        "; did you mean 'abc-1', 'ABC-2', 'abc-3', 'abc.4', ...?");
+    assert_string_equal(names_advice(arena, "Abc_1", (struct name_list){alike, 7}),
+                        "; did you mean 'abc-1'?");
+    assert_string_equal(names_advice(arena, "tpp", list), "; did you mean 'tp'?");
     assert_string_equal(names_advice(arena, "xyz", (struct name_list){names, 2}),
                         "; known: tp, pp");
     arena_destroy(arena);

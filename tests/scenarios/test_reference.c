@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "scenarios/keys.h"
 #include "scenarios/quantity.h"
 #include "scenarios/scenario.h"
 #include "scenarios/schema.h"
@@ -127,6 +128,47 @@ static void test_a_bad_default_is_seen(void **state)
     assert_false(fallback_reads(&bare));
 }
 
+/* No problem calls the key unknown: at worst it goes with another kind than the one that is there.
+ */
+static void assert_known(const char *key)
+{
+    static const char base[] = "cluster: {nodes: 2}\n";
+    char set[128];
+    const char *sets[] = {set};
+    struct scenario_options options = {.sets = sets, .set_count = 1};
+    struct error error = {{0}};
+    snprintf(set, sizeof set, "%s=x", key);
+    struct scenario *scenario = scenario_read("t.yaml", base, strlen(base), &options, &error);
+    assert_non_null(scenario);
+    for (unsigned p = 0; p < scenario->problem_count; p++) {
+        const char *said = scenario->problems[p].text;
+        if (strstr(said, "unknown key") && !strstr(said, "it goes with"))
+            fail_msg("%s: %s", key, said);
+    }
+    scenario_destroy(scenario);
+}
+
+static void test_every_key_that_is_offered_is_one(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct name_list keys = keys_all(arena);
+    unsigned rows = 0;
+    for (enum section s = 0; s < SECTION_COUNT; s++) {
+        const struct schema_section *section = schema_section(s);
+        rows += section->keys.count + schema_table(section).count + (section->shorthand ? 1 : 0) +
+                family_options(arena, section->kinds).count;
+    }
+    assert_int_equal(keys.count, rows);
+    assert_true(rows > 250);
+    for (unsigned i = 0; i < keys.count; i++) {
+        assert_known(keys.names[i]);
+        for (unsigned j = 0; j < i; j++)
+            assert_string_not_equal(keys.names[i], keys.names[j]);
+    }
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +176,7 @@ int main(void)
         cmocka_unit_test(test_schema_has_every_key),
         cmocka_unit_test(test_every_default_reads),
         cmocka_unit_test(test_a_bad_default_is_seen),
+        cmocka_unit_test(test_every_key_that_is_offered_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,35 @@ static const struct bad bad[] = {
     {MODEL, "model: llama3-8",
      "1:8: model.preset: unknown model 'llama3-8'; did you mean 'llama3-8b'?\n"},
     {CLUSTER, "cluster: {gpu: h100, node: dgx-h100}",
-     "2:16: cluster.gpu.name: unknown GPU 'h100'; did you mean 'h100-80gb-sxm'?\n"},
+     "2:16: cluster.gpu.name: unknown GPU 'h100'; did you mean 'h100-80gb-sxm', 'h100-80gb-pcie' "
+     "or "
+     "'h100-96gb-hbm2e-500w'?\n"},
+    {CLUSTER, "cluster: {gpu: B200, node: dgx-h100}",
+     "2:16: cluster.gpu.name: unknown GPU 'B200'; did you mean 'b200-180gb-sxm'?\n"},
+    {LAYOUT, "layout: {sharding: ZERO}",
+     "4:20: layout.sharding: unknown sharding 'ZERO'; did you mean 'zero-0', 'zero-1', 'zero-2' or "
+     "'zero-3'?\n"},
+    {TRAINING, "training: {sequence: 8192, global_batch: 64, attention: flash}",
+     "3:57: training.attention: unknown choice 'flash'; did you mean 'flash1', 'flash2' or "
+     "'flash3'?\n"},
+    /* a key of another section, of another kind, of nothing */
+    {LAYOUT, "layout: {nodes: 8}",
+     "4:10: unknown key 'nodes' in layout; did you mean 'cluster.nodes'?\n"},
+    {MORE, "TP: 8", "6:1: unknown key 'TP'; did you mean 'layout.tp'?\n"},
+    {MORE, "micro: 2", "6:1: unknown key 'micro'; did you mean 'layout.microbatch'?\n"},
+    {MORE, "mtbf: 2y", "6:1: unknown key 'mtbf'; did you mean 'failures[0].mtbf'?\n"},
+    {MORE, "capacity: 1",
+     "6:1: unknown key 'capacity'; did you mean 'perturbations.links[0].capacity'?\n"},
+    {MORE, "mean: 2h",
+     "6:1: unknown key 'mean'; did you mean 'failures[0].detect.mean', 'failures[0].repair.mean', "
+     "'failures[0].slow_time.mean', 'recovery.repair.mean', ...?\n"},
+    {MORE, "ep: 2", "6:1: this version simulates dense models: remove 'ep'\n"},
+    {LAYOUT, "layout: {Tp: 8}", "4:10: unknown key 'Tp' in layout; did you mean 'tp'?\n"},
+    {CLUSTER, "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: {kind: rail, x: 4, latency: 5us}}",
+     "2:62: unknown key 'x' in cluster.fabric; it goes with kind: torus\n"},
+    {MORE, "xyzzy: 2",
+     "6:1: unknown key 'xyzzy'; known: name, seed, model, cluster, training, layout, software, "
+     "perturbations, notes, cost, run, failures, checkpoint, storage, recovery\n"},
     {CLUSTER, "cluster: {gpu: h100-80gb-sxm, node: dgx-h10O}",
      "2:37: cluster.node.name: unknown node 'dgx-h10O'; did you mean 'dgx-h100'?\n"},
     {CLUSTER, "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 2, fabric: {kind: rial}}",
@@ -233,6 +261,7 @@ static const struct set_case set_cases[] = {
     {"model.preset=llama3-8",
      "--set:1:14: model.preset: unknown model 'llama3-8'; did you mean 'llama3-8b'?\n"},
     {"layout.tpp=4", "--set:1:1: unknown key 'tpp' in layout; did you mean 'tp'?\n"},
+    {"tp=4", "--set:1:1: unknown key 'tp'; did you mean 'layout.tp'?\n"},
     {"layout.tp=", "--set:1:1: layout.tp has no value\n"},
     {"layout.tp", "--set:1:1: --set takes KEY=VALUE, like layout.tp=4\n"},
     {"=4", "--set:1:1: --set takes KEY=VALUE, like layout.tp=4\n"},

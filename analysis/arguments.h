@@ -53,7 +53,7 @@ struct arguments {
     unsigned vary_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
         *objective, *where, *against;
-    uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws;
+    uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio;
     int detail, format;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,

@@ -6,6 +6,7 @@
 #include "analysis/output.h"
 #include "analysis/outputs.h"
 #include "analysis/progress.h"
+#include "analysis/shell.h"
 #include "analysis/study_report.h"
 #include "analysis/study_store.h"
 #include "scenarios/file.h"
@@ -27,6 +28,8 @@ static const struct option options[] = {
      "then the most"},
     {"--objective", OPTION_TEXT, FIELD(objective), "METRIC", NULL,
      "what the best point is best in (goodput; tokens_per_s without weeks)"},
+    {"--top", OPTION_SOME, FIELD(top), "N", NULL,
+     "list the best N points only, best first (all, in the order of the grid)"},
     {"--svg", OPTION_FILE, FIELD(svg), "FILE", NULL, "draw the curve"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print a line for each point as CSV"},
     OPTION_JSON_ROW,
@@ -77,52 +80,33 @@ static int open_database(struct command_run *run)
     return EXIT_OK;
 }
 
-/* A word as a shell takes it. */
-static void print_word(FILE *out, const char *word)
+static void print_option(struct command_run *run, const char *name, const char *value)
 {
-    const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/%@";
-    if (word[strspn(word, plain)] == '\0') {
-        fputs(word, out);
-        return;
-    }
-    fputc('\'', out);
-    for (const char *c = word; *c != '\0'; c++) {
-        if (*c == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*c, out);
-    }
-    fputc('\'', out);
-}
-
-static void print_option(FILE *out, const char *name, const char *value)
-{
-    if (value == NULL)
-        return;
-    fprintf(out, " %s ", name);
-    print_word(out, value);
+    if (value != NULL)
+        fprintf(run->session->notes, " %s %s", name, shell_word(run->study.arena, value));
 }
 
 /* How to go on: the command as it was given, and --resume. */
-static void print_resume_line(const struct command_run *run)
+static void print_resume_line(struct command_run *run)
 {
     const struct arguments *a = run->arguments;
     FILE *notes = run->session->notes;
-    fputs("to go on: orrery study ", notes);
-    print_word(notes, a->positional[0]);
+    fprintf(notes, "to go on: orrery study %s", shell_word(run->study.arena, a->positional[0]));
     for (unsigned i = 0; i < a->vary_count; i++)
-        print_option(notes, "--vary", a->varies[i]);
+        print_option(run, "--vary", a->varies[i]);
     for (unsigned i = 0; i < a->set_count; i++)
-        print_option(notes, "--set", a->sets[i]);
-    print_option(notes, "--catalogue", a->catalogue);
-    print_option(notes, "--objective", a->objective);
-    print_option(notes, "--svg", a->svg);
+        print_option(run, "--set", a->sets[i]);
+    print_option(run, "--catalogue", a->catalogue);
+    print_option(run, "--objective", a->objective);
+    print_option(run, "--svg", a->svg);
     if (a->has_seed)
         fprintf(notes, " --seed %llu", (unsigned long long)a->seed);
     fprintf(notes, " --seeds %llu", (unsigned long long)run->study.options->seeds);
     if (a->confidence_ratio > 0.0)
         fprintf(notes, " --confidence %.17g", a->confidence_ratio);
-    print_option(notes, "--db", run->arguments->db);
+    if (a->top > 0)
+        fprintf(notes, " --top %llu", (unsigned long long)a->top);
+    print_option(run, "--db", run->arguments->db);
     fprintf(notes, "%s%s --resume\n", a->json ? " --json" : "", a->csv ? " --csv" : "");
 }
 
@@ -147,7 +131,7 @@ static int play_points(struct command_run *run, struct study_player *player)
     int code = EXIT_OK;
     for (size_t p = 0; p < study->point_count && code == EXIT_OK; p++) {
         struct error error = {""};
-        if (!study_play(player, p, &error))
+        if (study->points[p].refusal == NULL && !study_play(player, p, &error))
             code = trouble(run, error.text, EXIT_TROUBLE);
         else if (run->store != NULL)
             study_store_point(run->store, study, p);
@@ -184,19 +168,37 @@ static bool nothing_fits(const struct study *study)
     return true;
 }
 
+/* What stdout does not tell: refused points beside CSV and JSON, seeds that change nothing. */
+static void print_notes(const struct command_run *run)
+{
+    const struct study *study = &run->study;
+    const struct arguments *a = run->arguments;
+    if (a->csv || a->json)
+        study_report_refused(study, run->session->notes);
+    if (a->seeds > 1 && !study->weeks && study_single(study))
+        fputs("a step without jitter is the same for every seed: each point was played once\n",
+              run->session->notes);
+}
+
 static int tell(const struct command_run *run, double seconds)
 {
     const struct arguments *a = run->arguments;
-    struct study_optimum optimum;
-    study_optimum(&run->study, &optimum);
+    const struct study *study = &run->study;
+    struct study_list list = {0};
+    study_optimum(study, &list.optimum);
+    list.count = study_order(study, a->top, &list.points);
     if (a->csv)
-        study_csv(&run->study, run->session->out);
+        study_csv(study, &list, run->session->out);
     else if (a->json)
-        json_study(&run->study, &optimum, seconds, run->session->out);
+        json_study(study, &list, seconds, run->session->out);
     else
-        study_report(run->session, &run->study, &optimum, seconds);
-    int code = a->svg != NULL ? draw(run, &optimum) : EXIT_OK;
-    return code == EXIT_OK && nothing_fits(&run->study) ? EXIT_NOTHING_FITS : code;
+        study_report(run->session, study, &list, seconds);
+    fflush(run->session->out);
+    print_notes(run);
+    int code = a->svg != NULL ? draw(run, &list.optimum) : EXIT_OK;
+    if (code == EXIT_OK && study_refused(study) == study->point_count)
+        return EXIT_TROUBLE;
+    return code == EXIT_OK && nothing_fits(study) ? EXIT_NOTHING_FITS : code;
 }
 
 static int close_database(struct command_run *run)
@@ -286,8 +288,9 @@ const struct command command_study = {
     .database = ".study.db",
     .options = options,
     .details = "Every point meets the same failures (common random numbers), so differences are\n"
-               "sharper than each mean. Ctrl-C finishes the present point, keeps what is done and\n"
-               "prints the line that goes on.\n\n"
+               "sharper than each mean. Points that break a rule are counted by it and left out.\n"
+               "Ctrl-C finishes the present point, keeps what is done and prints the line that "
+               "goes on.\n\n"
                "exit code: 0 done, 3 scenario or --vary rejected, 4 no point fits in memory, 5\n"
                "--max-db was reached, 130 interrupted",
     .example = "orrery study scenarios/llama3-405b-54-days.yaml "

@@ -1,7 +1,6 @@
 #include "analysis/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "analysis/json_job.h"
 #include "analysis/json_parts.h"
@@ -59,16 +58,6 @@ static json_t *classes_array(const struct result *result)
         json_append(classes, one);
     }
     return classes;
-}
-
-static double worst(const struct result *result, bool reserved)
-{
-    double most = 0.0;
-    for (uint32_t i = 0; i < result->stage_count; i++) {
-        const struct ledger_result *l = &result->stages[i].needed;
-        most = fmax(most, reserved ? l->peak_reserved_bytes : l->peak_allocated_bytes);
-    }
-    return most;
 }
 
 static json_t *percentiles_object(const double values[3])
@@ -154,8 +143,8 @@ void json_run(const struct result *result, const struct uncertainty *uncertainty
     json_set(o, "mfu", json_number_if(timed, s->mfu_ratio));
     json_set(o, "hfu", json_number_if(timed, s->hfu_ratio));
     json_set(o, "model_flops_per_step", json_number(s->lowered.model_flops));
-    json_set(o, "peak_allocated_bytes", json_number(worst(result, false)));
-    json_set(o, "peak_reserved_bytes", json_number(worst(result, true)));
+    json_set(o, "peak_allocated_bytes", json_number(result_peak_bytes(result, false)));
+    json_set(o, "peak_reserved_bytes", json_number(result_peak_bytes(result, true)));
     json_set(o, "usable_hbm_bytes",
              json_number(result->scenario->configuration.gpu.usable_hbm_bytes));
     json_set(o, "fits", json_boolean(s->fits));

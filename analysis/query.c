@@ -13,7 +13,7 @@
 #include "sim/memory.h"
 
 enum {
-    SCHEMA_VERSION = 3,
+    SCHEMA_VERSION = 4,
     TEXT_MAX_BYTES = 1 << 24,
     OBJECT_MAX = 64,
     STEPS_BETWEEN_CHECKS = 100000,

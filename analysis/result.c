@@ -194,6 +194,16 @@ void result_gather(const struct scenario *scenario, const struct step *step, str
     }
 }
 
+double result_peak_bytes(const struct result *result, bool reserved)
+{
+    double most = 0.0;
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        const struct ledger_result *l = &result->stages[i].needed;
+        most = fmax(most, reserved ? l->peak_reserved_bytes : l->peak_allocated_bytes);
+    }
+    return most;
+}
+
 #define STATE_STAYS "microbatch, sequence, recompute: these bytes do not depend on them"
 #define WORK_STAYS "sharding (ZeRO) and dp: these bytes do not depend on them"
 

@@ -43,6 +43,8 @@ struct result {
     const struct job_record *job; /* weeks of such steps; NULL: a single step */
 };
 void result_gather(const struct scenario *scenario, const struct step *step, struct result *out);
+/* Peak of the fullest rank, as it would need: reserved, or allocated. */
+double result_peak_bytes(const struct result *result, bool reserved);
 /* What is sharded, split or shortened to make a tenant smaller; and what does not help. */
 const char *result_knob(enum tenant tenant);
 const char *result_no_knob(enum tenant tenant); /* or NULL */

@@ -14,7 +14,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 3;
+pragma user_version = 4;
 
 create table meta (
     key text primary key,
@@ -296,6 +296,21 @@ create table study_point (
     exact_s real,
     job_mtbf_s real,
     stall_s real,
+    usable_hbm_bytes real,
+    -- where it does not fit
+    short_bytes real,
+    tensor text,
+    tenant text,
+    stage integer,
+    primary key (study, point)
+) strict, without rowid;
+
+-- Points that break a rule; they have no row in study_point.
+create table study_refused (
+    study integer not null,
+    point integer not null,
+    label text not null,
+    reason text not null,
     primary key (study, point)
 ) strict, without rowid;
 

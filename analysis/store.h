@@ -68,7 +68,8 @@ static inline struct store_value store_text(const char *value)
     X(study_point)                                                                                 \
     X(study_value)                                                                                 \
     X(study_raw)                                                                                   \
-    X(study_summary)
+    X(study_summary)                                                                               \
+    X(study_refused)
 enum store_table {
 #define X(name) STORE_##name,
     STORE_TABLES

@@ -14,7 +14,7 @@ enum {
 };
 
 const struct study_metric_info study_metrics[METRIC_COUNT] = {
-#define X(name, weeks, larger, unit, doc) {#name, doc, weeks, larger, unit},
+#define X(name, scope, larger, unit, doc) {#name, doc, scope, larger, unit},
     STUDY_METRICS(X)
 #undef X
 };
@@ -26,6 +26,12 @@ int study_metric_find(const char *name)
             return i;
     }
     return -1;
+}
+
+bool study_measures(const struct study *study, unsigned metric)
+{
+    enum study_scope scope = study_metrics[metric].scope;
+    return scope == METRIC_OF_BOTH || scope == (study->weeks ? METRIC_OF_WEEKS : METRIC_OF_STEPS);
 }
 
 const char *study_label(struct arena *arena, const struct study *study, size_t point)
@@ -114,39 +120,117 @@ static void keep_inputs(struct study *study, const struct scenario *scenario)
     }
 }
 
-static bool check_point(struct study *study, size_t point, FILE *notes, bool colour,
-                        struct error *error)
+/* What study_plan works with, beside the study. */
+struct planning {
+    struct study *study;
+    unsigned char *misread; /* by point: bit k where the word of key k is wrong by itself */
+    size_t legal;           /* points so far */
+};
+
+static const char *refusal_of(const struct study *study, const struct scenario *scenario)
 {
+    for (unsigned i = 0; i < scenario->problem_count; i++) {
+        if (!scenario->problems[i].warning)
+            return arena_text(study->arena, scenario->problems[i].text);
+    }
+    return scenario->counted_only ? "a mixture of experts is counted by 'orrery memory', and not "
+                                    "simulated in this version"
+                                  : NULL;
+}
+
+/* The values of a point follow the user's own --set, each on a line of its own. */
+static unsigned char misread_of(const struct study *study, const struct scenario *scenario)
+{
+    unsigned char bits = 0;
+    unsigned before = study->options->scenario->set_count;
+    for (unsigned i = 0; i < scenario->problem_count; i++) {
+        const struct problem *problem = &scenario->problems[i];
+        if (problem->misread && strcmp(problem->file, "--set") == 0 && problem->line > before)
+            bits |= (unsigned char)(1U << (problem->line - before - 1));
+    }
+    return bits;
+}
+
+/* The first point that can be played tells what kind of study it is. */
+static bool take_legal(struct planning *plan, size_t point, const struct scenario *scenario,
+                       struct error *error)
+{
+    struct study *study = plan->study;
+    if (plan->legal++ > 0)
+        return scenario->has_run == study->weeks ||
+               error_set(error, "%s: some points are runs of weeks (run:) and some single steps",
+                         study_label(study->arena, study, point));
+    study->name = arena_text(study->arena, scenario->name);
+    study->base_seed = scenario->configuration.seed;
+    study->weeks = scenario->has_run;
+    study->fingerprint = fingerprint(study, scenario);
+    return true;
+}
+
+static bool read_point(struct planning *plan, size_t point, struct error *error)
+{
+    struct study *study = plan->study;
     struct scenario *scenario = study_scenario(study, point, error);
     if (scenario == NULL)
         return false;
-    bool good = scenario->error_count == 0;
     keep_inputs(study, scenario);
-    if (!good) {
-        scenario_print_problems(scenario, notes, colour);
-        error_set(error, "%s: the scenario is rejected; nothing was run",
-                  study_label(study->arena, study, point));
-    } else if (scenario->counted_only) {
-        good = error_set(error, "a mixture of experts is counted by 'orrery memory', and not "
-                                "simulated in this version");
-    } else if (scenario->has_run != study->weeks) {
-        good = error_set(error, "%s: some points are runs of weeks (run:) and some single steps",
-                         study_label(study->arena, study, point));
-    }
+    const char *refusal = refusal_of(study, scenario);
+    study->points[point].refusal = refusal;
+    plan->misread[point] = misread_of(study, scenario);
+    bool good = refusal != NULL || take_legal(plan, point, scenario, error);
     scenario_destroy(scenario);
     return good;
 }
 
-static bool read_base(struct study *study, struct error *error)
+static bool reject(const struct study *study, size_t point, FILE *notes, bool colour,
+                   struct error *error)
 {
-    struct scenario *first = study_scenario(study, 0, error);
-    if (first == NULL)
+    struct scenario *scenario = study_scenario(study, point, error);
+    if (scenario == NULL)
         return false;
-    study->name = arena_text(study->arena, first->name);
-    study->base_seed = first->configuration.seed;
-    study->weeks = first->has_run;
-    study->fingerprint = fingerprint(study, first);
-    scenario_destroy(first);
+    scenario_print_problems(scenario, notes, colour);
+    if (study->vary_count == 0)
+        error_set(error, "%s; nothing was run",
+                  scenario->error_count > 0 ? "the scenario is rejected"
+                                            : study->points[point].refusal);
+    else
+        error_set(error, "%s: the scenario is rejected%s; nothing was run",
+                  study_label(study->arena, study, point),
+                  scenario->error_count > 0 ? "" : ", being a mixture of experts");
+    scenario_destroy(scenario);
+    return false;
+}
+
+/* A value that is misread at every point which has it is a typing error, not a point to skip. */
+static bool find_wrong_value(const struct planning *plan, size_t *point)
+{
+    const struct study *study = plan->study;
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        size_t all = study->point_count / study->varies[k].count;
+        size_t *wrong = ARENA_ARRAY(study->arena, size_t, study->varies[k].count);
+        for (size_t p = 0; p < study->point_count; p++) {
+            size_t value = vary_index(study->varies, study->vary_count, k, p);
+            wrong[value] += (plan->misread[p] >> k) & 1U;
+            *point = p;
+            if (wrong[value] == all)
+                return true;
+        }
+    }
+    *point = 0;
+    return false;
+}
+
+static bool read_points(struct study *study, FILE *notes, bool colour, struct error *error)
+{
+    struct planning plan = {
+        .study = study, .misread = ARENA_ARRAY(study->arena, unsigned char, study->point_count)};
+    size_t wrong = 0;
+    for (size_t p = 0; p < study->point_count; p++) {
+        if (!read_point(&plan, p, error))
+            return false;
+    }
+    if (find_wrong_value(&plan, &wrong) || plan.legal == 0)
+        return reject(study, wrong, notes, colour, error);
     return true;
 }
 
@@ -157,10 +241,10 @@ static bool choose_objective(struct study *study, struct error *error)
     if (asked == NULL)
         return true;
     int found = study_metric_find(asked);
-    if (found < 0 || study_metrics[found].weeks != study->weeks) {
+    if (found < 0 || !study_measures(study, (unsigned)found)) {
         const char *known = "";
         for (unsigned i = 0; i < METRIC_COUNT; i++) {
-            if (study_metrics[i].weeks == study->weeks)
+            if (study_measures(study, i))
                 known = arena_format(study->arena, "%s %s", known, study_metrics[i].name);
         }
         return error_set(error, "--objective: this study has no such metric; it has%s", known);
@@ -175,17 +259,13 @@ bool study_plan(struct arena *arena, const struct study_options *options, struct
     *out = (struct study){.arena = arena, .options = options};
     if (options->seeds > SEEDS_MAX)
         return error_set(error, "--seeds: at most %d", SEEDS_MAX);
-    if (!read_varies(out, error) || !read_base(out, error) || !choose_objective(out, error))
+    if (!read_varies(out, error))
         return false;
     if ((double)out->point_count * (double)options->seeds > VALUES_MAX)
         return error_set(error, "%zu points of %llu seeds are too many to keep; at most %d in all",
                          out->point_count, (unsigned long long)options->seeds, VALUES_MAX);
-    for (size_t p = 0; p < out->point_count; p++) {
-        if (!check_point(out, p, notes, colour, error))
-            return false;
-    }
     out->points = ARENA_ARRAY(arena, struct study_point, out->point_count);
-    return true;
+    return read_points(out, notes, colour, error) && choose_objective(out, error);
 }
 
 double *study_column(struct arena *arena, const struct study_point *point, enum study_metric m)

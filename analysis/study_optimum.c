@@ -108,6 +108,8 @@ static void find_vertex(struct curve *c, struct study_optimum *out)
 /* Is the mean difference to the best inside its own 95 % interval? */
 static bool is_tied(const struct curve *c, size_t point, size_t best)
 {
+    if (c->seeds == 1) /* nothing is known of the spread */
+        return value_at(c, point, 0) == value_at(c, best, 0);
     double mean = 0.0, squares = 0.0, n = (double)c->seeds;
     for (size_t s = 0; s < c->seeds; s++)
         mean += (value_at(c, point, s) - value_at(c, best, s)) / n;
@@ -115,7 +117,7 @@ static bool is_tied(const struct curve *c, size_t point, size_t best)
         double off = value_at(c, point, s) - value_at(c, best, s) - mean;
         squares += off * off;
     }
-    double error = c->seeds > 1 ? sqrt(squares / (n - 1.0) / n) : 0.0;
+    double error = sqrt(squares / (n - 1.0) / n);
     return mean <= statistics_t95(error, c->seeds - 1);
 }
 
@@ -135,7 +137,8 @@ static void find_ties(const struct curve *c, struct study_optimum *out)
 static bool is_whole(const struct study *study)
 {
     for (size_t p = 0; p < study->point_count; p++) {
-        if (!study->points[p].fits)
+        const struct study_point *point = &study->points[p];
+        if (!point->fits || !isfinite(point->values[0][study->objective]))
             return false;
     }
     return true;
@@ -159,8 +162,11 @@ void study_optimum(const struct study *study, struct study_optimum *out)
         if (mean < best) {
             best = mean;
             out->point = p;
+            out->found = true;
         }
     }
+    if (!out->found)
+        return;
     find_ties(&c, out);
     if (study->vary_count != 1 || !study->varies[0].numeric)
         return;

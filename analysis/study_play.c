@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cost.h"
+#include "analysis/result.h"
 #include "analysis/study.h"
 #include "models/step.h"
 #include "sim/check.h"
@@ -18,6 +20,7 @@ struct study_player {
     struct condition_table *conditions; /* of the point before; NULL: none yet */
     struct scenario *held;              /* whose configuration they borrow */
     size_t conditions_point;
+    double of_step[METRIC_COUNT]; /* metrics of one step under them; NAN: others */
 };
 /* One point on its way. */
 struct playing {
@@ -59,6 +62,43 @@ static bool step_alike(const struct study *study, size_t a, size_t b)
     return true;
 }
 
+static void forget_values(double *values)
+{
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
+        values[m] = NAN;
+}
+
+/* What a step tells for itself. `step_s` 0: it was not timed. */
+static void take_step(const struct configuration *c, const struct step *step, double step_s,
+                      double *values)
+{
+    values[METRIC_peak_reserved_bytes] = step->peak_reserved_bytes;
+    if (step_s <= 0.0)
+        return;
+    struct cost cost;
+    cost_of_step(c, step_s, &cost);
+    values[METRIC_step_time_s] = step_s;
+    values[METRIC_tokens_per_s] = configuration_tokens(c) / step_s;
+    values[METRIC_mfu] = step_peak_ratio(c, step->lowered.model_flops, step_s);
+    values[METRIC_cost_usd_per_step] = cost.step_usd;
+    values[METRIC_cost_usd_per_1e9_tokens] = cost.usd_per_1e9_tokens;
+    values[METRIC_cost_usd_for_budget] = cost.budget_usd;
+}
+
+/* Of weeks, the step is timed already: its ledger is what is missing. */
+static bool measure_step(struct study_player *player, const struct configuration *c,
+                         struct error *error)
+{
+    struct step_options how = {.memory_only = true};
+    struct step *step = NULL;
+    forget_values(player->of_step);
+    if (!step_run(c, &how, &step, error))
+        return false;
+    take_step(c, step, condition_step_s(player->conditions, &condition_ideal), player->of_step);
+    step_destroy(step);
+    return true;
+}
+
 static bool find_conditions(struct study_player *player, struct playing *playing, size_t point,
                             struct error *error)
 {
@@ -68,7 +108,8 @@ static bool find_conditions(struct study_player *player, struct playing *playing
     player->held = playing->scenario;
     player->conditions = condition_create(&playing->scenario->configuration, error);
     player->conditions_point = point;
-    return player->conditions != NULL;
+    return player->conditions != NULL &&
+           measure_step(player, &playing->scenario->configuration, error);
 }
 
 static void take_result(const struct job_result *r, double *values)
@@ -96,7 +137,9 @@ static void play_weeks(struct arena *arena, struct playing *playing, size_t repl
     struct job_result result;
     job_run_in(arena, &playing->job, player->conditions, player->study->base_seed + replication,
                false, NULL, NULL, &result);
-    take_result(&result, playing->point->values[replication]);
+    double *values = playing->point->values[replication];
+    memcpy(values, player->of_step, sizeof player->of_step);
+    take_result(&result, values);
 }
 
 static void play_chunk(void *context, size_t index)
@@ -139,14 +182,34 @@ static void play_batches(struct playing *playing)
     }
 }
 
-/* Is memory why its step cannot be played? Then the point has one replication without values. */
+/* What it would need on a card without end, and what first finds no room on this one. */
+static void note_shortage(struct playing *playing, struct step *step)
+{
+    struct study_point *point = playing->point;
+    struct arena *arena = playing->player->study->arena;
+    struct result result;
+    result_gather(playing->scenario, step, &result);
+    double needed = result_peak_bytes(&result, true);
+    point->fits = false;
+    point->values[0][METRIC_peak_reserved_bytes] = needed;
+    point->shortage = (struct study_shortage){
+        .tensor = arena_text(arena, result.failure.tensor),
+        .tenant = tenant_names[result.failure.tenant],
+        .stage = result.failure.stage,
+        .short_bytes = needed - point->usable_bytes,
+    };
+}
+
+/* Is memory why its step cannot be played? Then the point has one replication, without values but
+ * for what it would need. */
 static bool too_large(struct playing *playing)
 {
     struct step_options how = {0};
     struct error ignored = {""};
     struct step *step = NULL;
     bool large = step_run(&playing->scenario->configuration, &how, &step, &ignored) && !step->fits;
-    playing->point->fits = !large;
+    if (large)
+        note_shortage(playing, step);
     playing->point->replications = large ? 1 : 0;
     step_destroy(step);
     return large;
@@ -172,12 +235,11 @@ static bool play_step(struct playing *playing, size_t replication, struct error 
     struct step *step = NULL;
     c.seed += replication;
     bool good = step_run(&c, &how, &step, error);
-    if (good) {
-        playing->point->fits = step->fits;
-        values[METRIC_peak_reserved_bytes] = step->peak_reserved_bytes;
-        values[METRIC_step_time_s] = step->fits ? step->step_s : NAN;
-        values[METRIC_tokens_per_s] = step->fits ? step->tokens_per_s : NAN;
-        values[METRIC_mfu] = step->fits ? step->mfu_ratio : NAN;
+    if (good && step->fits) {
+        playing->point->fits = true;
+        take_step(&c, step, step->step_s, values);
+    } else if (good) {
+        note_shortage(playing, step);
     }
     if (step)
         step_destroy(step);
@@ -208,10 +270,14 @@ static void make_room(const struct study *study, struct study_point *point)
     size_t seeds = study->options->seeds;
     point->marks = (struct study_marks){NAN, NAN, NAN, NAN, NAN, NAN};
     point->values = arena_array(study->arena, sizeof *point->values, seeds, _Alignof(double));
-    for (size_t r = 0; r < seeds; r++) {
-        for (unsigned m = 0; m < METRIC_COUNT; m++)
-            point->values[r][m] = NAN;
-    }
+    for (size_t r = 0; r < seeds; r++)
+        forget_values(point->values[r]);
+}
+
+/* What could not be simulated is left out like what breaks a rule. */
+static void refuse(struct study_point *point, const char *why)
+{
+    *point = (struct study_point){.refusal = why};
 }
 
 bool study_play(struct study_player *player, size_t point, struct error *error)
@@ -220,6 +286,7 @@ bool study_play(struct study_player *player, size_t point, struct error *error)
     struct playing playing = {.player = player, .point = &study->points[point]};
     struct error inner = {""};
     size_t target;
+    CHECK(playing.point->refusal == NULL);
     if (playing.point->replications > 0 && study_enough(study, playing.point, &target)) {
         playing.point->done = true;
         return true;
@@ -229,14 +296,13 @@ bool study_play(struct study_player *player, size_t point, struct error *error)
         return false;
     CHECK(playing.scenario->error_count == 0);
     make_room(study, playing.point);
+    playing.point->usable_bytes = playing.scenario->configuration.gpu.usable_hbm_bytes;
     bool good =
         study->weeks ? play_point_of_weeks(&playing, point, &inner) : play_steps(&playing, &inner);
     playing.point->done = good;
     if (playing.scenario != player->held)
         scenario_destroy(playing.scenario);
-    if (!good && study->vary_count > 0)
-        error_set(error, "%s: %.800s", study_label(study->arena, study, point), inner.text);
-    else if (!good)
-        *error = inner;
-    return good;
+    if (!good)
+        refuse(playing.point, arena_text(study->arena, inner.text));
+    return true;
 }

@@ -18,6 +18,16 @@ static struct store_value real(double value)
     return isfinite(value) ? store_real(value) : store_null();
 }
 
+static struct store_value real_if(bool known, double value)
+{
+    return known ? real(value) : store_null();
+}
+
+static struct store_value text_or_null(const char *text)
+{
+    return text != NULL ? store_text(text) : store_null();
+}
+
 static void write_meta(struct store *store, const char *key, const char *value)
 {
     struct store_value row[] = {store_text(key), store_text(value)};
@@ -27,6 +37,16 @@ static void write_meta(struct store *store, const char *key, const char *value)
 static void print_fingerprint(const struct study *study, char text[FINGERPRINT_SIZE])
 {
     snprintf(text, FINGERPRINT_SIZE, "%016" PRIx64, study->fingerprint);
+}
+
+static void write_refused(struct store *store, const struct study *study, size_t point)
+{
+    struct arena_mark mark = arena_mark(study->arena);
+    struct store_value row[] = {store_integer(STUDY), store_integer((int64_t)point),
+                                store_text(study_label(study->arena, study, point)),
+                                store_text(study->points[point].refusal)};
+    store_row(store, STORE_study_refused, row, COUNT(row));
+    arena_rewind(study->arena, mark);
 }
 
 void study_store_begin(struct store *store, const struct study *study)
@@ -76,22 +96,28 @@ static void write_metric(struct store *store, const struct study *study, size_t 
         store_row(store, STORE_study_raw, row, COUNT(row));
     }
     study_summarise(study->arena, p, metric, &s);
+    bool spread = s.count > 1; /* one replication tells of none */
     struct store_value row[] = {store_integer(STUDY),
                                 store_integer((int64_t)point),
                                 store_text(study_metrics[metric].name),
                                 real(s.mean),
-                                real(s.low95),
-                                real(s.high95),
-                                real(s.p10),
-                                real(s.p50),
-                                real(s.p90)};
+                                real_if(spread, s.low95),
+                                real_if(spread, s.high95),
+                                real_if(spread, s.p10),
+                                real_if(spread, s.p50),
+                                real_if(spread, s.p90)};
     store_row(store, STORE_study_summary, row, COUNT(row));
 }
 
 void study_store_point(struct store *store, const struct study *study, size_t point)
 {
+    if (study->points[point].refusal != NULL) {
+        write_refused(store, study, point);
+        return;
+    }
     const struct study_point *p = &study->points[point];
     const struct study_marks *m = &p->marks;
+    bool lacks = p->shortage.tensor != NULL;
     struct arena_mark mark = arena_mark(study->arena);
     struct store_value row[] = {store_integer(STUDY),
                                 store_integer((int64_t)point),
@@ -103,11 +129,16 @@ void study_store_point(struct store *store, const struct study *study, size_t po
                                 real(m->daly_s),
                                 real(m->exact_s),
                                 real(m->job_mtbf_s),
-                                real(m->stall_s)};
+                                real(m->stall_s),
+                                real(p->usable_bytes),
+                                real_if(lacks, p->shortage.short_bytes),
+                                text_or_null(p->shortage.tensor),
+                                text_or_null(p->shortage.tenant),
+                                lacks ? store_integer(p->shortage.stage) : store_null()};
     store_row(store, STORE_study_point, row, COUNT(row));
     write_values(store, study, point);
     for (unsigned metric = 0; metric < METRIC_COUNT; metric++) {
-        if (study_metrics[metric].weeks == study->weeks)
+        if (study_measures(study, metric))
             write_metric(store, study, point, (enum study_metric)metric);
     }
     store_commit(store);
@@ -144,13 +175,23 @@ static bool in_study(const struct study *study, int64_t point, struct error *err
            error_set(error, "the unfinished study holds a point that it cannot have");
 }
 
-/* Columns: point, replications, fits, and the marks. */
+static const char *text_of(struct arena *arena, const struct query_row *row, unsigned column)
+{
+    unsigned bytes;
+    const char *text = query_text(row, column, &bytes);
+    return query_type(row, column) == QUERY_NULL ? NULL
+                                                 : arena_format(arena, "%.*s", (int)bytes, text);
+}
+
+/* Columns: point, replications, fits, the marks, and what is missing. */
 static bool take_point(void *context, const struct query_row *row, struct error *error)
 {
     struct study *study = ((struct reading *)context)->study;
     int64_t number = query_integer(row, 0), replications = query_integer(row, 1);
     if (!in_study(study, number, error))
         return false;
+    if (study->points[number].refusal != NULL)
+        return error_set(error, "the unfinished study holds a point that cannot be played");
     if (replications < 1 || (uint64_t)replications > study->options->seeds)
         return error_set(error, "the unfinished study has more seeds than are asked for");
     struct study_point *p = &study->points[number];
@@ -159,6 +200,11 @@ static bool take_point(void *context, const struct query_row *row, struct error 
     p->marks =
         (struct study_marks){number_or_nan(row, 3), number_or_nan(row, 4), number_or_nan(row, 5),
                              number_or_nan(row, 6), number_or_nan(row, 7), number_or_nan(row, 8)};
+    p->usable_bytes = number_or_nan(row, 9);
+    p->shortage = (struct study_shortage){.short_bytes = number_or_nan(row, 10),
+                                          .tensor = text_of(study->arena, row, 11),
+                                          .tenant = text_of(study->arena, row, 12),
+                                          .stage = (uint32_t)query_integer(row, 13)};
     p->values =
         arena_array(study->arena, sizeof *p->values, study->options->seeds, _Alignof(double));
     for (size_t r = 0; r < p->replications; r++) {
@@ -194,7 +240,7 @@ static size_t metrics_of(const struct study *study)
 {
     size_t count = 0;
     for (unsigned m = 0; m < METRIC_COUNT; m++)
-        count += study_metrics[m].weeks == study->weeks;
+        count += study_measures(study, m);
     return count;
 }
 
@@ -205,7 +251,7 @@ static void mark_done(struct reading *reading)
         struct study_point *point = &reading->study->points[p];
         size_t whole = point->replications * metrics_of(reading->study);
         if (reading->cells[p] != whole)
-            *point = (struct study_point){0};
+            *point = (struct study_point){.refusal = point->refusal};
     }
 }
 
@@ -218,7 +264,8 @@ static bool read_all(struct query *query, struct reading *reading, struct error 
                                 "the version of orrery differ");
     return query_run(query,
                      "select point, replications, fits, interval_s, young_s, daly_s, exact_s, "
-                     "job_mtbf_s, stall_s from study_point order by point",
+                     "job_mtbf_s, stall_s, usable_hbm_bytes, short_bytes, tensor, tenant, stage "
+                     "from study_point order by point",
                      NULL, 0, take_point, reading, error) &&
            query_run(query,
                      "select r.point, r.seed, n.text, r.value from study_raw r join string n on "

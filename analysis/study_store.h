@@ -11,6 +11,7 @@
 
 /* meta and the study itself. */
 void study_store_begin(struct store *store, const struct study *study);
+/* A point that was played, or its refusal. */
 void study_store_point(struct store *store, const struct study *study, size_t point);
 /* Fills the points that the database holds (they are then done). False with a sentence when the
  * file cannot be read or belongs to another study. */

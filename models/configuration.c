@@ -12,6 +12,11 @@ uint64_t configuration_replicas(const struct configuration *c)
     return c->layout.dp * c->layout.cp;
 }
 
+double configuration_tokens(const struct configuration *c)
+{
+    return (double)c->training.global_batch * (double)c->training.sequence;
+}
+
 uint64_t configuration_ranks(const struct configuration *c)
 {
     return c->layout.tp * c->layout.pp * configuration_replicas(c);

@@ -86,6 +86,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
                              unsigned capacity);
 /* Microbatches for each replica in a step. */
 uint64_t configuration_microbatches(const struct configuration *c);
+double configuration_tokens(const struct configuration *c); /* of a step */
 uint64_t configuration_ranks(const struct configuration *c);
 uint64_t configuration_gpus(const struct configuration *c); /* of the cluster */
 /* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */

@@ -94,6 +94,14 @@ struct builder {
     uint32_t *key, *next; /* scratch, [rank_count + 1] */
 };
 
+uint64_t layout_nodes(const struct configuration *c)
+{
+    uint64_t ranks = configuration_ranks(c), inside = c->cluster.node.gpus;
+    uint64_t packed = (ranks + inside - 1) / inside;
+    uint64_t used = c->layout.placement == PLACEMENT_PACKED ? packed : ranks;
+    return used < c->cluster.nodes ? used : c->cluster.nodes;
+}
+
 uint32_t layout_gpu(const struct configuration *c, uint32_t rank)
 {
     if (c->layout.placement == PLACEMENT_PACKED) {

@@ -39,6 +39,9 @@ void layout_build(struct arena *arena, const struct configuration *c, uint32_t w
                   struct layout *out);
 struct coordinates layout_coordinates(const struct configuration *c, uint32_t rank);
 uint32_t layout_rank(const struct configuration *c, struct coordinates where);
+/* Nodes with ranks are numbered without gaps, packed or scattered: so many; those behind them stay
+ * out of the job. */
+uint64_t layout_nodes(const struct configuration *c);
 /* The GPU of a rank: packed: number `rank`; scattered: round the nodes. */
 uint32_t layout_gpu(const struct configuration *c, uint32_t rank);
 

@@ -146,14 +146,18 @@ static void gather_classes(struct arena *arena, struct step *s)
     s->bubble_ratio = s->breakdown_s[PART_BUBBLE] / s->step_s;
 }
 
+double step_peak_ratio(const struct configuration *c, double flops, double step_s)
+{
+    double peak = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak];
+    return flops / (step_s * (double)configuration_ranks(c) * peak);
+}
+
 static void gather_rates(const struct configuration *c, struct step *s)
 {
-    double tokens = (double)c->training.global_batch * (double)c->training.sequence;
-    double peak = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak];
-    s->tokens_per_s = tokens / s->step_s;
+    s->tokens_per_s = configuration_tokens(c) / s->step_s;
     s->model_flops = s->lowered.model_flops;
-    s->mfu_ratio = s->lowered.model_flops / (s->step_s * (double)s->rank_count * peak);
-    s->hfu_ratio = s->lowered.hardware_flops / (s->step_s * (double)s->rank_count * peak);
+    s->mfu_ratio = step_peak_ratio(c, s->lowered.model_flops, s->step_s);
+    s->hfu_ratio = step_peak_ratio(c, s->lowered.hardware_flops, s->step_s);
 }
 
 static uint64_t rank_ops(const struct step *s)

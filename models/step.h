@@ -52,6 +52,9 @@ struct step {
 bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
               struct error *error);
 void step_destroy(struct step *step);
+/* These FLOPs of the whole job in this time, of what all ranks could do at the dense peak of the
+ * precision: MFU of model FLOPs, HFU of those that the kernels do. */
+double step_peak_ratio(const struct configuration *c, double flops, double step_s);
 /* How many threads to read this step's classes with. The outcome does not depend on it. */
 unsigned step_threads(const struct step *step);
 /* The smallest legal number of GPUs of this kind on which the state fits (exact parameters, usable

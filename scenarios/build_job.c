@@ -11,16 +11,6 @@
 /* Planned stops that a run meets, one by one too (job.c). */
 #define STOPS_MAX 1e6
 
-/* Nodes with ranks are numbered without gaps, packed or scattered; what is behind them stays out of
- * the job. */
-static uint32_t nodes_used(const struct configuration *c)
-{
-    uint64_t ranks = configuration_ranks(c), inside = c->cluster.node.gpus;
-    uint64_t packed = (ranks + inside - 1) / inside;
-    uint64_t used = c->layout.placement == PLACEMENT_PACKED ? packed : ranks;
-    return (uint32_t)(used < c->cluster.nodes ? used : c->cluster.nodes);
-}
-
 /* Which replicas stand on each node, and over how many nodes the widest is spread. */
 static void place_replicas(struct builder *b, struct job_spec *job)
 {
@@ -59,7 +49,7 @@ static void fill_machine(struct builder *b)
     double gpus = (double)c->cluster.node.gpus;
     job->gpus_per_node = (uint32_t)c->cluster.node.gpus;
     job->nics_per_node = (uint32_t)topology_nics(&c->cluster);
-    job->nodes = b->layout_sound ? nodes_used(c) : (uint32_t)c->cluster.nodes;
+    job->nodes = (uint32_t)(b->layout_sound ? layout_nodes(c) : c->cluster.nodes);
     job->gpu_hour_usd = c->gpu.price_per_hour_usd > 0.0 ? c->gpu.price_per_hour_usd : NAN;
     job->node_power_w = gpus * c->gpu.power_w;
     job->idle_power_ratio = c->gpu.idle_power_w / c->gpu.power_w;

@@ -10,14 +10,22 @@ static const char *format_text(struct arena *arena, const char *format, va_list 
     return arena_text(arena, text);
 }
 
-static void add(struct problems *p, bool warning, struct mark where, const char *text)
+enum severity {
+    WARNING,
+    ERROR,
+    MISREAD
+};
+
+static void add(struct problems *p, enum severity severity, struct mark where, const char *text)
 {
+    bool warning = severity == WARNING;
     unsigned count = warning ? p->warning_count++ : p->error_count++;
     if (count >= PROBLEM_MAX)
         return;
     p->order[p->kept_count] = where.source->order;
     p->kept[p->kept_count++] = (struct problem){
         .warning = warning,
+        .misread = severity == MISREAD,
         .file = where.source->name,
         .line = where.line,
         .column = where.column,
@@ -31,7 +39,15 @@ void problems_error(struct problems *problems, struct mark where, const char *fo
 {
     va_list arguments;
     va_start(arguments, format);
-    add(problems, false, where, format_text(problems->arena, format, arguments));
+    add(problems, ERROR, where, format_text(problems->arena, format, arguments));
+    va_end(arguments);
+}
+
+void problems_misread(struct problems *problems, struct mark where, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(problems, MISREAD, where, format_text(problems->arena, format, arguments));
     va_end(arguments);
 }
 
@@ -39,7 +55,7 @@ void problems_warning(struct problems *problems, struct mark where, const char *
 {
     va_list arguments;
     va_start(arguments, format);
-    add(problems, true, where, format_text(problems->arena, format, arguments));
+    add(problems, WARNING, where, format_text(problems->arena, format, arguments));
     va_end(arguments);
 }
 

@@ -23,6 +23,10 @@ __attribute__((format(printf, 3, 4))) void
 problems_error(struct problems *problems, struct mark where, const char *format, ...);
 __attribute__((format(printf, 3, 4))) void
 problems_warning(struct problems *problems, struct mark where, const char *format, ...);
+/* An error of the word at this place alone: no such key, no such choice, no number, out of range.
+ * (Others come of rules between keys, and go when another key changes.) */
+__attribute__((format(printf, 3, 4))) void
+problems_misread(struct problems *problems, struct mark where, const char *format, ...);
 /* By source, line, column; problems of one place stay in the order in which they were found. */
 void problems_sort(struct problems *problems);
 

@@ -43,9 +43,9 @@ static bool read_choice(struct reader *reader, const struct value *value, const 
             return true;
         }
     }
-    problems_error(reader->problems, value->mark, "%s: unknown choice '%s'%s", path,
-                   source_quote(reader->arena, value->text),
-                   names_advice(reader->arena, value->text, names));
+    problems_misread(reader->problems, value->mark, "%s: unknown choice '%s'%s", path,
+                     source_quote(reader->arena, value->text),
+                     names_advice(reader->arena, value->text, names));
     return false;
 }
 
@@ -56,8 +56,8 @@ static void report_range(struct reader *reader, const struct value *value, const
     const char *shown = source_quote(reader->arena, value->text);
     quantity_write(param->type, param->minimum, least, sizeof least);
     quantity_write(param->type, param->maximum, most, sizeof most);
-    problems_error(reader->problems, value->mark, "%s: %s is out of range; it goes from %s to %s",
-                   path, shown, least, most);
+    problems_misread(reader->problems, value->mark, "%s: %s is out of range; it goes from %s to %s",
+                     path, shown, least, most);
 }
 
 bool reader_takes_word(const struct param *param)
@@ -88,7 +88,7 @@ static bool read_quantity(struct reader *reader, const struct value *value, cons
     }
     const char *shown = source_quote(reader->arena, value->text);
     if (!quantity_read(param->type, value->text, shown, &quantity, why)) {
-        problems_error(reader->problems, value->mark, "%s: %s", path, why);
+        problems_misread(reader->problems, value->mark, "%s: %s", path, why);
         return false;
     }
     bool inside = quantity.number >= param->minimum && quantity.number <= param->maximum;
@@ -106,12 +106,12 @@ bool reader_value(struct reader *reader, const struct value *value, const char *
     if (value->refused)
         return false;
     if (value->kind != VALUE_WORD) {
-        problems_error(reader->problems, value->mark, "%s takes one value, not %s", path,
-                       value_kind_name(value));
+        problems_misread(reader->problems, value->mark, "%s takes one value, not %s", path,
+                         value_kind_name(value));
         return false;
     }
     if (value_is_empty(value)) {
-        problems_error(reader->problems, value->key_mark, "%s has no value", path);
+        problems_misread(reader->problems, value->key_mark, "%s has no value", path);
         return false;
     }
     if (param->type == PARAM_CHOICE)
@@ -206,9 +206,9 @@ void reader_unknown(struct reader *reader, const struct value *mapping, const ch
     for (const struct value *member = mapping->first; member; member = member->next) {
         if (member->used)
             continue;
-        problems_error(reader->problems, member->key_mark, "unknown key '%s'%s%s%s",
-                       source_quote(reader->arena, member->key), *path ? " in " : "", path,
-                       names_advice(reader->arena, member->key, known));
+        problems_misread(reader->problems, member->key_mark, "unknown key '%s'%s%s%s",
+                         source_quote(reader->arena, member->key), *path ? " in " : "", path,
+                         names_advice(reader->arena, member->key, known));
     }
 }
 
@@ -220,8 +220,8 @@ const struct value *reader_mapping(struct reader *reader, const struct value *va
     if (value->refused)
         return NULL;
     if (!value_is_empty(value)) {
-        problems_error(reader->problems, value->mark, "%s takes keys with values, not %s", path,
-                       value_kind_name(value));
+        problems_misread(reader->problems, value->mark, "%s takes keys with values, not %s", path,
+                         value_kind_name(value));
         return NULL;
     }
     struct value *empty = value_share(reader->arena, value);

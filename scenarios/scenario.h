@@ -26,6 +26,7 @@ struct scenario_input {
 /* One problem, ready to print; severity orders nothing, problems stand in file order. */
 struct problem {
     bool warning;
+    bool misread;          /* the word itself is wrong, no rule between keys */
     const char *file;      /* path, or "--set" */
     unsigned line, column; /* from 1; column counts UTF-8 characters */
     const char *text;      /* "unknown key 'tpp'; did you mean 'tp'?" */

@@ -208,9 +208,9 @@ void section_unknown_name(struct builder *b, enum section section, const struct 
                           const char *key, const char *text, struct name_list known)
 {
     const char *path = reader_path(&b->reader, schema_section(section)->path, key);
-    problems_error(b->problems, section_mark(mapping, key), "%s: unknown %s '%s'%s", path,
-                   family_member_name(schema_family(path)), source_quote(b->arena, text),
-                   names_advice(b->arena, text, known));
+    problems_misread(b->problems, section_mark(mapping, key), "%s: unknown %s '%s'%s", path,
+                     family_member_name(schema_family(path)), source_quote(b->arena, text),
+                     names_advice(b->arena, text, known));
 }
 
 const struct value *section_entry(struct builder *b, enum section section,

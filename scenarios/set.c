@@ -28,7 +28,7 @@ static struct mark mark_here(const struct set *s, size_t width)
 
 static bool refuse(struct set *s, const char *why)
 {
-    problems_error(s->problems, mark_here(s, 1), "%s", why);
+    problems_misread(s->problems, mark_here(s, 1), "%s", why);
     return false;
 }
 
@@ -66,8 +66,8 @@ static struct value *find_item(struct set *s, struct value *list, unsigned long 
 {
     struct value *item = list->first;
     if (index > list->count) {
-        problems_error(s->problems, where, "there is no item [%lu]; the list has %u", index,
-                       list->count);
+        problems_misread(s->problems, where, "there is no item [%lu]; the list has %u", index,
+                         list->count);
         return NULL;
     }
     if (index == list->count) {
@@ -90,8 +90,8 @@ static bool become(struct set *s, struct value *value, enum value_kind kind, con
     const char *shorthand = schema && kind == VALUE_MAPPING ? schema->shorthand : NULL;
     bool word = value->kind == VALUE_WORD;
     if (!word || (!value_is_empty(value) && shorthand == NULL)) {
-        problems_error(s->problems, where, "'%s' is %s, so nothing can be set inside it",
-                       source_quote(s->arena, path), value_kind_name(value));
+        problems_misread(s->problems, where, "'%s' is %s, so nothing can be set inside it",
+                         source_quote(s->arena, path), value_kind_name(value));
         return false;
     }
     struct value *inner = value_share(s->arena, value);
@@ -170,7 +170,7 @@ void set_apply(struct arena *arena, struct value *root, const char *text, unsign
     const char *why = NULL;
     struct mark bad;
     if (!source_check(source, &bad, &why)) {
-        problems_error(problems, bad, "%s", why);
+        problems_misread(problems, bad, "%s", why);
         return;
     }
     if (equals == NULL || equals == source->text) {

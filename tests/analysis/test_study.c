@@ -1,5 +1,5 @@
-/* A study below the command line: what --vary means, statistics against tables, the optimum of a
- * curve whose minimum is known, and an unfinished database that is read back, or refused. */
+/* A study below the command line: statistics against tables, the optimum of a curve whose minimum
+ * is known, which points lists show, and an unfinished database that is read back, or refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/plot.h"
+#include "analysis/shell.h"
 #include "analysis/study_store.h"
 #include "sim/random.h"
 #include "sim/units.h"
@@ -40,115 +41,6 @@ static struct vary vary_of(const char *text)
     if (!vary_read(arena, text, &vary, &error))
         fail_msg("%s", error.text);
     return vary;
-}
-
-static void test_vary_list(void **state)
-{
-    (void)state;
-    struct vary v = vary_of("recovery.policy=hot-spare,cold-spare");
-    assert_string_equal(v.key, "recovery.policy");
-    assert_int_equal(v.count, 2);
-    assert_string_equal(v.values[1].text, "cold-spare");
-    assert_true(isnan(v.values[0].number));
-    assert_false(v.numeric);
-    v = vary_of("checkpoint.interval=90s,2min,1h");
-    assert_true(v.numeric && v.time);
-    assert_true(v.values[1].number == 120.0 && v.values[2].number == HOUR);
-    assert_false(vary_of("x=3,1,2").numeric); /* no axis without an order */
-}
-
-static void test_vary_range(void **state)
-{
-    (void)state;
-    struct vary v = vary_of("checkpoint.interval=1min..4h:log:25");
-    assert_int_equal(v.count, 25);
-    assert_true(v.log && v.time && v.numeric);
-    assert_true(v.values[0].number == MINUTE && v.values[24].number == 4.0 * HOUR);
-    assert_true(fabs(v.values[12].number / sqrt(MINUTE * 4.0 * HOUR) - 1.0) < 1e-12);
-    v = vary_of("a.b=10s..20s:3");
-    assert_true(v.count == 3 && v.values[1].number == 15.0 && !v.log);
-    assert_int_equal(vary_of("a.b=10s..20s").count, VARY_DEFAULT);
-}
-
-static void test_vary_whole_numbers(void **state)
-{
-    (void)state;
-    struct vary v = vary_of("layout.tp=1..4");
-    assert_int_equal(v.count, 4);
-    assert_string_equal(v.values[3].text, "4");
-    v = vary_of("recovery.spares=1..64:log:7");
-    assert_int_equal(v.count, 7);
-    assert_string_equal(v.values[3].text, "8");
-    v = vary_of("x.share=0..1:5"); /* more points than whole numbers: ratios */
-    assert_true(v.count == 5 && v.values[1].number == 0.25);
-    assert_true(vary_of("x.share=0..0.5:3").values[1].number == 0.25);
-}
-
-/* What the text of a value says is the number, for every kind of unit. */
-static void test_vary_text_says_the_number(void **state)
-{
-    (void)state;
-    static const char *const ranges[] = {
-        "a=1min..4h:log:9", "a=1GB..3TB:9",  "a=100Gb/s..1.6Tb/s:9", "a=1TFLOP/s..2PFLOP/s:log:9",
-        "a=1GHz..2GHz:9",   "a=100W..1kW:9", "a=1USD..3.5USD:9",     "a=0.1..0.9:9"};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        struct vary v = vary_of(ranges[i]);
-        assert_int_equal(v.count, 9);
-        for (size_t k = 0; k < v.count; k++) {
-            struct vary again = vary_of(arena_format(arena, "a=%s", v.values[k].text));
-            assert_true(fabs(again.values[0].number / v.values[k].number - 1.0) < 1e-14);
-        }
-    }
-}
-
-static void test_vary_refuses(void **state)
-{
-    (void)state;
-    static const char *const wrong[] = {"",
-                                        "key",
-                                        "=1,2",
-                                        "key=",
-                                        "key=1,,2",
-                                        "key=4..1",
-                                        "key=1..",
-                                        "key=..3",
-                                        "key=1s..2",
-                                        "key=1s..2GB",
-                                        "key=1..2:log:",
-                                        "key=1..2:1",
-                                        "key=a..b",
-                                        "key=0s..1h:log",
-                                        "key=1..2:x",
-                                        "key=1..2:99999999",
-                                        "key=1..2:3:4"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct vary vary;
-        struct error error = {""};
-        if (vary_read(arena, wrong[i], &vary, &error))
-            fail_msg("taken: %s", wrong[i]);
-        assert_non_null(strstr(error.text, "--vary"));
-        assert_non_null(strstr(error.text, "write KEY="));
-    }
-}
-
-static void test_grid(void **state)
-{
-    (void)state;
-    struct vary v[] = {vary_of("a=1,2,3"), vary_of("b=1,2"), vary_of("c=1,2,3,4")};
-    struct error error = {""};
-    size_t points;
-    assert_true(vary_points(v, 3, &points, &error));
-    assert_int_equal(points, 24);
-    bool met[24] = {false};
-    for (size_t p = 0; p < points; p++) {
-        size_t id =
-            (vary_index(v, 3, 0, p) * 2 + vary_index(v, 3, 1, p)) * 4 + vary_index(v, 3, 2, p);
-        assert_int_equal(id, p); /* the last key is the fastest */
-        met[id] = true;
-    }
-    assert_true(met[0] && met[23]);
-    struct vary many[] = {vary_of("a=0s..1s:9999"), vary_of("b=0s..1s:9")};
-    assert_false(vary_points(many, 2, &points, &error));
 }
 
 /* Student's t for four degrees of freedom is 2.7764 (any table). */
@@ -218,7 +110,7 @@ static void make_study(struct study *study, struct study_options *options, size_
         point->marks = (struct study_marks){x, 600.0, 600.0, 600.0, 9000.0, 20.0};
         for (size_t s = 0; s < seeds; s++) {
             for (unsigned m = 0; m < METRIC_COUNT; m++)
-                point->values[s][m] = study_metrics[m].weeks ? (double)(p + s + m) : NAN;
+                point->values[s][m] = study_measures(study, m) ? (double)(p + s + m) : NAN;
             /* lost share 20 / x + x / 18000: its minimum is at sqrt(20 x 18000) = 600 s */
             point->values[s][METRIC_goodput] = 1.0 - 20.0 / x - x / 18000.0 +
                                                0.05 * random_normal(common) +
@@ -280,6 +172,95 @@ static void test_optimum_beside_what_does_not_fit(void **state)
     study_optimum(&study, &optimum);
     assert_int_equal(optimum.point, whole.point);
     assert_true(optimum.tied == whole.tied && !optimum.at_end && isnan(optimum.value));
+}
+
+/* One replication each: no test of a spread, so only the same value is a tie; what has no value is
+ * no optimum. */
+static void test_optimum_of_single_points(void **state)
+{
+    (void)state;
+    struct study study;
+    struct study_options options;
+    struct study_optimum optimum;
+    make_study(&study, &options, 1, 0.0);
+    assert_true(study_single(&study));
+    study_optimum(&study, &optimum);
+    assert_true(optimum.found && optimum.tied == 1);
+    assert_true(fabs(optimum.value / 600.0 - 1.0) < 0.01 && isnan(optimum.low95));
+    study.points[3].values[0][METRIC_goodput] = study.points[9].values[0][METRIC_goodput] = 2.0;
+    study_optimum(&study, &optimum);
+    assert_true(optimum.tied == 2 && optimum.point == 3);
+    assert_true(optimum.tied_first == 3 && optimum.tied_last == 9);
+    study.objective = METRIC_cost_usd;
+    for (size_t p = 0; p < study.point_count; p++)
+        study.points[p].values[0][METRIC_cost_usd] = NAN;
+    study_optimum(&study, &optimum);
+    assert_false(optimum.found);
+    make_study(&study, &options, 2, 0.0);
+    assert_false(study_single(&study));
+}
+
+/* By the mean of the objective, refused points left out, alike ones in the order of the grid. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct study study;
+    struct study_options options;
+    size_t *order;
+    make_study(&study, &options, 1, 0.0);
+    study.point_count = 6;
+    const double values[] = {3.0, 5.0, NAN, 5.0, 9.0, 4.0};
+    for (size_t p = 0; p < 6; p++)
+        study.points[p].values[0][METRIC_goodput] = values[p];
+    study.points[4].refusal = "no";
+    assert_int_equal(study_refused(&study), 1);
+    assert_int_equal(study_order(&study, 0, &order), 5);
+    static const size_t grid[] = {0, 1, 2, 3, 5}, best[] = {1, 3, 5, 0, 2};
+    assert_memory_equal(order, grid, sizeof grid);
+    for (size_t top = 1; top <= 7; top++) {
+        size_t count = study_order(&study, top, &order);
+        assert_int_equal(count, top < 5 ? top : 5);
+        assert_memory_equal(order, best, count * sizeof *order);
+    }
+    study.objective = METRIC_wall_s; /* less is better */
+    for (size_t p = 0; p < 6; p++)
+        study.points[p].values[0][METRIC_wall_s] = -(double)p;
+    assert_int_equal(study_order(&study, 2, &order), 2);
+    assert_true(order[0] == 5 && order[1] == 3);
+}
+
+static void test_reasons(void **state)
+{
+    (void)state;
+    struct study study;
+    struct study_options options;
+    struct study_reason *reasons;
+    make_study(&study, &options, 1, 0.0);
+    study.points[1].refusal = "64 is no multiple of 8 x 3 = 24";
+    study.points[2].refusal = "64 is no multiple of 8 x 10 = 80";
+    study.points[4].refusal = "64 heads";
+    study.points[6].refusal = "1,024 is no multiple of 2.5 x 3 = 7.5";
+    study.points[7].refusal = "64 is no multiple of 8 x 3 = 24, sorry";
+    study.points[9].refusal = "64 heads";
+    assert_int_equal(study_reasons(&study, &reasons), 3);
+    assert_string_equal(reasons[0].text, study.points[1].refusal);
+    assert_true(reasons[0].count == 3 && reasons[0].first_point == 1);
+    assert_true(reasons[1].count == 2 && reasons[1].first_point == 4);
+    assert_true(reasons[2].count == 1 && reasons[2].first_point == 7);
+    assert_int_equal(study_refused(&study), 6);
+    for (size_t p = 0; p < 25; p++)
+        study.points[p].refusal = arena_format(arena, "%c", (char)('a' + p));
+    assert_int_equal(study_reasons(&study, &reasons), 25);
+}
+
+static void test_shell_words(void **state)
+{
+    (void)state;
+    assert_string_equal(shell_word(arena, "layout.tp=4"), "layout.tp=4");
+    assert_string_equal(shell_word(arena, ""), "''");
+    assert_string_equal(shell_word(arena, "a b"), "'a b'");
+    assert_string_equal(shell_word(arena, "it's $HOME"), "'it'\\''s $HOME'");
+    assert_string_equal(shell_word(arena, "'"), "''\\'''");
 }
 
 /* Words, and numbers that do not ascend, make no range: it has no end to widen. */
@@ -353,6 +334,9 @@ static void test_resume(void **state)
     struct study_options options;
     struct error error = {""};
     make_study(&study, &options, 40, 1e-3);
+    study.points[4].fits = false;
+    study.points[4].usable_bytes = 8e10;
+    study.points[4].shortage = (struct study_shortage){"mlp of layer 3", "temporary", 2, 5e9};
     const char *partial = write_unfinished(&study);
     again = study;
     again.points = ARENA_ARRAY(arena, struct study_point, 25);
@@ -365,6 +349,12 @@ static void test_resume(void **state)
                                 study.points[p].values[s] + METRIC_goodput, sizeof(double));
     }
     assert_memory_equal(&again.points[3].marks, &study.points[3].marks, sizeof(struct study_marks));
+    const struct study_shortage *back = &again.points[4].shortage;
+    assert_string_equal(back->tensor, "mlp of layer 3");
+    assert_string_equal(back->tenant, "temporary");
+    assert_true(back->stage == 2 && back->short_bytes == 5e9);
+    assert_true(again.points[4].usable_bytes == 8e10 && !again.points[4].fits);
+    assert_null(again.points[3].shortage.tensor);
     again.fingerprint++;
     assert_false(study_store_resume(&again, partial, &error));
     assert_non_null(strstr(error.text, "another study"));
@@ -391,17 +381,15 @@ static void test_axes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_vary_list, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_vary_range, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_vary_whole_numbers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_vary_text_says_the_number, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_vary_refuses, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_grid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_summary, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_vertex, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum_at_an_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum_beside_what_does_not_fit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_optimum_of_single_points, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reasons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_shell_words, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum_of_a_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_confidence_decides_how_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_resume, set_up, tear_down),

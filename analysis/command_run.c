@@ -12,7 +12,8 @@
 
 enum {
     DRAWS_USUAL = 128,
-    DRAWS_MAX = 100000
+    DRAWS_MAX = 100000,
+    REPLACED_BYTES = 256
 };
 
 static const struct option options[] = {
@@ -60,27 +61,44 @@ static const char *view_of(const struct result *result)
     return result->timed ? "breakdown" : "memory_peak";
 }
 
-static int write_database(const struct arguments *arguments, struct session *session,
-                          const struct result *result, const char *path)
+/* Before the simulation: what cannot be written is better known now. NULL with --no-db. */
+static int open_database(const struct arguments *arguments, struct session *session,
+                         struct store **store)
 {
-    struct store *store;
     struct error error = {""};
-    session_hold(session);
-    enum store_outcome outcome = store_open(path, arguments->max_db_bytes, &store, &error);
-    session_guard(session, outcome == STORE_GOOD ? store_partial_path(store) : NULL);
-    if (outcome != STORE_GOOD) {
-        fprintf(session->notes, "orrery: %s\n", error.text);
-        return outcome_code(outcome);
+    *store = NULL;
+    if (arguments->no_db) {
+        return EXIT_OK;
     }
+    session_hold(session);
+    enum store_outcome outcome = store_open(arguments->db, arguments->max_db_bytes, store, &error);
+    session_keep(session, outcome == STORE_GOOD ? store_partial_path(*store) : NULL);
+    if (outcome != STORE_GOOD) {
+        *store = NULL;
+        fprintf(session->notes, "orrery: %s\n", error.text);
+    }
+    return outcome_code(outcome);
+}
+
+static int write_database(const struct arguments *arguments, struct session *session,
+                          const struct result *result, struct store *store)
+{
+    const char *path = arguments->db;
+    struct error error = {""};
+    char replaced[REPLACED_BYTES];
+    snprintf(replaced, sizeof replaced, "%s", store_replaced(store));
     store_step(store, result, detail_of(arguments));
     uint64_t rows = store_row_count(store);
-    outcome = store_finish(store, &error);
-    session_guard(session, NULL);
+    enum store_outcome outcome = store_finish(store, &error);
+    session_keep(session, NULL);
     if (outcome != STORE_GOOD) {
         fprintf(session->notes,
                 "orrery: %s\norrery: the database is incomplete and stays under its partial name\n",
                 error.text);
     } else {
+        if (replaced[0] != '\0') {
+            fprintf(session->notes, "replaced %s, which held %s\n", path, format_shown(replaced).s);
+        }
         fprintf(session->notes, "%s: %s rows; try: sqlite3 -box %s \"select * from %s\"\n", path,
                 format_count(rows).s, path, view_of(result));
     }
@@ -119,7 +137,8 @@ static void tell_limit(const struct session *session, const struct job_result *j
 }
 
 static int finish(const struct arguments *arguments, struct session *session,
-                  const struct result *result, const struct uncertainty *uncertainty)
+                  const struct result *result, const struct uncertainty *uncertainty,
+                  struct store **store)
 {
     if (arguments->json) {
         json_run(result, uncertainty, session->out);
@@ -128,8 +147,9 @@ static int finish(const struct arguments *arguments, struct session *session,
     }
     fflush(session->out);
     int code = EXIT_OK;
-    if (!arguments->no_db) {
-        code = write_database(arguments, session, result, arguments->db);
+    if (*store != NULL) {
+        code = write_database(arguments, session, result, *store);
+        *store = NULL;
     }
     if (code == EXIT_OK && result->job != NULL && job_end_is_limit(result->job->result.end)) {
         tell_limit(session, &result->job->result);
@@ -180,7 +200,7 @@ static int load_against(const struct arguments *arguments, struct session *sessi
 }
 
 static int finish_surely(const struct arguments *arguments, struct session *session,
-                         const struct result *result)
+                         const struct result *result, struct store **store)
 {
     struct uncertainty uncertainty;
     struct scenario *against;
@@ -201,7 +221,7 @@ static int finish_surely(const struct arguments *arguments, struct session *sess
         code = EXIT_REJECTED;
     }
     if (code == EXIT_OK) {
-        code = finish(arguments, session, result, &uncertainty);
+        code = finish(arguments, session, result, &uncertainty, store);
     }
     arena_destroy(arena);
     scenario_destroy(against);
@@ -221,7 +241,7 @@ static int play_weeks(const struct arguments *arguments, struct session *session
 }
 
 static int simulate(const struct arguments *arguments, struct session *session,
-                    const struct scenario *scenario)
+                    const struct scenario *scenario, struct store **store)
 {
     struct step_options step_options = {
         .unfold = arguments->unfold,
@@ -247,8 +267,9 @@ static int simulate(const struct arguments *arguments, struct session *session,
     }
     result.job = job;
     if (code == EXIT_OK) {
-        code = arguments->uncertain && result.timed ? finish_surely(arguments, session, &result)
-                                                    : finish(arguments, session, &result, NULL);
+        code = arguments->uncertain && result.timed
+                   ? finish_surely(arguments, session, &result, store)
+                   : finish(arguments, session, &result, NULL, store);
     }
     job_record_destroy(job);
     step_destroy(step);
@@ -285,7 +306,12 @@ static int run(const struct arguments *arguments, struct session *session)
         scenario_destroy(scenario);
         return EXIT_REJECTED;
     }
-    code = simulate(arguments, session, scenario);
+    struct store *store;
+    code = open_database(arguments, session, &store);
+    if (code == EXIT_OK) {
+        code = simulate(arguments, session, scenario, &store);
+    }
+    store_discard(store); /* when there was nothing to write */
     scenario_destroy(scenario);
     return code;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "analysis/command.h"
+#include "analysis/format.h"
 #include "analysis/output.h"
 #include "analysis/outputs.h"
 #include "analysis/progress.h"
@@ -15,7 +16,8 @@
 
 enum {
     SEEDS_DEFAULT = 100,
-    PATH_MAX_BYTES = 4096
+    PATH_MAX_BYTES = 4096,
+    REPLACED_BYTES = 256
 };
 
 static const struct option options[] = {
@@ -48,7 +50,9 @@ struct command_run {
     const struct arguments *arguments;
     struct session *session;
     struct study study;
-    struct store *store; /* NULL: --no-db */
+    struct store *store; /* NULL: --no-db, or `finished` */
+    bool recalled;       /* from a finished study */
+    bool finished;       /* which left nothing to play */
 };
 
 static int trouble(const struct command_run *run, const char *text, int code)
@@ -62,22 +66,74 @@ static int outcome_code(enum store_outcome outcome)
     return outcome == STORE_GOOD ? EXIT_OK : outcome == STORE_LIMITED ? EXIT_LIMIT : EXIT_TROUBLE;
 }
 
-/* The points of an unfinished study are read before its file is begun anew. */
-static int open_database(struct command_run *run)
+/* --resume of a study that has finished: its points are there. With more seeds it goes on from
+ * them, in a new file. */
+static int read_finished(struct command_run *run)
+{
+    const struct arguments *a = run->arguments;
+    struct study *study = &run->study;
+    struct error error = {""};
+    if (!study_store_resume(study, a->db, &error))
+        return trouble(run, error.text, EXIT_REJECTED);
+    run->recalled = true;
+    run->finished = study->as_stored;
+    study->stored = false;
+    for (size_t p = 0; p < study->point_count; p++)
+        study->points[p].stored = 0;
+    if (run->finished)
+        fprintf(run->session->notes, "%s is complete: no point is left to play\n", a->db);
+    return EXIT_OK;
+}
+
+static int resume(struct command_run *run)
+{
+    struct error error = {""};
+    FILE *notes = run->session->notes;
+    const char *partial = store_partial_path(run->store);
+    if (!store_resumed(run->store)) {
+        fprintf(notes, "%s: nothing to resume; the study begins at its first point\n", partial);
+        return EXIT_OK;
+    }
+    if (study_store_resume(&run->study, partial, &error))
+        return EXIT_OK;
+    store_discard(run->store);
+    run->store = NULL;
+    return trouble(run, error.text, EXIT_REJECTED);
+}
+
+static int begin_database(struct command_run *run)
 {
     const struct arguments *a = run->arguments;
     struct error error = {""};
-    char partial[PATH_MAX_BYTES + 16];
-    snprintf(partial, sizeof partial, "%s.partial", run->arguments->db);
-    if (a->resume && !study_store_resume(&run->study, partial, &error))
-        return trouble(run, error.text, EXIT_REJECTED);
+    session_hold(run->session);
     enum store_outcome outcome =
-        store_open(run->arguments->db, a->max_db_bytes, &run->store, &error);
+        store_share(a->db, a->max_db_bytes, a->resume, &run->store, &error);
+    session_keep(run->session, outcome == STORE_GOOD ? store_partial_path(run->store) : NULL);
     if (outcome != STORE_GOOD)
         return trouble(run, error.text, outcome_code(outcome));
-    study_store_begin(run->store, &run->study);
-    store_commit(run->store);
-    return EXIT_OK;
+    if (store_dropped(run->store) > 0)
+        fprintf(run->session->notes,
+                "%s held %lld points of an unfinished study: it begins anew (--resume goes on)\n",
+                store_partial_path(run->store), (long long)store_dropped(run->store));
+    int code = a->resume && !run->recalled ? resume(run) : EXIT_OK;
+    if (code == EXIT_OK) {
+        study_store_begin(run->store, &run->study);
+        store_commit(run->store);
+    }
+    return code;
+}
+
+static int open_database(struct command_run *run)
+{
+    const struct arguments *a = run->arguments;
+    char partial[PATH_MAX_BYTES + 16];
+    snprintf(partial, sizeof partial, "%s.partial", a->db);
+    if (a->resume && access(partial, F_OK) != 0 && access(a->db, F_OK) == 0) {
+        int code = read_finished(run);
+        if (code != EXIT_OK || run->finished)
+            return code;
+    }
+    return begin_database(run);
 }
 
 static void print_option(struct command_run *run, const char *name, const char *value)
@@ -206,10 +262,16 @@ static int close_database(struct command_run *run)
     struct error error = {""};
     if (run->store == NULL)
         return EXIT_OK;
+    char replaced[REPLACED_BYTES];
+    snprintf(replaced, sizeof replaced, "%s", store_replaced(run->store));
     enum store_outcome outcome = store_finish(run->store, &error);
     run->store = NULL;
+    session_keep(run->session, NULL);
     if (outcome != STORE_GOOD)
         return trouble(run, error.text, outcome_code(outcome));
+    if (replaced[0] != '\0')
+        fprintf(run->session->notes, "replaced %s, which held %s\n", run->arguments->db,
+                format_shown(replaced).s);
     fprintf(run->session->notes, "%s: try: sqlite3 -box %s \"select * from study_curve\"\n",
             run->arguments->db, run->arguments->db);
     return EXIT_OK;
@@ -290,7 +352,8 @@ const struct command command_study = {
     .details = "Every point meets the same failures (common random numbers), so differences are\n"
                "sharper than each mean. Points that break a rule are counted by it and left out.\n"
                "Ctrl-C finishes the present point, keeps what is done and prints the line that "
-               "goes on.\n\n"
+               "goes on;\na study that was killed goes on with --resume too. While it runs, its "
+               "points can be\nread: sqlite3 NAME.study.db.partial.\n\n"
                "exit code: 0 done, 3 scenario or --vary rejected, 4 no point fits in memory, 5\n"
                "--max-db was reached, 130 interrupted",
     .example = "orrery study scenarios/llama3-405b-54-days.yaml "

@@ -16,6 +16,7 @@ enum {
     SCHEMA_VERSION = 4,
     TEXT_MAX_BYTES = 1 << 24,
     OBJECT_MAX = 64,
+    BUSY_MS = 500, /* a commit takes milliseconds */
     STEPS_BETWEEN_CHECKS = 100000,
     CHECKS_MAX = 1000000 /* 1e11 steps: a million times more than a large export takes by row */
 };
@@ -32,14 +33,24 @@ struct query_row {
     sqlite3_stmt *statement;
 };
 
+static bool needs_recovery(int code)
+{
+    return (code & 0xff) == SQLITE_READONLY || (code & 0xff) == SQLITE_CANTOPEN;
+}
+
 static bool broken(struct query *query, const char *path, struct error *error)
 {
     int code = sqlite3_extended_errcode(query->database);
-    if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_CANTOPEN) {
+    if (needs_recovery(code)) {
         return error_set(error,
-                         "%s: its writer was stopped half way; 'sqlite3 %s .tables' rolls it back, "
-                         "then it opens as an incomplete database",
-                         path, path);
+                         "%s: its writer was stopped half way, and neither it nor its folder can "
+                         "be written to roll it back; copy it with %s-journal or %s-wal to where "
+                         "you may write",
+                         path, path, path);
+    }
+    if ((code & 0xff) == SQLITE_BUSY) {
+        return error_set(error, "%s is being written; it can be read when its writer has ended",
+                         path);
     }
     return error_set(error, "%s: %s", path, sqlite3_errmsg(query->database));
 }
@@ -100,6 +111,38 @@ static bool same_object(struct query *query, const char *name, const unsigned ch
     return same;
 }
 
+static bool open_with(struct query *query, const char *path, int flags)
+{
+    sqlite3_close(query->database);
+    query->database = NULL;
+    bool good =
+        sqlite3_open_v2(path, &query->database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                        NULL) == SQLITE_OK;
+    if (good) {
+        harden(query->database);
+        sqlite3_busy_timeout(query->database, BUSY_MS);
+    }
+    return good;
+}
+
+/* Read-only; where a writer was stopped in a commit, once for writing, so that SQLite rolls it
+ * back. False when the file cannot be opened; what else is wrong shows when it is read. */
+static bool open_recovered(struct query *query, const char *path)
+{
+    int64_t version;
+    if (!open_with(query, path, SQLITE_OPEN_READONLY)) {
+        return false;
+    }
+    if (read_number(query, "pragma user_version", &version) ||
+        !needs_recovery(sqlite3_extended_errcode(query->database))) {
+        return true;
+    }
+    if (open_with(query, path, SQLITE_OPEN_READWRITE)) {
+        read_number(query, "pragma user_version", &version);
+    }
+    return open_with(query, path, SQLITE_OPEN_READONLY);
+}
+
 static char *copy_text(const char *text)
 {
     size_t bytes = strlen(text) + 1;
@@ -141,12 +184,7 @@ bool query_open(const char *path, struct query **out, struct error *error)
         return error_set(error, "%s is not a regular file", path);
     }
     struct query *query = memory_take(sizeof *query);
-    int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    bool good = sqlite3_open_v2(path, &query->database, flags, NULL) == SQLITE_OK ||
-                broken(query, path, error);
-    if (good) {
-        harden(query->database);
-    }
+    bool good = open_recovered(query, path) || broken(query, path, error);
     good = good && check_identity(query, path, error) && check_schema(query, path, error);
     if (!good) {
         query_close(query);

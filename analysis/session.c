@@ -32,16 +32,9 @@ struct interrupt {
     pthread_t thread;
     sigset_t signals;
     char path[PATH_BYTES]; /* "": nothing to remove */
+    char kept[PATH_BYTES]; /* an unfinished database that stays; "": none */
     atomic_bool soft, asked, ending;
 };
-
-static void remove_guarded(struct interrupt *interrupt)
-{
-    char journal[PATH_BYTES + 16];
-    snprintf(journal, sizeof journal, "%s-journal", interrupt->path);
-    unlink(interrupt->path);
-    unlink(journal);
-}
 
 static void say(const char *text)
 {
@@ -70,11 +63,16 @@ static void *wait_for_signal(void *context)
     } while (number == END_SIGNAL || leave_word(interrupt));
     pthread_mutex_lock(&interrupt->lock);
     if (interrupt->path[0] != '\0') {
-        remove_guarded(interrupt);
-        say("\ninterrupted: the unfinished database was removed\n");
-    } else {
-        say("\ninterrupted\n");
+        unlink(interrupt->path);
     }
+    say("\ninterrupted");
+    if (interrupt->kept[0] != '\0') {
+        say(": ");
+        say(interrupt->kept);
+        say(" opens, and says that it is incomplete; the same command begins it anew, a study "
+            "goes on with --resume");
+    }
+    say("\n");
     _exit(SIGNAL_EXIT_BASE + number);
 }
 
@@ -171,15 +169,25 @@ void session_hold(struct session *session)
     session->held = true;
 }
 
-void session_guard(struct session *session, const char *path)
+static void name_under_lock(struct session *session, char *name, const char *path)
 {
     struct interrupt *interrupt = session->interrupt;
     if (!session->held) {
         pthread_mutex_lock(&interrupt->lock);
     }
     session->held = false;
-    snprintf(interrupt->path, sizeof interrupt->path, "%s", path != NULL ? path : "");
+    snprintf(name, PATH_BYTES, "%s", path != NULL ? path : "");
     pthread_mutex_unlock(&interrupt->lock);
+}
+
+void session_guard(struct session *session, const char *path)
+{
+    name_under_lock(session, session->interrupt->path, path);
+}
+
+void session_keep(struct session *session, const char *path)
+{
+    name_under_lock(session, session->interrupt->kept, path);
 }
 
 void session_soften(struct session *session)

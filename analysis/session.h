@@ -24,10 +24,12 @@ struct session {
 void session_begin(struct session *session);
 /* `code`, or EXIT 1 when stdout could not be written. */
 int session_end(struct session *session, int code);
-/* While a path is guarded, an interrupt removes it (and its journal). NULL: nothing. Between
+/* While a path is guarded, an interrupt removes it. NULL: nothing. Between
  * session_hold and the session_guard that follows it, interrupts wait: a file is made there. */
 void session_hold(struct session *session);
 void session_guard(struct session *session, const char *path);
+/* The same for a file that stays, unfinished and saying so: an interrupt only names it. */
+void session_keep(struct session *session, const char *path);
 /* From now on the first interrupt only leaves word, for a command that can stop in good order; the
  * second one ends the process as before. */
 void session_soften(struct session *session);

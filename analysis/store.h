@@ -88,6 +88,16 @@ const char *store_sqlite_version(void);
  * results database of Orrery. max_bytes: 0 for no limit. */
 enum store_outcome store_open(const char *path, double max_bytes, struct store **out,
                               struct error *error);
+/* The same for a writer that commits often: others can read the partial file meanwhile. With
+ * `resume` the rows of a writer that was stopped are kept and go on, if there are any; the file
+ * must then read as Orrery wrote it. */
+enum store_outcome store_share(const char *path, double max_bytes, bool resume, struct store **out,
+                               struct error *error);
+bool store_resumed(const struct store *store); /* there were such rows */
+/* Points of an unfinished study that were given up because `resume` was not asked for. */
+int64_t store_dropped(const struct store *store);
+/* What stands under the final name ("a run of 'x'"), and will be replaced; "": nothing. */
+const char *store_replaced(const struct store *store);
 const char *store_partial_path(const struct store *store);
 /* One row; `count` must be the number of columns of the table (a CHECK). Rows of slice_raw,
  * counter_raw and study_raw go in by the batch and may hold no text (a CHECK). Returns how many
@@ -102,6 +112,10 @@ uint64_t store_row_count(const struct store *store);
 void store_commit(struct store *store);
 /* Ends without finishing: commits, leaves the partial file under its name, and frees. */
 enum store_outcome store_leave(struct store *store, struct error *error);
+/* Ends and leaves nothing, unless it was resumed: then what was there stays. NULL is allowed. */
+void store_discard(struct store *store);
+/* Takes back the rows of a table where a column has this value. */
+void store_delete(struct store *store, enum store_table table, const char *column, int64_t value);
 /* Has a row failed? Long writers ask now and then and stop early. */
 bool store_good(const struct store *store);
 /* Marks complete, commits, syncs, renames and frees. When something failed, the partial file is

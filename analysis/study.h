@@ -110,6 +110,7 @@ struct study_point {
     const char *refusal; /* the rule that it breaks; NULL: it can be played */
     double usable_bytes; /* of a card */
     struct study_shortage shortage;
+    size_t stored; /* replications that the database holds; SIZE_MAX: rows that are no good */
     bool done, fits;
 };
 struct study {
@@ -121,6 +122,8 @@ struct study {
     uint64_t base_seed, fingerprint;
     const struct scenario_input *inputs; /* of all points */
     bool weeks;
+    bool stored;    /* the database knows the study already */
+    bool as_stored; /* and with the same seeds and confidence */
     enum study_metric objective;
     struct study_point *points;
     size_t point_count;

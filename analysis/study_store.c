@@ -49,15 +49,23 @@ static void write_refused(struct store *store, const struct study *study, size_t
     arena_rewind(study->arena, mark);
 }
 
+static void write_metas(struct store *store, const struct study *study)
+{
+    write_meta(store, "schema", "orrery.db/2");
+    write_meta(store, "version", ORRERY_VERSION);
+    write_meta(store, "scenario", study->name);
+    write_meta(store, "path", study->options->path);
+}
+
 void study_store_begin(struct store *store, const struct study *study)
 {
     const struct study_metric_info *objective = &study_metrics[study->objective];
     char fingerprint[FINGERPRINT_SIZE];
     print_fingerprint(study, fingerprint);
-    write_meta(store, "schema", "orrery.db/2");
-    write_meta(store, "version", ORRERY_VERSION);
-    write_meta(store, "scenario", study->name);
-    write_meta(store, "path", study->options->path);
+    if (study->stored) /* the seeds or the objective may be others now */
+        store_delete(store, STORE_study, "id", STUDY);
+    else
+        write_metas(store, study);
     struct store_value row[] = {
         store_integer(STUDY),
         store_text(study->name),
@@ -109,15 +117,29 @@ static void write_metric(struct store *store, const struct study *study, size_t 
     store_row(store, STORE_study_summary, row, COUNT(row));
 }
 
-void study_store_point(struct store *store, const struct study *study, size_t point)
+/* A point that was resumed for more seeds takes the place of what it was. */
+static void forget_point(struct store *store, size_t point)
 {
-    if (study->points[point].refusal != NULL) {
+    static const enum store_table tables[] = {STORE_study_point, STORE_study_value, STORE_study_raw,
+                                              STORE_study_summary};
+    for (unsigned i = 0; i < COUNT(tables); i++)
+        store_delete(store, tables[i], "point", (int64_t)point);
+}
+
+void study_store_point(struct store *store, struct study *study, size_t point)
+{
+    struct study_point *p = &study->points[point];
+    const struct study_marks *m = &p->marks;
+    bool lacks = p->shortage.tensor != NULL, refused = p->refusal != NULL;
+    if (p->stored == (refused ? 1 : p->replications))
+        return;
+    if (p->stored > 0)
+        forget_point(store, point);
+    p->stored = refused ? 1 : p->replications;
+    if (refused) {
         write_refused(store, study, point);
         return;
     }
-    const struct study_point *p = &study->points[point];
-    const struct study_marks *m = &p->marks;
-    bool lacks = p->shortage.tensor != NULL;
     struct arena_mark mark = arena_mark(study->arena);
     struct store_value row[] = {store_integer(STUDY),
                                 store_integer((int64_t)point),
@@ -152,6 +174,7 @@ struct reading {
     bool same;
 };
 
+/* Columns: fingerprint, seeds, confidence_ratio. */
 static bool check_study(void *context, const struct query_row *row, struct error *error)
 {
     struct reading *reading = context;
@@ -160,6 +183,9 @@ static bool check_study(void *context, const struct query_row *row, struct error
     const char *text = query_text(row, 0, &bytes);
     (void)error;
     print_fingerprint(reading->study, expected);
+    reading->study->stored = true;
+    reading->study->as_stored = (uint64_t)query_integer(row, 1) == reading->study->options->seeds &&
+                                query_real(row, 2) == reading->study->options->confidence_ratio;
     reading->same = bytes == strlen(expected) && memcmp(text, expected, bytes) == 0;
     return true;
 }
@@ -195,7 +221,7 @@ static bool take_point(void *context, const struct query_row *row, struct error 
     if (replications < 1 || (uint64_t)replications > study->options->seeds)
         return error_set(error, "the unfinished study has more seeds than are asked for");
     struct study_point *p = &study->points[number];
-    p->replications = (size_t)replications;
+    p->replications = p->stored = (size_t)replications;
     p->fits = query_integer(row, 2) != 0;
     p->marks =
         (struct study_marks){number_or_nan(row, 3), number_or_nan(row, 4), number_or_nan(row, 5),
@@ -211,6 +237,20 @@ static bool take_point(void *context, const struct query_row *row, struct error 
         for (unsigned m = 0; m < METRIC_COUNT; m++)
             p->values[r][m] = NAN;
     }
+    return true;
+}
+
+/* Columns: point, reason. */
+static bool take_refused(void *context, const struct query_row *row, struct error *error)
+{
+    struct study *study = ((struct reading *)context)->study;
+    int64_t number = query_integer(row, 0);
+    if (!in_study(study, number, error))
+        return false;
+    struct study_point *p = &study->points[number];
+    if (p->refusal == NULL) /* that was found when it was played */
+        p->refusal = text_of(study->arena, row, 1);
+    p->stored = 1;
     return true;
 }
 
@@ -251,14 +291,18 @@ static void mark_done(struct reading *reading)
         struct study_point *point = &reading->study->points[p];
         size_t whole = point->replications * metrics_of(reading->study);
         if (reading->cells[p] != whole)
-            *point = (struct study_point){.refusal = point->refusal};
+            *point = (struct study_point){.refusal = point->refusal,
+                                          .stored = point->stored > 0 ? SIZE_MAX : 0};
     }
 }
 
 static bool read_all(struct query *query, struct reading *reading, struct error *error)
 {
-    if (!query_run(query, "select fingerprint from study", NULL, 0, check_study, reading, error))
+    if (!query_run(query, "select fingerprint, seeds, confidence_ratio from study", NULL, 0,
+                   check_study, reading, error))
         return false;
+    if (!reading->study->stored) /* stopped before its first commit */
+        return true;
     if (!reading->same)
         return error_set(error, "it holds another study: the scenario, --set, --vary, the seed or "
                                 "the version of orrery differ");
@@ -267,6 +311,8 @@ static bool read_all(struct query *query, struct reading *reading, struct error 
                      "job_mtbf_s, stall_s, usable_hbm_bytes, short_bytes, tensor, tenant, stage "
                      "from study_point order by point",
                      NULL, 0, take_point, reading, error) &&
+           query_run(query, "select point, reason from study_refused", NULL, 0, take_refused,
+                     reading, error) &&
            query_run(query,
                      "select r.point, r.seed, n.text, r.value from study_raw r join string n on "
                      "n.id = r.metric",

@@ -11,10 +11,11 @@
 
 /* meta and the study itself. */
 void study_store_begin(struct store *store, const struct study *study);
-/* A point that was played, or its refusal. */
-void study_store_point(struct store *store, const struct study *study, size_t point);
-/* Fills the points that the database holds (they are then done). False with a sentence when the
- * file cannot be read or belongs to another study. */
+/* A point that was played, with all its rows and committed, or its refusal; nothing when the store
+ * holds it already. */
+void study_store_point(struct store *store, struct study *study, size_t point);
+/* Fills the points that the database holds: they are then done and stored. False with a sentence
+ * when the file cannot be read or belongs to another study. */
 bool study_store_resume(struct study *study, const char *path, struct error *error);
 
 #endif

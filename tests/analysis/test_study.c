@@ -312,7 +312,7 @@ static const char *temporary(const char *name)
 }
 
 /* Writes the first ten points, and stops. */
-static const char *write_unfinished(const struct study *study)
+static const char *write_unfinished(struct study *study)
 {
     const char *path = temporary("unfinished.db");
     struct store *store;

@@ -288,7 +288,8 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
     expect 2 "$ORRERY" study weeks.yaml --svg u.svg
     said "--vary"
     expect 2 "$ORRERY" study weeks.yaml --resume --no-db
-    expect 3 "$ORRERY" study weeks.yaml --resume
+    expect 0 "$ORRERY" study weeks.yaml --seeds 2 --resume
+    said "nothing to resume"
     expect 1 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min,2min --seeds 2 --no-db --svg nowhere/u.svg
     said "nowhere/u.svg"
 }

@@ -8,6 +8,7 @@
 #include "analysis/format.h"
 #include "scenarios/names.h"
 #include "scenarios/quantity.h"
+#include "sim/check.h"
 
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
 const char *const export_format_names[] = {"chrome", "csv", "svg", "failures", NULL};
@@ -267,7 +268,11 @@ static int take_option(struct reader *r, int count, char **argv, int at)
 
 static void take_positional(struct reader *r, const char *value)
 {
-    unsigned allowed = r->rules->positional == NULL ? 0 : 1;
+    unsigned allowed = 0;
+    for (const char *word = r->rules->positional; word != NULL; word = strchr(word + 1, ' ')) {
+        allowed++;
+    }
+    CHECK(allowed <= ARGUMENT_POSITIONAL_MAX);
     if (r->out->positional_count >= allowed) {
         fprintf(r->problems, "orrery %s: unexpected argument '%s'\n", r->rules->command,
                 format_shown(value).s);

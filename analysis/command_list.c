@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analysis/command.h"
+#include "analysis/figures.h"
 #include "analysis/format.h"
 #include "analysis/json.h"
 #include "models/checkpoint/checkpoint_kind.h"
@@ -28,7 +29,7 @@ struct listing {
 static void add(struct listing *l, const char *family, const char *name, const char *doc)
 {
     CHECK(l->count < ENTRY_MAX);
-    l->entries[l->count++] = (struct json_list_entry){family, name, doc};
+    l->entries[l->count++] = (struct json_list_entry){.family = family, .name = name, .doc = doc};
 }
 
 static void add_kinds(struct listing *l, const char *family)
@@ -143,15 +144,55 @@ static int gather(const struct arguments *arguments, struct session *session, st
     return found ? EXIT_OK : unknown_family(wanted, session->notes);
 }
 
+/* Keeps the entry that was asked for by name; with its figures when the catalogue has it. */
+static int narrow(const struct arguments *arguments, struct session *session, struct arena *arena,
+                  struct listing *l)
+{
+    const char *family = arguments->positional[0], *wanted = arguments->positional[1];
+    const char **names = ARENA_ARRAY(arena, const char *, l->count);
+    unsigned found = l->count;
+    for (unsigned i = 0; i < l->count; i++) {
+        names[i] = l->entries[i].name;
+        found = strcmp(names[i], wanted) == 0 ? i : found;
+    }
+    if (found == l->count) {
+        fprintf(session->notes, "orrery list: %s has no '%s'%s\n", family, format_shown(wanted).s,
+                names_advice(arena, wanted, (struct name_list){names, l->count}));
+        return EXIT_USAGE;
+    }
+    l->entries[0] = l->entries[found];
+    l->count = 1;
+    struct catalogue_entry entry = {0};
+    struct error error;
+    if (scenario_describe(family, wanted, arguments->catalogue, arena, &entry, &error)) {
+        l->entries[0].figures = entry.figures;
+        l->entries[0].figure_count = entry.figure_count;
+    }
+    return EXIT_OK;
+}
+
+static void print_listing(const struct listing *l, bool one, const struct session *session)
+{
+    if (one && l->entries[0].figures != NULL) {
+        figures_print(&l->entries[0], session);
+    } else {
+        print(l, session);
+    }
+}
+
 static int run(const struct arguments *arguments, struct session *session)
 {
     struct arena *arena = arena_create();
     struct listing *l = ARENA_NEW(arena, struct listing);
+    bool one = arguments->positional_count > 1;
     int code = gather(arguments, session, arena, l);
+    if (code == EXIT_OK && one) {
+        code = narrow(arguments, session, arena, l);
+    }
     if (code == EXIT_OK && arguments->json) {
         json_list(l->entries, l->count, session->out);
     } else if (code == EXIT_OK) {
-        print(l, session);
+        print_listing(l, one, session);
     }
     arena_destroy(arena);
     return code;
@@ -160,12 +201,13 @@ static int run(const struct arguments *arguments, struct session *session)
 const struct command command_list = {
     .name = "list",
     .doc =
-        "lists the hardware, models and software of the catalogue and every kind of every family",
-    .positional = "[FAMILY]",
+        "lists the hardware, models and software of the catalogue and every kind of every family; "
+        "with a NAME of the catalogue, its figures with unit, error and source",
+    .positional = "[FAMILY [NAME]]",
     .options = options,
     .details = "families: topology schedule sharding collective precision optimizer\n"
                "          failure checkpoint recovery\n"
                "          gpus nodes fabrics models software fleets storage",
-    .example = "orrery list gpus",
+    .example = "orrery list gpus h100-80gb-sxm",
     .run = run,
 };

@@ -187,6 +187,24 @@ void json_memory(const struct result *result, const struct rule_of_thumb *rule,
     json_print(o, out);
 }
 
+static json_t *figures_of(const struct json_list_entry *entry)
+{
+    json_t *rows = json_array();
+    for (unsigned i = 0; i < entry->figure_count; i++) {
+        const struct stated_figure *f = &entry->figures[i];
+        json_t *row = json_object();
+        json_set(row, "name", json_text(f->name));
+        json_set(row, "text", json_text(f->text));
+        json_set(row, "value", json_number_if(f->number, f->value));
+        json_set(row, "unit", json_text(f->unit));
+        json_set(row, "error_ratio", json_number(f->error_ratio));
+        json_set(row, "origin", json_text(f->origin));
+        json_set(row, "source", json_text(f->source));
+        json_append(rows, row);
+    }
+    return rows;
+}
+
 void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE *out)
 {
     json_t *o = json_document("orrery.list/1", NULL);
@@ -196,6 +214,9 @@ void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE
         json_set(row, "family", json_text(entries[i].family));
         json_set(row, "name", json_text(entries[i].name));
         json_set(row, "doc", json_text(entries[i].doc));
+        if (entries[i].figures != NULL) {
+            json_set(row, "figures", figures_of(&entries[i]));
+        }
         json_append(rows, row);
     }
     json_set(o, "rows", rows);

@@ -18,6 +18,8 @@ void json_memory(const struct result *result, const struct rule_of_thumb *rule,
                  uint64_t minimum_gpus, FILE *out);
 struct json_list_entry {
     const char *family, *name, *doc;
+    const struct stated_figure *figures; /* of the one entry that was asked for; NULL: not asked */
+    unsigned figure_count;
 };
 void json_list(const struct json_list_entry *entries, unsigned count, FILE *out);
 /* `doctor`: one thing that was looked at. */

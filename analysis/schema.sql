@@ -5,6 +5,7 @@
 --     select * from memory_peak;    the memory of each stage against the card
 --     select * from bubble;         how long each stage waited for the pipeline
 --     select * from link_util;      how busy the wires were
+--     select * from constant;       every figure that this stands on, with source and error
 --     select * from study_curve;    of a study: the objective at each point
 --     select * from doc;            what every table, view and column means
 --
@@ -352,6 +353,20 @@ create table message (
     key text not null,
     text text not null
 ) strict;
+
+-- Every figure of model, GPU, node, fabric, software, storage and fleet that the numbers above stand
+-- on: the catalogue's, the scenario's own, and defaults.
+create table constant (
+    run integer not null,
+    name text not null,
+    value real,              -- null: a word
+    text text not null,
+    unit text not null,
+    error_ratio real not null,
+    origin text not null,    -- 'published', ..., 'assumed'; 'scenario', 'default'
+    source text not null,
+    primary key (run, name)
+) strict, without rowid;
 
 create view slice as
 select s.id as id, r.rank as rank, c.stage as stage, t.name as stream, s.ts as ts, s.dur as dur,

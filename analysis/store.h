@@ -64,6 +64,7 @@ static inline struct store_value store_text(const char *value)
     X(checkpoint)                                                                                  \
     X(badput)                                                                                      \
     X(message)                                                                                     \
+    X(constant)                                                                                    \
     X(study)                                                                                       \
     X(study_point)                                                                                 \
     X(study_value)                                                                                 \

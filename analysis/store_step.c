@@ -231,6 +231,22 @@ static void write_messages(struct store *store, const struct result *result)
     }
 }
 
+static void write_constants(struct store *store, const struct scenario *s)
+{
+    for (unsigned i = 0; i < s->figure_count; i++) {
+        const struct stated_figure *f = &s->figures[i];
+        struct store_value row[] = {store_integer(STORE_RUN),
+                                    store_text(f->name),
+                                    f->number ? store_real(f->value) : store_null(),
+                                    store_text(f->text),
+                                    store_text(f->unit),
+                                    store_real(f->error_ratio),
+                                    store_text(f->origin),
+                                    store_text(f->source)};
+        store_row(store, STORE_constant, row, COUNT(row));
+    }
+}
+
 void store_step(struct store *store, const struct result *result, enum detail detail)
 {
     write_metas(store, result, detail);
@@ -251,4 +267,5 @@ void store_step(struct store *store, const struct result *result, enum detail de
         store_job(store, result->job, STORE_RUN);
     }
     write_messages(store, result);
+    write_constants(store, result->scenario);
 }

@@ -33,8 +33,9 @@ static void build_gpu(struct builder *b, const struct value *cluster)
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), gpu);
     section_finish(b, SECTION_GPU, merged, (struct params){NULL, 0}, schema->path);
     gpu->name = entry_name(keys.name);
-    struct constant_section of = {SECTION_GPU, gpu->name, base, mapping};
+    struct constant_section of = {SECTION_GPU, gpu->name, base, mapping, NULL};
     build_constants(b, &of, schema_table(schema), gpu);
+    build_figures(b, &of, schema_table(schema), merged);
     if (base && value_find(mapping, "hbm") && value_find(mapping, "usable_hbm") == NULL)
         problems_warning(b->problems, section_mark(mapping, "hbm"),
                          "cluster.gpu.hbm: usable_hbm, which decides what fits, stays that of %s; "
@@ -78,8 +79,10 @@ static void build_wired(struct builder *b, const struct value *mapping, const st
     section_finish(b, w->section, merged, options, schema->path);
     *w->name = entry_name(keys.name);
     *w->kind = kind;
-    struct constant_section of = {w->section, *w->name, base, mapping};
+    struct constant_section of = {w->section, *w->name, base, mapping, NULL};
     build_constants(b, &of, schema_table(schema), w->object);
+    build_figures(b, &of, schema_table(schema), merged);
+    build_figures(b, &of, options, merged);
     const struct value *usual = value_find(base, "kind");
     if (usual && usual->text && strcmp(usual->text, kind->name) == 0)
         build_constant_options(b, &of, options, w->options);

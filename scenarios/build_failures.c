@@ -2,6 +2,7 @@
 
 #include "scenarios/build_duration.h"
 #include "scenarios/build_job.h"
+#include "scenarios/build_parts.h"
 
 enum {
     CAUSE_MAX = 4096 /* more than any log tells apart */
@@ -169,6 +170,8 @@ static void build_preset(struct builder *b, const struct value *item, const char
                        source_quote(b->arena, name));
         return;
     }
+    if (causes)
+        build_fleet_figures(b, name, entry);
     unsigned index = 0;
     for (const struct value *v = causes ? causes->first : NULL; v; v = v->next, index++) {
         const char *inner = arena_format(b->arena, "%s.causes[%u]", name, index);

@@ -56,6 +56,9 @@ void build_model(struct builder *b)
     sound = reader_fill(&b->reader, merged, schema->path, schema_table(schema), model);
     section_finish(b, SECTION_MODEL, merged, (struct params){NULL, 0}, schema->path);
     model->name = model_name(b, &keys);
+    struct constant_section of = {SECTION_MODEL, model->name, base, mapping,
+                                  *keys.hf ? source_clean(b->arena, keys.hf) : NULL};
+    build_figures(b, &of, schema_table(schema), merged);
     if (!sound)
         return;
     bool reshaped = section_overlay(b, SECTION_MODEL, NULL, mapping)->count > 0;

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "scenarios/build_job.h"
+#include "scenarios/build_parts.h"
 
 /* Fills a tier from its entry in the catalogue (NULL: a new one) under the keys of `own`. */
 static bool fill(struct builder *b, const struct value *own, const struct value *entry,
@@ -11,6 +12,8 @@ static bool fill(struct builder *b, const struct value *own, const struct value 
     bool good = reader_fill(&b->reader, merged, path, schema_table(schema), tier);
     section_finish(b, SECTION_STORAGE, merged, (struct params){NULL, 0}, path);
     tier->name = name;
+    struct constant_section of = {SECTION_STORAGE, name, entry, own, NULL};
+    build_figures(b, &of, schema_table(schema), merged);
     return good;
 }
 

@@ -62,8 +62,9 @@ static void build_software(struct builder *b)
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), software);
     section_finish(b, SECTION_SOFTWARE, merged, (struct params){NULL, 0}, schema->path);
     software->name = keys.profile;
-    struct constant_section of = {SECTION_SOFTWARE, software->name, base, mapping};
+    struct constant_section of = {SECTION_SOFTWARE, software->name, base, mapping, NULL};
     build_constants(b, &of, schema_table(schema), software);
+    build_figures(b, &of, schema_table(schema), merged);
 }
 
 void build_training(struct builder *b)

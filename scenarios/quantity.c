@@ -89,6 +89,14 @@ const char *quantity_units(enum param_type type)
     return dimensions[type].units;
 }
 
+const char *quantity_si_unit(enum param_type type)
+{
+    const struct unit *unit = dimensions[type].unit;
+    while (unit->name && unit->factor != 1.0)
+        unit++;
+    return unit->name ? unit->name : type == PARAM_FLOP_RATE ? "FLOP/s" : "";
+}
+
 const char *quantity_type_name(enum param_type type)
 {
     return dimensions[type].name;

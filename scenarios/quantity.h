@@ -28,6 +28,8 @@ bool quantity_read(enum param_type type, const char *text, const char *shown, st
 void quantity_write(enum param_type type, double number, char *text, unsigned size);
 /* "s, ms, us, ns, min, h, d, y"; "" for types without units. */
 const char *quantity_units(enum param_type type);
+/* What a number of this type is in inside: "s", "B/s"; "" for what has no unit. */
+const char *quantity_si_unit(enum param_type type);
 /* "time", "bandwidth", ... for the reference. */
 const char *quantity_type_name(enum param_type type);
 

@@ -15,7 +15,7 @@
 #include "models/configuration.h"
 #include "models/job_spec.h"
 #include "models/storage.h"
-#include "scenarios/constant.h"
+#include "scenarios/figure.h"
 #include "sim/error.h"
 
 /* Another file that the scenario names, and that is read. */
@@ -47,6 +47,9 @@ struct scenario {
     unsigned default_count;
     const struct constant *constants; /* of the catalogue, that are not exact */
     unsigned constant_count;
+    const struct stated_figure
+        *figures; /* all that the step or the weeks stand on, whoever gave them */
+    unsigned figure_count;
     bool has_run;        /* a `run:` section: weeks, not one step */
     struct job_spec job; /* with `run:`; scenario_job makes it complete */
     double work_s;       /* of undisturbed steps, in place of job.steps; 0: not said */
@@ -92,7 +95,12 @@ void scenario_print_reference(FILE *out); /* Markdown */
 /* Catalogue families: gpus nodes fabrics models software fleets storage. For `orrery list`. */
 struct catalogue_entry {
     const char *name, *doc;
+    const struct stated_figure *figures; /* only by scenario_describe */
+    unsigned figure_count;
 };
+/* One entry with what it gives. False with a sentence when there is none of that name. */
+bool scenario_describe(const char *family, const char *name, const char *catalogue,
+                       struct arena *arena, struct catalogue_entry *out, struct error *error);
 unsigned scenario_list(const char *family, const char *catalogue, struct arena *arena,
                        const struct catalogue_entry **out, struct error *error);
 

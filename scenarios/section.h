@@ -17,9 +17,10 @@ struct builder {
     const struct value *root;
     const char *path; /* of the scenario's file */
     struct scenario *scenario;
-    struct constant *constants; /* the scenario's own */
-    bool cluster_sound;         /* the cluster was read without a problem */
-    bool layout_sound;          /* and the layout fits on it */
+    struct constant *constants;    /* the scenario's own */
+    struct stated_figure *figures; /* and these */
+    bool cluster_sound;            /* the cluster was read without a problem */
+    bool layout_sound;             /* and the layout fits on it */
     /* of the scenario's own list, while the job is built */
     struct storage_tier *tiers;
     unsigned tier_count;

@@ -128,3 +128,38 @@ load helper
     expect 0 "$ORRERY" doctor --json
     [ "$(sqlite3 :memory: "select json_extract(readfile('out'), '\$.schema')")" = orrery.doctor/1 ]
 }
+
+@test "an entry of the catalogue shows its figures, with error and source" {
+    expect 0 "$ORRERY" list gpus h100-80gb-sxm
+    grep -qE '^  hbm_bandwidth +3350GB/s +exact +\[1\]$' out
+    grep -qE '^  hbm_efficiency +89% +5.0 % +\[[0-9]+\]$' out
+    shows "[1] specification: NVIDIA H100 data sheet"
+    expect 0 "$ORRERY" list gpus h100-80gb-sxm --json
+    [ "$(sqlite3 :memory: "select json_extract(value, '\$.value') || ' ' ||
+        json_extract(value, '\$.unit') || ' ' || json_extract(value, '\$.error_ratio') from
+        json_each(readfile('out'), '\$.rows[0].figures') where
+        json_extract(value, '\$.name') = 'hbm_efficiency'")" = "0.89  0.05" ]
+    expect 0 "$ORRERY" list schedule 1f1b
+    [ "$(wc -l <out)" -eq 2 ]
+    expect 2 "$ORRERY" list gpus H200
+    said "gpus has no 'H200'; did you mean 'h200-141gb-sxm'?"
+    expect 2 "$ORRERY" list gpus h100-80gb-sxm more
+    "$ORRERY" list --json >all
+    for family in gpus nodes fabrics models software fleets storage; do
+        name=$(sqlite3 :memory: "select json_extract(value, '\$.name') from
+            json_each(readfile('all'), '\$.rows') where
+            json_extract(value, '\$.family') = '$family' limit 1")
+        expect 0 "$ORRERY" list "$family" "$name"
+        shows "[1] "
+    done
+}
+
+@test "every figure that a run stands on is in its database, with its source" {
+    expect 0 "$ORRERY" run "$hello" --db x.db
+    [ "$(sql x.db "select value, unit, error_ratio, origin from constant where name =
+        'gpu.h100-80gb-sxm.hbm_efficiency'")" = "0.89||0.05|measured" ]
+    [ "$(sql x.db "select count(*) from constant where source = '' or origin = ''")" -eq 0 ]
+    [ "$(sql x.db "select group_concat(f, ' ') from (select distinct substr(name, 1,
+        instr(name, '.') - 1) as f from constant order by 1)")" = "fabric gpu model node software" ]
+    [ "$(sql x.db "select value from constant where name like 'node.%.nvlink_bandwidth'")" = 450000000000.0 ]
+}

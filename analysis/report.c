@@ -28,7 +28,7 @@ static const char *part_meaning(enum breakdown_part part)
         [PART_EXPOSED_DP] = "gradients and parameters among replicas",
         [PART_OPTIMIZER] = "updating the weights",
         [PART_HOST] = "the CPU had not launched the next kernel",
-        [PART_STRAGGLER] = "a peer with the same work is slower",
+        [PART_STRAGGLER] = "a peer's card is slower at the same work",
     };
     return meanings[part];
 }

@@ -417,7 +417,7 @@ parts (run, place, part, seconds, meaning) as (
     union all select run, 10, 'host', host / ranks,
         'the CPU had not launched the next kernel yet' from mean
     union all select run, 11, 'straggler', straggler / ranks,
-        'waiting for a peer that does the same work more slowly' from mean)
+        'waiting for a peer whose card is slower at the same work' from mean)
 select p.part as part, p.seconds as seconds, 100.0 * p.seconds / u.step_s as percent,
        p.meaning as meaning, p.run as run
 from parts p join run u on u.id = p.run

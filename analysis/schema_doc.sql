@@ -159,7 +159,7 @@ insert into doc (object, "column", unit, text) values
     ('rank_class', 'exposed_dp_s', 's', 'waiting for data-parallel communication'),
     ('rank_class', 'optimizer_s', 's', 'updating the weights'),
     ('rank_class', 'host_s', 's', 'waiting for the CPU to launch'),
-    ('rank_class', 'straggler_s', 's', 'waiting for slower peers'),
+    ('rank_class', 'straggler_s', 's', 'waiting for peers whose cards are slower at the same work'),
     ('rank_class', 'peak_allocated_bytes', 'B', 'largest sum of live blocks'),
     ('rank_class', 'peak_reserved_bytes', 'B',
         'largest memory taken from the card; tenants are those of this moment'),

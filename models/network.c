@@ -34,6 +34,7 @@ struct meeting {     /* of one group class */
     double latest_s; /* arrival so far */
     double begin_s;
     uint32_t arrived, party_first, party_count;
+    uint32_t last; /* row of the party whose arrival is latest_s */
     uint32_t plan;
     uint32_t slot;     /* of the calendar, taken when first needed */
     uint32_t activity; /* of share, while MOVING with links */
@@ -189,6 +190,7 @@ static void tell_active(struct network *network, const struct meeting *meeting, 
 static void tell_done(struct network *network, struct meeting *meeting, double begin_s,
                       double finish_s)
 {
+    const struct meeting_times times = {begin_s, finish_s, meeting->last};
     const struct attendee *attendees = network->attendees;
     const uint32_t first = meeting->party_first, end = first + meeting->party_count;
     meeting->state = GATHERING;
@@ -196,8 +198,7 @@ static void tell_done(struct network *network, struct meeting *meeting, double b
     network->tallies[meeting->plan].finished++;
     network->activity_count++;
     for (uint32_t row = first; row < end; row++) {
-        network->done(network->worker, attendees[row].rank_class, attendees[row].op, begin_s,
-                      finish_s);
+        network->done(network->worker, attendees[row].rank_class, attendees[row].op, &times);
     }
 }
 
@@ -240,6 +241,20 @@ static void gathered(struct network *network, uint32_t group)
     calendar_set(sim_calendar(network->sim), meeting->slot, meeting->latest_s, EVENT_COMM_START);
 }
 
+/* A party has come: is it the last so far? */
+static void arrive(const struct network *network, struct meeting *meeting, uint32_t row,
+                   double arrival_s)
+{
+    const struct party *parties = network->symmetry->parties;
+    if (meeting->arrived++ == 0 || arrival_s > meeting->latest_s ||
+        (arrival_s == meeting->latest_s &&
+         symmetry_named_before(network->symmetry, parties[row].rank_class,
+                               parties[meeting->last].rank_class))) {
+        meeting->latest_s = arrival_s;
+        meeting->last = row;
+    }
+}
+
 void network_post(struct network *network, uint32_t rank_class, enum stream stream,
                   uint32_t transfer, uint32_t op, double arrival_s)
 {
@@ -252,12 +267,11 @@ void network_post(struct network *network, uint32_t rank_class, enum stream stre
     CHECK(arrival_s >= sim_now_s(network->sim)); /* invariant 3 */
     if (meeting->arrived == 0) {
         meeting->plan = plan;
-        meeting->latest_s = arrival_s;
     }
     CHECK(meeting->plan == plan); /* invariant 2 */
-    meeting->latest_s = arrival_s > meeting->latest_s ? arrival_s : meeting->latest_s;
+    arrive(network, meeting, seat->row, arrival_s);
     network->attendees[seat->row].op = op;
-    if (++meeting->arrived == meeting->party_count) {
+    if (meeting->arrived == meeting->party_count) {
         gathered(network, seat->group);
     }
 }

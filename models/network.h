@@ -14,10 +14,14 @@
 #include "sim/sim.h"
 
 struct network;
-/* The op `op` of this rank class took part from begin_s (all had arrived) to finish_s, which may
- * lie ahead of the clock. Called once for each party of an activity. */
-typedef void network_done_fn(void *worker, uint32_t rank_class, uint32_t op, double begin_s,
-                             double finish_s);
+struct meeting_times {
+    double begin_s, finish_s; /* all had arrived; may lie ahead of the clock */
+    uint32_t last;            /* row of parties that arrived last: whom the others waited for */
+};
+/* The op `op` of this rank class took part. Called once for each party of an activity. Of parties
+ * that arrive at once the slowest card is the last, then the lowest representative. */
+typedef void network_done_fn(void *worker, uint32_t rank_class, uint32_t op,
+                             const struct meeting_times *times);
 /* A watched activity went on the wire or left it at the clock's now: it interferes with compute. */
 typedef void network_active_fn(void *worker, uint32_t rank_class, enum stream stream, bool active);
 

@@ -123,7 +123,7 @@ static void read_class(void *context, size_t index)
     const struct class_reader *reader = context;
     const struct step *s = reader->step;
     reader->track[index] = track_digest(s, (uint32_t)index);
-    worker_breakdown(s->worker, (uint32_t)index, s->step_s, s->class_breakdown_s[index]);
+    worker_breakdown(s->worker, (uint32_t)index, s->class_breakdown_s[index]);
 }
 
 /* Digest of all ranks and breakdown of the mean one. */

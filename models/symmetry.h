@@ -72,6 +72,14 @@ struct symmetry {
     uint32_t rank_class_count, group_class_count, party_count, link_class_count, plan_count,
         use_count, rank_count;
 };
+/* Of two rank classes that are late at one instant, is `a` the one to name? The slower card, then
+ * the lower rank: whatever the order in which they were played. */
+static inline bool symmetry_named_before(const struct symmetry *y, uint32_t a, uint32_t b)
+{
+    const struct rank_class *x = &y->ranks[a], *z = &y->ranks[b];
+    return x->speed_ratio != z->speed_ratio ? x->speed_ratio < z->speed_ratio
+                                            : x->representative < z->representative;
+}
 void symmetry_build(struct arena *arena, const struct configuration *c,
                     const struct topology *topology, const struct layout *layout,
                     const struct lowered *lowered, bool unfold, struct symmetry *out);

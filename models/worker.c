@@ -42,6 +42,7 @@ static inline void finish_op(struct worker *worker, struct rank_state *rank,
     rank->waiting[stream] = 0;
     if (op->next == OP_END) {
         worker->open_streams--;
+        worker_name_finisher(worker, rank, finish_s);
     }
 }
 
@@ -65,9 +66,7 @@ static double jittered(struct worker *worker, uint32_t rank_class, const struct 
     return op->gpu_s * random_lognormal_mean1(stream, worker->options.jitter_sigma);
 }
 
-/* What an op that joins pays for: the time that the compute before it and the transfers it waits
- * for spent beside each other. All have finished. */
-static double joined_s(const struct rank_state *rank, const struct played_op *op)
+double worker_joined_s(const struct rank_state *rank, const struct played_op *op)
 {
     if (!op->joins) {
         return 0.0;
@@ -121,7 +120,7 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
             return;
         }
         const double work_s =
-            jittered(worker, rank_class, op) * rank->slowness + joined_s(rank, op);
+            jittered(worker, rank_class, op) * rank->slowness + worker_joined_s(rank, op);
         if (op->play == PLAY_SENSITIVE && !undisturbed(worker, rank_class, index)) {
             worker->sensitive[rank_class].remaining_s = work_s;
             calendar_set(sim_calendar(worker->sim), worker->sensitive[rank_class].slot, post_s,
@@ -164,14 +163,15 @@ static void finish_head(struct worker *worker, uint32_t rank_class, uint32_t ind
     drain(worker);
 }
 
-static void worker_done(void *context, uint32_t rank_class, uint32_t op, double begin_s,
-                        double finish_s)
+static void worker_done(void *context, uint32_t rank_class, uint32_t op,
+                        const struct meeting_times *times)
 {
     struct worker *worker = context;
     const struct rank_state *rank = &worker->ranks[rank_class];
-    DCHECK(finish_s >= begin_s);
-    rank->begin_s[rank->program->ops[op].begin] = begin_s;
-    finish_head(worker, rank_class, op, finish_s);
+    DCHECK(times->finish_s >= times->begin_s);
+    rank->begin_s[rank->program->ops[op].begin] = times->begin_s;
+    worker_name_latecomer(worker, rank_class, op, times->last);
+    finish_head(worker, rank_class, op, times->finish_s);
 }
 
 /* Speed from now on; moves the finish. */
@@ -253,8 +253,9 @@ static void create_rank(struct worker *worker, uint32_t rank_class)
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         rank->head[s] = program->first[s];
         rank->dirty = (uint16_t)(rank->dirty | (program->first[s] != OP_END ? 1u << s : 0u));
-        worker->open_streams += program->first[s] != OP_END;
+        rank->open_streams = (uint8_t)(rank->open_streams + (program->first[s] != OP_END));
     }
+    worker->open_streams += rank->open_streams;
     worker->op_count += program->op_count;
     watch(worker, rank_class);
 }
@@ -354,6 +355,7 @@ struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
     }
     create_ranks(worker, arena);
     find_spans(worker, arena);
+    worker_create_names(worker, arena);
     create_jitter(worker, arena);
     sim_handle(sim, EVENT_COMPUTE, handle_compute, worker);
     sim_settle(sim, EVENT_SETTLE_WORKER, settle, worker);
@@ -394,12 +396,7 @@ struct op_times worker_times(const struct worker *worker, uint32_t rank_class, u
 double worker_finish_s(const struct worker *worker, uint32_t rank_class)
 {
     CHECK(rank_class < worker->symmetry->rank_class_count && worker->open_streams == 0);
-    const struct rank_state *rank = &worker->ranks[rank_class];
-    double finish_s = 0.0;
-    for (unsigned s = 0; s < STREAM_COUNT; s++) {
-        finish_s = later(finish_s, rank->finish_s[rank->program->last[s]]);
-    }
-    return finish_s;
+    return worker_rank_finish_s(&worker->ranks[rank_class]);
 }
 
 uint64_t worker_op_count(const struct worker *worker)

@@ -30,9 +30,8 @@ struct network *worker_network(struct worker *worker); /* the one it made; owned
  * all that is kept: 8 bytes an op, 16 for communication. */
 struct op_times worker_times(const struct worker *worker, uint32_t rank_class, uint32_t op);
 double worker_finish_s(const struct worker *worker, uint32_t rank_class);
-/* Divides [0, step_s] of a rank class into parts that sum to step_s. */
-void worker_breakdown(const struct worker *worker, uint32_t rank_class, double step_s,
-                      double parts[PART_COUNT]);
+/* Divides the step of a rank class, until the last rank has finished, into parts that sum to it. */
+void worker_breakdown(const struct worker *worker, uint32_t rank_class, double parts[PART_COUNT]);
 uint64_t worker_op_count(const struct worker *worker); /* ops played, all classes */
 
 #endif

@@ -60,6 +60,31 @@ static void find_after_compute(struct arena *arena, struct played_program *progr
     program->after_compute = after;
 }
 
+static bool in_pass(const struct op *op)
+{
+    return op->stream == STREAM_COMPUTE &&
+           (op->phase == PHASE_FORWARD || op->phase == PHASE_BACKWARD ||
+            op->phase == PHASE_RECOMPUTE);
+}
+
+/* The transfers of each stream in their order. */
+static void list_meetings(struct arena *arena, struct played_program *program)
+{
+    uint32_t count = 0;
+    program->meetings = ARENA_ARRAY(arena, uint32_t, program->communication_count);
+    program->nth_of_row = ARENA_ARRAY(arena, uint32_t, program->communication_count);
+    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+        program->meeting_first[s] = count;
+        for (uint32_t i = program->first[s]; i != OP_END; i = program->ops[i].next) {
+            if (program->ops[i].play == PLAY_COMMUNICATION) {
+                program->nth_of_row[program->ops[i].begin] = count - program->meeting_first[s];
+                program->meetings[count++] = i;
+            }
+        }
+    }
+    program->meeting_first[STREAM_COUNT] = count;
+}
+
 void worker_prepare(struct arena *arena, const struct program *program, struct played_program *out)
 {
     uint32_t last_sync = 0;
@@ -80,12 +105,14 @@ void worker_prepare(struct arena *arena, const struct program *program, struct p
         op->previous = *last;
         *last = i + 1;
         op->begin = op->play == PLAY_COMMUNICATION ? out->communication_count++ : 0;
+        out->last_pass = in_pass(&program->ops[i]) ? i + 1 : out->last_pass;
         sensitive = sensitive || op->play == PLAY_SENSITIVE;
         if ((program->ops[i].flags & OP_HOST_SYNC) != 0) {
             last_sync = i + 1;
             issue_s = 0.0;
         }
     }
+    list_meetings(arena, out);
     if (sensitive) {
         find_after_compute(arena, out);
     }

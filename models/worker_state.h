@@ -40,6 +40,10 @@ struct played_program {
     uint32_t op_count, communication_count;
     uint32_t first[STREAM_COUNT]; /* OP_END: the stream has no ops */
     uint32_t last[STREAM_COUNT];  /* 0: the stream has no ops */
+    uint32_t last_pass; /* op that ends the last pass, forward or backward; 0: there is none */
+    uint32_t *meetings; /* ops of communication, stream by stream */
+    uint32_t meeting_first[STREAM_COUNT + 1];
+    uint32_t *nth_of_row; /* [communication]: how many of its stream are before it */
     /* [op]: the last compute op known to have finished when this one is posted; NULL when no op of
      * the program is sensitive. */
     uint32_t *after_compute;
@@ -53,6 +57,7 @@ struct rank_state {
     uint16_t waiting[STREAM_COUNT]; /* streams whose head waits for this stream's head */
     uint16_t dirty;                 /* streams whose head may be ready */
     bool queued;                    /* on the stack of ranks to run, or running */
+    uint8_t open_streams;           /* with ops to play */
 };
 struct sensitive {               /* the sensitive op of a rank's compute stream */
     double remaining_s, since_s; /* work left at since_s, in seconds at full speed */
@@ -61,6 +66,18 @@ struct sensitive {               /* the sensitive op of a rank's compute stream 
     uint32_t watched; /* bit set of the interfering streams that this rank has */
     uint32_t active;  /* those on the wire */
     bool running;
+};
+/* Who came last to the k-th activity of a group: for the breakdown. Groups of more than two that
+ * span stages keep as many rows again: who was the first of the last one's stage. */
+struct latecomers {
+    size_t *first;  /* [group class] */
+    uint32_t *rows; /* rows of parties; of the second half, rank classes + 1 */
+};
+struct finishers {
+    double last_s;
+    uint32_t last;      /* rank class that finishes the step */
+    uint32_t *earliest; /* [program]: its rank class that finishes first */
+    double *earliest_s; /* [program]; below 0: none has */
 };
 struct worker {
     struct sim *sim;
@@ -74,7 +91,9 @@ struct worker {
     struct sensitive *sensitive;   /* [rank class] */
     bool *spans_stages;            /* [group class]: pairs, and groups with members of two stages */
     struct random_stream **jitter; /* [rank class x streams], NULL without jitter */
-    uint32_t *stack, stack_count;  /* ranks with something to do */
+    struct latecomers latecomers;
+    struct finishers finishers;
+    uint32_t *stack, stack_count; /* ranks with something to do */
     uint32_t *rank_of_slot, slot_capacity;
     uint64_t open_streams; /* streams of ranks with ops to play */
     uint64_t op_count;
@@ -103,6 +122,78 @@ static inline double worker_post_s(const double *finish_s, const struct played_o
 
 /* The times of op `index`, numbered from 1. */
 struct op_times worker_times_of(const struct rank_state *rank, uint32_t index);
+/* When all streams of a rank have come to their end. */
+static inline double worker_rank_finish_s(const struct rank_state *rank)
+{
+    double finish_s = 0.0;
+    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+        finish_s = later(finish_s, rank->finish_s[rank->program->last[s]]);
+    }
+    return finish_s;
+}
+/* How often this rank has met on the stream of communication `op` before. */
+static inline uint32_t worker_nth(const struct played_program *program, const struct played_op *op)
+{
+    return program->nth_of_row[op->begin];
+}
+/* The op of the program that meets on this stream after `nth` others. */
+static inline uint32_t worker_nth_op(const struct played_program *program, enum stream stream,
+                                     uint32_t nth)
+{
+    return program->meetings[program->meeting_first[stream] + nth];
+}
+/* What an op that joins pays for: the time that the compute before it and the transfers it waits
+ * for spent beside each other. All have finished. */
+double worker_joined_s(const struct rank_state *rank, const struct played_op *op);
+/* What op `index` waited for last: an op that finished when it was posted, or 0 for the start. When
+ * it was the host (`by_host`), the op is its last sync. */
+uint32_t worker_cause(const struct rank_state *rank, uint32_t index, bool *by_host);
+/* Two ranks of one program, one later than the other. */
+struct lag {
+    uint32_t late, early;     /* rank classes */
+    uint32_t op;              /* that both play */
+    double wait_s;            /* at most as long as `late` was later with it */
+    enum breakdown_part part; /* where it goes when nothing is found that took longer */
+};
+/* worker_lag.c: adds wait_s to parts, by what took `late` longer than `early` before it posted
+ * (finished) lag.op. */
+void worker_blame_post(const struct worker *worker, struct lag lag, double parts[PART_COUNT]);
+void worker_blame_finish(const struct worker *worker, struct lag lag, double parts[PART_COUNT]);
+/* Who came last to activity `nth` of a group class. */
+static inline const struct party *worker_latecomer(const struct worker *worker, uint32_t group,
+                                                   uint32_t nth)
+{
+    const struct latecomers *l = &worker->latecomers;
+    return &worker->symmetry->parties[l->rows[l->first[group] + nth]];
+}
+/* How often a group class meets in a step. */
+static inline uint32_t worker_activities(const struct worker *worker, uint32_t group)
+{
+    const struct symmetry *y = worker->symmetry;
+    const struct party *party = &y->parties[y->groups[group].party_first];
+    const struct played_program *program = &worker->programs[y->ranks[party->rank_class].program];
+    return program->meeting_first[party->stream + 1] - program->meeting_first[party->stream];
+}
+static inline bool worker_meets_widely(const struct worker *worker, uint32_t group)
+{
+    return worker->spans_stages[group] && worker->symmetry->groups[group].party_count > 2;
+}
+/* Of a group that meets widely: the row of the first rank class (+ 1; 0: unknown) of the stage that
+ * was last. */
+static inline uint32_t *worker_first_row(const struct worker *worker, uint32_t group, uint32_t nth)
+{
+    const struct latecomers *l = &worker->latecomers;
+    return &l->rows[l->first[group] + worker_activities(worker, group) + nth];
+}
+/* The part in which a transfer's time on the wire counts. */
+enum breakdown_part worker_wire_part(unsigned stream);
+/* worker_names.c. A party took part in an activity to which the row `last` of parties came last;
+ * called for every party. */
+void worker_create_names(struct worker *worker, struct arena *arena);
+void worker_name_latecomer(struct worker *worker, uint32_t rank_class, uint32_t op, uint32_t last);
+/* A stream of this rank has come to its end. Of two ranks that finish at once the slower card, then
+ * the lower rank, is the last and not the first. */
+void worker_name_finisher(struct worker *worker, struct rank_state *rank, double finish_s);
 /* worker_program.c: reads a program once for all its ranks. */
 void worker_prepare(struct arena *arena, const struct program *program, struct played_program *out);
 /* worker_stuck.c: prints the first few blocked ranks, streams and ops to stderr. */

@@ -139,12 +139,12 @@ bool law_lone_add(struct law_lone *l, const struct law_activity *activity)
     return true;
 }
 
-static void on_done(void *context, uint32_t rank_class, uint32_t op, double begin_s,
-                    double finish_s)
+static void on_done(void *context, uint32_t rank_class, uint32_t op,
+                    const struct meeting_times *times)
 {
     struct law_lone *l = context;
-    CHECK(op == rank_class && begin_s == 0.0);
-    l->finish_s[rank_class] = finish_s;
+    CHECK(op == rank_class && times->begin_s == 0.0);
+    l->finish_s[rank_class] = times->finish_s;
     l->told++;
 }
 

@@ -93,8 +93,8 @@ static const char *rank_difference(const struct law_play *a, const struct law_pl
         }
     }
     double parts[2][PART_COUNT];
-    worker_breakdown(a->worker, law_class(a, rank), a->step_s, parts[0]);
-    worker_breakdown(b->worker, law_class(b, rank), b->step_s, parts[1]);
+    worker_breakdown(a->worker, law_class(a, rank), parts[0]);
+    worker_breakdown(b->worker, law_class(b, rank), parts[1]);
     for (unsigned part = 0; part < PART_COUNT; part++) {
         if (!same(parts[0][part], parts[1][part])) {
             snprintf(text, 200, "rank %u %s: %.17g and %.17g", rank, breakdown_names[part],

@@ -24,6 +24,7 @@ static const char *books_fault(const struct law_play *p, char text[LAW_TEXT])
     fault = fault == NULL ? law_payload_fault(p, text) : fault;
     fault = fault == NULL ? law_links_fault(p, text) : fault;
     fault = fault == NULL ? law_tiles_fault(p, text) : fault;
+    fault = fault == NULL ? law_blame_fault(p, text) : fault;
     for (uint32_t i = 0; i < p->lowered.program_count && fault == NULL; i++) {
         fault = law_memory_fault(p->lowered.programs[i], text);
     }
@@ -67,6 +68,40 @@ static void pairwise_cases_close_their_books(void **state)
         law_end(&p);
     }
     assert_int_equal(faults, 0);
+    arena_destroy(arena);
+}
+
+/* The same shapes without a pipeline, each trouble in turn, folded and not. */
+static void waits_go_to_who_is_waited_for(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct law_cover cover;
+    law_cover(arena, RANK_MAX, &cover);
+    unsigned faults = 0, played = 0;
+    for (unsigned i = 0; i < cover.count; i++) {
+        struct law_case k = cover.cases[i];
+        struct law_setup setup;
+        k.level[LAW_PP] = k.level[LAW_VPP] = 0;
+        k.level[LAW_TROUBLE] = (uint8_t)(i % LAW_TROUBLE_COUNT);
+        if (!law_configure(&k, RANK_MAX, &setup)) {
+            continue;
+        }
+        struct law_play p;
+        char text[LAW_TEXT], description[400];
+        play(&p, &setup.c, i / LAW_TROUBLE_COUNT % 2 == 1);
+        const char *fault = law_tiles_fault(&p, text);
+        fault = fault == NULL ? law_blame_fault(&p, text) : fault;
+        if (fault != NULL) {
+            law_describe(&k, description, sizeof description);
+            print_message("%s: %s\n", description, fault);
+            faults++;
+        }
+        law_end(&p);
+        played++;
+    }
+    assert_int_equal(faults, 0);
+    assert_true(played > 40);
     arena_destroy(arena);
 }
 
@@ -217,7 +252,7 @@ static void a_wrong_time_is_seen(void **state)
     }
     assert_non_null(law_order_fault(&p, text));
     double parts[PART_COUNT];
-    worker_breakdown(p.worker, 0, p.step_s, parts);
+    worker_breakdown(p.worker, 0, parts);
     assert_true(law_tiles(parts, p.step_s));
     parts[PART_BUBBLE] += 1e-9 * p.step_s;
     assert_false(law_tiles(parts, p.step_s));
@@ -228,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairwise_cases_close_their_books),
+        cmocka_unit_test(waits_go_to_who_is_waited_for),
         cmocka_unit_test(own_links_are_never_shared),
         cmocka_unit_test(a_wrong_size_is_seen),
         cmocka_unit_test(lost_bytes_are_seen),

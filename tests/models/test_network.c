@@ -17,6 +17,7 @@ enum {
 struct done {
     uint32_t rank_class, op;
     double begin_s, finish_s;
+    uint32_t last; /* row of parties */
 };
 struct activity {
     uint32_t rank_class;
@@ -32,11 +33,12 @@ struct bench {
     uint32_t done_count, change_count;
 };
 
-static void on_done(void *context, uint32_t rank_class, uint32_t op, double begin_s,
-                    double finish_s)
+static void on_done(void *context, uint32_t rank_class, uint32_t op,
+                    const struct meeting_times *times)
 {
     struct bench *b = context;
-    b->done[b->done_count++] = (struct done){rank_class, op, begin_s, finish_s};
+    b->done[b->done_count++] =
+        (struct done){rank_class, op, times->begin_s, times->finish_s, times->last};
 }
 
 static void on_active(void *context, uint32_t rank_class, enum stream stream, bool active)
@@ -104,6 +106,40 @@ static void certain_is_told_at_once(void **state)
     assert_int_equal(sim_event_count(b.world.sim), 0);
     assert_int_equal(network_activity_count(b.network), 1);
     world_end(&b.world);
+}
+
+/* Who came last, whatever the order of the posts: the latest; of two at once the slower card, then
+ * the lower rank. */
+static void the_last_is_named(void **state)
+{
+    (void)state;
+    const struct {
+        double at_s[2], speed[2];
+        uint32_t last;
+    } cases[] = {{{1.0, 3.0}, {1.0, 1.0}, 1}, {{3.0, 1.0}, {1.0, 1.0}, 0},
+                 {{3.0, 1.0}, {1.0, 0.5}, 0}, {{2.0, 2.0}, {1.0, 1.0}, 0},
+                 {{2.0, 2.0}, {1.0, 0.5}, 1}, {{2.0, 2.0}, {0.5, 1.0}, 0}};
+    for (unsigned i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        struct bench b;
+        bench_begin(&b, 2);
+        world_plan(&b.world, 0, 0, 0.0, 0.0, INFINITY, 1.0, NULL, 0);
+        world_plan(&b.world, 1, 0, 0.0, 0.0, INFINITY, 1.0, NULL, 0);
+        bench_create(&b);
+        for (uint32_t k = 0; k < 2; k++) {
+            const uint32_t rank = i % 2 == 0 ? k : 1 - k;
+            b.world.symmetry.ranks[2 + rank].speed_ratio = cases[i / 2].speed[rank];
+        }
+        for (uint32_t k = 0; k < 2; k++) {
+            const uint32_t rank = i % 2 == 0 ? k : 1 - k;
+            post(&b, 2 + rank, 0, cases[i / 2].at_s[rank]);
+        }
+        const uint32_t first = b.world.symmetry.groups[1].party_first;
+        assert_int_equal(b.done_count, 2);
+        assert_int_equal(b.done[0].last, first + cases[i / 2].last);
+        assert_int_equal(b.done[1].last, first + cases[i / 2].last);
+        assert_true(b.done[0].begin_s == fmax(cases[i / 2].at_s[0], cases[i / 2].at_s[1]));
+        world_end(&b.world);
+    }
 }
 
 static void nothing_sent_takes_no_time(void **state)
@@ -314,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(certain_is_told_at_once),
+        cmocka_unit_test(the_last_is_named),
         cmocka_unit_test(nothing_sent_takes_no_time),
         cmocka_unit_test(two_on_a_link_halve),
         cmocka_unit_test(a_late_start_slows_the_other),

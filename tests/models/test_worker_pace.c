@@ -61,7 +61,7 @@ static void the_slowest_card_sets_the_pace(void **state)
     assert_true(worker_finish_s(w.worker, 0) == 5.0);
     const double parts[PART_COUNT] = {[PART_COMPUTE] = 4.0, [PART_STRAGGLER] = 1.0};
     double found[PART_COUNT];
-    worker_breakdown(w.worker, 0, 5.0, found);
+    worker_breakdown(w.worker, 0, found);
     for (unsigned part = 0; part < PART_COUNT; part++) {
         assert_true(fabs(found[part] - parts[part]) < 1e-12);
     }

@@ -219,7 +219,7 @@ static double worst_difference(uint64_t seed, bool shared, enum fault fault)
     const double step_s = world_step_s(&s.world);
     for (uint32_t r = 0; r < RANKS; r++) {
         double parts[PART_COUNT], sum = 0.0;
-        worker_breakdown(s.world.worker, r, step_s, parts);
+        worker_breakdown(s.world.worker, r, parts);
         for (unsigned p = 0; p < PART_COUNT; p++) {
             assert_true(parts[p] >= 0.0);
             sum += parts[p];

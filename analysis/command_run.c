@@ -119,6 +119,7 @@ static void print_report(const struct arguments *arguments, const struct session
     if (result->job != NULL) {
         report_job(session, result->scenario, result->job, arguments->verbose);
     }
+    report_notes(session, result->scenario);
     if (!result->step->fits) {
         fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n",
               session->out);

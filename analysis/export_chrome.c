@@ -195,6 +195,20 @@ static bool write_counter(void *context, const struct query_row *row, struct err
     return true;
 }
 
+/* Columns: 0 class id, 1 ts, 2 what is said. */
+static bool write_note(void *context, const struct query_row *row, struct error *error)
+{
+    (void)error;
+    struct chrome *c = context;
+    next_event(c);
+    fputs("{\"ph\":\"i\",\"s\":\"g\",\"cat\":\"note\",\"name\":", c->out);
+    write_text(c->out, row, 2);
+    fprintf(c->out, ",\"pid\":%lld,\"tid\":0,\"ts\":", (long long)query_integer(row, 0));
+    write_us(c->out, query_integer(row, 1));
+    fputc('}', c->out);
+    return true;
+}
+
 static bool count_row(void *context, const struct query_row *row, struct error *error)
 {
     (void)error;
@@ -237,7 +251,11 @@ bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *e
                   "select c.id, t.name, v.ts, v.value from counter_raw v "
                   "join track t on t.id = v.track_id join rank_class c on c.id = t.rank_class "
                   "where " CHOSEN " order by t.id, v.ts, v.rowid",
-                  &rank, 1, write_counter, &c, error);
+                  &rank, 1, write_counter, &c, error) &&
+        query_run(query,
+                  "select (select min(c.id) from rank_class c where " CHOSEN "), n.ts, n.text "
+                  "from note n order by n.ts, n.id",
+                  &rank, 1, write_note, &c, error);
     fputs("\n]}\n", out);
     return good;
 }

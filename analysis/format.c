@@ -133,11 +133,14 @@ struct text format_percent(double ratio)
 struct text format_money(double usd)
 {
     const double cents = 1000.0; /* below this they matter */
+    const double small = 0.1;    /* below this a cent is too coarse */
     struct text out;
     if (!isfinite(usd)) {
         return (struct text){"-"};
     }
-    if (fabs(usd) < cents || fabs(usd) >= PETA) {
+    if (usd != 0.0 && fabs(usd) < small) {
+        snprintf(out.s, sizeof out.s, "%.3g USD", usd);
+    } else if (fabs(usd) < cents || fabs(usd) >= PETA) {
         snprintf(out.s, sizeof out.s, "%.*f USD", decimals_for(usd), usd);
     } else {
         snprintf(out.s, sizeof out.s, "%.30s USD", format_count((uint64_t)llround(usd)).s);

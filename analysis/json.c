@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "analysis/cost.h"
 #include "analysis/json_job.h"
 #include "analysis/json_parts.h"
 #include "sim/check.h"
@@ -128,6 +129,18 @@ static json_t *uncertainty_object(const struct result *result, const struct unce
     return object;
 }
 
+/* What weeks cost in all is among their own keys. */
+static void set_cost(json_t *o, const struct result *result)
+{
+    struct cost cost;
+    cost_of_run(result, &cost);
+    json_set(o, "gpu_hour_usd", json_number(cost.gpu_hour_usd));
+    json_set(o, "cost_usd_per_step", json_number(cost.step_usd));
+    json_set(o, "cost_usd_per_1e9_tokens", json_number(cost.usd_per_1e9_tokens));
+    json_set(o, "cost_usd_for_budget", json_number(cost.budget_usd));
+    json_set(o, "cost_storage_usd", json_number(cost.storage_usd));
+}
+
 void json_run(const struct result *result, const struct uncertainty *uncertainty, FILE *out)
 {
     const struct step *s = result->step;
@@ -156,6 +169,7 @@ void json_run(const struct result *result, const struct uncertainty *uncertainty
     json_set(o, "event_count", json_count(s->event_count));
     json_set(o, "breakdown", timed ? breakdown_object(s) : json_null());
     json_set(o, "classes", classes_array(result));
+    set_cost(o, result);
     if (uncertainty != NULL)
         json_set(o, "uncertainty", uncertainty_object(result, uncertainty));
     if (result->job != NULL) {

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analysis/cost.h"
 #include "analysis/format.h"
 #include "analysis/wrap.h"
+#include "scenarios/source.h"
 
 enum {
     BAR_WIDTH = 24
@@ -33,6 +35,22 @@ static const char *part_meaning(enum breakdown_part part)
     return meanings[part];
 }
 
+static void print_cost(const struct session *s, const struct result *result)
+{
+    const struct configuration *c = &result->scenario->configuration;
+    struct cost cost;
+    cost_of_run(result, &cost);
+    if (!isfinite(cost.step_usd) || result->job != NULL) /* weeks tell their own */
+        return;
+    fprintf(s->out, "  cost         %s a step, %s for 10^9 tokens", format_money(cost.step_usd).s,
+            format_money(cost.usd_per_1e9_tokens).s);
+    if (isfinite(cost.budget_usd))
+        fprintf(s->out, ", %s for %s", format_money(cost.budget_usd).s,
+                format_quantity(c->training.tokens).s);
+    fprintf(s->out, "\n               (%s GPUs at %s an hour)\n",
+            format_count((uint64_t)cost.gpus).s, format_money(cost.gpu_hour_usd).s);
+}
+
 static void print_speed(const struct session *s, const struct result *result)
 {
     const struct step *step = result->step;
@@ -54,10 +72,11 @@ static void print_speed(const struct session *s, const struct result *result)
                 format_percent(step->bubble_ratio).s);
     }
     if (c->training.tokens > 0.0) {
-        double days = c->training.tokens / step->tokens_per_s;
+        double training_s = c->training.tokens / step->tokens_per_s;
         fprintf(s->out, "  training     %s of such steps for %s tokens, without failures\n",
-                format_time(days).s, format_quantity(c->training.tokens).s);
+                format_time(training_s).s, format_quantity(c->training.tokens).s);
     }
+    print_cost(s, result);
 }
 
 static void print_breakdown(const struct session *s, const struct step *step)
@@ -166,6 +185,18 @@ void report_step(const struct session *s, const struct result *result)
                 format_count(step->rank_count).s, format_count(step->class_count).s,
                 step->class_count == 1 ? "" : "es", format_count(step->op_count).s,
                 format_count(step->event_count).s, session_plain(s));
+    }
+}
+
+void report_notes(const struct session *s, const struct scenario *scenario)
+{
+    if (scenario->note_count == 0)
+        return;
+    heading(s, "Notes of the scenario");
+    for (unsigned i = 0; i < scenario->note_count; i++) {
+        const struct note *note = &scenario->notes[i];
+        int used = fprintf(s->out, "  at %-8s  ", format_time(note->at_s).s);
+        wrap_print(s->out, source_clean(scenario->arena, note->say), used > 0 ? used : 0);
     }
 }
 

@@ -15,6 +15,8 @@ void report_head(const struct session *session, const struct result *result);
 void report_step(const struct session *session, const struct result *result);
 /* The head and the speed of a timed step alone, above a report of weeks. */
 void report_speed(const struct session *session, const struct result *result);
+/* What the scenario says to those who read along; nothing without `notes`. */
+void report_notes(const struct session *session, const struct scenario *scenario);
 void report_defaults(const struct session *session, const struct result *result);
 /* Memory of each stage against usable HBM, one bar each. */
 void report_stages(const struct session *session, const struct result *result);

@@ -44,13 +44,18 @@ static void print_kept(const struct session *s, const struct job_record *r)
     }
 }
 
-static void print_price(const struct session *s, const struct job_result *result)
+static void print_price(const struct session *s, const struct job_record *r)
 {
+    const struct job_result *result = &r->result;
     if (isfinite(result->cost_usd)) {
         double each = result->cost_usd / result->tokens_completed * GIGA;
         fprintf(s->out, "  cost         %s", format_money(result->cost_usd).s);
         if (isfinite(each)) {
             fprintf(s->out, ", %s for 10^9 kept tokens", format_money(each).s);
+        }
+        if (r->spec.storage_hour_usd > 0.0) {
+            fprintf(s->out, "; %s of it for the storage of checkpoints",
+                    format_money(r->spec.storage_hour_usd * result->wall_s / HOUR).s);
         }
         fputc('\n', s->out);
     }
@@ -180,7 +185,7 @@ void report_job(const struct session *s, const struct scenario *scenario,
     print_kept(s, r);
     print_rate(s, r);
     print_checkpoints(s, scenario, r);
-    print_price(s, &r->result);
+    print_price(s, r);
     print_badput(s, &r->result);
     report_story(s, r, all);
     if (r->cut) {

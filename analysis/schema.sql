@@ -72,6 +72,11 @@ create table run (
     schedule text not null,
     sharding text not null,
     recompute text not null,
+    gpu_hour_usd real,
+    cost_usd_per_step real,
+    cost_usd_per_1e9_tokens real,
+    cost_usd_for_budget real,
+    cost_storage_usd real,
     -- of weeks; null for a single step
     wall_s real,
     goodput_ratio real,
@@ -367,6 +372,13 @@ create table constant (
     source text not null,
     primary key (run, name)
 ) strict, without rowid;
+
+-- Captions of a step's timeline; those of weeks stand in message, at moments of the weeks.
+create view note as
+select m.id as id, cast(round(1e9 * cast(m.key as real)) as integer) as ts, m.text as text,
+       m.run as run
+from message m join run u on u.id = m.run
+where m.severity = 'note' and u.kind = 'step' and cast(m.key as real) between 0 and 9e9;
 
 create view slice as
 select s.id as id, r.rank as rank, c.stage as stage, t.name as stream, s.ts as ts, s.dur as dur,

@@ -3,8 +3,10 @@
 #include "analysis/store_step.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
+#include "analysis/cost.h"
 #include "analysis/store_job.h"
 #include "analysis/store_timeline.h"
 #include "analysis/version.h"
@@ -12,7 +14,7 @@
 #include "models/sharding/sharding_kind.h"
 
 enum {
-    RUN_COLUMNS = 36 + STORE_JOB_COLUMNS
+    RUN_COLUMNS = 41 + STORE_JOB_COLUMNS
 };
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
 
@@ -44,6 +46,11 @@ static struct store_value real_if(bool known, double value)
     return known ? store_real(value) : store_null();
 }
 
+static struct store_value real_or_null(double value)
+{
+    return isfinite(value) ? store_real(value) : store_null();
+}
+
 static void write_run(struct store *store, const struct result *result)
 {
     const struct configuration *c = &result->scenario->configuration;
@@ -51,6 +58,8 @@ static void write_run(struct store *store, const struct result *result)
     const struct step *s = result->step;
     bool timed = result->timed;
     char digest[24];
+    struct cost cost;
+    cost_of_run(result, &cost);
     snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
     struct store_value row[RUN_COLUMNS] = {
         store_integer(STORE_RUN),
@@ -89,6 +98,11 @@ static void write_run(struct store *store, const struct result *result)
         store_text(l->schedule->name),
         store_text(l->sharding->name),
         store_text(recompute_names[l->recompute]),
+        real_or_null(cost.gpu_hour_usd),
+        real_or_null(cost.step_usd),
+        real_or_null(cost.usd_per_1e9_tokens),
+        real_or_null(cost.budget_usd),
+        real_or_null(cost.storage_usd),
     };
     store_job_columns(result->job, row + RUN_COLUMNS - STORE_JOB_COLUMNS);
     store_row(store, STORE_run, row, COUNT(row));

@@ -52,8 +52,8 @@ void job_tell_interruption(struct job *job, double resumed_at_s)
     job->interrupted = false;
 }
 
-/* All nodes are paid while the run lasts, spares where they stand by under power; power is that of
- * the load while steps are made, and idle otherwise. */
+/* All nodes and the room for checkpoints are paid while the run lasts, spares where they stand by
+ * under power; power is that of the load while steps are made, and idle otherwise. */
 static void account_cost(struct job *job)
 {
     const struct job_spec *spec = job->spec;
@@ -63,7 +63,8 @@ static void account_cost(struct job *job)
                                        out->badput_s[BADPUT_degraded] +
                                        out->badput_s[BADPUT_lost_work];
     out->cost_usd =
-        spec->gpu_hour_usd * (nodes + spares) * spec->gpus_per_node * out->wall_s / HOUR;
+        (spec->gpu_hour_usd * (nodes + spares) * spec->gpus_per_node + spec->storage_hour_usd) *
+        out->wall_s / HOUR;
     double idle = (nodes + spares) * out->wall_s - nodes * busy;
     out->energy_j = spec->node_power_w * (nodes * busy + spec->idle_power_ratio * idle);
 }

@@ -102,6 +102,7 @@ struct job_spec {
     const uint32_t *replica_last_of_node;     /* ... and the last */
     const uint32_t *stage_of_gpu;             /* pipeline stage, by number in the job; NULL: 0 */
     double gpu_hour_usd, node_power_w, idle_power_ratio; /* NAN: not known */
+    double storage_hour_usd; /* of all checkpoints that are kept, while the run lasts */
     double tokens_per_step;
     uint64_t ranks;
 };

@@ -147,6 +147,7 @@ static void build_cost(struct builder *b)
     bool given = value_find(mapping, "gpu_hour") != NULL;
     if (reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys) && given)
         b->scenario->configuration.gpu.price_per_hour_usd = keys.gpu_hour_usd;
+    b->scenario->storage_tb_month_usd = keys.storage_tb_month_usd;
     section_finish(b, SECTION_COST, mapping, (struct params){NULL, 0}, schema->path);
 }
 

@@ -5,6 +5,28 @@
 #include "models/job.h"
 #include "scenarios/scenario.h"
 #include "scenarios/schema.h"
+#include "sim/units.h"
+
+/* Checkpoints that outlive a domain of nodes lie on storage that is paid by what it holds: as many
+ * as each level keeps, with every copy. */
+static double storage_hour_usd(const struct scenario *scenario, const struct checkpoint_spec *spec)
+{
+    const double month_s = 30.0 * DAY;
+    struct arena *scratch = arena_create();
+    double *bytes_of_rank, kept_bytes = 0.0;
+    double bytes = storage_shards(&scenario->configuration, spec->bytes_per_parameter, scratch,
+                                  &bytes_of_rank);
+    for (unsigned i = 0; i < spec->plan.level_count; i++) {
+        const struct checkpoint_level *level = &spec->plan.levels[i];
+        for (unsigned t = 0; t < scenario->storage.tier_count; t++) {
+            const struct storage_tier *tier = &scenario->storage.tiers[t];
+            if (level->survival == SURVIVES_DOMAIN && strcmp(tier->name, level->tier) == 0)
+                kept_bytes += bytes * (double)spec->keep * fmax((double)tier->copies, 1.0);
+        }
+    }
+    arena_destroy(scratch);
+    return kept_bytes / TERA * scenario->storage_tb_month_usd / month_s * HOUR;
+}
 
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
                   struct job_spec *out)
@@ -24,6 +46,8 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
                                          .persist_s = storage->persist_s,
                                          .load_s = storage->load_s};
     checkpoint_plan_build(&scenario->configuration, conditions, &request, &spec->plan);
+    if (scenario->storage_tb_month_usd > 0.0)
+        out->storage_hour_usd = storage_hour_usd(scenario, spec);
     if (spec->interval_s == 0.0 && spec->interval_steps == 0)
         job_optimal_interval(out, conditions, scenario->configuration.seed);
 }

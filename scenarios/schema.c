@@ -135,6 +135,10 @@ static const struct param note_params[] = {
 static const struct param cost_params[] = {
     {"gpu_hour", PARAM_MONEY, offsetof(struct cost_keys, gpu_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one GPU for an hour; overrides the catalogue's."},
+    {"storage_tb_month", PARAM_MONEY, offsetof(struct cost_keys, storage_tb_month_usd), 0, 1e6,
+     "0USD", NULL,
+     "Price of 10^12 bytes for 30 days on storage of its own (survival: domain), where weeks keep "
+     "their checkpoints; memory and disks of the nodes are in the price of the GPUs."},
 };
 
 static const struct schema_section sections[SECTION_RUN] = {

@@ -56,7 +56,7 @@ struct note_keys {
     const char *say;
 };
 struct cost_keys {
-    double gpu_hour_usd;
+    double gpu_hour_usd, storage_tb_month_usd;
 };
 
 enum section {

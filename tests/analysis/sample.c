@@ -29,7 +29,10 @@ void sample_remove(const char *folder)
 
 static void write_run(struct store *store)
 {
-    struct store_value row[36 + STORE_JOB_COLUMNS];
+    enum {
+        COST_COLUMNS = 5
+    };
+    struct store_value row[36 + COST_COLUMNS + STORE_JOB_COLUMNS];
     unsigned n = 0;
     row[n++] = store_integer(1);
     row[n++] = store_text("");
@@ -58,6 +61,9 @@ static void write_run(struct store *store)
     row[n++] = store_text("1f1b");
     row[n++] = store_text("zero-1");
     row[n++] = store_text("none");
+    for (unsigned i = 0; i < COST_COLUMNS; i++) {
+        row[n++] = store_null();
+    }
     store_job_columns(NULL, row + n);
     store_row(store, STORE_run, row, n + STORE_JOB_COLUMNS);
 }

@@ -166,13 +166,27 @@ static void test_many_sets(void **state)
     assert_non_null(strstr(problems, "too many"));
 }
 
+/* Three figures or so for every size: a step of a small job costs a tenth of a cent. */
+static void test_money(void **state)
+{
+    (void)state;
+    assert_string_equal(format_money(0.0).s, "0.00 USD");
+    assert_string_equal(format_money(0.0004123).s, "0.000412 USD");
+    assert_string_equal(format_money(0.0999).s, "0.0999 USD");
+    assert_string_equal(format_money(0.1).s, "0.10 USD");
+    assert_string_equal(format_money(2.5).s, "2.50 USD");
+    assert_string_equal(format_money(999.4).s, "999 USD");
+    assert_string_equal(format_money(11167831.2).s, "11,167,831 USD");
+    assert_string_equal(format_money(-0.02).s, "-0.02 USD");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formats),   cmocka_unit_test(test_bars),
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_good_lines),
-        cmocka_unit_test(test_bad_lines), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_many_sets),
+        cmocka_unit_test(test_money),      cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_bars),       cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_good_lines), cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_many_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

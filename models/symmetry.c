@@ -18,22 +18,47 @@
 #include "sim/check.h"
 #include "sim/random.h"
 
+struct numbering numbering_create(struct arena *arena, size_t key_count)
+{
+    uint64_t size = 16;
+    while (size < 2 * key_count) {
+        size *= 2;
+    }
+    return (struct numbering){.keys = ARENA_ARRAY(arena, uint64_t, size),
+                              .values = ARENA_ARRAY(arena, uint32_t, size),
+                              .mask = size - 1};
+}
+
+void numbering_clear(struct numbering *n)
+{
+    memset(n->values, 0, (size_t)(n->mask + 1) * sizeof *n->values);
+    n->count = 0;
+}
+
+uint32_t numbering_of(struct numbering *n, uint64_t key)
+{
+    uint64_t at = key & n->mask;
+    while (n->values[at] != 0) {
+        if (n->keys[at] == key) {
+            return n->values[at] - 1;
+        }
+        at = (at + 1) & n->mask;
+    }
+    CHECK(n->count <= n->mask / 2);
+    n->keys[at] = key;
+    n->values[at] = ++n->count;
+    return n->count - 1;
+}
+
 struct colours {
     uint64_t *rank, *group, *link;
 };
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static struct colours colours_create(struct arena *arena, const struct real *real)
 {
     return (struct colours){
-        .rank = ARENA_ARRAY(arena, uint64_t, real->layout->rank_count),
-        .group = ARENA_ARRAY(arena, uint64_t, real->layout->group_count),
+        .rank = ARENA_ARRAY(arena, uint64_t, real->shift.rank_rows),
+        .group = ARENA_ARRAY(arena, uint64_t, real->shift.group_rows),
         .link = ARENA_ARRAY(arena, uint64_t, real->used_count),
     };
 }
@@ -42,19 +67,20 @@ static struct colours colours_create(struct arena *arena, const struct real *rea
 static void first_colours(const struct real *real, struct colours *colours)
 {
     const struct layout *layout = real->layout;
-    for (uint32_t r = 0; r < layout->rank_count; r++) {
-        colours->rank[r] = symmetry_mix(real->lowered->program_of_rank[r],
-                                        bits_of(real->speed[layout->gpu_of_rank[r]]));
+    for (uint32_t row = 0; row < real->shift.rank_rows; row++) {
+        const uint32_t rank = symmetry_rank_at(real, row);
+        colours->rank[row] = symmetry_mix(real->lowered->program_of_rank[rank],
+                                          symmetry_bits(real->speed[layout->gpu_of_rank[rank]]));
     }
-    for (uint32_t g = 0; g < layout->group_count; g++) {
-        const uint64_t kind = (uint64_t)layout->groups[g].kind;
-        colours->group[g] =
-            symmetry_mix(symmetry_mix(kind, real->groups[g].menu), real->groups[g].shape);
+    for (uint32_t row = 0; row < real->shift.group_rows; row++) {
+        const uint64_t kind = (uint64_t)layout->groups[symmetry_group_at(real, row)].kind;
+        colours->group[row] =
+            symmetry_mix(symmetry_mix(kind, real->groups[row].menu), real->groups[row].shape);
     }
     for (uint32_t l = 0; l < real->used_count; l++) {
         const struct link_type *link =
             graph_link_type(&real->topology->graph, (struct link_id){real->used_links[l]});
-        colours->link[l] = symmetry_mix(bits_of(link->bytes_per_s), real->own[l]);
+        colours->link[l] = symmetry_mix(symmetry_bits(link->bytes_per_s), real->own[l]);
     }
 }
 
@@ -62,19 +88,20 @@ static void first_colours(const struct real *real, struct colours *colours)
 static void refine_groups(const struct real *real, struct colours *colours)
 {
     const struct layout *layout = real->layout;
-    for (uint32_t g = 0; g < layout->group_count; g++) {
-        const struct group *group = &layout->groups[g];
-        const struct real_group *measured = &real->groups[g];
+    for (uint32_t row = 0; row < real->shift.group_rows; row++) {
+        const struct group *group = &layout->groups[symmetry_group_at(real, row)];
+        const struct real_group *measured = &real->groups[row];
         uint64_t members = 0, loads = 0;
         for (uint32_t i = 0; i < group->member_count; i++) {
-            members += symmetry_mix(colours->rank[layout->members[group->first + i]],
-                                    (uint64_t)symmetry_role(group, i));
+            const uint32_t rank = symmetry_rank_row(real, layout->members[group->first + i]);
+            members += symmetry_mix(colours->rank[rank], (uint64_t)symmetry_role(group, i));
         }
         for (uint32_t i = 0; i < measured->load_count; i++) {
             const struct wire_load *load = &real->loads[measured->load_first + i];
-            loads += symmetry_mix(colours->link[load->link], load->key);
+            loads += symmetry_load_copies(real, row, load->link) *
+                     symmetry_mix(colours->link[load->link], load->key);
         }
-        colours->group[g] = symmetry_mix(symmetry_mix(colours->group[g], members), loads);
+        colours->group[row] = symmetry_mix(symmetry_mix(colours->group[row], members), loads);
     }
 }
 
@@ -82,23 +109,26 @@ static void refine_groups(const struct real *real, struct colours *colours)
 static void refine_ranks(const struct real *real, struct colours *colours)
 {
     const struct layout *layout = real->layout;
-    for (uint32_t r = 0; r < layout->rank_count; r++) {
-        uint64_t colour = colours->rank[r];
+    for (uint32_t row = 0; row < real->shift.rank_rows; row++) {
+        const uint32_t rank = symmetry_rank_at(real, row);
+        uint64_t colour = colours->rank[row];
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
-            const uint32_t group = layout->group_of[r][s];
+            const uint32_t group = layout->group_of[rank][s];
             if (group != GROUP_NONE) {
-                colour = symmetry_mix(colour, colours->group[group] + s);
+                const uint64_t seen = colours->group[symmetry_group_row(real, group)];
+                colour = symmetry_mix(colour, seen + s);
             }
         }
-        colours->rank[r] = colour;
+        colours->rank[row] = colour;
     }
 }
 
-/* Links collect from their groups. */
+/* Links collect from their groups: where a row stands for many groups, one of them loads this very
+ * link for each load of the row. */
 static void refine_links(const struct real *real, struct colours *colours, uint64_t *collected)
 {
     memset(collected, 0, sizeof *collected * real->used_count);
-    for (uint32_t g = 0; g < real->layout->group_count; g++) {
+    for (uint32_t g = 0; g < real->shift.group_rows; g++) {
         const struct real_group *measured = &real->groups[g];
         for (uint32_t i = 0; i < measured->load_count; i++) {
             const struct wire_load *load = &real->loads[measured->load_first + i];
@@ -127,17 +157,17 @@ struct numberings {
 static void number_all(const struct real *real, struct numberings *n, const struct colours *colours,
                        struct partition *out)
 {
-    out->rank_count = number_classes(&n->rank, colours->rank, real->layout->rank_count, out->rank);
+    out->rank_count = number_classes(&n->rank, colours->rank, real->shift.rank_rows, out->rank);
     out->group_count =
-        number_classes(&n->group, colours->group, real->layout->group_count, out->group);
+        number_classes(&n->group, colours->group, real->shift.group_rows, out->group);
     out->link_count = number_classes(&n->link, colours->link, real->used_count, out->link);
 }
 
 static void refine(struct arena *arena, const struct real *real, struct partition *out)
 {
     struct numberings n = {
-        .rank = numbering_create(arena, real->layout->rank_count),
-        .group = numbering_create(arena, real->layout->group_count),
+        .rank = numbering_create(arena, real->shift.rank_rows),
+        .group = numbering_create(arena, real->shift.group_rows),
         .link = numbering_create(arena, real->used_count),
     };
     struct colours colours = colours_create(arena, real);
@@ -156,8 +186,8 @@ static void refine(struct arena *arena, const struct real *real, struct partitio
 
 static void all_different(const struct real *real, struct partition *out)
 {
-    out->rank_count = real->layout->rank_count;
-    out->group_count = real->layout->group_count;
+    out->rank_count = real->shift.rank_rows;
+    out->group_count = real->shift.group_rows;
     out->link_count = real->used_count;
     for (uint32_t i = 0; i < out->rank_count; i++) {
         out->rank[i] = i;
@@ -176,16 +206,17 @@ void symmetry_build(struct arena *arena, const struct configuration *c,
 {
     struct real real;
     CHECK(lowered->rank_count == layout->rank_count);
-    symmetry_measure(arena, c, topology, layout, lowered, &real);
+    const bool fold = !unfold && !(c->kernel_jitter_sigma > 0.0);
+    symmetry_measure(arena, c, topology, layout, lowered, fold, &real);
     struct partition partition = {
-        .rank = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
-        .group = ARENA_ARRAY(arena, uint32_t, layout->group_count),
+        .rank = ARENA_ARRAY(arena, uint32_t, real.shift.rank_rows),
+        .group = ARENA_ARRAY(arena, uint32_t, real.shift.group_rows),
         .link = ARENA_ARRAY(arena, uint32_t, real.used_count),
     };
-    if (unfold || c->kernel_jitter_sigma > 0.0) {
-        all_different(&real, &partition);
-    } else {
+    if (fold) {
         refine(arena, &real, &partition);
+    } else {
+        all_different(&real, &partition);
     }
     symmetry_fold(arena, &real, &partition, out);
 #ifndef NDEBUG

@@ -31,10 +31,12 @@ static void fold_ranks(struct folding *f)
     struct symmetry *out = f->out;
     out->rank_count = layout->rank_count;
     out->rank_class_count = f->partition->rank_count;
-    out->class_of_rank = f->partition->rank;
+    out->class_of_rank = ARENA_ARRAY(f->arena, uint32_t, out->rank_count);
     out->ranks = ARENA_ARRAY(f->arena, struct rank_class, out->rank_class_count);
     for (uint32_t r = 0; r < layout->rank_count; r++) {
-        struct rank_class *class = &out->ranks[f->partition->rank[r]];
+        const uint32_t row = symmetry_rank_row(f->real, r);
+        struct rank_class *class = &out->ranks[f->partition->rank[row]];
+        out->class_of_rank[r] = f->partition->rank[row];
         if (class->rank_count++ > 0) {
             continue;
         }
@@ -43,7 +45,9 @@ static void fold_ranks(struct folding *f)
         class->speed_ratio = f->real->speed[layout->gpu_of_rank[r]];
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
             const uint32_t group = layout->group_of[r][s];
-            class->group[s] = group == GROUP_NONE ? GROUP_NONE : f->partition->group[group];
+            class->group[s] = group == GROUP_NONE
+                                  ? GROUP_NONE
+                                  : f->partition->group[symmetry_group_row(f->real, group)];
         }
     }
 }
@@ -56,12 +60,11 @@ static void fold_links(struct folding *f)
     out->links = ARENA_ARRAY(f->arena, struct link_class, out->link_class_count);
     for (uint32_t l = 0; l < real->used_count; l++) {
         struct link_class *class = &out->links[f->partition->link[l]];
-        if (class->link_count++ == 0) {
+        if (class->link_count == 0) {
             class->representative = real->used_links[l];
-            class->bytes_per_s =
-                graph_link_type(&real->topology->graph, (struct link_id){real->used_links[l]})
-                    ->bytes_per_s;
+            class->bytes_per_s = symmetry_capacity(real, l);
         }
+        class->link_count += symmetry_link_copies(real, l);
     }
 }
 
@@ -72,19 +75,27 @@ static void fold_groups(struct folding *f)
     out->group_class_count = f->partition->group_count;
     out->groups = ARENA_ARRAY(f->arena, struct group_class, out->group_class_count);
     f->set_first = ARENA_ARRAY(f->arena, uint32_t, out->group_class_count);
-    for (uint32_t g = 0; g < layout->group_count; g++) {
-        struct group_class *class = &out->groups[f->partition->group[g]];
-        if (class->group_count++ > 0) {
+    for (uint32_t row = 0; row < f->real->shift.group_rows; row++) {
+        struct group_class *class = &out->groups[f->partition->group[row]];
+        const bool first = class->group_count == 0;
+        class->group_count += symmetry_group_copies(f->real, row);
+        if (!first) {
             continue;
         }
-        const struct menu *menu = &f->real->menus[f->real->groups[g].menu];
-        class->kind = layout->groups[g].kind;
-        class->representative = g;
-        class->shape = f->real->shapes[f->real->groups[g].shape];
-        f->set_first[f->partition->group[g]] = f->set_count;
+        const struct menu *menu = &f->real->menus[f->real->groups[row].menu];
+        class->representative = symmetry_group_at(f->real, row);
+        class->kind = layout->groups[class->representative].kind;
+        class->shape = f->real->shapes[f->real->groups[row].shape];
+        f->set_first[f->partition->group[row]] = f->set_count;
         f->set_count += menu->set_count;
         f->plan_capacity += menu->entry_count;
     }
+}
+
+/* What was measured of the first group of a class. */
+static const struct real_group *first_of(const struct folding *f, uint32_t class)
+{
+    return &f->real->groups[symmetry_group_row(f->real, f->out->groups[class].representative)];
 }
 
 /* Is this link the first of its class? */
@@ -97,7 +108,7 @@ static bool is_first(const struct folding *f, uint32_t link)
 static void fill_buckets(struct folding *f)
 {
     const struct real *real = f->real;
-    const uint32_t group_count = real->layout->group_count;
+    const uint32_t group_count = real->shift.group_rows;
     f->bucket_first = ARENA_ARRAY(f->arena, uint32_t, f->set_count + (size_t)2);
     uint32_t *end = f->bucket_first + 1;
     for (unsigned pass = 0; pass < 2; pass++) {
@@ -164,7 +175,7 @@ static void fold_uses(struct folding *f)
 static struct played_plan fold_entry(const struct folding *f, uint32_t class,
                                      const struct menu_entry *entry)
 {
-    const struct real_group *group = &f->real->groups[f->out->groups[class].representative];
+    const struct real_group *group = first_of(f, class);
     struct played_plan plan = {
         .tuned = entry->tuned,
         .group = class,
@@ -202,7 +213,7 @@ static uint32_t fold_transfers(struct folding *f, uint32_t class, uint32_t progr
     const struct program *source = real->lowered->programs[program];
     const struct transfer_list *list = symmetry_list(real, program, role);
     const uint32_t first = f->plan_of_count;
-    const uint32_t menu = real->groups[out->groups[class].representative].menu;
+    const uint32_t menu = first_of(f, class)->menu;
     for (uint32_t t = 0; t < source->transfer_count; t++) {
         out->plan_of[first + t] = PLAN_NONE;
     }
@@ -255,14 +266,14 @@ static void fold_parties(struct folding *f)
     for (uint32_t class = 0; class < out->group_class_count; class ++) {
         struct group_class *group = &out->groups[class];
         const struct group *real = &layout->groups[group->representative];
-        const struct menu *menu = &f->real->menus[f->real->groups[group->representative].menu];
+        const struct menu *menu = &f->real->menus[first_of(f, class)->menu];
         const uint32_t plan_first = out->plan_count;
         for (uint32_t e = 0; e < menu->entry_count; e++) {
             out->plans[out->plan_count++] = fold_entry(f, class, &menu->entries[e]);
         }
         group->party_first = out->party_count;
         for (uint32_t i = 0; i < real->member_count; i++) {
-            fold_member(f, class, f->partition->rank[layout->members[real->first + i]],
+            fold_member(f, class, out->class_of_rank[layout->members[real->first + i]],
                         symmetry_role(real, i), plan_first);
         }
     }

@@ -12,38 +12,6 @@
 #include "sim/check.h"
 #include "sim/random.h"
 
-struct numbering numbering_create(struct arena *arena, size_t key_count)
-{
-    uint64_t size = 16;
-    while (size < 2 * key_count) {
-        size *= 2;
-    }
-    return (struct numbering){.keys = ARENA_ARRAY(arena, uint64_t, size),
-                              .values = ARENA_ARRAY(arena, uint32_t, size),
-                              .mask = size - 1};
-}
-
-void numbering_clear(struct numbering *n)
-{
-    memset(n->values, 0, (size_t)(n->mask + 1) * sizeof *n->values);
-    n->count = 0;
-}
-
-uint32_t numbering_of(struct numbering *n, uint64_t key)
-{
-    uint64_t at = key & n->mask;
-    while (n->values[at] != 0) {
-        if (n->keys[at] == key) {
-            return n->values[at] - 1;
-        }
-        at = (at + 1) & n->mask;
-    }
-    CHECK(n->count <= n->mask / 2);
-    n->keys[at] = key;
-    n->values[at] = ++n->count;
-    return n->count - 1;
-}
-
 static void list_transfers(struct real *real)
 {
     const struct lowered *lowered = real->lowered;
@@ -68,13 +36,6 @@ static void list_transfers(struct real *real)
     }
 }
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static uint64_t shape_hash(const struct group_shape *s)
 {
     const uint64_t words[] = {
@@ -83,12 +44,12 @@ static uint64_t shape_hash(const struct group_shape *s)
         s->ranks_per_node,
         s->rails,
         (uint64_t)s->even | (uint64_t)s->nvls << 1 | (uint64_t)s->inside_switch << 2,
-        bits_of(s->inside_bytes_per_s),
-        bits_of(s->inside_latency_s),
-        bits_of(s->outside_bytes_per_s),
-        bits_of(s->outside_latency_s),
-        bits_of(s->transport_latency_s),
-        bits_of(s->transport_bulk_s),
+        symmetry_bits(s->inside_bytes_per_s),
+        symmetry_bits(s->inside_latency_s),
+        symmetry_bits(s->outside_bytes_per_s),
+        symmetry_bits(s->outside_latency_s),
+        symmetry_bits(s->transport_latency_s),
+        symmetry_bits(s->transport_bulk_s),
     };
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -103,8 +64,11 @@ struct measuring { /* scratch while groups are measured */
     uint32_t shape_capacity, menu_capacity;
     uint32_t *gpus, *nodes; /* of the present group, node by node */
     uint64_t *order;
-    uint32_t *row_of_link; /* [link id] -> row of used_links */
-    double *sum;           /* [link id]: weight of the present set */
+    uint32_t *row_of_link; /* [link of a first turn] -> row of used_links + 1; 0: none yet */
+    uint32_t *stamp;       /* [row of used_links]: the last set that was kept there */
+    uint32_t stamp_count;
+    uint32_t load_user_capacity;
+    double *sum; /* [link id]: weight of the present set */
     uint32_t *touched, touched_count;
     uint64_t flow_seed;
     double largest_weight;
@@ -238,63 +202,185 @@ static void find_largest(void *context, uint32_t from_member, uint32_t to_member
 static uint32_t used_row(struct measuring *m, uint32_t link)
 {
     struct real *real = m->real;
-    uint32_t row = m->row_of_link[link];
-    if (row == ROW_NONE) {
-        row = m->row_of_link[link] = real->used_count++;
-        real->used_links[row] = link;
+    uint32_t first = link;
+    if (real->shift.turns > 1) {
+        const uint32_t turn = symmetry_turn_of_link(real, link);
+        first = symmetry_turned_link(real, link, real->shift.first_like[turn]);
     }
-    return row;
+    uint32_t *row = &m->row_of_link[first];
+    if (*row == 0) {
+        real->used_links[real->used_count++] = link;
+        *row = real->used_count;
+    }
+    return *row - 1;
 }
 
-/* Moves the sums of the present set into the group's loads. */
-static void keep_loads(struct measuring *m, uint32_t group, uint32_t set)
+/* The group that puts on this row's link what the group of the row puts on `link`. */
+static void note_user(struct measuring *m, uint32_t group_row, uint32_t link)
 {
     struct real *real = m->real;
-    for (uint32_t i = 0; i < m->touched_count; i++) {
-        const uint32_t link = m->touched[i];
-        if (real->load_count == real->load_capacity) {
-            real->loads = grow(real->arena, real->loads, sizeof(struct wire_load), real->load_count,
-                               &real->load_capacity);
-        }
-        real->loads[real->load_count++] = (struct wire_load){
-            .link = used_row(m, link),
-            .set = set,
-            .weight = m->sum[link],
-            .key = random_hash(set, bits_of(m->sum[link])),
-        };
-        m->sum[link] = 0.0;
+    const uint32_t load = real->load_count;
+    if (real->shift.turns == 1) {
+        return;
     }
-    real->groups[group].load_count += m->touched_count;
+    if (load == m->load_user_capacity) {
+        real->load_users = grow(real->arena, real->load_users, sizeof *real->load_users, load,
+                                &m->load_user_capacity);
+    }
+    uint32_t user = symmetry_group_at(real, group_row);
+    if (real->shift.moves[group_row]) {
+        const uint32_t row_link = real->used_links[used_row(m, link)];
+        user = symmetry_turned_group(real, user, symmetry_turn_of_link(real, row_link));
+    }
+    real->load_users[load] = user;
+}
+
+static void keep_load(struct measuring *m, uint32_t group_row, uint32_t set, uint32_t link)
+{
+    struct real *real = m->real;
+    if (real->load_count == real->load_capacity) {
+        real->loads = grow(real->arena, real->loads, sizeof(struct wire_load), real->load_count,
+                           &real->load_capacity);
+    }
+    note_user(m, group_row, link);
+    real->loads[real->load_count++] = (struct wire_load){
+        .link = used_row(m, link),
+        .set = set,
+        .weight = m->sum[link],
+        .key = random_hash(set, symmetry_bits(m->sum[link])),
+    };
+    real->groups[group_row].load_count++;
+}
+
+/* Moves the sums of the present set into the group's loads. A group with members in all turns has
+ * one load for all links of a row: they are alike, or the turns would not be of one kind. */
+static void keep_loads(struct measuring *m, uint32_t group_row, uint32_t set)
+{
+    const struct real *real = m->real;
+    const bool once = real->shift.turns > 1 && !real->shift.moves[group_row];
+    m->stamp_count++;
+    for (uint32_t i = 0; i < m->touched_count; i++) {
+        const uint32_t link = m->touched[i], row = used_row(m, link);
+        CHECK(!once || m->sum[link] == m->sum[real->used_links[row]]);
+        if (!once || m->stamp[row] != m->stamp_count) {
+            m->stamp[row] = m->stamp_count;
+            keep_load(m, group_row, set, link);
+        }
+    }
+}
+
+static void forget_sums(struct measuring *m)
+{
+    for (uint32_t i = 0; i < m->touched_count; i++) {
+        m->sum[m->touched[i]] = 0.0;
+    }
     m->touched_count = 0;
 }
 
-static void measure_group(struct measuring *m, uint32_t index)
+/* Shape and menu of a group, which stands in m->gpus afterwards. */
+static uint32_t look_at_group(struct measuring *m, uint32_t index)
+{
+    const struct real *real = m->real;
+    const struct group *group = &real->layout->groups[index];
+    place_members(m, group);
+    const uint32_t shape = find_shape(m, group->member_count);
+    const uint32_t program = real->lowered->program_of_rank[real->layout->members[group->first]];
+    return find_menu(m, shape, program, group->kind);
+}
+
+/* The wires of one entry of a menu, summed by link. */
+static void sum_wires(struct measuring *m, const struct menu *menu, const struct menu_entry *entry)
+{
+    const struct group_shape *shape = &m->real->shapes[menu->shape];
+    m->flow_seed = (uint64_t)menu->kind;
+    m->largest_weight = 0.0;
+    entry->tuned.kind->wires(entry->op, shape, m->nodes, find_largest, m);
+    entry->tuned.kind->wires(entry->op, shape, m->nodes, add_wire, m);
+}
+
+static void measure_group(struct measuring *m, uint32_t row)
 {
     struct real *real = m->real;
-    const struct group *group = &real->layout->groups[index];
-    struct real_group *out = &real->groups[index];
-    place_members(m, group);
-    out->shape = find_shape(m, group->member_count);
-    const uint32_t program = real->lowered->program_of_rank[real->layout->members[group->first]];
-    out->menu = find_menu(m, out->shape, program, group->kind);
+    struct real_group *out = &real->groups[row];
+    out->menu = look_at_group(m, symmetry_group_at(real, row));
+    const struct menu *menu = &real->menus[out->menu];
+    out->shape = menu->shape;
     out->load_first = real->load_count;
     out->set_first = real->wire_weight_count;
-    const struct menu *menu = &real->menus[out->menu];
     real->wire_weight_count += menu->set_count;
     uint32_t set = 0;
     for (uint32_t i = 0; i < menu->entry_count; i++) {
-        const struct menu_entry *entry = &menu->entries[i];
-        if (entry->set != set) {
+        if (menu->entries[i].set != set) {
             continue; /* nothing is sent, or its wires are kept already */
         }
-        m->flow_seed = (uint64_t)group->kind;
-        m->largest_weight = 0.0;
-        const struct group_shape *shape = &real->shapes[out->shape];
-        entry->tuned.kind->wires(entry->op, shape, m->nodes, find_largest, m);
-        entry->tuned.kind->wires(entry->op, shape, m->nodes, add_wire, m);
+        sum_wires(m, menu, &menu->entries[i]);
         real->wire_weights[out->set_first + set] = m->largest_weight;
-        keep_loads(m, index, set++);
+        keep_loads(m, row, set++);
+        forget_sums(m);
     }
+}
+
+/* What a group with members in all turns puts on each. */
+static void sign_loads(struct measuring *m, uint32_t index)
+{
+    struct real *real = m->real;
+    const uint32_t row = look_at_group(m, index); /* may move the menus */
+    const struct menu *menu = &real->menus[row];
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < menu->entry_count; i++) {
+        if (menu->entries[i].set != set) {
+            continue;
+        }
+        sum_wires(m, menu, &menu->entries[i]);
+        for (uint32_t k = 0; k < m->touched_count; k++) {
+            const uint32_t link = m->touched[k];
+            const uint64_t user = symmetry_mix(index, set);
+            symmetry_sign(real, symmetry_turn_of_link(real, link),
+                          symmetry_mix(user, symmetry_turned_link(real, link, 0)),
+                          symmetry_bits(m->sum[link]));
+        }
+        forget_sums(m);
+        set++;
+    }
+}
+
+/* Completes the signatures of the turns. The shape of a group in one turn can differ from that of
+ * its like where it crosses the fabric. */
+static void sign_turns(struct measuring *m)
+{
+    struct real *real = m->real;
+    const uint32_t group_count = real->layout->group_count;
+    uint32_t *shapes = ARENA_ARRAY(real->arena, uint32_t, group_count);
+    for (uint32_t g = 0; g < group_count; g++) {
+        const struct group *group = &real->layout->groups[g];
+        if (!symmetry_in_one_turn(real, g)) {
+            sign_loads(m, g);
+            continue;
+        }
+        place_members(m, group);
+        if (m->nodes[0] == m->nodes[group->member_count - 1]) {
+            continue;
+        }
+        const uint32_t like = symmetry_turned_group(real, g, 0);
+        shapes[g] = find_shape(m, group->member_count);
+        if (shapes[g] != shapes[like]) {
+            const uint32_t turn = symmetry_turn_of(real, real->layout->members[group->first]);
+            symmetry_sign(real, turn, symmetry_mix(like, UINT64_MAX), shapes[g]);
+        }
+    }
+}
+
+static void reserve_rows(struct real *real)
+{
+    size_t set_bound = 0;
+    for (uint32_t row = 0; row < real->shift.group_rows; row++) {
+        const struct group *group = &real->layout->groups[symmetry_group_at(real, row)];
+        const uint32_t program =
+            real->lowered->program_of_rank[real->layout->members[group->first]];
+        set_bound += symmetry_list(real, program, group->kind)->count;
+    }
+    real->wire_weights = ARENA_ARRAY(real->arena, double, set_bound);
+    real->groups = ARENA_ARRAY(real->arena, struct real_group, real->shift.group_rows);
 }
 
 static void read_speeds(struct real *real)
@@ -314,37 +400,37 @@ static void read_speeds(struct real *real)
 
 void symmetry_measure(struct arena *arena, const struct configuration *c,
                       const struct topology *topology, const struct layout *layout,
-                      const struct lowered *lowered, struct real *out)
+                      const struct lowered *lowered, bool fold, struct real *out)
 {
     const uint32_t link_count = topology->graph.link_count;
-    const size_t group_count = layout->group_count;
     *out = (struct real){
         .c = c, .topology = topology, .layout = layout, .lowered = lowered, .arena = arena};
     list_transfers(out);
     read_speeds(out);
     struct measuring m = {
         .real = out,
-        .shapes = numbering_create(arena, group_count),
-        .menus = numbering_create(arena, group_count),
+        .shapes = numbering_create(arena, layout->group_count),
+        .menus = numbering_create(arena, layout->group_count),
         .gpus = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
         .nodes = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
         .order = ARENA_ARRAY(arena, uint64_t, layout->rank_count),
         .row_of_link = ARENA_ARRAY(arena, uint32_t, link_count),
+        .stamp = ARENA_ARRAY(arena, uint32_t, link_count),
         .sum = ARENA_ARRAY(arena, double, link_count),
         .touched = ARENA_ARRAY(arena, uint32_t, link_count),
     };
-    memset(m.row_of_link, 0xff, sizeof(uint32_t) * link_count);
     out->used_links = ARENA_ARRAY(arena, uint32_t, link_count);
-    out->groups = ARENA_ARRAY(arena, struct real_group, group_count);
-    size_t set_bound = 0;
-    for (uint32_t g = 0; g < group_count; g++) {
-        const struct group *group = &layout->groups[g];
-        const uint32_t program = lowered->program_of_rank[layout->members[group->first]];
-        set_bound += symmetry_list(out, program, group->kind)->count;
+    symmetry_no_shift(out);
+    if (fold) {
+        symmetry_find_shift(arena, out);
     }
-    out->wire_weights = ARENA_ARRAY(arena, double, set_bound);
-    for (uint32_t g = 0; g < group_count; g++) {
-        measure_group(&m, g);
+    if (out->shift.turns > 1) {
+        sign_turns(&m);
+        symmetry_number_rows(arena, out);
+    }
+    reserve_rows(out);
+    for (uint32_t row = 0; row < out->shift.group_rows; row++) {
+        measure_group(&m, row);
     }
     symmetry_find_own(arena, out);
 }

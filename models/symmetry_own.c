@@ -98,13 +98,13 @@ static bool kept_apart(const struct real *real, const struct serial *serials, ui
     return false;
 }
 
-struct users {                /* groups that load each link, each once */
+struct users {                /* groups that load each link */
     uint32_t *first, *groups; /* [used link], and the end */
 };
 
 static struct users list_users(struct arena *arena, const struct real *real)
 {
-    const uint32_t group_count = real->layout->group_count;
+    const uint32_t group_count = real->shift.group_rows;
     struct users users = {.first = ARENA_ARRAY(arena, uint32_t, real->used_count + (size_t)2),
                           .groups = ARENA_ARRAY(arena, uint32_t, real->load_count)};
     uint32_t *seen = ARENA_ARRAY(arena, uint32_t, real->used_count);
@@ -114,13 +114,14 @@ static struct users list_users(struct arena *arena, const struct real *real)
         for (uint32_t g = 0; g < group_count; g++) {
             const struct real_group *group = &real->groups[g];
             for (uint32_t i = 0; i < group->load_count; i++) {
-                const uint32_t link = real->loads[group->load_first + i].link;
-                if (seen[link] == g + 1) {
+                const uint32_t load = group->load_first + i, link = real->loads[load].link;
+                const uint32_t user = real->load_users != NULL ? real->load_users[load] : g;
+                if (seen[link] == user + 1) {
                     continue;
                 }
-                seen[link] = g + 1;
+                seen[link] = user + 1;
                 if (pass == 1) {
-                    users.groups[end[link]] = g;
+                    users.groups[end[link]] = user;
                 }
                 end[link]++;
             }
@@ -133,6 +134,21 @@ static struct users list_users(struct arena *arena, const struct real *real)
         }
     }
     return users;
+}
+
+/* Leaves each group once in its link's list; returns how many, GROUP_PAIR_MAX + 1 at most. */
+static uint32_t each_once(uint32_t *groups, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count && kept <= GROUP_PAIR_MAX; i++) {
+        uint32_t k = 0;
+        while (k < kept && groups[k] != groups[i]) {
+            k++;
+        }
+        groups[k] = groups[i];
+        kept += k == kept;
+    }
+    return kept;
 }
 
 void symmetry_find_own(struct arena *arena, struct real *real)
@@ -148,11 +164,12 @@ void symmetry_find_own(struct arena *arena, struct real *real)
     }
     const struct users users = list_users(arena, real);
     for (uint32_t l = 0; l < real->used_count; l++) {
-        const uint32_t first = users.first[l], end = users.first[l + 1];
-        bool own = end - first <= GROUP_PAIR_MAX;
-        for (uint32_t i = first; own && i < end; i++) {
-            for (uint32_t j = first; own && j < i; j++) {
-                own = kept_apart(real, serials, users.groups[i], users.groups[j]);
+        uint32_t *groups = &users.groups[users.first[l]];
+        const uint32_t count = each_once(groups, users.first[l + 1] - users.first[l]);
+        bool own = count <= GROUP_PAIR_MAX;
+        for (uint32_t i = 0; own && i < count; i++) {
+            for (uint32_t j = 0; own && j < i; j++) {
+                own = kept_apart(real, serials, groups[i], groups[j]);
             }
         }
         real->own[l] = own;

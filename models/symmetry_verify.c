@@ -7,12 +7,15 @@ static void verify_ranks(const struct real *real, const struct partition *partit
 {
     const struct layout *layout = real->layout;
     for (uint32_t r = 0; r < layout->rank_count; r++) {
-        const struct rank_class *class = &symmetry->ranks[partition->rank[r]];
+        const struct rank_class *class = &symmetry->ranks[symmetry->class_of_rank[r]];
+        CHECK(partition->rank[symmetry_rank_row(real, r)] == symmetry->class_of_rank[r]);
         CHECK(class->program == real->lowered->program_of_rank[r]);
         CHECK(class->speed_ratio == real->speed[layout->gpu_of_rank[r]]);
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
             const uint32_t group = layout->group_of[r][s];
-            CHECK(class->group[s] == (group == GROUP_NONE ? GROUP_NONE : partition->group[group]));
+            CHECK(class->group[s] == (group == GROUP_NONE
+                                          ? GROUP_NONE
+                                          : partition->group[symmetry_group_row(real, group)]));
         }
     }
 }
@@ -25,19 +28,21 @@ static void verify_members(const struct real *real, const struct partition *part
     uint32_t *met = ARENA_ARRAY(real->arena, uint32_t, symmetry->party_count);
     for (uint32_t g = 0; g < layout->group_count; g++) {
         const struct group *group = &layout->groups[g];
-        const struct group_class *class = &symmetry->groups[partition->group[g]];
+        const uint32_t mine = symmetry_group_row(real, g);
+        const struct group_class *class = &symmetry->groups[partition->group[mine]];
         CHECK(class->kind == group->kind);
-        const struct real_group *first = &real->groups[class->representative];
-        CHECK(real->groups[g].menu == first->menu);
+        const struct real_group *first =
+            &real->groups[symmetry_group_row(real, class->representative)];
+        CHECK(real->groups[mine].menu == first->menu);
         for (uint32_t s = 0; s < real->menus[first->menu].set_count; s++) {
-            CHECK(real->wire_weights[real->groups[g].set_first + s] ==
+            CHECK(real->wire_weights[real->groups[mine].set_first + s] ==
                   real->wire_weights[first->set_first + s]);
         }
         for (uint32_t i = 0; i < class->party_count; i++) {
             met[class->party_first + i] = 0;
         }
         for (uint32_t i = 0; i < group->member_count; i++) {
-            const uint32_t rank = partition->rank[layout->members[group->first + i]];
+            const uint32_t rank = symmetry->class_of_rank[layout->members[group->first + i]];
             const enum stream role = symmetry_role(group, i);
             const uint32_t row = class->party_first + symmetry->ranks[rank].party[role];
             CHECK(row < class->party_first + class->party_count);
@@ -65,18 +70,20 @@ static void verify_loads(const struct real *real, const struct partition *partit
                          const struct symmetry *symmetry)
 {
     uint64_t *of_link = ARENA_ARRAY(real->arena, uint64_t, real->used_count);
-    uint64_t *of_group = ARENA_ARRAY(real->arena, uint64_t, real->layout->group_count);
+    uint64_t *of_group = ARENA_ARRAY(real->arena, uint64_t, real->shift.group_rows);
     uint64_t *of_first = ARENA_ARRAY(real->arena, uint64_t, symmetry->link_class_count);
-    for (uint32_t g = 0; g < real->layout->group_count; g++) {
+    for (uint32_t g = 0; g < real->shift.group_rows; g++) {
         const struct real_group *group = &real->groups[g];
         for (uint32_t i = 0; i < group->load_count; i++) {
             const struct wire_load *load = &real->loads[group->load_first + i];
             of_link[load->link] += load_term(load->weight, partition->group[g]);
-            of_group[g] += load_term(load->weight, partition->link[load->link]);
+            of_group[g] += symmetry_load_copies(real, g, load->link) *
+                           load_term(load->weight, partition->link[load->link]);
         }
     }
-    for (uint32_t g = 0; g < real->layout->group_count; g++) {
-        CHECK(of_group[g] == of_group[symmetry->groups[partition->group[g]].representative]);
+    for (uint32_t g = 0; g < real->shift.group_rows; g++) {
+        const uint32_t first = symmetry->groups[partition->group[g]].representative;
+        CHECK(of_group[g] == of_group[symmetry_group_row(real, first)]);
     }
     for (uint32_t l = real->used_count; l-- > 0;) {
         const struct link_class *class = &symmetry->links[partition->link[l]];

@@ -280,6 +280,54 @@ static void every_cluster_folds(void **state)
     }
 }
 
+/* Eight replicas, one or two to a node, and what sets some of them apart: a slow card or a narrow
+ * link in one, leaves between which latencies differ, a norm whose tree is not the same for all. */
+static void replicas_that_differ_fold(void **state)
+{
+    (void)state;
+    static const struct shape many[] = {
+        {"nvlink_island", "rail", 16, 2, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
+        {"nvlink_island", "rail", 16, 2, 2, 2, 8, "tp-cp-pp-dp", PLACEMENT_PACKED, 0, 1},
+        {"nvlink_island", "rail", 8, 4, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
+        {"nvlink_island", "rail", 12, 4, 2, 2, 12, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
+        {"pcie", "fat_tree", 16, 2, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
+        {"nvlink_island", "fat_tree", 16, 2, 2, 2, 8, "dp-tp-cp-pp", PLACEMENT_SCATTERED, 0, 1},
+        {"nvlink_island", "fat_tree", 8, 2, 1, 2, 8, "dp-tp-cp-pp", PLACEMENT_PACKED, 0, 2},
+    };
+    for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+        const uint32_t gpus = (uint32_t)(many[i].nodes * many[i].gpus);
+        const uint32_t classes = folded_equals_unfolded(&many[i], NULL);
+        for (uint32_t gpu = 0; gpu < gpus; gpu += gpus / 4 - 1) {
+            struct perturbation slow = {.what = PERTURB_GPU_SPEED, .gpu = gpu, .ratio = 0.75};
+            struct perturbation narrow = {
+                .what = PERTURB_LINK, .gpu = gpu, .ratio = 0.5, .link = LINK_NIC};
+            assert_true(folded_equals_unfolded(&many[i], &slow) >= classes);
+            assert_true(folded_equals_unfolded(&many[i], &narrow) >= classes);
+        }
+    }
+}
+
+/* What is kept for a rank while classes are found: bounded where replicas are alike. */
+static void alike_replicas_take_little_memory(void **state)
+{
+    (void)state;
+    struct shape shape = {"nvlink_island", "rail",           512, 8, 8, 4, 128,
+                          "tp-cp-dp-pp",   PLACEMENT_PACKED, 0,   1};
+    struct play p;
+    double bytes[2];
+    for (unsigned unfold = 0; unfold < 2; unfold++) {
+        struct arena *arena = arena_create();
+        prepare(&p, &shape, NULL);
+        symmetry_build(arena, &p.c, &p.topology, &p.layout, &p.lowered, unfold == 1, &p.symmetry);
+        bytes[unfold] = (double)arena_bytes(arena) / p.layout.rank_count;
+        arena_destroy(arena);
+        sim_destroy(p.sim);
+    }
+    print_message("bytes a rank: %.0f folded, %.0f unfolded\n", bytes[0], bytes[1]);
+    assert_true(bytes[0] < 700.0);
+    assert_true(bytes[0] < 0.5 * bytes[1]);
+}
+
 /* Two nodes of two GPUs. tp 2 x dp 2: all four ranks are alike; a slow rank 0 sets apart itself,
  * its tp peer, its dp peer, and the fourth, which is the peer of both peers: 4. tp 2 x pp 2: two
  * stages, so 2; a slow rank 0 splits each stage into the rank that pairs with it and the other: 4.
@@ -413,6 +461,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cluster_folds),
+        cmocka_unit_test(replicas_that_differ_fold),
+        cmocka_unit_test(alike_replicas_take_little_memory),
         cmocka_unit_test(classes_are_as_few_as_they_must),
         cmocka_unit_test(planted_faults_are_seen),
         cmocka_unit_test(own_links_are_never_contended),

@@ -279,6 +279,7 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
     }
     s->pipeline.waits.count = s->joining.count = 0;
     s->joined = false;
+    data_pass_end(s, pass);
     s->pipeline.extra_host_s = s->extra_host_s;
     pipeline_send(&s->pipeline, pass, next, made);
     s->extra_host_s = s->pipeline.extra_host_s;

@@ -201,22 +201,34 @@ static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t grou
     waits_add(&s->pipeline.waits, s->groups[group].gather);
 }
 
+/* Is any unit's gather still to be waited for? Each chunk's first forward waits for its own. */
+static bool gathers_left(const struct stage *s)
+{
+    for (uint32_t i = 0; i < s->unit_count; i++) {
+        if (s->units[i].last_gather != OP_NONE && s->forwards_done[s->units[i].chunk] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Compute that may meet data-parallel traffic: everything once gathers and scatters run all the
- * time, else the first forward after the update and what follows the first reduction. */
-static void mark_sensitive(struct stage *s, const struct pass *pass, const struct unit *u)
+ * time, else the first forwards after the update and what follows the first reduction. */
+static void mark_sensitive(struct stage *s)
 {
     const struct lowering *l = s->l;
-    bool first_forward =
-        pass_is_forward(pass) && u->last_gather != OP_NONE && s->forwards_done[pass->chunk] == 0;
-    bool beside = l->gathers || l->scatters || first_forward || s->scatter_last != OP_NONE;
-    s->flags = beside && l->c->software.interference_ratio > 0.0 ? OP_SENSITIVE : 0;
+    s->flags = 0;
+    if (l->c->software.interference_ratio > 0.0 &&
+        (l->gathers || l->scatters || s->scatter_last != OP_NONE || gathers_left(s))) {
+        s->flags = OP_SENSITIVE;
+    }
 }
 
 void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
 {
     struct unit *u = &s->units[unit];
     bool forward = pass_is_forward(pass);
-    mark_sensitive(s, pass, u);
+    mark_sensitive(s);
     if (forward && u->last_gather != OP_NONE && s->forwards_done[pass->chunk] == 0) {
         waits_add(&s->pipeline.waits, u->last_gather);
     }
@@ -225,17 +237,29 @@ void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
     }
 }
 
-/* The end of a backward pass waits for its last reduction. */
+/* Without overlap whatever comes next waits for the reductions before it. */
+static void wait_for_reductions(struct stage *s)
+{
+    if (!s->l->c->software.overlap_gradients) {
+        waits_add(&s->pipeline.waits, s->scatter_last);
+        waits_add(&s->pipeline.waits, s->replicate_last);
+    }
+}
+
+void data_pass_end(struct stage *s, const struct pass *pass)
+{
+    if (!pass_is_forward(pass) && s->l->scatters) {
+        wait_for_reductions(s);
+    }
+}
+
 static void end_group(struct stage *s, const struct pass *pass, struct group_of_units *g)
 {
     bool forward = pass_is_forward(pass), last = g == &s->groups[s->chunk_groups[pass->chunk]];
     if (!forward && s->l->scatters) {
         reduce(s, g->held);
         memory_scattered(s, g, s->l->c->software.overlap_gradients && !last);
-        if (!s->l->c->software.overlap_gradients) {
-            waits_add(&s->pipeline.waits, s->scatter_last);
-            waits_add(&s->pipeline.waits, s->replicate_last);
-        }
+        wait_for_reductions(s);
     }
     if (s->l->gathers) {
         s->history[s->group_step++ % s->history_room] = s->last;

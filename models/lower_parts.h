@@ -196,6 +196,7 @@ void data_begin(struct stage *s);
 void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit);
 void data_unit_gradient(struct stage *s, uint32_t unit); /* its backward ops are written */
 void data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit);
+void data_pass_end(struct stage *s, const struct pass *pass); /* its output has been handed on */
 void data_step_end(struct stage *s);
 /* lower_split.c has lower_split (lower.h). */
 

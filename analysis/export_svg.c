@@ -3,29 +3,31 @@
  * Compute spans of one stage that follow each other in the same phase, microbatch and chunk are
  * drawn as one rectangle from the first start to the last end, so that a pass looks like a pass
  * although communication interrupts it. What stays hatched is time in which the stage had nothing
- * to compute. */
+ * to compute. Captions of the scenario stand below, numbered, at marks of their moments. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "analysis/export.h"
+#include "analysis/plot.h"
 #include "sim/units.h"
 
 enum {
-    MARGIN_LEFT = 74,
-    MARGIN_TOP = 34,
-    ROW_HEIGHT = 26,
-    ROW_GAP = 8,
-    PLOT_WIDTH = 900,
-    LABEL_MIN_WIDTH = 16,
-    TICK_COUNT = 8
+    LEFT = 74,
+    TOP = 52,
+    ROW_HEIGHT = 34,
+    WIDTH = 900,
+    STAGE_MAX = 1024,
+    LINE = 18,
+    NOTE_MAX = 99,
+    LABEL_SIZE = 24
 };
 
-/* Okabe and Ito's colours, which colour-blind readers can tell apart. */
+/* Colours of the plots, by their number; words as the database has them. */
 static const struct {
-    const char *phase, *fill;
+    const char *phase;
+    unsigned colour;
 } phases[] = {
-    {"forward", "#56b4e9"},   {"backward", "#0072b2"},   {"gradients", "#e69f00"},
-    {"optimizer", "#009e73"}, {"parameters", "#d55e00"},
+    {"forward", 0}, {"backward", 4}, {"gradients", 1}, {"optimizer", 2}, {"parameters", 3},
 };
 enum {
     PHASE_KIND_COUNT = sizeof phases / sizeof *phases
@@ -36,20 +38,16 @@ struct pass {
     int phase; /* row of phases; -1: none yet */
 };
 struct picture {
-    FILE *out;
-    int64_t stage_count, last;
+    struct plot plot;
+    int64_t stage_count, last, note_count;
     struct pass pass;
+    char names[STAGE_MAX][LABEL_SIZE];
+    const char *words[STAGE_MAX];
 };
 
-static double x_of(const struct picture *p, int64_t ns)
+static double seconds(int64_t ns)
 {
-    double whole = p->last > 0 ? (double)p->last : 1.0;
-    return MARGIN_LEFT + PLOT_WIDTH * ((double)ns / whole);
-}
-
-static double y_of(int64_t stage)
-{
-    return MARGIN_TOP + (double)stage * (ROW_HEIGHT + ROW_GAP);
+    return (double)ns * NANOSECOND;
 }
 
 static int phase_of(const char *text, unsigned bytes)
@@ -68,18 +66,13 @@ static int phase_of(const char *text, unsigned bytes)
 static void draw_pass(const struct picture *p)
 {
     const struct pass *pass = &p->pass;
+    char label[LABEL_SIZE];
     if (pass->phase < 0) {
         return;
     }
-    double x = x_of(p, pass->begin), width = x_of(p, pass->end) - x;
-    fprintf(p->out,
-            "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"%s\" "
-            "stroke=\"#fff\" stroke-width=\".3\"/>\n",
-            x, y_of(pass->stage), width, ROW_HEIGHT, phases[pass->phase].fill);
-    if (width >= LABEL_MIN_WIDTH && pass->microbatch >= 0) {
-        fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#fff\">%" PRId64 "</text>\n",
-                x + width / 2.0, y_of(pass->stage) + ROW_HEIGHT / 2.0 + 4.0, pass->microbatch);
-    }
+    snprintf(label, sizeof label, "%" PRId64, pass->microbatch);
+    plot_box(&p->plot, seconds(pass->begin), seconds(pass->end), (double)pass->stage,
+             plot_colour(phases[pass->phase].colour), pass->microbatch >= 0 ? label : NULL);
 }
 
 /* Columns: stage, begin, end, phase, microbatch (-1: none), chunk; by stage and time. */
@@ -113,84 +106,104 @@ static bool add_span(void *context, const struct query_row *row, struct error *e
 static bool measure(void *context, const struct query_row *row, struct error *error)
 {
     struct picture *p = context;
-    const int64_t stage_limit = 1024;
     p->last = query_integer(row, 0);
     p->stage_count = query_integer(row, 1) + 1;
-    if (p->last <= 0 || p->stage_count > stage_limit) {
+    if (p->last <= 0 || p->stage_count < 1 || p->stage_count > STAGE_MAX) {
         return error_set(error, "the database has no timeline to draw: run with --detail op");
     }
     return true;
 }
 
-static void draw_frame(const struct picture *p)
+static bool count_notes(void *context, const struct query_row *row, struct error *error)
 {
-    int height = MARGIN_TOP + (int)p->stage_count * (ROW_HEIGHT + ROW_GAP) + 44;
-    fprintf(p->out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-            "font-family=\"sans-serif\" font-size=\"11\" text-anchor=\"middle\">\n"
-            "<defs><pattern id=\"idle\" width=\"6\" height=\"6\" "
-            "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-            "<rect width=\"6\" height=\"6\" fill=\"#f4f4f4\"/>"
-            "<path d=\"M0 0V6\" stroke=\"#bbb\" stroke-width=\"2\"/></pattern></defs>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-            MARGIN_LEFT + PLOT_WIDTH + 20, height);
+    (void)error;
+    struct picture *p = context;
+    int64_t count = query_integer(row, 0);
+    p->note_count = count < NOTE_MAX ? count : NOTE_MAX;
+    return true;
+}
+
+static void set_axes(struct picture *p)
+{
     for (int64_t stage = 0; stage < p->stage_count; stage++) {
-        fprintf(p->out,
-                "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" fill=\"#333\">stage %" PRId64
-                "</text>\n<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\" "
-                "fill=\"url(#idle)\"/>\n",
-                MARGIN_LEFT - 8, y_of(stage) + ROW_HEIGHT / 2.0 + 4.0, stage, MARGIN_LEFT,
-                y_of(stage), PLOT_WIDTH, ROW_HEIGHT);
+        snprintf(p->names[stage], LABEL_SIZE, "stage %" PRId64, stage);
+        p->words[stage] = p->names[stage];
+    }
+    p->plot.x = (struct plot_axis){.label = "", .high = seconds(p->last), .unit = PLOT_TIME};
+    p->plot.y = plot_axis_words("", p->words, (size_t)p->stage_count, true);
+    p->plot.left = LEFT;
+    p->plot.top = TOP;
+    p->plot.width = WIDTH;
+    p->plot.height = (double)(ROW_HEIGHT * p->stage_count);
+}
+
+static double first_note_y(const struct picture *p)
+{
+    return p->plot.top + p->plot.height + plot_room_below(&p->plot);
+}
+
+static void draw_page(const struct picture *p)
+{
+    double x = LEFT;
+    plot_page_begin(p->plot.out, LEFT + WIDTH + 26,
+                    first_note_y(p) + (double)(LINE * p->note_count));
+    for (int i = 0; i < PHASE_KIND_COUNT; i++) {
+        x = plot_key(p->plot.out, x, 20.0, plot_colour(phases[i].colour), phases[i].phase);
+    }
+    plot_key(p->plot.out, x, 20.0, NULL, "no compute");
+    plot_frame(&p->plot, "");
+    for (int64_t stage = 0; stage < p->stage_count; stage++) {
+        plot_box(&p->plot, 0.0, seconds(p->last), (double)stage, NULL, NULL);
     }
 }
 
-static void draw_axis(const struct picture *p)
+/* Columns: number from 1, ts, text. */
+static bool draw_note(void *context, const struct query_row *row, struct error *error)
 {
-    double y = y_of(p->stage_count) + 8.0;
-    for (int i = 0; i <= TICK_COUNT; i++) {
-        int64_t ns = p->last / TICK_COUNT * i;
-        fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#333\">%.3g s</text>\n", x_of(p, ns), y,
-                (double)ns * NANOSECOND);
-    }
-    double x = MARGIN_LEFT;
-    for (int i = 0; i < PHASE_KIND_COUNT; i++) {
-        fprintf(p->out,
-                "<rect x=\"%.0f\" y=\"10\" width=\"12\" height=\"12\" fill=\"%s\"/>"
-                "<text x=\"%.0f\" y=\"20\" text-anchor=\"start\" fill=\"#333\">%s</text>\n",
-                x, phases[i].fill, x + 17.0, phases[i].phase);
-        x += 104.0;
-    }
-    fprintf(p->out,
-            "<rect x=\"%.0f\" y=\"10\" width=\"12\" height=\"12\" fill=\"url(#idle)\"/>"
-            "<text x=\"%.0f\" y=\"20\" text-anchor=\"start\" fill=\"#333\">no compute</text>\n",
-            x, x + 17.0);
-    fprintf(p->out, "</svg>\n");
+    (void)error;
+    const struct picture *p = context;
+    int64_t number = query_integer(row, 0);
+    unsigned bytes;
+    const char *said = query_text(row, 2, &bytes);
+    char label[LABEL_SIZE], text[512];
+    snprintf(label, sizeof label, "%" PRId64, number);
+    snprintf(text, sizeof text, "%" PRId64 "  at %.4g s: %.*s", number,
+             seconds(query_integer(row, 1)), (int)(bytes < 400 ? bytes : 400), said);
+    plot_mark(&p->plot, seconds(query_integer(row, 1)), "#333333", 0, label);
+    plot_text(p->plot.out, LEFT, first_note_y(p) + (double)(LINE * (number - 1)), "start", text);
+    return true;
 }
 
 /* The first class of each stage stands for it. */
-static const char *const first_tracks =
-    "from slice_raw s join track t on t.id = s.track_id join rank_class c on c.id = t.rank_class "
-    "where t.name = 'compute' and s.depth = 0 and c.id in "
-    "(select min(id) from rank_class group by stage) ";
+#define FIRST_TRACKS                                                                               \
+    "from slice_raw s join track t on t.id = s.track_id join rank_class c on c.id = t.rank_class " \
+    "where t.name = 'compute' and s.depth = 0 and c.id in "                                        \
+    "(select min(id) from rank_class group by stage) "
 
 bool export_svg(struct query *query, FILE *out, struct error *error)
 {
-    struct picture p = {.out = out, .pass = {.phase = -1}};
-    char sql[1024];
-    snprintf(sql, sizeof sql, "select coalesce(max(s.ts + s.dur), 0), coalesce(max(c.stage), 0) %s",
-             first_tracks);
-    if (!query_run(query, sql, NULL, 0, measure, &p, error)) {
+    struct picture p = {.plot = {.out = out}, .pass = {.phase = -1}};
+    const int64_t most = NOTE_MAX;
+    if (!query_run(query,
+                   "select coalesce(max(s.ts + s.dur), 0), coalesce(max(c.stage), 0) " FIRST_TRACKS,
+                   NULL, 0, measure, &p, error) ||
+        !query_run(query, "select count(*) from note", NULL, 0, count_notes, &p, error)) {
         return false;
     }
-    draw_frame(&p);
-    snprintf(sql, sizeof sql,
-             "select c.stage, s.ts, s.ts + s.dur, (select text from string where id = s.phase), "
-             "coalesce(s.microbatch, -1), s.chunk %s order by c.stage, s.ts, s.id",
-             first_tracks);
-    if (!query_run(query, sql, NULL, 0, add_span, &p, error)) {
+    set_axes(&p);
+    draw_page(&p);
+    if (!query_run(query,
+                   "select c.stage, s.ts, s.ts + s.dur, (select text from string where id = "
+                   "s.phase), coalesce(s.microbatch, -1), s.chunk " FIRST_TRACKS
+                   "order by c.stage, s.ts, s.id",
+                   NULL, 0, add_span, &p, error)) {
         return false;
     }
     draw_pass(&p);
-    draw_axis(&p);
-    return true;
+    bool good = query_run(query,
+                          "select row_number() over (order by ts, id), ts, text from note "
+                          "order by ts, id limit ?1",
+                          &most, 1, draw_note, &p, error);
+    plot_page_end(out);
+    return good;
 }

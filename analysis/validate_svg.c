@@ -11,7 +11,8 @@ enum {
     LEFT = 80,
     TOP = 60,
     PAGE_HEIGHT = 450,
-    TIP_SIZE = 160
+    TIP_SIZE = 160,
+    KEY_ROOM = 18 /* of a line of the legend */
 };
 #define BAND 0.10
 #define WORST_SHOWN 0.5 /* errors beyond are drawn at the edge */
@@ -21,6 +22,7 @@ struct picture {
     const struct validation *v;
     const struct scores *scores;
     FILE *out;
+    double width; /* of the page */
 };
 
 static unsigned source_index(const struct picture *p, const char *name)
@@ -91,13 +93,14 @@ static struct plot_axis value_axis(const struct picture *p, const char *label)
 
 static void draw_legend(const struct picture *p)
 {
-    double x = LEFT;
+    double x = LEFT, y = KEY_ROOM;
     for (unsigned i = 0; i < p->scores->source_count; i++) {
         const char *name = p->scores->sources[i].name;
-        fprintf(p->out, "<rect x=\"%.0f\" y=\"8\" width=\"10\" height=\"10\" fill=\"%s\"/>\n", x,
-                plot_colour(i));
-        plot_text(p->out, x + 15.0, 17.0, "start", name);
-        x += 40.0 + 7.0 * (double)strlen(name);
+        if (x > LEFT && x + plot_text_width(name) + KEY_ROOM > p->width) {
+            x = LEFT;
+            y += KEY_ROOM;
+        }
+        x = plot_key(p->out, x, y, plot_colour(i), name);
     }
 }
 
@@ -122,7 +125,8 @@ static void draw_scatter(const struct picture *p)
 
 static struct plot_axis error_axis(const char *label)
 {
-    return (struct plot_axis){label, -WORST_SHOWN, WORST_SHOWN, false, PLOT_SHARE};
+    return (struct plot_axis){
+        .label = label, .low = -WORST_SHOWN, .high = WORST_SHOWN, .unit = PLOT_SHARE};
 }
 
 static struct plot_axis gpus_axis(const struct picture *p)
@@ -184,8 +188,10 @@ static void draw_scale(const struct picture *p, const struct scales *scales)
     double gpus[] = {scale_bin_limits[0], 2.0 * scale_bin_limits[SCALE_BIN_COUNT - 2]};
     char title[96];
     plot.x = plot_axis_around("GPUs, up to; the last bin is open", gpus, 2, true, PLOT_PLAIN);
-    plot.y = (struct plot_axis){"median |error| (line), bias (dashed); black: all", -range, range,
-                                false, PLOT_SHARE};
+    plot.y = (struct plot_axis){.label = "median |error| (line), bias (dashed); black: all",
+                                .low = -range,
+                                .high = range,
+                                .unit = PLOT_SHARE};
     plot_frame(&plot, "");
     for (unsigned i = 0; i < scales->source_count; i++) {
         const char *name = scales->sources[i].name;
@@ -221,11 +227,12 @@ static void draw_missing(const struct picture *p)
 void validate_svg(struct arena *arena, const struct validation *v, const struct scores *scores,
                   FILE *out)
 {
-    struct picture p = {arena, v, scores, out};
+    struct picture p = {arena, v, scores, out, 0.0};
     struct scales scales;
     scale_rows(arena, v, scores, &scales);
     bool by_gpus = sizes_differ(&scales);
-    plot_page_begin(out, (by_gpus ? 3.0 : 2.0) * PANEL, PAGE_HEIGHT);
+    p.width = (by_gpus ? 3.0 : 2.0) * PANEL;
+    plot_page_begin(out, p.width, PAGE_HEIGHT);
     draw_legend(&p);
     draw_scatter(&p);
     draw_missing(&p);

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/plot.h"
 #include "analysis/shell.h"
 #include "analysis/study_store.h"
 #include "sim/random.h"
@@ -364,20 +363,6 @@ static void test_resume(void **state)
     unlink(partial);
 }
 
-static void test_axes(void **state)
-{
-    (void)state;
-    struct plot plot = {.left = 100, .top = 10, .width = 200, .height = 50};
-    plot.x = (struct plot_axis){"x", 1.0, 100.0, true, PLOT_PLAIN};
-    plot.y = (struct plot_axis){"y", 0.0, 10.0, false, PLOT_PLAIN};
-    assert_true(fabs(plot_x(&plot, 10.0) - 200.0) < 1e-9);
-    assert_true(plot_x(&plot, 0.5) == 100.0); /* outside: at the end */
-    assert_true(plot_y(&plot, 0.0) == 60.0 && plot_y(&plot, 10.0) == 10.0);
-    double values[] = {3.0, NAN, 1.0, INFINITY, -2.0};
-    struct plot_axis axis = plot_axis_around("v", values, 5, true, PLOT_PLAIN);
-    assert_true(axis.low > 0.8 && axis.low < 1.0 && axis.high > 3.0 && axis.high < 3.5);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,7 +378,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_optimum_of_a_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_confidence_decides_how_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_resume, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_axes, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "analysis/format.h"
 #include "analysis/json.h"
 #include "analysis/load.h"
+#include "analysis/lock_step.h"
 #include "analysis/report.h"
 #include "analysis/report_job.h"
 #include "analysis/store_step.h"
@@ -241,6 +242,14 @@ static int play_weeks(const struct arguments *arguments, struct session *session
     return EXIT_REJECTED;
 }
 
+static void try_stagger(const struct session *session, struct result *result)
+{
+    stagger_try(&result->scenario->configuration, result->step, &result->stagger);
+    if (stagger_matters(&result->stagger)) {
+        fprintf(session->notes, "orrery: warning: %s\n", lock_step_warning(&result->stagger).s);
+    }
+}
+
 static int simulate(const struct arguments *arguments, struct session *session,
                     const struct scenario *scenario, struct store **store)
 {
@@ -257,6 +266,9 @@ static int simulate(const struct arguments *arguments, struct session *session,
     }
     struct result result;
     result_gather(scenario, step, &result);
+    if (result.timed) {
+        try_stagger(session, &result);
+    }
     if (arguments->uncertain && !result.timed) {
         fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",
               session->notes);

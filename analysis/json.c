@@ -5,6 +5,7 @@
 #include "analysis/cost.h"
 #include "analysis/json_job.h"
 #include "analysis/json_parts.h"
+#include "analysis/lock_step.h"
 #include "sim/check.h"
 
 static json_t *failure_object(const struct result_failure *f)
@@ -141,6 +142,27 @@ static void set_cost(json_t *o, const struct result *result)
     json_set(o, "cost_storage_usd", json_number(cost.storage_usd));
 }
 
+static json_t *stagger_object(const struct stagger *stagger)
+{
+    const bool tried = stagger->draws > 0;
+    json_t *object = json_object();
+    json_set(object, "lost_s", json_number(stagger->lost_s));
+    json_set(object, "draws", json_count(stagger->draws));
+    json_set(object, "apart_s", json_number_if(tried, stagger->apart_s));
+    json_set(object, "shortest_step_time_s", json_number_if(tried, stagger->shortest_s));
+    json_set(object, "spared_ratio", json_number_if(tried, stagger->spared_ratio));
+    return object;
+}
+
+static json_t *warnings_array(const struct result *result)
+{
+    json_t *array = json_array();
+    if (stagger_matters(&result->stagger)) {
+        json_append(array, json_text(lock_step_warning(&result->stagger).s));
+    }
+    return array;
+}
+
 void json_run(const struct result *result, const struct uncertainty *uncertainty, FILE *out)
 {
     const struct step *s = result->step;
@@ -170,6 +192,8 @@ void json_run(const struct result *result, const struct uncertainty *uncertainty
     json_set(o, "breakdown", timed ? breakdown_object(s) : json_null());
     json_set(o, "classes", classes_array(result));
     set_cost(o, result);
+    json_set(o, "stagger", timed ? stagger_object(&result->stagger) : json_null());
+    json_set(o, "warnings", warnings_array(result));
     if (uncertainty != NULL)
         json_set(o, "uncertainty", uncertainty_object(result, uncertainty));
     if (result->job != NULL) {

@@ -6,7 +6,7 @@
 #ifndef ORRERY_ANALYSIS_RESULT_H
 #define ORRERY_ANALYSIS_RESULT_H
 
-#include "models/step.h"
+#include "models/stagger.h"
 #include "scenarios/scenario.h"
 
 struct job_record;
@@ -40,6 +40,7 @@ struct result {
     struct result_stream streams[STREAM_COUNT];
     struct result_stream *class_streams; /* [class x STREAM_COUNT + stream]; NULL when not timed */
     bool timed;
+    struct stagger stagger;       /* zero where nobody asked */
     const struct job_record *job; /* weeks of such steps; NULL: a single step */
 };
 void result_gather(const struct scenario *scenario, const struct step *step, struct result *out);

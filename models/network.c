@@ -80,6 +80,7 @@ struct network {
     uint64_t activity_count;
 };
 #define SLOT_NONE UINT32_MAX
+#define CONTENDED_RATIO 1e-6 /* longer than alone: above what sums of times lose */
 
 static void handle_start(struct sim *sim, void *player, uint32_t slot);
 static void handle_finish(struct sim *sim, void *player, uint32_t slot);
@@ -411,6 +412,29 @@ double network_link_busy_s(const struct network *network, uint32_t link_class)
     sum_own_links(network);
     return network->own->busy_s[link_class] +
            share_busy_s(network->share, link_class, sim_now_s(network->sim));
+}
+
+struct network_contention network_contention(const struct network *network)
+{
+    const struct symmetry *symmetry = network->symmetry;
+    struct network_contention out = {0.0, 0.0};
+    double group_s = 0.0, moving_s = 0.0, weighted_s = 0.0;
+    for (uint32_t i = 0; i < symmetry->plan_count; i++) {
+        const struct tally *tally = &network->tallies[i];
+        const double alone_s = (double)tally->finished * network->times[i].wire_s;
+        if (i == 0 || symmetry->plans[i].group != symmetry->plans[i - 1].group) {
+            group_s = 0.0;
+        }
+        if (!network->times[i].shares || tally->moving_s <= alone_s * (1.0 + CONTENDED_RATIO)) {
+            continue;
+        }
+        group_s += tally->moving_s - alone_s;
+        out.lost_s = group_s > out.lost_s ? group_s : out.lost_s;
+        moving_s += tally->moving_s;
+        weighted_s += tally->moving_s * (tally->moving_s / (double)tally->finished);
+    }
+    out.transfer_s = moving_s > 0.0 ? weighted_s / moving_s : 0.0;
+    return out;
 }
 
 uint64_t network_activity_count(const struct network *network)

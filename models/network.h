@@ -40,6 +40,12 @@ double network_moved_bytes(const struct network *network);
 /* Bytes over one link of a class so far, and the time during which it carried any. */
 double network_link_bytes(const struct network *network, uint32_t link_class);
 double network_link_busy_s(const struct network *network, uint32_t link_class);
+/* What transfers that share links take beyond the time at their own ceilings. */
+struct network_contention {
+    double lost_s;     /* in all, of the group that loses most; 0: nobody loses */
+    double transfer_s; /* the wire time of a transfer that loses: their mean over that time */
+};
+struct network_contention network_contention(const struct network *network);
 uint64_t network_activity_count(const struct network *network); /* finished, of group classes */
 
 #endif

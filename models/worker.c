@@ -249,6 +249,7 @@ static void create_rank(struct worker *worker, uint32_t rank_class)
     const struct played_program *program = &worker->programs[class->program];
     CHECK(class->speed_ratio > 0.0);
     rank->program = program;
+    rank->finish_s[0] = worker->options.start_s != NULL ? worker->options.start_s[rank_class] : 0.0;
     rank->slowness = (1.0 + worker->options.excess_ratio) / class->speed_ratio;
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         rank->head[s] = program->first[s];

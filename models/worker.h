@@ -20,6 +20,7 @@ struct worker_options {
     double jitter_sigma; /* log-normal, each compute op */
     double excess_ratio; /* all compute takes this much longer than on the mean card */
     uint64_t seed;
+    const double *start_s; /* [rank class]: before it nothing of the rank runs; NULL: 0 */
 };
 struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
                              const struct lowered *lowered, const struct layout *layout,

@@ -205,3 +205,23 @@ load helper
     expect 3 "$ORRERY" run "$hello" --no-db --catalogue broken --set cluster.gpu=h100-80gb-sxm
     said "lots"
 }
+
+@test "a step that rests on lock-step is warned about, and nobody else" {
+    cat >lock.yaml <<'END'
+model: {layers: 1, hidden: 2048, heads: 16, vocabulary: 1000}
+cluster: {gpu: a100-40gb-sxm, node: hgx-a100-4nic, nodes: 2, fabric: {kind: fat_tree}}
+training: {sequence: 1024, global_batch: 24}
+layout: {tp: 8, microbatch: 3, sequence_parallel: true, order: dp-tp-cp-pp}
+END
+    expect 0 "$ORRERY" run lock.yaml --no-db
+    said "warning: alike groups share wires in lock-step"
+    expect 0 "$ORRERY" run lock.yaml --no-db --json
+    shows '"warnings": ['
+    shows "alike groups share wires in lock-step"
+    shows '"draws": 8'
+    expect 0 "$ORRERY" run lock.yaml --no-db --set layout.order=tp-cp-dp-pp
+    lacks lock-step err
+    expect 0 "$ORRERY" run "$hello" --no-db --json
+    lacks lock-step out err
+    shows '"warnings": []'
+}

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/stagger.h"
 #include "tests/laws/law_monotony.h"
 #include "tests/laws/random_scenario.h"
 #include "tests/models/world.h"
@@ -142,18 +143,21 @@ enum {
     ROUNDS = 8
 };
 
-/* Two pairs on one wire of 1 byte/s; the first op of the first pair takes `late_s` longer. */
-static double rounds_s(double compute_s, double transfer_s, double late_s)
+/* Two pairs on one wire of 1 byte/s; the first op of the first pair takes `late_s` longer, or a
+ * rank of that pair starts so late. */
+static double rounds_s(double compute_s, double transfer_s, double late_s, bool starts)
 {
     struct world w;
+    const double start_s[] = {0.0, starts ? late_s : 0.0, 0.0, 0.0};
     world_begin(&w);
+    w.options.start_s = start_s;
     const struct wire wire = {world_link(&w, 1.0), 1.0};
     for (unsigned group = 0; group < 2; group++) {
         struct program_writer *p = program_begin(w.arena, 0);
         world_transfers(p, 1);
         uint32_t wait = OP_NONE;
         for (unsigned round = 0; round < ROUNDS; round++) {
-            const double extra_s = group == 0 && round == 0 ? late_s : 0.0;
+            const double extra_s = !starts && group == 0 && round == 0 ? late_s : 0.0;
             wait = program_op(p, world_compute(p, compute_s + extra_s, wait));
             wait = program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_TP, 0, wait));
         }
@@ -171,12 +175,14 @@ static double rounds_s(double compute_s, double transfer_s, double late_s)
 static void lock_step_has_a_closed_form(void **state)
 {
     (void)state;
-    assert_true(rounds_s(8.0, 4.0, 0.0) == ROUNDS * (8.0 + 2 * 4.0));
-    assert_true(rounds_s(8.0, 4.0, 4.0) == ROUNDS * (8.0 + 4.0) + 4.0);
-    /* A little apart is a little gained: each round the first on the wire keeps its lead of 1. */
-    assert_true(rounds_s(8.0, 4.0, 1.0) == ROUNDS * (8.0 + 2 * 4.0 - 1.0) + 1.0);
-    /* Compute shorter than the transfer: the wire is the bottleneck however they stand. */
-    assert_true(rounds_s(2.0, 4.0, 4.0) >= ROUNDS * 2 * 4.0);
+    for (unsigned starts = 0; starts < 2; starts++) {
+        assert_true(rounds_s(8.0, 4.0, 0.0, starts) == ROUNDS * (8.0 + 2 * 4.0));
+        assert_true(rounds_s(8.0, 4.0, 4.0, starts) == ROUNDS * (8.0 + 4.0) + 4.0);
+        /* A little apart is a little gained: the first on the wire keeps its lead of 1. */
+        assert_true(rounds_s(8.0, 4.0, 1.0, starts) == ROUNDS * (8.0 + 2 * 4.0 - 1.0) + 1.0);
+        /* Compute shorter than the transfer: the wire is the bottleneck however they stand. */
+        assert_true(rounds_s(2.0, 4.0, 4.0, starts) >= ROUNDS * 2 * 4.0);
+    }
 }
 
 static struct scenario *smallest(void)
@@ -213,6 +219,64 @@ static void the_smallest_anomaly_is_lock_step(void **state)
     scenario_destroy(scenario);
 }
 
+static struct stagger stagger_of(const struct configuration *c)
+{
+    const struct step_options options = {.ignore_memory = true};
+    struct stagger stagger;
+    struct step *step;
+    struct error error;
+    assert_true(step_run(c, &options, &step, &error));
+    stagger_try(c, step, &stagger);
+    if (stagger.draws > 0) {
+        assert_true(fabs(stagger.shortest_s - (1.0 - stagger.spared_ratio) * step->step_s) <
+                    1e-12 * step->step_s);
+    }
+    step_destroy(step);
+    return stagger;
+}
+
+/* Ranks that start apart show it, again and again the same; where nothing is shared, where the
+ * wires are wide, and where kernels vary already, nothing is tried. */
+static void starts_apart_show_lock_step(void **state)
+{
+    (void)state;
+    struct scenario *scenario = smallest();
+    struct configuration *c = &scenario->configuration;
+    const struct stagger found = stagger_of(c), again = stagger_of(c);
+    assert_int_equal(found.draws, STAGGER_DRAWS_MAX);
+    assert_true(stagger_matters(&found) && found.spared_ratio > 0.05 && found.spared_ratio < 0.25);
+    assert_true(found.lost_s > found.apart_s && found.apart_s > 0.0);
+    assert_true(found.shortest_s == again.shortest_s && found.apart_s == again.apart_s);
+    struct configuration other = *c;
+    other.kernel_jitter_sigma = 0.02;
+    assert_int_equal(stagger_of(&other).draws, 0);
+    other = *c;
+    other.cluster.node.nic_bytes_per_s *= 1024;
+    other.cluster.node.pcie_bytes_per_s *= 1024;
+    assert_int_equal(stagger_of(&other).draws, 0);
+    other = *c;
+    other.layout.order =
+        "tp-cp-dp-pp"; /* tensor parallelism inside a node: one ring each is left */
+    const struct stagger late = stagger_of(&other);
+    assert_true(late.lost_s > 0.0 && late.lost_s < found.lost_s && !stagger_matters(&late));
+    other.cluster.nodes = other.layout.dp = 1;
+    const struct stagger alone = stagger_of(&other);
+    assert_true(alone.lost_s == 0.0 && alone.apart_s == 0.0 && !stagger_matters(&alone));
+    scenario_destroy(scenario);
+}
+
+/* What is reported as worth a warning, to the bound. */
+static void what_matters(void **state)
+{
+    (void)state;
+    struct stagger stagger = {.draws = 1, .spared_ratio = STAGGER_WORTH_RATIO};
+    assert_true(stagger_matters(&stagger));
+    stagger.spared_ratio = STAGGER_WORTH_RATIO * 0.999;
+    assert_false(stagger_matters(&stagger));
+    stagger = (struct stagger){.draws = 0, .spared_ratio = 0.5};
+    assert_false(stagger_matters(&stagger));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +285,8 @@ int main(void)
         cmocka_unit_test(planted_faults_are_seen),
         cmocka_unit_test(lock_step_has_a_closed_form),
         cmocka_unit_test(the_smallest_anomaly_is_lock_step),
+        cmocka_unit_test(starts_apart_show_lock_step),
+        cmocka_unit_test(what_matters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

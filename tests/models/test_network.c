@@ -154,6 +154,37 @@ static void nothing_sent_takes_no_time(void **state)
     world_end(&b.world);
 }
 
+/* 8 and 4 bytes with a ceiling of 1 B/s, on one link of 1 B/s: 12 and 8 s instead of 8 and 4. Alone
+ * afterwards, the first has its ceiling: its transfers lose 4 s more, of 20 in all. */
+static void contention_is_what_sharing_costs(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin(&b, 2);
+    const struct wire wire = {world_link(&b.world, 1.0), 1.0};
+    world_plan(&b.world, 0, 0, 8.0, 0.25, 1.0, 1.0, &wire, 1);
+    world_plan(&b.world, 0, 1, 2.0, 0.25, 1.0, 1.0, &wire, 1);
+    world_plan(&b.world, 1, 0, 4.0, 0.25, 1.0, 1.0, &wire, 1);
+    bench_create(&b);
+    assert_true(network_contention(b.network).lost_s == 0.0);
+    assert_true(network_contention(b.network).transfer_s == 0.0);
+    post_group(&b, 0, 0.0);
+    post_group(&b, 1, 0.0);
+    sim_run(b.world.sim);
+    assert_true(network_contention(b.network).lost_s == 4.0);
+    assert_true(network_contention(b.network).transfer_s == (12.0 * 12.0 + 8.0 * 8.0) / 20.0);
+    post(&b, 0, 1, 16.0);
+    post(&b, 1, 1, 16.0);
+    sim_run(b.world.sim);
+    assert_true(network_contention(b.network).lost_s == 4.0); /* at its ceiling it loses nothing */
+    post(&b, 0, 1, 32.0);
+    post(&b, 1, 1, 32.0);
+    post_group(&b, 1, 32.0);
+    sim_run(b.world.sim);
+    assert_true(network_contention(b.network).lost_s == 6.0); /* the first: 4 + 2 */
+    world_end(&b.world);
+}
+
 /* 8 and 4 bytes on one link of 1 B/s: half each until the small one ends at 8, then all. */
 static void two_on_a_link_halve(void **state)
 {
@@ -352,6 +383,7 @@ int main(void)
         cmocka_unit_test(certain_is_told_at_once),
         cmocka_unit_test(the_last_is_named),
         cmocka_unit_test(nothing_sent_takes_no_time),
+        cmocka_unit_test(contention_is_what_sharing_costs),
         cmocka_unit_test(two_on_a_link_halve),
         cmocka_unit_test(a_late_start_slows_the_other),
         cmocka_unit_test(shares_are_fair_by_wire),

@@ -21,12 +21,13 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
+const char *const command_absent_names[] = {"plan",   "report", "compare", "explain", "import",
+                                            "replay", "lesson", "merge",   NULL};
+
 const char *command_absent(const char *name)
 {
-    static const char *const absent[] = {"plan",   "compare", "explain", "import",
-                                         "replay", "lesson",  "merge",   NULL};
-    for (unsigned i = 0; absent[i] != NULL; i++) {
-        if (strcmp(absent[i], name) == 0) {
+    for (unsigned i = 0; command_absent_names[i] != NULL; i++) {
+        if (strcmp(command_absent_names[i], name) == 0) {
             return "is not part of this version";
         }
     }

@@ -33,7 +33,9 @@ struct command {
 extern const struct command *const commands[];
 extern const unsigned command_count;
 const struct command *command_find(const char *name); /* or NULL */
-/* Names that belong to Orrery's plan but not to this build; a sentence about it, or NULL. */
+/* Names that belong to Orrery's plan but not to this build, NULL-ended; and a sentence about one,
+ * NULL: the name is none of them. */
+extern const char *const command_absent_names[];
 const char *command_absent(const char *name);
 const char *command_nearest(const char *name); /* or NULL */
 

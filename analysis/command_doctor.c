@@ -73,6 +73,20 @@ static void check_catalogue(struct doctor *d, const char *folder)
     arena_destroy(arena);
 }
 
+/* From the tables of commands: what is there, and what the plan of Orrery has beside it. */
+static void print_commands(FILE *out)
+{
+    fputs("  can  ", out);
+    for (unsigned i = 0; i < command_count; i++) {
+        fprintf(out, " %s", commands[i]->name);
+    }
+    fputs("\n  not in this version:", out);
+    for (unsigned i = 0; command_absent_names[i] != NULL; i++) {
+        fprintf(out, " %s", command_absent_names[i]);
+    }
+    fputc('\n', out);
+}
+
 static void print(const struct doctor *d, FILE *out)
 {
     fprintf(out, "orrery %s\n", ORRERY_VERSION);
@@ -80,9 +94,7 @@ static void print(const struct doctor *d, FILE *out)
         const struct json_finding *f = &d->findings[i];
         fprintf(out, "  %-5s %-18s %s\n", f->good ? "ok" : "BAD", f->what, f->text);
     }
-    fputs("  can   run a training step, or weeks with failures; check, memory, study, export\n"
-          "  not   in this version: plans, replay, import\n",
-          out);
+    print_commands(out);
 }
 
 static int run(const struct arguments *arguments, struct session *session)

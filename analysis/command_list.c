@@ -4,102 +4,20 @@
 #include "analysis/figures.h"
 #include "analysis/format.h"
 #include "analysis/json.h"
-#include "models/checkpoint/checkpoint_kind.h"
-#include "models/collective/collective_kind.h"
-#include "models/failure/failure_kind.h"
-#include "models/recovery/recovery_kind.h"
-#include "models/schedule/schedule_kind.h"
-#include "models/sharding/sharding_kind.h"
+#include "analysis/listing.h"
 #include "scenarios/names.h"
 #include "scenarios/scenario.h"
-#include "sim/check.h"
-#include "topology/topology_kind.h"
-
-enum {
-    ENTRY_MAX = 2048
-};
 
 static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_JSON_ROW, OPTION_END};
 
-struct listing {
-    struct json_list_entry entries[ENTRY_MAX];
-    unsigned count;
-};
-
-static void add(struct listing *l, const char *family, const char *name, const char *doc)
-{
-    CHECK(l->count < ENTRY_MAX);
-    l->entries[l->count++] = (struct json_list_entry){.family = family, .name = name, .doc = doc};
-}
-
-static void add_kinds(struct listing *l, const char *family)
-{
-    for (unsigned i = 0; strcmp(family, "topology") == 0 && i < topology_kind_count; i++) {
-        add(l, family, topology_kinds[i]->name, topology_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "schedule") == 0 && i < schedule_kind_count; i++) {
-        add(l, family, schedule_kinds[i]->name, schedule_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "sharding") == 0 && i < sharding_kind_count; i++) {
-        add(l, family, sharding_kinds[i]->name, sharding_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "collective") == 0 && i < collective_kind_count; i++) {
-        add(l, family, collective_kinds[i]->name, collective_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "precision") == 0 && i < precision_count; i++) {
-        add(l, family, precisions[i].name, precisions[i].doc);
-    }
-    for (unsigned i = 0; strcmp(family, "optimizer") == 0 && i < optimizer_count; i++) {
-        add(l, family, optimizers[i].name, optimizers[i].doc);
-    }
-    for (unsigned i = 0; strcmp(family, "failure") == 0 && i < failure_kind_count; i++) {
-        add(l, family, failure_kinds[i]->name, failure_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "checkpoint") == 0 && i < checkpoint_kind_count; i++) {
-        add(l, family, checkpoint_kinds[i]->name, checkpoint_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "recovery") == 0 && i < recovery_kind_count; i++) {
-        add(l, family, recovery_kinds[i]->name, recovery_kinds[i]->doc);
-    }
-}
-
-static const char *const kind_families[] = {"topology",   "schedule",   "sharding",
-                                            "collective", "precision",  "optimizer",
-                                            "failure",    "checkpoint", "recovery"};
-static const char *const catalogue_families[] = {"gpus",     "nodes",  "fabrics", "models",
-                                                 "software", "fleets", "storage"};
-enum {
-    KIND_FAMILY_COUNT = sizeof kind_families / sizeof kind_families[0],
-    CATALOGUE_FAMILY_COUNT = sizeof catalogue_families / sizeof catalogue_families[0]
-};
-
-static bool add_catalogue(struct listing *l, const char *family, const char *folder,
-                          struct arena *arena, struct error *error)
-{
-    const struct catalogue_entry *entries;
-    error->text[0] = '\0';
-    unsigned count = scenario_list(family, folder, arena, &entries, error);
-    for (unsigned i = 0; i < count; i++) {
-        add(l, family, entries[i].name, entries[i].doc);
-    }
-    return error->text[0] == '\0';
-}
-
 static int unknown_family(const char *family, FILE *notes)
 {
-    const char *known[KIND_FAMILY_COUNT + CATALOGUE_FAMILY_COUNT];
     unsigned count = 0;
-    for (unsigned i = 0; i < KIND_FAMILY_COUNT; i++) {
-        known[count++] = kind_families[i];
-    }
-    for (unsigned i = 0; i < CATALOGUE_FAMILY_COUNT; i++) {
-        known[count++] = catalogue_families[i];
-    }
-    const char *nearest = names_nearest(family, (struct name_list){known, count});
     fprintf(notes, "orrery list: no family '%s'; there are:", format_shown(family).s);
-    for (unsigned i = 0; i < count; i++) {
-        fprintf(notes, " %s", known[i]);
+    for (; listing_families[count] != NULL; count++) {
+        fprintf(notes, " %s", listing_families[count]);
     }
+    const char *nearest = names_nearest(family, (struct name_list){listing_families, count});
     if (nearest != NULL) {
         fprintf(notes, "; did you mean '%s'?", nearest);
     }
@@ -123,20 +41,14 @@ static int gather(const struct arguments *arguments, struct session *session, st
                   struct listing *l)
 {
     const char *wanted = arguments->positional_count > 0 ? arguments->positional[0] : NULL;
-    bool found = wanted == NULL;
-    for (unsigned i = 0; i < KIND_FAMILY_COUNT; i++) {
-        if (wanted == NULL || strcmp(wanted, kind_families[i]) == 0) {
-            add_kinds(l, kind_families[i]);
-            found = true;
-        }
-    }
-    for (unsigned i = 0; i < CATALOGUE_FAMILY_COUNT; i++) {
+    bool found = false;
+    for (unsigned i = 0; listing_families[i] != NULL; i++) {
         struct error error;
-        if (wanted != NULL && strcmp(wanted, catalogue_families[i]) != 0) {
+        if (wanted != NULL && strcmp(wanted, listing_families[i]) != 0) {
             continue;
         }
         found = true;
-        if (!add_catalogue(l, catalogue_families[i], arguments->catalogue, arena, &error)) {
+        if (!listing_add(l, i, arguments->catalogue, arena, &error)) {
             fprintf(session->notes, "orrery list: %s\n", error.text);
             return EXIT_TROUBLE;
         }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "scenarios/catalogue.h"
 #include "sim/check.h"
 
 enum {
@@ -81,4 +82,67 @@ struct name_list keys_near(struct arena *arena, struct name_list keys, const cha
         words[i] = last_word(keys.names[i]);
     const char *near = names_nearest(word, (struct name_list){words, keys.count});
     return near ? keys_named(arena, keys, near) : (struct name_list){NULL, 0};
+}
+
+/* The path of a key in the schema: without "[0]", and with the shorthand of a section. */
+static const char *path_of(struct arena *arena, const char *key)
+{
+    char *path = arena_text(arena, key), *to = path;
+    for (const char *from = key; *from; from += strncmp(from, "[0]", 3) == 0 ? 3 : 1) {
+        if (*from != '[')
+            *to++ = *from;
+    }
+    *to = '\0';
+    const struct schema_section *section = schema_find(path);
+    return section && section->shorthand ? arena_format(arena, "%s.%s", path, section->shorthand)
+                                         : path;
+}
+
+static const struct param *row_in(struct params params, const char *name)
+{
+    for (unsigned i = 0; i < params.count; i++) {
+        if (strcmp(params.rows[i].name, name) == 0)
+            return &params.rows[i];
+    }
+    return NULL;
+}
+
+static const struct param *row_of(struct arena *arena, const char *path)
+{
+    const char *name = last_word(path);
+    size_t length = name > path ? (size_t)(name - path) - 1 : 0;
+    const struct schema_section *section =
+        schema_find(arena_format(arena, "%.*s", (int)length, path));
+    CHECK(section != NULL);
+    const struct param *row = row_in(section->keys, name);
+    if (row == NULL)
+        row = row_in(schema_table(section), name);
+    return row ? row : row_in(family_options(arena, section->kinds), name);
+}
+
+static struct name_list family_names(struct arena *arena, enum family family)
+{
+    struct problems *problems = ARENA_NEW(arena, struct problems);
+    struct catalogue *catalogue = ARENA_NEW(arena, struct catalogue);
+    if (family >= FAMILY_CATALOGUE_COUNT)
+        return family_kinds(arena, family);
+    problems->arena = arena;
+    catalogue_open(catalogue, arena, NULL, problems);
+    return catalogue_names(catalogue, family);
+}
+
+struct name_list keys_values(struct arena *arena, const char *key)
+{
+    static const char *const flags[] = {"true", "false"};
+    const char *path = path_of(arena, key);
+    const struct param *row = row_of(arena, path);
+    struct name_list choices = {row ? row->choices : NULL, 0};
+    CHECK(row != NULL);
+    if (row->type == PARAM_FLAG)
+        return (struct name_list){flags, 2};
+    if (row->type == PARAM_TEXT && schema_family(path) != FAMILY_NONE)
+        return family_names(arena, schema_family(path));
+    while (row->type == PARAM_CHOICE && row->choices[choices.count])
+        choices.count++;
+    return choices;
 }

@@ -14,5 +14,8 @@ struct name_list keys_all(struct arena *arena);
 struct name_list keys_named(struct arena *arena, struct name_list keys, const char *word);
 /* Those whose last word is nearest to this one, if one is near. */
 struct name_list keys_near(struct arena *arena, struct name_list keys, const char *word);
+/* The words that a key takes, "true" and "false" of a flag included; empty where it takes numbers
+ * or any word. Names are those of the built-in catalogue. */
+struct name_list keys_values(struct arena *arena, const char *key);
 
 #endif

@@ -163,3 +163,15 @@ load helper
         instr(name, '.') - 1) as f from constant order by 1)")" = "fabric gpu model node software" ]
     [ "$(sql x.db "select value from constant where name like 'node.%.nvlink_bandwidth'")" = 450000000000.0 ]
 }
+
+@test "doctor names the commands that there are, and those that there are not" {
+    expect 0 "$ORRERY" doctor
+    can=$(sed -n 's/^  can  *//p' out) not=$(sed -n 's/^  not in this version: *//p' out)
+    [ -n "$can" ] && [ -n "$not" ]
+    [ "$can" = "$("$ORRERY" --help | sed -n '/^usage/,/--version/s/^  \([a-z]*\)  .*/\1/p' | xargs)" ]
+    for command in $can; do expect 0 "$ORRERY" "$command" --help; done
+    for command in $not; do
+        expect 2 "$ORRERY" "$command"
+        said "'$command' is not part of this version"
+    done
+}

@@ -1,0 +1,65 @@
+load helper
+
+# complete_line WORD...: what bash offers for the last word, one a line. Bash itself breaks words at
+# '=', so it stands as a word of its own.
+complete_line() {
+    # shellcheck disable=SC1090
+    source <("$ORRERY" completion bash)
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    COMPREPLY=()
+    _orrery
+    printf '%s\n' "${COMPREPLY[@]}"
+}
+offers() { # WANTED -- WORD...: exactly these, in any order
+    local want=()
+    while [ "$1" != -- ]; do want+=("$1"); shift; done
+    shift
+    complete_line "$@" >got
+    printf '%s\n' "${want[@]}" | sort >want
+    sort got | diff want - || { echo "of: $*"; return 1; }
+}
+
+@test "bash completes commands, options and their choices" {
+    offers memory -- orrery mem
+    offers run -- orrery ru
+    offers --set --seed -- orrery run x.yaml --se
+    offers summary step -- orrery run x.yaml --detail s
+    offers bash zsh fish -- orrery completion ""
+    touch here.yaml
+    offers here.yaml -- orrery run he
+}
+
+@test "bash completes keys of --set and --vary, and the words that they take" {
+    offers layout.tp= -- orrery run x.yaml --set layout.tp
+    offers failures[0].mtbf= -- orrery study x.yaml --vary failures[0].mt
+    offers cluster.gpu.name= cluster.gpu.node= -- orrery run x --set = cluster.gpu.n
+    offers h100-80gb-sxm h100-80gb-pcie h100-96gb-hbm2e-500w -- \
+        orrery run x.yaml --set cluster.gpu = h100
+    offers megatron megatron-2021 megatron-2022 -- orrery run x.yaml --set software = megatron
+    offers true false -- orrery run x.yaml --set layout.sequence_parallel =
+    offers zero-0 zero-1 zero-2 zero-3 -- orrery study x.yaml --vary layout.sharding = zero
+    offers none selective full -- orrery run x --set layout.recompute =
+    offers async -- orrery run x --set checkpoint.policy = a
+    offers "" -- orrery run x.yaml --set layout.tp = 4
+}
+
+@test "bash completes families, entries of the catalogue and kinds" {
+    offers gpus -- orrery list gp
+    offers h200-141gb-sxm -- orrery list gpus h200
+    offers gpipe 1f1b interleaved -- orrery list schedule ""
+    offers h200-141gb-sxm -- orrery collective --gpu h200
+}
+
+@test "zsh and fish know the same keys and names" {
+    for shell in zsh fish; do
+        expect 0 "$ORRERY" completion $shell
+        shows "layout.tp"
+        shows "failures[0].mtbf"
+        shows "h200-141gb-sxm"
+        shows "interleaved"
+        if command -v $shell >/dev/null; then $shell -n out; fi
+    done
+    expect 2 "$ORRERY" completion csh
+    said "there are: bash zsh fish"
+}

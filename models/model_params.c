@@ -7,7 +7,8 @@
 #define WIDE 10000000
 #define DEEP 100000
 
-const char *const ffn_names[] = {"gelu", "swiglu", "squared_relu", NULL};
+const char *const ffn_names[] = {"gelu", "swiglu", "squared_relu", "geglu", NULL};
+const char *const attention_bias_names[] = {"none", "qkv", "all", NULL};
 const char *const norm_names[] = {"layernorm", "rms", NULL};
 const char *const position_names[] = {"learned", "rope", "alibi", NULL};
 
@@ -26,14 +27,23 @@ const struct param model_params[] = {
     {"positions_max", PARAM_COUNT, AT(positions_max), 0, 100000000, "0", NULL,
      "Rows of a learned position table; 0: the sequence length."},
     {"ffn", PARAM_CHOICE, AT(ffn), 0, 0, "swiglu", ffn_names,
-     "Feed-forward block; swiglu has three matrices, the others two."},
+     "Feed-forward block; swiglu and geglu have three matrices, the others two."},
     {"norm", PARAM_CHOICE, AT(norm), 0, 0, "rms", norm_names,
-     "Normalisation; layernorm has a bias."},
+     "Normalisation; layernorm has a bias where linear layers have."},
+    {"norms", PARAM_COUNT, AT(norms), 1, 8, "2", NULL,
+     "Norms of a layer; their time and memory is shared out between its two blocks."},
+    {"norm_biases", PARAM_FLAG, AT(norm_biases), 0, 0, "false", NULL,
+     "A layernorm has a bias though linear layers have none."},
+    {"qk_norms", PARAM_FLAG, AT(qk_norms), 0, 0, "false", NULL,
+     "Queries and keys are normed head by head, with one scale for all heads each."},
     {"position", PARAM_CHOICE, AT(position), 0, 0, "rope", position_names,
      "How positions enter: a learned table, rotation of q and k, or a bias on the scores."},
     {"tied_embeddings", PARAM_FLAG, AT(tied_embeddings), 0, 0, "false", NULL,
      "The head shares the matrix of the embedding."},
     {"biases", PARAM_FLAG, AT(biases), 0, 0, "false", NULL, "Linear layers have biases."},
+    {"attention_biases", PARAM_CHOICE, AT(attention_biases), 0, 0, "none", attention_bias_names,
+     "Biases of the attention where other linear layers have none: of q, k and v, or of the output "
+     "too."},
     {"dropout", PARAM_RATIO, AT(dropout_ratio), 0, 0.99, "0", NULL,
      "Dropout after attention, feed-forward and embedding; 0: no dropout, no masks."},
     {"experts", PARAM_COUNT, AT(experts), 0, DEEP, "0", NULL,

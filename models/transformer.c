@@ -4,7 +4,8 @@
  * Matrices of a layer: attention h a d + 2 h g d + a d h, feed-forward 2 h f or 3 h f (gated:
  * Shazeer, arXiv:2002.05202). Latent attention and expert layers: DeepSeek-V2, arXiv:2405.04434
  * section 2.1, and DeepSeek-V3, arXiv:2412.19437 section 2.1. A norm has a scale; a LayerNorm of a
- * model with biases has a shift too. Learned positions are a table of their own. */
+ * model with biases has a shift too. Norms of queries and keys have one scale for all heads
+ * (Dehghani et al., arXiv:2302.05442). Learned positions are a table of their own. */
 #include "models/transformer.h"
 
 const char *const comm_op_names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
@@ -22,9 +23,19 @@ void model_complete(struct model_shape *m)
         m->v_head_size = m->head_size;
 }
 
-static double norm_parameters(const struct model_shape *m)
+bool model_gated(const struct model_shape *m)
 {
-    bool shift = m->norm == NORM_LAYERNORM && m->biases;
+    return m->ffn == FFN_SWIGLU || m->ffn == FFN_GEGLU;
+}
+
+uint64_t model_norms(const struct model_shape *m)
+{
+    return m->norms > 0 ? m->norms : 2;
+}
+
+double model_norm_parameters(const struct model_shape *m)
+{
+    bool shift = m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases);
     return (double)m->hidden * (shift ? 2.0 : 1.0);
 }
 
@@ -48,14 +59,17 @@ static double attention_parameters(const struct model_shape *m)
         return latent_attention_parameters(m);
     double hidden = (double)m->hidden;
     double query = (double)(m->heads * m->head_size), key = (double)(m->kv_heads * m->head_size);
-    double biases = m->biases ? query + 2.0 * key + hidden : 0.0;
-    return 2.0 * hidden * query + 2.0 * hidden * key + biases;
+    bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
+    bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
+    double biases = (some ? query + 2.0 * key : 0.0) + (all ? hidden : 0.0);
+    double norms = m->qk_norms ? 2.0 * (double)m->head_size : 0.0;
+    return 2.0 * hidden * query + 2.0 * hidden * key + biases + norms;
 }
 
 static double block_parameters(const struct model_shape *m, uint64_t inner)
 {
     double hidden = (double)m->hidden, width = (double)inner;
-    double inputs = m->ffn == FFN_SWIGLU ? 2.0 : 1.0;
+    double inputs = model_gated(m) ? 2.0 : 1.0;
     double biases = m->biases ? inputs * width + hidden : 0.0;
     return (inputs + 1.0) * hidden * width + biases;
 }
@@ -71,7 +85,8 @@ static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64
 
 static double layer_parameters(const struct model_shape *m, uint64_t layer, uint64_t routed)
 {
-    return attention_parameters(m) + ffn_parameters(m, layer, routed) + 2.0 * norm_parameters(m);
+    return attention_parameters(m) + ffn_parameters(m, layer, routed) +
+           (double)model_norms(m) * model_norm_parameters(m);
 }
 
 double model_layer_parameters(const struct model_shape *m, uint64_t layer)
@@ -94,7 +109,7 @@ double model_embedding_parameters(const struct model_shape *m, uint64_t sequence
 double model_final_parameters(const struct model_shape *m)
 {
     double head = m->tied_embeddings ? 0.0 : (double)(m->vocabulary * m->hidden);
-    return norm_parameters(m) + head;
+    return model_norm_parameters(m) + head;
 }
 
 double model_parameters(const struct model_shape *m, uint64_t sequence)
@@ -107,7 +122,7 @@ double model_parameters(const struct model_shape *m, uint64_t sequence)
 
 double model_active_parameters(const struct model_shape *m)
 {
-    double sum = norm_parameters(m) + (double)(m->vocabulary * m->hidden);
+    double sum = model_norm_parameters(m) + (double)(m->vocabulary * m->hidden);
     for (uint64_t layer = 0; layer < m->layers; layer++)
         sum += layer_parameters(m, layer, m->experts_per_token);
     return sum;
@@ -144,5 +159,5 @@ double transformer_embedding_shard(const struct layer_context *context)
 
 double transformer_head_shard(const struct layer_context *context)
 {
-    return vocabulary_shard(context) + norm_parameters(context->model);
+    return vocabulary_shard(context) + model_norm_parameters(context->model);
 }

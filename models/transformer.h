@@ -17,7 +17,13 @@
 enum ffn_kind {
     FFN_GELU,
     FFN_SWIGLU,
-    FFN_SQUARED_RELU
+    FFN_SQUARED_RELU,
+    FFN_GEGLU
+};
+enum attention_bias_kind {
+    ATTENTION_BIASES_NONE,
+    ATTENTION_BIASES_QKV,
+    ATTENTION_BIASES_ALL
 };
 enum norm_kind {
     NORM_LAYERNORM,
@@ -28,6 +34,7 @@ enum position_kind {
     POSITION_ROPE,
     POSITION_ALIBI
 };
+extern const char *const attention_bias_names[];
 extern const char *const ffn_names[], *const norm_names[], *const position_names[];
 
 struct model_shape {
@@ -37,6 +44,10 @@ struct model_shape {
     int ffn, norm, position; /* the enums above */
     bool tied_embeddings;
     bool biases;          /* linear layers have biases */
+    int attention_biases; /* those of the attention have, though others have none */
+    uint64_t norms;       /* of a layer; 0: two */
+    bool norm_biases;     /* a layernorm has a shift though linear layers have no biases */
+    bool qk_norms;        /* one norm of queries and one of keys, head by head */
     double dropout_ratio; /* 0: no dropout ops and no masks */
     /* Mixture of experts; experts = 0: dense. */
     uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;
@@ -50,6 +61,9 @@ extern const unsigned model_param_count;
 /* Replaces the zeros that mean "the usual": kv_heads, head_size, ffn_hidden. Call after reading. */
 void model_complete(struct model_shape *m);
 
+bool model_gated(const struct model_shape *m);             /* the feed-forward block has a gate */
+double model_norm_parameters(const struct model_shape *m); /* of one norm of the residual */
+uint64_t model_norms(const struct model_shape *m);         /* of a layer */
 double model_embedding_parameters(const struct model_shape *m, uint64_t sequence);
 double model_layer_parameters(const struct model_shape *m, uint64_t layer);
 double model_final_parameters(const struct model_shape *m); /* last norm, untied head */

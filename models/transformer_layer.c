@@ -156,9 +156,13 @@ static double shard_parameters(const struct share *s)
     const struct model_shape *m = s->context->model;
     double attention = 2.0 * s->hidden * (s->query + s->key);
     double ffn = (s->gates + 1.0) * s->hidden * s->ffn;
-    double norms = 2.0 * s->hidden * (m->norm == NORM_LAYERNORM && m->biases ? 2.0 : 1.0);
-    double biases = s->query + 2.0 * s->key + s->gates * s->ffn + 2.0 * s->hidden;
-    return attention + ffn + norms + (m->biases ? biases : 0.0);
+    double norms = (double)model_norms(m) * model_norm_parameters(m) +
+                   (m->qk_norms ? 2.0 * s->head_size : 0.0);
+    bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
+    bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
+    double biases = (some ? s->query + 2.0 * s->key : 0.0) + (all ? s->hidden : 0.0) +
+                    (m->biases ? s->gates * s->ffn + s->hidden : 0.0);
+    return attention + ffn + norms + biases;
 }
 
 void transformer_layer(const struct layer_context *context, struct layer *out)

@@ -35,6 +35,30 @@ struct stream_piece {
     const char *name, *gradient_name;
     double elements, forward_bytes, backward_bytes, launches;
 };
+
+/* What queries and keys go through before the core: their norms, one of each, and the rotation. */
+static struct stream_piece rope_piece(const struct share *s)
+{
+    const struct software_profile *p = s->context->software;
+    const struct model_shape *m = s->context->model;
+    struct stream_piece out = {.name = "rope",
+                               .gradient_name = "rope gradient",
+                               .elements = s->tokens * (s->query + s->key)};
+    if (m->position == POSITION_ROPE) {
+        out.forward_bytes = p->rope_forward_bytes;
+        out.backward_bytes = p->rope_backward_bytes;
+        out.launches = p->rope_launches;
+    }
+    if (m->qk_norms) {
+        out.name = "qk norm and rope";
+        out.gradient_name = "qk norm and rope gradient";
+        out.forward_bytes += p->norm_forward_bytes;
+        out.backward_bytes += p->norm_backward_bytes;
+        out.launches += 2.0 * p->norm_launches;
+    }
+    return out;
+}
+
 static struct stream_piece stream_of(const struct share *s, enum piece piece)
 {
     const struct software_profile *p = s->context->software;
@@ -43,6 +67,12 @@ static struct stream_piece stream_of(const struct share *s, enum piece piece)
     switch (piece) {
     case PIECE_NORM1:
     case PIECE_NORM2:
+        return (struct stream_piece){"norm",
+                                     "norm gradient",
+                                     residual * s->norms,
+                                     p->norm_forward_bytes,
+                                     p->norm_backward_bytes,
+                                     p->norm_launches * s->norms};
     case PIECE_FINAL_NORM:
         return (struct stream_piece){"norm",
                                      "norm gradient",
@@ -51,12 +81,7 @@ static struct stream_piece stream_of(const struct share *s, enum piece piece)
                                      p->norm_backward_bytes,
                                      p->norm_launches};
     case PIECE_ROPE:
-        return (struct stream_piece){"rope",
-                                     "rope gradient",
-                                     s->tokens * (s->query + s->key),
-                                     p->rope_forward_bytes,
-                                     p->rope_backward_bytes,
-                                     p->rope_launches};
+        return rope_piece(s);
     case PIECE_ACTIVATE:
         return (struct stream_piece){"activation",
                                      "activation gradient",
@@ -79,7 +104,7 @@ static bool absent(const struct share *share, enum piece piece)
 {
     const struct layer_context *c = share->context;
     if (piece == PIECE_ROPE)
-        return c->model->position != POSITION_ROPE;
+        return c->model->position != POSITION_ROPE && !c->model->qk_norms;
     return piece == PIECE_RING && (c->cp == 1 || !c->cp_ring);
 }
 

@@ -38,6 +38,7 @@ struct share {
     double input_tokens; /* rows of a linear input that are kept for the backward pass */
     double hidden, query, key, ffn; /* widths on this rank; key: of keys alone, as of values */
     double gates;                   /* matrices into the activation: 2 when gated */
+    double norms;                   /* of each of the two blocks */
     double heads, kv_heads, head_size;
     double queries, keys;  /* sequence positions: this rank's, and all */
     double linear_bytes;   /* of an element that enters a linear layer */

@@ -48,10 +48,18 @@ static void keep_qkv(const struct share *s, struct segment *out)
     piece_saved(out, "value", s->tokens * s->key * s->core_bytes, false);
 }
 
-static void keep_norm(const struct share *s, const char *name, struct segment *out)
+static void keep_norm(const struct share *s, const char *name, double norms, struct segment *out)
 {
     if (s->context->software->save_norm_input)
-        piece_saved(out, name, s->norm_tokens * s->hidden * s->core_bytes, false);
+        piece_saved(out, name, norms * s->norm_tokens * s->hidden * s->core_bytes, false);
+}
+
+/* Sines and cosines are shared by all layers; norms keep what comes from the projection. */
+static void keep_rope(const struct share *s, struct segment *out)
+{
+    const struct layer_context *c = s->context;
+    if (c->model->qk_norms && c->software->save_norm_input)
+        piece_saved(out, "qk norm input", s->tokens * (s->query + s->key) * s->core_bytes, false);
 }
 
 static void keep_mask(const struct share *s, const char *name, struct segment *out)
@@ -75,7 +83,7 @@ void piece_keep(const struct share *s, enum piece piece, struct segment *out)
         keep_mask(s, "mlp output dropout mask", out);
         break;
     case PIECE_NORM1:
-        keep_norm(s, "attention norm input", out);
+        keep_norm(s, "attention norm input", s->norms, out);
         break;
     case PIECE_QKV:
         keep_qkv(s, out);
@@ -90,7 +98,7 @@ void piece_keep(const struct share *s, enum piece piece, struct segment *out)
         keep_mask(s, "attention output dropout mask", out);
         break;
     case PIECE_NORM2:
-        keep_norm(s, "mlp norm input", out);
+        keep_norm(s, "mlp norm input", s->norms, out);
         break;
     case PIECE_UP:
         piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes, false);
@@ -102,9 +110,11 @@ void piece_keep(const struct share *s, enum piece piece, struct segment *out)
         piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);
         break;
     case PIECE_FINAL_NORM:
-        keep_norm(s, "final norm input", out);
+        keep_norm(s, "final norm input", 1.0, out);
         break;
-    case PIECE_ROPE: /* sines and cosines are shared by all layers */
+    case PIECE_ROPE:
+        keep_rope(s, out);
+        break;
     case PIECE_RING: /* blocks that pass by are not kept */
     case PIECE_KIND_COUNT:
         break;

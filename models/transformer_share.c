@@ -20,7 +20,8 @@ void share_of(const struct layer_context *c, struct share *out)
         .kv_heads = kv_heads < 1.0 ? 1.0 : kv_heads, /* a shared head is held by each rank */
         .head_size = (double)m->head_size,
         .ffn = (double)m->ffn_hidden / tp,
-        .gates = m->ffn == FFN_SWIGLU ? 2.0 : 1.0,
+        .gates = model_gated(m) ? 2.0 : 1.0,
+        .norms = (double)model_norms(m) / 2.0,
         .queries = (double)c->sequence / cp,
         .keys = (double)c->sequence,
         .linear_bytes = c->precision->activation_bytes,

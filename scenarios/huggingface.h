@@ -2,7 +2,8 @@
  * ours.
  *
  * The result is a mapping with the keys of model_params, read by the same reader as a scenario's.
- * It knows the families llama, mistral, qwen2 and gpt2; any other is refused by name. */
+ * The types that are known stand in huggingface_types.c; any other is refused, with the shape as
+ * far as the file tells it. */
 #ifndef ORRERY_SCENARIOS_HUGGINGFACE_H
 #define ORRERY_SCENARIOS_HUGGINGFACE_H
 

@@ -47,15 +47,15 @@ static void print_figure(const struct json_list_entry *entry, unsigned i, int wi
     fputc('\n', out);
 }
 
-static void print_sources(const struct json_list_entry *entry, FILE *out)
+static void print_sources(const struct json_list_entry *entry, const struct session *session)
 {
     for (unsigned i = 0; i < entry->figure_count; i++) {
         const struct stated_figure *f = &entry->figures[i];
         if (first_of(entry, i) != i || f->source[0] == '\0') {
             continue;
         }
-        int used = fprintf(out, "  [%u] %s: ", source_number(entry, i), f->origin);
-        wrap_print(out, f->source, used);
+        int used = fprintf(session->out, "  [%u] %s: ", source_number(entry, i), f->origin);
+        wrap_print(session->out, session->width, f->source, used);
     }
 }
 
@@ -64,12 +64,12 @@ void figures_print(const struct json_list_entry *entry, const struct session *se
     int width = width_of(entry);
     fprintf(session->out, "%s%s%s, of %s\n", session_bold(session), entry->name,
             session_plain(session), entry->family);
-    wrap_print(session->out, entry->doc, 0);
+    wrap_print(session->out, session->width, entry->doc, 0);
     fprintf(session->out, "\n%s  %-*s  %14s  error (relative, one sigma) and source%s\n",
             session_dim(session), width, "key", "value", session_plain(session));
     for (unsigned i = 0; i < entry->figure_count; i++) {
         print_figure(entry, i, width, session->out);
     }
     fprintf(session->out, "\nSources\n");
-    print_sources(entry, session->out);
+    print_sources(entry, session);
 }

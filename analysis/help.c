@@ -1,14 +1,14 @@
 #include "analysis/command.h"
 #include "analysis/wrap.h"
 
-static void print_option(FILE *out, const struct option *o)
+static void print_option(FILE *out, int width, const struct option *o)
 {
     char left[64];
     snprintf(left, sizeof left, "%s%s%s", o->name, o->value != NULL ? " " : "",
              o->value != NULL ? o->value : "");
     fprintf(out, "  %-22s ", left);
     if (o->choices == NULL) {
-        wrap_print(out, o->doc, 25);
+        wrap_print(out, width, o->doc, 25);
         return;
     }
     char text[512];
@@ -17,10 +17,10 @@ static void print_option(FILE *out, const struct option *o)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", i > 0 ? ", " : " ",
                          o->choices[i]);
     }
-    wrap_print(out, text, 25);
+    wrap_print(out, width, text, 25);
 }
 
-void help_print(const struct command *command, FILE *out)
+void help_print(const struct command *command, FILE *out, int width)
 {
     fprintf(out, "orrery %s - %s\n\nusage: orrery %s", command->name, command->doc, command->name);
     if (command->positional != NULL) {
@@ -28,7 +28,7 @@ void help_print(const struct command *command, FILE *out)
     }
     fputs(" [OPTION]...\n\n", out);
     for (const struct option *o = command->options; o->name != NULL; o++) {
-        print_option(out, o);
+        print_option(out, width, o);
     }
     if (command->details != NULL) {
         fprintf(out, "\n%s\n", command->details);
@@ -36,14 +36,16 @@ void help_print(const struct command *command, FILE *out)
     fprintf(out, "\nexample:\n  %s\n", command->example);
 }
 
-void help_print_all(FILE *out)
+void help_print_all(FILE *out, int width)
 {
-    fputs("Orrery simulates GPU clusters that train large models: will this layout fit, how fast\n"
-          "is it, and where does the time go?\n\nusage: orrery COMMAND [OPTION]...\n\n",
-          out);
+    wrap_print(out, width,
+               "Orrery simulates GPU clusters that train large models: will this layout fit, how "
+               "fast is it, and where does the time go?",
+               0);
+    fputs("\nusage: orrery COMMAND [OPTION]...\n\n", out);
     for (unsigned i = 0; i < command_count; i++) {
         fprintf(out, "  %-12s ", commands[i]->name);
-        wrap_print(out, commands[i]->doc, 15);
+        wrap_print(out, width, commands[i]->doc, 15);
     }
     fputs("\n  --version    the version\n"
           "  --help       this help; 'orrery COMMAND --help' tells more\n"

@@ -196,7 +196,7 @@ void report_notes(const struct session *s, const struct scenario *scenario)
     for (unsigned i = 0; i < scenario->note_count; i++) {
         const struct note *note = &scenario->notes[i];
         int used = fprintf(s->out, "  at %-8s  ", format_time(note->at_s).s);
-        wrap_print(s->out, source_clean(scenario->arena, note->say), used > 0 ? used : 0);
+        wrap_print(s->out, s->width, source_clean(scenario->arena, note->say), used > 0 ? used : 0);
     }
 }
 
@@ -208,7 +208,7 @@ void report_defaults(const struct session *s, const struct result *result)
         const struct taken_default *d = &scenario->defaults[i];
         int used = fprintf(s->out, "  %-36s %-12s ", d->key, d->value);
         fputs(session_dim(s), s->out);
-        wrap_print(s->out, d->doc != NULL ? d->doc : "", used > 0 ? used : 0);
+        wrap_print(s->out, s->width, d->doc != NULL ? d->doc : "", used > 0 ? used : 0);
         fputs(session_plain(s), s->out);
     }
     if (scenario->default_count == 0) {

@@ -140,7 +140,7 @@ static void print_class(const struct session *s, const char *name, double second
     const int before_bar = 33;
     fprintf(s->out, "  %-11s %9s %7s  %s  %s", name, format_time(seconds).s,
             format_percent(ratio).s, format_bar(ratio, BAR_WIDTH, s->utf8).s, session_dim(s));
-    wrap_print(s->out, meaning, before_bar + BAR_WIDTH + 2);
+    wrap_print(s->out, s->width, meaning, before_bar + BAR_WIDTH + 2);
     fputs(session_plain(s), s->out);
 }
 

@@ -163,7 +163,7 @@ static void print_interruption(const struct session *s, const struct job_record 
     tell_place(&story, &r->spec.causes[one->cause], one);
     tell_loss(&story, &r->spec.checkpoint.plan, one);
     tell_chain(&story, r, one);
-    wrap_print(s->out, story.text, indent);
+    wrap_print(s->out, s->width, story.text, indent);
 }
 
 struct priced {

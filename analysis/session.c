@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "analysis/streams.h"
+#include "analysis/wrap.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 
@@ -159,6 +160,7 @@ void session_begin(struct session *session)
         .colour = wants_colour(STDOUT_FILENO),
         .notes_colour = wants_colour(STDERR_FILENO),
         .utf8 = speaks_utf8(),
+        .width = wrap_width(STDOUT_FILENO),
         .interrupt = start_interrupt(),
     };
 }

@@ -17,6 +17,7 @@ struct session {
     bool colour;       /* stdout is a terminal that wants it */
     bool notes_colour; /* the same for stderr */
     bool utf8;
+    int width; /* of text on stdout, in columns; 0: the usual */
     bool held; /* between session_hold and session_guard */
     struct interrupt *interrupt;
     struct streams *streams;

@@ -167,7 +167,8 @@ load helper
 @test "doctor names the commands that there are, and those that there are not" {
     expect 0 "$ORRERY" doctor
     can=$(sed -n 's/^  can  *//p' out) not=$(sed -n 's/^  not in this version: *//p' out)
-    [ -n "$can" ] && [ -n "$not" ]
+    [ -n "$can" ]
+    [ -n "$not" ]
     [ "$can" = "$("$ORRERY" --help | sed -n '/^usage/,/--version/s/^  \([a-z]*\)  .*/\1/p' | xargs)" ]
     for command in $can; do expect 0 "$ORRERY" "$command" --help; done
     for command in $not; do

@@ -18,13 +18,11 @@
 #include "sim/check.h"
 #include "sim/random.h"
 
-struct numbering numbering_create(struct arena *arena, size_t key_count)
+struct numbering numbering_create(struct arena *arena)
 {
-    uint64_t size = 16;
-    while (size < 2 * key_count) {
-        size *= 2;
-    }
-    return (struct numbering){.keys = ARENA_ARRAY(arena, uint64_t, size),
+    const uint64_t size = 64;
+    return (struct numbering){.arena = arena,
+                              .keys = ARENA_ARRAY(arena, uint64_t, size),
                               .values = ARENA_ARRAY(arena, uint32_t, size),
                               .mask = size - 1};
 }
@@ -35,16 +33,41 @@ void numbering_clear(struct numbering *n)
     n->count = 0;
 }
 
-uint32_t numbering_of(struct numbering *n, uint64_t key)
+/* Where this key stands, or the free place where it belongs. */
+static uint64_t place_of(const struct numbering *n, uint64_t key)
 {
     uint64_t at = key & n->mask;
-    while (n->values[at] != 0) {
-        if (n->keys[at] == key) {
-            return n->values[at] - 1;
-        }
+    while (n->values[at] != 0 && n->keys[at] != key) {
         at = (at + 1) & n->mask;
     }
-    CHECK(n->count <= n->mask / 2);
+    return at;
+}
+
+static void widen(struct numbering *n)
+{
+    const struct numbering old = *n;
+    n->mask = 2 * n->mask + 1;
+    n->keys = ARENA_ARRAY(n->arena, uint64_t, n->mask + 1);
+    n->values = ARENA_ARRAY(n->arena, uint32_t, n->mask + 1);
+    for (uint64_t i = 0; i <= old.mask; i++) {
+        if (old.values[i] != 0) {
+            const uint64_t at = place_of(n, old.keys[i]);
+            n->keys[at] = old.keys[i];
+            n->values[at] = old.values[i];
+        }
+    }
+}
+
+uint32_t numbering_of(struct numbering *n, uint64_t key)
+{
+    uint64_t at = place_of(n, key);
+    if (n->values[at] != 0) {
+        return n->values[at] - 1;
+    }
+    if (n->count > n->mask / 2) {
+        widen(n);
+        at = place_of(n, key);
+    }
     n->keys[at] = key;
     n->values[at] = ++n->count;
     return n->count - 1;
@@ -166,9 +189,9 @@ static void number_all(const struct real *real, struct numberings *n, const stru
 static void refine(struct arena *arena, const struct real *real, struct partition *out)
 {
     struct numberings n = {
-        .rank = numbering_create(arena, real->shift.rank_rows),
-        .group = numbering_create(arena, real->shift.group_rows),
-        .link = numbering_create(arena, real->used_count),
+        .rank = numbering_create(arena),
+        .group = numbering_create(arena),
+        .link = numbering_create(arena),
     };
     struct colours colours = colours_create(arena, real);
     uint64_t *collected = ARENA_ARRAY(arena, uint64_t, real->used_count);

@@ -62,6 +62,7 @@ struct measuring { /* scratch while groups are measured */
     struct real *real;
     struct numbering shapes, menus;
     uint32_t shape_capacity, menu_capacity;
+    uint32_t *shape_of;     /* [group]: its shape + 1, once known; NULL: each is asked for once */
     uint32_t *gpus, *nodes; /* of the present group, node by node */
     uint64_t *order;
     uint32_t *row_of_link; /* [link of a first turn] -> row of used_links + 1; 0: none yet */
@@ -283,8 +284,12 @@ static uint32_t look_at_group(struct measuring *m, uint32_t index)
     const struct real *real = m->real;
     const struct group *group = &real->layout->groups[index];
     place_members(m, group);
-    const uint32_t shape = find_shape(m, group->member_count);
+    const bool known = m->shape_of != NULL && m->shape_of[index] > 0;
+    const uint32_t shape = known ? m->shape_of[index] - 1 : find_shape(m, group->member_count);
     const uint32_t program = real->lowered->program_of_rank[real->layout->members[group->first]];
+    if (m->shape_of != NULL) {
+        m->shape_of[index] = shape + 1;
+    }
     return find_menu(m, shape, program, group->kind);
 }
 
@@ -350,7 +355,7 @@ static void sign_turns(struct measuring *m)
 {
     struct real *real = m->real;
     const uint32_t group_count = real->layout->group_count;
-    uint32_t *shapes = ARENA_ARRAY(real->arena, uint32_t, group_count);
+    uint32_t *shapes = m->shape_of = ARENA_ARRAY(real->arena, uint32_t, group_count);
     for (uint32_t g = 0; g < group_count; g++) {
         const struct group *group = &real->layout->groups[g];
         if (!symmetry_in_one_turn(real, g)) {
@@ -362,7 +367,7 @@ static void sign_turns(struct measuring *m)
             continue;
         }
         const uint32_t like = symmetry_turned_group(real, g, 0);
-        shapes[g] = find_shape(m, group->member_count);
+        shapes[g] = find_shape(m, group->member_count) + 1;
         if (shapes[g] != shapes[like]) {
             const uint32_t turn = symmetry_turn_of(real, real->layout->members[group->first]);
             symmetry_sign(real, turn, symmetry_mix(like, UINT64_MAX), shapes[g]);
@@ -409,8 +414,8 @@ void symmetry_measure(struct arena *arena, const struct configuration *c,
     read_speeds(out);
     struct measuring m = {
         .real = out,
-        .shapes = numbering_create(arena, layout->group_count),
-        .menus = numbering_create(arena, layout->group_count),
+        .shapes = numbering_create(arena),
+        .menus = numbering_create(arena),
         .gpus = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
         .nodes = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
         .order = ARENA_ARRAY(arena, uint64_t, layout->rank_count),

@@ -216,7 +216,7 @@ void symmetry_find_shift(struct arena *arena, struct real *real)
 static void sort_turns(struct arena *arena, struct real *real)
 {
     struct shift *s = &real->shift;
-    struct numbering kinds = numbering_create(arena, s->turns);
+    struct numbering kinds = numbering_create(arena);
     uint32_t *first = ARENA_ARRAY(arena, uint32_t, s->turns);
     s->first_like = ARENA_ARRAY(arena, uint32_t, s->turns);
     s->alike = ARENA_ARRAY(arena, uint32_t, s->turns);

@@ -13,14 +13,16 @@
 
 #define ROW_NONE UINT32_MAX
 
-/* Numbers for 64-bit keys: open addressing, for a known number of keys. */
+/* Numbers for 64-bit keys: open addressing, at most half full. Most often few keys are met, however
+ * many are asked about, so it starts small. */
 struct numbering {
+    struct arena *arena;
     uint64_t *keys;
     uint32_t *values; /* value + 1; 0: empty */
     uint64_t mask;
     uint32_t count;
 };
-struct numbering numbering_create(struct arena *arena, size_t key_count);
+struct numbering numbering_create(struct arena *arena);
 void numbering_clear(struct numbering *n);
 /* The number of this key: those seen before keep theirs, a new one gets the next. */
 uint32_t numbering_of(struct numbering *n, uint64_t key);

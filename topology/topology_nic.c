@@ -80,5 +80,7 @@ void route_append(const struct topology *t, struct route *route, struct link_id 
     const struct link_type *type = graph_link_type(&t->graph, link);
     route->links[route->link_count++] = link;
     route->latency_s += type->latency_s;
-    route->bytes_per_s = fmin(route->bytes_per_s, type->bytes_per_s);
+    if (type->bytes_per_s < route->bytes_per_s) {
+        route->bytes_per_s = type->bytes_per_s;
+    }
 }

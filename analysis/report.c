@@ -159,6 +159,18 @@ static void print_links(const struct session *s, const struct step *step)
     }
 }
 
+/* Where a hash chooses paths, this step is one draw of many. */
+static void print_paths(const struct session *s, const struct configuration *c)
+{
+    if (topology_draws_paths(&c->cluster)) {
+        fprintf(s->out,
+                "  %sEach flow keeps to one path, by a hash that seed %" PRIu64
+                " draws: other seeds "
+                "have\n  other collisions, and --uncertainty draws them too.%s\n",
+                session_dim(s), c->seed, session_plain(s));
+    }
+}
+
 void report_speed(const struct session *s, const struct result *result)
 {
     report_head(s, result);
@@ -178,6 +190,7 @@ void report_step(const struct session *s, const struct result *result)
     if (result->timed) {
         print_streams(s, result);
         print_links(s, step);
+        print_paths(s, &result->scenario->configuration);
         fprintf(s->out,
                 "\n%sdigest %016" PRIx64 ", seed %" PRIu64 "; %s ranks in %s class%s, %s ops, "
                 "%s events%s\n",

@@ -246,14 +246,15 @@ static bool play_step(struct playing *playing, size_t replication, struct error 
     return good;
 }
 
-/* A step without jitter is the same for every seed. */
+/* A step is the same for every seed without jitter and without paths by hash. */
 static bool play_steps(struct playing *playing, struct error *error)
 {
     struct study_point *point = playing->point;
-    bool jitters = playing->scenario->configuration.kernel_jitter_sigma > 0.0;
+    const struct configuration *c = &playing->scenario->configuration;
+    bool drawn = c->kernel_jitter_sigma > 0.0 || topology_draws_paths(&c->cluster);
     size_t target = 1;
-    while (jitters ? !study_enough(playing->player->study, point, &target)
-                   : point->replications < 1) {
+    while (drawn ? !study_enough(playing->player->study, point, &target)
+                 : point->replications < 1) {
         for (size_t r = point->replications; r < target; r++) {
             if (!play_step(playing, r, error))
                 return false;

@@ -53,6 +53,7 @@ static void draw(void *context, size_t index)
         struct random_stream *stream = random_create(arena, d->seed, index - 1, constant->name);
         constant_scale(&c, constant, exp(constant->error_ratio * random_normal(stream)));
     }
+    c.path_draw = index;
     simulate(&c, &d->out[index]);
     arena_destroy(arena);
 }

@@ -1,10 +1,11 @@
 /* uncertainty.h - how sure a simulated step is.
  *
  * Two errors are told apart. What is known of the catalogue's figures: they are drawn anew,
- * log-normal with their standard errors, and the step is simulated for each draw. What no figure
- * explains: the model's own error, measured on published steps (uncertainty_model_error), added to
- * every draw. Each figure has a random stream of its name, so that draw i of two scenarios changes
- * what they share alike. Draws run on several threads; the result does not depend on how many. */
+ * log-normal with their standard errors, and the step is simulated for each draw, with paths of its
+ * own where flows keep to one by hash. What no figure explains: the model's own error, measured on
+ * published steps (uncertainty_model_error), added to every draw. Each figure has a random stream
+ * of its name, so that draw i of two scenarios changes what they share alike. Draws run on several
+ * threads; the result does not depend on how many. */
 #ifndef ORRERY_ANALYSIS_UNCERTAINTY_H
 #define ORRERY_ANALYSIS_UNCERTAINTY_H
 

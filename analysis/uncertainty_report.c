@@ -96,8 +96,9 @@ void uncertainty_report(const struct session *s, const struct result *result,
                         const struct uncertainty *u)
 {
     char title[128];
-    snprintf(title, sizeof title, "How sure: %s draws of %u figures, and the model's own error",
-             format_count(u->step.draw_count).s, u->step.scenario->constant_count);
+    snprintf(title, sizeof title, "How sure: %s draws of %u figures%s, and the model's own error",
+             format_count(u->step.draw_count).s, u->step.scenario->constant_count,
+             topology_draws_paths(&u->step.scenario->configuration.cluster) ? " and of paths" : "");
     heading(s, title);
     print_percentiles(s, result, &u->step);
     fprintf(s->out, "  fits in %s of the draws\n",

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "models/sharding/sharding_kind.h"
+#include "sim/random.h"
 
 const char *const cp_method_names[] = {"all_gather", "ring", NULL};
 const char *const placement_names[] = {"packed", "scattered", NULL};
@@ -40,4 +41,9 @@ uint64_t configuration_shards(const struct configuration *c)
         group = group > 0 ? group : 1;
     }
     return sharding_shards(c->layout.sharding, configuration_replicas(c), group);
+}
+
+uint64_t configuration_flow_seed(const struct configuration *c, uint64_t kind)
+{
+    return random_hash(random_hash(c->seed, c->path_draw), kind);
 }

@@ -72,7 +72,11 @@ struct configuration {
     struct perturbation *perturbations;
     uint32_t perturbation_count;
     uint64_t seed;
+    uint64_t path_draw; /* 0: the paths of `seed`; else others, and all else the same */
 };
+
+/* What a switch hashes of the flows of a communicator beside their ends. */
+uint64_t configuration_flow_seed(const struct configuration *c, uint64_t kind);
 
 /* One broken rule: the key a user must look at, and the sentence. */
 struct rule_break {

@@ -297,7 +297,7 @@ static uint32_t look_at_group(struct measuring *m, uint32_t index)
 static void sum_wires(struct measuring *m, const struct menu *menu, const struct menu_entry *entry)
 {
     const struct group_shape *shape = &m->real->shapes[menu->shape];
-    m->flow_seed = (uint64_t)menu->kind;
+    m->flow_seed = configuration_flow_seed(m->real->c, (uint64_t)menu->kind);
     m->largest_weight = 0.0;
     entry->tuned.kind->wires(entry->op, shape, m->nodes, find_largest, m);
     entry->tuned.kind->wires(entry->op, shape, m->nodes, add_wire, m);

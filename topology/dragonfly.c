@@ -186,6 +186,13 @@ static void route_between(const struct topology *t, uint32_t node_a, uint32_t ni
     route_append(t, r, topology_nic_in(t, port_b));
 }
 
+static bool draws_paths(const struct topology_spec *spec)
+{
+    struct anatomy a;
+    measure(spec, &a);
+    return a.cables > 1;
+}
+
 const struct topology_kind topology_dragonfly = {
     .name = "dragonfly",
     .doc = "Groups of fully joined routers, fully joined by global cables; minimal routes.",
@@ -196,4 +203,5 @@ const struct topology_kind topology_dragonfly = {
     .size = size,
     .build = build,
     .route_between = route_between,
+    .draws_paths = draws_paths,
 };

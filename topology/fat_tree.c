@@ -47,7 +47,8 @@ static const struct param options[] = {
     {"core_oversubscription", PARAM_RATIO, CORE_OVERSUBSCRIPTION, 1, 4096, "1", NULL,
      "Bandwidth of a spine towards its leaves over that towards the cores."},
     {"ecmp", PARAM_COUNT, ECMP, 0, 1, "0", NULL,
-     "1: each flow keeps to one path, by hash; 0: flows spread evenly over all paths."},
+     "1: each flow keeps to one path, by a hash that `seed` draws; 0: flows spread evenly over all "
+     "paths."},
 };
 
 /* leaf_up: u, leaf_down: d, spine_up: v, spine_down: w of the essay above. */
@@ -283,6 +284,13 @@ static void route_between(const struct topology *t, uint32_t node_a, uint32_t ni
     route_append(t, r, topology_nic_in(t, port_b));
 }
 
+static bool draws_paths(const struct topology_spec *spec)
+{
+    struct anatomy a;
+    measure(spec, &a);
+    return spines_of_pod(&a) > 1 || cables_of_spine(&a) > 1;
+}
+
 const struct topology_kind topology_fat_tree = {
     .name = "fat_tree",
     .doc = "One to three tiers of alike switches, oversubscribed or not.",
@@ -293,4 +301,5 @@ const struct topology_kind topology_fat_tree = {
     .size = size,
     .build = build,
     .route_between = route_between,
+    .draws_paths = draws_paths,
 };

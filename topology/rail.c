@@ -41,7 +41,8 @@ static const struct param options[] = {
      "Spine switches over which a leaf's uplinks are dealt when ecmp is 1; 0: one for each "
      "uplink."},
     {"ecmp", PARAM_COUNT, ECMP, 0, 1, "0", NULL,
-     "1: each flow keeps to one path, by hash; 0: flows spread evenly over all paths."},
+     "1: each flow keeps to one path, by a hash that `seed` draws; 0: flows spread evenly over all "
+     "paths."},
 };
 
 /* uplinks: links from one leaf upwards; cables: those between one leaf and one spine. */
@@ -178,6 +179,13 @@ static void route_between(const struct topology *t, uint32_t node_a, uint32_t ni
     route_append(t, r, topology_nic_in(t, port_b));
 }
 
+static bool draws_paths(const struct topology_spec *spec)
+{
+    struct anatomy a;
+    measure(spec, &a);
+    return a.groups > 1 && a.uplinks > 1;
+}
+
 const struct topology_kind topology_rail = {
     .name = "rail",
     .doc = "Rail-optimised leaves and spines: NIC r of every node on a leaf of rail r.",
@@ -189,4 +197,5 @@ const struct topology_kind topology_rail = {
     .build = build,
     .same_rail = true,
     .route_between = route_between,
+    .draws_paths = draws_paths,
 };

@@ -140,6 +140,12 @@ void topology_route(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, ui
     node->route_nic(t, gpu_b, nic_b, false, route);
 }
 
+bool topology_draws_paths(const struct topology_spec *spec)
+{
+    const struct topology_kind *fabric = spec->fabric.kind;
+    return spec->nodes > 1 && fabric->draws_paths != NULL && fabric->draws_paths(spec);
+}
+
 uint32_t topology_node_of(const struct topology *t, uint32_t gpu)
 {
     CHECK(gpu < t->gpu_count);

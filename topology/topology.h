@@ -89,6 +89,8 @@ bool topology_build(struct arena *arena, const struct topology_spec *spec, struc
  * its node (up and down), as in-switch reduction uses it; without a switch it is empty. */
 void topology_route(const struct topology *topology, uint32_t gpu_a, uint32_t gpu_b,
                     uint64_t flow_seed, struct route *route);
+/* Do routes depend on the flow seed: is there a choice of paths that a hash makes? */
+bool topology_draws_paths(const struct topology_spec *spec);
 uint32_t topology_node_of(const struct topology *topology, uint32_t gpu);
 struct vertex_id topology_gpu(const struct topology *topology, uint32_t gpu);
 struct vertex_id topology_nic(const struct topology *topology, uint32_t node, uint32_t nic);

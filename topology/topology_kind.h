@@ -48,6 +48,8 @@ struct topology_kind {
     bool same_rail;
     void (*route_between)(const struct topology *t, uint32_t node_a, uint32_t nic_a,
                           uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r);
+    /* Fabric kinds: do routes depend on flow_seed? NULL: never. */
+    bool (*draws_paths)(const struct topology_spec *spec);
 };
 
 #define X(name) extern const struct topology_kind topology_##name;
@@ -65,7 +67,9 @@ void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabri
 struct link_id topology_nic_out(const struct topology *t, uint32_t port);
 struct link_id topology_nic_in(const struct topology *t, uint32_t port);
 /* What ECMP hashes: the ports (as a switch sees addresses) and the flow (as it sees UDP ports).
- * Choice number `stage` among `count` equal paths; switches on the way hash independently. */
+ * Choice number `stage` among `count` equal paths; switches on the way hash independently. The
+ * choice is the hash as a fraction, times the count: flows that share one of k n paths share one of
+ * n too, so that cables taken away never part what collided (common random numbers). */
 uint32_t topology_ecmp(uint32_t port_a, uint32_t port_b, uint64_t flow_seed, uint32_t stage,
                        uint32_t count);
 /* An option as a whole number; the sentence when it is none, or outside [minimum, maximum]. */

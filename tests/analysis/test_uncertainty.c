@@ -77,6 +77,32 @@ static void test_only_uncertain_figures_are_drawn(void **state)
     arena_destroy(arena);
 }
 
+/* Four nodes, a leaf each, whose eight reductions choose among eight uplinks: with figures that are
+ * all known the draws still differ by their paths, and by nothing where flows spread. */
+static void test_paths_are_drawn(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    for (unsigned ecmp = 0; ecmp < 2; ecmp++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: {kind: fat_tree, "
+                 "nic: 400Gb/s, radix: 16, ecmp: %u}}\nlayout: {tp: 8, dp: 4}\n" REST,
+                 ecmp);
+        struct scenario *s = read(text);
+        s->constant_count = 0;
+        struct uncertain_step some = draw(arena, s, 12, 2, 1), other = draw(arena, s, 12, 1, 1);
+        unsigned unlike = 0;
+        for (unsigned i = 0; i < 12; i++) {
+            assert_true(some.draws[i].log_step == other.draws[i].log_step);
+            unlike += some.draws[i].log_step != log(some.step_s);
+        }
+        assert_true(ecmp == 1 ? unlike > 0 : unlike == 0);
+        scenario_destroy(s);
+    }
+    arena_destroy(arena);
+}
+
 static void test_intervals_by_hand(void **state)
 {
     (void)state;
@@ -153,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_draws_do_not_depend_on_threads_or_count),
         cmocka_unit_test(test_only_uncertain_figures_are_drawn),
+        cmocka_unit_test(test_paths_are_drawn),
         cmocka_unit_test(test_intervals_by_hand),
         cmocka_unit_test(test_against_itself_and_a_slower_one),
         cmocka_unit_test(test_influences_add_up),

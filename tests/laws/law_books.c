@@ -151,11 +151,12 @@ static void add_traffic(const struct law_play *p, const struct group *group, dou
             continue;
         }
         collective_tune(transfer->op, &shape, transfer->bytes, &plan);
-        const struct law_activity activity = {.kind = plan.kind,
-                                              .op = transfer->op,
-                                              .gpus = gpus,
-                                              .gpu_count = group->member_count,
-                                              .flow_seed = (uint64_t)group->kind};
+        const struct law_activity activity = {
+            .kind = plan.kind,
+            .op = transfer->op,
+            .gpus = gpus,
+            .gpu_count = group->member_count,
+            .flow_seed = configuration_flow_seed(p->c, (uint64_t)group->kind)};
         const struct law_wires wires = law_wire_rate(&p->topology, &activity, &shape, scratch);
         for (uint32_t l = 0; l < p->topology.graph.link_count; l++) {
             bytes[l] += scratch[l] * wires.weight * transfer->bytes;

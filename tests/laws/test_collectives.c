@@ -275,7 +275,7 @@ static double tuned_s(const struct law_play *p, const struct op *op)
                                           .op = transfer->op,
                                           .gpus = gpus,
                                           .gpu_count = p->topology.gpu_count,
-                                          .flow_seed = STREAM_DP};
+                                          .flow_seed = configuration_flow_seed(p->c, STREAM_DP)};
     double *load = ARENA_ARRAY(p->arena, double, p->topology.graph.link_count);
     const struct law_wires wires = law_wire_rate(&p->topology, &activity, &shape, load);
     return alone_s(&plan, transfer->bytes, wires.binding_bytes_per_s);

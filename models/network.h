@@ -19,7 +19,7 @@ struct meeting_times {
     uint32_t last;            /* row of parties that arrived last: whom the others waited for */
 };
 /* The op `op` of this rank class took part. Called once for each party of an activity. Of parties
- * that arrive at once the slowest card is the last, then the lowest representative. */
+ * that arrive at once the slowest card is the last, then by colour (symmetry_named_before). */
 typedef void network_done_fn(void *worker, uint32_t rank_class, uint32_t op,
                              const struct meeting_times *times);
 /* A watched activity went on the wire or left it at the clock's now: it interferes with compute. */

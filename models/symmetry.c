@@ -205,6 +205,7 @@ static void refine(struct arena *arena, const struct real *real, struct partitio
         refine_links(real, &colours, collected);
         number_all(real, &n, &colours, out);
     } while (out->rank_count + out->group_count + out->link_count > before);
+    out->rank_colour = colours.rank;
 }
 
 static void all_different(const struct real *real, struct partition *out)
@@ -223,6 +224,33 @@ static void all_different(const struct real *real, struct partition *out)
     }
 }
 
+static struct partition partition_create(struct arena *arena, const struct real *real)
+{
+    return (struct partition){
+        .rank = ARENA_ARRAY(arena, uint32_t, real->shift.rank_rows),
+        .group = ARENA_ARRAY(arena, uint32_t, real->shift.group_rows),
+        .link = ARENA_ARRAY(arena, uint32_t, real->used_count),
+    };
+}
+
+/* The colours that these ranks [rank] would have in a fold, for a play that is not folded. */
+static uint64_t *colours_if_folded(struct arena *arena, const struct configuration *c,
+                                   const struct topology *topology, const struct layout *layout,
+                                   const struct lowered *lowered)
+{
+    uint64_t *colours = ARENA_ARRAY(arena, uint64_t, layout->rank_count);
+    const struct arena_mark mark = arena_mark(arena);
+    struct real real;
+    symmetry_measure(arena, c, topology, layout, lowered, true, &real);
+    struct partition partition = partition_create(arena, &real);
+    refine(arena, &real, &partition);
+    for (uint32_t r = 0; r < layout->rank_count; r++) {
+        colours[r] = partition.rank_colour[symmetry_rank_row(&real, r)];
+    }
+    arena_rewind(arena, mark);
+    return colours;
+}
+
 void symmetry_build(struct arena *arena, const struct configuration *c,
                     const struct topology *topology, const struct layout *layout,
                     const struct lowered *lowered, bool unfold, struct symmetry *out)
@@ -231,15 +259,12 @@ void symmetry_build(struct arena *arena, const struct configuration *c,
     CHECK(lowered->rank_count == layout->rank_count);
     const bool fold = !unfold && !(c->kernel_jitter_sigma > 0.0);
     symmetry_measure(arena, c, topology, layout, lowered, fold, &real);
-    struct partition partition = {
-        .rank = ARENA_ARRAY(arena, uint32_t, real.shift.rank_rows),
-        .group = ARENA_ARRAY(arena, uint32_t, real.shift.group_rows),
-        .link = ARENA_ARRAY(arena, uint32_t, real.used_count),
-    };
+    struct partition partition = partition_create(arena, &real);
     if (fold) {
         refine(arena, &real, &partition);
     } else {
         all_different(&real, &partition);
+        partition.rank_colour = colours_if_folded(arena, c, topology, layout, lowered);
     }
     symmetry_fold(arena, &real, &partition, out);
 #ifndef NDEBUG

@@ -25,6 +25,7 @@ struct rank_class {
     uint32_t program;
     uint32_t representative; /* its lowest rank */
     uint32_t rank_count;
+    uint64_t colour;              /* the same for alike ranks and no others, folded or not */
     double speed_ratio;           /* of compute; 1: as the catalogue says */
     uint32_t group[STREAM_COUNT]; /* group class, or GROUP_NONE */
     uint32_t party[STREAM_COUNT]; /* its row among that group class's parties */
@@ -73,12 +74,14 @@ struct symmetry {
         use_count, rank_count;
 };
 /* Of two rank classes that are late at one instant, is `a` the one to name? The slower card, then
- * the lower rank: whatever the order in which they were played. */
+ * by colour, so that folded and unfolded plays name alike ranks; of alike ranks the lower. */
 static inline bool symmetry_named_before(const struct symmetry *y, uint32_t a, uint32_t b)
 {
     const struct rank_class *x = &y->ranks[a], *z = &y->ranks[b];
-    return x->speed_ratio != z->speed_ratio ? x->speed_ratio < z->speed_ratio
-                                            : x->representative < z->representative;
+    if (x->speed_ratio != z->speed_ratio) {
+        return x->speed_ratio < z->speed_ratio;
+    }
+    return x->colour != z->colour ? x->colour < z->colour : x->representative < z->representative;
 }
 void symmetry_build(struct arena *arena, const struct configuration *c,
                     const struct topology *topology, const struct layout *layout,

@@ -102,6 +102,7 @@ struct real {
 };
 struct partition { /* classes of rows, numbered by first appearance */
     uint32_t *rank, *group, *link;
+    uint64_t *rank_colour; /* by row: of the refinement, whether it is used or not */
     uint32_t rank_count, group_count, link_count;
 };
 

@@ -191,8 +191,8 @@ enum breakdown_part worker_wire_part(unsigned stream);
  * called for every party. */
 void worker_create_names(struct worker *worker, struct arena *arena);
 void worker_name_latecomer(struct worker *worker, uint32_t rank_class, uint32_t op, uint32_t last);
-/* A stream of this rank has come to its end. Of two ranks that finish at once the slower card, then
- * the lower rank, is the last and not the first. */
+/* A stream of this rank has come to its end. Of two ranks that finish at once the one that
+ * symmetry_named_before names is the last and not the first. */
 void worker_name_finisher(struct worker *worker, struct rank_state *rank, double finish_s);
 /* worker_program.c: reads a program once for all its ranks. */
 void worker_prepare(struct arena *arena, const struct program *program, struct played_program *out);

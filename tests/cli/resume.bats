@@ -105,7 +105,9 @@ complete() { sql "$1" "select value from meta where key = 'complete'"; }
     "$ORRERY" "${study[@]}" --seeds 300 --db whole.db >out 2>err
     "$ORRERY" "${study[@]}" --seeds 300 --db a.db >out 2>err &
     pid=$!
-    until sql a.db.partial "select 1 from study_point" >/dev/null 2>&1; do [ -d "/proc/$pid" ]; done
+    until [ "$(sql a.db.partial "select count(*) from study_point" 2>/dev/null || echo 0)" -ge 1 ]; do
+        [ -d "/proc/$pid" ]
+    done
     mkfifo questions
     sqlite3 a.db.partial <questions >answers 2>&1 &
     reader=$!

@@ -137,6 +137,153 @@ static void test_two_writers(void **state)
     sample_database(p->path); /* and one after the other is fine */
 }
 
+static void add_point(struct store *store, int64_t point)
+{
+    struct store_value row[] = {
+        store_integer(1), store_integer(point),
+        store_integer(7), store_integer(store_string(store, point % 2 == 0 ? "even" : "odd")),
+        store_real(0.5),
+    };
+    store_row(store, STORE_study_raw, row, sizeof row / sizeof row[0]);
+}
+
+static void add_meta(struct store *store, const char *key, const char *value)
+{
+    struct store_value row[] = {store_text(key), store_text(value)};
+    store_row(store, STORE_meta, row, 2);
+}
+
+static struct store *share(const char *path, bool resume)
+{
+    struct store *store;
+    struct error error = {""};
+    if (store_share(path, 0.0, resume, &store, &error) != STORE_GOOD)
+        fail_msg("%s", error.text);
+    return store;
+}
+
+static void assert_same_bytes(const char *one, const char *other)
+{
+    char line[1000];
+    snprintf(line, sizeof line, "cmp -s '%s' '%s'", one, other);
+    assert_int_equal(system(line), 0);
+}
+
+/* Stopped after each point, gone on with, and compared with one that was not stopped. */
+static void test_shared(void **state)
+{
+    struct place *p = *state;
+    char whole[400];
+    struct error error = {""};
+    snprintf(whole, sizeof whole, "%s/whole.db", p->folder);
+    struct store *store = share(whole, false);
+    add_meta(store, "scenario", "numbers");
+    for (int64_t i = 0; i < 4; i++)
+        add_point(store, i);
+    assert_int_equal(store_finish(store, &error), STORE_GOOD);
+    for (int64_t i = 0; i < 4; i++) {
+        store = share(p->path, true);
+        assert_int_equal(store_resumed(store), i > 0);
+        if (i == 0)
+            add_meta(store, "scenario", "numbers");
+        add_point(store, i);
+        store_commit(store);
+        char expected[32];
+        snprintf(expected, sizeof expected, "%d", (int)i + 1);
+        assert_answer(p->partial, "select count(*) from study_raw", expected); /* a reader beside */
+        assert_answer(p->partial, "select value from meta where key = 'complete'", "0");
+        assert_int_equal(i < 3 ? store_leave(store, &error) : store_finish(store, &error),
+                         STORE_GOOD);
+    }
+    assert_same_bytes(p->path, whole);
+    assert_int_equal(access(p->partial, F_OK), -1);
+    assert_answer(p->path, "select value from meta where key = 'complete'", "1");
+    assert_answer(p->path, "select group_concat(metric) from study_raw", "1,2,1,2");
+    assert_answer(p->path, "pragma journal_mode", "delete");
+}
+
+/* Ids go on where they ended, in tables with and without rowid; rows can be taken back. */
+static void test_going_on(void **state)
+{
+    struct place *p = *state;
+    struct error error = {""};
+    struct store *store = share(p->path, false);
+    struct store_value message[] = {store_null(), store_integer(1), store_text("note"),
+                                    store_text(""), store_text("one")};
+    assert_int_equal(store_row(store, STORE_message, message, 5), 1);
+    add_point(store, 0);
+    add_point(store, 1);
+    add_point(store, 1);
+    assert_int_equal(store_leave(store, &error), STORE_GOOD);
+    store = share(p->path, true);
+    assert_int_equal(store_row(store, STORE_message, message, 5), 2);
+    assert_int_equal(store_string(store, "odd"), 2);
+    assert_int_equal(store_string(store, "new"), 3);
+    store_delete(store, STORE_study_raw, "point", 1);
+    assert_int_equal(store_finish(store, &error), STORE_GOOD);
+    assert_answer(p->path, "select group_concat(point) from study_raw", "0");
+    assert_answer(p->path, "select group_concat(id) from message", "1,2");
+}
+
+static void test_discard(void **state)
+{
+    struct place *p = *state;
+    struct error error = {""};
+    store_discard(NULL);
+    store_discard(share(p->path, false));
+    assert_int_equal(access(p->partial, F_OK), -1);
+    struct store *store = share(p->path, false);
+    add_point(store, 0);
+    assert_int_equal(store_leave(store, &error), STORE_GOOD);
+    store_discard(share(p->path, true)); /* what was there stays */
+    assert_answer(p->partial, "select count(*) from study_raw", "1");
+    assert_int_equal(store_open(p->path, 0.0, &store, &error), STORE_GOOD);
+    store_discard(store);
+    assert_int_equal(access(p->partial, F_OK), -1);
+}
+
+static void test_what_is_replaced(void **state)
+{
+    struct place *p = *state;
+    struct error error = {""};
+    struct store *store = share(p->path, false);
+    assert_string_equal(store_replaced(store), "");
+    add_meta(store, "scenario", "numbers");
+    assert_int_equal(store_finish(store, &error), STORE_GOOD);
+    store = share(p->path, false);
+    assert_string_equal(store_replaced(store), "a run of 'numbers'");
+    assert_int_equal(store_dropped(store), 0);
+    store_discard(store);
+    sample_tamper(p->path, "insert into study values (1, 'n', 'goodput', 1, 0, 1, 0, 'f')");
+    store = share(p->path, false);
+    assert_string_equal(store_replaced(store), "a study of 'numbers'");
+    assert_int_equal(store_leave(store, &error), STORE_GOOD);
+    sample_tamper(p->path, "pragma user_version = 1");
+    assert_int_equal(store_open(p->path, 0.0, &store, &error), STORE_GOOD);
+    assert_string_equal(store_replaced(store), "results of another version");
+    store_discard(store);
+}
+
+/* A stranger's trigger would run when the study goes on. */
+static void test_changed_partial_is_refused(void **state)
+{
+    struct place *p = *state;
+    struct store *store = share(p->path, false);
+    struct error error = {""};
+    add_point(store, 0);
+    assert_int_equal(store_leave(store, &error), STORE_GOOD);
+    sample_tamper(p->partial, "drop view study_curve; create view study_curve as select 1");
+    assert_int_equal(store_share(p->path, 0.0, true, &store, &error), STORE_FAILED);
+    assert_non_null(strstr(error.text, "'study_curve' is missing or is not as Orrery wrote it"));
+    assert_answer(p->partial, "select count(*) from study_raw", "1");
+    FILE *junk = fopen(p->partial, "wb"); /* no database at all */
+    assert_non_null(junk);
+    fputs("junk junk junk junk junk junk junk", junk);
+    fclose(junk);
+    assert_int_equal(store_share(p->path, 0.0, true, &store, &error), STORE_FAILED);
+    assert_int_equal(access(p->partial, F_OK), 0);
+}
+
 /* Many slices, until the store says stop. */
 static void fill(struct store *store, unsigned count)
 {
@@ -227,6 +374,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_same_rows_same_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refuses_foreign_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_two_writers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_shared, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_going_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_discard, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_is_replaced, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_changed_partial_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kill, set_up, tear_down),

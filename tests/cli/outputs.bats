@@ -113,6 +113,27 @@ YAML
     said "t.svg.partial"
     [ "$(cat thesis)" = thesis ]
     [ -z "$(find . -name 'u.svg*')" ]
+    for target in none/a.db folder kept.svg /proc/a.db; do
+        for command in run study; do
+            expect 1 "$ORRERY" $command "$hello" --db "$target"
+            said "$target"
+            [ ! -s out ]
+        done
+    done
+    [ "$(cat kept.svg)" = old ]
+}
+
+@test "a file that could not be written whole does not get its name" {
+    "$ORRERY" run "$hello" --db x.db >out 2>err
+    echo old >t.json
+    got=0
+    (ulimit -f 4; exec "$ORRERY" export x.db --output t.json >out 2>err) || got=$?
+    [ "$got" -eq 1 ]
+    said "cannot write t.json"
+    [ "$(cat t.json)" = old ]
+    [ ! -e t.json.partial ]
+    expect 1 "$ORRERY" export x.db --output /dev/full
+    said "cannot write /dev/full: No space left"
 }
 
 @test "names that mean something elsewhere: taken as users expect, or refused with a sentence" {

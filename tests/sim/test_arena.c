@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,66 @@ static void test_memory_is_zero_and_aligned(void **state)
         memset(memory, 0xff, bytes);
     }
     arena_destroy(arena);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+enum {
+    LITTLE_BYTES = 100 << 20,
+    PIECE_BYTES = 1 << 20
+};
+
+/* Takes pieces until the host refuses one, and tells their number through the pipe. */
+static void take_all(int told)
+{
+    struct rlimit limit = {LITTLE_BYTES, LITTLE_BYTES};
+    struct arena *arena = arena_create();
+    setrlimit(RLIMIT_AS, &limit);
+    for (unsigned char count = 1; count < 255; count++) {
+        arena_alloc(arena, PIECE_BYTES, 8);
+        if (write(told, &count, 1) != 1)
+            break;
+    }
+    _exit(77);
+}
+
+/* Blocks double; the last doubling that the host refuses must not be the end. Then exit code 1 with
+ * the size, and no signal. */
+static void test_little_memory_is_used_up(void **state)
+{
+    (void)state;
+#ifdef SANITIZED
+    skip(); /* the sanitizer needs more than any limit */
+#endif
+    int pipes[2], notes[2], status;
+    unsigned char count = 0;
+    char text[300] = "";
+    assert_int_equal(pipe(pipes) | pipe(notes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(notes[1], STDERR_FILENO);
+        take_all(pipes[1]);
+    }
+    close(pipes[1]);
+    close(notes[1]);
+    while (read(pipes[0], &count, 1) == 1)
+        ;
+    assert_true(read(notes[0], text, sizeof text - 1) > 0);
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_in_range(count, 80, 99); /* MiB of the 100; libraries take some */
+    unsigned long bytes = 0;
+    assert_int_equal(sscanf(text, "orrery: out of memory: %lu bytes", &bytes), 1);
+    assert_in_range(bytes, PIECE_BYTES, PIECE_BYTES + 4096);
+    assert_non_null(strstr(text, "(1 MiB) were asked for and refused"));
+    close(pipes[0]);
+    close(notes[0]);
 }
 
 static void test_allocations_do_not_overlap(void **state)
@@ -227,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_zero_and_aligned),
+        cmocka_unit_test(test_little_memory_is_used_up),
         cmocka_unit_test(test_allocations_do_not_overlap),
         cmocka_unit_test(test_rewound_memory_is_zero_again),
         cmocka_unit_test(test_mark_of_an_empty_arena),

@@ -1,5 +1,7 @@
 #include "analysis/json_job.h"
 
+#include "analysis/storage_use.h"
+
 static json_t *badput_object(const struct job_result *result)
 {
     json_t *object = json_object();
@@ -28,8 +30,25 @@ static json_t *causes_object(const struct job_record *r)
     return object;
 }
 
-static json_t *levels_array(const struct checkpoint_plan *plan)
+static void set_storage(const struct job_record *r, unsigned level, json_t *o)
 {
+    struct storage_use storage;
+    char text[384];
+    storage_use_of(r, level, &storage);
+    json_set(o, "saves", json_count(r->result.copies[level]));
+    json_set(o, "bytes_per_save", json_number(r->spec.checkpoint.plan.levels[level].bytes));
+    json_set(o, "written_bytes", json_number(storage.written_bytes));
+    json_set(o, "mean_bytes_per_s", json_number(storage.mean_bytes_per_s));
+    json_set(o, "peak_bytes_per_s", json_number(storage.peak_bytes_per_s));
+    json_set(o, "busy_ratio", json_number(storage.busy_ratio));
+    json_set(o, "kept_bytes", json_number(storage.kept_bytes));
+    bool warned = storage_use_warning(r, level, text, sizeof text);
+    json_set(o, "warning", warned ? json_text(text) : json_null());
+}
+
+static json_t *levels_array(const struct job_record *r)
+{
+    const struct checkpoint_plan *plan = &r->spec.checkpoint.plan;
     json_t *levels = json_array();
     for (unsigned i = 0; i < plan->level_count; i++) {
         const struct checkpoint_level *l = &plan->levels[i];
@@ -40,6 +59,7 @@ static json_t *levels_array(const struct checkpoint_plan *plan)
         json_set(one, "persist_s", json_number(l->persist_s));
         json_set(one, "load_s", json_number(l->load_s));
         json_set(one, "slowdown", json_number(l->slowdown_ratio));
+        set_storage(r, i, one);
         json_append(levels, one);
     }
     return levels;
@@ -57,8 +77,9 @@ static void set_interval(const struct job_record *r, json_t *o)
     json_set(o, "young_interval_s", json_number(checkpoint_young_s(stall_s, mtbf_s)));
     json_set(o, "daly_interval_s", json_number(checkpoint_daly_s(stall_s, mtbf_s)));
     json_set(o, "exact_interval_s", json_number(checkpoint_optimum_s(stall_s, mtbf_s)));
+    json_set(o, "checkpoint_floor_s", json_number_if(c->floor_s > 0.0, c->floor_s));
     json_set(o, "job_mtbf_s", json_number(mtbf_s));
-    json_set(o, "checkpoint_levels", levels_array(&c->plan));
+    json_set(o, "checkpoint_levels", levels_array(r));
 }
 
 void json_job(const struct job_record *r, json_t *o)
@@ -78,6 +99,8 @@ void json_job(const struct job_record *r, json_t *o)
     json_set(o, "checkpoints", json_count(result->checkpoints));
     json_set(o, "spares_taken", json_count(result->spares_taken));
     json_set(o, "rollbacks_past_corrupt", json_count(result->rollbacks_past_corrupt));
+    json_set(o, "recovery", json_text(r->spec.recovery.kind->name));
+    json_set(o, "spares", json_count(r->spec.recovery.spares));
     json_set(o, "badput", badput_object(result));
     json_set(o, "restart_links", links_object(result));
     set_interval(r, o);

@@ -5,6 +5,7 @@
 
 #include "analysis/format.h"
 #include "analysis/report_story.h"
+#include "analysis/storage_use.h"
 #include "analysis/wrap.h"
 #include "sim/units.h"
 
@@ -80,8 +81,39 @@ static void print_rate(const struct session *s, const struct job_record *r)
     fputc('\n', s->out);
 }
 
-static void print_levels(const struct session *s, const struct checkpoint_plan *plan)
+enum {
+    LEVEL_INDENT = 15
+};
+
+static void print_storage(const struct session *s, const struct job_record *r, unsigned level)
 {
+    const struct checkpoint_level *l = &r->spec.checkpoint.plan.levels[level];
+    struct storage_use storage;
+    char text[512], warning[384];
+    storage_use_of(r, level, &storage);
+    int used = snprintf(text, sizeof text, "%s a save, %s kept", format_bytes_decimal(l->bytes).s,
+                        format_bytes_decimal(storage.kept_bytes).s);
+    if (!l->memory) {
+        used += snprintf(text + used, sizeof text - (size_t)used, "; %s written, %s in the mean",
+                         format_bytes_decimal(storage.written_bytes).s,
+                         format_rate(storage.mean_bytes_per_s).s);
+    }
+    if (!l->memory && isfinite(storage.peak_bytes_per_s)) {
+        snprintf(text + used, sizeof text - (size_t)used, ", %s in %s of the time",
+                 format_rate(storage.peak_bytes_per_s).s, format_percent(storage.busy_ratio).s);
+    }
+    fprintf(s->out, "%*s", LEVEL_INDENT + 2, "");
+    wrap_print(s->out, text, LEVEL_INDENT + 2);
+    if (storage_use_warning(r, level, warning, sizeof warning)) {
+        fprintf(s->out, "%*s%swarning:%s ", LEVEL_INDENT + 2, "", session_bold(s),
+                session_plain(s));
+        wrap_print(s->out, warning, LEVEL_INDENT + 11);
+    }
+}
+
+static void print_levels(const struct session *s, const struct job_record *r)
+{
+    const struct checkpoint_plan *plan = &r->spec.checkpoint.plan;
     for (unsigned i = 0; i < plan->level_count; i++) {
         const struct checkpoint_level *l = &plan->levels[i];
         fprintf(s->out, "               %s: stalls %s, ", l->tier, format_time(l->stall_s).s);
@@ -93,7 +125,23 @@ static void print_levels(const struct session *s, const struct checkpoint_plan *
             fprintf(s->out, "; each %" PRIu64 "th", l->every);
         }
         fputc('\n', s->out);
+        if (l->bytes > 0.0) {
+            print_storage(s, r, i);
+        }
     }
+}
+
+/* What a failure meets, as it was given or chosen. */
+static void print_recovery(const struct session *s, const struct job_record *r)
+{
+    const struct recovery_spec *recovery = &r->spec.recovery;
+    fprintf(s->out, "  recovery     by %s", recovery->kind->name);
+    if (recovery->kind->has_spares) {
+        fprintf(s->out, ", %s spare node%s, taken %s time%s", format_count(recovery->spares).s,
+                recovery->spares == 1 ? "" : "s", format_count(r->result.spares_taken).s,
+                r->result.spares_taken == 1 ? "" : "s");
+    }
+    fprintf(s->out, "; repair %s\n", format_time(recovery->repair.mean_s).s);
 }
 
 /* The closed forms are for one blocking level and memoryless failures (docs/models/checkpoints.md).
@@ -125,11 +173,13 @@ static void print_checkpoints(const struct session *s, const struct scenario *sc
     } else if (c->interval_steps > 0) {
         fprintf(s->out, "each %s steps\n", format_count(c->interval_steps).s);
     } else {
-        bool optimal = asked->interval_s == 0.0;
+        bool optimal = asked->interval_s == 0.0, floor = optimal && c->interval_s <= c->floor_s;
         fprintf(s->out, "each %s of work%s\n", format_time(c->interval_s).s,
-                optimal ? ", the optimum" : "");
+                floor     ? ", as often as the drives are warranted for"
+                : optimal ? ", the optimum"
+                          : "");
     }
-    print_levels(s, &c->plan);
+    print_levels(s, r);
     print_marks(s, r);
 }
 
@@ -185,6 +235,7 @@ void report_job(const struct session *s, const struct scenario *scenario,
     print_kept(s, r);
     print_rate(s, r);
     print_checkpoints(s, scenario, r);
+    print_recovery(s, r);
     print_price(s, r);
     print_badput(s, &r->result);
     report_story(s, r, all);

@@ -90,7 +90,8 @@ create table run (
     checkpoint_interval_s real,
     job_mtbf_s real,
     cost_usd real,
-    energy_j real
+    energy_j real,
+    ended text
 ) strict;
 
 create table rank_class (
@@ -276,6 +277,25 @@ create table badput (
     link text not null,      -- '': the class is not split
     seconds real not null,
     primary key (run, class, link)
+) strict, without rowid;
+
+create table checkpoint_level (
+    run integer not null,
+    level integer not null,
+    tier text not null,
+    every integer not null,
+    stall_s real not null,
+    persist_s real not null,
+    load_s real not null,
+    saves integer not null,
+    bytes_per_save real not null,
+    written_bytes real not null,
+    mean_bytes_per_s real not null,
+    peak_bytes_per_s real,
+    busy_ratio real,
+    kept_bytes real not null,
+    warning text,
+    primary key (run, level)
 ) strict, without rowid;
 
 -- Filled by `orrery study`: points of a grid, replications by seed, what came out.

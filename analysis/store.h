@@ -63,6 +63,7 @@ static inline struct store_value store_text(const char *value)
     X(interruption)                                                                                \
     X(checkpoint)                                                                                  \
     X(badput)                                                                                      \
+    X(checkpoint_level)                                                                            \
     X(message)                                                                                     \
     X(constant)                                                                                    \
     X(study)                                                                                       \

@@ -1,5 +1,7 @@
 #include "analysis/store_job.h"
 
+#include "analysis/storage_use.h"
+
 #include <limits.h>
 #include <math.h>
 
@@ -41,6 +43,7 @@ void store_job_columns(const struct job_record *r, struct store_value *row)
         number(c->job_mtbf_s),
         number(result->cost_usd),
         number(result->energy_j),
+        store_text(job_end_names[result->end]),
     };
     for (unsigned i = 0; i < STORE_JOB_COLUMNS; i++) {
         row[i] = values[i];
@@ -136,6 +139,32 @@ static void write_badput(struct store *store, const struct job_result *result, i
     write_class(store, run, badput_names[BADPUT_restart], "load", result->load_s);
 }
 
+static void write_level(struct store *store, const struct job_record *r, int64_t run,
+                        unsigned level)
+{
+    const struct checkpoint_level *l = &r->spec.checkpoint.plan.levels[level];
+    struct storage_use storage;
+    char text[384];
+    storage_use_of(r, level, &storage);
+    bool warned = storage_use_warning(r, level, text, sizeof text);
+    struct store_value row[] = {store_integer(run),
+                                store_integer(level),
+                                store_text(l->tier),
+                                store_integer((int64_t)l->every),
+                                store_real(l->stall_s),
+                                store_real(l->persist_s),
+                                store_real(l->load_s),
+                                store_integer((int64_t)r->result.copies[level]),
+                                store_real(l->bytes),
+                                store_real(storage.written_bytes),
+                                store_real(storage.mean_bytes_per_s),
+                                number(storage.peak_bytes_per_s),
+                                number(storage.busy_ratio),
+                                store_real(storage.kept_bytes),
+                                warned ? store_text(arena_text(r->arena, text)) : store_null()};
+    store_row(store, STORE_checkpoint_level, row, COUNT(row));
+}
+
 void store_job(struct store *store, const struct job_record *r, int64_t run)
 {
     for (size_t i = 0; i < r->failure_count && store_good(store); i++) {
@@ -148,4 +177,7 @@ void store_job(struct store *store, const struct job_record *r, int64_t run)
         write_save(store, r, run, &r->saves[i]);
     }
     write_badput(store, &r->result, run);
+    for (unsigned i = 0; i < r->spec.checkpoint.plan.level_count; i++) {
+        write_level(store, r, run, i);
+    }
 }

@@ -8,7 +8,7 @@
 
 /* Columns of the table `run` that only weeks have; nulls without a record. */
 enum {
-    STORE_JOB_COLUMNS = 13
+    STORE_JOB_COLUMNS = 14
 };
 void store_job_columns(const struct job_record *record, struct store_value *row);
 void store_job(struct store *store, const struct job_record *record, int64_t run);

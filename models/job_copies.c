@@ -123,6 +123,7 @@ void job_shelf_push(struct job *job, unsigned level, const struct leap *leap, ui
                     uint64_t count)
 {
     job->result->checkpoints += count;
+    job->result->copies[level] += count;
     struct series *last = push(job, level, count < job->keep ? count : job->keep);
     last->known = false;
     last->save = save;
@@ -138,6 +139,7 @@ static void commit(struct job *job, unsigned level)
     last->newest = *copy;
     last->known = true;
     job->result->checkpoints++;
+    job->result->copies[level]++;
     if (job->observer->saves != NULL) {
         struct saved saved = {copy->durable_s, copy->stall_s, copy->reached.steps, level};
         job->observer->saves(job->observer->context, &saved);

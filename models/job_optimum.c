@@ -74,6 +74,39 @@ static double save_cost_s(const struct checkpoint_plan *plan)
     return cost_s;
 }
 
+/* Then every failure costs what it struck of a segment and something that does not depend on the
+ * interval, whichever level it comes back from: the optimum is that of one level. */
+static bool all_each_time(const struct checkpoint_plan *plan)
+{
+    for (unsigned level = 0; level < plan->level_count; level++) {
+        if (plan->levels[level].every > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What costs least, whatever the drives say. */
+static double best_interval_s(const struct job_spec *spec, struct condition_table *conditions,
+                              uint64_t seed)
+{
+    const struct checkpoint_spec *checkpoint = &spec->checkpoint;
+    const struct checkpoint_plan *plan = &checkpoint->plan;
+    double step_s = condition_step_s(conditions, &condition_ideal);
+    double closed_s = checkpoint_optimum_s(save_cost_s(plan), checkpoint->job_mtbf_s);
+    double all_s = spec->steps > 0 ? (double)spec->steps * step_s : spec->duration_s;
+    if (isinf(closed_s) || all_s <= step_s) {
+        return fmax(all_s, step_s);
+    }
+    double middle_s = fmin(fmax(closed_s, step_s), all_s);
+    if (checkpoint->kind->closed_optimum && all_each_time(plan)) {
+        return middle_s;
+    }
+    double low_s = fmax(middle_s / REACH_DOWN, step_s);
+    double high_s = fmin(middle_s * REACH_UP, all_s);
+    return search(spec, conditions, seed, low_s, high_s);
+}
+
 void job_optimal_interval(struct job_spec *spec, struct condition_table *conditions, uint64_t seed)
 {
     struct checkpoint_spec *checkpoint = &spec->checkpoint;
@@ -82,18 +115,9 @@ void job_optimal_interval(struct job_spec *spec, struct condition_table *conditi
         plan->level_count == 0) {
         return;
     }
-    double step_s = condition_step_s(conditions, &condition_ideal);
-    double cost_s = save_cost_s(plan);
-    double closed_s = checkpoint_optimum_s(cost_s, checkpoint->job_mtbf_s);
-    double all_s = spec->steps > 0 ? (double)spec->steps * step_s : spec->duration_s;
-    if (isinf(closed_s) || all_s <= step_s) {
-        checkpoint->interval_s = fmax(all_s, step_s);
-    } else if (plan->level_count == 1 && checkpoint->kind->closed_optimum) {
-        checkpoint->interval_s = fmin(fmax(closed_s, step_s), all_s);
-    } else {
-        double middle_s = fmin(fmax(closed_s, step_s), all_s);
-        double low_s = fmax(middle_s / REACH_DOWN, step_s);
-        double high_s = fmin(middle_s * REACH_UP, all_s);
-        checkpoint->interval_s = search(spec, conditions, seed, low_s, high_s);
+    checkpoint->interval_s = best_interval_s(spec, conditions, seed);
+    if (checkpoint->write_share_ratio > 0.0) {
+        checkpoint->floor_s = checkpoint_floor_s(plan, checkpoint->write_share_ratio);
+        checkpoint->interval_s = fmax(checkpoint->interval_s, checkpoint->floor_s);
     }
 }

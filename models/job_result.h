@@ -79,6 +79,7 @@ struct job_result {
     double steps_completed;                            /* kept, in full steps' worth of tokens */
     double tokens_completed;
     uint64_t failures, interruptions, checkpoints, spares_taken, rollbacks_past_corrupt;
+    uint64_t copies[CHECKPOINT_LEVEL_MAX]; /* that became durable, by level: `checkpoints` in all */
     double goodput, ettr;
     /* Lowest share of useful + degraded in any one hour; NAN: the run is shorter, or its spans are
      * not observed. */

@@ -77,8 +77,10 @@ struct recovery_spec {
 struct checkpoint_spec {
     const struct checkpoint_kind *kind;
     struct kind_options options;
-    double interval_s;       /* of work; 0 with interval_steps 0: the optimal one */
-    uint64_t interval_steps; /* 0: by time */
+    double interval_s;        /* of work; 0 with interval_steps 0: the optimal one */
+    uint64_t interval_steps;  /* 0: by time */
+    double write_share_ratio; /* an optimal interval writes to drives no longer; 0: as it likes */
+    double floor_s;           /* what that asks for at least; 0: nothing */
     double bytes_per_parameter;
     uint64_t keep;               /* checkpoints kept of each level, at least 1 */
     double corrupt_ratio;        /* probability that one cannot be read back */

@@ -81,6 +81,7 @@ static struct checkpoint_spec spec_of(const struct checkpoint_keys *keys)
     return (struct checkpoint_spec){.kind = checkpoint_find(keys->policy),
                                     .interval_s = keys->interval_s,
                                     .interval_steps = keys->interval_steps,
+                                    .write_share_ratio = keys->write_share_ratio,
                                     .bytes_per_parameter = keys->bytes_per_parameter,
                                     .keep = keys->keep,
                                     .corrupt_ratio = keys->corrupt_ratio,
@@ -94,6 +95,17 @@ static void note_overrides(struct builder *b, const struct value *mapping,
     storage->stall_s = given(mapping, "stall") ? keys->stall_s : -1.0;
     storage->persist_s = given(mapping, "persist") ? keys->persist_s : -1.0;
     storage->load_s = given(mapping, "load") ? keys->load_s : -1.0;
+}
+
+/* Whoever says nothing of an interval wears out no drives. */
+static void choose_write_share(struct builder *b, const struct value *mapping)
+{
+    bool chosen = value_find(mapping, "interval") || value_find(mapping, "interval_steps") ||
+                  given(mapping, "write_share");
+    if (chosen)
+        return;
+    b->scenario->job.checkpoint.write_share_ratio = CHECKPOINT_WEAR_RATIO;
+    reader_chose(&b->reader, "checkpoint.write_share", "1.1%");
 }
 
 static void build_tiers(struct builder *b, const struct value *mapping, const char *storage,
@@ -125,6 +137,7 @@ void build_checkpoint(struct builder *b)
         section_unknown_name(b, SECTION_CHECKPOINT, mapping, "policy", keys.policy,
                              family_kinds(b->arena, FAMILY_CHECKPOINTS));
     }
+    choose_write_share(b, mapping);
     note_overrides(b, mapping, &keys);
     section_finish(b, SECTION_CHECKPOINT, mapping, options, schema->path);
 }

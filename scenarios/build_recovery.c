@@ -1,5 +1,6 @@
 #include "scenarios/build_duration.h"
 #include "scenarios/build_job.h"
+#include "sim/units.h"
 
 static void wrong(struct builder *b, const struct value *recovery, const char *key, const char *why)
 {
@@ -34,6 +35,16 @@ static void check_replicas(struct builder *b, const struct value *recovery)
                            (unsigned long long)dp, (unsigned long long)dp));
 }
 
+/* Where no link of the chain is given, it is an operator's: what its sources say stands in the
+ * schema. Whoever gives some gives all of it. */
+static void choose_restart(struct builder *b, struct restart_spec *restart)
+{
+    restart->links[LINK_SCHEDULE].mean_s = 2.0 * MINUTE;
+    restart->communicators_per_rank_s = 2.5 * MILLISECOND;
+    reader_chose(&b->reader, "recovery.restart.schedule.mean", "2min");
+    reader_chose(&b->reader, "recovery.restart.communicators_per_rank", "2.5ms");
+}
+
 static void build_restart(struct builder *b, const struct value *recovery)
 {
     struct restart_spec *restart = &b->scenario->job.recovery.restart;
@@ -51,6 +62,21 @@ static void build_restart(struct builder *b, const struct value *recovery)
         restart->sheltered[link] = duration.sheltered;
     }
     section_finish(b, SECTION_RESTART, mapping, (struct params){NULL, 0}, schema->path);
+    if (value_find(recovery, schema_key(schema)) == NULL)
+        choose_restart(b, restart);
+}
+
+/* The spares of whoever says nothing of a policy: of 1,024 nodes that are down for .125 % of their
+ * time, four or fewer are at once 99 times of 100 (binomial). */
+static void choose_spares(struct builder *b, const struct value *mapping)
+{
+    const uint64_t each = 4, nodes = 1024;
+    struct job_spec *job = &b->scenario->job;
+    if (value_find(mapping, "policy") || value_find(mapping, "spares") || !b->cluster_sound)
+        return;
+    job->recovery.spares = (job->nodes * each + nodes - 1) / nodes;
+    reader_chose(&b->reader, "recovery.spares",
+                 arena_format(b->arena, "%llu", (unsigned long long)job->recovery.spares));
 }
 
 static void read_keys(struct builder *b, const struct value *mapping)
@@ -88,6 +114,7 @@ void build_recovery(struct builder *b)
     recovery->manual_repair = manual.duration;
     build_restart(b, mapping);
     section_finish(b, SECTION_RECOVERY, mapping, (struct params){NULL, 0}, schema->path);
+    choose_spares(b, mapping);
     check_spares(b, mapping);
     check_replicas(b, mapping);
 }

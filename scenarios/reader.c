@@ -136,6 +136,16 @@ static void note_default(struct reader *reader, const char *path, const struct p
         (struct taken_default){path, param->fallback, param->doc};
 }
 
+void reader_chose(struct reader *reader, const char *path, const char *value)
+{
+    for (unsigned i = reader->default_count; i-- > 0;) {
+        if (strcmp(reader->defaults[i].key, path) == 0) {
+            reader->defaults[i].value = value;
+            return;
+        }
+    }
+}
+
 /* A default is read like a user's word; one that does not read is our bug. */
 static bool read_default(struct reader *reader, const struct value *mapping, const char *section,
                          const struct param *param, void *target)

@@ -32,6 +32,8 @@ bool reader_fill_options(struct reader *reader, const struct value *mapping, con
 /* One word of the given type; `target` as the type says. For keys that stand in no table. */
 bool reader_value(struct reader *reader, const struct value *value, const char *path,
                   const struct param *param, void *target);
+/* The default that was noted at `path` as a word stands for this: the list of defaults tells it. */
+void reader_chose(struct reader *reader, const char *path, const char *value);
 /* Reports every member that no table has used; `known` are the names it might have meant. */
 void reader_unknown(struct reader *reader, const struct value *mapping, const char *path,
                     struct name_list known);

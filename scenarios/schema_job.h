@@ -30,7 +30,8 @@ struct failure_keys {
 };
 struct checkpoint_keys {
     const char *policy, *storage;
-    double interval_s, bytes_per_parameter, corrupt_ratio, stall_s, persist_s, load_s;
+    double interval_s, write_share_ratio, bytes_per_parameter, corrupt_ratio;
+    double stall_s, persist_s, load_s;
     uint64_t interval_steps, keep;
     bool final;
 };

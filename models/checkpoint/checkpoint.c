@@ -57,3 +57,15 @@ double checkpoint_daly_s(double stall_s, double mtbf_s)
     double x = stall_s / (2.0 * mtbf_s);
     return sqrt(2.0 * stall_s * mtbf_s) * (1.0 + sqrt(x) / 3.0 + x / 9.0) - stall_s;
 }
+
+double checkpoint_floor_s(const struct checkpoint_plan *plan, double share_ratio)
+{
+    double floor_s = 0.0;
+    CHECK(share_ratio > 0.0);
+    for (unsigned i = 0; i < plan->level_count; i++) {
+        const struct checkpoint_level *level = &plan->levels[i];
+        double each_s = level->memory ? 0.0 : level->transfer_s / (double)level->every;
+        floor_s = fmax(floor_s, each_s / share_ratio);
+    }
+    return floor_s;
+}

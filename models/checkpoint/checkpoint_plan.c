@@ -34,6 +34,9 @@ void checkpoint_tier_play(const struct configuration *c, struct condition_table 
         .load_s = load.seconds,
         .slowdown_ratio =
             kind->background ? slowdown_of(c, conditions, write.nic_bytes_per_s) : 1.0,
+        .memory = tier->memory,
+        .bytes = write.bytes,
+        .transfer_s = write.seconds - tier->latency_s,
     };
 }
 
@@ -48,6 +51,10 @@ static void override(const struct checkpoint_request *request, struct checkpoint
             bool safest = i + 1 == plan->level_count;
             level->persist_s =
                 safest ? request->persist_s : fmin(level->persist_s, request->persist_s);
+            level->transfer_s = fmin(level->transfer_s, level->persist_s);
+        }
+        if (request->stall_s >= 0.0 && !request->kind->background) {
+            level->transfer_s = request->stall_s;
         }
         if (request->load_s >= 0.0) {
             level->load_s = request->load_s;

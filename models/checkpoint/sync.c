@@ -17,6 +17,9 @@ static void plan(const struct kind_options *options, const struct checkpoint_pac
         .stall_s = tiers[0].write_s,
         .slowdown_ratio = 1.0,
         .load_s = tiers[0].load_s,
+        .memory = tiers[0].memory,
+        .bytes = tiers[0].bytes,
+        .transfer_s = tiers[0].transfer_s,
     };
 }
 

@@ -50,6 +50,9 @@ void checkpoint_write_behind(const struct checkpoint_pace *pace, double hidden_r
             .persist_s = written_s,
             .slowdown_ratio = order[i]->slowdown_ratio,
             .load_s = order[i]->load_s,
+            .memory = order[i]->memory,
+            .bytes = order[i]->bytes,
+            .transfer_s = order[i]->transfer_s,
         };
     }
 }

@@ -184,3 +184,54 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
         --set 'failures=[{cause: x, unit: job, mtbf: 1s}]'
     shows "ended        a limit: 100,000 failures"
 }
+
+@test "weeks: what was written, kept and worn out, in text, JSON and database alike" {
+    expect 0 "$ORRERY" run weeks.yaml --db a.db
+    shows "kept; "
+    shows "of the time"
+    shows "recovery     by hot-spare, 2 spare nodes"
+    lacks "warning:" out
+    "$ORRERY" run weeks.yaml --no-db --json >out.json
+    [ "$(sql a.db "select count(*) from checkpoint_level where tier in ('host', 'pfs')")" = 2 ]
+    # 8.03e9 parameters of 14 bytes.
+    [ "$(sql a.db "select count(*) from checkpoint_level where abs(bytes_per_save / (14 * 8030261248.0) - 1) < 1e-9")" = 2 ]
+    [ "$(sql a.db "select count(*) from checkpoint_level l where saves = (select count(*) from checkpoint c
+        where c.tier = l.tier) and written_bytes = saves * bytes_per_save and kept_bytes = 2 * bytes_per_save
+        and abs(mean_bytes_per_s - written_bytes / 1728000) < 1 and abs(busy_ratio * peak_bytes_per_s /
+        mean_bytes_per_s - 1) < 1e-9 and warning is null")" = 2 ]
+    [ "$(sql a.db "select sum(saves) - checkpoints from checkpoint_level, run")" = 0 ]
+    # 16 nodes write 1.95 GB/s each.
+    [ "$(sql a.db "select abs(peak_bytes_per_s / (16 * 1.95e9) - 1) < 1e-6 from checkpoint_level where tier = 'pfs'")" = 1 ]
+    [ "$(sql a.db "select ended from run")" = time_up ]
+    for key in saves bytes_per_save written_bytes mean_bytes_per_s peak_bytes_per_s busy_ratio kept_bytes; do
+        [ "$(value "checkpoint_levels[1].$key")" = "$(sql a.db "select $key from checkpoint_level where level = 1")" ]
+    done
+    # A save each minute: 4.6 s of each 64 s or so, five years of one drive write a day in a tenth of that.
+    expect 0 "$ORRERY" run weeks.yaml --db b.db --set checkpoint.interval=1min
+    shows "warning: pfs is written"
+    shows "are worn out after"
+    [ "$(sql b.db "select level from checkpoint_level where warning is not null")" = 1 ]
+    expect 0 "$ORRERY" run weeks.yaml --no-db --set checkpoint.interval=1s
+    shows "training waits for the storage"
+    expect 0 "$ORRERY" run weeks.yaml --no-db --set checkpoint.storage=host --set checkpoint.interval=1min
+    lacks "warning:" out
+}
+
+@test "weeks: whoever says nothing of recovery and checkpoints has an operator's, told as chosen" {
+    sed -e '/^checkpoint:/d' -e '/^recovery:/d' -e '/^  restart:/d' weeks.yaml >bare.yaml
+    expect 0 "$ORRERY" run bare.yaml --db a.db -v
+    shows "as often as the drives are warranted for"
+    shows "recovery     by warm-spare, 1 spare node"
+    grep -qE "^  recovery.policy +warm-spare" out
+    grep -qE "^  recovery.spares +1 " out
+    grep -qE "^  recovery.restart.schedule.mean +2min" out
+    grep -qE "^  recovery.restart.communicators_per_rank +2.5ms" out
+    grep -qE "^  checkpoint.write_share +1.1%" out
+    # No node is mended by a restart: each that broke was replaced or waited for.
+    [ "$(sql a.db "select count(*) > 0 from interruption i join failure f using (ts) where f.repair_s > 0")" = 1 ]
+    [ "$(sql a.db "select count(*) from interruption i join failure f using (ts)
+        where f.repair_s > 0 and i.strikes = 0 and not spare_taken and wait_s = 0")" = 0 ]
+    [ "$(sql a.db "select count(*) from interruption where strikes = 0 and dur is not null
+        and (schedule_s <> 120 or abs(communicators_s - 128 * 0.0025) > 1e-9 or load_s <= 0)")" = 0 ]
+    [ "$(sql a.db "select busy_ratio < 0.0111 and busy_ratio > 0.009 from checkpoint_level where tier = 'pfs'")" = 1 ]
+}

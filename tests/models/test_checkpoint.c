@@ -83,10 +83,10 @@ static struct kind_options defaults_of(const struct checkpoint_kind *kind)
 static const struct checkpoint_pace pace = {.snapshot_s = 3.0, .step_s = 5.0};
 /* The safest first: policies put them in order. */
 static const struct checkpoint_tier all_tiers[CHECKPOINT_LEVEL_MAX] = {
-    {"pfs", SURVIVES_DOMAIN, false, 40.0, 60.0, 1.2},
-    {"peer", SURVIVES_NODE, false, 7.0, 8.0, 1.1},
-    {"host", SURVIVES_PROCESS, true, 3.5, 2.0, 1.0},
-    {"nvme", SURVIVES_PROCESS, false, 9.0, 5.0, 1.0},
+    {"pfs", SURVIVES_DOMAIN, false, 40.0, 60.0, 1.2, false, 4e12, 39.0},
+    {"peer", SURVIVES_NODE, false, 7.0, 8.0, 1.1, true, 3e12, 7.0},
+    {"host", SURVIVES_PROCESS, true, 3.5, 2.0, 1.0, true, 2e12, 3.5},
+    {"nvme", SURVIVES_PROCESS, false, 9.0, 5.0, 1.0, false, 1e12, 8.5},
 };
 
 static void check_levels(const struct checkpoint_plan *plan)
@@ -217,6 +217,44 @@ static void test_peers_and_seldom_storage(void **state)
     assert_int_equal(plan.levels[0].every, 1);
 }
 
+/* Drives may be written a tenth of the time: pfs flows for 39 s, so 390 s at each save, and 39 s
+ * where it is saved at each tenth; nvme for 8.5 s. Memory wears out by nothing. */
+static void test_floor(void **state)
+{
+    (void)state;
+    struct checkpoint_plan plan;
+    struct kind_options options = defaults_of(&checkpoint_async);
+    struct checkpoint_tier two[] = {all_tiers[0], all_tiers[2]};
+    checkpoint_async.plan(&options, &pace, two, 2, &plan);
+    assert_true(fabs(checkpoint_floor_s(&plan, 0.1) - 390.0) < 1e-9);
+    plan.levels[1].every = 10;
+    assert_true(fabs(checkpoint_floor_s(&plan, 0.1) - 39.0) < 1e-9);
+    plan.levels[1].memory = true;
+    assert_true(checkpoint_floor_s(&plan, 0.1) == 0.0);
+    options = (struct kind_options){{1, 1, 20, 0}};
+    checkpoint_multi_level.plan(&options, &pace, all_tiers, 4, &plan);
+    assert_true(fabs(checkpoint_floor_s(&plan, 0.5) - 17.0) < 1e-9); /* of nvme, not of pfs */
+    checkpoint_sync.plan(&options, &pace, all_tiers, 1, &plan);
+    assert_true(fabs(checkpoint_floor_s(&plan, 0.25) - 156.0) < 1e-9);
+}
+
+/* What a save moves arrives in the level of its tier, whatever the policy. */
+static void test_bytes_of_levels(void **state)
+{
+    (void)state;
+    struct checkpoint_plan plan;
+    struct kind_options options = {{1, 1, 1, 0}};
+    checkpoint_multi_level.plan(&options, &pace, all_tiers, 4, &plan);
+    static const double bytes[] = {2e12, 1e12, 3e12, 4e12}, flow_s[] = {3.5, 8.5, 7.0, 39.0};
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(plan.levels[i].bytes == bytes[i] && plan.levels[i].transfer_s == flow_s[i]);
+        assert_int_equal(plan.levels[i].memory, i == 0 || i == 2);
+    }
+    checkpoint_sync.plan(&options, &pace, all_tiers, 1, &plan);
+    assert_true(plan.levels[0].bytes == 4e12 && plan.levels[0].transfer_s == 39.0);
+    assert_false(plan.levels[0].memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +268,8 @@ int main(void)
         cmocka_unit_test(test_async_snapshot),
         cmocka_unit_test(test_multi_level_multiples),
         cmocka_unit_test(test_peers_and_seldom_storage),
+        cmocka_unit_test(test_floor),
+        cmocka_unit_test(test_bytes_of_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -303,8 +303,8 @@ static const struct bad bad[] = {
     /* recovery */
     {RECOVERY, "recovery: {policy: hot-spare, spares: 5}",
      "9:39: recovery.spares: 5 spares for 4 nodes; the pool has at most one for each node\n"},
-    {RECOVERY, "recovery: {spares: 2}",
-     "9:20: recovery.spares: restart-in-place takes none; remove it, or choose hot-spare, "
+    {RECOVERY, "recovery: {policy: restart-in-place, spares: 2}",
+     "9:46: recovery.spares: restart-in-place takes none; remove it, or choose hot-spare, "
      "warm-spare or cold-spare\n"},
     {RECOVERY, "recovery: {policy: elastic-shrink, replicas_min: 3}",
      "9:50: recovery.replicas_min: the job has 2 replicas (layout.dp), so it goes up to 2\n"},

@@ -1,0 +1,169 @@
+/* What weeks take where nothing is said: an operator's recovery and checkpoints, listed as chosen.
+ * What is said stays as it was: no default reaches into a chain, a policy or an interval that was
+ * given. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/condition.h"
+#include "scenarios/scenario.h"
+#include "sim/units.h"
+
+static struct scenario *read_nodes(unsigned nodes, const char *more)
+{
+    char text[2048];
+    struct error error = {{0}};
+    snprintf(text, sizeof text,
+             "model: {preset: llama3-8b}\n"
+             "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: %u, fabric: ib-ndr-8x400}\n"
+             "training: {sequence: 8192, global_batch: %u}\n"
+             "layout: {tp: 8, sharding: zero-1}\n"
+             "run: {duration: 54d}\n"
+             "failures: [{cause: gpu, mtbf: 5.8y}]\n%s\n",
+             nodes, nodes, more);
+    struct scenario *scenario = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+    assert_non_null(scenario);
+    assert_int_equal(scenario->error_count, 0);
+    return scenario;
+}
+
+static const char *chosen(const struct scenario *scenario, const char *key)
+{
+    for (unsigned i = 0; i < scenario->default_count; i++) {
+        if (strcmp(scenario->defaults[i].key, key) == 0)
+            return scenario->defaults[i].value;
+    }
+    return NULL;
+}
+
+/* NULL: the key was given, or is none of a default. */
+static void expect_chosen(const struct scenario *scenario, const char *key, const char *value)
+{
+    const char *found = chosen(scenario, key);
+    if (value == NULL)
+        assert_null(found);
+    else
+        assert_string_equal(found ? found : "nothing", value);
+}
+
+static void test_operator_recovery(void **state)
+{
+    (void)state;
+    struct scenario *scenario = read_nodes(4, "");
+    const struct recovery_spec *recovery = &scenario->job.recovery;
+    const struct duration *links = recovery->restart.links;
+    assert_string_equal(recovery->kind->name, "warm-spare");
+    assert_true(recovery->kind->has_spares);
+    assert_int_equal(recovery->spares, 1);
+    assert_true(recovery->repair.mean_s == DAY);
+    assert_true(links[LINK_DETECT].mean_s == 600.0 && links[LINK_START].mean_s == 300.0);
+    assert_true(links[LINK_SCHEDULE].mean_s == 120.0);
+    assert_true(recovery->restart.communicators_per_rank_s == 0.0025);
+    assert_true(links[LINK_COMMUNICATORS].mean_s == 0.0 && links[LINK_PROVISION].mean_s == 0.0);
+    expect_chosen(scenario, "recovery.policy", "warm-spare");
+    expect_chosen(scenario, "recovery.spares", "1");
+    expect_chosen(scenario, "recovery.restart.schedule.mean", "2min");
+    expect_chosen(scenario, "recovery.restart.communicators_per_rank", "2.5ms");
+    expect_chosen(scenario, "recovery.restart.detect.mean", "10min");
+    expect_chosen(scenario, "recovery.restart.start.mean", "5min");
+    scenario_destroy(scenario);
+}
+
+/* Four for each 1,024 nodes, begun ones too: 256 nodes are the last that one is enough for. */
+static void test_spares_by_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned nodes;
+        uint64_t spares;
+    } rows[] = {{1, 1}, {256, 1}, {257, 2}, {1024, 4}, {1025, 5}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct scenario *scenario = read_nodes(rows[i].nodes, "");
+        assert_int_equal(scenario->job.recovery.spares, rows[i].spares);
+        scenario_destroy(scenario);
+    }
+}
+
+static void test_what_is_said_stays(void **state)
+{
+    (void)state;
+    struct scenario *scenario = read_nodes(4, "recovery: {policy: hot-spare}");
+    assert_int_equal(scenario->job.recovery.spares, 0);
+    assert_true(scenario->job.recovery.restart.links[LINK_SCHEDULE].mean_s == 120.0);
+    scenario_destroy(scenario);
+    scenario = read_nodes(4, "recovery: {spares: 3, restart: {start: 7min}}");
+    assert_int_equal(scenario->job.recovery.spares, 3);
+    assert_string_equal(scenario->job.recovery.kind->name, "warm-spare");
+    assert_true(scenario->job.recovery.restart.links[LINK_SCHEDULE].mean_s == 0.0);
+    assert_true(scenario->job.recovery.restart.communicators_per_rank_s == 0.0);
+    expect_chosen(scenario, "recovery.spares", NULL);
+    expect_chosen(scenario, "recovery.restart.schedule.mean", "auto");
+    scenario_destroy(scenario);
+    scenario = read_nodes(4, "recovery: {policy: restart-in-place, repair: 2h}");
+    assert_int_equal(scenario->job.recovery.spares, 0);
+    assert_true(scenario->job.recovery.repair.mean_s == 2.0 * HOUR);
+    scenario_destroy(scenario);
+}
+
+static void test_write_share(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *checkpoint;
+        double share;
+    } rows[] = {{"", 0.011},
+                {"checkpoint: {storage: host+pfs}", 0.011},
+                {"checkpoint: {write_share: 3%}", 0.03},
+                {"checkpoint: {interval: optimal}", 0.0},
+                {"checkpoint: {interval: optimal, write_share: 2%}", 0.02},
+                {"checkpoint: {interval: 10min}", 0.0},
+                {"checkpoint: {interval_steps: 100}", 0.0}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct scenario *scenario = read_nodes(4, rows[i].checkpoint);
+        assert_true(scenario->job.checkpoint.write_share_ratio == rows[i].share);
+        if (i < 2)
+            expect_chosen(scenario, "checkpoint.write_share", "1.1%");
+        scenario_destroy(scenario);
+    }
+}
+
+/* 112 GB of Llama 3 8B (14 B for each of 8.03e9) through four nodes of 1.95 GB/s each: 14.41 s,
+ * so each 1,310 s are 1.1 % of the time; the exact optimum of a snapshot of milliseconds is far
+ * shorter, and is taken where it is asked for. */
+static void test_interval(void **state)
+{
+    (void)state;
+    struct job_spec floor, optimum;
+    struct scenario *scenario = read_nodes(4, "");
+    struct condition_table *conditions = condition_fixed(5.0);
+    scenario_job(scenario, conditions, &floor);
+    double flow_s = 14.0 * 8030261248.0 / (4.0 * 1.95e9);
+    assert_true(fabs(floor.checkpoint.floor_s / (flow_s / 0.011) - 1.0) < 1e-6);
+    assert_true(floor.checkpoint.interval_s == floor.checkpoint.floor_s);
+    scenario_destroy(scenario);
+    scenario = read_nodes(4, "checkpoint: {interval: optimal}");
+    scenario_job(scenario, conditions, &optimum);
+    const struct checkpoint_level *host = &optimum.checkpoint.plan.levels[0];
+    double exact_s = checkpoint_optimum_s(host->stall_s, optimum.checkpoint.job_mtbf_s);
+    assert_true(fabs(optimum.checkpoint.interval_s / exact_s - 1.0) < 1e-12);
+    assert_true(exact_s < floor.checkpoint.interval_s);
+    assert_true(optimum.checkpoint.floor_s == 0.0);
+    scenario_destroy(scenario);
+    condition_destroy(conditions);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operator_recovery),  cmocka_unit_test(test_spares_by_nodes),
+        cmocka_unit_test(test_what_is_said_stays), cmocka_unit_test(test_write_share),
+        cmocka_unit_test(test_interval),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

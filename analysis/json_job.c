@@ -94,6 +94,7 @@ void json_job(const struct job_record *r, json_t *o)
     json_set(o, "steps_completed", json_number(result->steps_completed));
     json_set(o, "tokens_completed", json_number(result->tokens_completed));
     json_set(o, "failures", json_count(result->failures));
+    json_set(o, "trace_rows_skipped", json_count(result->skipped.count));
     json_set(o, "interruptions", json_count(result->interruptions));
     json_set(o, "interruptions_by_cause", causes_object(r));
     json_set(o, "checkpoints", json_count(result->checkpoints));

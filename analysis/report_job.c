@@ -85,6 +85,24 @@ enum {
     LEVEL_INDENT = 15
 };
 
+static void print_skipped(const struct session *s, const struct job_record *r)
+{
+    const struct fleet_skipped *skipped = &r->result.skipped;
+    char text[512];
+    if (skipped->count == 0) {
+        return;
+    }
+    const struct failure_cause *cause = &r->spec.causes[skipped->cause];
+    snprintf(text, sizeof text,
+             "%s row%s of the trace struck nothing, the unit being out of the job (under repair, "
+             "retired or standing by): the first at %s of exposed time, %s %" PRIu32 ", %s",
+             format_count(skipped->count).s, skipped->count == 1 ? "" : "s",
+             format_time(skipped->first->at_s).s, failure_unit_names[cause->unit],
+             skipped->first->unit, format_shown(cause->name).s);
+    fprintf(s->out, "%*s", LEVEL_INDENT, "");
+    wrap_print(s->out, text, LEVEL_INDENT);
+}
+
 static void print_storage(const struct session *s, const struct job_record *r, unsigned level)
 {
     const struct checkpoint_level *l = &r->spec.checkpoint.plan.levels[level];
@@ -234,6 +252,7 @@ void report_job(const struct session *s, const struct scenario *scenario,
     heading(s, title);
     print_kept(s, r);
     print_rate(s, r);
+    print_skipped(s, r);
     print_checkpoints(s, scenario, r);
     print_recovery(s, r);
     print_price(s, r);

@@ -371,3 +371,20 @@ double fleet_uniform(const struct fleet *fleet, const struct fleet_event *event,
 {
     return random_at(random_key(fleet->keys[event->cause], purpose), event->number);
 }
+
+void fleet_skipped(const struct fleet *fleet, double end_s, struct fleet_skipped *out)
+{
+    *out = (struct fleet_skipped){0};
+    for (uint32_t i = 0; i < fleet->stream_count; i++) {
+        const struct fleet_stream *stream = &fleet->streams[i];
+        uint64_t first, count = stream_skipped(stream, end_s, &first);
+        if (count == 0)
+            continue;
+        const struct trace_event *event = &stream->cause->trace[first];
+        if (out->first == NULL || event->at_s < out->first->at_s) {
+            out->first = event;
+            out->cause = cause_index(fleet, stream->cause);
+        }
+        out->count += count;
+    }
+}

@@ -44,6 +44,14 @@ bool fleet_hit(const struct fleet *fleet, const struct fleet_event *event, uint3
 /* A uniform number in (0, 1) that belongs to this failure and purpose ("repair", "detect"). */
 double fleet_uniform(const struct fleet *fleet, const struct fleet_event *event,
                      const char *purpose);
+/* Incidents of traces up to this exposed time that struck nothing, their unit being out of the job;
+ * the first of them in `cause` and `first`, where there are any. */
+struct fleet_skipped {
+    uint64_t count;
+    uint32_t cause;
+    const struct trace_event *first;
+};
+void fleet_skipped(const struct fleet *fleet, double end_s, struct fleet_skipped *out);
 /* Mean time between failures that stop the job, now (EFFECT_STOP) or when they are found
  * (EFFECT_CORRUPT), all its nodes in place, stationary ages: 1 / sum(units / mtbf). Lemons, blows
  * that hit nobody and cascades are counted, the early rate is not; a trace counts its incidents

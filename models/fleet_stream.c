@@ -119,6 +119,16 @@ static void stream_draw(struct fleet_stream *stream)
     stream->chosen = (uint32_t)(place * (double)stream->count * (double)stream->units_each);
 }
 
+/* Candidates before `seen` are in the past: those since `head` struck nothing. */
+static void stream_settle(struct fleet_stream *stream)
+{
+    uint64_t passed = stream->seen.index - stream->head.index;
+    if (stream->skipped == 0 && passed > 0)
+        stream->first_skipped = stream->head.index;
+    stream->skipped += passed;
+    stream->head = stream->seen;
+}
+
 bool stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
                  double limit_s)
 {
@@ -136,16 +146,29 @@ bool stream_next(struct fleet_stream *stream, const struct members *members, dou
         stream_advance(stream, &stream->seen);
         stream->drawn = false;
         if (settled)
-            stream->head = stream->seen;
+            stream_settle(stream);
     }
 }
 
 void stream_take(struct fleet_stream *stream)
 {
     CHECK(stream->found);
+    stream_settle(stream);
     stream_advance(stream, &stream->seen);
     stream->head = stream->seen;
     stream->found = stream->drawn = false;
+}
+
+uint64_t stream_skipped(const struct fleet_stream *stream, double end_s, uint64_t *first)
+{
+    uint64_t index = stream->head.index, past = 0;
+    if (stream->over != OVER_TRACE)
+        return 0;
+    while (index + past < stream->cause->trace_count &&
+           stream->cause->trace[index + past].at_s < end_s)
+        past++;
+    *first = stream->skipped > 0 ? stream->first_skipped : index;
+    return stream->skipped + past;
 }
 
 /* The stream can strike the node where it stands in the job; who stands in the slots is known to

@@ -41,10 +41,12 @@ struct fleet_stream {
     /* Nodes of the job that it can strike, kept for domains and lemons; 0: it is not asked. */
     uint32_t inside_count;
     struct stream_place head, seen;
-    bool drawn;            /* next.at_s and `chosen` are those of `seen` */
-    uint32_t chosen;       /* unit among those of the stream */
-    bool found;            /* `next` stood at `seen` and struck the job when it was last asked */
-    struct candidate next; /* valid when found, at_s when drawn */
+    bool drawn;             /* next.at_s and `chosen` are those of `seen` */
+    uint32_t chosen;        /* unit among those of the stream */
+    uint64_t skipped;       /* incidents of a trace whose moment passed without a strike */
+    uint64_t first_skipped; /* index of the first; valid when there are any */
+    bool found;             /* `next` stood at `seen` and struck the job when it was last asked */
+    struct candidate next;  /* valid when found, at_s when drawn */
 };
 /* Fills the streams of a cause without memory, or of a trace; returns how many (at most
  * STREAMS_EACH). */
@@ -59,6 +61,9 @@ uint32_t stream_create(struct arena *arena, const struct job_spec *spec,
 bool stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
                  double limit_s);
 void stream_take(struct fleet_stream *stream);
+/* Incidents of a trace up to `end_s` that struck nothing, the unit being out of the job; `first` is
+ * the index of the first where there are any. 0 for other streams. */
+uint64_t stream_skipped(const struct fleet_stream *stream, double end_s, uint64_t *first);
 /* Of the candidate that stands next, whether it strikes or not; INFINITY: none is left. */
 double stream_moment_s(const struct fleet_stream *stream);
 /* A node leaves or joins. Streams over slots, or over the job, need not be told while they have

@@ -427,6 +427,7 @@ static void wind_up(struct job *job)
     }
     out->wall_s = job->at_s;
     out->ettr_worst_hour = job_worst_hour(job, job->at_s);
+    fleet_skipped(job->fleet, greater(job->exposed_s, job->fleet_s), &out->skipped);
     if (job->spec->duration_s > job->at_s && !job_end_is_limit(out->end)) {
         out->wall_s = job->spec->duration_s;
         job_spend(job, job->at_s, out->wall_s, BADPUT_idle);

@@ -80,6 +80,7 @@ struct job_result {
     double tokens_completed;
     uint64_t failures, interruptions, checkpoints, spares_taken, rollbacks_past_corrupt;
     uint64_t copies[CHECKPOINT_LEVEL_MAX]; /* that became durable, by level: `checkpoints` in all */
+    struct fleet_skipped skipped;          /* incidents of traces that struck nothing */
     double goodput, ettr;
     /* Lowest share of useful + degraded in any one hour; NAN: the run is shorter, or its spans are
      * not observed. */

@@ -5,6 +5,7 @@
 #include "models/fleet.h"
 #include "models/layout.h"
 #include "scenarios/build_parts.h"
+#include "scenarios/quantity.h"
 
 /* More failures than the longest log holds; past them mtbf lacks a unit. */
 #define FAILURES_MAX 1e7
@@ -115,6 +116,73 @@ static void check_failure_count(struct builder *b)
                        count, job->checkpoint.job_mtbf_s, FAILURES_MAX);
 }
 
+/* Mean time of the restart chain, loading left out. */
+static double restart_mean_s(const struct job_spec *job)
+{
+    const struct restart_spec *restart = &job->recovery.restart;
+    double sum_s = restart->communicators_per_rank_s * (double)job->ranks;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
+        sum_s += restart->links[link].mean_s;
+    return sum_s;
+}
+
+/* The cause that fails most: its rate alone, and how many of its units there are. */
+static const struct failure_cause *busiest(const struct job_spec *job, double *mtbf_s)
+{
+    const struct failure_cause *worst = NULL;
+    *mtbf_s = INFINITY;
+    for (uint32_t i = 0; i < job->cause_count; i++) {
+        struct job_spec alone = *job;
+        alone.causes = &job->causes[i];
+        alone.cause_count = 1;
+        double each_s = fleet_job_mtbf_s(&alone);
+        if (each_s < *mtbf_s) {
+            *mtbf_s = each_s;
+            worst = &job->causes[i];
+        }
+    }
+    return worst;
+}
+
+/* mtbf is of one unit: given as that of the job, the job fails before it has restarted. */
+static void warn_hopeless(struct builder *b)
+{
+    const struct job_spec *job = &b->scenario->job;
+    const struct value *failures = value_find(b->root, schema_section(SECTION_FAILURES)->path);
+    double mtbf_s = job->checkpoint.job_mtbf_s, restart_s = restart_mean_s(job), worst_s;
+    if (failures == NULL || mtbf_s >= restart_s)
+        return;
+    const struct failure_cause *worst = busiest(job, &worst_s);
+    char each[QUANTITY_TEXT_MAX], restart[QUANTITY_TEXT_MAX], remedy[QUANTITY_TEXT_MAX];
+    quantity_write(PARAM_TIME, mtbf_s, each, sizeof each);
+    quantity_write(PARAM_TIME, restart_s, restart, sizeof restart);
+    quantity_write(PARAM_TIME, worst->mtbf_s * worst->mtbf_s / worst_s, remedy, sizeof remedy);
+    if (worst->kind->replays || worst->unit == UNIT_JOB)
+        problems_warning(b->problems, failures->key_mark,
+                         "failures: by their rates the job fails each %s, '%s' most, and restarts "
+                         "for %s: it will hardly run; look at its mtbf, or its trace",
+                         each, worst->name, restart);
+    else
+        problems_warning(b->problems, failures->key_mark,
+                         "failures: by their rates the job fails each %s, '%s' most, and restarts "
+                         "for %s: it will hardly run; mtbf is of one %s: for the whole job give "
+                         "`unit: job`, or mtbf: %s",
+                         each, worst->name, restart, failure_unit_names[worst->unit], remedy);
+}
+
+/* Planned stops save first, which a policy without tiers does not. */
+static void warn_stops_lose_all(struct builder *b)
+{
+    const struct job_spec *job = &b->scenario->job;
+    const struct value *run = value_find(b->root, schema_section(SECTION_RUN)->path);
+    if (job->maintenance_every_s > 0.0 && job->checkpoint.kind->tiers_max == 0)
+        problems_warning(b->problems, section_mark(run, "maintenance_every"),
+                         "run.maintenance_every: checkpoint.policy %s saves nothing, so each "
+                         "planned stop loses all work since the start; choose a policy that saves, "
+                         "or give no maintenance",
+                         job->checkpoint.kind->name);
+}
+
 /* The rest, which follows from a sound scenario. */
 static void complete(struct builder *b)
 {
@@ -129,6 +197,8 @@ static void complete(struct builder *b)
     complete_checkpoint(b);
     job->checkpoint.job_mtbf_s = fleet_job_mtbf_s(job);
     check_failure_count(b);
+    warn_hopeless(b);
+    warn_stops_lose_all(b);
 }
 
 static void warn_idle(struct builder *b, enum section section)

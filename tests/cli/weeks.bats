@@ -235,3 +235,17 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
         and (schedule_s <> 120 or abs(communicators_s - 128 * 0.0025) > 1e-9 or load_s <= 0)")" = 0 ]
     [ "$(sql a.db "select busy_ratio < 0.0111 and busy_ratio > 0.009 from checkpoint_level where tier = 'pfs'")" = 1 ]
 }
+
+@test "weeks: rows of a log that strike nothing are told, as hopeless rates are" {
+    printf 'at,unit_kind,unit,cause,repair\n1h,node,3,psu,10h\n2h,node,3,psu,1h\n3h,node,3,psu,1h\n90d,node,3,psu,1h\n' >t.csv
+    expect 0 "$ORRERY" run weeks.yaml --no-db --set 'failures=[{cause: log, law: trace, trace: t.csv}]'
+    shows "2 rows of the trace struck nothing"
+    shows "the first at 2.00 h of exposed time, node 3, psu"
+    expect 0 "$ORRERY" run weeks.yaml --no-db --json --set 'failures=[{cause: log, law: trace, trace: t.csv}]'
+    cp out out.json
+    [ "$(value trace_rows_skipped)" = 2 ]
+    expect 0 "$ORRERY" run weeks.yaml --no-db
+    lacks "struck nothing" out
+    expect 0 "$ORRERY" run weeks.yaml --no-db --set 'failures=[{cause: g, mtbf: 1h}]'
+    said "warning: failures: by their rates the job fails each 28.125s, 'g' most"
+}

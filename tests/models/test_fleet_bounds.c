@@ -131,11 +131,63 @@ static void test_mended_lemons_fail_no_more(void **state)
     arena_destroy(arena);
 }
 
+/* A log of six moments: node 1 goes at 2 and is back at 5, so that its rows at 3 and 4 strike
+ * nothing; the row at 9 is after the end. What is passed over while looking ahead is no loss. */
+static void test_rows_that_strike_nothing(void **state)
+{
+    (void)state;
+    static const struct trace_event log[] = {{2.0, 1, 3.0, "a"}, {3.0, 1, 3.0, "a"},
+                                             {4.0, 1, 3.0, "a"}, {4.5, 0, 3.0, "a"},
+                                             {6.0, 1, 3.0, "a"}, {9.0, 1, 3.0, "a"}};
+    struct fleet_case c;
+    struct fleet_event event;
+    struct fleet_skipped skipped;
+    struct arena *arena = arena_create();
+    fleet_case_create(2, 0, &c);
+    fleet_case_add(&c, "other", "exponential", 0.0, UNIT_JOB, 1e9);
+    struct failure_cause *cause = fleet_case_add(&c, "a", "trace", 0.0, UNIT_NODE, 0.0);
+    cause->trace = log;
+    cause->trace_count = 6;
+    struct fleet *fleet = fleet_create(arena, &c.spec, 1);
+    static const double struck_s[] = {2.0, 4.5, 6.0};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(fleet_next(fleet, 8.0, &event) && event.at_s == struck_s[i]);
+        fleet_take(fleet, &event);
+        if (i == 0)
+            fleet_leave(fleet, 1, 2.0);
+        if (i == 0) /* node 1 might be back in time for all of them */
+            assert_true(fleet_next(fleet, 8.0, &event) && event.at_s == 4.5);
+        fleet_skipped(fleet, event.at_s, &skipped);
+        if (i == 1)
+            fleet_join(fleet, 1, 5.0);
+    }
+    fleet_skipped(fleet, 8.0, &skipped);
+    assert_int_equal(skipped.count, 2);
+    assert_int_equal(skipped.cause, 1);
+    assert_true(skipped.first == &log[1]);
+    fleet_skipped(fleet, 9.5, &skipped); /* the run goes on, and the last row came to nothing */
+    assert_int_equal(skipped.count, 3);
+    arena_destroy(arena);
+    arena = arena_create(); /* a node that is back at 3 meets its second row */
+    fleet = fleet_create(arena, &c.spec, 1);
+    assert_true(fleet_next(fleet, 8.0, &event));
+    fleet_take(fleet, &event);
+    fleet_leave(fleet, 1, 2.0);
+    assert_true(fleet_next(fleet, 8.0, &event) && event.at_s == 4.5);
+    fleet_join(fleet, 1, 2.5);
+    assert_true(fleet_next(fleet, 8.0, &event) && event.at_s == 3.0);
+    fleet_skipped(fleet, 2.9, &skipped);
+    assert_int_equal(skipped.count, 0);
+    assert_null(skipped.first);
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_law_answers),
         cmocka_unit_test(test_mended_lemons_fail_no_more),
+        cmocka_unit_test(test_rows_that_strike_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

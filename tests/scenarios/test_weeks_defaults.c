@@ -158,12 +158,84 @@ static void test_interval(void **state)
     condition_destroy(conditions);
 }
 
+/* 32 GPUs that fail each hour are a job that fails each 112.5 s, and restarts for 10 + 2 + 5 min
+ * and 32 times 2.5 ms. An hour for the whole job is 32 h for each of them. */
+static void test_hopeless_rates(void **state)
+{
+    (void)state;
+#define SLIP "failures: by their rates the job fails each "
+    struct error error = {{0}};
+    static const struct {
+        const char *failures, *text;
+    } rows[] = {
+        {"[{cause: g, mtbf: 1h}, {cause: s, unit: job, mtbf: 10d}]",
+         SLIP "1.87476min, 'g' most, and restarts for 17.0013min: it will hardly run; mtbf is of "
+              "one gpu: for the whole job give `unit: job`, or mtbf: 1.33333d"},
+        {"[{cause: n, unit: node, mtbf: 1h}]",
+         SLIP "15min, 'n' most, and restarts for 17.0013min: it will hardly run; mtbf is of one "
+              "node: for the whole job give `unit: job`, or mtbf: 4h"},
+        {"[{cause: s, unit: job, mtbf: 10min}]",
+         SLIP "10min, 's' most, and restarts for 17.0013min: it will hardly run; look at its mtbf, "
+              "or its trace"},
+        {"[{cause: s, unit: job, mtbf: 18min}]", "none"},
+        {"[{cause: slow, unit: gpu, mtbf: 1h, effect: slow, slow: 0.5}]", "none"},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char set[256];
+        snprintf(set, sizeof set, "failures=%s", rows[i].failures);
+        const char *sets[] = {set};
+        struct scenario_options options = {.sets = sets, .set_count = 1};
+        static const char text[] =
+            "model: {preset: llama3-8b}\n"
+            "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: ib-ndr-8x400}\n"
+            "training: {sequence: 8192, global_batch: 64}\n"
+            "layout: {tp: 8, sharding: zero-1}\n"
+            "run: {duration: 30d}\n";
+        struct scenario *scenario =
+            scenario_read("t.yaml", text, sizeof text - 1, &options, &error);
+        assert_non_null(scenario);
+        assert_int_equal(scenario->error_count, 0);
+        assert_int_equal(scenario->problem_count, strcmp(rows[i].text, "none") != 0);
+        if (scenario->problem_count > 0)
+            assert_string_equal(scenario->problems[0].text, rows[i].text);
+        scenario_destroy(scenario);
+    }
+}
+
+static void test_stops_that_lose_all(void **state)
+{
+    (void)state;
+    struct error error = {{0}};
+    const char *sets[] = {"run={duration: 30d, maintenance_every: 1d, maintenance: 1h}",
+                          "checkpoint={policy: none}"};
+    for (unsigned count = 1; count <= 2; count++) {
+        struct scenario_options options = {.sets = sets, .set_count = count};
+        static const char text[] =
+            "model: {preset: llama3-8b}\n"
+            "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: ib-ndr-8x400}\n"
+            "training: {sequence: 8192, global_batch: 64}\n"
+            "layout: {tp: 8, sharding: zero-1}\n";
+        struct scenario *scenario =
+            scenario_read("t.yaml", text, sizeof text - 1, &options, &error);
+        assert_non_null(scenario);
+        assert_int_equal(scenario->error_count, 0);
+        assert_int_equal(scenario->problem_count, count - 1);
+        if (count == 2)
+            assert_non_null(strstr(scenario->problems[0].text, "loses all work since the start"));
+        scenario_destroy(scenario);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operator_recovery),  cmocka_unit_test(test_spares_by_nodes),
-        cmocka_unit_test(test_what_is_said_stays), cmocka_unit_test(test_write_share),
+        cmocka_unit_test(test_operator_recovery),
+        cmocka_unit_test(test_spares_by_nodes),
+        cmocka_unit_test(test_what_is_said_stays),
+        cmocka_unit_test(test_write_share),
         cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_hopeless_rates),
+        cmocka_unit_test(test_stops_that_lose_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

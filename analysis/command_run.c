@@ -5,6 +5,7 @@
 #include "analysis/json.h"
 #include "analysis/load.h"
 #include "analysis/lock_step.h"
+#include "analysis/progress.h"
 #include "analysis/report.h"
 #include "analysis/report_job.h"
 #include "analysis/store_step.h"
@@ -230,12 +231,38 @@ static int finish_surely(const struct arguments *arguments, struct session *sess
     return code;
 }
 
+struct told_progress {
+    struct progress progress;
+    const char *what;
+    FILE *notes;
+    bool begun;
+};
+
+/* An interrupt ends the process by itself: nobody stops the run here. */
+static bool tell_progress(void *context, double done_ratio)
+{
+    struct told_progress *told = context;
+    if (!told->begun) {
+        progress_begin(&told->progress, told->notes);
+        told->begun = true;
+    }
+    progress_tell(&told->progress, done_ratio, told->what);
+    return true;
+}
+
 static int play_weeks(const struct arguments *arguments, struct session *session,
                       const struct scenario *scenario, struct job_record **job)
 {
     bool keep_saves = !arguments->no_db && detail_of(arguments) > DETAIL_SUMMARY;
     struct error error = {""};
-    if (job_record_play(scenario, keep_saves, job, &error)) {
+    struct told_progress search = {.what = "optimal interval", .notes = session->notes};
+    struct told_progress run = {.what = "weeks", .notes = session->notes};
+    struct job_watch of_search = {&search, tell_progress}, of_run = {&run, tell_progress};
+    bool played = job_record_play(scenario, keep_saves, (struct job_watches){&of_search, &of_run},
+                                  job, &error);
+    progress_end(&search.progress);
+    progress_end(&run.progress);
+    if (played) {
         return EXIT_OK;
     }
     fprintf(session->notes, "orrery: %s\n", error.text);

@@ -64,8 +64,8 @@ static double mean_stall_s(const struct checkpoint_plan *plan)
     return stall_s;
 }
 
-bool job_record_play(const struct scenario *scenario, bool keep_saves, struct job_record **out,
-                     struct error *error)
+bool job_record_play(const struct scenario *scenario, bool keep_saves, struct job_watches watches,
+                     struct job_record **out, struct error *error)
 {
     struct arena *arena = arena_create();
     struct job_record *r = ARENA_NEW(arena, struct job_record);
@@ -75,9 +75,10 @@ bool job_record_play(const struct scenario *scenario, bool keep_saves, struct jo
         arena_destroy(arena);
         return false;
     }
-    scenario_job(scenario, r->conditions, &r->spec);
+    scenario_job(scenario, r->conditions, watches.search, &r->spec);
     r->stops = ARENA_ARRAY(arena, uint64_t, r->spec.cause_count + 1);
     struct job_observer observer = {.context = r,
+                                    .watch = watches.run,
                                     .failure = note_failure,
                                     .interruption = note_interruption,
                                     .saves = keep_saves ? note_save : NULL};

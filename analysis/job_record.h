@@ -30,9 +30,13 @@ struct job_record {
     double mean_stall_s;    /* of a checkpoint, over the levels that are not saved each time */
     unsigned step_variants; /* conditions that were simulated */
 };
-/* `keep_saves`: also every checkpoint. False with a sentence when the step cannot be simulated. */
-bool job_record_play(const struct scenario *scenario, bool keep_saves, struct job_record **out,
-                     struct error *error);
+/* `keep_saves`: also every checkpoint. Watched are the search for an optimal interval, where there
+ * is one, and the run; NULL: by nobody. False with a sentence when the step cannot be simulated. */
+struct job_watches {
+    const struct job_watch *search, *run;
+};
+bool job_record_play(const struct scenario *scenario, bool keep_saves, struct job_watches watches,
+                     struct job_record **out, struct error *error);
 void job_record_destroy(struct job_record *record); /* NULL is allowed */
 /* Wall time from the failure until the job ran again, or the run ended. */
 double job_record_down_s(const struct job_record *record, const struct interruption *one);

@@ -220,7 +220,7 @@ static bool play_point_of_weeks(struct playing *playing, size_t number, struct e
     struct study_player *player = playing->player;
     if (!find_conditions(player, playing, number, error))
         return too_large(playing);
-    scenario_job(playing->scenario, player->conditions, &playing->job);
+    scenario_job(playing->scenario, player->conditions, NULL, &playing->job);
     playing->point->fits = true;
     set_marks(playing);
     play_batches(playing);

@@ -365,6 +365,29 @@ static void give_up_at_limits(struct job *job)
     }
 }
 
+static double done_ratio(const struct job *job)
+{
+    double duration_s = job->spec->duration_s, done = 0.0;
+    if (duration_s > 0.0) {
+        done = job->at_s / duration_s;
+    }
+    if (job->target < STEPS_NEVER) {
+        done = greater(done, (double)job->now.progress / (double)job->target);
+    }
+    return lesser(done, 1.0);
+}
+
+/* Each so many turns: tens of microseconds. */
+static void ask_watch(struct job *job)
+{
+    const uint64_t turns = 1024;
+    const struct job_watch *watch = job->observer->watch;
+    if (watch != NULL && ++job->turns % turns == 0 && job->phase != PHASE_END &&
+        !watch->goes_on(watch->context, done_ratio(job))) {
+        end(job, JOB_END_stopped);
+    }
+}
+
 static void play(struct job *job)
 {
     while (job->phase != PHASE_END) {
@@ -373,6 +396,7 @@ static void play(struct job *job)
             resume(job);
         }
         give_up_at_limits(job);
+        ask_watch(job);
     }
 }
 
@@ -428,7 +452,8 @@ static void wind_up(struct job *job)
     out->wall_s = job->at_s;
     out->ettr_worst_hour = job_worst_hour(job, job->at_s);
     fleet_skipped(job->fleet, greater(job->exposed_s, job->fleet_s), &out->skipped);
-    if (job->spec->duration_s > job->at_s && !job_end_is_limit(out->end)) {
+    bool cut = job_end_is_limit(out->end) || out->end == JOB_END_stopped;
+    if (job->spec->duration_s > job->at_s && !cut) {
         out->wall_s = job->spec->duration_s;
         job_spend(job, job->at_s, out->wall_s, BADPUT_idle);
     }

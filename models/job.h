@@ -26,7 +26,11 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
                 struct condition_table *conditions, uint64_t seed, bool step_by_step,
                 const struct job_observer *observer, uint64_t *by_cause, struct job_result *out);
 /* Fills checkpoint.interval_s where it is to be optimal: the closed form of the policy, or the best
- * of simulated replications with common random numbers (golden section over log interval). */
-void job_optimal_interval(struct job_spec *spec, struct condition_table *conditions, uint64_t seed);
+ * of simulated replications with common random numbers (golden section over log interval). The
+ * search meets two million failures and saves or so, whatever the job: of a longer one fewer
+ * replications are played, or its beginning alone. `watch` may be NULL; when it stops the search,
+ * the best so far is taken. */
+void job_optimal_interval(struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
+                          const struct job_watch *watch);
 
 #endif

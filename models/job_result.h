@@ -29,6 +29,7 @@ extern const char *const badput_names[BADPUT_COUNT], *const badput_docs[BADPUT_C
 #define JOB_ENDS(X)                                                                                \
     X(done, "the work was done")                                                                   \
     X(time_up, "run.duration was over")                                                            \
+    X(stopped, "whoever watched it stopped it")                                                    \
     X(no_nodes, "the job stands for good: nodes are lost, and none is under repair")               \
     X(in_vain, "a limit: 100,000 failures and planned stops in a row kept no further step")        \
     X(failures, "a limit: ten million failures")                                                   \
@@ -54,6 +55,11 @@ struct interruption {
     uint32_t strikes;    /* further failures that struck the recovery; their links are summed in */
     bool spare_taken, others_went_on;
 };
+/* Who watches something long: asked now and then with the share of it that is done; false: stop. */
+struct job_watch {
+    void *context;
+    bool (*goes_on)(void *context, double done_ratio);
+};
 struct saved { /* one durable checkpoint */
     double at_s, stall_s;
     uint64_t step;
@@ -63,6 +69,7 @@ struct saved { /* one durable checkpoint */
  * unless `saves` is set, which costs their number. */
 struct job_observer {
     void *context;
+    const struct job_watch *watch;
     /* Every failure that struck, also those during a recovery, in order. `repair_s`: of its node,
      * as drawn or given; 0: a restart mends it. With it a trace of the run can be written that
      * gives the same run (trace_event). */

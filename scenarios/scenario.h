@@ -85,9 +85,11 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
 void scenario_destroy(struct scenario *scenario);
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
 /* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
- * time of a step: the steps of its work, the plan of its checkpoints, an optimal interval. */
+ * time of a step: the steps of its work, the plan of its checkpoints, an optimal interval, whose
+ * search is watched (NULL: by nobody). */
+struct job_watch;
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
-                  struct job_spec *out);
+                  const struct job_watch *watch, struct job_spec *out);
 /* Does this key ("checkpoint.interval") change weeks, but no step of them? */
 bool scenario_key_of_weeks(const char *key);
 /* Documentation generated from the tables. */

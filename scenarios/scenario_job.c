@@ -29,7 +29,7 @@ static double storage_hour_usd(const struct scenario *scenario, const struct che
 }
 
 void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
-                  struct job_spec *out)
+                  const struct job_watch *watch, struct job_spec *out)
 {
     const struct job_storage *storage = &scenario->storage;
     *out = scenario->job;
@@ -49,7 +49,7 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
     if (scenario->storage_tb_month_usd > 0.0)
         out->storage_hour_usd = storage_hour_usd(scenario, spec);
     if (spec->interval_s == 0.0 && spec->interval_steps == 0)
-        job_optimal_interval(out, conditions, scenario->configuration.seed);
+        job_optimal_interval(out, conditions, scenario->configuration.seed, watch);
 }
 
 bool scenario_key_of_weeks(const char *key)

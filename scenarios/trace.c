@@ -142,7 +142,10 @@ static bool read_rows(struct reading *r, struct trace_row *rows)
     unsigned bad_rows = 0; /* no more are shown than PROBLEM_MAX */
     double before_s = 0.0;
     for (size_t i = 0; i < r->csv.row_count && bad_rows < PROBLEM_MAX; i++) {
+        struct arena_mark mark = arena_mark(r->arena);
         bool good = read_row(r, i, before_s, &rows[i]);
+        if (good)
+            arena_rewind(r->arena, mark); /* words for messages that nobody needs */
         before_s = good ? rows[i].at_s : before_s;
         bad_rows += good ? 0 : 1;
     }

@@ -249,3 +249,17 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     expect 0 "$ORRERY" run weeks.yaml --no-db --set 'failures=[{cause: g, mtbf: 1h}]'
     said "warning: failures: by their rates the job fails each 28.125s, 'g' most"
 }
+
+@test "weeks: a long run says how far it is, and hears the first interrupt at once" {
+    command -v script >/dev/null || skip "no script(1)"
+    echo "exec $ORRERY run weeks.yaml --no-db --set run.duration=28y \\
+        --set 'checkpoint={policy: sync, storage: pfs, interval_steps: 1, stall: 0s, load: 0s}' \\
+        --set 'failures=[{cause: x, unit: job, mtbf: 100s}]' \\
+        --set 'recovery={policy: restart-in-place, restart: {detect: 0s, start: 0s}}'" >long.sh
+    before=$SECONDS
+    code=0
+    script -qec "timeout --foreground --preserve-status -s INT 2 bash long.sh" typescript >shown </dev/null || code=$?
+    [ "$code" -eq 130 ]
+    [ $((SECONDS - before)) -lt 8 ]
+    grep -qE "weeks: [0-9.]+ % done, [0-9.]+ [a-z]+ left" shown
+}

@@ -56,7 +56,7 @@ static void play_weeks(const struct scenario *scenario, const struct session *se
     struct error error = {{0}};
     struct job_record *record;
     double sum_s = 0.0;
-    if (!job_record_play(scenario, false, &record, &error)) {
+    if (!job_record_play(scenario, false, (struct job_watches){NULL, NULL}, &record, &error)) {
         CHECK(error.text[0] != '\0');
         return;
     }

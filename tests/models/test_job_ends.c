@@ -149,6 +149,82 @@ static void test_no_node_left(void **state)
     }
 }
 
+struct watched {
+    double last;
+    unsigned asked;
+    double stop_at; /* ratio */
+};
+
+static bool watch(void *context, double done_ratio)
+{
+    struct watched *watched = context;
+    assert_true(done_ratio >= watched->last && done_ratio <= 1.0);
+    watched->last = done_ratio;
+    watched->asked++;
+    return done_ratio < watched->stop_at;
+}
+
+/* Whoever watches is told a share that only grows, and may stop the run: by time, and by work. */
+static void test_watched(void **state)
+{
+    (void)state;
+    for (unsigned by_work = 0; by_work < 2; by_work++) {
+        struct job_case job;
+        struct job_result out;
+        struct watched all = {.stop_at = 2.0}, half = {.stop_at = 0.5};
+        struct job_watch watches[] = {{&all, watch}, {&half, watch}};
+        job_case_make(&job, 1e6, 1.0);
+        job_case_save(&job, 1.0, 0.0, 0.0);
+        job_case_fail(&job, 10.0);
+        job.spec.duration_s = by_work ? 0.0 : 5e5;
+        for (unsigned i = 0; i < 2; i++) {
+            const struct job_observer observer = {.watch = &watches[i]};
+            struct job_spec spec = job.spec;
+            spec.causes = job.causes;
+            job_run(&spec, job.conditions, 1, false, &observer, NULL, &out);
+            job.spec.duration_s = i == 0 ? job.spec.duration_s : 0.0; /* what was played tiles */
+            job_case_check(&job, &out);
+            assert_int_equal(out.end, i == 1    ? JOB_END_stopped
+                                      : by_work ? JOB_END_done
+                                                : JOB_END_time_up);
+        }
+        assert_true(all.asked > 10 && all.last > 0.9);
+        assert_true(half.last >= 0.5 && half.last < 0.6);
+        assert_true(by_work || fabs(out.wall_s / 5e5 - half.last) < 0.1);
+        job_case_free(&job);
+    }
+}
+
+/* A job that fails fifty million times in its hundred years is searched in a second or two, and
+ * what is found costs no more than 1 % above Daly's exact time of the best interval. */
+static void test_search_has_a_budget(void **state)
+{
+    (void)state;
+    const double m = MINUTE, delta = 2.0, tau = checkpoint_optimum_s(delta, m);
+    struct job_case job;
+    struct watched all = {.stop_at = 2.0}, some = {.stop_at = 0.1};
+    struct job_watch watches[] = {{&all, watch}, {&some, watch}};
+    double found[2];
+    job_case_make(&job, 100.0 * YEAR, 0.1);
+    job_case_save(&job, 0.0, delta, 0.0);
+    job_case_fail(&job, m);
+    job.spec.checkpoint.kind = checkpoint_find("multi-level"); /* no closed form: searched */
+    job.spec.checkpoint.job_mtbf_s = m;
+    for (unsigned i = 0; i < 2; i++) {
+        struct job_spec spec = job.spec;
+        spec.causes = job.causes;
+        job_optimal_interval(&spec, job.conditions, 5, &watches[i]);
+        found[i] = spec.checkpoint.interval_s;
+    }
+    double exact = expm1((tau + delta) / m) / tau;
+    assert_true(expm1((found[0] + delta) / m) / found[0] < exact * 1.01);
+    assert_int_equal(all.asked, 26);
+    assert_true(all.last == 1.0);
+    assert_int_equal(some.asked, 3); /* 3 of 26 are more than a tenth */
+    assert_true(found[1] > tau / 64.0 && found[1] < tau * 4.0);
+    job_case_free(&job);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -164,8 +240,14 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_mended_lemons), CASE(test_restarts_in_vain), CASE(test_slow_progress_is_progress),
-        CASE(test_planned_stops), CASE(test_stopped_in_vain),  CASE(test_no_node_left),
+        CASE(test_mended_lemons),
+        CASE(test_restarts_in_vain),
+        CASE(test_slow_progress_is_progress),
+        CASE(test_planned_stops),
+        CASE(test_stopped_in_vain),
+        CASE(test_no_node_left),
+        CASE(test_watched),
+        CASE(test_search_has_a_budget),
         CASE(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

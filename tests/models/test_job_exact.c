@@ -138,7 +138,7 @@ static void test_optimum(void **state)
     struct job_spec spec = job.spec;
     spec.causes = job.causes;
     spec.checkpoint.kind = checkpoint_find("multi-level"); /* no closed form: searched */
-    job_optimal_interval(&spec, job.conditions, 5);
+    job_optimal_interval(&spec, job.conditions, 5, NULL);
     double found = spec.checkpoint.interval_s;
     double exact = expm1((tau + delta) / m) / tau, there = expm1((found + delta) / m) / found;
     if (there > exact * 1.001) {
@@ -146,7 +146,7 @@ static void test_optimum(void **state)
     }
     spec.checkpoint.kind = checkpoint_find("sync");
     spec.checkpoint.interval_s = 0.0;
-    job_optimal_interval(&spec, job.conditions, 5);
+    job_optimal_interval(&spec, job.conditions, 5, NULL);
     assert_true(fabs(spec.checkpoint.interval_s - tau) < 1e-9 * tau);
     job_case_free(&job);
 }

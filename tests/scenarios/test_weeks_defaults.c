@@ -142,13 +142,13 @@ static void test_interval(void **state)
     struct job_spec floor, optimum;
     struct scenario *scenario = read_nodes(4, "");
     struct condition_table *conditions = condition_fixed(5.0);
-    scenario_job(scenario, conditions, &floor);
+    scenario_job(scenario, conditions, NULL, &floor);
     double flow_s = 14.0 * 8030261248.0 / (4.0 * 1.95e9);
     assert_true(fabs(floor.checkpoint.floor_s / (flow_s / 0.011) - 1.0) < 1e-6);
     assert_true(floor.checkpoint.interval_s == floor.checkpoint.floor_s);
     scenario_destroy(scenario);
     scenario = read_nodes(4, "checkpoint: {interval: optimal}");
-    scenario_job(scenario, conditions, &optimum);
+    scenario_job(scenario, conditions, NULL, &optimum);
     const struct checkpoint_level *host = &optimum.checkpoint.plan.levels[0];
     double exact_s = checkpoint_optimum_s(host->stall_s, optimum.checkpoint.job_mtbf_s);
     assert_true(fabs(optimum.checkpoint.interval_s / exact_s - 1.0) < 1e-12);

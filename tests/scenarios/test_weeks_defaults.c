@@ -226,6 +226,45 @@ static void test_stops_that_lose_all(void **state)
     }
 }
 
+/* Work in time is the steps that begin before it is over; steps, or tokens over those of a step,
+ * are taken as they are. A step of 4 sequences of 8,192 tokens takes 7 s here. */
+static void test_fractions_of_work(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *run;
+        uint64_t steps;
+    } rows[] = {{"run={work: 98s}", 14},
+                {"run={work: 99s}", 15},
+                {"run={work: 104s}", 15},
+                {"run={work: 105s}", 15},
+                {"run={work: 1s}", 1},
+                {"run={steps: 20}", 20},
+                {"run={work: 99s, duration: 1d}", 15},
+                {"run={duration: 1d}", 0}};
+    struct condition_table *conditions = condition_fixed(7.0);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct error error = {{0}};
+        const char *sets[] = {rows[i].run};
+        struct scenario_options options = {.sets = sets, .set_count = 1};
+        static const char text[] =
+            "model: {preset: llama3-8b}\n"
+            "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: ib-ndr-8x400}\n"
+            "training: {sequence: 8192, global_batch: 4}\n"
+            "layout: {tp: 8, sharding: zero-1}\n";
+        struct job_spec job;
+        struct scenario *scenario =
+            scenario_read("t.yaml", text, sizeof text - 1, &options, &error);
+        assert_non_null(scenario);
+        assert_int_equal(scenario->error_count, 0);
+        scenario_job(scenario, conditions, NULL, &job);
+        assert_int_equal(job.steps, rows[i].steps);
+        assert_true(job.tokens_per_step == 4.0 * 8192.0);
+        scenario_destroy(scenario);
+    }
+    condition_destroy(conditions);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_hopeless_rates),
         cmocka_unit_test(test_stops_that_lose_all),
+        cmocka_unit_test(test_fractions_of_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

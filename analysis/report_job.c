@@ -100,7 +100,7 @@ static void print_skipped(const struct session *s, const struct job_record *r)
              format_time(skipped->first->at_s).s, failure_unit_names[cause->unit],
              skipped->first->unit, format_shown(cause->name).s);
     fprintf(s->out, "%*s", LEVEL_INDENT, "");
-    wrap_print(s->out, text, LEVEL_INDENT);
+    wrap_print(s->out, s->width, text, LEVEL_INDENT);
 }
 
 static void print_storage(const struct session *s, const struct job_record *r, unsigned level)
@@ -121,11 +121,11 @@ static void print_storage(const struct session *s, const struct job_record *r, u
                  format_rate(storage.peak_bytes_per_s).s, format_percent(storage.busy_ratio).s);
     }
     fprintf(s->out, "%*s", LEVEL_INDENT + 2, "");
-    wrap_print(s->out, text, LEVEL_INDENT + 2);
+    wrap_print(s->out, s->width, text, LEVEL_INDENT + 2);
     if (storage_use_warning(r, level, warning, sizeof warning)) {
         fprintf(s->out, "%*s%swarning:%s ", LEVEL_INDENT + 2, "", session_bold(s),
                 session_plain(s));
-        wrap_print(s->out, warning, LEVEL_INDENT + 11);
+        wrap_print(s->out, s->width, warning, LEVEL_INDENT + 11);
     }
 }
 

@@ -150,7 +150,7 @@ static void warn_hopeless(struct builder *b)
     const struct job_spec *job = &b->scenario->job;
     const struct value *failures = value_find(b->root, schema_section(SECTION_FAILURES)->path);
     double mtbf_s = job->checkpoint.job_mtbf_s, restart_s = restart_mean_s(job), worst_s;
-    if (failures == NULL || mtbf_s >= restart_s)
+    if (failures == NULL || mtbf_s >= restart_s || b->problems->error_count > 0)
         return;
     const struct failure_cause *worst = busiest(job, &worst_s);
     char each[QUANTITY_TEXT_MAX], restart[QUANTITY_TEXT_MAX], remedy[QUANTITY_TEXT_MAX];

@@ -176,6 +176,7 @@ void json_run(const struct result *result, const struct uncertainty *uncertainty
     json_set(o, "tokens_per_s_per_gpu",
              json_number_if(timed, s->tokens_per_s / (double)s->rank_count));
     json_set(o, "mfu", json_number_if(timed, s->mfu_ratio));
+    json_set(o, "causal_mfu", json_number_if(timed, s->causal_mfu_ratio));
     json_set(o, "hfu", json_number_if(timed, s->hfu_ratio));
     json_set(o, "model_flops_per_step", json_number(s->lowered.model_flops));
     json_set(o, "peak_allocated_bytes", json_number(result_peak_bytes(result, false)));

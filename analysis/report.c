@@ -9,7 +9,8 @@
 #include "scenarios/source.h"
 
 enum {
-    BAR_WIDTH = 24
+    BAR_WIDTH = 24,
+    LONG_SEQUENCE = 16384 /* from here on a causal mask changes MFU by a tenth and more */
 };
 
 static void heading(const struct session *s, const char *text)
@@ -51,22 +52,36 @@ static void print_cost(const struct session *s, const struct result *result)
             format_count((uint64_t)cost.gpus).s, format_money(cost.gpu_hour_usd).s);
 }
 
+/* At long sequences scores that a causal mask skips are most of 12Lhs: MFU then says little of the
+ * machine, so the causal one stands beside it. */
+static void print_utilisation(const struct session *s, const struct result *result)
+{
+    const struct step *step = result->step;
+    const struct training_spec *t = &result->scenario->configuration.training;
+    const struct gpu_spec *gpu = &result->scenario->configuration.gpu;
+    fprintf(s->out, "  MFU          %s   (6N + 12Lhs a token against the dense %s peak of %s/s)\n",
+            format_percent(step->mfu_ratio).s, t->precision->name,
+            format_flops(gpu->peak_flops_per_s[t->precision->gemm_peak]).s);
+    if (t->causal && t->sequence >= LONG_SEQUENCE) {
+        fprintf(s->out, "  causal MFU   %s   (6N + 6Lhs: a token sees half of the sequence)\n",
+                format_percent(step->causal_mfu_ratio).s);
+    }
+    fprintf(s->out,
+            "  HFU          %s   (what the kernels do: recomputed FLOPs in, skipped scores out)\n",
+            format_percent(step->hfu_ratio).s);
+}
+
 static void print_speed(const struct session *s, const struct result *result)
 {
     const struct step *step = result->step;
     const struct configuration *c = &result->scenario->configuration;
-    double peak = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak];
     heading(s, step->fits ? "One training step" : "One training step, were the card large enough");
     fprintf(s->out, "  step time    %s%s%s\n", session_bold(s), format_time(step->step_s).s,
             session_plain(s));
     fprintf(s->out, "  tokens       %s a second, %s for each GPU\n",
             format_quantity(step->tokens_per_s).s,
             format_quantity(step->tokens_per_s / (double)step->rank_count).s);
-    fprintf(s->out,
-            "  MFU          %s   (HFU %s with recomputation; 6N + 12Lhs a token against\n"
-            "               the dense %s peak of %s/s)\n",
-            format_percent(step->mfu_ratio).s, format_percent(step->hfu_ratio).s,
-            c->training.precision->name, format_flops(peak).s);
+    print_utilisation(s, result);
     if (c->layout.pp > 1) {
         fprintf(s->out, "  bubble       %s of the step of the mean rank\n",
                 format_percent(step->bubble_ratio).s);

@@ -46,6 +46,7 @@ create table run (
     step_s real,
     tokens_per_s real,
     mfu_ratio real,
+    causal_mfu_ratio real,
     hfu_ratio real,
     bubble_ratio real,
     model_flops real,

@@ -14,7 +14,7 @@
 #include "models/sharding/sharding_kind.h"
 
 enum {
-    RUN_COLUMNS = 41 + STORE_JOB_COLUMNS
+    RUN_COLUMNS = 42 + STORE_JOB_COLUMNS
 };
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
 
@@ -72,6 +72,7 @@ static void write_run(struct store *store, const struct result *result)
         real_if(timed, s->step_s),
         real_if(timed, s->tokens_per_s),
         real_if(timed, s->mfu_ratio),
+        real_if(timed, s->causal_mfu_ratio),
         real_if(timed, s->hfu_ratio),
         real_if(timed, s->bubble_ratio),
         real_if(timed, s->model_flops),

@@ -307,12 +307,12 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     return program;
 }
 
-/* FLOPs that one rank of this program repeats. */
-static double recompute_flops(const struct program *p)
+/* FLOPs that the kernels of one rank of this program do. */
+static double kernel_flops(const struct program *p)
 {
     double sum = 0.0;
     for (uint32_t i = 0; i < p->op_count; i++) {
-        if (p->ops[i].kind == OP_COMPUTE && p->ops[i].phase == PHASE_RECOMPUTE) {
+        if (p->ops[i].kind == OP_COMPUTE) {
             sum += p->costs[p->ops[i].cost].flops;
         }
     }
@@ -323,11 +323,12 @@ static void count_flops(const struct lowering *l, struct lowered *out)
 {
     const struct configuration *c = l->c;
     double tokens = (double)c->training.global_batch * (double)c->training.sequence;
-    out->model_flops = model_flops_per_token(&c->model, c->training.sequence) * tokens;
-    out->hardware_flops = out->model_flops;
+    out->model_flops = model_flops_per_token(&c->model, c->training.sequence, false) * tokens;
+    out->causal_flops =
+        model_flops_per_token(&c->model, c->training.sequence, c->training.causal) * tokens;
     double ranks = (double)(out->rank_count / out->program_count);
     for (uint32_t i = 0; i < out->program_count; i++) {
-        out->hardware_flops += ranks * recompute_flops(out->programs[i]);
+        out->hardware_flops += ranks * kernel_flops(out->programs[i]);
     }
 }
 

@@ -20,7 +20,8 @@ struct lowered {
     uint32_t streams; /* bit set of communication streams in use: layout_build's `wanted` */
     uint32_t *layers_of_stage; /* transformer layers of each stage */
     double model_flops;        /* of a step of the whole job, MFU's convention */
-    double hardware_flops;     /* the same with recomputation */
+    double causal_flops;       /* the same with the scores that a causal mask leaves */
+    double hardware_flops;     /* done by the kernels: recomputation in, skipped scores out */
 };
 /* The configuration has passed configuration_check and its model is dense. Everything lives in
  * `arena`. */

@@ -157,6 +157,7 @@ static void gather_rates(const struct configuration *c, struct step *s)
     s->tokens_per_s = configuration_tokens(c) / s->step_s;
     s->model_flops = s->lowered.model_flops;
     s->mfu_ratio = step_peak_ratio(c, s->lowered.model_flops, s->step_s);
+    s->causal_mfu_ratio = step_peak_ratio(c, s->lowered.causal_flops, s->step_s);
     s->hfu_ratio = step_peak_ratio(c, s->lowered.hardware_flops, s->step_s);
 }
 

@@ -37,8 +37,10 @@ struct step {
     double failed_at_s;      /* in the step, when it fails inside a step that was timed; else 0 */
     double step_s;
     double tokens_per_s;
-    double mfu_ratio, hfu_ratio;
-    double model_flops;                               /* of a step, whole job */
+    double mfu_ratio;        /* 6N + 12 L h s a token, whatever the kernels skip */
+    double causal_mfu_ratio; /* the same with half of the scores where a mask is causal */
+    double hfu_ratio;        /* what the kernels do: recomputed in, skipped out; never above 1 */
+    double model_flops;      /* of a step, whole job */
     double peak_allocated_bytes, peak_reserved_bytes; /* of the worst rank */
     double bubble_ratio;                              /* bubble of the mean rank / step */
     double breakdown_s[PART_COUNT];                   /* of the mean rank; sums to step_s */

@@ -128,7 +128,7 @@ double model_active_parameters(const struct model_shape *m)
     return sum;
 }
 
-double model_flops_per_token(const struct model_shape *m, uint64_t sequence)
+double model_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal)
 {
     double scores = (double)m->head_size, values = (double)m->head_size;
     if (m->kv_rank > 0) {
@@ -136,7 +136,7 @@ double model_flops_per_token(const struct model_shape *m, uint64_t sequence)
         values = (double)m->v_head_size;
     }
     double attention = 6.0 * (double)(m->layers * m->heads * sequence) * (scores + values);
-    return 6.0 * model_active_parameters(m) + attention;
+    return 6.0 * model_active_parameters(m) + (causal ? 0.5 : 1.0) * attention;
 }
 
 uint64_t transformer_padded_vocabulary(const struct layer_context *context)

@@ -69,8 +69,9 @@ double model_layer_parameters(const struct model_shape *m, uint64_t layer);
 double model_final_parameters(const struct model_shape *m); /* last norm, untied head */
 double model_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
 double model_active_parameters(const struct model_shape *m); /* with head, without lookup */
-/* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size. */
-double model_flops_per_token(const struct model_shape *m, uint64_t sequence);
+/* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
+ * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. */
+double model_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
 /* What a rank's share of a layer looks like. */
 struct layer_context {

@@ -152,7 +152,7 @@ static bool flops_hold(const struct configuration *c, double factor)
     double wanted = lowered.model_flops - 6.0 * norms * tokens;
     bool holds = close_to(done * factor, wanted);
     double repeated = job_flops(&lowered, PHASE_RECOMPUTE);
-    holds &= close_to(lowered.hardware_flops, lowered.model_flops + repeated);
+    holds &= close_to(lowered.hardware_flops, done + repeated);
     holds &= (repeated > 0.0) == (c->layout.recompute != RECOMPUTE_NONE);
     arena_destroy(arena);
     return holds;

@@ -117,10 +117,11 @@ static void test_flops_per_token(void **state)
     struct model_shape m = llama(80, 8192, 64, 8, 28672, 128256);
     double active = 70553706496.0 - 128256.0 * 8192.0;
     assert_true(model_active_parameters(&m) == active);
-    assert_true(model_flops_per_token(&m, 8192) == 6 * active + 12.0 * 80 * 8192 * 8192);
+    assert_true(model_flops_per_token(&m, 8192, false) == 6 * active + 12.0 * 80 * 8192 * 8192);
     m.tied_embeddings = true;
     assert_true(model_active_parameters(&m) == active);
-    assert_true(model_flops_per_token(&m, 4096) < model_flops_per_token(&m, 8192));
+    assert_true(model_flops_per_token(&m, 8192, true) == 6 * active + 6.0 * 80 * 8192 * 8192);
+    assert_true(model_flops_per_token(&m, 4096, false) < model_flops_per_token(&m, 8192, false));
 }
 
 static void test_padded_vocabulary(void **state)

@@ -155,13 +155,20 @@ static uint64_t usual_chunks(const struct validate_run *r, const struct software
     return whole && schedule_interleaved.refuse(&shape) == NULL ? chunks : 1;
 }
 
+/* A run is the proof that its version could do it: whatever it asked of the layers was possible. */
+static void add_software(struct text *t, const struct software_profile *software)
+{
+    add(t, "software: {profile: %s, even_stages: false}\n", software->name);
+}
+
+/* One chunk of an interleaved schedule is 1f1b. */
 static void add_layout(struct text *t, const struct validate_run *r,
                        const struct software_profile *software)
 {
-    uint64_t chunks = r->vpp > 0 ? r->vpp : usual_chunks(r, software);
-    const char *schedule = *r->schedule != '\0' ? r->schedule
-                           : chunks > 1         ? schedule_interleaved.name
-                                                : schedule_one_f_one_b.name;
+    uint64_t chunks = r->vpp > 0 && r->pp > 1 ? r->vpp : usual_chunks(r, software);
+    const char *usual = chunks > 1 ? schedule_interleaved.name : schedule_one_f_one_b.name;
+    bool named = *r->schedule != '\0' && !(chunks == 1 && schedule_find(r->schedule)->interleaved);
+    const char *schedule = named ? r->schedule : usual;
     const char *recompute =
         *r->recompute != '\0' ? r->recompute : recompute_names[software->usual_recompute];
     add(t, "layout: {schedule: %s, recompute: %s, sequence_parallel: %s", schedule, recompute,
@@ -233,7 +240,7 @@ struct scenario *validate_run_scenario(const struct validation *v, const struct 
     add_model(&text, run, software);
     add_training(&text, run, software);
     add_layout(&text, run, software);
-    add(&text, "software: %s\n", software->name);
+    add_software(&text, software);
     struct scenario *s = validate_scenario(v, text.s, row);
     if (s != NULL && s->counted_only) {
         validate_row_refuse(row, "a mixture of experts is not simulated in this version");

@@ -146,6 +146,13 @@ static void check_sequence(struct report *r)
             sequence, l->cp);
         return;
     }
+    if (l->cp > 1 && r->c->training.causal && sequence % (2 * l->cp) != 0) {
+        say(r, false, "layout.cp",
+            "the sequence %" PRIu64 " is not divisible by 2 x cp = %" PRIu64
+            ": under a causal mask each rank takes a block from either end",
+            sequence, 2 * l->cp);
+        return;
+    }
     if (l->sequence_parallel) {
         split *= l->tp;
     }
@@ -222,6 +229,78 @@ static void check_batch(struct report *r)
     }
 }
 
+/* The number next to `from`, at most `most`, by whose multiple with `other` the layers can be
+ * divided; upwards or downwards; 0: none. */
+static uint64_t next_divisor(uint64_t layers, uint64_t other, uint64_t from, bool upwards)
+{
+    uint64_t value = from;
+    while (upwards ? value * other < layers : value > 1) {
+        value = upwards ? value + 1 : value - 1;
+        if (layers % (value * other) == 0) {
+            return value;
+        }
+    }
+    return 0;
+}
+
+/* "vpp = 2 or 5": the values of `key` beside the one that was given. */
+static bool name_divisors(const char *key, uint64_t layers, uint64_t other, uint64_t from,
+                          char *out, size_t size)
+{
+    uint64_t below = next_divisor(layers, other, from, false);
+    uint64_t above = next_divisor(layers, other, from, true);
+    if (below > 0 && above > 0) {
+        snprintf(out, size, "%s = %" PRIu64 " or %" PRIu64, key, below, above);
+    } else {
+        snprintf(out, size, "%s = %" PRIu64, key, below > 0 ? below : above);
+    }
+    return below > 0 || above > 0;
+}
+
+static void say_uneven(struct report *r, uint64_t layers)
+{
+    const struct layout_spec *l = &r->c->layout;
+    bool chunks = l->vpp > 1 && layers % l->pp == 0;
+    uint64_t whole = r->c->model.layers + 2;
+    char would_do[64];
+    if (!l->ends_count && whole % (l->pp * l->vpp) == 0) {
+        snprintf(would_do, sizeof would_do, "ends_count: true (embedding and head are layers)");
+    } else if (chunks) {
+        name_divisors("vpp", layers, l->pp, l->vpp, would_do, sizeof would_do);
+    } else if (!name_divisors("pp", layers, l->vpp, l->pp, would_do, sizeof would_do)) {
+        name_divisors("vpp = 1 with pp", layers, 1, l->pp, would_do, sizeof would_do);
+    }
+    say(r, false, chunks ? "layout.vpp" : "layout.pp",
+        "%" PRIu64 " layers%s are not divisible by pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
+        " chunks, and %s wants them even: %s would do%s; a version that takes a list of layers "
+        "can be told by software: {profile: %s, even_stages: false}",
+        layers, l->ends_count ? " (with embedding and head)" : "", l->pp, l->vpp, l->pp * l->vpp,
+        r->c->software.name, would_do,
+        l->vpp == 1 && !l->ends_count ? ", or first_stage_layers and last_stage_layers" : "",
+        r->c->software.name);
+}
+
+/* Megatron-LM megatron/training/arguments.py and core/transformer/transformer_config.py: layers
+ * (and what counts as one) over stages, a stage's over its chunks, those between a given first and
+ * last stage over the others. */
+static void check_even(struct report *r)
+{
+    const struct layout_spec *l = &r->c->layout;
+    uint64_t given = l->first_stage_layers + l->last_stage_layers, layers = r->c->model.layers;
+    uint64_t stages = l->pp - (l->first_stage_layers > 0) - (l->last_stage_layers > 0);
+    if (!r->c->software.even_stages || l->pp == 1) {
+        return;
+    }
+    if (given == 0 && (layers + (l->ends_count ? 2 : 0)) % (l->pp * l->vpp) != 0) {
+        say_uneven(r, layers + (l->ends_count ? 2 : 0));
+    } else if (given > 0 && stages > 0 && (layers - given) % stages != 0) {
+        say(r, false, "layout.first_stage_layers",
+            "first_stage_layers and last_stage_layers leave %" PRIu64 " layers for %" PRIu64
+            " stages, and %s wants these even",
+            layers - given, stages, r->c->software.name);
+    }
+}
+
 static void check_stages(struct report *r)
 {
     const struct layout_spec *l = &r->c->layout;
@@ -235,6 +314,7 @@ static void check_stages(struct report *r)
     }
     uint64_t first = l->first_stage_layers, last = l->last_stage_layers;
     if (first == 0 && last == 0) {
+        check_even(r);
         return;
     }
     if (l->vpp > 1 || l->ends_count) {
@@ -251,6 +331,8 @@ static void check_stages(struct report *r)
                 "first_stage_layers + last_stage_layers = %" PRIu64 " of %" PRIu64
                 " layers do not leave the other %" PRIu64 " stages what they need",
                 given, layers, free_stages);
+        } else {
+            check_even(r);
         }
     }
 }
@@ -270,10 +352,37 @@ static void check_schedule(struct report *r)
             "%s (pp %" PRIu64 ", vpp %" PRIu64 ", %" PRIu32 " microbatches)", refusal, l->pp,
             l->vpp, shape.microbatches);
     } else if (l->pp == 1 && l->vpp > 1) {
-        say(r, true, "layout.vpp",
-            "with pp = 1 there is no pipeline: vpp changes nothing but the "
-            "order of passes");
+        say(r, false, "layout.vpp",
+            "with pp = 1 there is no pipeline whose stages could hold %" PRIu64
+            " chunks: take vpp = 1 or more stages",
+            l->vpp);
+    } else if (l->pp > 1 && l->vpp == 1 && l->schedule->interleaved) {
+        say(r, false, "layout.schedule",
+            "%s with vpp = 1 has one chunk on each stage, which is plain 1f1b: give layout.vpp, or "
+            "schedule: 1f1b",
+            l->schedule->name);
     }
+}
+
+/* Selective recomputation drops what softmax and dropout keep and repeats the core to have it again
+ * (arXiv:2205.05198, section 5). A flash kernel keeps a statistic of each row only and computes the
+ * scores anew in its backward pass whatever the software does (arXiv:2205.14135, section 3.1). */
+static void check_recompute(struct report *r)
+{
+    const struct configuration *c = r->c;
+    const struct model_shape *m = &c->model;
+    if (c->layout.recompute != RECOMPUTE_SELECTIVE || c->training.attention == ATTENTION_MATH ||
+        m->experts > 0 || m->kv_rank > 0) {
+        return;
+    }
+    bool half = c->training.causal && !c->software.attention_full_square;
+    double scores = 4.0 * (double)c->training.sequence * (half ? 0.5 : 1.0);
+    double core = scores * (double)(m->layers * m->heads * m->head_size);
+    double all = model_flops_per_token(m, c->training.sequence, half);
+    say(r, true, "layout.recompute",
+        "selective saves next to nothing with %s attention, which never keeps the scores, and "
+        "repeats its forward kernels: %.1f %% more FLOPs; take none, or full where memory is short",
+        attention_kernel_names[c->training.attention], 100.0 * core / all);
 }
 
 static void check_sharding(struct report *r)
@@ -343,6 +452,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     check_batch(&r);
     check_stages(&r);
     check_schedule(&r);
+    check_recompute(&r);
     check_sharding(&r);
     return r.count;
 }

@@ -89,10 +89,10 @@ struct kernel kernel_attention(const char *name, enum attention_kernel which, en
                                double element_bytes);
 struct kernel kernel_memory(const char *name, double bytes, double launches);
 
-/* Has the card curves for this kernel? (Unfused attention needs none.) */
 /* How much longer the slowest of `count` cards takes than the mean one, in the mean: ranks that
  * meet in every step go at its pace. 0 for one card. */
 double gpu_slowest_excess_ratio(const struct gpu_spec *gpu, uint64_t count);
+/* Has the card curves for this kernel? (Unfused attention needs none.) */
 bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which);
 
 /* The door of calibration: measured times, asked before the structural model. */

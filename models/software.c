@@ -143,6 +143,10 @@ const struct param software_params[] = {
      "and the receivers gather it."},
     {"split", PARAM_CHOICE, AT(split), 0, 0, "even", stage_split_names,
      "Layers over stages: the same number each, or by cumulative cost."},
+    {"even_stages", PARAM_FLAG, AT(even_stages), 0, 0, "false", NULL,
+     "It refuses a pipeline whose chunks would hold different numbers of layers (embedding and "
+     "head "
+     "counted with ends_count, a given first or last stage apart)."},
     {"build", PARAM_CHOICE, AT(build), 0, 0, "first_step", optimizer_build_names,
      "When the moments of the optimizer are allocated: eagerly at its construction, or in the "
      "first step."},

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -144,7 +145,117 @@ static void test_stages(void **state)
     c = sized(1, 1, 1, 1, 8);
     c.layout.vpp = 2;
     c.layout.schedule = &schedule_interleaved;
-    assert_true(lower_case_breaks(&c, "layout.vpp", true));
+    assert_true(lower_case_breaks(&c, "layout.vpp", false)); /* no pipeline to interleave */
+    c.layout.vpp = 1;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c = sized(1, 1, 1, 2, 8);
+    c.layout.schedule = &schedule_interleaved;
+    assert_true(lower_case_breaks(&c, "layout.schedule", false)); /* one chunk: 1f1b */
+}
+
+/* `what` is said of `key`, as an error. */
+static bool says(const struct configuration *c, const char *key, const char *what)
+{
+    struct rule_break breaks[8];
+    unsigned count = configuration_check(c, breaks, 8);
+    for (unsigned i = 0; i < count; i++) {
+        if (!breaks[i].warning && strcmp(breaks[i].key, key) == 0)
+            return strstr(breaks[i].text, what) != NULL;
+    }
+    return false;
+}
+
+static struct configuration staged(uint64_t layers, uint64_t pp, uint64_t vpp)
+{
+    struct configuration c = sized(1, 1, 1, pp, 2 * pp);
+    c.model.layers = layers;
+    c.layout.vpp = vpp;
+    c.layout.schedule = vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+    c.software.even_stages = true;
+    return c;
+}
+
+/* Megatron's rules for layers over stages and chunks; software that splits by cost has none. */
+static void test_even_stages(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t layers, pp, vpp;
+        const char *key, *remedy; /* NULL: legal */
+    } cases[] = {
+        {80, 8, 3, "layout.vpp", "vpp = 2 or 5 would do"},
+        {80, 64, 1, "layout.pp", "pp = 40 or 80 would do"},
+        {80, 3, 1, "layout.pp", "pp = 2 or 4 would do"},
+        {80, 48, 1, "layout.pp", "pp = 40 or 80 would do"},
+        {126, 16, 4, "layout.pp", "ends_count: true"},
+        {61, 4, 2, "layout.pp", "vpp = 1 with pp = 1 or 61 would do"},
+        {80, 8, 2, NULL, NULL},
+        {80, 8, 10, NULL, NULL},
+        {80, 80, 1, NULL, NULL},
+        {61, 1, 1, NULL, NULL},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct configuration c = staged(cases[i].layers, cases[i].pp, cases[i].vpp);
+        if (cases[i].key != NULL) {
+            assert_true(says(&c, cases[i].key, cases[i].remedy));
+            assert_int_equal(lower_case_errors(&c), 1);
+            c.software.even_stages = false;
+        }
+        assert_int_equal(lower_case_errors(&c), 0);
+    }
+    struct configuration c = staged(126, 16, 4);
+    c.layout.ends_count = true;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.model.layers = 127;
+    assert_true(says(&c, "layout.pp", "129 layers (with embedding and head)"));
+}
+
+/* A given first or last stage leaves the rest, which must be even again. */
+static void test_given_stages_even(void **state)
+{
+    (void)state;
+    struct configuration c = staged(80, 8, 1);
+    c.layout.first_stage_layers = 9;
+    assert_true(says(&c, "layout.first_stage_layers", "71 layers for 7 stages"));
+    c.layout.last_stage_layers = 11;
+    assert_int_equal(lower_case_errors(&c), 0); /* 60 over 6 */
+    c.layout.last_stage_layers = 10;
+    assert_true(says(&c, "layout.first_stage_layers", "61 layers for 6 stages"));
+    c.layout.first_stage_layers = 0;
+    assert_int_equal(lower_case_errors(&c), 0); /* 70 over 7 */
+    c = staged(5, 2, 1);
+    c.layout.first_stage_layers = 2;
+    c.layout.last_stage_layers = 3;
+    assert_int_equal(lower_case_errors(&c), 0); /* nothing is left */
+}
+
+/* What selective recomputation drops, a flash kernel never kept. */
+static void test_recompute(void **state)
+{
+    (void)state;
+    struct configuration c = sized(1, 1, 1, 1, 1);
+    c.layout.recompute = RECOMPUTE_SELECTIVE;
+    struct rule_break b[2] = {{0}};
+    assert_int_equal(configuration_check(&c, b, 2), 0); /* unfused attention keeps scores */
+    c.training.attention = ATTENTION_FLASH2;
+    c.training.causal = true;
+    assert_int_equal(configuration_check(&c, b, 2), 1);
+    assert_true(b[0].warning && strcmp(b[0].key, "layout.recompute") == 0);
+    /* 2 s a of 6N + 6 s a for each layer: s 128, a 64, N / layers 16384 + 49152 + norms, and head
+     */
+    double core = 4.0 * 2.0 * 128 * 64, n = 4.0 * (16384 + 49152 + 128) + 64 + 512 * 64;
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, ": %.1f %% more", 100.0 * core / (6.0 * n + 3.0 * core));
+    assert_non_null(strstr(b[0].text, wanted));
+    assert_non_null(strstr(b[0].text, "none"));
+    c.training.causal = false;
+    assert_int_equal(configuration_check(&c, b, 2), 1);
+    snprintf(wanted, sizeof wanted, ": %.1f %% more", 200.0 * core / (6.0 * n + 6.0 * core));
+    assert_non_null(strstr(b[0].text, wanted));
+    for (int other = RECOMPUTE_NONE; other <= RECOMPUTE_FULL; other += 2) {
+        c.layout.recompute = other;
+        assert_int_equal(configuration_check(&c, b, 2), 0);
+    }
 }
 
 static void test_sharding(void **state)
@@ -234,12 +345,20 @@ static void test_capacity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),         cmocka_unit_test(test_world),
-        cmocka_unit_test(test_heads),         cmocka_unit_test(test_sequence),
-        cmocka_unit_test(test_nvlink_domain), cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_stages),        cmocka_unit_test(test_sharding),
-        cmocka_unit_test(test_model),         cmocka_unit_test(test_hostile_numbers),
+        cmocka_unit_test(test_sound),
+        cmocka_unit_test(test_world),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_sequence),
+        cmocka_unit_test(test_nvlink_domain),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_sharding),
+        cmocka_unit_test(test_model),
+        cmocka_unit_test(test_hostile_numbers),
         cmocka_unit_test(test_capacity),
+        cmocka_unit_test(test_even_stages),
+        cmocka_unit_test(test_given_stages_even),
+        cmocka_unit_test(test_recompute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

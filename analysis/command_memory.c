@@ -45,6 +45,7 @@ static int simulate(const struct arguments *arguments, struct session *session,
         return EXIT_REJECTED;
     }
     result_gather(scenario, step, &result);
+    result_advise(&result);
     tell(arguments, session, &result);
     int code = step->fits ? EXIT_OK : EXIT_NOTHING_FITS;
     step_destroy(step);

@@ -296,6 +296,7 @@ static int simulate(const struct arguments *arguments, struct session *session,
     if (result.timed) {
         try_stagger(session, &result);
     }
+    result_advise(&result);
     if (arguments->uncertain && !result.timed) {
         fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",
               session->notes);

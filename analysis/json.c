@@ -8,8 +8,9 @@
 #include "analysis/lock_step.h"
 #include "sim/check.h"
 
-static json_t *failure_object(const struct result_failure *f)
+static json_t *failure_object(const struct result *result)
 {
+    const struct result_failure *f = &result->failure;
     if (!f->failed) {
         return json_null();
     }
@@ -25,7 +26,30 @@ static json_t *failure_object(const struct result_failure *f)
     json_set(object, "short_bytes", json_number(f->short_bytes));
     json_set(object, "reserved_bytes", json_number(f->reserved_bytes));
     json_set(object, "call_site", json_text(f->call_site));
-    json_set(object, "would_help", json_text(result_knob(f->tenant)));
+    json_set(object, "would_help", json_text(result->advice.helps[f->tenant]));
+    return object;
+}
+
+/* Layouts nearby that fit, fastest first. */
+static json_t *advice_object(const struct result *result)
+{
+    const struct neighbourhood *tried = &result->advice.tried;
+    if (!result->failure.failed) {
+        return json_null();
+    }
+    json_t *object = json_object(), *rows = json_array();
+    for (unsigned i = 0; i < tried->fitting_count; i++) {
+        const struct neighbour *n = &tried->fitting[i];
+        json_t *one = json_object();
+        json_set(one, "set", json_text(n->set));
+        json_set(one, "step_time_s", json_number_if(n->timed, n->step_s));
+        json_set(one, "tokens_per_s", json_number_if(n->timed, n->tokens_per_s));
+        json_set(one, "peak_reserved_bytes", json_number(n->peak_reserved_bytes));
+        json_append(rows, one);
+    }
+    json_set(object, "changes", json_count(tried->changes));
+    json_set(object, "tried", json_count(tried->tried_count));
+    json_set(object, "fitting", rows);
     return object;
 }
 
@@ -184,7 +208,8 @@ void json_run(const struct result *result, const struct uncertainty *uncertainty
     json_set(o, "usable_hbm_bytes",
              json_number(result->scenario->configuration.gpu.usable_hbm_bytes));
     json_set(o, "fits", json_boolean(s->fits));
-    json_set(o, "first_failure", failure_object(&result->failure));
+    json_set(o, "first_failure", failure_object(result));
+    json_set(o, "advice", advice_object(result));
     json_set(o, "bubble_ratio", json_number_if(timed, s->bubble_ratio));
     json_set(o, "class_count", json_count(s->class_count));
     json_set(o, "rank_count", json_count(s->rank_count));
@@ -221,7 +246,8 @@ void json_memory(const struct result *result, const struct rule_of_thumb *rule,
     json_set(o, "minimum_gpus", found ? json_count(minimum_gpus) : json_null());
     json_set(o, "usable_hbm_bytes", json_number(c->gpu.usable_hbm_bytes));
     json_set(o, "fits", result->step != NULL ? json_boolean(result->step->fits) : json_null());
-    json_set(o, "first_failure", failure_object(&result->failure));
+    json_set(o, "first_failure", failure_object(result));
+    json_set(o, "advice", advice_object(result));
     json_set(o, "classes", classes_array(result));
     json_print(o, out);
 }

@@ -7,7 +7,8 @@
 
 enum {
     STAGE_BAR_WIDTH = 16,
-    TENANT_BAR_WIDTH = 20
+    TENANT_BAR_WIDTH = 20,
+    ADVICE_SHOWN = 8
 };
 
 static double usable(const struct result *result)
@@ -97,6 +98,26 @@ void report_stages(const struct session *s, const struct result *result)
     }
 }
 
+/* Layouts nearby that fit, each as --set takes it. */
+static void print_advice(const struct session *s, const struct neighbourhood *tried)
+{
+    if (tried->fitting_count == 0) {
+        fprintf(s->out, "  would help more GPUs: of %u layouts one or two changes away none fits\n",
+                tried->tried_count);
+        return;
+    }
+    fprintf(s->out,
+            "  would help %s, fastest first (%u of %u layouts tried fit; --set takes them):\n",
+            tried->changes == 1 ? "one change" : "two changes together", tried->fitting_count,
+            tried->tried_count);
+    for (unsigned i = 0; i < tried->fitting_count && i < ADVICE_SHOWN; i++) {
+        const struct neighbour *n = &tried->fitting[i];
+        fprintf(s->out, "    %7s %s  %9s  %s\n", n->timed ? format_quantity(n->tokens_per_s).s : "",
+                n->timed ? "tokens/s" : "not timed", format_bytes(n->peak_reserved_bytes).s,
+                n->set);
+    }
+}
+
 void report_failure(const struct session *s, const struct result *result)
 {
     const struct result_failure *f = &result->failure;
@@ -116,10 +137,7 @@ void report_failure(const struct session *s, const struct result *result)
     fprintf(s->out, "  the card   %s reserved (%s allocated) of %s usable: %s short\n",
             format_bytes(f->reserved_bytes).s, format_bytes(f->allocated_bytes).s,
             format_bytes(usable(result)).s, format_bytes(f->short_bytes).s);
-    fprintf(s->out, "  would help %s\n", result_knob(f->tenant));
-    if (result_no_knob(f->tenant) != NULL) {
-        fprintf(s->out, "  would not  %s\n", result_no_knob(f->tenant));
-    }
+    print_advice(s, &result->advice.tried);
 }
 
 static void print_tenants(const struct session *s, const struct result *result, uint32_t index,
@@ -144,7 +162,7 @@ static void print_tenants(const struct session *s, const struct result *result, 
                     format_bar(bytes / fmax(usable(result), ledger->peak_reserved_bytes),
                                TENANT_BAR_WIDTH, s->utf8)
                         .s,
-                    session_dim(s), result_knob((enum tenant)t), session_plain(s));
+                    session_dim(s), result->advice.helps[t], session_plain(s));
         }
     }
     fprintf(s->out, "  %-14s %9s  %s of %s usable%s: %s%s%s\n", "peak reserved",

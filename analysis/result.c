@@ -192,6 +192,7 @@ void result_gather(const struct scenario *scenario, const struct step *step, str
     if (!step->fits) {
         gather_failure(step, &out->failure);
     }
+    advice_words(sim_arena(step->sim), &scenario->configuration, &out->advice);
 }
 
 double result_peak_bytes(const struct result *result, bool reserved)
@@ -204,29 +205,10 @@ double result_peak_bytes(const struct result *result, bool reserved)
     return most;
 }
 
-#define STATE_STAYS "microbatch, sequence, recompute: these bytes do not depend on them"
-#define WORK_STAYS "sharding (ZeRO) and dp: these bytes do not depend on them"
-
-static const struct {
-    const char *helps, *does_not;
-} knobs[TENANT_COUNT] = {
-    [TENANT_WEIGHTS] = {"more tp or pp; zero-3 or fsdp", STATE_STAYS},
-    [TENANT_GRADIENTS] = {"more tp or pp; zero-2 and up", STATE_STAYS},
-    [TENANT_MASTER] = {"more tp or pp; zero-1 and up over more dp", STATE_STAYS},
-    [TENANT_MOMENTS] = {"more tp or pp; zero-1 and up over more dp", STATE_STAYS},
-    [TENANT_ACTIVATIONS] = {"smaller microbatch, recompute, more tp or cp", WORK_STAYS},
-    [TENANT_TEMPORARY] = {"smaller microbatch, more tp or cp", WORK_STAYS},
-    [TENANT_COMMUNICATION] = {"fewer and smaller buffers in flight", NULL},
-    [TENANT_CONTEXT] = {"nothing: the price of a process", NULL},
-    [TENANT_FRAGMENTATION] = {"expandable segments of the allocator", NULL},
-};
-
-const char *result_knob(enum tenant tenant)
+void result_advise(struct result *result)
 {
-    return knobs[tenant].helps;
-}
-
-const char *result_no_knob(enum tenant tenant)
-{
-    return knobs[tenant].does_not;
+    if (result->failure.failed) {
+        advice_search(sim_arena(result->step->sim), &result->scenario->configuration,
+                      &result->advice);
+    }
 }

@@ -6,6 +6,7 @@
 #ifndef ORRERY_ANALYSIS_RESULT_H
 #define ORRERY_ANALYSIS_RESULT_H
 
+#include "analysis/advice.h"
 #include "models/stagger.h"
 #include "scenarios/scenario.h"
 
@@ -37,6 +38,7 @@ struct result {
     struct result_stage *stages;
     uint32_t stage_count;
     struct result_failure failure;
+    struct advice advice;
     struct result_stream streams[STREAM_COUNT];
     struct result_stream *class_streams; /* [class x STREAM_COUNT + stream]; NULL when not timed */
     bool timed;
@@ -46,8 +48,7 @@ struct result {
 void result_gather(const struct scenario *scenario, const struct step *step, struct result *out);
 /* Peak of the fullest rank, as it would need: reserved, or allocated. */
 double result_peak_bytes(const struct result *result, bool reserved);
-/* What is sharded, split or shortened to make a tenant smaller; and what does not help. */
-const char *result_knob(enum tenant tenant);
-const char *result_no_knob(enum tenant tenant); /* or NULL */
+/* Looks for layouts nearby that fit, when this one does not. */
+void result_advise(struct result *result);
 
 #endif

@@ -1,6 +1,7 @@
 #include "analysis/command.h"
 #include "analysis/json.h"
 #include "analysis/load.h"
+#include "analysis/refusal.h"
 
 static const struct option options[] = {OPTION_SCENARIO_ROWS, OPTION_JSON_ROW, OPTION_END};
 
@@ -11,9 +12,18 @@ static int run(const struct arguments *arguments, struct session *session)
     if (scenario == NULL) {
         return code;
     }
+    struct error refusal = {""};
     unsigned warnings = scenario->problem_count - scenario->error_count;
+    bool refused = code == EXIT_OK && refusal_find(scenario, &refusal);
+    if (refused) {
+        fprintf(session->notes, "orrery: %s\n", refusal.text);
+        code = EXIT_REJECTED;
+    }
     if (arguments->json) {
-        json_check(scenario, session->out);
+        json_check(scenario, refused ? refusal.text : NULL, session->out);
+    } else if (refused) {
+        fprintf(session->out, "%s: no errors, %u warning%s, but 'orrery run' refuses it\n",
+                scenario->path, warnings, warnings == 1 ? "" : "s");
     } else if (code == EXIT_OK) {
         fprintf(session->out, "%s: no errors, %u warning%s\n", scenario->path, warnings,
                 warnings == 1 ? "" : "s");
@@ -31,7 +41,7 @@ const struct command command_check = {
     .doc = "tells every problem of a scenario in one pass",
     .positional = "SCENARIO",
     .options = options,
-    .details = "exit code: 0 no errors (warnings may stand), 3 errors",
+    .details = "exit code: 0 no errors (warnings may stand), 3 what 'orrery run' rejects with 3",
     .example = "orrery check scenarios/llama3-70b-64xh100.yaml --set layout.tp=6",
     .run = run,
 };

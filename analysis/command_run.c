@@ -6,6 +6,7 @@
 #include "analysis/load.h"
 #include "analysis/lock_step.h"
 #include "analysis/progress.h"
+#include "analysis/refusal.h"
 #include "analysis/report.h"
 #include "analysis/report_job.h"
 #include "analysis/store_step.h"
@@ -340,10 +341,9 @@ static int run(const struct arguments *arguments, struct session *session)
     if (code != EXIT_OK) {
         return code;
     }
-    if (scenario->counted_only) {
-        fputs("orrery: the step of such a model is not simulated by this version; 'orrery memory' "
-              "counts it\n",
-              session->notes);
+    struct error error = {""};
+    if (refusal_counted(scenario, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
         scenario_destroy(scenario);
         return EXIT_REJECTED;
     }

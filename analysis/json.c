@@ -303,7 +303,7 @@ void json_doctor(const struct json_finding *findings, unsigned finding_count, FI
     json_print(o, out);
 }
 
-void json_check(const struct scenario *scenario, FILE *out)
+void json_check(const struct scenario *scenario, const char *refusal, FILE *out)
 {
     json_t *o = json_document("orrery.check/1", scenario);
     json_t *problems = json_array();
@@ -317,7 +317,8 @@ void json_check(const struct scenario *scenario, FILE *out)
         json_set(row, "text", json_text(p->text));
         json_append(problems, row);
     }
-    json_set(o, "valid", json_boolean(scenario->error_count == 0));
+    json_set(o, "valid", json_boolean(scenario->error_count == 0 && refusal == NULL));
+    json_set(o, "refusal", refusal != NULL ? json_text(refusal) : json_null());
     json_set(o, "errors", json_count(scenario->error_count));
     json_set(o, "problems", problems);
     json_print(o, out);

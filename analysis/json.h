@@ -30,7 +30,8 @@ struct json_finding {
 };
 void json_doctor(const struct json_finding *findings, unsigned count, FILE *out);
 /* `check`: every problem with its place. */
-void json_check(const struct scenario *scenario, FILE *out);
+/* `refusal`: why `run` refuses a scenario without errors; NULL: it does not. */
+void json_check(const struct scenario *scenario, const char *refusal, FILE *out);
 void json_collective(const struct collective_result *rows, unsigned count, enum comm_op op,
                      uint64_t ranks, FILE *out);
 

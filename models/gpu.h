@@ -56,7 +56,8 @@ struct gpu_spec {
     double attention_small_head_ratio[ATTENTION_KERNEL_COUNT]; /* at 64 */
     double attention_large_head_ratio[ATTENTION_KERNEL_COUNT]; /* at 256 */
     double price_per_hour_usd;
-    const char *node; /* of the catalogue, that it usually comes in; "": none */
+    const char *socket; /* "sxm5", "pcie": what boards it fits; "": not said */
+    const char *node;   /* of the catalogue, that it usually comes in; "": none */
 };
 extern const struct param gpu_params[];
 extern const unsigned gpu_param_count;

@@ -112,6 +112,8 @@ const struct param gpu_params[] = {
     HEADS("cudnn", ATTENTION_CUDNN, "142%", "104%"),
     {"price_per_hour", PARAM_MONEY, AT(price_per_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one card for an hour."},
+    {"socket", PARAM_TEXT, AT(socket), 0, 0, "", NULL,
+     "What it plugs into: sxm5, pcie, ...; a node with another socket is warned about."},
     {"node", PARAM_TEXT, AT(node), 0, 0, "", NULL,
      "The node of the catalogue that this card usually comes in, taken when cluster.node does not "
      "say."},

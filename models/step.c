@@ -10,7 +10,8 @@
 #include "sim/units.h"
 
 enum {
-    PLAY_OP_MAX = 1 << 27 /* of all classes: about 7 GB of memory, some minutes */
+    PLAY_OP_MAX = 1 << 27, /* of all classes: about 7 GB of memory, some minutes */
+    BRIEF_OP_MAX = 1 << 21 /* about a fifth of a second */
 };
 /* Times are recorded in whole ns of 64 bits, which end after 292 years. */
 #define STEP_MAX_S (100.0 * YEAR)
@@ -206,6 +207,9 @@ static bool play_time(struct arena *arena, const struct configuration *c,
     if (!make_classes(arena, c, options, s, error)) {
         return false;
     }
+    if (options->brief && class_ops(s) > BRIEF_OP_MAX) {
+        return true;
+    }
     struct worker_options worker = {
         .jitter_sigma = c->kernel_jitter_sigma,
         .excess_ratio = gpu_slowest_excess_ratio(&c->gpu, s->layout.rank_count),
@@ -264,7 +268,7 @@ bool step_run(const struct configuration *c, const struct step_options *options,
             sim_destroy(sim);
             return false;
         }
-        if (!s->fits) {
+        if (!s->fits && s->worker != NULL) {
             time_failure(s);
         }
     }

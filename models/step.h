@@ -16,6 +16,7 @@ struct step_options {
     bool ledger_points; /* keep the memory timelines */
     bool ignore_memory; /* play on although it does not fit */
     bool memory_only;   /* ledger only, no time */
+    bool brief;         /* time only when it is soon played; else what is refused, without time */
     unsigned threads;   /* that read its classes; 0: all processors for a large step, else one */
 };
 struct stage_memory { /* one program: the ranks of a stage */

@@ -172,6 +172,30 @@ static void check_size(struct builder *b, const struct value *cluster)
                        (unsigned long long)most);
 }
 
+/* What no kind says of itself: NICs and GPUs, rates, the size of the whole. */
+static void ask_whole(struct builder *b, const struct value *cluster)
+{
+    struct error error = {{0}};
+    if (!topology_check(&b->scenario->configuration.cluster, &error))
+        problems_error(b->problems, cluster->key_mark, "cluster: %s", error.text);
+}
+
+/* A card fits the socket of its board. */
+static void check_socket(struct builder *b, const struct value *cluster)
+{
+    const struct configuration *c = &b->scenario->configuration;
+    const char *card = c->gpu.socket, *board = c->cluster.node.socket;
+    bool known = card && *card && board && *board;
+    if (!known || strcmp(card, board) == 0)
+        return;
+    const char *own =
+        *c->gpu.node ? arena_format(b->arena, "; it usually comes in %s", c->gpu.node) : "";
+    problems_warning(b->problems, section_mark(cluster, "node"),
+                     "cluster.node: %s takes cards with socket %s, and %s has %s%s; give "
+                     "node: {socket: %s} for a board of your own",
+                     c->cluster.node.name, board, c->gpu.name, card, own, card);
+}
+
 static void ask_kind(struct builder *b, const struct value *cluster, const char *key,
                      const struct topology_kind *kind)
 {
@@ -201,4 +225,7 @@ void build_cluster(struct builder *b)
         return;
     ask_kind(b, cluster, "node", spec->node.kind);
     ask_kind(b, cluster, "fabric", spec->fabric.kind);
+    if (b->problems->error_count == before)
+        ask_whole(b, cluster);
+    check_socket(b, cluster);
 }

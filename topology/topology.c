@@ -77,11 +77,38 @@ static bool check_cluster(const struct topology_spec *spec, struct error *error)
     return true;
 }
 
+/* What a cluster is made of: NICs of its nodes, devices and links. */
+struct extent {
+    uint64_t ports, node_vertices, node_links, vertices, links;
+};
+
+static struct extent extent_of(const struct topology_spec *spec)
+{
+    struct topology_size node = {0, 0}, fabric = {0, 0};
+    spec->node.kind->size(spec, &node);
+    uint64_t ports = spec->nodes > 1 ? spec->nodes * topology_nics(spec) : 0;
+    if (spec->nodes > 1) {
+        spec->fabric.kind->size(spec, &fabric);
+    }
+    return (struct extent){ports, node.vertices, node.links,
+                           spec->nodes * node.vertices + fabric.vertices,
+                           spec->nodes * node.links + 2 * ports + fabric.links};
+}
+
+static bool check_extent(const struct topology_spec *spec, struct error *error)
+{
+    struct extent extent = extent_of(spec);
+    return (extent.vertices < 1U << 28 && extent.links < 1U << 28) ||
+           error_set(error, "a cluster of %llu devices and %llu links is too large",
+                     (unsigned long long)extent.vertices, (unsigned long long)extent.links);
+}
+
 bool topology_check(const struct topology_spec *spec, struct error *error)
 {
     CHECK(spec->node.kind->role == TOPOLOGY_NODE && spec->fabric.kind->role == TOPOLOGY_FABRIC);
     return check_cluster(spec, error) && (spec->nodes == 1 || check_network(spec, error)) &&
-           spec->node.kind->check(spec, error) && spec->fabric.kind->check(spec, error);
+           spec->node.kind->check(spec, error) && spec->fabric.kind->check(spec, error) &&
+           check_extent(spec, error);
 }
 
 bool topology_build(struct arena *arena, const struct topology_spec *spec, struct topology *out,
@@ -90,33 +117,22 @@ bool topology_build(struct arena *arena, const struct topology_spec *spec, struc
     if (!topology_check(spec, error)) {
         return false;
     }
-    struct topology_size node = {0, 0}, fabric = {0, 0};
-    spec->node.kind->size(spec, &node);
-    uint64_t ports = spec->nodes > 1 ? spec->nodes * topology_nics(spec) : 0;
-    if (spec->nodes > 1) {
-        spec->fabric.kind->size(spec, &fabric);
-    }
-    uint64_t vertices = spec->nodes * node.vertices + fabric.vertices;
-    uint64_t links = spec->nodes * node.links + 2 * ports + fabric.links;
-    if (vertices >= 1U << 28 || links >= 1U << 28) {
-        return error_set(error, "a cluster of %llu devices and %llu links is too large",
-                         (unsigned long long)vertices, (unsigned long long)links);
-    }
+    struct extent extent = extent_of(spec);
     *out = (struct topology){.spec = *spec,
                              .node_count = (uint32_t)spec->nodes,
                              .gpus_per_node = (uint32_t)spec->node.gpus,
                              .gpu_count = (uint32_t)(spec->nodes * spec->node.gpus),
-                             .nics_per_node = (uint32_t)(ports / spec->nodes),
-                             .node_vertices = (uint32_t)node.vertices,
-                             .node_links = (uint32_t)node.links};
-    graph_init(&out->graph, arena, (uint32_t)vertices, (uint32_t)links);
+                             .nics_per_node = (uint32_t)(extent.ports / spec->nodes),
+                             .node_vertices = (uint32_t)extent.node_vertices,
+                             .node_links = (uint32_t)extent.node_links};
+    graph_init(&out->graph, arena, (uint32_t)extent.vertices, (uint32_t)extent.links);
     spec->node.kind->build(out);
-    CHECK(out->graph.vertex_count == spec->nodes * node.vertices); /* invariants 1 and 2 */
-    CHECK(out->graph.link_count == spec->nodes * node.links);
+    CHECK(out->graph.vertex_count == spec->nodes * extent.node_vertices); /* invariants 1 and 2 */
+    CHECK(out->graph.link_count == spec->nodes * extent.node_links);
     if (spec->nodes > 1) {
         spec->fabric.kind->build(out);
     }
-    CHECK(out->graph.vertex_count == vertices && out->graph.link_count == links);
+    CHECK(out->graph.vertex_count == extent.vertices && out->graph.link_count == extent.links);
     return true;
 }
 

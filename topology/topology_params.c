@@ -12,6 +12,8 @@
 #define LATENCY_MAX_S 1.0
 
 const struct param node_params[] = {
+    {"socket", PARAM_TEXT, NODE(socket), 0, 0, "", NULL,
+     "What its GPUs are plugged into: sxm5, pcie, ...; empty: not said."},
     {"gpus", PARAM_COUNT, NODE(gpus), 1, 65536, NULL, NULL,
      "GPUs in a node; for an nvlink_island those of one NVLink domain (72 for an NVL72 rack)."},
     {"nvlink_bandwidth", PARAM_BANDWIDTH, NODE(nvlink_bytes_per_s), 0, RATE_MAX, "0GB/s", NULL,

@@ -71,3 +71,66 @@ advice_holds() { # scenario
     expect 0 "$ORRERY" run "$hello" --no-db --json
     [ "$(sql :memory: "select json_extract(readfile('out'), '\$.advice') is null")" = 1 ]
 }
+
+# `check` rejects with 3 just what `run` rejects (3, or 5), and says each sentence that `run` says.
+agrees() {
+    local ran=0 checked=0
+    "$ORRERY" run "$@" --no-db >out 2>run.err || ran=$?
+    "$ORRERY" check "$@" >out 2>check.err || checked=$?
+    case $ran in 3 | 5) ran=3 ;; 0 | 4) ran=0 ;; esac
+    if [ $ran -ne $checked ] || grep -F error: run.err check.err | cut -d: -f2- | sort | uniq -u | grep . ||
+        { [ $ran -eq 3 ] && ! grep -qE '(error|^orrery): ' check.err; }; then
+        echo "run $ran, check $checked: $*"
+        cat run.err check.err
+        return 1
+    fi
+    grep '^orrery: ' run.err >a || true
+    grep '^orrery: ' check.err >b || true
+    [ $ran -ne 3 ] || cmp a b
+}
+
+@test "check rejects what run rejects, in the same words: every shipped scenario" {
+    for file in "$SCENARIOS"/*.yaml; do
+        agrees "$file"
+    done
+}
+
+@test "check rejects what run rejects: clusters, sizes, lengths, counted models" {
+    wide="$SCENARIOS/llama3-405b-16384xh100.yaml"
+    agrees "$hello" --set model.preset=deepseek-v3-671b
+    grep -q "orrery memory" check.err
+    agrees "$hello" --set cluster.node.nvlink_bandwidth=1e-10B/s
+    grep -q "years" check.err
+    agrees "$wide" --set perturbations.jitter=0.01 --set training.global_batch=65536
+    grep -q "more than can be simulated" check.err
+    agrees "$wide" --set cluster.fabric.nics=9
+    grep -q "more NICs" check.err
+    agrees "$wide" --set cluster.fabric.nics=3
+    agrees "$wide" --set cluster.fabric=none
+    agrees "$wide" --set cluster.node.pcie_bandwidth=0GB/s
+    agrees "$wide" --set cluster.node.nics=0 --set cluster.fabric.nics=0
+    agrees "$wide" --set layout.pp=12
+    agrees "$wide" --set layout.vpp=3
+    agrees "$hello" --set layout.tp=5
+    agrees "$SCENARIOS/torus-7b.yaml" --set cluster.nodes=7
+    agrees "$SCENARIOS/silent-corruption.yaml" --set cluster.node.nvlink_bandwidth=1e-10B/s
+    agrees "$SCENARIOS/memory-wall-70b-1gpu.yaml"
+    expect 3 "$ORRERY" check "$hello" --set model.preset=deepseek-v3-671b --json
+    [ "$(sql :memory: "select json_extract(readfile('out'), '\$.valid') = 0
+        and json_extract(readfile('out'), '\$.refusal') like 'the step of such a model%'")" = 1 ]
+    expect 0 "$ORRERY" check "$hello" --json
+    [ "$(sql :memory: "select json_extract(readfile('out'), '\$.valid') = 1
+        and json_extract(readfile('out'), '\$.refusal') is null")" = 1 ]
+}
+
+@test "a card in a node with another socket is warned about, with the node that it comes in" {
+    expect 0 "$ORRERY" check "$hello" --set cluster.node=pcie-8x-a100
+    said "pcie-8x-a100 takes cards with socket pcie, and h100-80gb-sxm has sxm5"
+    said "it usually comes in dgx-h100"
+    expect 0 "$ORRERY" check "$hello" --set cluster.node=pcie-8x-a100 --set cluster.gpu=h100-80gb-pcie
+    lacks "socket" err
+    expect 0 "$ORRERY" check "$hello" --set 'cluster.node={name: pcie-8x-a100, socket: sxm5}'
+    lacks "socket" err
+    expect 0 "$ORRERY" check "$hello" --set cluster.node=aws-p5
+    lacks "socket" err
+}

@@ -332,7 +332,7 @@ static void count_flops(const struct lowering *l, struct lowered *out)
     }
 }
 
-void lower(struct arena *arena, const struct configuration *c, struct lowered *out)
+static struct lowering *plan(struct arena *arena, const struct configuration *c)
 {
     CHECK(c->model.experts == 0);
     struct lowering *l = ARENA_NEW(arena, struct lowering);
@@ -341,6 +341,18 @@ void lower(struct arena *arena, const struct configuration *c, struct lowered *o
     plan_data(l);
     plan_pipeline(l);
     plan_blocks(l);
+    return l;
+}
+
+struct program *lower_stage(struct arena *arena, const struct configuration *c, uint32_t stage)
+{
+    uint32_t streams = 0;
+    return write_stage(plan(arena, c), stage, &streams);
+}
+
+void lower(struct arena *arena, const struct configuration *c, struct lowered *out)
+{
+    struct lowering *l = plan(arena, c);
     *out = (struct lowered){.program_count = l->shape.stages};
     out->rank_count = (uint32_t)configuration_ranks(c);
     out->programs = ARENA_ARRAY(arena, struct program *, out->program_count);

@@ -27,6 +27,9 @@ struct lowered {
  * `arena`. */
 void lower(struct arena *arena, const struct configuration *c, struct lowered *out);
 
+/* The program of one stage alone, as lower() writes it: for questions about its memory. */
+struct program *lower_stage(struct arena *arena, const struct configuration *c, uint32_t stage);
+
 /* Times of the passes of each global chunk (stage + chunk x stages), in seconds. */
 struct pass_times {
     const double *forward_s, *backward_s; /* of one microbatch; [stages x chunks] */

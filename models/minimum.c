@@ -7,6 +7,7 @@
  * how long a step would take is not asked here. */
 #include <math.h>
 
+#include "models/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step.h"
@@ -39,6 +40,21 @@ static bool holds(const struct configuration *c)
     bool fits = step->fits;
     step_destroy(step);
     return fits;
+}
+
+/* Where most microbatches are in flight. What it does not hold, the pipeline does not, and one
+ * stage costs a p-th of all to ask. */
+static bool first_stage_holds(const struct configuration *c)
+{
+    struct ledger_limits limits = {
+        .usable_bytes = c->gpu.usable_hbm_bytes,
+        .expandable_segments = c->software.expandable_segments,
+    };
+    struct arena *arena = arena_create();
+    struct ledger_result result;
+    ledger_play(arena, lower_stage(arena, c, 0), &limits, false, &result);
+    arena_destroy(arena);
+    return !result.failure.failed;
 }
 
 /* GPUs in a whole node of this kind, whatever the scenario uses of it. */
@@ -117,8 +133,8 @@ static bool spend(struct search *s, uint64_t effort)
 static bool pair_holds(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
-    return state_may_fit(&trial) && legal(&trial) && spend(s, s->c->model.layers * pp) &&
-           holds(&trial);
+    return state_may_fit(&trial) && legal(&trial) && spend(s, s->c->model.layers) &&
+           first_stage_holds(&trial) && spend(s, s->c->model.layers * pp) && holds(&trial);
 }
 
 /* A size at which the layout breaks a rule tells nothing of the others. */

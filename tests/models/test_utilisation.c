@@ -125,11 +125,41 @@ static void test_ratios(void **state)
     step_destroy(step);
 }
 
+/* One stage alone is the program that it has among the others, to the last byte of its peaks: the
+ * search for the smallest cluster asks the first stage of a pipeline before all of them. */
+static void test_stage_alone(void **state)
+{
+    (void)state;
+    struct configuration c = lower_case();
+    lower_case_size(&c, 2, 1, 2, 4, 6);
+    struct arena *arena = arena_create();
+    struct lowered lowered;
+    struct ledger_limits endless = {.usable_bytes = INFINITY};
+    double least = INFINITY, most = 0.0;
+    lower(arena, &c, &lowered);
+    for (uint32_t stage = 0; stage < 4; stage++) {
+        const struct program *one = lower_stage(arena, &c, stage), *all = lowered.programs[stage];
+        struct ledger_result alone, among;
+        assert_int_equal(one->stage, stage);
+        assert_int_equal(one->op_count, all->op_count);
+        assert_int_equal(one->ledger_count, all->ledger_count);
+        ledger_play(arena, one, &endless, false, &alone);
+        ledger_play(arena, all, &endless, false, &among);
+        assert_true(alone.peak_reserved_bytes == among.peak_reserved_bytes);
+        assert_true(alone.peak_allocated_bytes == among.peak_allocated_bytes);
+        least = fmin(least, alone.peak_allocated_bytes);
+        most = fmax(most, alone.peak_allocated_bytes);
+    }
+    assert_true(most > least); /* the stages do differ */
+    arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hardware_flops),
         cmocka_unit_test(test_ratios),
+        cmocka_unit_test(test_stage_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

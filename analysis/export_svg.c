@@ -19,7 +19,7 @@ enum {
     STAGE_MAX = 1024,
     LINE = 18,
     NOTE_MAX = 99,
-    LABEL_SIZE = 24
+    LABEL_SIZE = 32
 };
 
 /* Colours of the plots, by their number; words as the database has them. */

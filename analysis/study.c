@@ -210,7 +210,7 @@ static bool find_wrong_value(const struct planning *plan, size_t *point)
         size_t *wrong = ARENA_ARRAY(study->arena, size_t, study->varies[k].count);
         for (size_t p = 0; p < study->point_count; p++) {
             size_t value = vary_index(study->varies, study->vary_count, k, p);
-            wrong[value] += (plan->misread[p] >> k) & 1U;
+            wrong[value] += (unsigned)(plan->misread[p] >> k) & 1U;
             *point = p;
             if (wrong[value] == all)
                 return true;

@@ -1,7 +1,10 @@
 /* Invariants:
- * 1. A rank is written into group_of[rank][kind] once; a second group of the same kind is a CHECK.
- * 2. Groups of a kind are numbered by their lowest rank; members of a group lie in one stretch.
- * 3. group_count and the rows of members never exceed what was counted before allocating. */
+ * 1. A rank is written into group_of[kind][rank] once; a second group of the same kind is a CHECK.
+ * 2. Groups of a kind are numbered by their lowest rank, pairs by their senders; members of a group
+ *    lie in one stretch.
+ * 3. group_count and the rows of members never exceed what was counted before allocating.
+ * 4. Every rank is sent to by at most one pair of a direction: a step round a block is a
+ *    permutation of it. */
 #include "models/layout.h"
 
 #include <string.h>
@@ -82,6 +85,8 @@ uint32_t layout_rank(const struct configuration *c, struct coordinates where)
     return where.tp * n.stride[DIMENSION_TP] + where.cp * n.stride[DIMENSION_CP] +
            where.dp * n.stride[DIMENSION_DP] + where.pp * n.stride[DIMENSION_PP];
 }
+
+static const struct pairs no_pairs = {.block = 1};
 
 struct builder {
     const struct configuration *c;
@@ -200,75 +205,137 @@ static void build_groups(struct builder *b, enum stream kind)
             keys = key >= keys ? key + 1 : keys;
         }
     }
-    uint32_t first = open_groups(b, kind, keys);
+    uint32_t first = open_groups(b, kind, keys), *group_of = b->out->group_of[kind];
     for (uint32_t gpu = 0; gpu < b->gpu_count; gpu++) {
         uint32_t rank = b->rank_of_gpu[gpu];
         if (rank == GROUP_NONE || b->key[rank] == GROUP_NONE) {
             continue;
         }
-        CHECK(b->out->group_of[rank][kind] == GROUP_NONE);
-        b->out->group_of[rank][kind] = first + b->key[rank];
+        CHECK(group_of[rank] == GROUP_NONE); /* invariant 1 */
+        group_of[rank] = first + b->key[rank];
         b->out->members[b->next[b->key[rank]]++] = rank;
     }
 }
 
-static void join(struct builder *b, uint32_t group, uint32_t rank, enum stream stream)
-{
-    CHECK(b->member_count < b->member_room);
-    CHECK(b->out->group_of[rank][stream] == GROUP_NONE);
-    b->out->group_of[rank][stream] = group;
-    b->out->members[b->member_count++] = rank;
-    b->out->groups[group].member_count++;
-}
-
 /* Pairs from each stage to the next, or to the one before; with chunks the ends are neighbours. */
-static void build_pairs(struct builder *b, enum stream send, enum stream receive)
+static struct pairs number_pairs(struct builder *b, bool forward)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stride = b->n.stride[DIMENSION_PP];
-    bool forward = send == STREAM_SEND_NEXT, ring = b->c->layout.vpp > 1;
-    for (uint32_t rank = 0; rank < b->out->rank_count && stages > 1; rank++) {
-        uint32_t stage = coordinate(b, rank, DIMENSION_PP);
-        bool wraps = forward ? stage + 1 == stages : stage == 0;
-        if (wraps && !ring) {
-            continue;
-        }
-        uint32_t to = (stage + (forward ? 1 : stages - 1)) % stages;
-        uint32_t group = b->out->group_count++;
-        CHECK(group < b->group_room);
-        b->out->groups[group] = (struct group){send, b->member_count, 0};
-        join(b, group, rank, send);
-        join(b, group, rank - stage * stride + to * stride, receive);
+    bool ring = b->c->layout.vpp > 1;
+    if (stages == 1) {
+        return no_pairs;
+    }
+    struct pairs pairs = {
+        .first = b->out->group_count,
+        .block = stages * stride,
+        .skip = ring || forward ? 0 : stride,
+        .senders = (ring ? stages : stages - 1) * stride,
+        .step = (forward ? 1 : stages - 1) * stride,
+    };
+    pairs.count = b->out->rank_count / pairs.block * pairs.senders;
+    b->out->group_count += pairs.count;
+    return pairs;
+}
+
+static uint32_t pair_of_sender(const struct pairs *pairs, uint32_t rank)
+{
+    const uint32_t within = rank % pairs->block - pairs->skip; /* huge below 0 */
+    return within < pairs->senders ? pairs->first + rank / pairs->block * pairs->senders + within
+                                   : GROUP_NONE;
+}
+
+/* The rank that stands so many ranks further round the block. */
+static uint32_t round_block(const struct pairs *pairs, uint32_t rank, uint32_t step)
+{
+    const uint32_t within = rank % pairs->block;
+    return rank - within + (within + step) % pairs->block;
+}
+
+static uint32_t pair_of_receiver(const struct pairs *pairs, uint32_t rank)
+{
+    return pair_of_sender(pairs, round_block(pairs, rank, pairs->block - pairs->step));
+}
+
+uint32_t layout_group_of(const struct layout *layout, uint32_t rank, enum stream stream)
+{
+    switch (stream) {
+    case STREAM_SEND_NEXT:
+        return pair_of_sender(&layout->forward, rank);
+    case STREAM_RECV_PREV:
+        return pair_of_receiver(&layout->forward, rank);
+    case STREAM_SEND_PREV:
+        return pair_of_sender(&layout->backward, rank);
+    case STREAM_RECV_NEXT:
+        return pair_of_receiver(&layout->backward, rank);
+    default:
+        return layout->group_of[stream] != NULL ? layout->group_of[stream][rank] : GROUP_NONE;
     }
 }
 
+static struct group pair_at(const struct pairs *pairs, enum stream kind, uint32_t group)
+{
+    const uint32_t index = group - pairs->first;
+    const uint32_t sender =
+        index / pairs->senders * pairs->block + pairs->skip + index % pairs->senders;
+    return (struct group){.kind = kind, .first = sender, .member_count = 2};
+}
+
+struct group layout_group(const struct layout *layout, uint32_t group)
+{
+    CHECK(group < layout->group_count);
+    if (group < layout->collective_count) {
+        return layout->groups[group];
+    }
+    if (group - layout->forward.first < layout->forward.count) {
+        return pair_at(&layout->forward, STREAM_SEND_NEXT, group);
+    }
+    return pair_at(&layout->backward, STREAM_SEND_PREV, group);
+}
+
+uint32_t layout_receiver(const struct layout *layout, const struct group *pair)
+{
+    const struct pairs *pairs =
+        pair->kind == STREAM_SEND_NEXT ? &layout->forward : &layout->backward;
+    return round_block(pairs, pair->first, pairs->step);
+}
+
+static const enum stream collectives[] = {
+    STREAM_TP, STREAM_CP, STREAM_DP, STREAM_GATHER, STREAM_REPLICATE, STREAM_EMBED, STREAM_WORLD};
+enum {
+    COLLECTIVE_KINDS = sizeof collectives / sizeof collectives[0]
+};
+
 static void build_wanted(struct builder *b, uint32_t wanted)
 {
-    static const enum stream collectives[] = {STREAM_TP,     STREAM_CP,        STREAM_DP,
-                                              STREAM_GATHER, STREAM_REPLICATE, STREAM_EMBED,
-                                              STREAM_WORLD};
-    for (unsigned i = 0; i < sizeof collectives / sizeof collectives[0]; i++) {
+    for (unsigned i = 0; i < COLLECTIVE_KINDS; i++) {
         if (wanted & 1u << collectives[i]) {
             build_groups(b, collectives[i]);
         }
     }
+    b->out->collective_count = b->out->group_count;
+    b->out->forward = b->out->backward = no_pairs;
     if (wanted & (1u << STREAM_SEND_NEXT | 1u << STREAM_RECV_PREV)) {
-        build_pairs(b, STREAM_SEND_NEXT, STREAM_RECV_PREV);
+        b->out->forward = number_pairs(b, true);
     }
     if (wanted & (1u << STREAM_SEND_PREV | 1u << STREAM_RECV_NEXT)) {
-        build_pairs(b, STREAM_SEND_PREV, STREAM_RECV_NEXT);
+        b->out->backward = number_pairs(b, false);
     }
 }
 
-/* A kind has at most one group for each rank, and a rank is in it at most once (twice for pairs).
- */
+/* A kind has at most one group for each rank, and a rank is in it at most once. */
 static void reserve(struct arena *arena, struct builder *b, uint32_t wanted)
 {
     uint32_t ranks = b->out->rank_count, kinds = 0;
-    for (unsigned s = 0; s < STREAM_COUNT; s++) {
-        kinds += (wanted >> s & 1u) != 0;
+    for (unsigned i = 0; i < COLLECTIVE_KINDS; i++) {
+        if (wanted & 1u << collectives[i]) {
+            uint32_t *group_of = ARENA_ARRAY(arena, uint32_t, ranks);
+            memset(group_of, 0xff, sizeof *group_of * ranks);
+            b->out->group_of[collectives[i]] = group_of;
+            kinds++;
+        }
     }
-    b->group_room = kinds * ranks + 1;
-    b->member_room = 2 * kinds * ranks + 1;
+    b->group_room = kinds * ranks;
+    b->member_room = kinds * ranks;
     b->out->groups = ARENA_ARRAY(arena, struct group, b->group_room);
     b->out->members = ARENA_ARRAY(arena, uint32_t, b->member_room);
 }
@@ -293,8 +360,6 @@ void layout_build(struct arena *arena, const struct configuration *c, uint32_t w
     uint32_t ranks = (uint32_t)configuration_ranks(c);
     *out = (struct layout){.spec = &c->layout, .rank_count = ranks};
     out->gpu_of_rank = ARENA_ARRAY(arena, uint32_t, ranks);
-    out->group_of = arena_array(arena, sizeof *out->group_of, ranks, _Alignof(uint32_t));
-    memset(out->group_of, 0xff, sizeof *out->group_of * ranks);
     struct builder b = {.c = c, .n = number_ranks(&c->layout), .out = out};
     b.shards = (uint32_t)configuration_shards(c);
     reserve(arena, &b, wanted);

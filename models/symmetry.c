@@ -96,7 +96,7 @@ static void first_colours(const struct real *real, struct colours *colours)
                                           symmetry_bits(real->speed[layout->gpu_of_rank[rank]]));
     }
     for (uint32_t row = 0; row < real->shift.group_rows; row++) {
-        const uint64_t kind = (uint64_t)layout->groups[symmetry_group_at(real, row)].kind;
+        const uint64_t kind = (uint64_t)layout_group(layout, symmetry_group_at(real, row)).kind;
         colours->group[row] =
             symmetry_mix(symmetry_mix(kind, real->groups[row].menu), real->groups[row].shape);
     }
@@ -112,12 +112,12 @@ static void refine_groups(const struct real *real, struct colours *colours)
 {
     const struct layout *layout = real->layout;
     for (uint32_t row = 0; row < real->shift.group_rows; row++) {
-        const struct group *group = &layout->groups[symmetry_group_at(real, row)];
+        const struct group group = layout_group(layout, symmetry_group_at(real, row));
         const struct real_group *measured = &real->groups[row];
         uint64_t members = 0, loads = 0;
-        for (uint32_t i = 0; i < group->member_count; i++) {
-            const uint32_t rank = symmetry_rank_row(real, layout->members[group->first + i]);
-            members += symmetry_mix(colours->rank[rank], (uint64_t)symmetry_role(group, i));
+        for (uint32_t i = 0; i < group.member_count; i++) {
+            const uint32_t rank = symmetry_rank_row(real, layout_member(layout, &group, i));
+            members += symmetry_mix(colours->rank[rank], (uint64_t)symmetry_role(&group, i));
         }
         for (uint32_t i = 0; i < measured->load_count; i++) {
             const struct wire_load *load = &real->loads[measured->load_first + i];
@@ -136,7 +136,7 @@ static void refine_ranks(const struct real *real, struct colours *colours)
         const uint32_t rank = symmetry_rank_at(real, row);
         uint64_t colour = colours->rank[row];
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
-            const uint32_t group = layout->group_of[rank][s];
+            const uint32_t group = layout_group_of(layout, rank, s);
             if (group != GROUP_NONE) {
                 const uint64_t seen = colours->group[symmetry_group_row(real, group)];
                 colour = symmetry_mix(colour, seen + s);

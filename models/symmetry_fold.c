@@ -45,7 +45,7 @@ static void fold_ranks(struct folding *f)
         class->colour = f->partition->rank_colour[row];
         class->speed_ratio = f->real->speed[layout->gpu_of_rank[r]];
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
-            const uint32_t group = layout->group_of[r][s];
+            const uint32_t group = layout_group_of(layout, r, s);
             class->group[s] = group == GROUP_NONE
                                   ? GROUP_NONE
                                   : f->partition->group[symmetry_group_row(f->real, group)];
@@ -85,7 +85,7 @@ static void fold_groups(struct folding *f)
         }
         const struct menu *menu = &f->real->menus[f->real->groups[row].menu];
         class->representative = symmetry_group_at(f->real, row);
-        class->kind = layout->groups[class->representative].kind;
+        class->kind = layout_group(layout, class->representative).kind;
         class->shape = f->real->shapes[f->real->groups[row].shape];
         f->set_first[f->partition->group[row]] = f->set_count;
         f->set_count += menu->set_count;
@@ -266,16 +266,16 @@ static void fold_parties(struct folding *f)
     struct symmetry *out = f->out;
     for (uint32_t class = 0; class < out->group_class_count; class ++) {
         struct group_class *group = &out->groups[class];
-        const struct group *real = &layout->groups[group->representative];
+        const struct group real = layout_group(layout, group->representative);
         const struct menu *menu = &f->real->menus[first_of(f, class)->menu];
         const uint32_t plan_first = out->plan_count;
         for (uint32_t e = 0; e < menu->entry_count; e++) {
             out->plans[out->plan_count++] = fold_entry(f, class, &menu->entries[e]);
         }
         group->party_first = out->party_count;
-        for (uint32_t i = 0; i < real->member_count; i++) {
-            fold_member(f, class, out->class_of_rank[layout->members[real->first + i]],
-                        symmetry_role(real, i), plan_first);
+        for (uint32_t i = 0; i < real.member_count; i++) {
+            fold_member(f, class, out->class_of_rank[layout_member(layout, &real, i)],
+                        symmetry_role(&real, i), plan_first);
         }
     }
 }
@@ -286,9 +286,9 @@ static void count_parties(const struct folding *f, size_t *parties, size_t *tran
     const struct layout *layout = f->real->layout;
     *parties = *transfers = 0;
     for (uint32_t class = 0; class < f->out->group_class_count; class ++) {
-        const struct group *group = &layout->groups[f->out->groups[class].representative];
-        for (uint32_t i = 0; i < group->member_count; i++) {
-            const uint32_t rank = layout->members[group->first + i];
+        const struct group group = layout_group(layout, f->out->groups[class].representative);
+        for (uint32_t i = 0; i < group.member_count; i++) {
+            const uint32_t rank = layout_member(layout, &group, i);
             const uint32_t program = f->real->lowered->program_of_rank[rank];
             *parties += 1;
             if (i < 2 || f->stamp_program[program] != class + 1) {

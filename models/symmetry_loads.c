@@ -87,7 +87,7 @@ static void place_members(struct measuring *m, const struct group *group)
     const struct layout *layout = m->real->layout;
     bool sorted = true;
     for (uint32_t i = 0; i < group->member_count; i++) {
-        const uint32_t gpu = layout->gpu_of_rank[layout->members[group->first + i]];
+        const uint32_t gpu = layout->gpu_of_rank[layout_member(layout, group, i)];
         const uint64_t node = topology_node_of(m->real->topology, gpu);
         m->order[i] = node << 32 | i;
         sorted = sorted && (i == 0 || m->order[i] > m->order[i - 1]);
@@ -97,7 +97,7 @@ static void place_members(struct measuring *m, const struct group *group)
     }
     for (uint32_t i = 0; i < group->member_count; i++) {
         const uint32_t member = (uint32_t)m->order[i];
-        m->gpus[i] = layout->gpu_of_rank[layout->members[group->first + member]];
+        m->gpus[i] = layout->gpu_of_rank[layout_member(layout, group, member)];
         m->nodes[i] = (uint32_t)(m->order[i] >> 32);
     }
 }
@@ -282,15 +282,15 @@ static void forget_sums(struct measuring *m)
 static uint32_t look_at_group(struct measuring *m, uint32_t index)
 {
     const struct real *real = m->real;
-    const struct group *group = &real->layout->groups[index];
-    place_members(m, group);
+    const struct group group = layout_group(real->layout, index);
+    place_members(m, &group);
     const bool known = m->shape_of != NULL && m->shape_of[index] > 0;
-    const uint32_t shape = known ? m->shape_of[index] - 1 : find_shape(m, group->member_count);
-    const uint32_t program = real->lowered->program_of_rank[real->layout->members[group->first]];
+    const uint32_t shape = known ? m->shape_of[index] - 1 : find_shape(m, group.member_count);
+    const uint32_t program = real->lowered->program_of_rank[layout_member(real->layout, &group, 0)];
     if (m->shape_of != NULL) {
         m->shape_of[index] = shape + 1;
     }
-    return find_menu(m, shape, program, group->kind);
+    return find_menu(m, shape, program, group.kind);
 }
 
 /* The wires of one entry of a menu, summed by link. */
@@ -357,19 +357,19 @@ static void sign_turns(struct measuring *m)
     const uint32_t group_count = real->layout->group_count;
     uint32_t *shapes = m->shape_of = ARENA_ARRAY(real->arena, uint32_t, group_count);
     for (uint32_t g = 0; g < group_count; g++) {
-        const struct group *group = &real->layout->groups[g];
+        const struct group group = layout_group(real->layout, g);
         if (!symmetry_in_one_turn(real, g)) {
             sign_loads(m, g);
             continue;
         }
-        place_members(m, group);
-        if (m->nodes[0] == m->nodes[group->member_count - 1]) {
+        place_members(m, &group);
+        if (m->nodes[0] == m->nodes[group.member_count - 1]) {
             continue;
         }
         const uint32_t like = symmetry_turned_group(real, g, 0);
-        shapes[g] = find_shape(m, group->member_count) + 1;
+        shapes[g] = find_shape(m, group.member_count) + 1;
         if (shapes[g] != shapes[like]) {
-            const uint32_t turn = symmetry_turn_of(real, real->layout->members[group->first]);
+            const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, &group, 0));
             symmetry_sign(real, turn, symmetry_mix(like, UINT64_MAX), shapes[g]);
         }
     }
@@ -379,10 +379,10 @@ static void reserve_rows(struct real *real)
 {
     size_t set_bound = 0;
     for (uint32_t row = 0; row < real->shift.group_rows; row++) {
-        const struct group *group = &real->layout->groups[symmetry_group_at(real, row)];
+        const struct group group = layout_group(real->layout, symmetry_group_at(real, row));
         const uint32_t program =
-            real->lowered->program_of_rank[real->layout->members[group->first]];
-        set_bound += symmetry_list(real, program, group->kind)->count;
+            real->lowered->program_of_rank[layout_member(real->layout, &group, 0)];
+        set_bound += symmetry_list(real, program, group.kind)->count;
     }
     real->wire_weights = ARENA_ARRAY(real->arena, double, set_bound);
     real->groups = ARENA_ARRAY(real->arena, struct real_group, real->shift.group_rows);

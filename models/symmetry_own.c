@@ -76,20 +76,17 @@ static bool kept_apart(const struct real *real, const struct serial *serials, ui
                        uint32_t b)
 {
     const struct layout *layout = real->layout;
-    const struct group *small = &layout->groups[a], *large = &layout->groups[b];
-    if (small->member_count > large->member_count) {
-        const struct group *swap = small;
-        small = large;
-        large = swap;
-    }
-    const uint32_t target = (uint32_t)(large - layout->groups);
-    const enum stream roles[] = {symmetry_role(large, 0), symmetry_role(large, 1)};
-    for (uint32_t i = 0; i < small->member_count; i++) {
-        const uint32_t rank = layout->members[small->first + i];
+    const bool swap = layout_group(layout, a).member_count > layout_group(layout, b).member_count;
+    const uint32_t target = swap ? a : b;
+    const struct group small = layout_group(layout, swap ? b : a);
+    const struct group large = layout_group(layout, target);
+    const enum stream roles[] = {symmetry_role(&large, 0), symmetry_role(&large, 1)};
+    for (uint32_t i = 0; i < small.member_count; i++) {
+        const uint32_t rank = layout_member(layout, &small, i);
         const struct serial *serial = &serials[real->lowered->program_of_rank[rank]];
-        const enum stream mine = symmetry_role(small, i);
+        const enum stream mine = symmetry_role(&small, i);
         for (unsigned r = 0; r < 2; r++) {
-            const bool in_both = layout->group_of[rank][roles[r]] == target;
+            const bool in_both = layout_group_of(layout, rank, roles[r]) == target;
             if (in_both && (serial->together[mine] >> roles[r] & 1u) == 0) {
                 return true;
             }

@@ -35,9 +35,9 @@ uint32_t symmetry_turned(const struct real *real, uint32_t rank, uint32_t turn)
 
 uint32_t symmetry_turned_group(const struct real *real, uint32_t group, uint32_t turn)
 {
-    const struct group *g = &real->layout->groups[group];
-    const uint32_t rank = symmetry_turned(real, real->layout->members[g->first], turn);
-    return real->layout->group_of[rank][g->kind];
+    const struct group g = layout_group(real->layout, group);
+    const uint32_t rank = symmetry_turned(real, layout_member(real->layout, &g, 0), turn);
+    return layout_group_of(real->layout, rank, g.kind);
 }
 
 static uint32_t node_of(const struct real *real, uint32_t rank)
@@ -113,12 +113,11 @@ static bool fabric_never_binds(const struct topology *t)
 
 bool symmetry_in_one_turn(const struct real *real, uint32_t group)
 {
-    const struct group *g = &real->layout->groups[group];
-    const uint32_t *members = &real->layout->members[g->first];
-    const uint32_t turn = symmetry_turn_of(real, members[0]);
+    const struct group g = layout_group(real->layout, group);
+    const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, &g, 0));
     bool one = true;
-    for (uint32_t i = 1; one && i < g->member_count; i++) {
-        one = symmetry_turn_of(real, members[i]) == turn;
+    for (uint32_t i = 1; one && i < g.member_count; i++) {
+        one = symmetry_turn_of(real, layout_member(real->layout, &g, i)) == turn;
     }
     return one;
 }
@@ -127,19 +126,22 @@ bool symmetry_in_one_turn(const struct real *real, uint32_t group)
 static bool group_turns(const struct real *real, uint32_t index)
 {
     const struct layout *layout = real->layout;
-    const struct group *group = &layout->groups[index];
+    const struct group group = layout_group(layout, index);
     const bool one = symmetry_in_one_turn(real, index);
     const uint32_t like = one ? symmetry_turned_group(real, index, 0) : index;
-    bool good = like != GROUP_NONE && layout->groups[like].member_count == group->member_count;
-    for (uint32_t i = 0; good && i < group->member_count; i++) {
-        const uint32_t rank = layout->members[group->first + i];
+    if (like == GROUP_NONE) {
+        return false;
+    }
+    const struct group first = layout_group(layout, like);
+    bool good = first.member_count == group.member_count;
+    for (uint32_t i = 0; good && i < group.member_count; i++) {
+        const uint32_t rank = layout_member(layout, &group, i);
         if (one) {
-            good =
-                layout->members[layout->groups[like].first + i] == symmetry_turned(real, rank, 0);
+            good = layout_member(layout, &first, i) == symmetry_turned(real, rank, 0);
         } else {
             const uint32_t next = (symmetry_turn_of(real, rank) + 1) % real->shift.turns;
             const uint32_t other = symmetry_turned(real, rank, next);
-            good = layout->group_of[other][symmetry_role(group, i)] == index;
+            good = layout_group_of(layout, other, symmetry_role(&group, i)) == index;
         }
     }
     return good;
@@ -249,7 +251,8 @@ void symmetry_number_rows(struct arena *arena, struct real *real)
     }
     for (uint32_t g = 0; g < groups; g++) {
         const bool one = symmetry_in_one_turn(real, g);
-        const uint32_t rank = real->layout->members[real->layout->groups[g].first];
+        const struct group group = layout_group(real->layout, g);
+        const uint32_t rank = layout_member(real->layout, &group, 0);
         const uint32_t turn = symmetry_turn_of(real, rank), like = s->first_like[turn];
         if (!one || like == turn) {
             s->moves[s->group_rows] = one;

@@ -158,8 +158,8 @@ static inline uint32_t symmetry_group_copies(const struct real *real, uint32_t r
     if (s->turns == 1 || !s->moves[row]) {
         return 1;
     }
-    const struct group *group = &real->layout->groups[s->group_at[row]];
-    return s->alike[symmetry_turn_of(real, real->layout->members[group->first])];
+    const struct group group = layout_group(real->layout, s->group_at[row]);
+    return s->alike[symmetry_turn_of(real, layout_member(real->layout, &group, 0))];
 }
 /* Links that a load stands for: a group with members in all turns loads every copy. */
 static inline uint32_t symmetry_load_copies(const struct real *real, uint32_t group_row,

@@ -12,7 +12,7 @@ static void verify_ranks(const struct real *real, const struct partition *partit
         CHECK(class->program == real->lowered->program_of_rank[r]);
         CHECK(class->speed_ratio == real->speed[layout->gpu_of_rank[r]]);
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
-            const uint32_t group = layout->group_of[r][s];
+            const uint32_t group = layout_group_of(layout, r, s);
             CHECK(class->group[s] == (group == GROUP_NONE
                                           ? GROUP_NONE
                                           : partition->group[symmetry_group_row(real, group)]));
@@ -27,10 +27,10 @@ static void verify_members(const struct real *real, const struct partition *part
     const struct layout *layout = real->layout;
     uint32_t *met = ARENA_ARRAY(real->arena, uint32_t, symmetry->party_count);
     for (uint32_t g = 0; g < layout->group_count; g++) {
-        const struct group *group = &layout->groups[g];
+        const struct group group = layout_group(layout, g);
         const uint32_t mine = symmetry_group_row(real, g);
         const struct group_class *class = &symmetry->groups[partition->group[mine]];
-        CHECK(class->kind == group->kind);
+        CHECK(class->kind == group.kind);
         const struct real_group *first =
             &real->groups[symmetry_group_row(real, class->representative)];
         CHECK(real->groups[mine].menu == first->menu);
@@ -41,9 +41,9 @@ static void verify_members(const struct real *real, const struct partition *part
         for (uint32_t i = 0; i < class->party_count; i++) {
             met[class->party_first + i] = 0;
         }
-        for (uint32_t i = 0; i < group->member_count; i++) {
-            const uint32_t rank = symmetry->class_of_rank[layout->members[group->first + i]];
-            const enum stream role = symmetry_role(group, i);
+        for (uint32_t i = 0; i < group.member_count; i++) {
+            const uint32_t rank = symmetry->class_of_rank[layout_member(layout, &group, i)];
+            const enum stream role = symmetry_role(&group, i);
             const uint32_t row = class->party_first + symmetry->ranks[rank].party[role];
             CHECK(row < class->party_first + class->party_count);
             CHECK(symmetry->parties[row].rank_class == rank);

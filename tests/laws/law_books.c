@@ -37,8 +37,8 @@ static const struct transfer *nth_transfer(const struct program *program, enum s
 
 static bool partners_agree(const struct law_play *p, const struct group *group, uint32_t member)
 {
-    const uint32_t *ranks = p->layout.members + group->first;
-    const struct program *a = law_program(p, ranks[0]), *b = law_program(p, ranks[member]);
+    const struct program *a = law_program(p, layout_member(&p->layout, group, 0));
+    const struct program *b = law_program(p, layout_member(&p->layout, group, member));
     uint32_t at_a = 0, at_b = 0;
     for (;;) {
         const struct transfer *x = nth_transfer(a, role_of(group, 0), &at_a);
@@ -55,7 +55,7 @@ static bool partners_agree(const struct law_play *p, const struct group *group, 
 const char *law_partners_fault(const struct law_play *p, char text[LAW_TEXT])
 {
     for (uint32_t g = 0; g < p->layout.group_count; g++) {
-        const struct group *group = &p->layout.groups[g];
+        const struct group given = layout_group(&p->layout, g), *group = &given;
         for (uint32_t i = 1; i < group->member_count; i++) {
             if (!partners_agree(p, group, i)) {
                 snprintf(text, LAW_TEXT, "%s group %u: member %u does not do what member 0 does",
@@ -76,8 +76,8 @@ const char *law_payload_fault(const struct law_play *p, char text[LAW_TEXT])
 {
     double bytes = 0.0;
     for (uint32_t g = 0; g < p->layout.group_count; g++) {
-        const struct group *group = &p->layout.groups[g];
-        const struct program *program = law_program(p, p->layout.members[group->first]);
+        const struct group given = layout_group(&p->layout, g), *group = &given;
+        const struct program *program = law_program(p, layout_member(&p->layout, group, 0));
         const struct transfer *transfer;
         uint32_t at = 0;
         while ((transfer = nth_transfer(program, group->kind, &at)) != NULL) {
@@ -86,8 +86,9 @@ const char *law_payload_fault(const struct law_play *p, char text[LAW_TEXT])
     }
     uint64_t activities = 0;
     for (uint32_t i = 0; i < p->symmetry.group_class_count; i++) {
-        const struct group *group = &p->layout.groups[p->symmetry.groups[i].representative];
-        const struct program *program = law_program(p, p->layout.members[group->first]);
+        const struct group given = layout_group(&p->layout, p->symmetry.groups[i].representative);
+        const struct group *group = &given;
+        const struct program *program = law_program(p, layout_member(&p->layout, group, 0));
         for (uint32_t at = 0; nth_transfer(program, group->kind, &at) != NULL;) {
             activities++;
         }
@@ -123,7 +124,7 @@ static void gpus_of(const struct law_play *p, const struct group *group, uint32_
 {
     struct placed placed[MEMBER_MAX];
     for (uint32_t i = 0; i < group->member_count; i++) {
-        placed[i].gpu = p->layout.gpu_of_rank[p->layout.members[group->first + i]];
+        placed[i].gpu = p->layout.gpu_of_rank[layout_member(&p->layout, group, i)];
         placed[i].node = topology_node_of(&p->topology, placed[i].gpu);
     }
     if (role_of(group, 1) == group->kind) {
@@ -140,7 +141,7 @@ static void add_traffic(const struct law_play *p, const struct group *group, dou
                         double *bytes)
 {
     uint32_t gpus[MEMBER_MAX], at = 0;
-    const struct program *program = law_program(p, p->layout.members[group->first]);
+    const struct program *program = law_program(p, layout_member(&p->layout, group, 0));
     const struct transfer *transfer;
     struct group_shape shape;
     struct collective_plan plan;
@@ -172,7 +173,8 @@ const char *law_links_fault(const struct law_play *p, char text[LAW_TEXT])
     double *bytes = ARENA_ARRAY(p->arena, double, count);
     double *scratch = ARENA_ARRAY(p->arena, double, count);
     for (uint32_t g = 0; g < p->layout.group_count; g++) {
-        add_traffic(p, &p->layout.groups[g], scratch, bytes);
+        const struct group group = layout_group(&p->layout, g);
+        add_traffic(p, &group, scratch, bytes);
     }
     for (uint32_t i = 0; i < p->symmetry.link_class_count && fault == NULL; i++) {
         const double expected = bytes[p->symmetry.links[i].representative];

@@ -63,21 +63,37 @@ static bool takes_part(const struct configuration *c, uint32_t rank, unsigned st
     }
 }
 
+static bool is_pair(enum stream kind)
+{
+    return kind == STREAM_SEND_NEXT || kind == STREAM_SEND_PREV;
+}
+
+/* The stream on which a member takes part: the receiver of a pair on that which answers. */
+static enum stream role_of(const struct group *group, uint32_t member)
+{
+    if (!is_pair(group->kind) || member == 0) {
+        return group->kind;
+    }
+    return group->kind == STREAM_SEND_NEXT ? STREAM_RECV_PREV : STREAM_RECV_NEXT;
+}
+
 static bool membership_holds(const struct configuration *c, const struct layout *l)
 {
     for (uint32_t rank = 0; rank < l->rank_count; rank++) {
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
-            uint32_t group = l->group_of[rank][s];
+            uint32_t group = layout_group_of(l, rank, s);
             if ((group != GROUP_NONE) != takes_part(c, rank, s)) {
                 return false;
             }
-            unsigned found = 0;
-            for (uint32_t g = 0; g < l->group_count; g++) {
-                for (uint32_t i = 0; i < l->groups[g].member_count; i++) {
-                    found += g == group && l->members[l->groups[g].first + i] == rank;
-                }
+            if (group == GROUP_NONE) {
+                continue;
             }
-            if (group != GROUP_NONE && found != 1) {
+            const struct group of = layout_group(l, group);
+            unsigned found = 0;
+            for (uint32_t i = 0; i < of.member_count; i++) {
+                found += role_of(&of, i) == s && layout_member(l, &of, i) == rank;
+            }
+            if (found != 1) {
                 return false;
             }
         }
@@ -85,27 +101,35 @@ static bool membership_holds(const struct configuration *c, const struct layout 
     return true;
 }
 
+/* Rows of members follow one another, and no group has a member that does not know of it. */
 static bool sizes_hold(const struct configuration *c, const struct layout *l)
 {
-    uint32_t members = 0;
+    uint32_t members = 0, of_pairs = 0, memberships = 0;
     for (uint32_t g = 0; g < l->group_count; g++) {
-        const struct group *group = &l->groups[g];
-        if (group->member_count != wanted_size(c, group->kind) || group->first != members) {
+        const struct group given = layout_group(l, g), *group = &given;
+        const bool pair = is_pair(group->kind);
+        if (group->member_count != wanted_size(c, group->kind) ||
+            (!pair && group->first != members)) {
             return false;
         }
-        members += group->member_count;
+        *(pair ? &of_pairs : &members) += group->member_count;
     }
-    return true;
+    for (uint32_t rank = 0; rank < l->rank_count; rank++) {
+        for (unsigned s = 0; s < STREAM_COUNT; s++) {
+            memberships += layout_group_of(l, rank, s) != GROUP_NONE;
+        }
+    }
+    return memberships == members + of_pairs;
 }
 
 /* Members of a tp group differ in tp alone, and so on; a pair is a stage and its neighbour. */
 static bool relation_holds(const struct configuration *c, const struct layout *l)
 {
     for (uint32_t g = 0; g < l->group_count; g++) {
-        const struct group *group = &l->groups[g];
-        struct coordinates a = layout_coordinates(c, l->members[group->first]);
+        const struct group given = layout_group(l, g), *group = &given;
+        struct coordinates a = layout_coordinates(c, layout_member(l, group, 0));
         for (uint32_t i = 1; i < group->member_count; i++) {
-            struct coordinates b = layout_coordinates(c, l->members[group->first + i]);
+            struct coordinates b = layout_coordinates(c, layout_member(l, group, i));
             bool tp = a.tp == b.tp, cp = a.cp == b.cp, dp = a.dp == b.dp, pp = a.pp == b.pp;
             bool holds = true;
             uint32_t stages = (uint32_t)c->layout.pp;

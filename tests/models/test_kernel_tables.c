@@ -1,0 +1,295 @@
+/* Kernel times where one term alone remains, by hand; and the rows of optimizers and precisions.
+ *
+ * The card of these tests has round figures: 16 SMs, 1,600 FLOP/s of which .5 are reached, so 50
+ * for each SM, 100 bytes/s of which .5 are reached, 2 s to start a kernel. What a test does not ask
+ * for is switched off. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/gpu.h"
+#include "models/optimizer.h"
+
+#define NEVER 1e30
+
+static struct gpu_spec card(void)
+{
+    struct gpu_spec gpu = {
+        .peak_flops_per_s = {[PEAK_BF16] = 1600, [PEAK_FP16] = 800},
+        .hbm_bytes_per_s = 100,
+        .hbm_efficiency_ratio = 0.5,
+        .l2_bytes = NEVER,
+        .sm_count = 16,
+        .clock_hz = NEVER,
+        .gemm_efficiency_ratio = 0.5,
+        .gemm_operand_passes = 3,
+        .gemm_k_half = 10,
+        .kernel_start_s = 2,
+    };
+    for (int kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++) {
+        gpu.attention_small_head_ratio[kernel] = gpu.attention_large_head_ratio[kernel] = 1;
+    }
+    return gpu;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+static double gemm_s(const struct gpu_spec *gpu, double m, double n, double k, double batch)
+{
+    struct kernel kernel = kernel_gemm("g", PEAK_BF16, m, n, k, batch, 2);
+    return kernel_time_s(gpu, NULL, &kernel);
+}
+
+/* Arithmetic alone: waves x 2 x tile x (depth + 10) / 50. Tiles of 64 x 64 waste nothing on small
+ * products; splits of k fill idle SMs, for a second start. */
+static void test_waves_and_splits(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.hbm_bytes_per_s = NEVER;
+    double tile = 2 * 64 * 64 / 50.0;
+    assert_true(near(gemm_s(&gpu, 64, 64, 8, 16), tile * 18 + 2));
+    assert_true(near(gemm_s(&gpu, 64, 64, 8, 17), 2 * tile * 18 + 2));
+    assert_true(near(gemm_s(&gpu, 128, 128, 8, 4), tile * 18 + 2));
+    assert_true(near(gemm_s(&gpu, 1, 1, 8, 16), tile * 18 + 2));
+    /* One tile: 16 parts of k = 160 are 10 deep; of k = 161 they are 11. */
+    assert_true(near(gemm_s(&gpu, 64, 64, 160, 1), tile * 20 + 2 + 2));
+    assert_true(near(gemm_s(&gpu, 64, 64, 161, 1), tile * 21 + 2 + 2));
+    /* Two tiles: 8 parts; four: 4; eight: 2. */
+    assert_true(near(gemm_s(&gpu, 64, 64, 160, 2), tile * 30 + 2 + 2));
+    assert_true(near(gemm_s(&gpu, 64, 64, 160, 4), tile * 50 + 2 + 2));
+    assert_true(near(gemm_s(&gpu, 64, 64, 160, 8), tile * 90 + 2 + 2));
+    /* Nothing is split where it costs more than it saves. */
+    gpu.kernel_start_s = 1e6;
+    assert_true(near(gemm_s(&gpu, 64, 64, 160, 1), tile * 170 + 1e6));
+}
+
+/* A tile's operands pass 128 bytes a clock three times: 3 x (64 + 64) x (8 + 10) x 2 bytes. */
+static void test_shared_memory(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.hbm_bytes_per_s = NEVER;
+    gpu.clock_hz = 1e-3;
+    assert_true(near(gemm_s(&gpu, 64, 64, 8, 16), 3 * 128 * 18 * 2 / 0.128 + 2));
+}
+
+/* Loads alone: operands once where they fit L2; else each wave reads a patch of 4 x 4 tiles again.
+ * 4,096 x 4,096 x 64 in tiles of 256 x 128: 512 tiles, 32 waves of 1,024 rows and 512 columns. */
+static void test_traffic(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.peak_flops_per_s[PEAK_BF16] = NEVER;
+    double operands = 2 * 4096.0 * 64 * 2, written = 4096.0 * 4096 * 2;
+    gpu.l2_bytes = operands;
+    assert_true(near(gemm_s(&gpu, 4096, 4096, 64, 1), (operands + written) / 50 + 2));
+    gpu.l2_bytes = operands - 1;
+    double read = 32.0 * (1024 + 512) * 64 * 2;
+    assert_true(near(gemm_s(&gpu, 4096, 4096, 64, 1), (read + written) / 50 + 2));
+    /* A patch is no larger than the product, and no operand is read less than once. */
+    gpu.l2_bytes = 0;
+    assert_true(near(gemm_s(&gpu, 256, 128, 64, 1), (384 * 64 + 256 * 128) * 2.0 / 50 + 2));
+}
+
+/* Loads and arithmetic meet in the third root of their cubes; a split writes and reads its partial
+ * sums in fp32. One tile, k = 160, by each split. */
+static void test_overlap(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    double best_s = INFINITY;
+    gpu.kernel_start_s = 0.125;
+    gpu.hbm_bytes_per_s = 400;
+    for (int split = 1; split <= 16; split *= 2) {
+        double compute_s = 2 * 64 * 64 * (160.0 / split + 10) / 50;
+        double bytes = 2 * (64 * 160 + 160 * 64 + 64 * 64);
+        bytes += split > 1 ? 8.0 * split * 64 * 64 : 0.0;
+        double time_s = cbrt(pow(compute_s, 3) + pow(bytes / 200, 3));
+        best_s = fmin(best_s, time_s + (split > 1 ? 0.125 : 0));
+    }
+    assert_true(near(gemm_s(&gpu, 64, 64, 160, 1), best_s + 0.125));
+}
+
+static void test_other_kernels(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    struct kernel k = kernel_memory("m", 600, 3);
+    assert_true(kernel_time_s(&gpu, NULL, &k) == 600 / 50.0 + 3 * 2);
+    assert_true(kernel_peak_time_s(&gpu, &k) == 0);
+    assert_true(k.flops == 0 && k.kind == KERNEL_MEMORY);
+    k = kernel_memory("m", 0, 1);
+    assert_true(kernel_time_s(&gpu, NULL, &k) == 2);
+    k = kernel_gemm("g", PEAK_FP16, 3, 5, 7, 2, 2);
+    assert_true(k.flops == 2 * 3 * 5 * 7 * 2 && k.launches == 1);
+    assert_true(k.bytes == (3 * 7 + 7 * 5 + 3 * 5) * 2 * 2);
+    assert_true(kernel_peak_time_s(&gpu, &k) == 420 / 800.0);
+    k = kernel_gemm("g", PEAK_BF16, 0, 5, 7, 1, 2);
+    assert_true(kernel_time_s(&gpu, NULL, &k) == 0 && kernel_peak_time_s(&gpu, &k) == 0);
+}
+
+static double attention_s(const struct gpu_spec *gpu, bool backward, double batch, double queries,
+                          double keys, double heads, double size)
+{
+    struct kernel k = kernel_attention("a", ATTENTION_FLASH2, PEAK_BF16, true, backward, batch,
+                                       queries, keys, heads, heads, size, 2);
+    return kernel_time_s(gpu, NULL, &k);
+}
+
+/* Rate 1,000 / (1 + 64 / keys), of a full card; 2 products forward, 5 backward, 2 q k d each, half
+ * of it; a block of 128 rows on each of 16 SMs. */
+static void test_attention(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.hbm_bytes_per_s = NEVER;
+    gpu.kernel_start_s = 0;
+    gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 64};
+    gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){500, 128};
+    double pairs = 128 * 256 * 128; /* one head: q x k x d */
+    double forward = 2 * pairs / (1000 / 1.25), backward = 5 * pairs / (500 / 1.5);
+    assert_true(near(attention_s(&gpu, false, 4, 128, 256, 4, 128), 16 * forward));
+    assert_true(near(attention_s(&gpu, true, 4, 128, 256, 4, 128), 16 * backward));
+    /* One head is one block forward, two blocks of keys backward. */
+    assert_true(near(attention_s(&gpu, false, 1, 128, 256, 1, 128), 16 * forward));
+    assert_true(near(attention_s(&gpu, true, 1, 128, 256, 1, 128), 8 * backward));
+    assert_true(near(attention_s(&gpu, false, 1, 129, 256, 1, 128), 8 * forward * 129 / 128));
+    /* More than full is full. */
+    assert_true(near(attention_s(&gpu, false, 8, 128, 256, 4, 128), 32 * forward));
+}
+
+/* Heads of 64 and 256 as given, straight in 1 / size between and beyond; below 32 padded. */
+static void test_attention_heads(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.hbm_bytes_per_s = NEVER;
+    gpu.kernel_start_s = 0;
+    gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 0};
+    gpu.attention_small_head_ratio[ATTENTION_FLASH2] = 1.2;
+    gpu.attention_large_head_ratio[ATTENTION_FLASH2] = 1.1;
+    static const struct {
+        double size, ratio;
+    } rows[] = {{128, 1},          {64, 1.2},  {32, 1.6},   {16, 1.6 * 2},
+                {96, 1 + 0.2 / 3}, {256, 1.1}, {512, 1.15}, {192, 1 + 0.2 / 3}};
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double flops = 2 * 128.0 * 128 * rows[i].size * 16;
+        double found = attention_s(&gpu, false, 16, 128, 128, 1, rows[i].size);
+        assert_true(near(found, flops / 1000 * rows[i].ratio));
+    }
+}
+
+/* Too many bytes for the FLOPs: q, k, v read and o written, and a row statistic of 4 bytes;
+ * backward these and do read, and dq, dk, dv written. */
+static void test_attention_traffic(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
+    gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
+    for (int backward = 0; backward <= 1; backward++) {
+        struct kernel k = kernel_attention("a", ATTENTION_FLASH2, PEAK_BF16, true, backward, 3, 10,
+                                           20, 8, 2, 4, 2);
+        double tensors = (backward ? 4 : 2) * (10 * 8 * 4 + 20 * 2 * 4);
+        double bytes = 3 * (2 * tensors + 4 * 10 * 8);
+        assert_true(k.bytes == bytes);
+        assert_true(k.flops == (backward ? 5 : 2) * 2 * (10 * 20 / 2) * 4 * 8 * 3);
+        assert_true(near(kernel_time_s(&gpu, NULL, &k), bytes / 50 + 2));
+    }
+}
+
+/* All four curves of a kernel, or none counts. */
+static void test_has_attention(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    struct attention_curve some = {1, 1};
+    assert_true(gpu_has_attention(&gpu, ATTENTION_MATH));
+    assert_false(gpu_has_attention(&gpu, ATTENTION_FLASH3));
+    for (int missing = 0; missing <= 4; missing++) {
+        for (int i = 0; i < 4; i++) {
+            struct attention_curve curve = i == missing ? (struct attention_curve){0, 0} : some;
+            (i < 2 ? gpu.attention_forward : gpu.attention_backward)[ATTENTION_FLASH3][i % 2] =
+                curve;
+        }
+        assert_int_equal(gpu_has_attention(&gpu, ATTENTION_FLASH3), missing == 4);
+        assert_false(gpu_has_attention(&gpu, ATTENTION_FLASH2));
+    }
+}
+
+/* Bytes for each parameter and FLOPs of the update rule. Traffic: state and master copy in and out;
+ * Adafactor reads the fp32 gradient a second time. */
+static void test_optimizers(void **state)
+{
+    (void)state;
+    double factored = 8 / 4096.0;
+    const struct {
+        const char *name;
+        unsigned moments;
+        double first, second, traffic, flops;
+    } rows[] = {
+        {"adam", 2, 4, 4, 24, 12},     {"adamw", 2, 4, 4, 24, 14},
+        {"adam8bit", 2, 1, 1, 12, 20}, {"sgd", 0, 0, 0, 8, 2},
+        {"momentum", 1, 4, 0, 16, 4},  {"adafactor", 1, factored, 0, 12 + 2 * factored, 10},
+    };
+    assert_int_equal(optimizer_count, sizeof rows / sizeof *rows);
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct optimizer *o = optimizer_find(rows[i].name);
+        assert_non_null(o);
+        assert_int_equal(o->moment_count, rows[i].moments);
+        assert_true(rows[i].moments < 1 || o->moments[0].bytes == rows[i].first);
+        assert_true(rows[i].moments < 2 || o->moments[1].bytes == rows[i].second);
+        assert_true(o->master_bytes == 4);
+        assert_true(o->update_traffic_bytes == rows[i].traffic);
+        assert_true(o->update_flops == rows[i].flops);
+    }
+}
+
+static void test_precisions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum peak_kind gemm, attention;
+        double weight, activation, gradient;
+        bool master;
+    } rows[] = {
+        {"bf16", PEAK_BF16, PEAK_BF16, 2, 2, 2, true},
+        {"fp16", PEAK_FP16, PEAK_FP16, 2, 2, 2, true},
+        {"fp8", PEAK_FP8, PEAK_BF16, 1, 1, 2, true},
+        {"fp32", PEAK_TF32, PEAK_TF32, 4, 4, 4, false},
+    };
+    assert_int_equal(precision_count, sizeof rows / sizeof *rows);
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct precision *p = precision_find(rows[i].name);
+        assert_non_null(p);
+        assert_int_equal(p->gemm_peak, rows[i].gemm);
+        assert_int_equal(p->attention_peak, rows[i].attention);
+        assert_true(p->weight_bytes == rows[i].weight);
+        assert_true(p->activation_bytes == rows[i].activation);
+        assert_true(p->gradient_bytes == rows[i].gradient);
+        assert_int_equal(p->master_weights, rows[i].master);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_waves_and_splits), cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_traffic),          cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_other_kernels),    cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_attention_heads),  cmocka_unit_test(test_attention_traffic),
+        cmocka_unit_test(test_has_attention),    cmocka_unit_test(test_optimizers),
+        cmocka_unit_test(test_precisions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -245,7 +245,8 @@ insert into doc (object, "column", unit, text) values
         'Memory curves by rank class; the view counter shows names and ranks.'),
     ('counter_raw', 'track_id', '', 'row of track'),
     ('counter_raw', 'ts', 'ns', 'since the step began'),
-    ('counter_raw', 'value', 'B', 'value from ts on'),
+    ('counter_raw', 'value', 'B',
+        'value from ts on; where a moment has two, the first is the highest within it'),
     ('transfer', '', '',
         'Collectives and messages, one row for each that a rank class takes part in; ' ||
         'filled at --detail flow.'),

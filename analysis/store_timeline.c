@@ -179,7 +179,7 @@ static void write_op(const struct timeline *t, uint32_t index)
 /* One memory curve being written: a point only where it changes. */
 struct curve {
     unsigned track;
-    double last;
+    double last, highest; /* written last; of the present instant */
 };
 
 static void write_counter(const struct timeline *t, struct curve *curve, int64_t at_ns,
@@ -201,14 +201,25 @@ static int64_t entry_ns(const struct timeline *t, uint32_t entry)
     return op == 0 ? 0 : digest_ns(worker_times(t->step->worker, t->rank_class, op - 1).begin_s);
 }
 
-/* The curve follows the host's order of allocations, so a point is never before an earlier one. Of
- * the points of one instant the last one counts. */
+/* The end of an instant. What is allocated and freed within it is part of the peak, so the highest
+ * point comes before the one that stays. */
+static void write_instant(const struct timeline *t, struct curve *curve, int64_t at_ns,
+                          double value)
+{
+    if (curve->highest > fmax(curve->last, value)) {
+        write_counter(t, curve, at_ns, curve->highest);
+    }
+    write_counter(t, curve, at_ns, value);
+    curve->highest = 0.0;
+}
+
+/* The curve follows the host's order of allocations, so a point is never before an earlier one. */
 static void write_memory(const struct timeline *t)
 {
     uint32_t program = t->step->symmetry.ranks[t->rank_class].program;
     const struct ledger_result *ledger = &t->step->memory[program].ledger;
     struct result_stream none = {0};
-    struct curve allocated = {TRACK_ALLOCATED, -1.0}, reserved = {TRACK_RESERVED, -1.0};
+    struct curve allocated = {TRACK_ALLOCATED, -1.0, 0.0}, reserved = {TRACK_RESERVED, -1.0, 0.0};
     if (ledger->points == NULL || ledger->point_count == 0) {
         return;
     }
@@ -219,9 +230,11 @@ static void write_memory(const struct timeline *t)
         const struct ledger_point *point = &ledger->points[i];
         bool last = i + 1 == ledger->point_count;
         int64_t next_ns = last ? INT64_MAX : entry_ns(t, ledger->points[i + 1].entry);
+        allocated.highest = fmax(allocated.highest, point->allocated_bytes);
+        reserved.highest = fmax(reserved.highest, point->reserved_bytes);
         if (next_ns > now_ns) {
-            write_counter(t, &allocated, now_ns, point->allocated_bytes);
-            write_counter(t, &reserved, now_ns, point->reserved_bytes);
+            write_instant(t, &allocated, now_ns, point->allocated_bytes);
+            write_instant(t, &reserved, now_ns, point->reserved_bytes);
             now_ns = next_ns;
         }
     }

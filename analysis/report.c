@@ -162,10 +162,11 @@ static void print_links(const struct session *s, const struct step *step)
             any = true;
         }
         const struct link_class *l = &step->symmetry.links[best];
-        const struct link *link = &step->topology.graph.links[l->representative];
+        const struct link_id id = {l->representative};
+        const struct link link = graph_link_at(&step->topology.graph, id);
         char from[40], to[40];
-        graph_vertex_name(&step->topology.graph, link->from, from, sizeof from);
-        graph_vertex_name(&step->topology.graph, link->to, to, sizeof to);
+        graph_vertex_name(&step->topology.graph, link.from, from, sizeof from);
+        graph_vertex_name(&step->topology.graph, link.to, to, sizeof to);
         fprintf(s->out, "  %-8s %6s of %8s on average  %s%s to %s (%s alike), %s%s\n",
                 link_kind_name(kind_of(step, l)), format_percent(most).s,
                 format_rate(l->bytes_per_s).s, session_dim(s), from, to,

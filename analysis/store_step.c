@@ -190,8 +190,8 @@ static void write_links(struct store *store, const struct step *step)
         const struct graph *graph = &step->topology.graph;
         struct link_id id = {l->representative};
         char from[64], to[64];
-        graph_vertex_name(graph, graph->links[id.value].from, from, sizeof from);
-        graph_vertex_name(graph, graph->links[id.value].to, to, sizeof to);
+        graph_vertex_name(graph, graph_link_at(graph, id).from, from, sizeof from);
+        graph_vertex_name(graph, graph_link_at(graph, id).to, to, sizeof to);
         struct store_value row[] = {
             store_integer((int64_t)i + 1),
             store_integer(STORE_RUN),

@@ -228,8 +228,8 @@ static struct link_id link_up(const struct topology *t, uint32_t node, struct ve
                               enum link_kind kind, enum vertex_kind to)
 {
     for (uint32_t i = node * t->node_links; i < (node + 1) * t->node_links; i++) {
-        const struct link *link = &t->graph.links[i];
-        if (link->from.value == from.value && t->graph.vertices[link->to.value].kind == to &&
+        const struct link link = graph_link_at(&t->graph, (struct link_id){i});
+        if (link.from.value == from.value && graph_vertex_at(&t->graph, link.to).kind == to &&
             graph_link_type(&t->graph, (struct link_id){i})->kind == kind) {
             return (struct link_id){i};
         }
@@ -257,11 +257,11 @@ static struct host_way host_way_of(const struct player *p, uint32_t node, uint32
     if (slot.value == LINK_NONE.value) {
         return way;
     }
-    struct vertex_id above = t->graph.links[slot.value].to;
+    struct vertex_id above = graph_link_at(&t->graph, slot).to;
     struct link_id up = link_up(t, node, above, LINK_HOST, VERTEX_HOST);
     way.slot_bytes_per_s = graph_link_type(&t->graph, slot)->bytes_per_s;
     if (up.value != LINK_NONE.value) {
-        way.switch_index = t->graph.vertices[above.value].index;
+        way.switch_index = graph_vertex_at(&t->graph, above).index;
         way.switch_bytes_per_s = graph_link_type(&t->graph, up)->bytes_per_s;
     }
     return way;

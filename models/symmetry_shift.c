@@ -98,7 +98,7 @@ static bool ranks_turn(struct real *real, uint32_t step)
 
 static uint32_t links_of_nodes(const struct topology *t)
 {
-    return t->node_count * (t->node_links + 2 * t->nics_per_node);
+    return graph_links_of_nodes(&t->graph);
 }
 
 /* 2. */
@@ -160,7 +160,6 @@ static bool groups_turn(const struct real *real)
 static void sign_ranks_and_links(struct real *real)
 {
     const struct topology *t = real->topology;
-    const struct link *links = t->graph.links;
     for (uint32_t rank = 0; rank < real->layout->rank_count; rank++) {
         const double speed = real->speed[real->layout->gpu_of_rank[rank]];
         if (speed != 1.0) {
@@ -173,8 +172,9 @@ static void sign_ranks_and_links(struct real *real)
             continue; /* nothing is sent to a node without ranks */
         }
         const uint32_t like = symmetry_turned_link(real, l, 0);
-        if (links[l].type != links[like].type) {
-            symmetry_sign(real, symmetry_turn_of_link(real, l), UINT64_MAX - like, links[l].type);
+        const uint32_t type = graph_type_of(&t->graph, (struct link_id){l});
+        if (type != graph_type_of(&t->graph, (struct link_id){like})) {
+            symmetry_sign(real, symmetry_turn_of_link(real, l), UINT64_MAX - like, type);
         }
     }
 }

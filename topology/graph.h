@@ -2,7 +2,10 @@
  *
  * A topology kind fills a graph once, counted beforehand; afterwards only topology_degrade touches
  * it. A link is one direction. What links have in common (kind, rate, latency) stands once, in a
- * link type, so that a link costs 12 bytes and a vertex 8: a million GPUs fit in about 100 MB.
+ * link type. Nodes are alike, so the vertices and links of the first stand for those of all;
+ * a node has a number for the types of its links, a port (a NIC of a node) the switch that it is
+ * joined to, and what lies behind the nodes stands as it is: a million GPUs take about 10 MB.
+ * Numbers run over all of it: node by node, then ports, then the rest.
  * A link type is `binding` when its links can ever be the bottleneck: kinds clear the flag where
  * the binding links before or after a link always admit less than it carries, and the players then
  * leave such links out of the sharing. A cleared flag is a promise; a set one is not. */
@@ -58,17 +61,28 @@ struct link_type {
     double bytes_per_s; /* usable payload rate, one direction */
     double latency_s;   /* of crossing it, the switch at its end included */
 };
+struct graph_size {
+    uint32_t nodes, node_vertices, node_links; /* nodes, and of each */
+    uint32_t node_ports;                       /* its last vertices, joined to switches */
+    uint32_t vertices, links;                  /* behind the nodes, the links of ports left out */
+};
 struct graph {
     struct arena *arena;
-    struct vertex *vertices;
-    struct link *links;
+    struct graph_size size;
+    struct vertex *vertices; /* of the first node, then those behind the nodes */
+    struct link *links;      /* likewise; of a node's links, the types stand in patterns */
+    uint32_t *port_switch;   /* [node x node_ports + port] */
+    uint32_t *patterns;      /* [pattern x (node_links + 2 node_ports)]: types; ports out and in */
+    uint32_t *pattern_of;    /* [node] */
     struct link_type *types;
-    uint32_t vertex_count, link_count, type_count;
-    uint32_t vertex_capacity, link_capacity, type_capacity;
+    uint32_t vertex_count, link_count, type_count, pattern_count;
+    uint32_t type_capacity, pattern_capacity;
 };
 
-/* Room for exactly so many vertices and links; adding more is a CHECK. Types grow as needed. */
-void graph_init(struct graph *graph, struct arena *arena, uint32_t vertices, uint32_t links);
+/* Room for exactly so much; adding more is a CHECK. Types grow as needed. The first node is added
+ * first; graph_repeat then makes the others, and ports and what lies behind are added. */
+void graph_init(struct graph *graph, struct arena *arena, const struct graph_size *size);
+void graph_repeat(struct graph *graph);
 struct vertex_id graph_vertex(struct graph *graph, enum vertex_kind kind, uint32_t node,
                               uint32_t index);
 /* The row of this type, added when there is none yet. Types are few: a scan finds them. */
@@ -78,12 +92,48 @@ struct link_id graph_link(struct graph *graph, struct vertex_id from, struct ver
                           uint32_t type);
 struct link_id graph_pair(struct graph *graph, struct vertex_id a, struct vertex_id b,
                           uint32_t type);
+/* Joins the next port, in the order of nodes and ports, to a switch behind the nodes: two links,
+ * out and in. All nodes have the types of the first. Returns the link out. */
+struct link_id graph_port(struct graph *graph, struct vertex_id fabric_switch, uint32_t out,
+                          uint32_t in);
+/* Links of nodes and ports; those from this number on lie behind them. */
+static inline uint32_t graph_links_of_nodes(const struct graph *graph)
+{
+    return graph->size.nodes * (graph->size.node_links + 2 * graph->size.node_ports);
+}
+/* The node of such a link, and its place in the pattern. */
+struct graph_place {
+    uint32_t node, place;
+};
+static inline struct graph_place graph_place_of(const struct graph *graph, struct link_id link)
+{
+    const uint32_t each = graph->size.node_links, inside = graph->size.nodes * each;
+    if (link.value < inside) {
+        return (struct graph_place){link.value / each, link.value % each};
+    }
+    const uint32_t port = link.value - inside, ends = 2 * graph->size.node_ports;
+    return (struct graph_place){port / ends, each + port % ends};
+}
+static inline uint32_t graph_type_of(const struct graph *graph, struct link_id link)
+{
+    const uint32_t behind = graph_links_of_nodes(graph), each = graph->size.node_links;
+    if (link.value >= behind) {
+        return graph->links[link.value - behind + each].type;
+    }
+    const struct graph_place at = graph_place_of(graph, link);
+    const uint32_t width = each + 2 * graph->size.node_ports;
+    return graph->patterns[graph->pattern_of[at.node] * width + at.place];
+}
 /* Kind, rate, latency and binding flag of a link. */
 static inline const struct link_type *graph_link_type(const struct graph *graph,
                                                       struct link_id link)
 {
-    return &graph->types[graph->links[link.value].type];
+    return &graph->types[graph_type_of(graph, link)];
 }
+struct vertex graph_vertex_at(const struct graph *graph, struct vertex_id vertex);
+struct link graph_link_at(const struct graph *graph, struct link_id link);
+/* Gives one link another type; its likes in other nodes keep theirs. */
+void graph_set_type(struct graph *graph, struct link_id link, uint32_t type);
 const char *vertex_kind_name(enum vertex_kind kind); /* "gpu", "leaf" */
 const char *link_kind_name(enum link_kind kind);     /* "nvlink", "nic" */
 /* "node 3 gpu 5", "leaf 2": into `text` of `size` bytes, always ended. */

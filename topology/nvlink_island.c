@@ -42,22 +42,22 @@ static uint32_t nic_of(const struct topology *t, uint32_t gpu)
     return gpu % t->gpus_per_node / (t->gpus_per_node / t->nics_per_node);
 }
 
-static void build_node(struct topology *t, uint32_t node, uint32_t nvlink, uint32_t pcie)
+static void build_node(struct topology *t, uint32_t nvlink, uint32_t pcie)
 {
     struct graph *graph = &t->graph;
-    uint32_t gpus = t->gpus_per_node, first = graph->vertex_count;
+    uint32_t gpus = t->gpus_per_node;
     for (uint32_t i = 0; i < gpus; i++) {
-        graph_vertex(graph, VERTEX_GPU, node, i);
+        graph_vertex(graph, VERTEX_GPU, 0, i);
     }
-    struct vertex_id nvswitch = graph_vertex(graph, VERTEX_NVSWITCH, node, 0);
+    struct vertex_id nvswitch = graph_vertex(graph, VERTEX_NVSWITCH, 0, 0);
     for (uint32_t i = 0; i < t->nics_per_node; i++) {
-        graph_vertex(graph, VERTEX_NIC, node, i);
+        graph_vertex(graph, VERTEX_NIC, 0, i);
     }
     for (uint32_t i = 0; i < gpus; i++) {
-        graph_pair(graph, (struct vertex_id){first + i}, nvswitch, nvlink);
+        graph_pair(graph, (struct vertex_id){i}, nvswitch, nvlink);
     }
     for (uint32_t i = 0; t->nics_per_node > 0 && i < gpus; i++) {
-        graph_pair(graph, (struct vertex_id){first + i}, topology_nic(t, node, nic_of(t, i)), pcie);
+        graph_pair(graph, (struct vertex_id){i}, topology_nic(t, 0, nic_of(t, i)), pcie);
     }
 }
 
@@ -72,9 +72,7 @@ static void build(struct topology *t)
                                  spec->pcie_latency_s / 2};
         pcie_type = graph_type(&t->graph, &pcie);
     }
-    for (uint32_t node = 0; node < t->node_count; node++) {
-        build_node(t, node, nvlink_type, pcie_type);
-    }
+    build_node(t, nvlink_type, pcie_type);
 }
 
 /* Links of GPU i of a node: NVLink up and down, then, after those of all GPUs, PCIe out and in. */

@@ -101,30 +101,30 @@ static uint32_t host_type(struct topology *t, const struct anatomy *a, uint32_t 
     return graph_type(&t->graph, &type);
 }
 
-static void build_node(struct topology *t, uint32_t node, const struct anatomy *a,
-                       uint32_t gpu_type, uint32_t nic_type)
+static void build_node(struct topology *t, const struct anatomy *a, uint32_t gpu_type,
+                       uint32_t nic_type)
 {
     struct graph *graph = &t->graph;
-    uint32_t first = graph->vertex_count, first_switch = first + t->gpus_per_node;
+    uint32_t first_switch = t->gpus_per_node;
     for (uint32_t i = 0; i < t->gpus_per_node; i++) {
-        graph_vertex(graph, VERTEX_GPU, node, i);
+        graph_vertex(graph, VERTEX_GPU, 0, i);
     }
     for (uint32_t i = 0; i < a->switches; i++) {
-        graph_vertex(graph, VERTEX_PCIE_SWITCH, node, i);
+        graph_vertex(graph, VERTEX_PCIE_SWITCH, 0, i);
     }
     struct vertex_id host = {0};
     if (a->switches > 1) {
-        host = graph_vertex(graph, VERTEX_HOST, node, 0);
+        host = graph_vertex(graph, VERTEX_HOST, 0, 0);
     }
     for (uint32_t i = 0; i < t->nics_per_node; i++) {
-        graph_vertex(graph, VERTEX_NIC, node, i);
+        graph_vertex(graph, VERTEX_NIC, 0, i);
     }
     for (uint32_t i = 0; i < t->gpus_per_node; i++) {
-        graph_pair(graph, (struct vertex_id){first + i},
+        graph_pair(graph, (struct vertex_id){i},
                    (struct vertex_id){first_switch + i / a->per_switch}, gpu_type);
     }
     for (uint32_t i = 0; i < t->nics_per_node; i++) {
-        graph_pair(graph, topology_nic(t, node, i),
+        graph_pair(graph, topology_nic(t, 0, i),
                    (struct vertex_id){first_switch + switch_of_nic(t, a, i)}, nic_type);
     }
     for (uint32_t i = 0; a->switches > 1 && i < a->switches; i++) {
@@ -141,9 +141,7 @@ static void build(struct topology *t)
     struct link_type gpu = {LINK_PCIE, true, spec->pcie_bytes_per_s, spec->pcie_latency_s / 2};
     struct link_type nic = {LINK_PCIE, false, spec->pcie_bytes_per_s, 0};
     uint32_t gpu_type = graph_type(&t->graph, &gpu), nic_type = graph_type(&t->graph, &nic);
-    for (uint32_t node = 0; node < t->node_count; node++) {
-        build_node(t, node, a, gpu_type, nic_type);
-    }
+    build_node(t, a, gpu_type, nic_type);
 }
 
 /* Between two switches of a node, through the host unless they are one. */

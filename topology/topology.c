@@ -125,10 +125,17 @@ bool topology_build(struct arena *arena, const struct topology_spec *spec, struc
                              .nics_per_node = (uint32_t)(extent.ports / spec->nodes),
                              .node_vertices = (uint32_t)extent.node_vertices,
                              .node_links = (uint32_t)extent.node_links};
-    graph_init(&out->graph, arena, (uint32_t)extent.vertices, (uint32_t)extent.links);
+    const struct graph_size size = {
+        .nodes = out->node_count,
+        .node_vertices = out->node_vertices,
+        .node_links = out->node_links,
+        .node_ports = out->nics_per_node,
+        .vertices = (uint32_t)(extent.vertices - spec->nodes * extent.node_vertices),
+        .links = (uint32_t)(extent.links - spec->nodes * extent.node_links - 2 * extent.ports),
+    };
+    graph_init(&out->graph, arena, &size);
     spec->node.kind->build(out);
-    CHECK(out->graph.vertex_count == spec->nodes * extent.node_vertices); /* invariants 1 and 2 */
-    CHECK(out->graph.link_count == spec->nodes * extent.node_links);
+    graph_repeat(&out->graph); /* invariants 1 and 2 */
     if (spec->nodes > 1) {
         spec->fabric.kind->build(out);
     }
@@ -187,7 +194,7 @@ static void scale_link(struct topology *t, uint32_t link, double ratio)
     type.bytes_per_s *= ratio;
     /* What came before or after it no longer proves that it cannot bind. */
     type.binding = true;
-    t->graph.links[link].type = graph_type(&t->graph, &type);
+    graph_set_type(&t->graph, (struct link_id){link}, graph_type(&t->graph, &type));
 }
 
 uint32_t topology_degrade(struct topology *t, uint32_t gpu, enum link_kind kind, double ratio)
@@ -205,8 +212,8 @@ uint32_t topology_degrade(struct topology *t, uint32_t gpu, enum link_kind kind,
     }
     uint32_t vertex = topology_gpu(t, gpu).value, scaled = 0;
     for (uint32_t i = node * t->node_links; i < (node + 1) * t->node_links; i++) {
-        const struct link *link = &t->graph.links[i];
-        bool touches = link->from.value == vertex || link->to.value == vertex;
+        const struct link link = graph_link_at(&t->graph, (struct link_id){i});
+        bool touches = link.from.value == vertex || link.to.value == vertex;
         if (touches && graph_link_type(&t->graph, (struct link_id){i})->kind == kind) {
             scale_link(t, i, ratio);
             scaled++;

@@ -52,7 +52,7 @@ extern const unsigned node_param_count, fabric_param_count;
 
 enum {
     TOPOLOGY_GPU_MAX = 1 << 22
-}; /* GPUs in a cluster; about half a GB of graph */
+}; /* GPUs in a cluster */
 
 struct topology_spec {
     struct node_spec node;

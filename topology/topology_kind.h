@@ -32,7 +32,7 @@ struct topology_kind {
     /* Node kinds: of one node. Fabric kinds: of the whole fabric, the links of the NICs left out.
      */
     void (*size)(const struct topology_spec *spec, struct topology_size *size);
-    /* Node kinds: adds vertices and links of all nodes, GPUs first, then others, NICs last. Fabric
+    /* Node kinds: adds vertices and links of node 0, GPUs first, then others, NICs last. Fabric
      * kinds: adds switches, joins every NIC by topology_join_nic in ascending order, then links. */
     void (*build)(struct topology *topology);
     /* Node kinds: appends the links between two GPUs of one node. */

@@ -61,10 +61,9 @@ void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabri
                             t->spec.node.nic_latency_s + t->spec.fabric.switch_latency_s};
     struct link_type in = out;
     in.latency_s = t->spec.node.nic_latency_s;
-    struct vertex_id nic = topology_nic(t, port / t->nics_per_node, port % t->nics_per_node);
-    struct link_id link = graph_link(&t->graph, nic, fabric_switch, graph_type(&t->graph, &out));
+    uint32_t out_type = graph_type(&t->graph, &out), in_type = graph_type(&t->graph, &in);
+    struct link_id link = graph_port(&t->graph, fabric_switch, out_type, in_type);
     CHECK(link.value == topology_nic_out(t, port).value);
-    graph_link(&t->graph, fabric_switch, nic, graph_type(&t->graph, &in));
 }
 
 uint32_t topology_ecmp(uint32_t port_a, uint32_t port_b, uint64_t flow_seed, uint32_t stage,

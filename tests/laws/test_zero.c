@@ -141,8 +141,9 @@ static double sent_ratio(const struct sharding_kind *sharding, uint64_t dp)
     law_run(&p);
     double bytes = NAN;
     for (uint32_t l = 0; l < p.symmetry.link_class_count; l++) {
-        const struct link *link = &p.topology.graph.links[p.symmetry.links[l].representative];
-        if (link->from.value == topology_gpu(&p.topology, 0).value) {
+        const struct link_id id = {p.symmetry.links[l].representative};
+        const struct link link = graph_link_at(&p.topology.graph, id);
+        if (link.from.value == topology_gpu(&p.topology, 0).value) {
             bytes = network_link_bytes(p.network, l);
         }
     }

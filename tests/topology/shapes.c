@@ -177,9 +177,9 @@ unsigned shapes_each(shape_fn *visit, void *context)
 
 static bool is_end(const struct topology *t, struct vertex_id vertex, uint32_t gpu)
 {
-    const struct vertex *v = &t->graph.vertices[vertex.value];
-    return v->kind == VERTEX_GPU && v->node == gpu / t->gpus_per_node &&
-           v->index == gpu % t->gpus_per_node;
+    const struct vertex v = graph_vertex_at(&t->graph, vertex);
+    return v.kind == VERTEX_GPU && v.node == gpu / t->gpus_per_node &&
+           v.index == gpu % t->gpus_per_node;
 }
 
 const char *route_fault(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b,
@@ -190,8 +190,8 @@ const char *route_fault(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b
         if (route->links[i].value >= t->graph.link_count) {
             return "a link that does not exist";
         }
-        const struct link *link = &t->graph.links[route->links[i].value];
-        if (i > 0 && t->graph.links[route->links[i - 1].value].to.value != link->from.value) {
+        const struct link link = graph_link_at(&t->graph, route->links[i]);
+        if (i > 0 && graph_link_at(&t->graph, route->links[i - 1]).to.value != link.from.value) {
             return "a gap in the route";
         }
         for (uint32_t j = 0; j < i; j++) {
@@ -205,10 +205,10 @@ const char *route_fault(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b
     if (route->link_count == 0) {
         return gpu_a == gpu_b && t->spec.node.kind == &topology_pcie ? NULL : "an empty route";
     }
-    if (!is_end(t, t->graph.links[route->links[0].value].from, gpu_a)) {
+    if (!is_end(t, graph_link_at(&t->graph, route->links[0]).from, gpu_a)) {
         return "a wrong start";
     }
-    if (!is_end(t, t->graph.links[route->links[route->link_count - 1].value].to, gpu_b)) {
+    if (!is_end(t, graph_link_at(&t->graph, route->links[route->link_count - 1]).to, gpu_b)) {
         return "a wrong end";
     }
     return latency_s != route->latency_s || rate != route->bytes_per_s ? "a wrong sum" : NULL;

@@ -72,8 +72,8 @@ static double sum_between(const struct topology *t, uint32_t from, enum vertex_k
 {
     double sum = 0;
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
-        const struct link *link = &t->graph.links[l];
-        if (link->from.value == from && t->graph.vertices[link->to.value].kind == to) {
+        const struct link link = graph_link_at(&t->graph, (struct link_id){l});
+        if (link.from.value == from && graph_vertex_at(&t->graph, link.to).kind == to) {
             sum += graph_link_type(&t->graph, (struct link_id){l})->bytes_per_s;
         }
     }
@@ -84,7 +84,7 @@ static unsigned links_from(const struct topology *t, uint32_t from)
 {
     unsigned count = 0;
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
-        count += t->graph.links[l].from.value == from;
+        count += graph_link_at(&t->graph, (struct link_id){l}).from.value == from;
     }
     return count;
 }
@@ -92,7 +92,7 @@ static unsigned links_from(const struct topology *t, uint32_t from)
 static uint32_t first_of(const struct topology *t, enum vertex_kind kind)
 {
     for (uint32_t v = 0; v < t->graph.vertex_count; v++) {
-        if (t->graph.vertices[v].kind == kind) {
+        if (graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == kind) {
             return v;
         }
     }
@@ -108,11 +108,13 @@ static void check_rail(const struct topology *t)
     uint32_t groups = (t->node_count + nodes_per_leaf - 1) / nodes_per_leaf;
     double up = option[0] / option[1] * topology_port_bytes_per_s(&t->spec), down = 0;
     for (uint32_t leaf = first; leaf < first + t->nics_per_node * groups; leaf++) {
-        assert_int_equal(t->graph.vertices[leaf].kind, VERTEX_LEAF);
+        assert_int_equal(graph_vertex_at(&t->graph, (struct vertex_id){leaf}).kind, VERTEX_LEAF);
         assert_true(sum_between(t, leaf, VERTEX_SPINE) == (groups > 1 ? up : 0));
     }
     for (uint32_t v = 0; v < t->graph.vertex_count; v++) {
-        down += t->graph.vertices[v].kind == VERTEX_SPINE ? sum_between(t, v, VERTEX_LEAF) : 0;
+        down += graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == VERTEX_SPINE
+                    ? sum_between(t, v, VERTEX_LEAF)
+                    : 0;
     }
     assert_true(fabs(down - (groups > 1 ? up * groups * t->nics_per_node : 0)) <= 1e-12 * down);
 }
@@ -122,13 +124,13 @@ static void check_rail(const struct topology *t)
 static void check_rail_flags(const struct topology *t)
 {
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
-        const struct link *link = &t->graph.links[l];
+        const struct link link = graph_link_at(&t->graph, (struct link_id){l});
         const struct link_type *type = graph_link_type(&t->graph, (struct link_id){l});
-        if (t->graph.vertices[link->to.value].kind == VERTEX_SPINE) {
+        if (graph_vertex_at(&t->graph, link.to).kind == VERTEX_SPINE) {
             unsigned nics = 0;
             for (uint32_t port = 0; port < t->node_count * t->nics_per_node; port++) {
                 struct link_id out = topology_nic_out(t, port);
-                nics += t->graph.links[out.value].to.value == link->from.value;
+                nics += graph_link_at(&t->graph, out).to.value == link.from.value;
             }
             double sent = nics * topology_nic_bytes_per_s(&t->spec);
             assert_int_equal(type->binding, sent > type->bytes_per_s);
@@ -168,10 +170,11 @@ static unsigned cables_between(const struct topology *t, uint32_t routers, uint3
 {
     unsigned count = 0;
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
-        const struct vertex *from = &t->graph.vertices[t->graph.links[l].from.value];
-        const struct vertex *to = &t->graph.vertices[t->graph.links[l].to.value];
-        count += from->kind == VERTEX_ROUTER && to->kind == VERTEX_ROUTER &&
-                 from->index / routers == a && to->index / routers == b;
+        const struct link link = graph_link_at(&t->graph, (struct link_id){l});
+        const struct vertex from = graph_vertex_at(&t->graph, link.from);
+        const struct vertex to = graph_vertex_at(&t->graph, link.to);
+        count += from.kind == VERTEX_ROUTER && to.kind == VERTEX_ROUTER &&
+                 from.index / routers == a && to.index / routers == b;
     }
     return count;
 }
@@ -205,10 +208,11 @@ static void check_torus(const struct topology *t)
         return;
     }
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
-        const struct vertex *from = &t->graph.vertices[t->graph.links[l].from.value];
-        const struct vertex *to = &t->graph.vertices[t->graph.links[l].to.value];
-        bool routers = from->kind == VERTEX_ROUTER && to->kind == VERTEX_ROUTER;
-        bool crosses = routers && from->index % x < x / 2 && to->index % x >= x / 2;
+        const struct link link = graph_link_at(&t->graph, (struct link_id){l});
+        const struct vertex from = graph_vertex_at(&t->graph, link.from);
+        const struct vertex to = graph_vertex_at(&t->graph, link.to);
+        bool routers = from.kind == VERTEX_ROUTER && to.kind == VERTEX_ROUTER;
+        bool crosses = routers && from.index % x < x / 2 && to.index % x >= x / 2;
         cut += crosses ? graph_link_type(&t->graph, (struct link_id){l})->bytes_per_s : 0;
     }
     assert_true(cut == (x > 2 ? 2 : 1) * bundle * t->node_count / x);
@@ -272,8 +276,8 @@ static void superpod_has_its_published_counts(void **state)
     build(arena, &spec, &t);
     unsigned leaves = 0, spines = 0;
     for (uint32_t v = 0; v < t.graph.vertex_count; v++) {
-        leaves += t.graph.vertices[v].kind == VERTEX_LEAF;
-        spines += t.graph.vertices[v].kind == VERTEX_SPINE;
+        leaves += graph_vertex_at(&t.graph, (struct vertex_id){v}).kind == VERTEX_LEAF;
+        spines += graph_vertex_at(&t.graph, (struct vertex_id){v}).kind == VERTEX_SPINE;
     }
     assert_int_equal(leaves, 32);
     assert_int_equal(spines, 16);
@@ -345,8 +349,8 @@ static unsigned differences(const struct topology_spec *spec, permute_fn *permut
                            permute(b / gpus) * gpus + b % gpus, 0, &renamed);
             bool same = plain.link_count == renamed.link_count;
             for (uint32_t i = 0; same && i < plain.link_count; i++) {
-                same = t.graph.links[plain.links[i].value].type ==
-                       t.graph.links[renamed.links[i].value].type;
+                same = graph_type_of(&t.graph, plain.links[i]) ==
+                       graph_type_of(&t.graph, renamed.links[i]);
             }
             different += !same;
         }

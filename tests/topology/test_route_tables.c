@@ -126,7 +126,7 @@ static void spell(const struct topology *t, const struct route *r, char text[512
     text[0] = '\0';
     for (uint32_t i = 0; i + 1 < r->link_count; i++) {
         char name[64];
-        graph_vertex_name(&t->graph, t->graph.links[r->links[i].value].to, name, sizeof name);
+        graph_vertex_name(&t->graph, graph_link_at(&t->graph, r->links[i]).to, name, sizeof name);
         bool inside = strncmp(name, "node ", 5) == 0;
         at += (size_t)snprintf(text + at, 512 - at, "%s%s%s", i ? ", " : "", inside ? "n" : "",
                                name + (inside ? 5 : 0));
@@ -204,10 +204,10 @@ static void test_tiers(void **state)
         }
         assert_true(topology_build(arena, &spec, &t, &error));
         for (uint32_t l = 0; l < t.graph.link_count; l++) {
-            const struct link *link = &t.graph.links[l];
+            const struct link link = graph_link_at(&t.graph, (struct link_id){l});
             const struct link_type *type = graph_link_type(&t.graph, (struct link_id){l});
-            if (t.graph.vertices[link->from.value].kind == row->from &&
-                t.graph.vertices[link->to.value].kind == row->to) {
+            if (graph_vertex_at(&t.graph, link.from).kind == row->from &&
+                graph_vertex_at(&t.graph, link.to).kind == row->to) {
                 assert_int_equal(type->kind, row->kind);
                 assert_true(type->bytes_per_s == row->bytes_per_s);
                 assert_true(type->latency_s == row->latency_s);

@@ -48,20 +48,23 @@ static void check_places(const struct topology *t, void *context)
 {
     (void)context;
     for (uint32_t gpu = 0; gpu < t->gpu_count; gpu++) {
-        const struct vertex *v = &t->graph.vertices[topology_gpu(t, gpu).value];
-        assert_int_equal(v->kind, VERTEX_GPU);
-        assert_int_equal(v->node, topology_node_of(t, gpu));
-        assert_int_equal(v->index, gpu % t->gpus_per_node);
+        const struct vertex v = graph_vertex_at(&t->graph, topology_gpu(t, gpu));
+        assert_int_equal(v.kind, VERTEX_GPU);
+        assert_int_equal(v.node, topology_node_of(t, gpu));
+        assert_int_equal(v.index, gpu % t->gpus_per_node);
     }
     for (uint32_t port = 0; port < t->node_count * t->nics_per_node; port++) {
         uint32_t node = port / t->nics_per_node, nic = port % t->nics_per_node;
         struct vertex_id id = topology_nic(t, node, nic);
-        const struct vertex *v = &t->graph.vertices[id.value];
-        assert_int_equal(v->kind, VERTEX_NIC);
-        assert_int_equal(v->node, node);
-        assert_int_equal(v->index, nic);
-        assert_int_equal(t->graph.links[topology_nic_out(t, port).value].from.value, id.value);
-        assert_int_equal(t->graph.links[topology_nic_in(t, port).value].to.value, id.value);
+        const struct vertex v = graph_vertex_at(&t->graph, id);
+        assert_int_equal(v.kind, VERTEX_NIC);
+        assert_int_equal(v.node, node);
+        assert_int_equal(v.index, nic);
+        const struct link out = graph_link_at(&t->graph, topology_nic_out(t, port));
+        const struct link in = graph_link_at(&t->graph, topology_nic_in(t, port));
+        assert_int_equal(out.from.value, id.value);
+        assert_int_equal(in.to.value, id.value);
+        assert_int_equal(out.to.value, in.from.value);
     }
 }
 
@@ -82,9 +85,9 @@ static void search(const struct topology *t, uint32_t from, uint32_t *hops)
     for (uint32_t distance = 0, moved = 1; moved; distance++) {
         moved = 0;
         for (uint32_t l = first; l < t->graph.link_count; l++) {
-            const struct link *link = &t->graph.links[l];
-            if (hops[link->from.value] == distance && hops[link->to.value] == UINT32_MAX) {
-                hops[link->to.value] = distance + 1;
+            const struct link link = graph_link_at(&t->graph, (struct link_id){l});
+            if (hops[link.from.value] == distance && hops[link.to.value] == UINT32_MAX) {
+                hops[link.to.value] = distance + 1;
                 moved = 1;
             }
         }
@@ -145,8 +148,8 @@ static void other_rails_are_reached_through_nvlink(void **state)
     assert_int_equal(r.link_count, 8);
     for (uint32_t i = 0; i < r.link_count; i++) {
         char from[64], to[64];
-        graph_vertex_name(&t.graph, t.graph.links[r.links[i].value].from, from, sizeof from);
-        graph_vertex_name(&t.graph, t.graph.links[r.links[i].value].to, to, sizeof to);
+        graph_vertex_name(&t.graph, graph_link_at(&t.graph, r.links[i]).from, from, sizeof from);
+        graph_vertex_name(&t.graph, graph_link_at(&t.graph, r.links[i]).to, to, sizeof to);
         assert_string_equal(from, path[i]);
         assert_string_equal(to, path[i + 1]);
     }
@@ -174,8 +177,8 @@ static void hashed_flows_spread_over_all_paths(void **state)
     for (uint64_t seed = 0; seed < 400; seed++) {
         topology_route(&t, 0, 15, seed, &r);
         assert_int_equal(r.link_count, 8);
-        uint32_t core = t.graph.links[r.links[3].value].to.value;
-        used[t.graph.vertices[core].index]++;
+        struct vertex_id core = graph_link_at(&t.graph, r.links[3]).to;
+        used[graph_vertex_at(&t.graph, core).index]++;
     }
     for (unsigned i = 0; i < 4; i++) {
         assert_in_range(used[i], 60, 140); /* 100 in the mean, standard deviation below 9 */
@@ -245,7 +248,7 @@ static void planted_faults_are_caught(void **state)
     bad = good;
     bad.links[1].value = t.graph.link_count;
     assert_string_equal(route_fault(&t, 0, 7, &bad), "a link that does not exist");
-    t.graph.links[good.links[3].value].to.value++; /* a cable in the wrong switch */
+    t.graph.port_switch[1]++; /* a cable in the wrong switch */
     assert_string_equal(route_fault(&t, 0, 7, &good), "a gap in the route");
     arena_destroy(arena);
 }

@@ -109,7 +109,7 @@ static bool state_may_fit(const struct configuration *trial)
     double weight, gradient, optimizer;
     state_bytes(trial, &weight, &gradient, &optimizer);
     const struct layout_spec *l = &trial->layout;
-    uint64_t shards = sharding_shards(l->sharding, l->dp, l->shard_group);
+    uint64_t shards = configuration_shards(trial);
     double bytes = sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) *
                    model_parameters(&trial->model, trial->training.sequence) /
                    (double)(l->tp * l->pp);

@@ -23,8 +23,8 @@ setup_file() {
         --set 'perturbations.stragglers=[{gpu: 3, speed: 70%}]'
     case_of full "full" "$plain" 4 run hello.yaml --set training.global_batch=16384 --set layout.microbatch=2048
     case_of errors "run step uncertain" "$plain" 0 run hello.yaml --uncertainty
-    case_of async "run weeks saves stands" "wall=1728000 keep=2 power_spares=2 price=20" 0 run weeks.yaml
-    case_of sync "run weeks saves" "wall=2592000 keep=3 power_spares=0 price=0" 0 run weeks.yaml --seed 4 \
+    case_of async "run weeks saves stands" "wall=1728000 keep=2 power_spares=2 spares=2 price=20" 0 run weeks.yaml
+    case_of sync "run weeks saves" "wall=2592000 keep=3 power_spares=0 spares=1 price=0" 0 run weeks.yaml --seed 4 \
         "${sync[@]}" --set checkpoint.keep=3 --set run.duration=30d --set recovery.policy=cold-spare --set recovery.spares=1 \
         --set cost.storage_tb_month=0USD --set recovery.repair=100h
     "$ORRERY" run weeks.yaml "${sync[@]}" --set checkpoint.interval=6min --seed 2 --no-db --json >one.json 2>one.err
@@ -239,7 +239,7 @@ unvouched() {
     sql pipe.db "select object || '.' || \"column\" from doc where \"column\" like 'percent%' and unit <> '%'
         union all select object || '.' || \"column\" from doc where \"column\" like 'cost\_usd%' escape '\' and unit <> 'USD'
         union all select object || '.' || \"column\" from doc where unit = 's' and \"column\" not like '%\_s' escape '\' and \"column\" <> 'seconds'
-        union all select object || '.' || \"column\" from doc where unit = 'B' and \"column\" not like '%bytes' and \"column\" <> 'value'" >>wrong
+        union all select object || '.' || \"column\" from doc where unit = 'B' and \"column\" not like '%bytes%' and \"column\" <> 'value'" >>wrong
     diff wrong /dev/null
     # a number of a document whose name ends in no unit is a count, a ratio or a word of this list
     sort -u numbers | sed -E 's/.*[.]//' | grep -E '_(ms|us|ns|min|h|gb|mb|kb|gib|mib)$' >wrong && cat wrong && return 1
@@ -256,7 +256,7 @@ select printf('%s %.1f', part, percent) from breakdown where seconds > 0;
 select printf('stage %d %.1f', stage, percent_of_usable) from memory_peak;
 select printf('GPU %.1f', tokens_per_s / rank_count / 1000) from run;
 SQL
-    sed -nE -e 's/^  bubble +([0-9.]+) % of.*/bubble \1/p' -e 's/^  MFU +([0-9.]+) % .*HFU ([0-9.]+) %.*/MFU \1\nHFU \2/p' \
+    sed -nE -e 's/^  bubble +([0-9.]+) % of.*/bubble \1/p' -e 's/^  MFU +([0-9.]+) % .*/MFU \1/p' -e 's/^  HFU +([0-9.]+) % .*/HFU \1/p' \
         -e 's/^  ([a-z_]+) +[0-9.]+ [mu]?s +([0-9.]+) %.*/\1 \2/p' \
         -e 's/^  stage ([0-9]+) .*GiB +([0-9.]+) %.*/stage \1 \2/p' \
         -e 's/.* ([0-9.]+) k for each GPU.*/GPU \1/p' pipe.txt | grep -v '^sum' >got

@@ -12,5 +12,6 @@ select (select value from constant where name like 'model.%.layers') as layers,
 create temp view parameters as
 select layers * (2 * hidden * hidden + 2 * hidden * hidden / heads * kv_heads +
                  3 * hidden * ffn_hidden + 2 * hidden) + hidden as layers,
-       hidden * vocabulary as head, hidden * vocabulary as embedding
+       2 * layers * hidden + hidden as norms, hidden * vocabulary as head,
+       hidden * vocabulary as embedding
 from shape;

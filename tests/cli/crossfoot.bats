@@ -23,10 +23,11 @@ setup_file() {
         --set 'perturbations.stragglers=[{gpu: 3, speed: 70%}]'
     case_of full "full" "$plain" 4 run hello.yaml --set training.global_batch=16384 --set layout.microbatch=2048
     case_of errors "run step uncertain" "$plain" 0 run hello.yaml --uncertainty
-    case_of async "run weeks saves stands" "wall=1728000 keep=2 power_spares=2 spares=2 price=20" 0 run weeks.yaml
-    case_of sync "run weeks saves" "wall=2592000 keep=3 power_spares=0 spares=1 price=0" 0 run weeks.yaml --seed 4 \
+    case_of async "run weeks plain saves stands" "wall=1728000 keep=2 power_spares=2 spares=2 price=20" 0 run weeks.yaml
+    case_of sync "run weeks plain saves" "wall=2592000 keep=3 power_spares=0 spares=1 price=0" 0 run weeks.yaml --seed 4 \
         "${sync[@]}" --set checkpoint.keep=3 --set run.duration=30d --set recovery.policy=cold-spare --set recovery.spares=1 \
         --set cost.storage_tb_month=0USD --set recovery.repair=100h
+    case_of mixed "run weeks mixed" "wall=1728000 keep=2 power_spares=1 spares=1 price=20" 0 run mixed.yaml
     "$ORRERY" run weeks.yaml "${sync[@]}" --set checkpoint.interval=6min --seed 2 --no-db --json >one.json 2>one.err
     case_of grid "study weeks5" "seeds=5" 0 study weeks.yaml "${sync[@]}" --seeds 5 --threads 1 \
         --vary checkpoint.interval=3min..48min:log:5
@@ -76,6 +77,16 @@ failures:
 checkpoint: {policy: async, interval: 10min, storage: host+pfs}
 recovery: {policy: hot-spare, spares: 2, repair: 8h,
   restart: {detect: {mean: 2min, law: exponential}, start: 5min, communicators: {mean: 20s, sheltered: true}}}
+cost: {gpu_hour: 2.5USD, storage_tb_month: 20USD}
+END2
+    sed -e "s/^run:.*/run: {duration: 20d, steps: 1400000, maintenance_every: 5d, maintenance: 2h}/" \
+        -e "/^failures/,\$d" weeks.yaml >mixed.yaml
+    cat >>mixed.yaml <<'END2'
+failures:
+  - {cause: crash, unit: gpu, mtbf: 200d}
+  - {cause: hot, unit: gpu, mtbf: 900d, effect: slow, slow: 70%, detect: 1d}
+checkpoint: {policy: multi-level, interval: 10min, storage: host+nvme+pfs}
+recovery: {policy: hot-spare, spares: 1, repair: 40h, restart: {detect: 3min, start: 5min}}
 cost: {gpu_hour: 2.5USD, storage_tb_month: 20USD}
 END2
 }

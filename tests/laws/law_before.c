@@ -1,6 +1,7 @@
 /* Clocks, passes and units. */
 #include "law_before.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,7 +122,10 @@ static void add_unit(struct before *b, struct before_plan *plan, enum unit_block
     double gathered = block == UNIT_EMBEDDING ? table : block == UNIT_HEAD ? table + norms : 0.0;
     double held = gathered;
     if (block == UNIT_LAYER) {
-        gathered = held = (model_layer_parameters(m, layer) - 2.0 * norms) / tp + 2.0 * norms;
+        const double keys = 2.0 * h * (double)(m->kv_heads * m->head_size);
+        const double split = model_layer_parameters(m, layer) - 2.0 * norms - keys;
+        const double parts = fmin(tp, (double)m->kv_heads); /* a head is whole on its rank */
+        gathered = held = split / tp + keys / parts + 2.0 * norms;
     }
     if (block == UNIT_HEAD && m->tied_embeddings && plan->stages == 1) {
         held = norms;

@@ -165,6 +165,45 @@ static bool relation_holds(const struct configuration *c, const struct layout *l
     return true;
 }
 
+/* Where a rank stands in its group of this kind. */
+static uint32_t place_of(const struct layout *l, uint32_t rank, enum stream kind)
+{
+    const struct group group = layout_group(l, layout_group_of(l, rank, kind));
+    uint32_t place = 0;
+    while (layout_member(l, &group, place) != rank) {
+        place++;
+    }
+    return place;
+}
+
+/* Ranks that reduce across the replicas hold the same shard (the same place in their shard group)
+ * of different copies; who gathers weights gathers from those that scatter its gradients. */
+static bool shards_hold(const struct layout *l)
+{
+    for (uint32_t rank = 0; rank < l->rank_count; rank++) {
+        const uint32_t across = layout_group_of(l, rank, STREAM_REPLICATE);
+        const uint32_t shard = layout_group_of(l, rank, STREAM_DP);
+        const uint32_t gather = layout_group_of(l, rank, STREAM_GATHER);
+        if (gather != GROUP_NONE && shard != GROUP_NONE &&
+            place_of(l, rank, STREAM_GATHER) != place_of(l, rank, STREAM_DP)) {
+            return false;
+        }
+        if (across == GROUP_NONE || shard == GROUP_NONE) {
+            continue;
+        }
+        const struct group group = layout_group(l, across);
+        for (uint32_t i = 0; i < group.member_count; i++) {
+            const uint32_t other = layout_member(l, &group, i);
+            const bool same_copy = layout_group_of(l, other, STREAM_DP) == shard;
+            if (place_of(l, other, STREAM_DP) != place_of(l, rank, STREAM_DP) ||
+                same_copy != (other == rank)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static void check_layout(struct configuration *c)
 {
     struct arena *arena = arena_create();
@@ -174,6 +213,7 @@ static void check_layout(struct configuration *c)
     assert_true(membership_holds(c, &l));
     assert_true(sizes_hold(c, &l));
     assert_true(relation_holds(c, &l));
+    assert_true(!c->layout.sharding->hybrid || shards_hold(&l));
     for (uint32_t rank = 0; rank < l.rank_count; rank++) {
         assert_int_equal(layout_rank(c, layout_coordinates(c, rank)), rank);
         for (uint32_t other = 0; other < rank; other++) {
@@ -297,6 +337,18 @@ static void test_planted_faults(void **state)
     l.members[0] = l.members[2];
     l.members[2] = swap;
     assert_false(relation_holds(&c, &l));
+    lower_case_size(&c, 1, 1, 4, 1, 1);
+    c.layout.sharding = &sharding_hsdp;
+    c.layout.shard_group = 2;
+    layout_build(arena, &c, all_streams, &l);
+    assert_true(shards_hold(&l));
+    const struct group one = layout_group(&l, layout_group_of(&l, 0, STREAM_REPLICATE));
+    const struct group two = layout_group(&l, layout_group_of(&l, 1, STREAM_REPLICATE));
+    swap = l.members[one.first + 1]; /* two shards exchanged in one copy */
+    l.members[one.first + 1] = l.members[two.first + 1];
+    l.members[two.first + 1] = swap;
+    assert_true(relation_holds(&c, &l));
+    assert_false(shards_hold(&l));
     arena_destroy(arena);
 }
 

@@ -62,8 +62,9 @@ static bool differs(const struct program *p, const uint32_t *whole, const uint32
         bool works = before_works(p, i) || p->ops[i].stream != STREAM_COMPUTE;
         for (unsigned s = 0; works && s < STREAM_COUNT; s++) {
             const uint32_t a = whole[i * STREAM_COUNT + s], b = less[i * STREAM_COUNT + s];
-            if (p->ops[i].stream == STREAM_GATHER && s == STREAM_COPY) {
-                continue; /* weights may come while other buffers are copied */
+            bool reduced = s == STREAM_COPY || s == STREAM_DP || s == STREAM_REPLICATE;
+            if (reduced && (p->ops[i].stream == STREAM_GATHER || p->ops[i].kind == OP_RECV)) {
+                continue; /* weights and messages may come while gradients leave */
             }
             found |= s == STREAM_COMPUTE ? worked(p, a) != worked(p, b) : a != b;
         }

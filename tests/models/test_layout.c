@@ -298,6 +298,26 @@ static void test_placement(void **state)
     arena_destroy(arena);
 }
 
+/* Packed ranks fill node after node, scattered ones take as many nodes as there are. */
+static void test_nodes_in_use(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t ranks, packed, scattered;
+    } rows[] = {{1, 1, 1}, {3, 1, 3}, {8, 1, 5}, {9, 2, 5}, {16, 2, 5}, {17, 3, 5}, {40, 5, 5}};
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct configuration c = lower_case();
+        c.layout.dp = rows[i].ranks;
+        c.cluster.node.gpus = 8;
+        c.cluster.nodes = 5;
+        assert_int_equal(layout_nodes(&c), rows[i].packed);
+        c.layout.placement = PLACEMENT_SCATTERED;
+        assert_int_equal(layout_nodes(&c), rows[i].scattered);
+        assert_int_equal(layout_gpu(&c, 0), 0);
+        assert_int_equal(layout_gpu(&c, 7), 2 * 8 + 1);
+    }
+}
+
 /* Shard groups of hsdp are inside a node by default. */
 static void test_hybrid_groups(void **state)
 {
@@ -355,9 +375,9 @@ static void test_planted_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_shape),    cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_placement),      cmocka_unit_test(test_hybrid_groups),
-        cmocka_unit_test(test_planted_faults),
+        cmocka_unit_test(test_every_shape),  cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_placement),    cmocka_unit_test(test_hybrid_groups),
+        cmocka_unit_test(test_nodes_in_use), cmocka_unit_test(test_planted_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

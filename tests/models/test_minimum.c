@@ -101,6 +101,22 @@ static void test_one_card(void **state)
     }
 }
 
+/* A block of 2,046 is not to be split in four: what would fit so does not count. */
+static void test_rules_are_kept(void **state)
+{
+    (void)state;
+    static const double cards_bytes[] = {109e6, 81e6, 60e6};
+    for (unsigned k = 0; k < sharding_kind_count; k++) {
+        for (unsigned i = 0; i < sizeof cards_bytes / sizeof *cards_bytes; i++) {
+            struct configuration c = wide_case();
+            c.layout.sharding = sharding_kinds[k];
+            c.gpu.usable_hbm_bytes = cards_bytes[i];
+            c.model.ffn_hidden = 2046;
+            assert_int_equal(step_minimum_gpus(&c, LIMIT), by_trying(&c));
+        }
+    }
+}
+
 /* The scenario's own layout does not matter: chunks, ends, faults and ranks are set aside. */
 static void test_own_layout_is_set_aside(void **state)
 {
@@ -123,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_trying),
         cmocka_unit_test(test_one_card),
+        cmocka_unit_test(test_rules_are_kept),
         cmocka_unit_test(test_own_layout_is_set_aside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,12 +15,9 @@ static bool carries(enum comm_op op, const struct group_shape *shape)
     return op == COMM_ALL_REDUCE && shape->even && shape->nodes > 1;
 }
 
-/* A chain's inner member sends the payload up and down: 2. Two members: 1. The network: 2, but 1
- * between two nodes. */
-static double inside_weight(const struct group_shape *shape)
-{
-    return shape->ranks_per_node > 2 || shape->nodes > 1 ? 2.0 : 1.0;
-}
+/* A chain's members send the payload up and down, the head across as well; the network carries it
+ * both ways too, but between two nodes once. */
+#define INSIDE_WEIGHT 2.0
 
 static double outside_weight(const struct group_shape *shape)
 {
@@ -31,7 +28,7 @@ static double port_weight(enum comm_op op, const struct group_shape *shape)
 {
     (void)op;
     if (shape->ranks_per_node > 1) {
-        return inside_weight(shape);
+        return INSIDE_WEIGHT;
     }
     return outside_weight(shape);
 }
@@ -60,11 +57,9 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                      outside_steps * nccl_net_step_s(shape, NCCL_TREE, protocol);
     double ceiling = INFINITY;
     if (shape->ranks_per_node > 1) {
-        ceiling = nccl_inside_bytes_per_s(shape, protocol) / inside_weight(shape);
+        ceiling = nccl_inside_bytes_per_s(shape, protocol) / INSIDE_WEIGHT;
     }
-    if (shape->nodes > 1) {
-        ceiling = fmin(ceiling, nccl_outside_bytes_per_s(shape, protocol) / outside_weight(shape));
-    }
+    ceiling = fmin(ceiling, nccl_outside_bytes_per_s(shape, protocol) / outside_weight(shape));
     out->cap_bytes_per_s = fmin(ceiling * nccl_tree_ratio, channel_ceiling(shape));
     nccl_end_plan(shape, inside_steps, bytes, protocol, out);
     return true;
@@ -106,10 +101,8 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
             emit(context, node * k + j + 1, node * k + j, 1.0);
         }
     }
-    if (shape->nodes > 1) {
-        tree_edges(shape, false, emit, context);
-        tree_edges(shape, true, emit, context);
-    }
+    tree_edges(shape, false, emit, context);
+    tree_edges(shape, true, emit, context);
 }
 
 const struct collective_kind collective_tree = {

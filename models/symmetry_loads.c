@@ -65,14 +65,14 @@ struct measuring { /* scratch while groups are measured */
     uint32_t *shape_of;     /* [group]: its shape + 1, once known; NULL: each is asked for once */
     uint32_t *gpus, *nodes; /* of the present group, node by node */
     uint64_t *order;
+    bool *looked_at;       /* [node]: of a first turn; NULL: every node is */
     uint32_t *row_of_link; /* [link of a first turn] -> row of used_links + 1; 0: none yet */
-    uint32_t *stamp;       /* [row of used_links]: the last set that was kept there */
-    uint32_t stamp_count;
-    uint32_t load_user_capacity;
-    double *sum; /* [link id]: weight of the present set */
+    double *sum;           /* [link id]: weight of the present set */
     uint32_t *touched, touched_count;
     uint64_t flow_seed;
     double largest_weight;
+    uint64_t signing;     /* hash of the group and set whose loads are being signed */
+    uint64_t *low, *high; /* [turn]: see sign_wire */
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -179,6 +179,10 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
     const struct topology *topology = m->real->topology;
     const double rounded = share_weight(weight / m->largest_weight);
     struct route route;
+    if (m->looked_at != NULL && !m->looked_at[m->nodes[from_member]] &&
+        !m->looked_at[m->nodes[to_member]]) {
+        return; /* what binds on a route belongs to the nodes at its ends */
+    }
     topology_route(topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
         const uint32_t link = route.links[i].value;
@@ -203,37 +207,12 @@ static void find_largest(void *context, uint32_t from_member, uint32_t to_member
 static uint32_t used_row(struct measuring *m, uint32_t link)
 {
     struct real *real = m->real;
-    uint32_t first = link;
-    if (real->shift.turns > 1) {
-        const uint32_t turn = symmetry_turn_of_link(real, link);
-        first = symmetry_turned_link(real, link, real->shift.first_like[turn]);
-    }
-    uint32_t *row = &m->row_of_link[first];
+    uint32_t *row = &m->row_of_link[link];
     if (*row == 0) {
         real->used_links[real->used_count++] = link;
         *row = real->used_count;
     }
     return *row - 1;
-}
-
-/* The group that puts on this row's link what the group of the row puts on `link`. */
-static void note_user(struct measuring *m, uint32_t group_row, uint32_t link)
-{
-    struct real *real = m->real;
-    const uint32_t load = real->load_count;
-    if (real->shift.turns == 1) {
-        return;
-    }
-    if (load == m->load_user_capacity) {
-        real->load_users = grow(real->arena, real->load_users, sizeof *real->load_users, load,
-                                &m->load_user_capacity);
-    }
-    uint32_t user = symmetry_group_at(real, group_row);
-    if (real->shift.moves[group_row]) {
-        const uint32_t row_link = real->used_links[used_row(m, link)];
-        user = symmetry_turned_group(real, user, symmetry_turn_of_link(real, row_link));
-    }
-    real->load_users[load] = user;
 }
 
 static void keep_load(struct measuring *m, uint32_t group_row, uint32_t set, uint32_t link)
@@ -243,7 +222,6 @@ static void keep_load(struct measuring *m, uint32_t group_row, uint32_t set, uin
         real->loads = grow(real->arena, real->loads, sizeof(struct wire_load), real->load_count,
                            &real->load_capacity);
     }
-    note_user(m, group_row, link);
     real->loads[real->load_count++] = (struct wire_load){
         .link = used_row(m, link),
         .set = set,
@@ -253,19 +231,23 @@ static void keep_load(struct measuring *m, uint32_t group_row, uint32_t set, uin
     real->groups[group_row].load_count++;
 }
 
-/* Moves the sums of the present set into the group's loads. A group with members in all turns has
- * one load for all links of a row: they are alike, or the turns would not be of one kind. */
+/* Is this link of the first turn of its kind? It stands for its likes: turns of one kind are loaded
+ * alike, or their signatures would differ. */
+static bool is_looked_at(const struct real *real, uint32_t link)
+{
+    if (real->shift.turns == 1) {
+        return true;
+    }
+    const uint32_t turn = symmetry_turn_of_link(real, link);
+    return real->shift.first_like[turn] == turn;
+}
+
+/* Moves the sums of the present set into the group's loads. */
 static void keep_loads(struct measuring *m, uint32_t group_row, uint32_t set)
 {
-    const struct real *real = m->real;
-    const bool once = real->shift.turns > 1 && !real->shift.moves[group_row];
-    m->stamp_count++;
     for (uint32_t i = 0; i < m->touched_count; i++) {
-        const uint32_t link = m->touched[i], row = used_row(m, link);
-        CHECK(!once || m->sum[link] == m->sum[real->used_links[row]]);
-        if (!once || m->stamp[row] != m->stamp_count) {
-            m->stamp[row] = m->stamp_count;
-            keep_load(m, group_row, set, link);
+        if (is_looked_at(m->real, m->touched[i])) {
+            keep_load(m, group_row, set, m->touched[i]);
         }
     }
 }
@@ -293,14 +275,15 @@ static uint32_t look_at_group(struct measuring *m, uint32_t index)
     return find_menu(m, shape, program, group.kind);
 }
 
-/* The wires of one entry of a menu, summed by link. */
-static void sum_wires(struct measuring *m, const struct menu *menu, const struct menu_entry *entry)
+/* The wires of one entry of a menu, each to `emit`, which is told the largest weight before. */
+static void emit_wires(struct measuring *m, const struct menu *menu, const struct menu_entry *entry,
+                       wire_fn *emit)
 {
     const struct group_shape *shape = &m->real->shapes[menu->shape];
     m->flow_seed = configuration_flow_seed(m->real->c, (uint64_t)menu->kind);
     m->largest_weight = 0.0;
     entry->tuned.kind->wires(entry->op, shape, m->nodes, find_largest, m);
-    entry->tuned.kind->wires(entry->op, shape, m->nodes, add_wire, m);
+    entry->tuned.kind->wires(entry->op, shape, m->nodes, emit, m);
 }
 
 static void measure_group(struct measuring *m, uint32_t row)
@@ -318,34 +301,47 @@ static void measure_group(struct measuring *m, uint32_t row)
         if (menu->entries[i].set != set) {
             continue; /* nothing is sent, or its wires are kept already */
         }
-        sum_wires(m, menu, &menu->entries[i]);
+        emit_wires(m, menu, &menu->entries[i], add_wire);
         real->wire_weights[out->set_first + set] = m->largest_weight;
         keep_loads(m, row, set++);
         forget_sums(m);
     }
 }
 
+/* Adds what a wire puts on the links of a turn: a hash of the link's place times the load as a
+ * whole number (weights are multiples of 2^-24), so that wires need not be summed by link first.
+ * Most loads end in 24 zero bits, which push the upper bits of a hash out: these are summed apart.
+ */
+static void sign_wire(void *context, uint32_t from_member, uint32_t to_member, double weight)
+{
+    struct measuring *m = context;
+    const struct real *real = m->real;
+    const struct graph *graph = &real->topology->graph;
+    const uint64_t load = (uint64_t)(share_weight(weight / m->largest_weight) * 0x1p24);
+    struct route route;
+    topology_route(real->topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
+    for (uint32_t i = 0; i < route.link_count; i++) {
+        const uint32_t link = route.links[i].value;
+        if (graph_link_type(graph, route.links[i])->binding) {
+            const uint32_t turn = symmetry_turn_of_link(real, link);
+            const uint64_t place = symmetry_mix(m->signing, symmetry_turned_link(real, link, 0));
+            m->low[turn] += place * load;
+            m->high[turn] += (place >> 40) * load;
+        }
+    }
+}
+
 /* What a group with members in all turns puts on each. */
 static void sign_loads(struct measuring *m, uint32_t index)
 {
-    struct real *real = m->real;
     const uint32_t row = look_at_group(m, index); /* may move the menus */
-    const struct menu *menu = &real->menus[row];
+    const struct menu *menu = &m->real->menus[row];
     uint32_t set = 0;
     for (uint32_t i = 0; i < menu->entry_count; i++) {
-        if (menu->entries[i].set != set) {
-            continue;
+        if (menu->entries[i].set == set) {
+            m->signing = symmetry_mix(index, set++);
+            emit_wires(m, menu, &menu->entries[i], sign_wire);
         }
-        sum_wires(m, menu, &menu->entries[i]);
-        for (uint32_t k = 0; k < m->touched_count; k++) {
-            const uint32_t link = m->touched[k];
-            const uint64_t user = symmetry_mix(index, set);
-            symmetry_sign(real, symmetry_turn_of_link(real, link),
-                          symmetry_mix(user, symmetry_turned_link(real, link, 0)),
-                          symmetry_bits(m->sum[link]));
-        }
-        forget_sums(m);
-        set++;
     }
 }
 
@@ -356,6 +352,8 @@ static void sign_turns(struct measuring *m)
     struct real *real = m->real;
     const uint32_t group_count = real->layout->group_count;
     uint32_t *shapes = m->shape_of = ARENA_ARRAY(real->arena, uint32_t, group_count);
+    m->low = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
+    m->high = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
     for (uint32_t g = 0; g < group_count; g++) {
         const struct group group = layout_group(real->layout, g);
         if (!symmetry_in_one_turn(real, g)) {
@@ -371,6 +369,23 @@ static void sign_turns(struct measuring *m)
         if (shapes[g] != shapes[like]) {
             const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, &group, 0));
             symmetry_sign(real, turn, symmetry_mix(like, UINT64_MAX), shapes[g]);
+        }
+    }
+    for (uint32_t turn = 0; turn < real->shift.turns; turn++) {
+        symmetry_sign(real, turn, m->low[turn], m->high[turn]);
+    }
+}
+
+/* The nodes of first turns. */
+static void look_at_nodes(struct measuring *m)
+{
+    const struct real *real = m->real;
+    const struct shift *s = &real->shift;
+    m->looked_at = ARENA_ARRAY(real->arena, bool, real->topology->node_count);
+    for (uint32_t node = 0; node < real->topology->node_count; node++) {
+        if (s->node_rank[node] != ROW_NONE) {
+            const uint32_t turn = symmetry_turn_of(real, s->node_rank[node]);
+            m->looked_at[node] = s->first_like[turn] == turn;
         }
     }
 }
@@ -420,7 +435,6 @@ void symmetry_measure(struct arena *arena, const struct configuration *c,
         .nodes = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
         .order = ARENA_ARRAY(arena, uint64_t, layout->rank_count),
         .row_of_link = ARENA_ARRAY(arena, uint32_t, link_count),
-        .stamp = ARENA_ARRAY(arena, uint32_t, link_count),
         .sum = ARENA_ARRAY(arena, double, link_count),
         .touched = ARENA_ARRAY(arena, uint32_t, link_count),
     };
@@ -432,6 +446,7 @@ void symmetry_measure(struct arena *arena, const struct configuration *c,
     if (out->shift.turns > 1) {
         sign_turns(&m);
         symmetry_number_rows(arena, out);
+        look_at_nodes(&m);
     }
     reserve_rows(out);
     for (uint32_t row = 0; row < out->shift.group_rows; row++) {

@@ -112,7 +112,7 @@ static struct users list_users(struct arena *arena, const struct real *real)
             const struct real_group *group = &real->groups[g];
             for (uint32_t i = 0; i < group->load_count; i++) {
                 const uint32_t load = group->load_first + i, link = real->loads[load].link;
-                const uint32_t user = real->load_users != NULL ? real->load_users[load] : g;
+                const uint32_t user = symmetry_group_at(real, g);
                 if (seen[link] == user + 1) {
                     continue;
                 }

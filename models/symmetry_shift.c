@@ -156,6 +156,19 @@ static bool groups_turn(const struct real *real)
     return good;
 }
 
+/* Links of one node, beside those of its like in turn 0. */
+static void sign_links(struct real *real, uint32_t first, uint32_t count)
+{
+    const struct graph *graph = &real->topology->graph;
+    for (uint32_t l = first; l < first + count; l++) {
+        const uint32_t like = symmetry_turned_link(real, l, 0);
+        const uint32_t type = graph_type_of(graph, (struct link_id){l});
+        if (type != graph_type_of(graph, (struct link_id){like})) {
+            symmetry_sign(real, symmetry_turn_of_link(real, l), UINT64_MAX - like, type);
+        }
+    }
+}
+
 /* 4. What differs from turn 0, so that most turns have nothing to add. */
 static void sign_ranks_and_links(struct real *real)
 {
@@ -167,14 +180,16 @@ static void sign_ranks_and_links(struct real *real)
                           symmetry_bits(speed));
         }
     }
-    for (uint32_t l = 0; l < links_of_nodes(t); l++) {
-        if (real->shift.node_rank[node_of_link(t, l)] == ROW_NONE) {
+    for (uint32_t node = 0; node < t->node_count; node++) {
+        const uint32_t rank = real->shift.node_rank[node];
+        if (rank == ROW_NONE) {
             continue; /* nothing is sent to a node without ranks */
         }
-        const uint32_t like = symmetry_turned_link(real, l, 0);
-        const uint32_t type = graph_type_of(&t->graph, (struct link_id){l});
-        if (type != graph_type_of(&t->graph, (struct link_id){like})) {
-            symmetry_sign(real, symmetry_turn_of_link(real, l), UINT64_MAX - like, type);
+        const uint32_t first = node_of(real, symmetry_turned(real, rank, 0));
+        if (!graph_same_types(&t->graph, node, first)) {
+            sign_links(real, node * t->node_links, t->node_links);
+            const uint32_t ends = 2 * t->nics_per_node;
+            sign_links(real, t->node_count * t->node_links + node * ends, ends);
         }
     }
 }

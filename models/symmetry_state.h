@@ -92,7 +92,6 @@ struct real {
     struct menu *menus;
     struct real_group *groups;
     struct wire_load *loads;
-    uint32_t *load_users; /* [load]: the group that loads this very link; NULL without a turn */
     double *wire_weights; /* [group's set_first + set]: of the busiest wire, by payload byte */
     uint32_t *used_links; /* ids of links that carry anything and can bind, by row */
     bool *own;            /* [used link]: never carries two activities at once */

@@ -132,6 +132,11 @@ static inline const struct link_type *graph_link_type(const struct graph *graph,
 }
 struct vertex graph_vertex_at(const struct graph *graph, struct vertex_id vertex);
 struct link graph_link_at(const struct graph *graph, struct link_id link);
+/* Are the links of two nodes, and of their ports, known to be of the same types? */
+static inline bool graph_same_types(const struct graph *graph, uint32_t node, uint32_t other)
+{
+    return graph->pattern_of[node] == graph->pattern_of[other];
+}
 /* Gives one link another type; its likes in other nodes keep theirs. */
 void graph_set_type(struct graph *graph, struct link_id link, uint32_t type);
 const char *vertex_kind_name(enum vertex_kind kind); /* "gpu", "leaf" */

@@ -99,6 +99,32 @@ static uint32_t first_of(const struct topology *t, enum vertex_kind kind)
     return UINT32_MAX;
 }
 
+static unsigned count_of(const struct topology *t, enum vertex_kind kind)
+{
+    unsigned count = 0;
+    for (uint32_t v = 0; v < t->graph.vertex_count; v++) {
+        count += graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == kind;
+    }
+    return count;
+}
+
+/* Spines: none below one leaf a rail; one where flows spread; as many as were asked for, or as a
+ * leaf has uplinks, where they are hashed. Every leaf has as many cables to each. */
+static void check_rail_spines(const struct topology *t)
+{
+    const double *option = t->spec.fabric.options.value;
+    uint32_t groups = (t->node_count + (uint32_t)option[0] - 1) / (uint32_t)option[0];
+    double uplinks = option[3] > 0 ? option[0] / option[1] : 1;
+    double spines = option[3] > 0 ? (option[2] > 0 ? option[2] : uplinks) : 1;
+    assert_int_equal(count_of(t, VERTEX_LEAF), t->nics_per_node * groups);
+    assert_int_equal(count_of(t, VERTEX_SPINE), groups > 1 ? (unsigned)spines : 0);
+    for (uint32_t v = 0; v < t->graph.vertex_count; v++) {
+        if (graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == VERTEX_SPINE) {
+            assert_true(links_from(t, v) == t->nics_per_node * groups * uplinks / spines);
+        }
+    }
+}
+
 /* Every leaf of a rail offers nodes_per_leaf x port / oversubscription upwards, and takes as much.
  */
 static void check_rail(const struct topology *t)
@@ -243,6 +269,7 @@ static void check_anatomy(const struct topology *t, void *context)
     check_full_trunks(t);
     if (fabric == &topology_rail) {
         check_rail(t);
+        check_rail_spines(t);
         check_rail_flags(t);
     } else if (fabric == &topology_fat_tree) {
         check_fat_tree(t);
@@ -293,12 +320,13 @@ static void superpod_has_its_published_counts(void **state)
 }
 
 /* The example of Kim et al. 2008: N = ap(ah + 1) with p = h = 2, a = 4 is 72 terminals in 9 groups;
- * one more NIC needs p = 3. */
+ * one more NIC needs p = 3. Likewise 6 terminals with p = h = 1, a = 2, and the seventh. */
 static void balanced_dragonfly(void **state)
 {
     (void)state;
-    static const unsigned nodes[] = {72, 73}, routers[] = {36, 5 * 6};
-    for (unsigned i = 0; i < 2; i++) {
+    static const unsigned nodes[] = {72, 73, 6, 7, 2}, routers[] = {36, 5 * 6, 6, 4, 2};
+    static const unsigned links[] = {36 * (3 + 2), 30 * 5 + 5 * 4 * 4, 6 * (1 + 1), 4 * 3, 2};
+    for (unsigned i = 0; i < 5; i++) {
         struct topology_spec spec =
             shape_spec(&topology_nvlink_island, &topology_dragonfly, nodes[i], 1, 1);
         struct arena *arena = arena_create();
@@ -306,6 +334,7 @@ static void balanced_dragonfly(void **state)
         build(arena, &spec, &t);
         uint32_t first = first_of(&t, VERTEX_ROUTER);
         assert_int_equal(t.graph.vertex_count - first, routers[i]);
+        assert_int_equal(t.graph.link_count - nodes[i] * (t.node_links + 2), links[i]);
         arena_destroy(arena);
     }
 }

@@ -186,6 +186,81 @@ static void hashed_flows_spread_over_all_paths(void **state)
     arena_destroy(arena);
 }
 
+/* One number for all that a cluster of this fabric is and does: devices, cables, which can bind,
+ * and the path of every flow of two seeds. */
+struct prints {
+    const struct topology_kind *fabric;
+    uint64_t sum;
+};
+
+static void mix(uint64_t *sum, uint64_t value)
+{
+    for (unsigned byte = 0; byte < 8; byte++) {
+        *sum = (*sum ^ (value >> 8 * byte & 255U)) * UINT64_C(1099511628211); /* FNV-1a */
+    }
+}
+
+static void mix_graph(const struct graph *graph, uint64_t *sum)
+{
+    for (uint32_t v = 0; v < graph->vertex_count; v++) {
+        const struct vertex vertex = graph_vertex_at(graph, (struct vertex_id){v});
+        mix(sum, (uint64_t)vertex.kind << 32 | vertex.index);
+        mix(sum, vertex.node);
+    }
+    for (uint32_t l = 0; l < graph->link_count; l++) {
+        const struct link link = graph_link_at(graph, (struct link_id){l});
+        const struct link_type *type = graph_link_type(graph, (struct link_id){l});
+        mix(sum, (uint64_t)link.from.value << 32 | link.to.value);
+        mix(sum, (uint64_t)type->kind << 1 | type->binding);
+        mix(sum, (uint64_t)(type->bytes_per_s * 1024));
+        mix(sum, (uint64_t)(type->latency_s * 1024));
+    }
+}
+
+static void print_cluster(const struct topology *t, void *context)
+{
+    struct prints *prints = context;
+    if (t->spec.fabric.kind != prints->fabric) {
+        return;
+    }
+    mix_graph(&t->graph, &prints->sum);
+    mix(&prints->sum, topology_draws_paths(&t->spec));
+    for (uint32_t pair = 0; pair < t->gpu_count * t->gpu_count; pair++) {
+        for (uint64_t seed = 0; seed < 2; seed++) {
+            struct route r;
+            topology_route(t, pair / t->gpu_count, pair % t->gpu_count, seed, &r);
+            for (uint32_t i = 0; i < r.link_count; i++) {
+                mix(&prints->sum, r.links[i].value);
+            }
+        }
+    }
+}
+
+/* A seed stands for the same paths in every version: what a scenario printed last year it prints
+ * today. These numbers may change only together with a fabric, on purpose. */
+static void a_seed_keeps_its_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct topology_kind *fabric;
+        uint64_t sum;
+    } rows[] = {
+        {&topology_none, UINT64_C(0x303838ddea2b317e)},      {&topology_rail, UINT64_C(0x785c2cf74ba0b509)},
+        {&topology_fat_tree, UINT64_C(0x960252545d8d1a1d)},  {&topology_torus, UINT64_C(0x65642118b3ba6ec8)},
+        {&topology_dragonfly, UINT64_C(0x3d502cd91eec5a56)},
+    };
+    unsigned different = 0;
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct prints prints = {rows[i].fabric, UINT64_C(14695981039346656037)};
+        shapes_each(print_cluster, &prints);
+        if (prints.sum != rows[i].sum) {
+            print_error("%s: 0x%016llx\n", rows[i].fabric->name, (unsigned long long)prints.sum);
+            different++;
+        }
+    }
+    assert_int_equal(different, 0);
+}
+
 /* All to all on a ring of even side: half of the farthest pairs go each way round. */
 static void a_torus_loads_both_ways_alike(void **state)
 {
@@ -261,6 +336,7 @@ int main(void)
         cmocka_unit_test(no_route_is_longer_than_needed),
         cmocka_unit_test(other_rails_are_reached_through_nvlink),
         cmocka_unit_test(hashed_flows_spread_over_all_paths),
+        cmocka_unit_test(a_seed_keeps_its_paths),
         cmocka_unit_test(a_torus_loads_both_ways_alike),
         cmocka_unit_test(planted_faults_are_caught),
     };

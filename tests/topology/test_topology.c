@@ -1,4 +1,5 @@
 /* Specs that are refused, the parameter tables, rates, degraded cables, names, and size. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,6 +122,150 @@ static void bad_fabrics_are_refused(void **state)
     shape_option(&spec, "routers", 4);
     shape_option(&spec, "globals", 4);
     assert_option_refused(&spec, "globals", 3, "join only 13 groups");
+}
+
+/* Each bound from both sides: the last value that stands, the first that does not. */
+static void bounds_are_exact(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(island, &topology_rail, 8, 4, 4);
+    shape_option(&spec, "oversubscription", 32); /* as many as nodes on a leaf */
+    assert_string_equal(refusal(&spec), "");
+    assert_option_refused(&spec, "oversubscription", 32.5, "(32), not 32.5");
+    spec = shape_spec(island, &topology_rail, 8, 4, 4);
+    shape_option(&spec, "spines", 32); /* not looked at: ecmp is 0 */
+    assert_string_equal(refusal(&spec), "");
+    shape_option(&spec, "spines", 5);
+    assert_string_equal(refusal(&spec), "");
+    shape_option(&spec, "oversubscription", 3);
+    assert_string_equal(refusal(&spec), "");
+    shape_option(&spec, "oversubscription", 2);
+    shape_option(&spec, "ecmp", 1);
+    assert_refused(&spec, "the 16 uplinks of a leaf cannot be dealt evenly to 5 spines");
+    shape_option(&spec, "spines", 16);
+    assert_option_refused(&spec, "spines", 17, "16 uplinks");
+    spec = shape_spec(island, &topology_fat_tree, 16, 8, 8);
+    shape_option(&spec, "radix", 8); /* k^3 / 4 NICs */
+    assert_string_equal(refusal(&spec), "");
+    spec.nodes = 17;
+    assert_refused(&spec, "3 tiers of 8-port switches holds 128 NICs");
+    spec.nodes = 4; /* k^2 / 2 */
+    assert_option_refused(&spec, "tiers", 1, "1 tiers of 8-port switches holds 8 NICs");
+    shape_option(&spec, "tiers", 2);
+    assert_string_equal(refusal(&spec), "");
+    spec.nodes = 5;
+    assert_refused(&spec, "2 tiers of 8-port switches holds 32 NICs");
+    shape_option(&spec, "tiers", 3);
+    assert_option_refused(&spec, "oversubscription", 0.999, "cannot be dealt");
+    shape_option(&spec, "oversubscription", 7); /* one uplink, seven NICs */
+    assert_string_equal(refusal(&spec), "");
+    assert_option_refused(&spec, "oversubscription", 7.5, "cannot be dealt");
+    shape_option(&spec, "core_oversubscription", 7);
+    assert_string_equal(refusal(&spec), "");
+    assert_option_refused(&spec, "core_oversubscription", 8, "core_oversubscription 8");
+    assert_option_refused(&spec, "ecmp", 2, "ecmp must be a whole number");
+    spec = shape_spec(island, &topology_torus, 108, 2, 1);
+    shape_option(&spec, "x", 108); /* 54 hops, 4 links in each node, 2 of NICs: 64 */
+    assert_string_equal(refusal(&spec), "");
+    spec = shape_spec(island, &topology_torus, 27, 2, 1);
+    shape_option(&spec, "x", 3);
+    shape_option(&spec, "y", 3);
+    shape_option(&spec, "z", 3);
+    assert_string_equal(refusal(&spec), "");
+    assert_option_refused(&spec, "y", 2, "3 x 2 x 3 holds 18 nodes, but the cluster has 27");
+    assert_option_refused(&spec, "cables", 1025, "cables must be a whole number from 1 to 1024");
+    spec = shape_spec(island, &topology_dragonfly, 20, 1, 1);
+    shape_option(&spec, "terminals", 1);
+    shape_option(&spec, "routers", 4);
+    shape_option(&spec, "globals", 1); /* 5 groups: the most that one cable a router can join */
+    assert_string_equal(refusal(&spec), "");
+    spec.nodes = 21;
+    assert_refused(&spec, "21 NICs fill 6 groups of 4 routers with 1 NICs each, but 1 global "
+                          "cables for each router join only 5 groups");
+    spec.nodes = 20;
+    assert_option_refused(&spec, "routers", 4097, "routers must be a whole number");
+}
+
+/* What every cluster needs, at its limit. */
+static void clusters_have_exact_limits(void **state)
+{
+    (void)state;
+    struct topology_spec good = shape_spec(island, &topology_rail, 2, 4, 4), spec = good;
+    double *const latencies[] = {&spec.node.nvlink_latency_s, &spec.node.pcie_latency_s,
+                                 &spec.node.nic_latency_s, &spec.fabric.switch_latency_s};
+    for (unsigned i = 0; i < 4; i++) {
+        spec = good;
+        *latencies[i] = 0;
+        assert_string_equal(refusal(&spec), "");
+        *latencies[i] = -1e-9;
+        assert_refused(&spec, "latencies must be finite and not below 0");
+        *latencies[i] = (double)INFINITY;
+        assert_refused(&spec, "latencies must be finite");
+    }
+    spec = good;
+    spec.node.gpus = 0;
+    assert_refused(&spec, "at least one node with at least one GPU");
+    spec.node.gpus = TOPOLOGY_GPU_MAX + 1ULL;
+    spec.nodes = 1;
+    assert_refused(&spec, "are more than the");
+    spec = good;
+    spec.node.gpus = spec.node.nics = 1;
+    spec.nodes = TOPOLOGY_GPU_MAX;
+    assert_int_equal(topology_check(&spec, &(struct error){""}), true);
+    spec.nodes++;
+    assert_int_equal(topology_check(&spec, &(struct error){""}), false);
+    spec = good;
+    spec.node.pcie_bytes_per_s = 0;
+    assert_refused(&spec, "line rate");
+    spec = good;
+    spec.node.nic_bytes_per_s = (double)INFINITY;
+    assert_refused(&spec, "line rate");
+    spec = shape_spec(&topology_pcie, &topology_none, 1, 8, 0);
+    assert_string_equal(refusal(&spec), "");
+    spec.node.pcie_bytes_per_s = 0;
+    assert_refused(&spec, "a pcie node needs pcie_bandwidth above 0");
+    spec = shape_spec(&topology_pcie, &topology_none, 1, 5, 0); /* the fifth on a second switch */
+    spec.node.host_bytes_per_s = 0;
+    assert_refused(&spec, "host_bandwidth above 0");
+    spec.node.gpus = 4;
+    assert_string_equal(refusal(&spec), "");
+}
+
+/* Flows are hashed only where there is more than one path to draw. */
+static void draws(const struct topology_kind *kind, uint64_t nodes, const char *option,
+                  double value, bool expected)
+{
+    struct topology_spec spec = shape_spec(island, kind, nodes, 2, 2);
+    shape_option(&spec, "ecmp", 1);
+    shape_option(&spec, option, value);
+    assert_string_equal(refusal(&spec), "");
+    assert_int_equal(topology_draws_paths(&spec), expected);
+}
+
+static void paths_are_drawn_where_there_are_several(void **state)
+{
+    (void)state;
+    draws(&topology_rail, 8, "nodes_per_leaf", 4, true);
+    draws(&topology_rail, 8, "nodes_per_leaf", 8, false);    /* one leaf */
+    draws(&topology_rail, 8, "oversubscription", 32, false); /* one leaf, one uplink */
+    draws(&topology_rail, 8, "nodes_per_leaf", 1, false);    /* one uplink */
+    draws(&topology_rail, 8, "nodes_per_leaf", 2, true);
+    draws(&topology_rail, 2, "nodes_per_leaf", 1, false);
+    draws(&topology_rail, 8, "ecmp", 0, false);
+    draws(&topology_fat_tree, 8, "radix", 4, true);
+    draws(&topology_fat_tree, 8, "radix", 16, false); /* one switch */
+    draws(&topology_fat_tree, 8, "ecmp", 0, false);
+    draws(&topology_fat_tree, 1, "tiers", 2, false); /* one node */
+    struct topology_spec spec = shape_spec(island, &topology_torus, 4, 2, 2);
+    shape_option(&spec, "x", 4);
+    assert_false(topology_draws_paths(&spec));
+    spec = shape_spec(island, &topology_dragonfly, 8, 1, 1);
+    shape_option(&spec, "terminals", 1);
+    shape_option(&spec, "routers", 4);
+    shape_option(&spec, "globals", 1); /* 2 groups, 4 cables */
+    assert_true(topology_draws_paths(&spec));
+    spec.nodes = 20; /* 5 groups, 1 cable */
+    assert_false(topology_draws_paths(&spec));
 }
 
 static void check_table(const struct param *params, unsigned count, size_t size)
@@ -322,6 +467,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_nodes_are_refused),
         cmocka_unit_test(bad_fabrics_are_refused),
+        cmocka_unit_test(bounds_are_exact),
+        cmocka_unit_test(clusters_have_exact_limits),
+        cmocka_unit_test(paths_are_drawn_where_there_are_several),
         cmocka_unit_test(tables_are_whole),
         cmocka_unit_test(rates_are_payload_rates),
         cmocka_unit_test(a_degraded_cable_slows_only_its_own_routes),

@@ -270,8 +270,23 @@ enum life {
     LIFE_STAYS  /* allocated in the first step for good */
 };
 
-static const char *entry_problem(uint8_t *life, const struct ledger_entry *e, bool setup)
+/* What is known of a tensor number while the ledger is read. */
+struct block_life {
+    enum life life;
+    uint8_t tenant;
+    double bytes;
+};
+
+/* A free says of its block what the allocation said; flags speak of allocations only. */
+static bool frees_what_was_taken(const struct block_life *block, const struct ledger_entry *e)
 {
+    return e->flags == 0 && e->tenant == block->tenant && e->bytes == block->bytes;
+}
+
+static const char *entry_problem(struct block_life *blocks, const struct ledger_entry *e,
+                                 bool setup)
+{
+    struct block_life *block = &blocks[e->tensor];
     bool stays = (e->flags & LEDGER_STAYS) != 0;
     if (!(e->bytes >= 0.0 && isfinite(e->bytes)) || e->tenant >= TENANT_FRAGMENTATION) {
         return "a ledger entry has no size or no tenant";
@@ -280,16 +295,21 @@ static const char *entry_problem(uint8_t *life, const struct ledger_entry *e, bo
         return "an allocation that stays must happen in the first step only";
     }
     if (e->action == LEDGER_ALLOCATE) {
-        if (life[e->tensor] != LIFE_NONE) {
+        if (block->life != LIFE_NONE) {
             return "a block is allocated while it lives";
         }
-        life[e->tensor] = setup ? LIFE_SETUP : stays ? LIFE_STAYS : LIFE_STEP;
+        block->life = setup ? LIFE_SETUP : stays ? LIFE_STAYS : LIFE_STEP;
+        block->tenant = e->tenant;
+        block->bytes = e->bytes;
         return NULL;
     }
-    if (life[e->tensor] != LIFE_STEP) {
+    if (block->life != LIFE_STEP) {
         return "a block is freed that the step did not allocate";
     }
-    life[e->tensor] = LIFE_NONE;
+    if (!frees_what_was_taken(block, e)) {
+        return "a free differs from its allocation";
+    }
+    block->life = LIFE_NONE;
     return NULL;
 }
 
@@ -301,22 +321,23 @@ static uint32_t tensor_bound(const struct ledger_entry *entries, uint32_t count,
     return bound;
 }
 
-/* Plays setup and two steps; `life` has a byte for each tensor, zeroed. */
-static const char *ledger_problem(const struct program *p, uint8_t *life, uint32_t tensors)
+/* Plays setup and two steps; `blocks` has a row for each tensor, zeroed. */
+static const char *ledger_problem(const struct program *p, struct block_life *blocks,
+                                  uint32_t tensors)
 {
     const char *problem = NULL;
     for (uint32_t i = 0; i < p->setup_count && problem == NULL; i++) {
-        problem = entry_problem(life, &p->setup[i], true);
+        problem = entry_problem(blocks, &p->setup[i], true);
     }
     for (unsigned step = 1; step <= 2 && problem == NULL; step++) {
         for (uint32_t i = 0; i < p->ledger_count && problem == NULL; i++) {
             const struct ledger_entry *e = &p->ledger[i];
             if (step == 1 || !(e->flags & LEDGER_FIRST_STEP)) {
-                problem = entry_problem(life, e, false);
+                problem = entry_problem(blocks, e, false);
             }
         }
         for (uint32_t t = 0; t < tensors && problem == NULL; t++) {
-            if (life[t] == LIFE_STEP) {
+            if (blocks[t].life == LIFE_STEP) {
                 problem = "a block of the step is never freed";
             }
         }
@@ -336,8 +357,8 @@ const char *program_problem(const struct program *program)
     uint32_t tensors = tensor_bound(program->setup, program->setup_count, 0);
     tensors = tensor_bound(program->ledger, program->ledger_count, tensors);
     struct arena *scratch = arena_create();
-    uint8_t *life = ARENA_ARRAY(scratch, uint8_t, tensors + 1);
-    problem = ledger_problem(program, life, tensors);
+    struct block_life *blocks = ARENA_ARRAY(scratch, struct block_life, tensors + 1);
+    problem = ledger_problem(program, blocks, tensors);
     arena_destroy(scratch);
     return problem;
 }

@@ -20,7 +20,7 @@ const struct param node_params[] = {
      "NVLink bandwidth of a GPU in one direction, half of what data sheets add up; 0: no NVLink."},
     {"nvlink_latency", PARAM_TIME, NODE(nvlink_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "From GPU to GPU through the NVSwitch, one way; the default counts no wire time."},
-    {"nvls", PARAM_FLAG, NODE(nvls), 0, 1, "false", NULL,
+    {"nvls", PARAM_FLAG, NODE(nvls), 0, 0, "false", NULL,
      "The NVSwitch reduces and multicasts (NVLink SHARP, third-generation NVSwitch and later)."},
     {"pcie_bandwidth", PARAM_BANDWIDTH, NODE(pcie_bytes_per_s), 0, RATE_MAX, NULL, NULL,
      "Usable PCIe bandwidth of a GPU in one direction; a NIC has a slot of the same width."},

@@ -51,8 +51,8 @@ static bool fallback_holds(const struct param *p)
 static bool row_holds(const struct param *p, size_t struct_bytes)
 {
     size_t length = strlen(p->doc);
-    bool ranged = p->type == PARAM_FLAG || p->type == PARAM_CHOICE || p->type == PARAM_TEXT ||
-                  p->minimum < p->maximum;
+    bool words = p->type == PARAM_FLAG || p->type == PARAM_CHOICE || p->type == PARAM_TEXT;
+    bool ranged = words ? p->minimum == 0.0 && p->maximum == 0.0 : p->minimum < p->maximum;
     return p->offset + size_of(p->type) <= struct_bytes && length > 10 &&
            p->doc[length - 1] == '.' && ranged && fallback_holds(p) &&
            (p->type == PARAM_CHOICE) == (p->choices != NULL);
@@ -103,6 +103,11 @@ static void test_a_bad_row_is_noticed(void **state)
     p = software_params[0];
     p.offset = sizeof(struct software_profile);
     assert_false(row_holds(&p, sizeof(struct software_profile)));
+    for (unsigned i = 0; i < model_param_count; i++) {
+        p = model_params[i];
+        p.minimum = p.maximum = 1.0; /* no range; and words have none at all */
+        assert_false(row_holds(&p, sizeof(struct model_shape)));
+    }
 }
 
 /* arXiv:1910.02054 section 3.1: 2 + 2 + 12 bytes; 8-bit moments with fp8 weights: 9. */

@@ -245,8 +245,10 @@ static void a_seed_keeps_its_paths(void **state)
         const struct topology_kind *fabric;
         uint64_t sum;
     } rows[] = {
-        {&topology_none, UINT64_C(0x303838ddea2b317e)},      {&topology_rail, UINT64_C(0x785c2cf74ba0b509)},
-        {&topology_fat_tree, UINT64_C(0x960252545d8d1a1d)},  {&topology_torus, UINT64_C(0x65642118b3ba6ec8)},
+        {&topology_none, UINT64_C(0x303838ddea2b317e)},
+        {&topology_rail, UINT64_C(0x785c2cf74ba0b509)},
+        {&topology_fat_tree, UINT64_C(0x960252545d8d1a1d)},
+        {&topology_torus, UINT64_C(0x65642118b3ba6ec8)},
         {&topology_dragonfly, UINT64_C(0x3d502cd91eec5a56)},
     };
     unsigned different = 0;

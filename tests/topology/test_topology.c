@@ -231,6 +231,22 @@ static void clusters_have_exact_limits(void **state)
     assert_string_equal(refusal(&spec), "");
 }
 
+/* 16 groups of 4,096 routers, all joined to all, are just above 2^28 links. */
+static void graphs_too_large_are_refused(void **state)
+{
+    (void)state;
+    struct topology_spec spec = shape_spec(island, &topology_dragonfly, 65536, 1, 1);
+    struct error error = {""};
+    shape_option(&spec, "terminals", 1);
+    shape_option(&spec, "routers", 4096);
+    shape_option(&spec, "globals", 1);
+    assert_false(topology_check(&spec, &error));
+    assert_non_null(strstr(error.text, "a cluster of 262144 devices and 268828"));
+    assert_non_null(strstr(error.text, " links is too large"));
+    spec.nodes = 61440;
+    assert_true(topology_check(&spec, &error));
+}
+
 /* Flows are hashed only where there is more than one path to draw. */
 static void draws(const struct topology_kind *kind, uint64_t nodes, const char *option,
                   double value, bool expected)
@@ -274,7 +290,8 @@ static void check_table(const struct param *params, unsigned count, size_t size)
         const struct param *p = &params[i];
         size_t length = strlen(p->doc);
         assert_true(length > 10 && p->doc[length - 1] == '.');
-        assert_true(p->minimum <= p->maximum);
+        bool words = p->type == PARAM_FLAG || p->type == PARAM_CHOICE || p->type == PARAM_TEXT;
+        assert_true(words ? p->minimum == 0 && p->maximum == 0 : p->minimum < p->maximum);
         assert_true(p->offset < size);
         for (unsigned j = 0; j < i; j++) {
             assert_string_not_equal(p->name, params[j].name);
@@ -469,6 +486,7 @@ int main(void)
         cmocka_unit_test(bad_fabrics_are_refused),
         cmocka_unit_test(bounds_are_exact),
         cmocka_unit_test(clusters_have_exact_limits),
+        cmocka_unit_test(graphs_too_large_are_refused),
         cmocka_unit_test(paths_are_drawn_where_there_are_several),
         cmocka_unit_test(tables_are_whole),
         cmocka_unit_test(rates_are_payload_rates),

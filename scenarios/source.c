@@ -123,7 +123,8 @@ static size_t line_start(const struct source *source, unsigned line)
 }
 
 /* Copies what can be shown: a tab becomes a blank, what is broken or invisible a '?'. Returns the
- * bytes of `text` that at most `characters` took; `out` has room for as many and a NUL. */
+ * bytes of `text` that at most `characters` took; `out` is zeroed and has room for as many and a
+ * NUL. */
 static size_t copy_clean(char *out, const char *text, size_t bytes, unsigned characters)
 {
     size_t at = 0;
@@ -139,7 +140,6 @@ static size_t copy_clean(char *out, const char *text, size_t bytes, unsigned cha
         }
         at += size ? size : 1;
     }
-    *out = '\0';
     return at;
 }
 

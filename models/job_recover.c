@@ -100,7 +100,6 @@ static bool replaces(const struct job *job, const struct recovery_decision *deci
 static void blame(struct job *job, const struct fleet_event *event)
 {
     double ratio = job->spec->recovery.wrong_blame_ratio;
-    job->strikes_again = false;
     if (ratio == 0.0 || job->struck_count != 1 || job->spec->nodes < 2 ||
         job_uniform(job, DRAW_BLAME, job->chains) >= ratio) {
         return;

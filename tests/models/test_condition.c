@@ -235,6 +235,57 @@ static void test_fixed(void **state)
     condition_destroy(t);
 }
 
+/* Conditions that differ in one thing are two, also where they meet in the table: of a hundred and
+ * more, asked twice, each is remembered once. */
+static void test_every_difference_counts(void **state)
+{
+    (void)state;
+    struct condition_table *t = condition_fixed(4.0);
+    unsigned expected = 0;
+    for (unsigned i = 0; i < 2 * 2304; i++) {
+        unsigned bits = i % 2304;
+        struct condition k = {.replicas_missing = bits % 3,
+                              .slow_count = bits / 3 % 3,
+                              .nic_share_ratio = bits / 9 % 2 ? 0.5 : 1.0};
+        k.slow[0] = (struct condition_slow){bits / 18 % 2, bits / 36 % 2, bits / 72 % 2 ? .5 : .8};
+        k.slow[1] =
+            (struct condition_slow){bits / 144 % 2, bits / 288 % 2, bits / 576 % 2 ? .5 : .8};
+        double slowest = k.slow_count > 1 ? fmin(k.slow[0].ratio, k.slow[1].ratio)
+                         : k.slow_count   ? k.slow[0].ratio
+                                          : 1.0;
+        assert_true(condition_step_s(t, &k) == 4.0 / (slowest * k.nic_share_ratio));
+    }
+    expected = 3 * 2 * (1 + 8 + 64); /* none, one or two slow units of eight kinds */
+    assert_int_equal(condition_count(t), expected);
+    condition_destroy(t);
+}
+
+/* More slow units of a stage than it has replicas: the next is a tensor peer of the first. */
+static void test_slow_peers(void **state)
+{
+    (void)state;
+    struct configuration c = job();
+    lower_case_size(&c, 4, 1, 2, 2, 4);
+    struct condition_table *t = table_of(&c);
+    struct condition slow = {
+        .slow_count = 4,
+        .slow = {{1, false, 0.5}, {1, false, 0.5}, {1, false, 0.5}, {1, false, 0.5}},
+        .nic_share_ratio = 1.0,
+    };
+    /* Stage 1 begins at GPU 8, its second replica at GPU 12. */
+    struct perturbation same[] = {{PERTURB_GPU_SPEED, 8, 0.5, LINK_NIC},
+                                  {PERTURB_GPU_SPEED, 12, 0.5, LINK_NIC},
+                                  {PERTURB_GPU_SPEED, 9, 0.5, LINK_NIC},
+                                  {PERTURB_GPU_SPEED, 13, 0.5, LINK_NIC}};
+    struct configuration direct = c;
+    direct.perturbations = same;
+    direct.perturbation_count = 4;
+    assert_true(condition_step_s(t, &slow) == direct_s(&direct));
+    same[2].gpu = 8; /* one card slowed twice is another step */
+    assert_true(condition_step_s(t, &slow) != direct_s(&direct));
+    condition_destroy(t);
+}
+
 static void test_refuses(void **state)
 {
     (void)state;
@@ -264,6 +315,8 @@ int main(void)
         cmocka_unit_test(test_nic_share),
         cmocka_unit_test(test_any_thread_count),
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_every_difference_counts),
+        cmocka_unit_test(test_slow_peers),
         cmocka_unit_test(test_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

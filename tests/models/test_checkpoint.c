@@ -152,6 +152,34 @@ static void test_default_storage(void **state)
     }
 }
 
+static void test_traits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned least, most;
+        bool background, closed;
+        const char *storage;
+    } rows[] = {
+        {"none", 0, 0, false, false, ""},
+        {"sync", 1, 1, false, true, "pfs"},
+        {"async", 1, 3, true, true, "host+pfs"},
+        {"multi-level", 2, 4, true, false, "host+nvme+pfs"},
+        {"peer-memory", 1, 3, true, false, "host+peer+pfs"},
+        {"every-step", 1, 3, true, false, "host+peer+pfs"},
+    };
+    assert_int_equal(checkpoint_kind_count, sizeof rows / sizeof rows[0]);
+    for (unsigned i = 0; i < checkpoint_kind_count; i++) {
+        const struct checkpoint_kind *kind = checkpoint_find(rows[i].name);
+        assert_non_null(kind);
+        assert_int_equal(kind->tiers_min, rows[i].least);
+        assert_int_equal(kind->tiers_max, rows[i].most);
+        assert_int_equal(kind->background, rows[i].background);
+        assert_int_equal(kind->closed_optimum, rows[i].closed);
+        assert_string_equal(kind->default_storage, rows[i].storage);
+    }
+}
+
 static void test_sync_blocks(void **state)
 {
     (void)state;
@@ -264,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_optimum_ends),
         cmocka_unit_test(test_laws),
         cmocka_unit_test(test_default_storage),
+        cmocka_unit_test(test_traits),
         cmocka_unit_test(test_sync_blocks),
         cmocka_unit_test(test_async_snapshot),
         cmocka_unit_test(test_multi_level_multiples),

@@ -161,9 +161,65 @@ static void test_overrides(void **state)
     assert_true(plan.levels[0].stall_s == 7.0 && plan.levels[1].stall_s == 0.0);
     assert_true(plan.levels[0].persist_s == 0.0 && plan.levels[1].persist_s == 60.0);
     assert_true(plan.levels[0].load_s == 90.0 && plan.levels[1].load_s == 90.0);
-    request.stall_s = 0.0; /* given, and free */
+    assert_close(plan.levels[1].transfer_s, largest_shard(&c) / (10 * GIGA)); /* below 60 s */
+    request.stall_s = 0.0;                                                    /* given, and free */
     checkpoint_plan_build(&c, t, &request, &plan);
     assert_true(plan.levels[0].stall_s == 0.0);
+    condition_destroy(t);
+}
+
+/* Bytes flow no longer than the write that was given: in the background as long as it lasts, in
+ * front as long as training stands. */
+static void test_overridden_flow(void **state)
+{
+    (void)state;
+    struct configuration c = job();
+    struct condition_table *t = condition_fixed(4.0);
+    struct checkpoint_request request = request_of(&checkpoint_async, tiers, 2);
+    struct checkpoint_plan plan;
+    checkpoint_plan_build(&c, t, &request, &plan);
+    double flow_s = plan.levels[1].transfer_s, host_s = plan.levels[0].transfer_s;
+    assert_true(flow_s > 0.0 && host_s > 0.0);
+    request.persist_s = flow_s / 2;
+    checkpoint_plan_build(&c, t, &request, &plan);
+    assert_true(plan.levels[1].persist_s == flow_s / 2 && plan.levels[1].transfer_s == flow_s / 2);
+    request.persist_s = -1.0;
+    request.stall_s = 7.0; /* of a write in the background it says nothing */
+    checkpoint_plan_build(&c, t, &request, &plan);
+    assert_true(plan.levels[0].transfer_s == host_s && plan.levels[1].transfer_s == flow_s);
+    request = request_of(&checkpoint_sync, &tiers[1], 1);
+    request.stall_s = 7.0;
+    checkpoint_plan_build(&c, t, &request, &plan);
+    assert_true(plan.levels[0].stall_s == 7.0 && plan.levels[0].transfer_s == 7.0);
+    condition_destroy(t);
+}
+
+/* What a tier is goes on to its level; what flows is the write without its latency. */
+static void test_tiers_as_played(void **state)
+{
+    (void)state;
+    struct configuration c = job();
+    struct condition_table *t = condition_fixed(4.0);
+    const double all = model_parameters(&c.model, c.training.sequence) * BYTES;
+    struct checkpoint_tier out;
+    struct storage_tier slow = tiers[1];
+    slow.latency_s = 2.5;
+    checkpoint_tier_play(&c, t, &checkpoint_async, &slow, BYTES, &out);
+    assert_string_equal(out.name, "pfs");
+    assert_int_equal(out.survival, SURVIVES_DOMAIN);
+    assert_true(!out.host_memory && !out.memory);
+    assert_close(out.write_s, 2.5 + largest_shard(&c) / (10 * GIGA));
+    assert_true(fabs(out.transfer_s - largest_shard(&c) / (10 * GIGA)) < 1e-12);
+    assert_close(out.bytes, all);
+    checkpoint_tier_play(&c, t, &checkpoint_async, &tiers[0], BYTES, &out);
+    assert_true(out.host_memory && out.memory && out.slowdown_ratio == 1.0);
+    slow.memory = true; /* the memory of a peer is not the node's own */
+    checkpoint_tier_play(&c, t, &checkpoint_async, &slow, BYTES, &out);
+    assert_true(!out.host_memory && out.memory);
+    slow = tiers[0];
+    slow.memory = false;
+    checkpoint_tier_play(&c, t, &checkpoint_async, &slow, BYTES, &out);
+    assert_true(!out.host_memory && !out.memory);
     condition_destroy(t);
 }
 
@@ -182,9 +238,13 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_async), cmocka_unit_test(test_snapshot_alone),
-        cmocka_unit_test(test_sync),  cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_async),
+        cmocka_unit_test(test_snapshot_alone),
+        cmocka_unit_test(test_sync),
+        cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_none),
+        cmocka_unit_test(test_overridden_flow),
+        cmocka_unit_test(test_tiers_as_played),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,16 +105,12 @@ static uint64_t steps_by(const struct job *job, uint64_t most, double stop_s)
     if (step_end_s(job, most) <= stop_s) {
         return most;
     }
-    double steps = work_until(job, job->origin_s, stop_s) / job->noisy_step_s;
-    uint64_t all = (uint64_t)greater(steps, 0.0), done = 0;
-    if (all > job->origin_steps) {
-        done = all - job->origin_steps;
-    }
-    done = done < most ? done : most;
+    uint64_t all = (uint64_t)(work_until(job, job->origin_s, stop_s) / job->noisy_step_s);
+    uint64_t done = all > job->origin_steps ? all - job->origin_steps : 0; /* but for rounding */
     while (done > 0 && step_end_s(job, done) > stop_s) {
         done--;
     }
-    while (done < most && step_end_s(job, done + 1) <= stop_s) {
+    while (step_end_s(job, done + 1) <= stop_s) {
         done++;
     }
     return done;

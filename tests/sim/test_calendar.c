@@ -1,10 +1,15 @@
 /* The calendar against a reference that looks at every slot, over random programs of set, move,
  * clear, peek and pop; ties; slots given back; growth. */
+#include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -219,6 +224,61 @@ static void test_growth_keeps_events_sorted(void **state)
     arena_destroy(arena);
 }
 
+enum misuse {
+    SET_NEGATIVE,
+    SET_INFINITE,
+    SET_NAN,
+    SET_RANK,
+    SET_UNKNOWN,
+    SET_GIVEN_BACK,
+    CLEAR_UNKNOWN,
+    CLEAR_GIVEN_BACK,
+    GIVE_BACK_TWICE,
+    HINT,
+    NO_MISUSE
+};
+
+static void misuse(enum misuse what)
+{
+    struct calendar *calendar =
+        calendar_create(arena_create(), what == HINT ? (UINT32_C(1) << 31) + 1 : 4);
+    uint32_t slot = calendar_slot(calendar), gone = calendar_slot(calendar);
+    double time_s = what == SET_NEGATIVE ? -1e-300 : what == SET_INFINITE ? INFINITY : 1.0;
+    calendar_slot_free(calendar, gone);
+    if (what == CLEAR_UNKNOWN)
+        calendar_clear(calendar, 2);
+    if (what == CLEAR_GIVEN_BACK)
+        calendar_clear(calendar, gone);
+    if (what == GIVE_BACK_TWICE)
+        calendar_slot_free(calendar, gone);
+    calendar_set(calendar,
+                 what == SET_UNKNOWN      ? 2
+                 : what == SET_GIVEN_BACK ? gone
+                                          : slot,
+                 what == SET_NAN ? NAN : time_s, CALENDAR_RANK_MAX - (what == SET_RANK ? 0 : 1));
+}
+
+/* Each CHECK at its limit, in a child, since a broken one does not return. */
+static void test_misuse_is_caught(void **state)
+{
+    (void)state;
+    for (int what = SET_NEGATIVE; what <= NO_MISUSE; what++) {
+        int status;
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            signal(SIGABRT, SIG_DFL);
+            if (freopen("/dev/null", "w", stderr) == NULL)
+                _exit(2);
+            misuse((enum misuse)what);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, what != NO_MISUSE);
+        assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_ties_by_rank_then_sequence),
         cmocka_unit_test(test_slots_are_reused),
         cmocka_unit_test(test_growth_keeps_events_sorted),
+        cmocka_unit_test(test_misuse_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,17 @@ static void test_moments(void **state)
     assert_false(moments_fit(normal, 0.0, 1.1));
 }
 
+/* Without spread a log-normal factor is 1, to the bit, whatever was drawn. */
+static void test_no_spread_is_one(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct random_stream *stream = random_create(arena, 3, 0, "none");
+    for (int i = 0; i < 100; i++)
+        assert_true(random_lognormal_mean1(stream, 0.0) == 1.0);
+    arena_destroy(arena);
+}
+
 static void test_uniform_is_open(void **state)
 {
     (void)state;
@@ -243,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_stream_key),
         cmocka_unit_test(test_streams_are_independent),
         cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_no_spread_is_one),
         cmocka_unit_test(test_uniform_is_open),
         cmocka_unit_test(test_digest_order_within_a_track),
         cmocka_unit_test(test_digest_of_tracks_in_any_order),

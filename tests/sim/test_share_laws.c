@@ -309,6 +309,35 @@ static void test_the_region_is_local(void **state)
     arena_destroy(arena);
 }
 
+/* Whoever got another rate is listed, in the order of the numbers, however many they are and in
+ * whatever order they began: numbers that were given back are handed out again from the last. */
+static void test_all_changed_in_order(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {1, 2, 31, 32, 33, 255, 256, 257, 300, 70000};
+    static const struct share_use none = {0, 1.0};
+    for (unsigned k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        struct arena *arena = arena_create();
+        const double capacity[] = {10.0};
+        const uint32_t *changed, count = counts[k];
+        struct share *share = share_create(arena, 1, capacity);
+        for (unsigned round = 0; round < 2; round++) {
+            for (uint32_t i = 0; i < count; i++)
+                assert_true(share_start(share, round, 8.0, 2.0, 1.0, &none, 0) < count);
+            assert_int_equal(share_solve(share, round, &changed), count);
+            for (uint32_t i = 0; i < count; i++) {
+                assert_int_equal(changed[i], i);
+                assert_true(share_rate(share, i) == 2.0);
+                assert_true(share_finish_s(share, i) == round + 4.0);
+            }
+            for (uint32_t i = 0; i < count; i++)
+                share_finish(share, round + 0.5, i);
+            assert_int_equal(share_solve(share, round + 0.5, &changed), 0);
+        }
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_what_was_asked_was_moved),
         cmocka_unit_test(test_solving_all_again_changes_nothing),
         cmocka_unit_test(test_the_region_is_local),
+        cmocka_unit_test(test_all_changed_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

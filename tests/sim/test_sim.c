@@ -116,6 +116,28 @@ static void test_stop_and_go_on(void **state)
     sim_destroy(sim);
 }
 
+static void stop_in_settling(struct sim *sim, void *context)
+{
+    note(context, "!");
+    sim_stop(sim);
+}
+
+/* Whoever settles may stop too: nobody settles after it, and no event is handled. */
+static void test_stop_in_settling(void **state)
+{
+    (void)state;
+    struct sim *sim = sim_create(1);
+    struct player player = player_of(sim);
+    sim_handle(sim, EARLY, early, &player);
+    sim_settle(sim, EARLY, stop_in_settling, &player);
+    sim_settle(sim, LATE, settle_second, &player);
+    calendar_set(sim_calendar(sim), player.slots[1], 2.0, EARLY);
+    sim_run(sim);
+    assert_string_equal(player.log, "!");
+    assert_int_equal(sim_event_count(sim), 0);
+    sim_destroy(sim);
+}
+
 static void test_seed_and_arena(void **state)
 {
     (void)state;
@@ -135,8 +157,81 @@ static void failing(struct sim *sim, void *context, uint32_t slot)
     CHECK(slot > 1000000);
 }
 
+static struct sim *one_event(sim_handler_fn *handler)
+{
+    struct sim *sim = sim_create(42);
+    sim_set_replay(sim, "orrery run x.yaml --seed 42");
+    sim_handle(sim, EARLY, handler, NULL);
+    calendar_set(sim_calendar(sim), calendar_slot(sim_calendar(sim)), 2.5, EARLY);
+    return sim;
+}
+
+static void fail_within(void)
+{
+    sim_run(one_event(failing));
+}
+
+static void nothing(struct sim *sim, void *context, uint32_t slot)
+{
+    (void)sim;
+    (void)context;
+    (void)slot;
+}
+
+static void fail_after(void)
+{
+    struct sim *sim = one_event(nothing);
+    sim_run(sim);
+    CHECK(sim == NULL);
+}
+
+/* A simulation within another, as a step within a job: the outer one goes on. */
+static void run_another(struct sim *sim, void *context, uint32_t slot)
+{
+    sim_run(one_event(nothing));
+    sim_now_s(sim);
+    failing(sim, context, slot);
+}
+
+static void fail_around(void)
+{
+    struct sim *sim = sim_create(7);
+    sim_handle(sim, LATE, run_another, NULL);
+    calendar_set(sim_calendar(sim), calendar_slot(sim_calendar(sim)), 8.5, LATE);
+    sim_run(sim);
+}
+
+static void handle_twice(void)
+{
+    sim_handle(one_event(nothing), EARLY, nothing, NULL);
+}
+
+static void handle_beyond(void)
+{
+    sim_handle(sim_create(1), SIM_RANK_MAX, nothing, NULL);
+}
+
+static void settle_twice(void)
+{
+    struct sim *sim = sim_create(1);
+    sim_settle(sim, LATE, settle_first, NULL);
+    sim_settle(sim, LATE, settle_first, NULL);
+}
+
+static void settle_beyond(void)
+{
+    sim_settle(sim_create(1), SIM_RANK_MAX, settle_first, NULL);
+}
+
+static void handled_by_nobody(void)
+{
+    struct sim *sim = one_event(nothing);
+    calendar_set(sim_calendar(sim), calendar_slot(sim_calendar(sim)), 2.5, LATE);
+    sim_run(sim);
+}
+
 /* What a child prints on stderr before a CHECK ends it. */
-static int output_of_failing_sim(char *text, size_t bytes)
+static int output_of(void (*act)(void), char *text, size_t bytes)
 {
     int ends[2], status;
     assert_int_equal(pipe(ends), 0);
@@ -145,11 +240,7 @@ static int output_of_failing_sim(char *text, size_t bytes)
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         signal(SIGABRT, SIG_DFL);
-        struct sim *sim = sim_create(42);
-        sim_set_replay(sim, "orrery run x.yaml --seed 42");
-        sim_handle(sim, EARLY, failing, NULL);
-        calendar_set(sim_calendar(sim), calendar_slot(sim_calendar(sim)), 2.5, EARLY);
-        sim_run(sim);
+        act();
         _exit(0);
     }
     close(ends[1]);
@@ -166,7 +257,7 @@ static void test_failing_check_names_the_simulation(void **state)
 {
     (void)state;
     char text[2048];
-    int status = output_of_failing_sim(text, sizeof text);
+    int status = output_of(fail_within, text, sizeof text);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     const char *parts[] = {"slot > 1000000", "test_sim.c:", "simulated time 2.5 s",
                            "event 1",        "seed 42",     "replay: orrery run x.yaml --seed 42"};
@@ -174,13 +265,45 @@ static void test_failing_check_names_the_simulation(void **state)
         assert_non_null(strstr(text, parts[i]));
 }
 
+/* After a simulation, none is named; after one within another, the outer one is. */
+static void test_which_simulation_is_named(void **state)
+{
+    (void)state;
+    char text[2048];
+    int status = output_of(fail_after, text, sizeof text);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(text, "claim does not hold: sim == NULL"));
+    assert_null(strstr(text, "simulated time"));
+    assert_null(strstr(text, "replay"));
+    status = output_of(fail_around, text, sizeof text);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(text, "simulated time 8.5 s, event 1, seed 7\n"));
+    assert_null(strstr(text, "replay"));
+}
+
+static void test_misuse_is_caught(void **state)
+{
+    (void)state;
+    void (*const acts[])(void) = {handle_twice, handle_beyond, settle_twice, settle_beyond,
+                                  handled_by_nobody};
+    char text[2048];
+    for (unsigned i = 0; i < sizeof acts / sizeof acts[0]; i++) {
+        int status = output_of(acts[i], text, sizeof text);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        assert_non_null(strstr(text, "claim does not hold"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instants_and_settling),
         cmocka_unit_test(test_stop_and_go_on),
+        cmocka_unit_test(test_stop_in_settling),
         cmocka_unit_test(test_seed_and_arena),
         cmocka_unit_test(test_failing_check_names_the_simulation),
+        cmocka_unit_test(test_which_simulation_is_named),
+        cmocka_unit_test(test_misuse_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,9 +89,9 @@ static double idle_until(const struct job_window *window, double t_s)
     return last->before_s + lesser(last->end_s, t_s) - last->begin_s;
 }
 
-static double idle_hour(const struct job_window *window, double begin_s, double run_s)
+/* An hour that reaches out of the run is no more idle than the one within that holds its part. */
+static double idle_hour(const struct job_window *window, double begin_s)
 {
-    begin_s = greater(lesser(begin_s, run_s - HOUR), 0.0);
     return idle_until(window, begin_s + HOUR) - idle_until(window, begin_s);
 }
 
@@ -109,8 +109,8 @@ double job_worst_hour(const struct job *job, double run_s)
     }
     for (uint64_t i = 0; i < window->count; i++) {
         const struct stretch *at = &window->stretches[i];
-        worst_s = greater(worst_s, idle_hour(window, at->begin_s, run_s));
-        worst_s = greater(worst_s, idle_hour(window, at->end_s - HOUR, run_s));
+        worst_s = greater(worst_s, idle_hour(window, at->begin_s));
+        worst_s = greater(worst_s, idle_hour(window, at->end_s - HOUR));
     }
     return greater(1.0 - worst_s / HOUR, 0.0);
 }

@@ -249,6 +249,18 @@ static void test_search_reaches_its_upper_end(void **state)
     job.spec.checkpoint.job_mtbf_s = 1e5;
     double middle_s = checkpoint_optimum_s(10.0, 1e5), found_s = interval_of(&job, "multi-level");
     assert_true(found_s < 4.0 * middle_s && found_s > 0.97 * 4.0 * middle_s);
+    struct checkpoint_plan *plan = &job.spec.checkpoint.plan;
+    plan->level_count = 2; /* 5 s each time, 10 s each second time */
+    plan->levels[1] = plan->levels[0];
+    plan->levels[0].stall_s = 5.0;
+    plan->levels[1].every = 2;
+    found_s = interval_of(&job, "async"); /* no closed form where a level is saved seldom */
+    assert_true(found_s < 4.0 * middle_s && found_s > 0.94 * 4.0 * middle_s);
+    plan->levels[1].every = 1;
+    double both_s = checkpoint_optimum_s(15.0, 1e5);
+    assert_true(fabs(interval_of(&job, "async") / both_s - 1.0) < 1e-12);
+    plan->level_count = 1;
+    plan->levels[0].stall_s = 10.0;
     job.spec.steps = (uint64_t)(2.0 * middle_s);
     found_s = interval_of(&job, "multi-level");
     assert_true(found_s < 2.0 * middle_s && found_s > 0.49 * 2.0 * middle_s); /* one save less */

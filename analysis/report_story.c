@@ -109,11 +109,11 @@ static void tell_loss(struct story *story, const struct checkpoint_plan *plan,
     if (one->others_went_on) {
         tell(story, "the other replicas went on");
     } else if (one->lost_s > 0.0) {
-        tell(story, "lost %s of work, ", format_time(one->lost_s).s);
+        tell(story, "lost %s of work", format_time(one->lost_s).s);
         if (one->level < plan->level_count) {
-            tell(story, "back to the copy in %s", plan->levels[one->level].tier);
-        } else {
-            tell(story, "back to the start");
+            tell(story, ", back to the copy in %s", plan->levels[one->level].tier);
+        } else if (one->resumed_at_s >= 0.0) { /* else nothing was loaded yet */
+            tell(story, ", back to the start");
         }
     } else {
         tell(story, "no work lost");

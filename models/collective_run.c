@@ -33,7 +33,6 @@ static void write_programs(struct arena *arena, enum comm_op op, uint64_t ranks,
     out->program_count = message ? 2 : 1;
     out->programs = ARENA_ARRAY(arena, struct program *, out->program_count);
     out->program_of_rank = ARENA_ARRAY(arena, uint32_t, ranks);
-    out->layers_of_stage = ARENA_ARRAY(arena, uint32_t, out->program_count);
     if (!message) {
         out->programs[0] = one_op(arena, OP_COLLECTIVE, STREAM_DP, op, bytes, 0);
         out->streams = 1u << STREAM_DP;

@@ -72,7 +72,6 @@ void lower_passes(struct arena *arena, const struct schedule_kind *kind,
     *out = (struct lowered){.program_count = shape->stages, .rank_count = shape->stages};
     out->programs = ARENA_ARRAY(arena, struct program *, shape->stages);
     out->program_of_rank = ARENA_ARRAY(arena, uint32_t, shape->stages);
-    out->layers_of_stage = ARENA_ARRAY(arena, uint32_t, shape->stages);
     for (uint32_t stage = 0; stage < shape->stages; stage++) {
         out->program_of_rank[stage] = stage;
         out->programs[stage] = write_stage(arena, kind, shape, times, stage, &out->streams);

@@ -19,7 +19,7 @@ static void list_transfers(struct real *real)
                               (size_t)lowered->program_count * STREAM_COUNT);
     for (uint32_t p = 0; p < lowered->program_count; p++) {
         const struct program *program = lowered->programs[p];
-        uint32_t *seen = ARENA_ARRAY(real->arena, uint32_t, program->transfer_count + (size_t)1);
+        uint32_t *seen = ARENA_ARRAY(real->arena, uint32_t, program->transfer_count);
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
             symmetry_list(real, p, s)->rows =
                 ARENA_ARRAY(real->arena, uint32_t, program->transfer_count);

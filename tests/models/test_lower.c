@@ -253,12 +253,27 @@ static void test_op_counts(void **state)
     lower(arena, &c, &lowered);
     assert_int_equal(count_ops(lowered.programs[0], PHASE_FORWARD, 0, 1), 1);
     assert_int_equal(count_ops(lowered.programs[0], PHASE_BACKWARD, 0, 1), 1);
+    for (uint32_t i = 0; i < lowered.programs[0]->op_count; i++) {
+        const char *name = lowered.programs[0]->names[lowered.programs[0]->ops[i].name];
+        assert_true(lowered.programs[0]->ops[i].layer == UINT16_MAX || strcmp(name, "layer") == 0);
+    }
     lower_case_size(&c, 4, 1, 1, 2, 2);
     c.layout.sequence_parallel = true;
     lower(arena, &c, &lowered);
     assert_int_equal(count_ops(lowered.programs[0], PHASE_FORWARD, 1, 1), 8);
     assert_in_range(count_ops(lowered.programs[0], PHASE_BACKWARD, 1, 1), 8, 12);
     assert_true(lowered.programs[0]->cost_count < 24);
+    const struct program *p = lowered.programs[0];
+    static const char *const names[] = {"norm", "attention", "norm", "mlp"};
+    unsigned named = 0; /* a stretch is called after its segment; of several, after the block */
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const struct op *op = &p->ops[i];
+        bool here = op->kind == OP_COMPUTE && op->phase == PHASE_FORWARD && op->layer == 1;
+        if (here && op->microbatch == 0 && named < 4) {
+            assert_string_equal(p->names[op->name], names[named++]);
+        }
+    }
+    assert_int_equal(named, 4);
     arena_destroy(arena);
 }
 

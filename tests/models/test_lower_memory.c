@@ -320,6 +320,32 @@ static void recorded_buffers(void **state)
     assert_int_equal(of(&c, 0, "collective's buffer").allocated, 0);
 }
 
+/* They come back one by one to a host that is slower than its GPU. A faster one holds all of a pass
+ * and a backward until it waits for the next message; if it never waits, those of the whole step.
+ */
+static void recorded_buffers_come_back(void **state)
+{
+    (void)state;
+    const uint64_t microbatches = 3;
+    struct configuration c = sized(2, 1, 1, 2, microbatches, &sharding_zero_0);
+    c.layout.sequence_parallel = true;
+    c.software.backward_regather = true;
+    c.software.record_streams = true;
+    c.software.p2p_host_wait = c.software.p2p_blocking = true;
+    c.software.launch_s = 1.0;
+    struct named slow = of(&c, 1, "collective's buffer");
+    c.software.launch_s = 0.0;
+    struct named waiting = of(&c, 1, "collective's buffer");
+    c.software.p2p_host_wait = false;
+    struct named ahead = of(&c, 1, "collective's buffer");
+    assert_int_equal(slow.allocated, ahead.allocated);
+    assert_int_equal(waiting.freed, ahead.allocated);
+    is(waiting.bytes, ahead.bytes);
+    is(slow.peak_bytes, sequence * h * 2); /* the largest alone */
+    is(waiting.peak_bytes, ahead.bytes / (double)microbatches);
+    is(ahead.peak_bytes, ahead.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,7 +353,7 @@ int main(void)
         cmocka_unit_test(optimizer_by_build),       cmocka_unit_test(communicators),
         cmocka_unit_test(context_and_workspace),    cmocka_unit_test(receive_buffers),
         cmocka_unit_test(units_of_sharded_weights), cmocka_unit_test(layer_inputs),
-        cmocka_unit_test(recorded_buffers),
+        cmocka_unit_test(recorded_buffers),         cmocka_unit_test(recorded_buffers_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,7 @@ int main(int argc, char **argv)
     unsigned worse = 0;
     if (argc != 3 || !csv_read(r.arena, argv[1], &r.table, &error)) {
         fprintf(stderr, "usage: ratchet TABLE.csv fast|whole|update\n%s\n", error.text);
+        arena_destroy(r.arena);
         return 2;
     }
     r.scored = ARENA_ARRAY(r.arena, struct scored, r.table.row_count + 1);

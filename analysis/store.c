@@ -16,6 +16,7 @@
 
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -32,6 +33,28 @@ const char *const store_table_names[STORE_TABLE_COUNT] = {
     STORE_TABLES
 #undef X
 };
+
+void store_close(struct store *store)
+{
+    for (unsigned table = 0; table < STORE_TABLE_COUNT; table++) {
+        sqlite3_finalize(store->insert[table]);
+        store->insert[table] = NULL;
+    }
+    for (unsigned i = 0; i < STORE_BATCHES; i++) {
+        sqlite3_finalize(store->batches[i].insert);
+        store->batches[i].insert = NULL;
+    }
+    sqlite3_close(store->database);
+    store->database = NULL;
+}
+
+void store_free(struct store *store)
+{
+    store_close(store);
+    string_table_destroy(store->strings);
+    store_file_release(&store->file);
+    free(store);
+}
 
 /* SQLITE_FULL means a full disk, or max_page_count. By now the transaction may have been rolled
  * back, so the file's size no longer tells: a disk with room left does. */

@@ -95,28 +95,6 @@ static bool prepare_all(struct store *store)
            prepare_batch(store, &store->batches[2], STORE_study_raw);
 }
 
-void store_close(struct store *store)
-{
-    for (unsigned table = 0; table < STORE_TABLE_COUNT; table++) {
-        sqlite3_finalize(store->insert[table]);
-        store->insert[table] = NULL;
-    }
-    for (unsigned i = 0; i < STORE_BATCHES; i++) {
-        sqlite3_finalize(store->batches[i].insert);
-        store->batches[i].insert = NULL;
-    }
-    sqlite3_close(store->database);
-    store->database = NULL;
-}
-
-void store_free(struct store *store)
-{
-    store_close(store);
-    string_table_destroy(store->strings);
-    store_file_release(&store->file);
-    free(store);
-}
-
 /* A file that could not even take the schema holds nothing: it goes. */
 static enum store_outcome give_up(struct store *store, struct error *error)
 {

@@ -25,19 +25,6 @@ static const enum breakdown_part part_of_phase[PHASE_COUNT] = {
     [PHASE_RECOMPUTE] = PART_RECOMPUTE, [PHASE_GRADIENTS] = PART_OPTIMIZER,
     [PHASE_OPTIMIZER] = PART_OPTIMIZER, [PHASE_PARAMETERS] = PART_OPTIMIZER,
 };
-static const enum breakdown_part part_of_wire[STREAM_COUNT] = {
-    [STREAM_TP] = PART_EXPOSED_TP,        [STREAM_CP] = PART_EXPOSED_CP,
-    [STREAM_EP] = PART_EXPOSED_EP,        [STREAM_DP] = PART_EXPOSED_DP,
-    [STREAM_GATHER] = PART_EXPOSED_DP,    [STREAM_REPLICATE] = PART_EXPOSED_DP,
-    [STREAM_EMBED] = PART_EXPOSED_DP,     [STREAM_WORLD] = PART_OPTIMIZER,
-    [STREAM_SEND_NEXT] = PART_EXPOSED_PP, [STREAM_RECV_PREV] = PART_EXPOSED_PP,
-    [STREAM_SEND_PREV] = PART_EXPOSED_PP, [STREAM_RECV_NEXT] = PART_EXPOSED_PP,
-};
-
-enum breakdown_part worker_wire_part(unsigned stream)
-{
-    return part_of_wire[stream];
-}
 
 /* What ranks do between their last pass and the end of the step. */
 enum after {
@@ -133,7 +120,7 @@ static enum breakdown_part own_part(const struct rank_state *rank, uint32_t inde
 {
     const struct played_op *op = &rank->program->ops[index];
     return op->play == PLAY_COMMUNICATION
-               ? part_of_wire[op->stream]
+               ? worker_wire_part(op->stream)
                : part_of_phase[rank->program->source->ops[index - 1].phase];
 }
 

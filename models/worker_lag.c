@@ -13,6 +13,20 @@
 #include "models/worker_state.h"
 #include "sim/check.h"
 
+static const enum breakdown_part part_of_wire[STREAM_COUNT] = {
+    [STREAM_TP] = PART_EXPOSED_TP,        [STREAM_CP] = PART_EXPOSED_CP,
+    [STREAM_EP] = PART_EXPOSED_EP,        [STREAM_DP] = PART_EXPOSED_DP,
+    [STREAM_GATHER] = PART_EXPOSED_DP,    [STREAM_REPLICATE] = PART_EXPOSED_DP,
+    [STREAM_EMBED] = PART_EXPOSED_DP,     [STREAM_WORLD] = PART_OPTIMIZER,
+    [STREAM_SEND_NEXT] = PART_EXPOSED_PP, [STREAM_RECV_PREV] = PART_EXPOSED_PP,
+    [STREAM_SEND_PREV] = PART_EXPOSED_PP, [STREAM_RECV_NEXT] = PART_EXPOSED_PP,
+};
+
+enum breakdown_part worker_wire_part(unsigned stream)
+{
+    return part_of_wire[stream];
+}
+
 uint32_t worker_cause(const struct rank_state *rank, uint32_t index, bool *by_host)
 {
     const struct played_op *op = &rank->program->ops[index];

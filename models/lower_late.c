@@ -30,8 +30,8 @@ static uint32_t push(struct stage *s, struct late_list *list, double bytes)
     uint32_t end = list->first + list->count;
     if (end == list->room) {
         uint32_t room = 2 * list->count + 64;
-        list->rows =
-            larger(s->l->arena, list->rows + list->first, sizeof *list->rows, list->count, room);
+        const struct late_tensor *old = list->count > 0 ? &list->rows[list->first] : NULL;
+        list->rows = larger(s->l->arena, old, sizeof *list->rows, list->count, room);
         list->spare =
             larger(s->l->arena, list->spare, sizeof *list->spare, list->spare_count, room);
         list->room = room;

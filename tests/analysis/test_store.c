@@ -169,6 +169,32 @@ static void assert_same_bytes(const char *one, const char *other)
     assert_int_equal(system(line), 0);
 }
 
+/* Rows that were asked for, of every table, the names that they brought with them too; not those of
+ * the schema, and none after a failure. */
+static void test_row_count(void **state)
+{
+    struct place *p = *state;
+    struct store *store;
+    struct error error = {""};
+    assert_int_equal(store_open(p->path, 0.0, &store, &error), STORE_GOOD);
+    assert_int_equal(store_row_count(store), 0);
+    add_meta(store, "scenario", "numbers");
+    assert_int_equal(store_row_count(store), 1);
+    add_point(store, 0); /* a row of a batch, and its name */
+    assert_int_equal(store_row_count(store), 3);
+    add_point(store, 2); /* its name is there */
+    assert_int_equal(store_row_count(store), 4);
+    store_commit(store);
+    assert_int_equal(store_row_count(store), 4);
+    add_meta(store, "scenario", "twice"); /* which the table does not take */
+    assert_false(store_good(store));
+    const uint64_t told = store_row_count(store);
+    add_point(store, 1);
+    assert_int_equal(store_row_count(store), told);
+    assert_int_equal(store_finish(store, &error), STORE_FAILED);
+    assert_non_null(strstr(error.text, "cannot write a row"));
+}
+
 /* Stopped after each point, gone on with, and compared with one that was not stopped. */
 static void test_shared(void **state)
 {
@@ -374,6 +400,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_same_rows_same_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refuses_foreign_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_two_writers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_row_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_shared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_going_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_discard, set_up, tear_down),

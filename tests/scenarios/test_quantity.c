@@ -81,6 +81,8 @@ struct refused {
     enum param_type type;
     const char *text, *why;
 };
+/* 63 of them are a number still. */
+#define ZEROS "000000000000000000000000000000000000000000000000000000000000000"
 #define TIMES "ns, us, ms, s, min, h, d, y"
 static const struct refused refused[] = {
     {PARAM_TIME, "5", "'5' has no unit; write one of " TIMES},
@@ -104,6 +106,11 @@ static const struct refused refused[] = {
     {PARAM_RATIO, "5x", "'5x' is a plain number with something behind it; only % may be"},
     {PARAM_RATIO, "80 percent",
      "'80 percent' is a plain number with something behind it; only % may be"},
+    {PARAM_RATIO, "-", "'-' is not a number"},
+    {PARAM_RATIO, "1e999%", "'1e999%' is too large"},
+    {PARAM_RATIO, ZEROS "1", "'" ZEROS "1' has too many digits"},
+    {PARAM_TIME, ZEROS "1s", "'" ZEROS "1s' has too many digits"},
+    {PARAM_COUNT, ZEROS "1", "'" ZEROS "1' has too many digits"},
     {PARAM_COUNT, "1.5", "'1.5' is not a whole number"},
     {PARAM_COUNT, "-1", "'-1' is not a whole number"},
     {PARAM_COUNT, "8K", "'8K' is not a count; it may end in k, M, B or T"},
@@ -122,6 +129,20 @@ static void test_refused(void **state)
         char why[QUANTITY_TEXT_MAX] = "";
         assert_false(quantity_read(refused[i].type, refused[i].text, refused[i].text, &out, why));
         assert_string_equal(why, refused[i].why);
+    }
+}
+
+/* What a refusal shows is what the caller gives for it: hostile bytes are not printed. */
+static void test_refusals_show_what_they_are_given(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct quantity out;
+        char why[QUANTITY_TEXT_MAX] = "", expected[QUANTITY_TEXT_MAX];
+        const char *rest = refused[i].why + 1 + strlen(refused[i].text);
+        snprintf(expected, sizeof expected, "'shown%s", rest);
+        assert_false(quantity_read(refused[i].type, refused[i].text, "shown", &out, why));
+        assert_string_equal(why, expected);
     }
 }
 
@@ -151,6 +172,7 @@ int main(void)
         cmocka_unit_test(test_taken),
         cmocka_unit_test(test_counts_are_exact),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refusals_show_what_they_are_given),
         cmocka_unit_test(test_listed_units_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,6 +132,28 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
     shows "2 of 4 points left out"
 }
 
+@test "a point whose step cannot be played is left out like one that breaks a rule" {
+    vary=(--vary cluster.node.nvlink_bandwidth=1e-10B/s,450GB/s)
+    expect 0 "$ORRERY" study "$hello" "${vary[@]}" --db slow.db
+    shows "1 of 2 points left out:"
+    [ "$(grep -c "^  1: a step takes .* years, more than can be recorded (100) (cluster.node.nvlink_bandwidth=1e-10B/s)\$" out)" = 1 ]
+    said "1 point, 1 replication"
+    [ "$(sql slow.db "select group_concat(point) from study_point")" = 1 ]
+    [ "$(sql slow.db "select group_concat(point) from study_refused where reason like '% more than can be recorded (100)'")" = 0 ]
+    [ "$(sql slow.db "select count(*) from study_raw where point = 0")" = 0 ]
+    # drawn seeds: refused at the first
+    expect 0 "$ORRERY" study "$hello" "${vary[@]}" --set perturbations.jitter=0.01 --seeds 3 --no-db
+    shows "1 of 2 points left out:"
+    said "1 point, 3 replications"
+    expect 1 "$ORRERY" study "$hello" --vary cluster.node.nvlink_bandwidth=1e-10B/s --no-db
+    shows "1 of 1 points left out:"
+    # and of weeks
+    scenario
+    expect 0 "$ORRERY" study weeks.yaml "${vary[@]}" --seeds 3 --no-db
+    shows "1 of 2 points left out:"
+    shows "more than can be recorded (100)"
+}
+
 @test "one replication has no spread, in no form" {
     scenario
     for seeds in 1 2; do

@@ -299,6 +299,63 @@ static void test_search_reaches_its_lower_end(void **state)
     }
 }
 
+/* Wall time of a unit of work: `count` replications of the job, of `steps` steps, seeds 5, 6, ...
+ */
+static double tried(const struct job_case *job, double log_interval, unsigned count, uint64_t steps)
+{
+    struct job_case at = *job;
+    double wall_s = 0.0;
+    at.spec.causes = at.causes;
+    at.spec.steps = steps;
+    at.spec.checkpoint.kind = checkpoint_find("multi-level");
+    at.spec.checkpoint.interval_s = exp(log_interval);
+    for (unsigned i = 0; i < count; i++) {
+        struct job_result result;
+        job_run(&at.spec, at.conditions, 5 + i, false, NULL, NULL, &result);
+        wall_s += result.wall_s;
+    }
+    return wall_s;
+}
+
+/* The search is a golden section of 24 rounds over 64 replications that share their seeds; two
+ * million failures, over 26 intervals, are 76,923 of each: of a job that meets 2,000, 38
+ * replications, and of one that meets more than all of them its beginning. The bracket of those
+ * 64, 38 or 1 replications alone ends where the search did. */
+static void test_search_tries_what_it_promises(void **state)
+{
+    (void)state;
+    static const struct {
+        double failures;
+        unsigned replications;
+        uint64_t steps;
+    } rows[] = {{20, 64, 2000000}, {50, 64, 5000000}, {2000, 38, 200000000}, {1e5, 1, 7692307692}};
+    const double golden = 2.0 / (1.0 + sqrt(5.0));
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct job_case job;
+        job_case_make(&job, rows[i].failures * 10000.0, 0.1);
+        job_case_save(&job, 0.0, 50.0, 0.0);
+        job_case_fail(&job, 10000.0);
+        job.spec.checkpoint.job_mtbf_s = 10000.0;
+        double middle_s = checkpoint_optimum_s(50.0, 10000.0);
+        double low = log(middle_s / 64.0), high = log(4.0 * middle_s), cost[2] = {NAN, NAN};
+        for (unsigned round = 0; round < 24; round++) {
+            double inner[] = {high - golden * (high - low), low + golden * (high - low)};
+            for (unsigned k = 0; k < 2; k++) {
+                if (isnan(cost[k]))
+                    cost[k] = tried(&job, inner[k], rows[i].replications, rows[i].steps);
+            }
+            bool goes_left = cost[0] <= cost[1];
+            *(goes_left ? &high : &low) = inner[goes_left];
+            cost[goes_left] = cost[!goes_left];
+            cost[!goes_left] = NAN;
+        }
+        double found_s = interval_of(&job, "multi-level"), middle = exp(0.5 * (low + high));
+        if (fabs(found_s / middle - 1.0) > 1e-9)
+            fail_msg("row %u: %.9f s, expected %.9f s", i, found_s, middle);
+        job_case_free(&job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_ends_of_the_interval),
         cmocka_unit_test(test_search_reaches_its_upper_end),
         cmocka_unit_test(test_search_reaches_its_lower_end),
+        cmocka_unit_test(test_search_tries_what_it_promises),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,11 @@
 #include "models/sharding/sharding_kind.h"
 #include "sim/check.h"
 
+const char *const stream_names[STREAM_COUNT] = {
+    "compute", "tp",    "cp",        "ep",        "dp",        "gather",    "replicate",
+    "embed",   "world", "send_next", "recv_prev", "send_prev", "recv_next", "copy",
+};
+
 enum dimension {
     DIMENSION_TP,
     DIMENSION_CP,

@@ -10,7 +10,8 @@
 #define ORRERY_MODELS_LAYOUT_H
 
 #include "models/configuration.h"
-#include "models/program.h"
+#include "models/stream.h"
+#include "sim/arena.h"
 
 /* An order names each of tp, cp, dp, pp once, joined by dashes. */
 bool layout_order_valid(const char *order);

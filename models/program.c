@@ -9,10 +9,6 @@
 
 #include "sim/check.h"
 
-const char *const stream_names[STREAM_COUNT] = {
-    "compute", "tp",    "cp",        "ep",        "dp",        "gather",    "replicate",
-    "embed",   "world", "send_next", "recv_prev", "send_prev", "recv_next", "copy",
-};
 const char *const phase_names[PHASE_COUNT] = {
     "forward", "backward", "recompute", "gradients", "optimizer", "parameters",
 };

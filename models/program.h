@@ -13,27 +13,9 @@
 #include <stdint.h>
 
 #include "models/ledger_entry.h"
+#include "models/stream.h"
 #include "models/transformer.h"
 #include "sim/arena.h"
-
-enum stream {
-    STREAM_COMPUTE,
-    STREAM_TP,
-    STREAM_CP,
-    STREAM_EP,
-    STREAM_DP,        /* gradients; parameters after the update */
-    STREAM_GATHER,    /* parameters of ZeRO-3 and FSDP units */
-    STREAM_REPLICATE, /* hsdp: gradients across the shard groups */
-    STREAM_EMBED,     /* tied embedding: first and last stage */
-    STREAM_WORLD,     /* gradient norm, over every rank that holds a part of the model */
-    STREAM_SEND_NEXT, /* pipeline: each direction its own stream */
-    STREAM_RECV_PREV,
-    STREAM_SEND_PREV,
-    STREAM_RECV_NEXT,
-    STREAM_COPY,
-    STREAM_COUNT
-};
-extern const char *const stream_names[STREAM_COUNT];
 
 enum op_kind {
     OP_COMPUTE,    /* kernels on STREAM_COMPUTE (or STREAM_COPY) */

@@ -8,9 +8,6 @@
  * (Dehghani et al., arXiv:2302.05442). Learned positions are a table of their own. */
 #include "models/transformer.h"
 
-const char *const comm_op_names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
-                                     "all_to_all", "send",       "ring_exchange",  NULL};
-
 void model_complete(struct model_shape *m)
 {
     if (m->kv_heads == 0)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "models/comm_op.h"
 #include "models/gpu.h"
 #include "models/software.h"
 
@@ -109,16 +110,6 @@ enum segment_comm {
     SEGMENT_TP,
     SEGMENT_CP
 };
-enum comm_op {
-    COMM_ALL_REDUCE,
-    COMM_ALL_GATHER,
-    COMM_REDUCE_SCATTER,
-    COMM_BROADCAST,
-    COMM_ALL_TO_ALL,
-    COMM_SEND,
-    COMM_RING_EXCHANGE
-};
-extern const char *const comm_op_names[]; /* NULL-ended: all_reduce, all_gather, ... */
 struct segment_transfer {
     enum segment_comm comm;
     enum comm_op op;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/transformer.h"
+#include "models/comm_op.h"
 #include "topology/topology.h"
 
 enum protocol {

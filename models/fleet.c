@@ -39,7 +39,7 @@ struct due {
 };
 struct fleet {
     struct arena *arena;
-    const struct job_spec *spec;
+    struct fleet_spec spec;
     struct members members;
     uint64_t *keys; /* of each cause */
     struct fleet_stream *streams;
@@ -59,10 +59,10 @@ struct fleet {
 /* Causes of one name (a preset given twice) are told apart by how many came before. */
 static void fleet_keys(struct fleet *fleet, uint64_t seed)
 {
-    uint64_t *named = ARENA_ARRAY(fleet->arena, uint64_t, fleet->spec->cause_count);
-    for (uint32_t i = 0; i < fleet->spec->cause_count; i++) {
+    uint64_t *named = ARENA_ARRAY(fleet->arena, uint64_t, fleet->spec.cause_count);
+    for (uint32_t i = 0; i < fleet->spec.cause_count; i++) {
         uint64_t before = 0;
-        named[i] = random_key(seed, fleet->spec->causes[i].name);
+        named[i] = random_key(seed, fleet->spec.causes[i].name);
         for (uint32_t k = 0; k < i; k++)
             before += named[k] == named[i];
         fleet->keys[i] = random_hash(named[i], before);
@@ -105,24 +105,23 @@ static void due_top(struct fleet *fleet, struct due due)
     heap[place] = due;
 }
 
-struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uint64_t seed)
+struct fleet *fleet_create(struct arena *arena, struct fleet_spec spec, uint64_t seed)
 {
     struct fleet *fleet = ARENA_NEW(arena, struct fleet);
     *fleet = (struct fleet){.arena = arena, .spec = spec};
-    fleet->keys = ARENA_ARRAY(arena, uint64_t, spec->cause_count);
-    fleet->streams = ARENA_ARRAY(arena, struct fleet_stream, spec->cause_count * STREAMS_EACH);
-    members_create(arena, spec->nodes, spec->nodes + (uint32_t)spec->recovery.spares,
-                   &fleet->members);
-    pools_create(arena, spec->cause_count, &fleet->pools);
+    fleet->keys = ARENA_ARRAY(arena, uint64_t, spec.cause_count);
+    fleet->streams = ARENA_ARRAY(arena, struct fleet_stream, spec.cause_count * STREAMS_EACH);
+    members_create(arena, spec.nodes, spec.nodes + spec.spares, &fleet->members);
+    pools_create(arena, spec.cause_count, &fleet->pools);
     fleet_keys(fleet, seed);
-    for (uint32_t i = 0; i < spec->cause_count; i++) {
-        const struct failure_cause *cause = &spec->causes[i];
+    for (uint32_t i = 0; i < spec.cause_count; i++) {
+        const struct failure_cause *cause = &spec.causes[i];
         if (cause->kind->memoryless || cause->kind->replays)
             fleet->stream_count +=
-                stream_create(arena, spec, cause, &fleet->members, fleet->keys[i],
+                stream_create(arena, &fleet->spec, cause, &fleet->members, fleet->keys[i],
                               &fleet->streams[fleet->stream_count]);
         else
-            pools_add(&fleet->pools, spec, cause, &fleet->members, fleet->keys[i]);
+            pools_add(&fleet->pools, &fleet->spec, cause, &fleet->members, fleet->keys[i]);
     }
     fleet->due_count = fleet->stream_count + fleet->pools.pool_count;
     fleet->due = ARENA_ARRAY(arena, struct due, fleet->due_count);
@@ -133,13 +132,13 @@ struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uin
 
 static uint32_t cause_index(const struct fleet *fleet, const struct failure_cause *cause)
 {
-    return (uint32_t)(cause - fleet->spec->causes);
+    return (uint32_t)(cause - fleet->spec.causes);
 }
 
 /* Where the unit stands. */
 static void fleet_place(const struct fleet *fleet, struct fleet_event *event)
 {
-    const struct failure_cause *cause = &fleet->spec->causes[event->cause];
+    const struct failure_cause *cause = &fleet->spec.causes[event->cause];
     event->node_count = 1;
     if (cause->unit == UNIT_JOB) {
         event->node = UINT32_MAX;
@@ -149,7 +148,7 @@ static void fleet_place(const struct fleet *fleet, struct fleet_event *event)
         uint32_t left = fleet->members.node_count - event->node;
         event->node_count = cause->domain_nodes < left ? (uint32_t)cause->domain_nodes : left;
     } else {
-        event->node = event->unit / fleet_units_each(fleet->spec, cause->unit);
+        event->node = event->unit / fleet_units_each(&fleet->spec, cause->unit);
     }
 }
 
@@ -227,7 +226,7 @@ static void look_followers(struct fleet *fleet, double limit_s)
 {
     for (uint32_t i = 0; i < fleet->follower_count; i++) {
         const struct follower *f = &fleet->followers[i];
-        uint32_t each = fleet_units_each(fleet->spec, fleet->spec->causes[f->cause].unit);
+        uint32_t each = fleet_units_each(&fleet->spec, fleet->spec.causes[f->cause].unit);
         if (f->candidate.at_s >= limit_s || f->candidate.at_s < fleet->now_s ||
             !members_inside(&fleet->members, f->candidate.unit / each, f->candidate.at_s))
             continue;
@@ -287,7 +286,7 @@ static void follower_add(struct fleet *fleet, struct follower follower)
  * that follows is disturbed, not worn: it keeps its age. */
 static void fleet_cascade(struct fleet *fleet, const struct fleet_event *event)
 {
-    const struct failure_cause *cause = &fleet->spec->causes[event->cause];
+    const struct failure_cause *cause = &fleet->spec.causes[event->cause];
     if (cause->cascade_ratio == 0.0 || cause->domain_nodes < 2 || cause->unit == UNIT_DOMAIN ||
         cause->unit == UNIT_JOB || cause->kind->replays)
         return;
@@ -299,7 +298,7 @@ static void fleet_cascade(struct fleet *fleet, const struct fleet_event *event)
         return;
     uint32_t node = first + (uint32_t)(random_at(key, 1) * (double)(size - 1));
     node += node >= event->node;
-    uint32_t each = fleet_units_each(fleet->spec, cause->unit);
+    uint32_t each = fleet_units_each(&fleet->spec, cause->unit);
     uint32_t unit = node * each + (uint32_t)(random_at(key, 2) * (double)each);
     double at_s = event->at_s + random_at(key, 3) * FOLLOW_S;
     follower_add(fleet, (struct follower){{at_s, random_hash(key, 4), unit, -1.0}, event->cause});
@@ -362,7 +361,7 @@ void fleet_mend(struct fleet *fleet, uint32_t node)
 
 bool fleet_hit(const struct fleet *fleet, const struct fleet_event *event, uint32_t node)
 {
-    return fleet_struck(&fleet->spec->causes[event->cause],
+    return fleet_struck(&fleet->spec.causes[event->cause],
                         random_key(fleet->keys[event->cause], "hit"), event->number, node);
 }
 

@@ -11,13 +11,13 @@
 #ifndef ORRERY_MODELS_FLEET_H
 #define ORRERY_MODELS_FLEET_H
 
-#include "models/job_spec.h"
+#include "models/fleet_spec.h"
 #include "sim/arena.h"
 
 struct fleet;
 struct fleet_event {
     double at_s;    /* exposed time */
-    uint32_t cause; /* index in job_spec.causes */
+    uint32_t cause; /* index in fleet_spec.causes */
     uint32_t unit;  /* number of the unit in the fleet; UNIT_JOB: 0 */
     uint32_t node; /* physical node of the unit, or the first of its domain; UNIT_JOB: UINT32_MAX */
     /* Nodes from `node` on that may go down: 1, 0 for UNIT_JOB, those of the domain (some may be
@@ -26,15 +26,15 @@ struct fleet_event {
     uint64_t number; /* names this failure among those of its cause: key of further draws */
     double repair_s; /* given by a trace (0: a restart mends it); < 0: by the law */
 };
-/* Physical nodes: 0 .. spec->nodes - 1 stand in the job at first, then spec->recovery.spares. */
-struct fleet *fleet_create(struct arena *arena, const struct job_spec *spec, uint64_t seed);
+/* Physical nodes: 0 .. spec.nodes - 1 stand in the job at first, then spec.spares. */
+struct fleet *fleet_create(struct arena *arena, struct fleet_spec spec, uint64_t seed);
 /* The next failure at or after the last taken one; false when none comes before `limit_s`. Pure
  * look: stays the same until fleet_take, fleet_leave or fleet_join. */
 bool fleet_next(struct fleet *fleet, double limit_s, struct fleet_event *out);
 /* The failure has happened: its unit is renewed. `event` is the last answer of fleet_next. */
 void fleet_take(struct fleet *fleet, const struct fleet_event *event);
 /* A node leaves or joins the job at this exposed time, which is not before that of the last call of
- * these three. At most spec->nodes are in the job at a time. */
+ * these three. At most spec.nodes are in the job at a time. */
 void fleet_leave(struct fleet *fleet, uint32_t node, double exposed_s);
 void fleet_join(struct fleet *fleet, uint32_t node, double exposed_s);
 /* A repair of this node, which is out of the job, found what was wrong: a lemon is one no more. */
@@ -56,6 +56,6 @@ void fleet_skipped(const struct fleet *fleet, double end_s, struct fleet_skipped
  * (EFFECT_CORRUPT), all its nodes in place, stationary ages: 1 / sum(units / mtbf). Lemons, blows
  * that hit nobody and cascades are counted, the early rate is not; a trace counts its incidents
  * over the duration. INFINITY without failures. */
-double fleet_job_mtbf_s(const struct job_spec *spec);
+double fleet_job_mtbf_s(struct fleet_spec spec);
 
 #endif

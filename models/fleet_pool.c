@@ -88,7 +88,7 @@ static void pool_step(struct fleet_pool *pool)
     pool->first_s = pool_first_s(pool, fmin(-expm1(-pool->exponent), 1.0 - 0x1p-53));
 }
 
-void pools_add(struct fleet_pools *pools, const struct job_spec *spec,
+void pools_add(struct fleet_pools *pools, const struct fleet_spec *spec,
                const struct failure_cause *cause, const struct members *members, uint64_t key)
 {
     uint32_t units_each = fleet_units_each(spec, cause->unit);

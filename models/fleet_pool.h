@@ -50,7 +50,7 @@ struct fleet_pools {
 
 /* Room for a pool of each cause. */
 void pools_create(struct arena *arena, uint32_t cause_count, struct fleet_pools *out);
-void pools_add(struct fleet_pools *pools, const struct job_spec *spec,
+void pools_add(struct fleet_pools *pools, const struct fleet_spec *spec,
                const struct failure_cause *cause, const struct members *members, uint64_t key);
 /* The next failure of pool `index` before `limit_s`. */
 bool pools_next(struct fleet_pools *pools, uint32_t index, double limit_s, struct candidate *out);

@@ -4,7 +4,7 @@
 #include "models/fleet_stream.h"
 
 /* Blows to domains that strike at least one node, a second. The last domain may be smaller. */
-static double domains_rate(const struct job_spec *spec, const struct failure_cause *cause)
+static double domains_rate(const struct fleet_spec *spec, const struct failure_cause *cause)
 {
     double hit = cause->kind->hit_ratio ? cause->kind->hit_ratio(&cause->options) : 1.0;
     double whole = (double)(spec->nodes / cause->domain_nodes);
@@ -13,7 +13,7 @@ static double domains_rate(const struct job_spec *spec, const struct failure_cau
     return (whole * (1.0 - missed_whole) + (1.0 - pow(1.0 - hit, rest))) / cause->mtbf_s;
 }
 
-static double trace_rate(const struct job_spec *spec, const struct failure_cause *cause)
+static double trace_rate(const struct fleet_spec *spec, const struct failure_cause *cause)
 {
     double span_s = spec->duration_s;
     uint32_t count = 0;
@@ -24,7 +24,7 @@ static double trace_rate(const struct job_spec *spec, const struct failure_cause
     return count > 0 ? (double)count / span_s : 0.0;
 }
 
-static double units_rate(const struct job_spec *spec, const struct failure_cause *cause)
+static double units_rate(const struct fleet_spec *spec, const struct failure_cause *cause)
 {
     double share = 0.0, factor = 1.0;
     if (cause->kind->lemons)
@@ -34,7 +34,7 @@ static double units_rate(const struct job_spec *spec, const struct failure_cause
     return units * (1.0 + share * (factor - 1.0)) * followed / cause->mtbf_s;
 }
 
-static double cause_rate(const struct job_spec *spec, const struct failure_cause *cause)
+static double cause_rate(const struct fleet_spec *spec, const struct failure_cause *cause)
 {
     if (cause->kind->replays)
         return trace_rate(spec, cause);
@@ -43,12 +43,12 @@ static double cause_rate(const struct job_spec *spec, const struct failure_cause
     return cause->unit == UNIT_JOB ? 1.0 / cause->mtbf_s : units_rate(spec, cause);
 }
 
-double fleet_job_mtbf_s(const struct job_spec *spec)
+double fleet_job_mtbf_s(struct fleet_spec spec)
 {
     double rate = 0.0;
-    for (uint32_t i = 0; i < spec->cause_count; i++) {
-        if (spec->causes[i].effect != EFFECT_SLOW)
-            rate += cause_rate(spec, &spec->causes[i]);
+    for (uint32_t i = 0; i < spec.cause_count; i++) {
+        if (spec.causes[i].effect != EFFECT_SLOW)
+            rate += cause_rate(&spec, &spec.causes[i]);
     }
     return rate > 0.0 ? 1.0 / rate : INFINITY;
 }

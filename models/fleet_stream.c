@@ -19,7 +19,7 @@ enum {
     MARK_SHIFT = 60
 };
 
-uint32_t fleet_units_each(const struct job_spec *spec, int unit)
+uint32_t fleet_units_each(const struct fleet_spec *spec, int unit)
 {
     return unit == UNIT_GPU ? spec->gpus_per_node : unit == UNIT_NIC ? spec->nics_per_node : 1;
 }
@@ -258,7 +258,7 @@ static uint32_t stream_domains(const struct members *members, uint64_t key,
     return made + stream_begin(&out[made], OVER_DOMAINS, 1, key, rate, own, all - own, 0);
 }
 
-uint32_t stream_create(struct arena *arena, const struct job_spec *spec,
+uint32_t stream_create(struct arena *arena, const struct fleet_spec *spec,
                        const struct failure_cause *cause, const struct members *members,
                        uint64_t key, struct fleet_stream *out)
 {

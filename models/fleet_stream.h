@@ -9,7 +9,7 @@
 #define ORRERY_MODELS_FLEET_STREAM_H
 
 #include "models/fleet_members.h"
-#include "models/job_spec.h"
+#include "models/fleet_spec.h"
 
 struct candidate {
     double at_s;     /* exposed time */
@@ -53,7 +53,7 @@ struct fleet_stream {
 enum {
     STREAMS_EACH = 3
 };
-uint32_t stream_create(struct arena *arena, const struct job_spec *spec,
+uint32_t stream_create(struct arena *arena, const struct fleet_spec *spec,
                        const struct failure_cause *cause, const struct members *members,
                        uint64_t key, struct fleet_stream *out);
 /* Looks for the next candidate that strikes the job before `limit_s`; it stands in stream->next.
@@ -76,7 +76,8 @@ static inline bool stream_looked_ahead(const struct fleet_stream *stream)
     return stream->head.index != stream->seen.index;
 }
 
-uint32_t fleet_units_each(const struct job_spec *spec, int unit); /* GPUs, NICs of a node; else 1 */
+uint32_t fleet_units_each(const struct fleet_spec *spec,
+                          int unit); /* GPUs, NICs of a node; else 1 */
 /* Does the node go down in blow `number` to its domain? */
 bool fleet_struck(const struct failure_cause *cause, uint64_t hit_key, uint64_t number,
                   uint32_t node);

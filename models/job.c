@@ -421,7 +421,7 @@ static const struct job_observer nobody;
 static void set_up(struct job *job)
 {
     const struct job_spec *spec = job->spec;
-    job->fleet = fleet_create(job->arena, spec, job->seed);
+    job->fleet = fleet_create(job->arena, job_fleet(spec), job->seed);
     job->ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
     job->interval = interval_of(spec, job->ideal_step_s);
     job->target = spec->steps > 0 ? spec->steps * spec->replicas : STEPS_NEVER;

@@ -3,6 +3,17 @@
 
 #include <stddef.h>
 
-const char *const failure_unit_names[] = {"gpu", "nic", "node", "domain", "job", NULL};
-const char *const failure_effect_names[] = {"stop", "slow", "corrupt", NULL};
 const char *const strike_names[] = {"always", "running", "working", NULL};
+
+struct fleet_spec job_fleet(const struct job_spec *spec)
+{
+    return (struct fleet_spec){
+        .causes = spec->causes,
+        .cause_count = spec->cause_count,
+        .nodes = spec->nodes,
+        .spares = (uint32_t)spec->recovery.spares,
+        .gpus_per_node = spec->gpus_per_node,
+        .nics_per_node = spec->nics_per_node,
+        .duration_s = spec->duration_s,
+    };
+}

@@ -135,7 +135,7 @@ static const struct failure_cause *busiest(const struct job_spec *job, double *m
         struct job_spec alone = *job;
         alone.causes = &job->causes[i];
         alone.cause_count = 1;
-        double each_s = fleet_job_mtbf_s(&alone);
+        double each_s = fleet_job_mtbf_s(job_fleet(&alone));
         if (each_s < *mtbf_s) {
             *mtbf_s = each_s;
             worst = &job->causes[i];
@@ -195,7 +195,7 @@ static void complete(struct builder *b)
         job->steps = (uint64_t)ceil(c->training.tokens / job->tokens_per_step);
     place_replicas(b, job);
     complete_checkpoint(b);
-    job->checkpoint.job_mtbf_s = fleet_job_mtbf_s(job);
+    job->checkpoint.job_mtbf_s = fleet_job_mtbf_s(job_fleet(job));
     check_failure_count(b);
     warn_hopeless(b);
     warn_stops_lose_all(b);

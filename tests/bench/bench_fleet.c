@@ -47,7 +47,7 @@ static double fleet_run(void *state)
     double failures = 0.0;
     for (uint64_t seed = 0; seed < REPLICATIONS; seed++) {
         struct arena_mark mark = arena_mark(bench->arena);
-        struct fleet *fleet = fleet_create(bench->arena, &bench->spec, seed);
+        struct fleet *fleet = fleet_create(bench->arena, job_fleet(&bench->spec), seed);
         struct fleet_event event;
         for (; fleet_next(fleet, 54.0 * DAY, &event); failures++)
             fleet_take(fleet, &event);

@@ -134,14 +134,15 @@ static void check_rate(const struct failure_kind *kind, int unit)
     fleet_case_create(NODES, SPARES, &c);
     add(&c, kind, "cause", unit, kind->replays ? 15.0 : units(unit) * 5.0);
     for (uint64_t seed = 0; seed < 400; seed++) {
-        double once = fleet_case_play(fleet_create(arena, &c.spec, seed), limit_s, NULL, 0);
+        double once =
+            fleet_case_play(fleet_create(arena, job_fleet(&c.spec), seed), limit_s, NULL, 0);
         count += once;
         squares += once * once;
     }
     double mean = count / 400.0, deviation = sqrt((squares / 400.0 - mean * mean) / 400.0);
     if (kind->replays)
         c.spec.duration_s = limit_s;
-    assert_true(fabs(mean - limit_s / fleet_job_mtbf_s(&c.spec)) <= 4.5 * deviation);
+    assert_true(fabs(mean - limit_s / fleet_job_mtbf_s(job_fleet(&c.spec))) <= 4.5 * deviation);
     assert_true(mean > 1.5);
     arena_destroy(arena);
 }
@@ -166,11 +167,12 @@ static void check_scale(const struct failure_kind *kind, int unit)
     struct fleet_case c;
     fleet_case_create(NODES, SPARES, &c);
     add(&c, kind, "cause", unit, 500.0);
-    uint32_t count = fleet_case_play(fleet_create(arena, &c.spec, 7), end_s, plain, ROOM);
+    uint32_t count =
+        fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 7), end_s, plain, ROOM);
     c.spec.cause_count = 0;
     add(&c, kind, "cause", unit, 1000.0);
-    assert_int_equal(count,
-                     fleet_case_play(fleet_create(arena, &c.spec, 7), 2.0 * end_s, twice, ROOM));
+    assert_int_equal(count, fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 7), 2.0 * end_s,
+                                            twice, ROOM));
     for (uint32_t i = 0; i < count && i < ROOM; i++)
         assert_true(same(&plain[i], &twice[i], 2.0));
     assert_true(count > 2);
@@ -192,25 +194,27 @@ static void check_own_draws(const struct failure_kind *kind, int unit)
     struct fleet_case c;
     fleet_case_create(NODES, 0, &c);
     add(&c, kind, "cause", unit, 500.0);
-    uint32_t count = fleet_case_play(fleet_create(arena, &c.spec, 7), end_s, alone, ROOM);
+    uint32_t count =
+        fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 7), end_s, alone, ROOM);
     fleet_case_create(NODES, 5 * SPARES, &c);
     add(&c, &failure_weibull, "before", UNIT_GPU, 2000.0);
     add(&c, kind, "other", unit, 700.0);
     add(&c, kind, "cause", unit, 500.0);
     add(&c, &failure_exponential, "after", UNIT_DOMAIN, 500.0);
-    uint32_t all = fleet_case_play(fleet_create(arena, &c.spec, 7), end_s, among, ROOM), found = 0;
+    uint32_t all = fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 7), end_s, among, ROOM),
+             found = 0;
     for (uint32_t i = 0; i < all; i++) {
         if (among[i].cause == 2)
             assert_true(same(&alone[found++], &among[i], 1.0));
     }
     assert_int_equal(found, count);
     assert_true(all > count && all < ROOM);
-    fleet_case_play(fleet_create(arena, &c.spec, 8), end_s, among, ROOM);
+    fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 8), end_s, among, ROOM);
     assert_true(kind->replays || among[0].at_s != alone[0].at_s);
     fleet_case_create(NODES, 0, &c);
     add(&c, kind, "cause", unit, 500.0);
     add(&c, kind, "cause", unit, 500.0); /* twice by one name: not twice the same failures */
-    fleet_case_play(fleet_create(arena, &c.spec, 7), end_s, among, ROOM);
+    fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 7), end_s, among, ROOM);
     assert_true(kind->replays || among[0].at_s != among[1].at_s);
     arena_destroy(arena);
 }
@@ -241,7 +245,7 @@ static void walk_create(struct walk *w, struct arena *arena, const struct failur
     *w = (struct walk){.nodes_each = unit == UNIT_JOB ? ALL : unit == UNIT_DOMAIN ? DOMAIN : 1};
     fleet_case_create(NODES, SPARES, &w->c);
     add(&w->c, kind, "cause", unit, 500.0);
-    w->fleet = fleet_create(arena, &w->c.spec, 11);
+    w->fleet = fleet_create(arena, job_fleet(&w->c.spec), 11);
     for (uint32_t node = 0; node < NODES; node++) {
         w->inside[node] = true;
         w->inside_of[node / w->nodes_each]++;
@@ -422,8 +426,8 @@ static void check_half(const struct failure_kind *kind, int unit)
         struct fleet_case c;
         fleet_case_create(NODES, SPARES, &c);
         add(&c, kind, "cause", unit, 500.0);
-        full += fleet_case_play(fleet_create(arena, &c.spec, seed), end_s, NULL, 0);
-        struct fleet *fleet = fleet_create(arena, &c.spec, seed + 1000);
+        full += fleet_case_play(fleet_create(arena, job_fleet(&c.spec), seed), end_s, NULL, 0);
+        struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), seed + 1000);
         for (uint32_t node = 0; node < NODES / 2 + SPARES; node++)
             fleet_leave(fleet, node, 0.0);
         for (uint32_t node = NODES; node < ALL; node++)

@@ -3,6 +3,7 @@
 #define ORRERY_TESTS_FLEET_CASE_H
 
 #include "models/fleet.h"
+#include "models/job_spec.h"
 
 enum {
     CASE_CAUSES = 8

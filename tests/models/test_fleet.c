@@ -33,7 +33,7 @@ static double failures(const struct fleet_case *c, double limit_s, unsigned seed
     struct arena *arena = arena_create();
     double count = 0.0;
     for (unsigned seed = 0; seed < seeds; seed++)
-        count += fleet_case_play(fleet_create(arena, &c->spec, seed), limit_s, NULL, 0);
+        count += fleet_case_play(fleet_create(arena, job_fleet(&c->spec), seed), limit_s, NULL, 0);
     arena_destroy(arena);
     return count;
 }
@@ -44,21 +44,21 @@ static void test_job_mtbf(void **state)
     (void)state;
     struct fleet_case c;
     fleet_case_create(2048, 0, &c);
-    assert_true(isinf(fleet_job_mtbf_s(&c.spec)));
+    assert_true(isinf(fleet_job_mtbf_s(job_fleet(&c.spec))));
     fleet_case_add(&c, "all", "exponential", 0, UNIT_NODE, node_mtbf_s);
-    assert_true(fabs(fleet_job_mtbf_s(&c.spec) / HOUR - 3.0931) < 5e-5);
+    assert_true(fabs(fleet_job_mtbf_s(job_fleet(&c.spec)) / HOUR - 3.0931) < 5e-5);
     c.causes[0].effect = EFFECT_SLOW;
-    assert_true(isinf(fleet_job_mtbf_s(&c.spec)));
+    assert_true(isinf(fleet_job_mtbf_s(job_fleet(&c.spec))));
     fleet_case_create(2048, 16, &c);
     fleet_case_add(&c, "node", "exponential", 0, UNIT_NODE, 1000.0 * DAY / 6.50);
-    assert_true(fabs(fleet_job_mtbf_s(&c.spec) / HOUR - 1.803) < 5e-4);
+    assert_true(fabs(fleet_job_mtbf_s(job_fleet(&c.spec)) / HOUR - 1.803) < 5e-4);
     c.spec.nodes = 16384;
-    assert_true(fabs(fleet_job_mtbf_s(&c.spec) / HOUR - 0.2254) < 5e-5);
+    assert_true(fabs(fleet_job_mtbf_s(job_fleet(&c.spec)) / HOUR - 0.2254) < 5e-5);
     fleet_case_create(100, 0, &c);
     fleet_case_add(&c, "gpu", "gamma", 2, UNIT_GPU, 800.0);
     fleet_case_add(&c, "nic", "weibull", 2, UNIT_NIC, 1600.0);
     fleet_case_add(&c, "job", "exponential", 0, UNIT_JOB, 2.0);
-    assert_true(fabs(1.0 / fleet_job_mtbf_s(&c.spec) - (1.0 + 0.5 + 0.5)) < 1e-12);
+    assert_true(fabs(1.0 / fleet_job_mtbf_s(job_fleet(&c.spec)) - (1.0 + 0.5 + 0.5)) < 1e-12);
 }
 
 static void test_poisson(void **state)
@@ -68,7 +68,7 @@ static void test_poisson(void **state)
     struct arena *arena = arena_create();
     fleet_case_create(64, 4, &c);
     fleet_case_add(&c, "gpu", "exponential", 0, UNIT_GPU, 512.0);
-    struct fleet *fleet = fleet_create(arena, &c.spec, 3);
+    struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 3);
     uint32_t count = fleet_case_play(fleet, 2e4, events, ROOM);
     assert_true(within(count, 2e4, sqrt(2e4)));
     double squares = 0.0, hits[64] = {0}, last = 0.0, chi = 0.0;
@@ -170,7 +170,7 @@ static double lazily(const struct fleet_case *c, uint32_t nth, uint64_t seed)
 {
     struct arena *arena = arena_create();
     struct fleet_event event;
-    struct fleet *fleet = fleet_create(arena, &c->spec, seed);
+    struct fleet *fleet = fleet_create(arena, job_fleet(&c->spec), seed);
     for (uint32_t i = 0; i < nth && fleet_next(fleet, INFINITY, &event); i++)
         fleet_take(fleet, &event);
     arena_destroy(arena);
@@ -222,7 +222,8 @@ static void test_every_unit_alike(void **state)
     double hits[40] = {0}, chi = 0.0, total = 0.0;
     struct arena *arena = arena_create();
     for (uint64_t seed = 0; seed < 400; seed++) {
-        uint32_t count = fleet_case_play(fleet_create(arena, &c.spec, seed), 20.0, events, ROOM);
+        uint32_t count =
+            fleet_case_play(fleet_create(arena, job_fleet(&c.spec), seed), 20.0, events, ROOM);
         for (uint32_t i = 0; i < count; i++)
             hits[events[i].unit]++;
         total += count;
@@ -242,9 +243,10 @@ static void test_lemons(void **state)
     fleet_case_create(2000, 200, &c);
     struct failure_cause *cause = fleet_case_add(&c, "node", "lemon", 0.15, UNIT_NODE, 2000.0);
     cause->options.value[1] = 6.0;
-    assert_true(fabs(fleet_job_mtbf_s(&c.spec) - 1.0 / 1.75) < 1e-12);
+    assert_true(fabs(fleet_job_mtbf_s(job_fleet(&c.spec)) - 1.0 / 1.75) < 1e-12);
     struct arena *arena = arena_create();
-    uint32_t count = fleet_case_play(fleet_create(arena, &c.spec, 5), 20000.0, events, ROOM),
+    uint32_t count =
+                 fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 5), 20000.0, events, ROOM),
              lemons = 0;
     static uint32_t hits[2000];
     for (uint32_t i = 0; i < count; i++)
@@ -268,9 +270,9 @@ static void test_shocks(void **state)
     fleet_case_create(244, 0, &c);
     fleet_case_add(&c, "rack", "shock", 0.2, UNIT_DOMAIN, 100.0)->domain_nodes = 8;
     double noticed = 30.0 * (1.0 - pow(0.8, 8.0)) + 1.0 - pow(0.8, 4.0), down = 0.0;
-    assert_true(fabs(fleet_job_mtbf_s(&c.spec) - 100.0 / noticed) < 1e-12);
+    assert_true(fabs(fleet_job_mtbf_s(job_fleet(&c.spec)) - 100.0 / noticed) < 1e-12);
     struct arena *arena = arena_create();
-    struct fleet *fleet = fleet_create(arena, &c.spec, 5);
+    struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 5);
     uint32_t count = fleet_case_play(fleet, 1e5, events, ROOM);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t first = events[i].node, hit = 0;
@@ -313,11 +315,13 @@ static void test_cascades(void **state)
     struct failure_cause *cause =
         fleet_case_add(&c, "gpu", "exponential", 0, UNIT_GPU, 512.0 * DAY);
     cause->cascade_ratio = 0.4;
-    assert_true(fabs(fleet_job_mtbf_s(&c.spec) - DAY) < 1e-6); /* without domains nobody is near */
+    assert_true(fabs(fleet_job_mtbf_s(job_fleet(&c.spec)) - DAY) <
+                1e-6); /* without domains nobody is near */
     cause->domain_nodes = 4;
-    assert_true(fabs(fleet_job_mtbf_s(&c.spec) - 0.6 * DAY) < 1e-6);
+    assert_true(fabs(fleet_job_mtbf_s(job_fleet(&c.spec)) - 0.6 * DAY) < 1e-6);
     struct arena *arena = arena_create();
-    uint32_t count = fleet_case_play(fleet_create(arena, &c.spec, 9), 9000.0 * DAY, events, ROOM),
+    uint32_t count = fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 9), 9000.0 * DAY,
+                                     events, ROOM),
              near = 0;
     for (uint32_t i = 1; i < count; i++) {
         near += events[i].at_s - events[i - 1].at_s < HOUR &&
@@ -344,8 +348,8 @@ static void test_trace(void **state)
     cause->trace = incidents;
     cause->trace_count = 4;
     c.spec.duration_s = 20.0;
-    assert_true(fleet_job_mtbf_s(&c.spec) == 5.0);
-    struct fleet *fleet = fleet_create(arena, &c.spec, 1);
+    assert_true(fleet_job_mtbf_s(job_fleet(&c.spec)) == 5.0);
+    struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 1);
     assert_false(fleet_next(fleet, 5.0, &event));
     assert_true(fleet_next(fleet, 5.1, &event));
     assert_true(event.at_s == 5.0 && event.unit == 17 && event.node == 2 && event.repair_s < 0.0);

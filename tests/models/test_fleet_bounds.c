@@ -25,7 +25,7 @@ static const struct trace_event incidents[] = {{1.0, 0, 5.0, "log"}, {2.0, 3, 5.
 static void look_for_ever(const struct job_spec *spec)
 {
     struct arena *arena = arena_create();
-    struct fleet *fleet = fleet_create(arena, spec, 7);
+    struct fleet *fleet = fleet_create(arena, job_fleet(spec), 7);
     struct fleet_event event;
     double at_s = 0.0;
     for (unsigned round = 0; round < 3; round++) {
@@ -109,7 +109,7 @@ static void test_mended_lemons_fail_no_more(void **state)
     struct failure_cause *cause = fleet_case_add(&c, "x", "lemon", 1.0, UNIT_NODE, 1000.0 * YEAR);
     cause->options.value[1] = 1000.0;
     alarm(PATIENCE_S);
-    struct fleet *fleet = fleet_create(arena, &c.spec, 1);
+    struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 1);
     assert_true(fleet_next(fleet, 100.0 * YEAR, &event));
     fleet_take(fleet, &event);
     uint32_t first = event.node;
@@ -148,7 +148,7 @@ static void test_rows_that_strike_nothing(void **state)
     struct failure_cause *cause = fleet_case_add(&c, "a", "trace", 0.0, UNIT_NODE, 0.0);
     cause->trace = log;
     cause->trace_count = 6;
-    struct fleet *fleet = fleet_create(arena, &c.spec, 1);
+    struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 1);
     static const double struck_s[] = {2.0, 4.5, 6.0};
     for (unsigned i = 0; i < 3; i++) {
         assert_true(fleet_next(fleet, 8.0, &event) && event.at_s == struck_s[i]);
@@ -169,7 +169,7 @@ static void test_rows_that_strike_nothing(void **state)
     assert_int_equal(skipped.count, 3);
     arena_destroy(arena);
     arena = arena_create(); /* a node that is back at 3 meets its second row */
-    fleet = fleet_create(arena, &c.spec, 1);
+    fleet = fleet_create(arena, job_fleet(&c.spec), 1);
     assert_true(fleet_next(fleet, 8.0, &event));
     fleet_take(fleet, &event);
     fleet_leave(fleet, 1, 2.0);

@@ -343,7 +343,7 @@ static void test_own_draws(void **state)
     struct arena *arena = arena_create();
     job_case_make(&job, DAY, 10.0);
     job_case_fail(&job, HOUR);
-    struct fleet *fleet = fleet_create(arena, &job.spec, 3);
+    struct fleet *fleet = fleet_create(arena, job_fleet(&job.spec), 3);
     double before[PURPOSES] = {0.0};
     for (unsigned n = 0; n < 8; n++) {
         struct fleet_event event;

@@ -35,7 +35,7 @@ static struct scenario *read_fleet(const char *name, unsigned nodes)
 static double mtbf_h(const char *name, unsigned nodes)
 {
     struct scenario *scenario = read_fleet(name, nodes);
-    double hours = fleet_job_mtbf_s(&scenario->job) / HOUR;
+    double hours = fleet_job_mtbf_s(job_fleet(&scenario->job)) / HOUR;
     scenario_destroy(scenario);
     return hours;
 }

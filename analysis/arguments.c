@@ -10,7 +10,6 @@
 #include "scenarios/quantity.h"
 #include "sim/check.h"
 
-const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
 const char *const export_format_names[] = {"chrome", "csv", "svg", "failures", NULL};
 
 enum {

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/detail.h"
+
 enum {
     ARGUMENT_SET_MAX = 256,
     ARGUMENT_VARY_MAX = 8,
@@ -18,15 +20,6 @@ enum {
     ARGUMENT_PATH_MAX = 4096,
     ARGUMENT_THREADS_MAX = 256
 };
-enum detail {
-    DETAIL_SUMMARY,
-    DETAIL_STEP,
-    DETAIL_OP,
-    DETAIL_KERNEL,
-    DETAIL_FLOW,
-    DETAIL_DEFAULT
-};
-extern const char *const detail_names[]; /* NULL-ended */
 enum export_format {
     EXPORT_CHROME,
     EXPORT_CSV,

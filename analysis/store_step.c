@@ -16,6 +16,8 @@
 enum {
     RUN_COLUMNS = 42 + STORE_JOB_COLUMNS
 };
+const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
+
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
 
 static void write_meta(struct store *store, const char *key, const char *value)

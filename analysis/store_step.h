@@ -6,7 +6,7 @@
 #ifndef ORRERY_ANALYSIS_STORE_STEP_H
 #define ORRERY_ANALYSIS_STORE_STEP_H
 
-#include "analysis/arguments.h"
+#include "analysis/detail.h"
 #include "analysis/result.h"
 #include "analysis/store.h"
 

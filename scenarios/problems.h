@@ -5,7 +5,7 @@
 #ifndef ORRERY_SCENARIOS_PROBLEMS_H
 #define ORRERY_SCENARIOS_PROBLEMS_H
 
-#include "scenarios/scenario.h"
+#include "scenarios/problem.h"
 #include "scenarios/source.h"
 
 enum {

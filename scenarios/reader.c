@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scenarios/quantity.h"
+#include "scenarios/taken_default.h"
 #include "sim/check.h"
 
 const char *reader_path(struct reader *reader, const char *path, const char *key)

@@ -16,26 +16,14 @@
 #include "models/job_spec.h"
 #include "models/storage.h"
 #include "scenarios/figure.h"
+#include "scenarios/problem.h"
+#include "scenarios/taken_default.h"
 #include "sim/error.h"
 
 /* Another file that the scenario names, and that is read. */
 struct scenario_input {
     const char *path;
     const struct scenario_input *next;
-};
-/* One problem, ready to print; severity orders nothing, problems stand in file order. */
-struct problem {
-    bool warning;
-    bool misread;          /* the word itself is wrong, no rule between keys */
-    const char *file;      /* path, or "--set" */
-    unsigned line, column; /* from 1; column counts UTF-8 characters */
-    const char *text;      /* "unknown key 'tpp'; did you mean 'tp'?" */
-    const char *source;    /* the line itself, cleaned of control characters; NULL: none */
-    unsigned width;        /* characters to underline, at least 1 */
-};
-/* One default that was taken. */
-struct taken_default {
-    const char *key, *value, *doc;
 };
 struct scenario {
     struct arena *arena;

@@ -1,8 +1,10 @@
 /* scenario_reference.c - the reference of the language as Markdown, written from its tables. */
+#include <stdio.h>
 #include <string.h>
 
 #include "scenarios/catalogue.h"
 #include "scenarios/quantity.h"
+#include "scenarios/scenario.h"
 #include "scenarios/schema.h"
 
 struct writer {

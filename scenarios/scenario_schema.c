@@ -1,9 +1,11 @@
 /* scenario_schema.c - the language as JSON Schema (draft 2020-12), written from its tables, for
  * editors that complete and check while one types. Names are those of the built-in catalogue. */
+#include <stdio.h>
 #include <string.h>
 
 #include "scenarios/catalogue.h"
 #include "scenarios/quantity.h"
+#include "scenarios/scenario.h"
 #include "scenarios/schema.h"
 
 /* quantity.h states this grammar. */

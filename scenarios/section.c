@@ -4,7 +4,6 @@
 
 #include "scenarios/file.h"
 #include "scenarios/keys.h"
-#include "scenarios/scenario.h"
 
 static const struct value *missing(struct builder *b, const struct value *outer,
                                    const struct schema_section *schema)

@@ -6,6 +6,7 @@
 #define ORRERY_SCENARIOS_SECTION_H
 
 #include "scenarios/catalogue.h"
+#include "scenarios/scenario.h"
 #include "scenarios/schema.h"
 
 /* What a scenario is built with; one for each scenario_read. */

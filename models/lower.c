@@ -252,7 +252,7 @@ static void receive(struct stage *s, const struct pass *pass)
 
 static void write_pass(struct stage *s, const struct pass *pass, const struct pass *next)
 {
-    CHECK(pass->kind == PASS_FORWARD || pass->kind == PASS_BACKWARD);
+    CHECK(pass->kind < PASS_KIND_COUNT);
     const struct software_profile *software = &s->l->c->software;
     bool forward = pass_is_forward(pass);
     s->microbatch = pass->microbatch;
@@ -290,7 +290,7 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
 {
     struct stage s;
     begin_stage(&s, l, stage);
-    uint32_t room = 3 * l->shape.chunks * l->shape.microbatches;
+    uint32_t room = 2 * l->shape.chunks * l->shape.microbatches;
     struct pass *passes = ARENA_ARRAY(l->arena, struct pass, room);
     uint32_t count = l->c->layout.schedule->write(&l->shape, stage, passes);
     for (uint32_t i = 0; i < count; i++) {

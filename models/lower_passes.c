@@ -53,7 +53,7 @@ static struct program *write_stage(struct arena *arena, const struct schedule_ki
         .paired = kind->interleaved && shape->chunks > 1,
     };
     pipeline_begin(&s.pipeline, s.w, shape, stage, &options);
-    struct pass *passes = ARENA_ARRAY(arena, struct pass, 3u * shape->chunks * shape->microbatches);
+    struct pass *passes = ARENA_ARRAY(arena, struct pass, 2u * shape->chunks * shape->microbatches);
     uint32_t count = kind->write(shape, stage, passes);
     for (uint32_t i = 0; i < count; i++) {
         pipeline_receive(&s.pipeline, &passes[i]);

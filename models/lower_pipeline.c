@@ -54,7 +54,7 @@ static uint32_t global_chunk(const struct pipeline *p, const struct pass *pass)
 bool pipeline_receives(const struct pipeline *p, const struct pass *pass)
 {
     uint32_t chunk = global_chunk(p, pass), last = p->shape.stages * p->shape.chunks - 1;
-    if (p->shape.stages == 1 || pass->kind == PASS_BACKWARD_WEIGHT) {
+    if (p->shape.stages == 1) {
         return false;
     }
     return pass_is_forward(pass) ? chunk > 0 : chunk < last;
@@ -63,7 +63,7 @@ bool pipeline_receives(const struct pipeline *p, const struct pass *pass)
 bool pipeline_sends(const struct pipeline *p, const struct pass *pass)
 {
     uint32_t chunk = global_chunk(p, pass), last = p->shape.stages * p->shape.chunks - 1;
-    if (p->shape.stages == 1 || pass->kind == PASS_BACKWARD_WEIGHT) {
+    if (p->shape.stages == 1) {
         return false;
     }
     return pass_is_forward(pass) ? chunk < last : chunk > 0;

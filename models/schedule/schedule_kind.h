@@ -15,8 +15,7 @@
 enum pass_kind {
     PASS_FORWARD,
     PASS_BACKWARD,
-    PASS_BACKWARD_INPUT,
-    PASS_BACKWARD_WEIGHT
+    PASS_KIND_COUNT
 };
 struct pass {
     uint8_t kind;
@@ -33,7 +32,7 @@ struct schedule_kind {
      * be a multiple of the stages). */
     const char *(*refuse)(const struct schedule_shape *shape);
     /* Writes the passes of one stage in order; returns their number. `out` has room for
-     * 3 x chunks x microbatches. */
+     * 2 x chunks x microbatches. */
     uint32_t (*write)(const struct schedule_shape *shape, uint32_t stage, struct pass *out);
     /* Closed form, for the laws: idle time of a stage in a step with equal passes of forward_s and
      * backward_s for a whole stage (all chunks) and free sends. NULL: none is known. */

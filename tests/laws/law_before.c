@@ -99,7 +99,7 @@ static void plan_passes(struct before *b, struct before_plan *plan)
     struct schedule_shape shape = {plan->stages, plan->chunks,
                                    (uint32_t)configuration_microbatches(c)};
     struct pass *passes =
-        ARENA_ARRAY(b->arena, struct pass, 3u * shape.chunks * shape.microbatches);
+        ARENA_ARRAY(b->arena, struct pass, 2u * shape.chunks * shape.microbatches);
     plan->pass_count = c->layout.schedule->write(&shape, plan->stage, passes);
     plan->passes = ARENA_ARRAY(b->arena, struct before_pass, plan->pass_count);
     for (uint32_t i = 0; i < plan->pass_count; i++) {

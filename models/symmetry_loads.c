@@ -452,5 +452,8 @@ void symmetry_measure(struct arena *arena, const struct configuration *c,
     for (uint32_t row = 0; row < out->shift.group_rows; row++) {
         measure_group(&m, row);
     }
+    if (out->shift.turns > 1) {
+        symmetry_count_copies(arena, out);
+    }
     symmetry_find_own(arena, out);
 }

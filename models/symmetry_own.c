@@ -19,14 +19,6 @@ struct serial {
     uint32_t together[STREAM_COUNT]; /* bit set of streams that may be busy at once with this one */
 };
 
-enum stream symmetry_role(const struct group *group, uint32_t member)
-{
-    if (!symmetry_is_pair(group->kind) || member == 0) {
-        return group->kind;
-    }
-    return group->kind == STREAM_SEND_NEXT ? STREAM_RECV_PREV : STREAM_RECV_NEXT;
-}
-
 /* What has finished before an op is posted: the last such op of each stream, numbered from 1. */
 struct known {
     uint32_t op[STREAM_COUNT];

@@ -278,3 +278,23 @@ void symmetry_number_rows(struct arena *arena, struct real *real)
         }
     }
 }
+
+void symmetry_count_copies(struct arena *arena, struct real *real)
+{
+    struct shift *s = &real->shift;
+    s->link_copies = ARENA_ARRAY(arena, uint32_t, real->used_count);
+    for (uint32_t l = 0; l < real->used_count; l++) {
+        const uint32_t turn = symmetry_turn_of_link(real, real->used_links[l]);
+        s->link_copies[l] = s->alike[s->first_like[turn]];
+    }
+}
+
+uint32_t symmetry_group_copies(const struct real *real, uint32_t row)
+{
+    const struct shift *s = &real->shift;
+    if (s->turns == 1 || !s->moves[row]) {
+        return 1;
+    }
+    const struct group group = layout_group(real->layout, s->group_at[row]);
+    return s->alike[symmetry_turn_of(real, layout_member(real->layout, &group, 0))];
+}

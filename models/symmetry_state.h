@@ -80,6 +80,7 @@ struct shift {      /* how alike the replicas are: see symmetry_shift.c */
     uint32_t *row_of_rank, *row_of_group; /* NULL without turns, as all others */
     uint32_t *rank_at, *group_at;         /* [row]: the lowest number */
     bool *moves;                          /* [group row]: it lies in one turn */
+    uint32_t *link_copies;                /* [used link] */
 };
 struct real {
     const struct configuration *c;
@@ -127,10 +128,11 @@ static inline uint32_t symmetry_group_at(const struct real *real, uint32_t row)
     return real->shift.turns > 1 ? real->shift.group_at[row] : row;
 }
 /* symmetry_shift.c: fills real->shift, with turns or without. The kinds of turns, and with them the
- * rows, are known when all signatures are complete. */
+ * rows, are known when all signatures are complete; copies of links when all used links are. */
 void symmetry_find_shift(struct arena *arena, struct real *real);
 void symmetry_no_shift(struct real *real);
 void symmetry_number_rows(struct arena *arena, struct real *real);
+void symmetry_count_copies(struct arena *arena, struct real *real);
 /* Turns: of a rank, of a link (of a node or NIC); a rank, link or group at the same place of
  * another turn (the group lies in one). */
 uint32_t symmetry_turn_of(const struct real *real, uint32_t rank);
@@ -144,21 +146,12 @@ static inline void symmetry_sign(struct real *real, uint32_t turn, uint64_t plac
 {
     real->shift.signature[turn] += symmetry_mix(place, what);
 }
-/* Links that a row of used links stands for; groups that a row of groups stands for. */
+/* Groups that a row of groups stands for. */
+uint32_t symmetry_group_copies(const struct real *real, uint32_t row);
+/* Links that a row of used links stands for. */
 static inline uint32_t symmetry_link_copies(const struct real *real, uint32_t used_link)
 {
-    return real->shift.turns == 1 ? 1
-                                  : real->shift.alike[real->shift.first_like[symmetry_turn_of_link(
-                                        real, real->used_links[used_link])]];
-}
-static inline uint32_t symmetry_group_copies(const struct real *real, uint32_t row)
-{
-    const struct shift *s = &real->shift;
-    if (s->turns == 1 || !s->moves[row]) {
-        return 1;
-    }
-    const struct group group = layout_group(real->layout, s->group_at[row]);
-    return s->alike[symmetry_turn_of(real, layout_member(real->layout, &group, 0))];
+    return real->shift.turns == 1 ? 1 : real->shift.link_copies[used_link];
 }
 /* Links that a load stands for: a group with members in all turns loads every copy. */
 static inline uint32_t symmetry_load_copies(const struct real *real, uint32_t group_row,
@@ -166,7 +159,7 @@ static inline uint32_t symmetry_load_copies(const struct real *real, uint32_t gr
 {
     return real->shift.turns == 1 || real->shift.moves[group_row]
                ? 1
-               : symmetry_link_copies(real, used_link);
+               : real->shift.link_copies[used_link];
 }
 static inline double symmetry_capacity(const struct real *real, uint32_t used_link)
 {
@@ -181,7 +174,13 @@ static inline bool symmetry_is_pair(enum stream kind)
     return kind == STREAM_SEND_NEXT || kind == STREAM_SEND_PREV;
 }
 /* The stream on which member `member` of a group takes part. */
-enum stream symmetry_role(const struct group *group, uint32_t member);
+static inline enum stream symmetry_role(const struct group *group, uint32_t member)
+{
+    if (!symmetry_is_pair(group->kind) || member == 0) {
+        return group->kind;
+    }
+    return group->kind == STREAM_SEND_NEXT ? STREAM_RECV_PREV : STREAM_RECV_NEXT;
+}
 /* `fold`: rows may stand for orbits. */
 void symmetry_measure(struct arena *arena, const struct configuration *c,
                       const struct topology *topology, const struct layout *layout,

@@ -70,6 +70,12 @@ function_of() { # lines of body
     [ "$status" -eq 1 ]
     [[ "$output" == *"include circle: models/c"* ]]
 }
+@test "an inline function that calls a file above it" {
+    printf '/* a_state.h - shared. */\nint above(int x);\nstatic inline int below(int x)\n{\n    return above(x);\n}\n' \
+        >sim/a_state.h
+    sed -i '1i #include "sim/a_state.h"' sim/a.c
+    tells "inline function calls a file above it" "sim/a_state.h:5: above()"
+}
 @test "banned calls, but not their names in words or comments" {
     sed -i 's,return 2,/* no strcpy() here */\n    return 2,' sim/a.c
     run "$PROJECT/tests/tidy" .

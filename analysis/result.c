@@ -9,39 +9,43 @@ static const double MEANINGLESS_S = 1e-12;
 
 /* The compute stream as a curve: seconds of compute done until a moment. */
 struct busy_curve {
-    double *begin_s, *finish_s, *before_s; /* [compute op]; before_s: done when it begins */
+    double *begin_s, *finish_s, *before_s; /* [compute op]; before_s: done when it begins; one more
+                                            * begins never */
     uint32_t count;
 };
 
-static void trace_compute(struct arena *arena, const struct step *step, uint32_t rank_class,
-                          const struct program *program, struct busy_curve *out)
+static void trace_compute(struct arena *arena, const struct program *program,
+                          const struct op_times *times, struct busy_curve *out)
 {
-    out->begin_s = ARENA_ARRAY(arena, double, program->op_count);
+    out->begin_s = ARENA_ARRAY(arena, double, (size_t)program->op_count + 1);
     out->finish_s = ARENA_ARRAY(arena, double, program->op_count);
     out->before_s = ARENA_ARRAY(arena, double, program->op_count);
     out->count = 0;
     double done_s = 0.0;
     for (uint32_t i = 0; i < program->op_count; i++) {
         if (program->ops[i].stream == STREAM_COMPUTE) {
-            struct op_times at = worker_times(step->worker, rank_class, i);
-            out->begin_s[out->count] = at.begin_s;
-            out->finish_s[out->count] = at.finish_s;
+            out->begin_s[out->count] = times[i].begin_s;
+            out->finish_s[out->count] = times[i].finish_s;
             out->before_s[out->count++] = done_s;
-            done_s += at.finish_s - at.begin_s;
+            done_s += times[i].finish_s - times[i].begin_s;
         }
     }
+    out->begin_s[out->count] = INFINITY;
 }
 
 /* Compute done until at_s. `place` moves forward only: times on one stream never go back. */
-static double done_until(const struct busy_curve *curve, uint32_t *place, double at_s)
+static inline double done_until(const struct busy_curve *curve, uint32_t *place, double at_s)
 {
-    while (*place + 1 < curve->count && curve->begin_s[*place + 1] <= at_s) {
-        ++*place;
+    uint32_t last = *place;
+    while (curve->begin_s[last + 1] <= at_s) {
+        last++;
     }
-    if (curve->count == 0 || at_s < curve->begin_s[*place]) {
+    *place = last;
+    const double begin_s = curve->begin_s[last], finish_s = curve->finish_s[last];
+    if (at_s < begin_s) {
         return 0.0;
     }
-    return curve->before_s[*place] + fmin(at_s, curve->finish_s[*place]) - curve->begin_s[*place];
+    return curve->before_s[last] + (at_s < finish_s ? at_s : finish_s) - begin_s;
 }
 
 static void trace_class(struct arena *scratch, const struct step *step, uint32_t rank_class,
@@ -51,14 +55,16 @@ static void trace_class(struct arena *scratch, const struct step *step, uint32_t
         step->lowered.programs[step->symmetry.ranks[rank_class].program];
     uint32_t place[STREAM_COUNT] = {0};
     struct busy_curve compute;
-    trace_compute(scratch, step, rank_class, program, &compute);
+    struct op_times *times = ARENA_ARRAY(scratch, struct op_times, program->op_count);
+    worker_read(step->worker, rank_class, times);
+    trace_compute(scratch, program, times, &compute);
     for (uint32_t i = 0; i < program->op_count; i++) {
         unsigned stream = program->ops[i].stream;
-        struct op_times at = worker_times(step->worker, rank_class, i);
+        const struct op_times at = times[i];
         out[stream].op_count++;
         out[stream].busy_s += at.finish_s - at.begin_s;
         out[stream].waited_s += at.begin_s - at.post_s;
-        if (stream != STREAM_COMPUTE) {
+        if (stream != STREAM_COMPUTE && compute.count > 0) {
             double before_s = done_until(&compute, &place[stream], at.begin_s);
             double after_s = done_until(&compute, &place[stream], at.finish_s);
             /* Differences of sums: what is smaller than their rounding is nothing. */

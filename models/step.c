@@ -90,14 +90,12 @@ static void time_failure(struct step *s)
     s->failed_at_s = first_s < INFINITY ? first_s : 0.0;
 }
 
-static uint64_t track_digest(const struct step *s, uint32_t class_index)
+static uint64_t track_digest(const struct op_times *times, uint32_t count)
 {
-    uint32_t count = s->lowered.programs[s->symmetry.ranks[class_index].program]->op_count;
     uint64_t digest = digest_begin();
     for (uint32_t op = 0; op < count; op++) {
-        const struct op_times times = worker_times(s->worker, class_index, op);
-        digest = digest_add_time(digest, times.begin_s);
-        digest = digest_add_time(digest, times.finish_s);
+        digest = digest_add_time(digest, times[op].begin_s);
+        digest = digest_add_time(digest, times[op].finish_s);
         digest = digest_add(digest, op);
     }
     return digest;
@@ -119,11 +117,14 @@ struct class_reader {
     uint64_t *track;
 };
 
-static void read_class(void *context, size_t index)
+static void read_class(void *context, size_t index, struct arena *scratch)
 {
     const struct class_reader *reader = context;
     const struct step *s = reader->step;
-    reader->track[index] = track_digest(s, (uint32_t)index);
+    const uint32_t count = s->lowered.programs[s->symmetry.ranks[index].program]->op_count;
+    struct op_times *times = ARENA_ARRAY(scratch, struct op_times, count);
+    worker_read(s->worker, (uint32_t)index, times);
+    reader->track[index] = track_digest(times, count);
     worker_breakdown(s->worker, (uint32_t)index, s->class_breakdown_s[index]);
 }
 
@@ -134,7 +135,7 @@ static void gather_classes(struct arena *arena, struct step *s)
     struct class_reader reader = {s, ARENA_ARRAY(arena, uint64_t, count)};
     s->class_breakdown_s =
         arena_alloc(arena, sizeof *s->class_breakdown_s * count, _Alignof(double));
-    pool_run(step_threads(s), count, read_class, &reader);
+    pool_run_scratch(step_threads(s), count, read_class, &reader);
     for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++) {
         s->digest = digest_join(s->digest, rank, reader.track[s->symmetry.class_of_rank[rank]]);
     }

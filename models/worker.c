@@ -377,21 +377,20 @@ struct network *worker_network(struct worker *worker)
     return worker->network;
 }
 
-struct op_times worker_times_of(const struct rank_state *rank, uint32_t index)
-{
-    const struct played_op *op = &rank->program->ops[index];
-    const double post_s = worker_post_s(rank->finish_s, op);
-    const bool communicates = op->play == PLAY_COMMUNICATION;
-    return (struct op_times){.post_s = post_s,
-                             .begin_s = communicates ? rank->begin_s[op->begin] : post_s,
-                             .finish_s = rank->finish_s[index]};
-}
-
 struct op_times worker_times(const struct worker *worker, uint32_t rank_class, uint32_t op)
 {
     CHECK(rank_class < worker->symmetry->rank_class_count && worker->open_streams == 0);
     CHECK(op < worker->ranks[rank_class].program->op_count);
     return worker_times_of(&worker->ranks[rank_class], op + 1);
+}
+
+void worker_read(const struct worker *worker, uint32_t rank_class, struct op_times *out)
+{
+    CHECK(rank_class < worker->symmetry->rank_class_count && worker->open_streams == 0);
+    const struct rank_state *rank = &worker->ranks[rank_class];
+    for (uint32_t i = 1; i <= rank->program->op_count; i++) {
+        out[i - 1] = worker_times_of(rank, i);
+    }
 }
 
 double worker_finish_s(const struct worker *worker, uint32_t rank_class)

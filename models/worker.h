@@ -30,6 +30,8 @@ struct network *worker_network(struct worker *worker); /* the one it made; owned
 /* Of one op of a rank class, after sim_run. Made on the spot from finishes and begins, which are
  * all that is kept: 8 bytes an op, 16 for communication. */
 struct op_times worker_times(const struct worker *worker, uint32_t rank_class, uint32_t op);
+/* The same of all its ops, in their order: out has room for one each. */
+void worker_read(const struct worker *worker, uint32_t rank_class, struct op_times *out);
 double worker_finish_s(const struct worker *worker, uint32_t rank_class);
 /* Divides the step of a rank class, until the last rank has finished, into parts that sum to it. */
 void worker_breakdown(const struct worker *worker, uint32_t rank_class, double parts[PART_COUNT]);

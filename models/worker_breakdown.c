@@ -212,9 +212,13 @@ static struct wait wait_of(const struct walk *walk, uint32_t index)
 static uint32_t take_op(struct walk *walk, uint32_t index)
 {
     const struct rank_state *rank = rank_of(walk);
-    take(walk, worker_times_of(rank, index).begin_s, own_part(rank, index));
+    take(walk, worker_begin_s(rank, index), own_part(rank, index));
     if (rank->program->ops[index].play != PLAY_COMMUNICATION || walk->at_s <= walk->floor_s) {
         return index;
+    }
+    if (!walk->elsewhere &&
+        walk->at_s <= worker_post_s(rank->finish_s, &rank->program->ops[index])) {
+        return index; /* nobody was waited for */
     }
     const struct wait w = wait_of(walk, index);
     if (!take_lag(walk, &w)) {

@@ -120,8 +120,24 @@ static inline double worker_post_s(const double *finish_s, const struct played_o
     return later(waits_s, free_s);
 }
 
+/* When op `index`, numbered from 1, began; it has finished. */
+static inline double worker_begin_s(const struct rank_state *rank, uint32_t index)
+{
+    const struct played_op *op = &rank->program->ops[index];
+    return op->play == PLAY_COMMUNICATION ? rank->begin_s[op->begin]
+                                          : worker_post_s(rank->finish_s, op);
+}
+
 /* The times of op `index`, numbered from 1. */
-struct op_times worker_times_of(const struct rank_state *rank, uint32_t index);
+static inline struct op_times worker_times_of(const struct rank_state *rank, uint32_t index)
+{
+    const struct played_op *op = &rank->program->ops[index];
+    const double post_s = worker_post_s(rank->finish_s, op);
+    const bool communicates = op->play == PLAY_COMMUNICATION;
+    return (struct op_times){.post_s = post_s,
+                             .begin_s = communicates ? rank->begin_s[op->begin] : post_s,
+                             .finish_s = rank->finish_s[index]};
+}
 /* When all streams of a rank have come to their end. */
 static inline double worker_rank_finish_s(const struct rank_state *rank)
 {

@@ -7,7 +7,9 @@
  * 2. An op has finished exactly when it stands before the head of its stream.
  * 3. A stream whose head is not in the network and not sensitive compute in flight is either dirty
  *    or stands in `waiting` of exactly one stream.
- * 4. Finishes and begins are written once, and never read before: see blocked_by.
+ * 4. Finishes and begins are written once, and never read before: see blocked.
+ * 5. A stream stands in `waiting` of another only for an op of it that has not finished, and
+ *    `awaited` is at most the first such op.
  *
  * State of a stream's head               leaves it by
  * WAITING  for an op, or for a sync      that op's finish [finish_op] -> dirty
@@ -38,23 +40,31 @@ static inline void finish_op(struct worker *worker, struct rank_state *rank,
     const unsigned stream = op->stream;
     rank->head[stream] = op->next;
     rank->finish_s[index] = finish_s;
-    rank->dirty = (uint16_t)(rank->dirty | rank->waiting[stream]);
-    rank->waiting[stream] = 0;
+    if (index >= rank->awaited[stream]) {
+        rank->dirty = (uint16_t)(rank->dirty | rank->waiting[stream]);
+        rank->waiting[stream] = 0;
+        rank->awaited[stream] = OP_END;
+    }
     if (op->next == OP_END) {
         worker->open_streams--;
         worker_name_finisher(worker, rank, finish_s);
     }
 }
 
-/* The op on which this one still waits stands on the stream returned; STREAM_COUNT: it is ready. */
-static inline unsigned blocked_by(const struct rank_state *rank, const struct played_op *op)
+/* Does this op, the head of `stream`, still wait for another? Then its stream is woken by the first
+ * of them that has not finished. */
+static inline bool blocked(struct rank_state *rank, const struct played_op *op, unsigned stream)
 {
     for (unsigned i = 0; i < WAIT_COUNT; i++) {
-        if (rank->head[op->wait_stream[i]] <= op->wait[i]) {
-            return op->wait_stream[i];
+        const unsigned other = op->wait_stream[i];
+        if (rank->head[other] <= op->wait[i]) {
+            const uint32_t awaited = rank->awaited[other];
+            rank->awaited[other] = awaited < op->wait[i] ? awaited : op->wait[i];
+            rank->waiting[other] = (uint16_t)(rank->waiting[other] | 1u << stream);
+            return true;
         }
     }
-    return STREAM_COUNT;
+    return false;
 }
 
 static double jittered(struct worker *worker, uint32_t rank_class, const struct played_op *op)
@@ -108,9 +118,7 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
     uint32_t index;
     while ((index = rank->head[stream]) != OP_END) {
         const struct played_op *op = &ops[index];
-        const unsigned blocker = blocked_by(rank, op);
-        if (blocker != STREAM_COUNT) {
-            rank->waiting[blocker] = (uint16_t)(rank->waiting[blocker] | 1u << stream);
+        if (blocked(rank, op, stream)) {
             return;
         }
         const double post_s = worker_post_s(rank->finish_s, op);
@@ -253,6 +261,7 @@ static void create_rank(struct worker *worker, uint32_t rank_class)
     rank->slowness = (1.0 + worker->options.excess_ratio) / class->speed_ratio;
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         rank->head[s] = program->first[s];
+        rank->awaited[s] = OP_END;
         rank->dirty = (uint16_t)(rank->dirty | (program->first[s] != OP_END ? 1u << s : 0u));
         rank->open_streams = (uint8_t)(rank->open_streams + (program->first[s] != OP_END));
     }

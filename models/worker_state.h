@@ -54,7 +54,8 @@ struct rank_state {
     const struct played_program *program;
     double slowness;                /* 1 / speed of compute */
     uint32_t head[STREAM_COUNT];    /* first op that has not finished */
-    uint16_t waiting[STREAM_COUNT]; /* streams whose head waits for this stream's head */
+    uint32_t awaited[STREAM_COUNT]; /* the first op of this stream that somebody waits for */
+    uint16_t waiting[STREAM_COUNT]; /* streams whose head waits for an op of this stream */
     uint16_t dirty;                 /* streams whose head may be ready */
     bool queued;                    /* on the stack of ranks to run, or running */
     uint8_t open_streams;           /* with ops to play */

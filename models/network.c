@@ -44,9 +44,6 @@ struct meeting {     /* of one group class */
 struct seat { /* of a rank class on a stream: where its posts go */
     uint32_t group, row, plan_first;
 };
-struct attendee {            /* of a party's row */
-    uint32_t rank_class, op; /* what it posted */
-};
 struct plan_time {
     double wire_s; /* alone: bytes / ceiling; meaningless with links to share */
     double latency_s;
@@ -187,20 +184,21 @@ static void tell_active(struct network *network, const struct meeting *meeting, 
     }
 }
 
-/* Tells every party; they may post their next at once, so the meeting is ready for it before. */
+/* Tells the worker; the parties may post their next at once, so the meeting is ready for it before.
+ */
 static void tell_done(struct network *network, struct meeting *meeting, double begin_s,
                       double finish_s)
 {
-    const struct meeting_times times = {begin_s, finish_s, meeting->last};
-    const struct attendee *attendees = network->attendees;
-    const uint32_t first = meeting->party_first, end = first + meeting->party_count;
+    const struct attendance attendance = {.begin_s = begin_s,
+                                          .finish_s = finish_s,
+                                          .attendees = network->attendees + meeting->party_first,
+                                          .count = meeting->party_count,
+                                          .last = meeting->last};
     meeting->state = GATHERING;
     meeting->arrived = 0;
     network->tallies[meeting->plan].finished++;
     network->activity_count++;
-    for (uint32_t row = first; row < end; row++) {
-        network->done(network->worker, attendees[row].rank_class, attendees[row].op, &times);
-    }
+    network->done(network->worker, &attendance);
 }
 
 /* A slot of the calendar that leads back to this meeting. */

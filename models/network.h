@@ -4,7 +4,7 @@
  * of the calendar up to their next meeting). When every party of the group has posted, the activity
  * starts at the latest arrival, moves its bytes at the rate that the shares give it, and finishes
  * when the bytes have moved and its latency has passed. A message starts when sender and receiver
- * have both posted. The worker is told a finish as soon as it is certain, by one callback: an
+ * have both posted. The worker is told a finish as soon as it is certain, by one call: an
  * activity whose links nobody else uses needs no event, one that shares costs two.
  * It promises: bytes posted = bytes moved; no member goes on before the slowest has arrived. */
 #ifndef ORRERY_MODELS_NETWORK_H
@@ -14,14 +14,18 @@
 #include "sim/sim.h"
 
 struct network;
-struct meeting_times {
-    double begin_s, finish_s; /* all had arrived; may lie ahead of the clock */
-    uint32_t last;            /* row of parties that arrived last: whom the others waited for */
+struct attendee {            /* of an activity, in the order of its group's parties */
+    uint32_t rank_class, op; /* what it posted */
 };
-/* The op `op` of this rank class took part. Called once for each party of an activity. Of parties
- * that arrive at once the slowest card is the last, then by colour (symmetry_named_before). */
-typedef void network_done_fn(void *worker, uint32_t rank_class, uint32_t op,
-                             const struct meeting_times *times);
+struct attendance {
+    double begin_s, finish_s; /* all had arrived; may lie ahead of the clock */
+    const struct attendee *attendees;
+    uint32_t count;
+    uint32_t last; /* row of parties that arrived last: whom the others waited for */
+};
+/* An activity has finished. Of parties that arrive at once the slowest card is the last, then by
+ * colour (symmetry_named_before). */
+typedef void network_done_fn(void *worker, const struct attendance *attendance);
 /* A watched activity went on the wire or left it at the clock's now: it interferes with compute. */
 typedef void network_active_fn(void *worker, uint32_t rank_class, enum stream stream, bool active);
 

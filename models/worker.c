@@ -81,14 +81,14 @@ double worker_joined_s(const struct rank_state *rank, const struct played_op *op
     if (!op->joins) {
         return 0.0;
     }
-    const struct played_op *ops = rank->program->ops, *before = &ops[op->previous];
+    const struct played_op *before = &rank->program->ops[op->previous];
     const double from_s = worker_post_s(rank->finish_s, before);
     const double until_s = rank->finish_s[op->previous];
     double beside_s = 0.0;
     for (unsigned i = WAIT_FIRST; i <= WAIT_SECOND; i++) {
         const bool other = op->wait_stream[i] == STREAM_TP || op->wait_stream[i] == STREAM_CP;
         if (op->wait[i] != 0 && other) {
-            const double begin_s = later(from_s, rank->begin_s[ops[op->wait[i]].begin]);
+            const double begin_s = later(from_s, worker_begin_s(rank, op->wait[i]));
             const double end_s = fmin(until_s, rank->finish_s[op->wait[i]]);
             beside_s += fmax(0.0, end_s - begin_s);
         }
@@ -160,7 +160,9 @@ static void drain(struct worker *worker)
     worker->draining = false;
 }
 
-static void finish_head(struct worker *worker, uint32_t rank_class, uint32_t index, double finish_s)
+/* The head of a stream has finished by an event; drain plays what follows. */
+static inline void finish_head(struct worker *worker, uint32_t rank_class, uint32_t index,
+                               double finish_s)
 {
     struct rank_state *rank = &worker->ranks[rank_class];
     const struct played_op *op = &rank->program->ops[index];
@@ -168,18 +170,18 @@ static void finish_head(struct worker *worker, uint32_t rank_class, uint32_t ind
     finish_op(worker, rank, op, index, finish_s);
     rank->dirty = (uint16_t)(rank->dirty | 1u << op->stream);
     push(worker, rank_class);
-    drain(worker);
 }
 
-static void worker_done(void *context, uint32_t rank_class, uint32_t op,
-                        const struct meeting_times *times)
+static void worker_done(void *context, const struct attendance *activity)
 {
     struct worker *worker = context;
-    const struct rank_state *rank = &worker->ranks[rank_class];
-    DCHECK(times->finish_s >= times->begin_s);
-    rank->begin_s[rank->program->ops[op].begin] = times->begin_s;
-    worker_name_latecomer(worker, rank_class, op, times->last);
-    finish_head(worker, rank_class, op, times->finish_s);
+    DCHECK(activity->finish_s >= activity->begin_s);
+    worker_keep_activity(worker, activity);
+    for (uint32_t i = 0; i < activity->count; i++) {
+        const struct attendee *who = &activity->attendees[i];
+        finish_head(worker, who->rank_class, who->op, activity->finish_s);
+    }
+    drain(worker);
 }
 
 /* Speed from now on; moves the finish. */
@@ -221,6 +223,7 @@ static void handle_compute(struct sim *sim, void *player, uint32_t slot)
     }
     s->running = false;
     finish_head(worker, rank_class, worker->ranks[rank_class].head[STREAM_COMPUTE], sim_now_s(sim));
+    drain(worker);
 }
 
 static void watch(struct worker *worker, uint32_t rank_class)
@@ -278,7 +281,7 @@ static void create_ranks(struct worker *worker, struct arena *arena)
     size_t time_count = 0;
     for (uint32_t r = 0; r < count; r++) {
         const struct played_program *program = &worker->programs[symmetry->ranks[r].program];
-        time_count += (size_t)program->op_count + 1 + program->communication_count;
+        time_count += (size_t)program->op_count + 1;
     }
     double *times = ARENA_ARRAY(arena, double, time_count);
     worker->ranks = ARENA_ARRAY(arena, struct rank_state, count);
@@ -287,8 +290,7 @@ static void create_ranks(struct worker *worker, struct arena *arena)
     for (uint32_t r = 0; r < count; r++) {
         const struct played_program *program = &worker->programs[symmetry->ranks[r].program];
         worker->ranks[r].finish_s = times;
-        worker->ranks[r].begin_s = times + program->op_count + 1;
-        times += (size_t)program->op_count + 1 + program->communication_count;
+        times += (size_t)program->op_count + 1;
         create_rank(worker, r);
     }
 }

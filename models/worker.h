@@ -27,8 +27,8 @@ struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
                              const struct worker_options *options);
 void worker_start(struct worker *worker);              /* then sim_run */
 struct network *worker_network(struct worker *worker); /* the one it made; owned by the sim */
-/* Of one op of a rank class, after sim_run. Made on the spot from finishes and begins, which are
- * all that is kept: 8 bytes an op, 16 for communication. */
+/* Of one op of a rank class, after sim_run. Made on the spot from finishes, and the begins of
+ * activities, which are all that is kept: 8 bytes an op, 12 an activity of a group class. */
 struct op_times worker_times(const struct worker *worker, uint32_t rank_class, uint32_t op);
 /* The same of all its ops, in their order: out has room for one each. */
 void worker_read(const struct worker *worker, uint32_t rank_class, struct op_times *out);

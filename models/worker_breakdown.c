@@ -197,7 +197,7 @@ static struct wait wait_of(const struct walk *walk, uint32_t index)
     const struct worker *worker = walk->worker;
     const struct rank_state *rank = rank_of(walk), *ranks = worker->ranks;
     const struct played_op *op = &rank->program->ops[index];
-    const uint32_t nth = worker_nth(rank->program, op);
+    const uint32_t nth = op->nth;
     const uint32_t group = worker->symmetry->ranks[walk->rank_class].group[op->stream];
     const struct party *last = worker_latecomer(worker, group, nth);
     struct wait w = {.rank_class = walk->rank_class, .late = last->rank_class};

@@ -119,7 +119,7 @@ static void follow_meeting(const struct worker *worker, struct lag *lag)
     const struct rank_class *ranks = worker->symmetry->ranks;
     const struct played_program *program = worker->ranks[lag->late].program;
     const struct played_op *op = &program->ops[lag->op];
-    const uint32_t nth = worker_nth(program, op);
+    const uint32_t nth = op->nth;
     const struct party *last = worker_latecomer(worker, ranks[lag->late].group[op->stream], nth);
     const uint32_t of_last = ranks[last->rank_class].program;
     const struct party *twin =
@@ -138,7 +138,7 @@ static void put_down_span(const struct worker *worker, struct lag *lag, double p
         put_down_compute(worker, lag, parts);
         return;
     }
-    const double lag_s = late->begin_s[op->begin] - early->begin_s[op->begin];
+    const double lag_s = worker_begin_s(late, lag->op) - worker_begin_s(early, lag->op);
     put_down(lag, lag_s, worker_wire_part(op->stream), parts);
     if (lag->wait_s > 0.0) {
         follow_meeting(worker, lag);

@@ -72,12 +72,11 @@ static void list_meetings(struct arena *arena, struct played_program *program)
 {
     uint32_t count = 0;
     program->meetings = ARENA_ARRAY(arena, uint32_t, program->communication_count);
-    program->nth_of_row = ARENA_ARRAY(arena, uint32_t, program->communication_count);
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         program->meeting_first[s] = count;
         for (uint32_t i = program->first[s]; i != OP_END; i = program->ops[i].next) {
             if (program->ops[i].play == PLAY_COMMUNICATION) {
-                program->nth_of_row[program->ops[i].begin] = count - program->meeting_first[s];
+                program->ops[i].nth = count - program->meeting_first[s];
                 program->meetings[count++] = i;
             }
         }
@@ -104,7 +103,7 @@ void worker_prepare(struct arena *arena, const struct program *program, struct p
         *(*last == 0 ? &out->first[op->stream] : &out->ops[*last].next) = i + 1;
         op->previous = *last;
         *last = i + 1;
-        op->begin = op->play == PLAY_COMMUNICATION ? out->communication_count++ : 0;
+        out->communication_count += op->play == PLAY_COMMUNICATION;
         out->last_pass = in_pass(&program->ops[i]) ? i + 1 : out->last_pass;
         sensitive = sensitive || op->play == PLAY_SENSITIVE;
         if ((program->ops[i].flags & OP_HOST_SYNC) != 0) {

@@ -27,7 +27,7 @@ struct played_op {             /* 48 bytes; a program's ops are read by each ran
     uint32_t wait[WAIT_COUNT]; /* op that must have finished; 0: none; WAIT_HOST: last sync */
     uint32_t next;             /* op on the same stream, or OP_END */
     uint32_t previous;         /* op on the same stream, or 0 */
-    uint32_t begin;            /* of communication: row of begin_s */
+    uint32_t nth;              /* of communication: how many of its stream come before it */
     uint16_t transfer;
     uint8_t wait_stream[WAIT_COUNT]; /* streams of the waits */
     uint8_t stream, play;
@@ -43,22 +43,22 @@ struct played_program {
     uint32_t last_pass; /* op that ends the last pass, forward or backward; 0: there is none */
     uint32_t *meetings; /* ops of communication, stream by stream */
     uint32_t meeting_first[STREAM_COUNT + 1];
-    uint32_t *nth_of_row; /* [communication]: how many of its stream are before it */
     /* [op]: the last compute op known to have finished when this one is posted; NULL when no op of
      * the program is sensitive. */
     uint32_t *after_compute;
 };
 struct rank_state {
-    double *finish_s; /* [0 .. op_count] */
-    double *begin_s;  /* [communication]; compute begins when it is posted */
+    double *finish_s;      /* [0 .. op_count] */
+    const double *begin_s; /* of the activities of all; compute begins when it is posted */
     const struct played_program *program;
-    double slowness;                /* 1 / speed of compute */
-    uint32_t head[STREAM_COUNT];    /* first op that has not finished */
-    uint32_t awaited[STREAM_COUNT]; /* the first op of this stream that somebody waits for */
-    uint16_t waiting[STREAM_COUNT]; /* streams whose head waits for an op of this stream */
-    uint16_t dirty;                 /* streams whose head may be ready */
-    bool queued;                    /* on the stack of ranks to run, or running */
-    uint8_t open_streams;           /* with ops to play */
+    double slowness;                  /* 1 / speed of compute */
+    uint32_t head[STREAM_COUNT];      /* first op that has not finished */
+    uint32_t awaited[STREAM_COUNT];   /* the first op of this stream that somebody waits for */
+    uint32_t met_first[STREAM_COUNT]; /* row of activities of its group's first */
+    uint16_t waiting[STREAM_COUNT];   /* streams whose head waits for an op of this stream */
+    uint16_t dirty;                   /* streams whose head may be ready */
+    bool queued;                      /* on the stack of ranks to run, or running */
+    uint8_t open_streams;             /* with ops to play */
 };
 struct sensitive {               /* the sensitive op of a rank's compute stream */
     double remaining_s, since_s; /* work left at since_s, in seconds at full speed */
@@ -68,11 +68,13 @@ struct sensitive {               /* the sensitive op of a rank's compute stream 
     uint32_t active;  /* those on the wire */
     bool running;
 };
-/* Who came last to the k-th activity of a group: for the breakdown. Groups of more than two that
- * span stages keep as many rows again: who was the first of the last one's stage. */
-struct latecomers {
-    size_t *first;  /* [group class] */
-    uint32_t *rows; /* rows of parties; of the second half, rank classes + 1 */
+/* The k-th activity of a group class stands in row first + k. Groups of more than two that span
+ * stages have as many rows again: who was the first of the last one's stage. */
+struct activities {
+    uint32_t *first; /* [group class] */
+    double *begin_s; /* when all had arrived */
+    uint32_t *last;  /* row of the party that came last, for the breakdown; of the second half, rank
+                      * classes + 1 */
 };
 struct finishers {
     double last_s;
@@ -92,7 +94,7 @@ struct worker {
     struct sensitive *sensitive;   /* [rank class] */
     bool *spans_stages;            /* [group class]: pairs, and groups with members of two stages */
     struct random_stream **jitter; /* [rank class x streams], NULL without jitter */
-    struct latecomers latecomers;
+    struct activities activities;
     struct finishers finishers;
     uint32_t *stack, stack_count; /* ranks with something to do */
     uint32_t *rank_of_slot, slot_capacity;
@@ -121,11 +123,17 @@ static inline double worker_post_s(const double *finish_s, const struct played_o
     return later(waits_s, free_s);
 }
 
+/* The row of activities of communication `op`. */
+static inline uint32_t worker_activity(const struct rank_state *rank, const struct played_op *op)
+{
+    return rank->met_first[op->stream] + op->nth;
+}
+
 /* When op `index`, numbered from 1, began; it has finished. */
 static inline double worker_begin_s(const struct rank_state *rank, uint32_t index)
 {
     const struct played_op *op = &rank->program->ops[index];
-    return op->play == PLAY_COMMUNICATION ? rank->begin_s[op->begin]
+    return op->play == PLAY_COMMUNICATION ? rank->begin_s[worker_activity(rank, op)]
                                           : worker_post_s(rank->finish_s, op);
 }
 
@@ -136,7 +144,8 @@ static inline struct op_times worker_times_of(const struct rank_state *rank, uin
     const double post_s = worker_post_s(rank->finish_s, op);
     const bool communicates = op->play == PLAY_COMMUNICATION;
     return (struct op_times){.post_s = post_s,
-                             .begin_s = communicates ? rank->begin_s[op->begin] : post_s,
+                             .begin_s =
+                                 communicates ? rank->begin_s[worker_activity(rank, op)] : post_s,
                              .finish_s = rank->finish_s[index]};
 }
 /* When all streams of a rank have come to their end. */
@@ -147,11 +156,6 @@ static inline double worker_rank_finish_s(const struct rank_state *rank)
         finish_s = later(finish_s, rank->finish_s[rank->program->last[s]]);
     }
     return finish_s;
-}
-/* How often this rank has met on the stream of communication `op` before. */
-static inline uint32_t worker_nth(const struct played_program *program, const struct played_op *op)
-{
-    return program->nth_of_row[op->begin];
 }
 /* The op of the program that meets on this stream after `nth` others. */
 static inline uint32_t worker_nth_op(const struct played_program *program, enum stream stream,
@@ -180,8 +184,8 @@ void worker_blame_finish(const struct worker *worker, struct lag lag, double par
 static inline const struct party *worker_latecomer(const struct worker *worker, uint32_t group,
                                                    uint32_t nth)
 {
-    const struct latecomers *l = &worker->latecomers;
-    return &worker->symmetry->parties[l->rows[l->first[group] + nth]];
+    const struct activities *a = &worker->activities;
+    return &worker->symmetry->parties[a->last[a->first[group] + nth]];
 }
 /* How often a group class meets in a step. */
 static inline uint32_t worker_activities(const struct worker *worker, uint32_t group)
@@ -199,15 +203,14 @@ static inline bool worker_meets_widely(const struct worker *worker, uint32_t gro
  * was last. */
 static inline uint32_t *worker_first_row(const struct worker *worker, uint32_t group, uint32_t nth)
 {
-    const struct latecomers *l = &worker->latecomers;
-    return &l->rows[l->first[group] + worker_activities(worker, group) + nth];
+    const struct activities *a = &worker->activities;
+    return &a->last[a->first[group] + worker_activities(worker, group) + nth];
 }
 /* The part in which a transfer's time on the wire counts. */
 enum breakdown_part worker_wire_part(unsigned stream);
-/* worker_names.c. A party took part in an activity to which the row `last` of parties came last;
- * called for every party. */
+/* worker_names.c. After the ranks. */
 void worker_create_names(struct worker *worker, struct arena *arena);
-void worker_name_latecomer(struct worker *worker, uint32_t rank_class, uint32_t op, uint32_t last);
+void worker_keep_activity(struct worker *worker, const struct attendance *activity);
 /* A stream of this rank has come to its end. Of two ranks that finish at once the one that
  * symmetry_named_before names is the last and not the first. */
 void worker_name_finisher(struct worker *worker, struct rank_state *rank, double finish_s);

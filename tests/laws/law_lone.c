@@ -139,13 +139,15 @@ bool law_lone_add(struct law_lone *l, const struct law_activity *activity)
     return true;
 }
 
-static void on_done(void *context, uint32_t rank_class, uint32_t op,
-                    const struct meeting_times *times)
+static void on_done(void *context, const struct attendance *activity)
 {
     struct law_lone *l = context;
-    CHECK(op == rank_class && times->begin_s == 0.0);
-    l->finish_s[rank_class] = times->finish_s;
-    l->told++;
+    for (uint32_t i = 0; i < activity->count; i++) {
+        const struct attendee *who = &activity->attendees[i];
+        CHECK(who->op == who->rank_class && activity->begin_s == 0.0);
+        l->finish_s[who->rank_class] = activity->finish_s;
+        l->told++;
+    }
 }
 
 static void on_active(void *context, uint32_t rank_class, enum stream stream, bool active)

@@ -33,12 +33,14 @@ struct bench {
     uint32_t done_count, change_count;
 };
 
-static void on_done(void *context, uint32_t rank_class, uint32_t op,
-                    const struct meeting_times *times)
+static void on_done(void *context, const struct attendance *activity)
 {
     struct bench *b = context;
-    b->done[b->done_count++] =
-        (struct done){rank_class, op, times->begin_s, times->finish_s, times->last};
+    for (uint32_t i = 0; i < activity->count; i++) {
+        const struct attendee *who = &activity->attendees[i];
+        b->done[b->done_count++] = (struct done){who->rank_class, who->op, activity->begin_s,
+                                                 activity->finish_s, activity->last};
+    }
 }
 
 static void on_active(void *context, uint32_t rank_class, enum stream stream, bool active)

@@ -2,6 +2,7 @@
 #include "analysis/json.h"
 #include "analysis/load.h"
 #include "analysis/report.h"
+#include "models/minimum.h"
 
 enum {
     DEFAULT_LIMIT = 16384
@@ -20,9 +21,9 @@ static void tell(const struct arguments *arguments, struct session *session,
 {
     const struct configuration *c = &result->scenario->configuration;
     uint64_t limit = arguments->limit > 0 ? arguments->limit : DEFAULT_LIMIT;
-    uint64_t minimum = result->step != NULL ? step_minimum_gpus(c, limit) : 0;
+    uint64_t minimum = result->step != NULL ? minimum_gpus(c, limit) : 0;
     struct rule_of_thumb rule;
-    step_rule_of_thumb(c, &rule);
+    rule_of_thumb(c, &rule);
     if (arguments->json) {
         json_memory(result, &rule, minimum, session->out);
         return;

@@ -6,6 +6,7 @@
 #include "analysis/json_job.h"
 #include "analysis/json_parts.h"
 #include "analysis/lock_step.h"
+#include "models/minimum.h"
 #include "sim/check.h"
 
 static json_t *failure_object(const struct result *result)
@@ -242,7 +243,7 @@ void json_memory(const struct result *result, const struct rule_of_thumb *rule,
     json_set(o, "rule_of_thumb_gpus", json_count(rule->cards));
     json_set(o, "rule_of_thumb_static_gpus", json_count(rule->static_cards));
     json_set(o, "rule_of_thumb_inference_gpus", json_count(rule->inference_cards));
-    bool found = minimum_gpus > 0 && minimum_gpus != STEP_MINIMUM_UNKNOWN;
+    bool found = minimum_gpus > 0 && minimum_gpus != MINIMUM_UNKNOWN;
     json_set(o, "minimum_gpus", found ? json_count(minimum_gpus) : json_null());
     json_set(o, "usable_hbm_bytes", json_number(c->gpu.usable_hbm_bytes));
     json_set(o, "fits", result->step != NULL ? json_boolean(result->step->fits) : json_null());

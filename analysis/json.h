@@ -11,6 +11,7 @@
 #include "analysis/result.h"
 #include "analysis/uncertainty_report.h"
 #include "models/collective_run.h"
+#include "models/rule_of_thumb.h"
 
 /* `uncertainty` NULL: not asked. */
 void json_run(const struct result *result, const struct uncertainty *uncertainty, FILE *out);

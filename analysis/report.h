@@ -8,6 +8,7 @@
 
 #include "analysis/result.h"
 #include "analysis/session.h"
+#include "models/rule_of_thumb.h"
 
 /* The name, model, cluster and layout: what was asked. */
 void report_head(const struct session *session, const struct result *result);

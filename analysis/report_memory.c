@@ -3,6 +3,7 @@
 
 #include "analysis/format.h"
 #include "analysis/report.h"
+#include "models/minimum.h"
 #include "sim/units.h"
 
 enum {
@@ -194,7 +195,7 @@ static void print_minimum(const struct session *s, const struct result *result,
     if (minimum == 0) {
         fprintf(s->out, "  %-14s no legal layout up to %s GPUs holds it\n", "exact ledger",
                 format_count(limit).s);
-    } else if (minimum == STEP_MINIMUM_UNKNOWN) {
+    } else if (minimum == MINIMUM_UNKNOWN) {
         fprintf(s->out, "  %-14s too many layouts to try for the smallest that fits\n",
                 "exact ledger");
     } else {

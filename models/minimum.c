@@ -5,6 +5,8 @@
  * the rest is dp. An interleaved schedule becomes 1f1b, which holds less. A size is skipped when
  * the plain sum of the model state cannot fit. The batch follows the layout (dp x microbatch x pp):
  * how long a step would take is not asked here. */
+#include "models/minimum.h"
+
 #include <math.h>
 
 #include "models/lower.h"
@@ -209,14 +211,14 @@ static uint64_t search_sizes(struct search *s)
             return gpus;
         }
         if (!spend(s, 1)) {
-            return STEP_MINIMUM_UNKNOWN;
+            return MINIMUM_UNKNOWN;
         }
         gpus += gpus < node ? 1 : node;
     }
     return 0;
 }
 
-uint64_t step_minimum_gpus(const struct configuration *c, uint64_t limit)
+uint64_t minimum_gpus(const struct configuration *c, uint64_t limit)
 {
     uint64_t node = whole_node(c), heads = c->model.heads;
     size_t pairs = ((node < heads ? node : heads) + 1) * (c->model.layers + 1);

@@ -60,19 +60,5 @@ void step_destroy(struct step *step);
 double step_peak_ratio(const struct configuration *c, double flops, double step_s);
 /* How many threads to read this step's classes with. The outcome does not depend on it. */
 unsigned step_threads(const struct step *step);
-/* The smallest legal number of GPUs of this kind on which the state fits (exact parameters, usable
- * HBM): tries layouts from small to large; 0 when more than `limit`, STEP_MINIMUM_UNKNOWN when
- * there are too many layouts to try. */
-#define STEP_MINIMUM_UNKNOWN UINT64_MAX
-uint64_t step_minimum_gpus(const struct configuration *c, uint64_t limit);
-
-/* The classroom's rule (docs/models/memory.md): 16 N + k L b s h 2 bytes, k = 12, nominal N. */
-struct rule_of_thumb {
-    double parameters, bytes_per_parameter, static_bytes, activation_bytes, total_bytes;
-    double inference_bytes;
-    /* Cards of the nominal HBM (80e9 bytes for an 80 GB card) for each of the three sums. */
-    uint64_t static_cards, cards, inference_cards;
-};
-void step_rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "models/step.h"
+#include "models/rule_of_thumb.h"
 #include "scenarios/huggingface.h"
 #include "scenarios/scenario.h"
 #include "sim/check.h"
@@ -45,7 +45,7 @@ static bool taken(int file)
 static void check_counts(const struct configuration *c)
 {
     struct rule_of_thumb rule;
-    step_rule_of_thumb(c, &rule);
+    rule_of_thumb(c, &rule);
     CHECK(isfinite(rule.parameters) && rule.parameters > 0.0);
     CHECK(isfinite(rule.total_bytes) && rule.total_bytes > 0.0);
 }

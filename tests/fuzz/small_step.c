@@ -7,6 +7,7 @@
 #include "analysis/json.h"
 #include "analysis/report.h"
 #include "analysis/report_job.h"
+#include "models/rule_of_thumb.h"
 #include "models/step.h"
 #include "sim/check.h"
 
@@ -79,7 +80,7 @@ static void tell(const struct scenario *scenario, struct step *step)
     struct result result;
     CHECK(nowhere != NULL);
     result_gather(scenario, step, &result);
-    step_rule_of_thumb(&scenario->configuration, &rule);
+    rule_of_thumb(&scenario->configuration, &rule);
     report_step(&session, &result);
     report_memory(&session, &result, &rule, 0, GPU_MAX);
     json_run(&result, NULL, nowhere);

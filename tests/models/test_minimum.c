@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
+#include "models/minimum.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step.h"
@@ -76,7 +77,7 @@ static void test_against_trying(void **state)
             c.layout.sharding = sharding_kinds[k];
             c.gpu.usable_hbm_bytes = cards_bytes[i];
             uint64_t expected = by_trying(&c);
-            assert_int_equal(step_minimum_gpus(&c, LIMIT), expected);
+            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
             found += expected > 0;
             none += expected == 0;
             beyond_a_node += expected > NODE;
@@ -94,10 +95,10 @@ static void test_one_card(void **state)
         struct configuration c = wide_case();
         c.layout.sharding = sharding_kinds[k];
         c.gpu.usable_hbm_bytes = 2e9;
-        assert_int_equal(step_minimum_gpus(&c, LIMIT), 1);
-        assert_int_equal(step_minimum_gpus(&c, 0), 0);
+        assert_int_equal(minimum_gpus(&c, LIMIT), 1);
+        assert_int_equal(minimum_gpus(&c, 0), 0);
         c.gpu.context_bytes = 2e9;
-        assert_int_equal(step_minimum_gpus(&c, LIMIT), 0);
+        assert_int_equal(minimum_gpus(&c, LIMIT), 0);
     }
 }
 
@@ -112,7 +113,7 @@ static void test_rules_are_kept(void **state)
             c.layout.sharding = sharding_kinds[k];
             c.gpu.usable_hbm_bytes = cards_bytes[i];
             c.model.ffn_hidden = 2046;
-            assert_int_equal(step_minimum_gpus(&c, LIMIT), by_trying(&c));
+            assert_int_equal(minimum_gpus(&c, LIMIT), by_trying(&c));
         }
     }
 }
@@ -131,7 +132,7 @@ static void test_own_layout_is_set_aside(void **state)
     c.layout.vpp = 2;
     c.layout.first_stage_layers = 3;
     c.layout.sequence_parallel = true;
-    assert_int_equal(step_minimum_gpus(&c, LIMIT), expected);
+    assert_int_equal(minimum_gpus(&c, LIMIT), expected);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
+#include "models/rule_of_thumb.h"
 #include "models/step.h"
 #include "sim/units.h"
 
@@ -124,7 +125,7 @@ static void test_rule_of_thumb_by_hand(void **state)
     c.model.hidden = 4096;
     c.training.sequence = 2048;
     c.layout.microbatch = 3;
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     double saved = 12.0 * 32 * 3 * 2048 * 4096 * 2;
     assert_true(rule.parameters == 7e9 && rule.bytes_per_parameter == 16.0);
     assert_true(rule.static_bytes == 112e9 && rule.inference_bytes == 14e9);
@@ -133,21 +134,21 @@ static void test_rule_of_thumb_by_hand(void **state)
     assert_int_equal(rule.cards, 2); /* 112 + 19.3 GB */
     assert_int_equal(rule.inference_cards, 1);
     c.model.nominal_parameters = 10e9; /* 160e9 bytes: two cards to the byte */
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     assert_int_equal(rule.static_cards, 2);
     assert_int_equal(rule.cards, 3);
     c.model.nominal_parameters = 10.1e9;
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     assert_int_equal(rule.static_cards, 3);
     c.model.nominal_parameters = 0.0; /* then those that the model has */
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     assert_true(rule.parameters == model_parameters(&c.model, 2048));
     c.training.precision = precision_find("fp8");
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     double element = c.training.precision->activation_bytes;
     assert_true(rule.activation_bytes == 17.0 * 32 * 3 * 2048 * 4096 * element);
     c.training.precision = precision_find("fp32"); /* no masters: 4 + 4 + 4 + 4 */
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     assert_true(rule.bytes_per_parameter == 16.0);
     assert_true(rule.activation_bytes == 12.0 * 32 * 3 * 2048 * 4096 * 4);
 }
@@ -165,7 +166,7 @@ static void test_nominal_cards(void **state)
         struct rule_of_thumb rule;
         c.gpu.hbm_bytes = rows[i].hbm_bytes;
         c.model.nominal_parameters = rows[i].nominal_bytes * 5 / 2; /* two bytes each: 5 cards */
-        step_rule_of_thumb(&c, &rule);
+        rule_of_thumb(&c, &rule);
         assert_int_equal(rule.inference_cards, 5);
         assert_int_equal(rule.static_cards, 40);
     }
@@ -173,7 +174,7 @@ static void test_nominal_cards(void **state)
     struct rule_of_thumb rule;
     c.gpu.hbm_bytes = MIB;
     c.model.nominal_parameters = 1e30;
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     assert_true(rule.cards == UINT64_C(1) << 53);
 }
 

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "models/minimum.h"
+#include "models/rule_of_thumb.h"
 #include "models/step.h"
 #include "scenarios/scenario.h"
 
@@ -71,21 +73,21 @@ static void test_smallest_cluster(void **state)
     struct scenario *s = read_with("model={layers: 32, hidden: 4096, heads: 32, vocabulary: 32k}");
     struct configuration c = s->configuration;
     c.layout.microbatch = 1;
-    uint64_t fits = step_minimum_gpus(&c, 4096);
+    uint64_t fits = minimum_gpus(&c, 4096);
     assert_true(fits > 0 && fits < 4096);
-    assert_int_equal(step_minimum_gpus(&c, fits), fits);
-    assert_int_equal(step_minimum_gpus(&c, fits - 1), 0);
+    assert_int_equal(minimum_gpus(&c, fits), fits);
+    assert_int_equal(minimum_gpus(&c, fits - 1), 0);
     c.training.sequence = 1 << 24;
-    assert_int_equal(step_minimum_gpus(&c, 4096), 0);
+    assert_int_equal(minimum_gpus(&c, 4096), 0);
     c.training.sequence = 64;
     c.gpu.usable_hbm_bytes = c.gpu.context_bytes / 2.0;
-    assert_int_equal(step_minimum_gpus(&c, UINT64_MAX), 0);
+    assert_int_equal(minimum_gpus(&c, UINT64_MAX), 0);
     c.gpu.hbm_bytes = 1 << 20;
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     assert_true(rule.cards > rule.inference_cards && rule.cards < (uint64_t)1 << 53);
     c.training.sequence = 1u << 30;
     c.layout.microbatch = 1u << 22;
-    step_rule_of_thumb(&c, &rule);
+    rule_of_thumb(&c, &rule);
     assert_int_equal(rule.cards, (uint64_t)1 << 53);
     scenario_destroy(s);
 }

@@ -1,7 +1,8 @@
 /* The classroom's rule of thumb: 16 N + k L b s h 2 bytes (docs/models/memory.md). */
+#include "models/rule_of_thumb.h"
+
 #include <math.h>
 
-#include "models/step.h"
 #include "sim/units.h"
 
 /* Multiples of an 80 GB card are quoted with 80e9 bytes in class, whatever the driver reports. A
@@ -26,7 +27,7 @@ static double elements_per_token(const struct precision *precision)
     return precision->activation_bytes < 2.0 ? 17.0 : 12.0;
 }
 
-void step_rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
+void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
 {
     const struct model_shape *m = &c->model;
     double parameters = m->nominal_parameters > 0.0 ? m->nominal_parameters

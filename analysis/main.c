@@ -1,10 +1,10 @@
 /* orrery: finds the command, reads its arguments, runs it. */
 #include <string.h>
 
-#include "analysis/command.h"
-#include "analysis/format.h"
-#include "analysis/outputs.h"
-#include "analysis/version.h"
+#include "analysis/line/command.h"
+#include "analysis/line/outputs.h"
+#include "analysis/text/format.h"
+#include "analysis/text/version.h"
 
 static int no_such_command(const char *name, FILE *notes)
 {

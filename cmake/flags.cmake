@@ -1,7 +1,6 @@
 # Compiler flags for every floor. The same scenario must give the same bytes on gcc and clang at any
 # optimisation level: no contraction, no value-changing maths, no folding of libm calls.
 add_library(orrery_flags INTERFACE)
-target_include_directories(orrery_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(orrery_flags INTERFACE _GNU_SOURCE)
 # Faults planted by tests/mutation leave unused things behind; only what mixes up types must not build.
 if(ORRERY_MUTATION)
@@ -34,9 +33,32 @@ if(ORRERY_POISON)
 endif()
 target_link_libraries(orrery_flags INTERFACE m)
 
-# orrery_floor(NAME DEPENDS... ): one static library for each folder, linked bottom-up.
+# orrery_wing(SOURCES... USES WING... LIBRARIES...): one library for each folder of a floor, named by its
+# path (orrery_models_step), with an include root that shows this folder and nothing else. A wing
+# finds the headers of those it uses, and of those that they use; any other include does not build.
+function(orrery_wing)
+  cmake_parse_arguments(WING "" "" "SOURCES;USES;LIBRARIES" ${ARGN})
+  file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REPLACE "/" "_" name ${path})
+  set(root ${CMAKE_BINARY_DIR}/include/${name})
+  get_filename_component(parent ${root}/${path} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${path} SYMBOLIC)
+  string(REPLACE "/" "_" below "${WING_USES}")
+  list(TRANSFORM below PREPEND orrery_)
+  add_library(orrery_${name} ${ORRERY_LIBRARY_KIND} ${WING_SOURCES})
+  target_include_directories(orrery_${name} PUBLIC ${root})
+  target_link_libraries(orrery_${name} PUBLIC orrery_flags ${below} PRIVATE ${WING_LIBRARIES})
+endfunction()
+
+# orrery_floor(NAME WINGS... BELOW FLOOR): the wings of a floor, from the lowest up; orrery_NAME is all
+# of them and what lies below, for programs.
 function(orrery_floor name)
-  cmake_parse_arguments(FLOOR "" "" "SOURCES;BELOW;LIBRARIES" ${ARGN})
-  add_library(orrery_${name} ${ORRERY_LIBRARY_KIND} ${FLOOR_SOURCES})
-  target_link_libraries(orrery_${name} PUBLIC orrery_flags ${FLOOR_BELOW} PRIVATE ${FLOOR_LIBRARIES})
+  cmake_parse_arguments(FLOOR "" "BELOW" "WINGS" ${ARGN})
+  add_library(orrery_${name} INTERFACE)
+  foreach(wing IN LISTS FLOOR_WINGS)
+    add_subdirectory(${wing})
+    target_link_libraries(orrery_${name} INTERFACE orrery_${name}_${wing})
+  endforeach()
+  target_link_libraries(orrery_${name} INTERFACE ${FLOOR_BELOW})
 endfunction()

@@ -1,8 +1,8 @@
 /* checkpoint_kind.h - the contract of a checkpoint policy: what a save blocks, when it is durable,
  * what it survives, and how long it takes to come back from it.
  *
- * Adding one: a file, a row in checkpoint_list.h, a line in models/CMakeLists.txt. A policy is a
- * pure writer of levels; the player `job` saves, commits, loses and loads them. */
+ * Adding one: a file, a row in checkpoint_list.h, a line in models/checkpoint/CMakeLists.txt. A
+ * policy is a pure writer of levels; the player `job` saves, commits, loses and loads them. */
 #ifndef ORRERY_MODELS_CHECKPOINT_CHECKPOINT_KIND_H
 #define ORRERY_MODELS_CHECKPOINT_CHECKPOINT_KIND_H
 

@@ -7,8 +7,8 @@
 #define ORRERY_MODELS_CHECKPOINT_CHECKPOINT_PLAN_H
 
 #include "models/checkpoint/checkpoint_kind.h"
-#include "models/condition.h"
-#include "models/storage.h"
+#include "models/checkpoint/storage.h"
+#include "models/step/condition.h"
 
 struct checkpoint_request {
     const struct checkpoint_kind *kind;

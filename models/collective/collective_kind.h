@@ -1,17 +1,18 @@
 /* collective_kind.h - the contract of a collective algorithm: its time terms and its wires.
  *
- * Adding one: a file, a row in collective_list.h, a line in models/CMakeLists.txt. A kind is a pure
- * writer: for an operation on a group it says the start-up latency, the ceiling of its payload
- * rate, and the load that each wire carries for each payload byte. The network plays the result as
- * one activity on all wires at once. The tuner chooses kind and protocol by predicted time, as NCCL
- * does (facts: NVIDIA/nccl src/graph/tuning.cc, named in docs/models/collectives.md). */
+ * Adding one: a file, a row in collective_list.h, a line in models/collective/CMakeLists.txt. A
+ * kind is a pure writer: for an operation on a group it says the start-up latency, the ceiling of
+ * its payload rate, and the load that each wire carries for each payload byte. The network plays
+ * the result as one activity on all wires at once. The tuner chooses kind and protocol by predicted
+ * time, as NCCL does (facts: NVIDIA/nccl src/graph/tuning.cc, named in docs/models/collectives.md).
+ */
 #ifndef ORRERY_MODELS_COLLECTIVE_COLLECTIVE_KIND_H
 #define ORRERY_MODELS_COLLECTIVE_COLLECTIVE_KIND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/comm_op.h"
+#include "models/collective/comm_op.h"
 #include "topology/topology.h"
 
 enum protocol {

@@ -1,13 +1,14 @@
 /* failure_kind.h - the contract of a failure law: when units of one cause fail.
  *
- * Adding one: a file, a row in failure_list.h, a line in models/CMakeLists.txt. A law is a pure
- * writer: it tells the life of one unit; the fleet (models/fleet.h) keeps ages and draws. */
+ * Adding one: a file, a row in failure_list.h, a line in models/failure/CMakeLists.txt. A law is a
+ * pure writer: it tells the life of one unit; the fleet (models/fleet/fleet.h) keeps ages and
+ * draws. */
 #ifndef ORRERY_MODELS_FAILURE_FAILURE_KIND_H
 #define ORRERY_MODELS_FAILURE_FAILURE_KIND_H
 
 #include <stdbool.h>
 
-#include "models/duration.h"
+#include "models/failure/duration.h"
 #include "sim/error.h"
 #include "sim/param.h"
 

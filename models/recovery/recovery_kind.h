@@ -1,7 +1,7 @@
 /* recovery_kind.h - the contract of a recovery policy: what is done when something fails.
  *
- * Adding one: a file, a row in recovery_list.h, a line in models/CMakeLists.txt. A policy is a pure
- * writer of one decision; the player `job` carries it out. */
+ * Adding one: a file, a row in recovery_list.h, a line in models/recovery/CMakeLists.txt. A policy
+ * is a pure writer of one decision; the player `job` carries it out. */
 #ifndef ORRERY_MODELS_RECOVERY_RECOVERY_KIND_H
 #define ORRERY_MODELS_RECOVERY_RECOVERY_KIND_H
 

@@ -1,9 +1,10 @@
 /* schedule_kind.h - the contract of a pipeline schedule: the order of passes of each stage.
  *
- * Adding one: a file, a row in schedule_list.h, a line in models/CMakeLists.txt. A schedule is a
- * pure writer of passes; it never meets the event engine, kernels or sizes. Every kind must pass
- * the laws of tests/laws (each microbatch once forward and once backward for each chunk, no
- * deadlock, the closed-form bubble with equal passes and free sends where it states one). */
+ * Adding one: a file, a row in schedule_list.h, a line in models/schedule/CMakeLists.txt. A
+ * schedule is a pure writer of passes; it never meets the event engine, kernels or sizes. Every
+ * kind must pass the laws of tests/laws (each microbatch once forward and once backward for each
+ * chunk, no deadlock, the closed-form bubble with equal passes and free sends where it states one).
+ */
 #ifndef ORRERY_MODELS_SCHEDULE_SCHEDULE_KIND_H
 #define ORRERY_MODELS_SCHEDULE_SCHEDULE_KIND_H
 

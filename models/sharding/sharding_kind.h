@@ -1,9 +1,9 @@
 /* sharding_kind.h - the contract of a data-parallel sharding: who holds what, and what is sent
  * when.
  *
- * Adding one: a file, a row in sharding_list.h, a line in models/CMakeLists.txt. A kind is plain
- * facts read by the lowering: fractions of the state held, when units are gathered, how gradients
- * are reduced. Source of the stages: Rajbhandari et al., arXiv:1910.02054. */
+ * Adding one: a file, a row in sharding_list.h, a line in models/sharding/CMakeLists.txt. A kind is
+ * plain facts read by the lowering: fractions of the state held, when units are gathered, how
+ * gradients are reduced. Source of the stages: Rajbhandari et al., arXiv:1910.02054. */
 #ifndef ORRERY_MODELS_SHARDING_SHARDING_KIND_H
 #define ORRERY_MODELS_SHARDING_SHARDING_KIND_H
 

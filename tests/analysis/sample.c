@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/store_job.h"
+#include "analysis/database/store_job.h"
 #include "sim/check.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])

@@ -3,7 +3,7 @@
 #ifndef ORRERY_TESTS_ANALYSIS_SAMPLE_H
 #define ORRERY_TESTS_ANALYSIS_SAMPLE_H
 
-#include "analysis/store.h"
+#include "analysis/database/store.h"
 
 /* A fresh folder below $TMPDIR; sample_path names a file in it (valid until the next call). */
 void sample_folder(char *folder, unsigned size);

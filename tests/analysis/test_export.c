@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/export.h"
+#include "analysis/export/export.h"
 #include "tests/analysis/nesting.h"
 #include "tests/analysis/sample.h"
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/arguments.h"
-#include "analysis/format.h"
+#include "analysis/line/arguments.h"
+#include "analysis/text/format.h"
 
 static void test_formats(void **state)
 {

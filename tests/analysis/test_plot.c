@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/plot.h"
+#include "analysis/text/plot.h"
 #include "sim/units.h"
 
 static struct plot_axis axis_of(double low, double high, bool log, enum plot_unit unit)

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/shell.h"
-#include "analysis/study_store.h"
+#include "analysis/study/study_store.h"
+#include "analysis/text/shell.h"
 #include "sim/random.h"
 #include "sim/units.h"
 

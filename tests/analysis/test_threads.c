@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/json.h"
-#include "analysis/report.h"
-#include "analysis/store_step.h"
-#include "scenarios/scenario.h"
+#include "analysis/database/store_step.h"
+#include "analysis/json/json.h"
+#include "analysis/report/report.h"
+#include "scenarios/build/scenario.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 #include "tests/analysis/sample.h"

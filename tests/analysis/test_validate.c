@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/statistics.h"
-#include "analysis/validate.h"
-#include "analysis/validate_run.h"
-#include "analysis/validate_scale.h"
-#include "analysis/validate_score.h"
-#include "analysis/validate_svg.h"
+#include "analysis/result/statistics.h"
+#include "analysis/validate/validate.h"
+#include "analysis/validate/validate_run.h"
+#include "analysis/validate/validate_scale.h"
+#include "analysis/validate/validate_score.h"
+#include "analysis/validate/validate_svg.h"
 
 struct world {
     struct arena *arena;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/study_vary.h"
+#include "analysis/study/study_vary.h"
 #include "sim/units.h"
 
 static struct arena *arena;

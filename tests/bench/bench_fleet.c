@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "models/fleet.h"
+#include "models/fleet/fleet.h"
 #include "sim/check.h"
 #include "sim/units.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "models/job.h"
-#include "scenarios/scenario.h"
+#include "models/job/job.h"
+#include "scenarios/build/scenario.h"
 #include "sim/check.h"
 #include "sim/units.h"
 

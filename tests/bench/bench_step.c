@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "models/step.h"
-#include "scenarios/scenario.h"
+#include "models/step/step.h"
+#include "scenarios/build/scenario.h"
 #include "sim/check.h"
 
 struct step_bench {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "scenarios/csv.h"
+#include "scenarios/language/csv.h"
 #include "sim/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

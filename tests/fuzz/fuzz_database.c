@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/export.h"
+#include "analysis/export/export.h"
 #include "sim/check.h"
 #include "tests/analysis/sample.h"
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/catalogue.h"
-#include "scenarios/quantity.h"
-#include "scenarios/schema.h"
+#include "scenarios/catalogue/catalogue.h"
+#include "scenarios/language/quantity.h"
+#include "scenarios/schema/schema.h"
 #include "sim/check.h"
 #include "tests/fuzz/small_step.h"
 

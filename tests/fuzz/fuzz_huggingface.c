@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "models/rule_of_thumb.h"
-#include "scenarios/huggingface.h"
-#include "scenarios/scenario.h"
+#include "models/fit/rule_of_thumb.h"
+#include "scenarios/build/scenario.h"
+#include "scenarios/catalogue/huggingface.h"
 #include "sim/check.h"
 
 static struct scenario *read_with(int file)

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/job_spec.h"
-#include "scenarios/trace.h"
+#include "models/job/job_spec.h"
+#include "scenarios/schema/trace.h"
 #include "sim/check.h"
 
 static void check_rows(const struct trace_row *rows, size_t count)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "analysis/study_vary.h"
+#include "analysis/study/study_vary.h"
 #include "sim/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/job_record.h"
-#include "analysis/json.h"
-#include "analysis/report.h"
-#include "analysis/report_job.h"
-#include "models/rule_of_thumb.h"
-#include "models/step.h"
+#include "analysis/json/json.h"
+#include "analysis/report/report.h"
+#include "analysis/report/report_job.h"
+#include "analysis/result/job_record.h"
+#include "models/fit/rule_of_thumb.h"
+#include "models/step/step.h"
 #include "sim/check.h"
 
 enum {

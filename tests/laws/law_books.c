@@ -1,5 +1,5 @@
 #include "tests/laws/law_books.h"
-#include "models/ledger.h"
+#include "models/memory/ledger.h"
 
 #include <math.h>
 #include <stdio.h>

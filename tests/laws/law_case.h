@@ -7,7 +7,7 @@
 #ifndef ORRERY_TESTS_LAW_CASE_H
 #define ORRERY_TESTS_LAW_CASE_H
 
-#include "models/configuration.h"
+#include "models/layout/configuration.h"
 
 enum law_factor {
     LAW_NODE,    /* node kind */

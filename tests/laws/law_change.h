@@ -2,7 +2,7 @@
 #ifndef ORRERY_TESTS_LAW_CHANGE_H
 #define ORRERY_TESTS_LAW_CHANGE_H
 
-#include "models/configuration.h"
+#include "models/layout/configuration.h"
 
 enum law_change {
     CHANGE_NIC,           /* twice the rate of every NIC and cable of the fabric */

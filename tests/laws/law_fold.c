@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/step.h"
+#include "models/step/step.h"
 #include "sim/check.h"
 #include "tests/laws/law_play.h"
 

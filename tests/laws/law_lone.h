@@ -7,7 +7,7 @@
 #ifndef ORRERY_TESTS_LAW_LONE_H
 #define ORRERY_TESTS_LAW_LONE_H
 
-#include "models/network.h"
+#include "models/step/network.h"
 
 enum {
     LONE_ACTIVITY_MAX = 4,

@@ -8,7 +8,7 @@
 #ifndef ORRERY_TESTS_LAWS_SCHEDULE_PLAYER_H
 #define ORRERY_TESTS_LAWS_SCHEDULE_PLAYER_H
 
-#include "models/lower.h"
+#include "models/program/lower.h"
 
 struct order { /* the passes of every stage */
     struct schedule_shape shape;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/step.h"
+#include "models/step/step.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/pool.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "models/step.h"
+#include "models/step/step.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_fold.h"
 #include "tests/laws/law_play.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models/step.h"
+#include "models/step/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/models/lower_case.h"

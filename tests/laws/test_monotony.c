@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/stagger.h"
+#include "models/step/stagger.h"
 #include "tests/laws/law_monotony.h"
 #include "tests/laws/random_scenario.h"
 #include "tests/models/world.h"

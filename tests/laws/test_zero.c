@@ -13,7 +13,7 @@
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step.h"
+#include "models/step/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_play.h"

@@ -5,8 +5,8 @@
 #ifndef ORRERY_TESTS_CARDS_H
 #define ORRERY_TESTS_CARDS_H
 
-#include "models/gpu.h"
-#include "models/software.h"
+#include "models/gpu/gpu.h"
+#include "models/workload/software.h"
 #include "sim/units.h"
 
 static inline struct gpu_spec card_a100(void)

@@ -2,8 +2,8 @@
 #ifndef ORRERY_TESTS_FLEET_CASE_H
 #define ORRERY_TESTS_FLEET_CASE_H
 
-#include "models/fleet.h"
-#include "models/job_spec.h"
+#include "models/fleet/fleet.h"
+#include "models/job/job_spec.h"
 
 enum {
     CASE_CAUSES = 8

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "models/transformer.h"
+#include "models/workload/transformer.h"
 #include "tests/models/cards.h"
 
 struct bench {

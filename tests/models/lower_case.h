@@ -4,8 +4,8 @@
 #ifndef ORRERY_TESTS_LOWER_CASE_H
 #define ORRERY_TESTS_LOWER_CASE_H
 
-#include "models/configuration.h"
-#include "models/program.h"
+#include "models/layout/configuration.h"
+#include "models/program/program.h"
 
 /* 1 x 1 x 1 x 1 ranks; one-node cluster; zero-0; 1f1b; bf16 AdamW; unfused attention, no mask. */
 struct configuration lower_case(void);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "models/allocator.h"
+#include "models/memory/allocator.h"
 #include "sim/random.h"
 #include "sim/units.h"
 

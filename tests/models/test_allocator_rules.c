@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "models/allocator.h"
+#include "models/memory/allocator.h"
 #include "sim/units.h"
 
 struct bench {

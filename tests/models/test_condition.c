@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/condition.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step.h"
+#include "models/step/condition.h"
+#include "models/step/step.h"
 #include "sim/pool.h"
 #include "sim/units.h"
 #include "topology/topology_kind.h"

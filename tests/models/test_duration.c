@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "models/duration.h"
+#include "models/failure/duration.h"
 #include "sim/units.h"
 
 static const struct duration laws[] = {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "fleet_case.h"
-#include "models/duration.h"
+#include "models/failure/duration.h"
 #include "sim/random.h"
 #include "sim/units.h"
 

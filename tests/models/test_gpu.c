@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/transformer.h"
+#include "models/workload/transformer.h"
 #include "tests/models/cards.h"
 
 typedef double time_fn(const struct gpu_spec *gpu, const struct kernel *kernel);

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "models/gpu.h"
-#include "models/optimizer.h"
+#include "models/gpu/gpu.h"
+#include "models/workload/optimizer.h"
 
 #define NEVER 1e30
 

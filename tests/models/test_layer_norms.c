@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/transformer.h"
+#include "models/workload/transformer.h"
 #include "tests/models/cards.h"
 
 struct bench {

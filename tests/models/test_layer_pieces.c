@@ -1,6 +1,6 @@
 /* What sums over a layer hide: the sides of each product, what each piece holds only while it runs,
  * fp8's casts, and what stays beside a transfer. */
-#include "models/transformer_piece.h"
+#include "models/workload/transformer_piece.h"
 #include "tests/models/layer_rows.h"
 
 struct product_row {

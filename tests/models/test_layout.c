@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/layout.h"
+#include "models/layout/layout.h"
 #include "models/sharding/sharding_kind.h"
 
 static const uint32_t all_streams = (1u << STREAM_COUNT) - 1;

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "models/ledger.h"
-#include "models/ledger_passes.h"
-#include "models/program.h"
+#include "models/memory/ledger.h"
+#include "models/memory/ledger_passes.h"
+#include "models/program/program.h"
 #include "sim/units.h"
 
 static struct ledger_entry take(uint32_t tensor, enum tenant tenant, double bytes, uint8_t flags)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/lower.h"
+#include "models/program/lower.h"
 #include "models/sharding/sharding_kind.h"
 
 /* Entries of one name in one program: setup and step. */

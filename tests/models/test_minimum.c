@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/minimum.h"
+#include "models/fit/minimum.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step.h"
+#include "models/step/step.h"
 
 enum {
     NODE = 4,

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/neighbour.h"
+#include "models/fit/neighbour.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step.h"
+#include "models/step/step.h"
 #include "topology/topology_kind.h"
 
 static struct configuration sized(uint64_t tp, uint64_t dp, uint64_t pp, uint64_t microbatches)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/event.h"
+#include "models/step/event.h"
 #include "tests/models/world.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "models/program.h"
+#include "models/program/program.h"
 
 static struct op compute_op(struct program_writer *w, double gpu_s, uint32_t wait)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/stagger.h"
+#include "models/step/stagger.h"
 #include "sim/random.h"
 #include "topology/topology_kind.h"
 

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/rule_of_thumb.h"
-#include "models/step.h"
+#include "models/fit/rule_of_thumb.h"
+#include "models/step/step.h"
 #include "sim/units.h"
 
 /* Is `a` a failure before `b`: in an earlier step, or in the same at an earlier op? */

@@ -11,9 +11,9 @@
 
 #include "lower_case.h"
 #include "models/checkpoint/checkpoint_kind.h"
-#include "models/layout.h"
+#include "models/checkpoint/storage.h"
+#include "models/layout/layout.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/storage.h"
 #include "sim/units.h"
 #include "topology/topology_kind.h"
 

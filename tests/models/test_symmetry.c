@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "models/sharding/sharding_kind.h"
-#include "models/worker.h"
+#include "models/step/worker.h"
 #include "sim/units.h"
 #include "topology/topology_kind.h"
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/gpu.h"
-#include "models/optimizer.h"
-#include "models/software.h"
-#include "models/transformer.h"
+#include "models/gpu/gpu.h"
+#include "models/workload/optimizer.h"
+#include "models/workload/software.h"
+#include "models/workload/transformer.h"
 
 static size_t size_of(enum param_type type)
 {

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "models/transformer.h"
+#include "models/workload/transformer.h"
 #include "tests/models/cards.h"
 
 static struct model_shape gpt(uint64_t layers, uint64_t hidden, uint64_t heads, uint64_t vocabulary,

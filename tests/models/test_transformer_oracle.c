@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models/transformer.h"
+#include "models/workload/transformer.h"
 #include "tests/models/cards.h"
 
 /* The oracle: tensors of one rank of `tp`, as rows times columns. Split are the outputs of queries,

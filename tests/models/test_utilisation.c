@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/lower.h"
-#include "models/step.h"
+#include "models/program/lower.h"
+#include "models/step/step.h"
 #include "topology/topology_kind.h"
 
 static bool close_to(double a, double b)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/lower.h"
+#include "models/program/lower.h"
 #include "sim/random.h"
 #include "tests/models/world.h"
 

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "scenarios/catalogue.h"
-#include "scenarios/scenario.h"
-#include "scenarios/schema.h"
+#include "scenarios/build/scenario.h"
+#include "scenarios/catalogue/catalogue.h"
+#include "scenarios/schema/schema.h"
 #include "topology/topology_kind.h"
 
 struct opened {

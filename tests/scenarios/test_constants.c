@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/scenario.h"
+#include "scenarios/build/scenario.h"
 
 #define REST                                                                                       \
     "model: {layers: 2, hidden: 256, heads: 4, vocabulary: 1024}\n"                                \

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/scenario.h"
+#include "scenarios/build/scenario.h"
 
 static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
                                        "software", "fleets", "storage"};

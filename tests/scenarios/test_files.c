@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/scenario.h"
+#include "scenarios/build/scenario.h"
 
 static void test_every_file_is_sound(void **state)
 {

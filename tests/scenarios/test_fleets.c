@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "models/fleet.h"
-#include "scenarios/csv.h"
-#include "scenarios/scenario.h"
+#include "models/fleet/fleet.h"
+#include "scenarios/build/scenario.h"
+#include "scenarios/language/csv.h"
 #include "sim/units.h"
 
 static struct scenario *read_fleet(const char *name, unsigned nodes)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/scenario.h"
+#include "scenarios/build/scenario.h"
 
 static const char text[] = "name: \xC3\xA9tude\n"
                            "model: {preset: llama3-8b, layers: 16}\n"

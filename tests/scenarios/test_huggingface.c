@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "models/transformer.h"
-#include "scenarios/scenario.h"
+#include "models/workload/transformer.h"
+#include "scenarios/build/scenario.h"
 
 static char folder[] = "/tmp/orrery-hf-XX"
                        "XX"

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "scenarios/scenario.h"
-#include "scenarios/schema.h"
+#include "scenarios/build/scenario.h"
+#include "scenarios/schema/schema.h"
 #include "sim/units.h"
 
 enum {

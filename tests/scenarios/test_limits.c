@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "models/minimum.h"
-#include "models/rule_of_thumb.h"
-#include "models/step.h"
-#include "scenarios/scenario.h"
+#include "models/fit/minimum.h"
+#include "models/fit/rule_of_thumb.h"
+#include "models/step/step.h"
+#include "scenarios/build/scenario.h"
 
 static const char text[] =
     "model: {layers: 4, hidden: 64, heads: 4, vocabulary: 512}\n"

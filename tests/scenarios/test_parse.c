@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "scenarios/names.h"
-#include "scenarios/parse.h"
+#include "scenarios/language/names.h"
+#include "scenarios/language/parse.h"
 
 struct parsed {
     struct arena *arena;

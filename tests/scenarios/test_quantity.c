@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/quantity.h"
+#include "scenarios/language/quantity.h"
 
 struct taken {
     enum param_type type;

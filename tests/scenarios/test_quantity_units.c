@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/quantity.h"
+#include "scenarios/language/quantity.h"
 
 struct unit_row {
     enum param_type type;

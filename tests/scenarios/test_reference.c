@@ -11,10 +11,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "scenarios/keys.h"
-#include "scenarios/quantity.h"
-#include "scenarios/scenario.h"
-#include "scenarios/schema.h"
+#include "scenarios/build/scenario.h"
+#include "scenarios/language/quantity.h"
+#include "scenarios/schema/keys.h"
+#include "scenarios/schema/schema.h"
 
 static char *printed(void (*print)(FILE *out))
 {

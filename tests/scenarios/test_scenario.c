@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/scenario.h"
+#include "scenarios/build/scenario.h"
 
 enum {
     MODEL,

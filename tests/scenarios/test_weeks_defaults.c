@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "models/condition.h"
-#include "scenarios/scenario.h"
+#include "models/step/condition.h"
+#include "scenarios/build/scenario.h"
 #include "sim/units.h"
 
 static struct scenario *read_nodes(unsigned nodes, const char *more)

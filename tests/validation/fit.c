@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/statistics.h"
+#include "analysis/result/statistics.h"
 #include "fit_solve.h"
 #include "sim/pool.h"
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "models/collective/nccl_facts.h"
-#include "scenarios/csv.h"
-#include "scenarios/scenario.h"
+#include "scenarios/build/scenario.h"
+#include "scenarios/language/csv.h"
 #include "sim/arena.h"
 #include "sim/check.h"
 

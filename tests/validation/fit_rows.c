@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/validate_run.h"
-#include "models/step.h"
+#include "analysis/validate/validate_run.h"
+#include "models/step/step.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/validate.h"
-#include "analysis/validate_score.h"
-#include "scenarios/file.h"
+#include "analysis/validate/validate.h"
+#include "analysis/validate/validate_score.h"
+#include "scenarios/language/file.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 

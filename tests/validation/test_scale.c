@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "analysis/validate.h"
-#include "analysis/validate_scale.h"
+#include "analysis/validate/validate.h"
+#include "analysis/validate/validate_scale.h"
 #include "sim/pool.h"
 
 /* Rank correlation of |error| with GPUs within a source, and how much more the larger third of all

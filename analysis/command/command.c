@@ -1,0 +1,44 @@
+#include "analysis/line/command.h"
+
+#include <string.h>
+
+#include "scenarios/language/names.h"
+
+const struct command *const commands[] = {
+#define X(name) &command_##name,
+#include "analysis/line/command_list.h"
+#undef X
+};
+const unsigned command_count = sizeof commands / sizeof commands[0];
+
+const struct command *command_find(const char *name)
+{
+    for (unsigned i = 0; i < command_count; i++) {
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
+const char *const command_absent_names[] = {"plan",   "report", "compare", "explain", "import",
+                                            "replay", "lesson", "merge",   NULL};
+
+const char *command_absent(const char *name)
+{
+    for (unsigned i = 0; command_absent_names[i] != NULL; i++) {
+        if (strcmp(command_absent_names[i], name) == 0) {
+            return "is not part of this version";
+        }
+    }
+    return NULL;
+}
+
+const char *command_nearest(const char *name)
+{
+    const char *known[sizeof commands / sizeof commands[0]];
+    for (unsigned i = 0; i < command_count; i++) {
+        known[i] = commands[i]->name;
+    }
+    return names_nearest(name, (struct name_list){known, command_count});
+}

@@ -1,0 +1,47 @@
+#include "analysis/json/json.h"
+#include "analysis/line/command.h"
+#include "analysis/line/load.h"
+#include "analysis/line/refusal.h"
+
+static const struct option options[] = {OPTION_SCENARIO_ROWS, OPTION_JSON_ROW, OPTION_END};
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct scenario *scenario;
+    int code = load_scenario(arguments, session, true, &scenario);
+    if (scenario == NULL) {
+        return code;
+    }
+    struct error refusal = {""};
+    unsigned warnings = scenario->problem_count - scenario->error_count;
+    bool refused = code == EXIT_OK && refusal_find(scenario, &refusal);
+    if (refused) {
+        fprintf(session->notes, "orrery: %s\n", refusal.text);
+        code = EXIT_REJECTED;
+    }
+    if (arguments->json) {
+        json_check(scenario, refused ? refusal.text : NULL, session->out);
+    } else if (refused) {
+        fprintf(session->out, "%s: no errors, %u warning%s, but 'orrery run' refuses it\n",
+                scenario->path, warnings, warnings == 1 ? "" : "s");
+    } else if (code == EXIT_OK) {
+        fprintf(session->out, "%s: no errors, %u warning%s\n", scenario->path, warnings,
+                warnings == 1 ? "" : "s");
+    } else {
+        fprintf(session->out, "%s: %u error%s, %u warning%s\n", arguments->positional[0],
+                scenario->error_count, scenario->error_count == 1 ? "" : "s", warnings,
+                warnings == 1 ? "" : "s");
+    }
+    scenario_destroy(scenario);
+    return code;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .doc = "tells every problem of a scenario in one pass",
+    .positional = "SCENARIO",
+    .options = options,
+    .details = "exit code: 0 no errors (warnings may stand), 3 what 'orrery run' rejects with 3",
+    .example = "orrery check scenarios/llama3-70b-64xh100.yaml --set layout.tp=6",
+    .run = run,
+};

@@ -1,0 +1,125 @@
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "analysis/database/store.h"
+#include "analysis/json/json.h"
+#include "analysis/line/command.h"
+#include "analysis/text/format.h"
+#include "analysis/text/version.h"
+#include "scenarios/build/scenario.h"
+#include "sim/check.h"
+#include "sim/units.h"
+
+enum {
+    FINDING_MAX = 32
+};
+
+static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_JSON_ROW, OPTION_END};
+static const double low_space_bytes = GIB; /* warn below: a large timeline takes a few 100 MB */
+
+struct doctor {
+    struct json_finding findings[FINDING_MAX];
+    unsigned count, bad;
+};
+
+__attribute__((format(printf, 4, 5))) static void note(struct doctor *d, bool good,
+                                                       const char *what, const char *format, ...)
+{
+    CHECK(d->count < FINDING_MAX);
+    struct json_finding *finding = &d->findings[d->count++];
+    va_list arguments;
+    finding->good = good;
+    finding->what = what;
+    va_start(arguments, format);
+    vsnprintf(finding->text, sizeof finding->text, format, arguments);
+    va_end(arguments);
+    d->bad += !good;
+}
+
+static void check_folder(struct doctor *d)
+{
+    char folder[4096];
+    if (getcwd(folder, sizeof folder) == NULL) {
+        note(d, false, "this folder", "%s", strerror(errno));
+        return;
+    }
+    bool writable = access(".", W_OK) == 0;
+    note(d, writable, "this folder", "%s%s", folder,
+         writable ? "" : ": not writable; name a database elsewhere with --db");
+    struct statvfs space;
+    if (statvfs(".", &space) == 0) {
+        double free_bytes = (double)space.f_bavail * (double)space.f_frsize;
+        note(d, free_bytes >= low_space_bytes, "free space", "%s", format_bytes(free_bytes).s);
+    }
+}
+
+static void check_catalogue(struct doctor *d, const char *folder)
+{
+    static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
+                                           "software", "fleets", "storage"};
+    struct arena *arena = arena_create();
+    for (unsigned i = 0; i < sizeof families / sizeof families[0]; i++) {
+        const struct catalogue_entry *entries;
+        struct error error = {""};
+        unsigned count = scenario_list(families[i], folder, arena, &entries, &error);
+        note(d, error.text[0] == '\0' && count > 0, families[i], "%u in the %s catalogue%s%s",
+             count, folder != NULL ? "given" : "built-in", error.text[0] != '\0' ? ": " : "",
+             error.text);
+    }
+    arena_destroy(arena);
+}
+
+/* From the tables of commands: what is there, and what the plan of Orrery has beside it. */
+static void print_commands(FILE *out)
+{
+    fputs("  can  ", out);
+    for (unsigned i = 0; i < command_count; i++) {
+        fprintf(out, " %s", commands[i]->name);
+    }
+    fputs("\n  not in this version:", out);
+    for (unsigned i = 0; command_absent_names[i] != NULL; i++) {
+        fprintf(out, " %s", command_absent_names[i]);
+    }
+    fputc('\n', out);
+}
+
+static void print(const struct doctor *d, FILE *out)
+{
+    fprintf(out, "orrery %s\n", ORRERY_VERSION);
+    for (unsigned i = 0; i < d->count; i++) {
+        const struct json_finding *f = &d->findings[i];
+        fprintf(out, "  %-5s %-18s %s\n", f->good ? "ok" : "BAD", f->what, f->text);
+    }
+    print_commands(out);
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct doctor d = {0};
+    note(&d, true, "compiler", "%s", __VERSION__);
+    note(&d, true, "SQLite", "%s", store_sqlite_version());
+    note(&d, true, "jansson", "%s", JANSSON_VERSION);
+    check_catalogue(&d, arguments->catalogue);
+    check_folder(&d);
+    note(&d, true, "standard output", "%s, %s",
+         isatty(STDOUT_FILENO) ? "a terminal" : "a file or pipe",
+         session->colour ? "in colour" : "without colour");
+    if (arguments->json) {
+        json_doctor(d.findings, d.count, session->out);
+    } else {
+        print(&d, session->out);
+    }
+    return d.bad == 0 ? EXIT_OK : EXIT_TROUBLE;
+}
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .doc = "what this build can do here: versions, catalogue, writable folder, free space",
+    .options = options,
+    .example = "orrery doctor",
+    .run = run,
+};

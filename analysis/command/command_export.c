@@ -1,0 +1,117 @@
+#include <string.h>
+
+#include "analysis/export/export.h"
+#include "analysis/line/command.h"
+#include "analysis/terminal/output.h"
+#include "analysis/text/format.h"
+#include "scenarios/language/names.h"
+
+static const struct option options[] = {
+    {"--format", OPTION_CHOICE, FIELD(format), "FORMAT", export_format_names,
+     "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: the pipeline; "
+     "failures: those of weeks, as `law: trace` reads them"},
+    {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
+    {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
+     "only this rank in a chrome trace, not one of each class"},
+    {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL, "write to FILE, not to stdout"},
+    OPTION_END};
+
+static bool known_table(struct query *query, const char *table, FILE *notes)
+{
+    if (query_knows(query, table)) {
+        return true;
+    }
+    const char *nearest = names_nearest(table, query_objects(query));
+    fprintf(notes, "orrery export: no table or view '%s'", format_shown(table).s);
+    if (nearest != NULL) {
+        fprintf(notes, "; did you mean '%s'?\n", nearest);
+        return false;
+    }
+    fputs("; there are:", notes);
+    for (unsigned i = 0; i < query_objects(query).count; i++) {
+        fprintf(notes, " %s", query_objects(query).names[i]);
+    }
+    fputc('\n', notes);
+    return false;
+}
+
+static int write_format(const struct arguments *arguments, struct query *query, FILE *out,
+                        FILE *notes)
+{
+    struct error error = {""};
+    bool good;
+    if (arguments->format == EXPORT_CSV) {
+        const char *table = arguments->table != NULL ? arguments->table : "slice";
+        if (!known_table(query, table, notes)) {
+            return EXIT_USAGE;
+        }
+        good = export_csv(query, table, out, &error);
+    } else if (arguments->format == EXPORT_SVG) {
+        good = export_svg(query, out, &error);
+    } else if (arguments->format == EXPORT_FAILURES) {
+        good = export_trace(query, out, &error);
+    } else {
+        good =
+            export_chrome(query, arguments->has_rank ? (int64_t)arguments->rank : -1, out, &error);
+    }
+    if (!good) {
+        fprintf(notes, "orrery export: %s\n", error.text);
+    }
+    return good ? EXIT_OK : EXIT_TROUBLE;
+}
+
+static int write_file(const struct arguments *arguments, struct query *query,
+                      struct session *session)
+{
+    struct output output;
+    struct error error = {""};
+    if (!output_begin(&output, session, arguments->output, &error)) {
+        fprintf(session->notes, "orrery export: %s\n", error.text);
+        return EXIT_TROUBLE;
+    }
+    int code = write_format(arguments, query, output.out, session->notes);
+    if (!output_end(&output, session, code == EXIT_OK, &error)) {
+        fprintf(session->notes, "orrery export: %s\n", error.text);
+        return EXIT_TROUBLE;
+    }
+    return code;
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct query *query;
+    struct error error = {""};
+    if (arguments->has_rank &&
+        (arguments->format != EXPORT_CHROME || arguments->rank > INT32_MAX)) {
+        fputs("orrery export: --rank takes a rank of the run, with --format chrome\n",
+              session->notes);
+        return EXIT_USAGE;
+    }
+    if (strcmp(arguments->positional[0], "-") == 0) {
+        fputs("orrery export: a database cannot be read from a stream; name its file\n",
+              session->notes);
+        return EXIT_TROUBLE;
+    }
+    if (!query_open(arguments->positional[0], &query, &error)) {
+        fprintf(session->notes, "orrery export: %s\n", error.text);
+        return EXIT_TROUBLE;
+    }
+    if (!query_complete(query)) {
+        fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n",
+                arguments->positional[0]);
+    }
+    int code = arguments->output != NULL
+                   ? write_file(arguments, query, session)
+                   : write_format(arguments, query, session->out, session->notes);
+    query_close(query);
+    return code;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .doc = "writes a results database as a Chrome trace, a picture, CSV or a failure trace",
+    .positional = "DB",
+    .options = options,
+    .example = "orrery export llama3-70b-64xh100.db --format chrome --output trace.json",
+    .run = run,
+};

@@ -1,0 +1,125 @@
+#include <string.h>
+
+#include "analysis/json/json.h"
+#include "analysis/line/command.h"
+#include "analysis/listing/figures.h"
+#include "analysis/listing/listing.h"
+#include "analysis/text/format.h"
+#include "scenarios/build/scenario.h"
+#include "scenarios/language/names.h"
+
+static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_JSON_ROW, OPTION_END};
+
+static int unknown_family(const char *family, FILE *notes)
+{
+    unsigned count = 0;
+    fprintf(notes, "orrery list: no family '%s'; there are:", format_shown(family).s);
+    for (; listing_families[count] != NULL; count++) {
+        fprintf(notes, " %s", listing_families[count]);
+    }
+    const char *nearest = names_nearest(family, (struct name_list){listing_families, count});
+    if (nearest != NULL) {
+        fprintf(notes, "; did you mean '%s'?", nearest);
+    }
+    fputc('\n', notes);
+    return EXIT_USAGE;
+}
+
+static void print(const struct listing *l, const struct session *session)
+{
+    for (unsigned i = 0; i < l->count; i++) {
+        const struct json_list_entry *e = &l->entries[i];
+        if (i == 0 || strcmp(e->family, l->entries[i - 1].family) != 0) {
+            fprintf(session->out, "%s%s%s%s\n", i > 0 ? "\n" : "", session_bold(session), e->family,
+                    session_plain(session));
+        }
+        fprintf(session->out, "  %-22s %s\n", e->name, e->doc != NULL ? e->doc : "");
+    }
+}
+
+static int gather(const struct arguments *arguments, struct session *session, struct arena *arena,
+                  struct listing *l)
+{
+    const char *wanted = arguments->positional_count > 0 ? arguments->positional[0] : NULL;
+    bool found = false;
+    for (unsigned i = 0; listing_families[i] != NULL; i++) {
+        struct error error;
+        if (wanted != NULL && strcmp(wanted, listing_families[i]) != 0) {
+            continue;
+        }
+        found = true;
+        if (!listing_add(l, i, arguments->catalogue, arena, &error)) {
+            fprintf(session->notes, "orrery list: %s\n", error.text);
+            return EXIT_TROUBLE;
+        }
+    }
+    return found ? EXIT_OK : unknown_family(wanted, session->notes);
+}
+
+/* Keeps the entry that was asked for by name; with its figures when the catalogue has it. */
+static int narrow(const struct arguments *arguments, struct session *session, struct arena *arena,
+                  struct listing *l)
+{
+    const char *family = arguments->positional[0], *wanted = arguments->positional[1];
+    const char **names = ARENA_ARRAY(arena, const char *, l->count);
+    unsigned found = l->count;
+    for (unsigned i = 0; i < l->count; i++) {
+        names[i] = l->entries[i].name;
+        found = strcmp(names[i], wanted) == 0 ? i : found;
+    }
+    if (found == l->count) {
+        fprintf(session->notes, "orrery list: %s has no '%s'%s\n", family, format_shown(wanted).s,
+                names_advice(arena, wanted, (struct name_list){names, l->count}));
+        return EXIT_USAGE;
+    }
+    l->entries[0] = l->entries[found];
+    l->count = 1;
+    struct catalogue_entry entry = {0};
+    struct error error;
+    if (scenario_describe(family, wanted, arguments->catalogue, arena, &entry, &error)) {
+        l->entries[0].figures = entry.figures;
+        l->entries[0].figure_count = entry.figure_count;
+    }
+    return EXIT_OK;
+}
+
+static void print_listing(const struct listing *l, bool one, const struct session *session)
+{
+    if (one && l->entries[0].figures != NULL) {
+        figures_print(&l->entries[0], session);
+    } else {
+        print(l, session);
+    }
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct arena *arena = arena_create();
+    struct listing *l = ARENA_NEW(arena, struct listing);
+    bool one = arguments->positional_count > 1;
+    int code = gather(arguments, session, arena, l);
+    if (code == EXIT_OK && one) {
+        code = narrow(arguments, session, arena, l);
+    }
+    if (code == EXIT_OK && arguments->json) {
+        json_list(l->entries, l->count, session->out);
+    } else if (code == EXIT_OK) {
+        print_listing(l, one, session);
+    }
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_list = {
+    .name = "list",
+    .doc =
+        "lists the hardware, models and software of the catalogue and every kind of every family; "
+        "with a NAME of the catalogue, its figures with unit, error and source",
+    .positional = "[FAMILY [NAME]]",
+    .options = options,
+    .details = "families: topology schedule sharding collective precision optimizer\n"
+               "          failure checkpoint recovery\n"
+               "          gpus nodes fabrics models software fleets storage",
+    .example = "orrery list gpus h100-80gb-sxm",
+    .run = run,
+};

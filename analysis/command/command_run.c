@@ -1,0 +1,371 @@
+#include <string.h>
+
+#include "analysis/database/store_step.h"
+#include "analysis/json/json.h"
+#include "analysis/line/command.h"
+#include "analysis/line/load.h"
+#include "analysis/line/refusal.h"
+#include "analysis/report/report.h"
+#include "analysis/report/report_job.h"
+#include "analysis/result/lock_step.h"
+#include "analysis/terminal/progress.h"
+#include "analysis/text/format.h"
+#include "analysis/uncertainty/uncertainty_report.h"
+#include "sim/pool.h"
+
+enum {
+    DRAWS_USUAL = 128,
+    DRAWS_MAX = 100000,
+    REPLACED_BYTES = 256
+};
+
+static const struct option options[] = {
+    OPTION_SCENARIO_ROWS,
+    {"--unfold", OPTION_FLAG, FIELD(unfold), NULL, NULL,
+     "simulate every rank by itself, not one for each class of alike ranks"},
+    {"--detail", OPTION_CHOICE, FIELD(detail), "LEVEL", detail_names,
+     "how much of the timeline is recorded (op; with --unfold step)"},
+    {"--db", OPTION_DATABASE, FIELD(db), "FILE", NULL,
+     "the database to write (NAME.db in this folder, NAME from the scenario's file)"},
+    {"--no-db", OPTION_FLAG, FIELD(no_db), NULL, NULL, "write no database"},
+    {"--max-db", OPTION_SIZE, FIELD(max_db_bytes), "SIZE", NULL,
+     "stop with exit code 5 when the database would grow past this"},
+    OPTION_UNCERTAINTY_ROW("how sure the step is: draws the uncertain figures of the catalogue N "
+                           "times (128) and simulates each draw"),
+    {"--against", OPTION_INPUT, FIELD(against), "SCENARIO", NULL,
+     "with --uncertainty: how probably this step is faster than that of another scenario, which "
+     "takes no --set"},
+    OPTION_THREADS_ROW("threads that read the timeline of the step and share the draws of "
+                       "--uncertainty (all processors; one to read a small step); they change "
+                       "nothing in the results"),
+    OPTION_JSON_ROW,
+    OPTION_VERBOSE_ROW,
+    OPTION_END};
+
+static enum detail detail_of(const struct arguments *arguments)
+{
+    if (arguments->detail != DETAIL_DEFAULT) {
+        return (enum detail)arguments->detail;
+    }
+    return arguments->unfold ? DETAIL_STEP : DETAIL_OP;
+}
+
+static int outcome_code(enum store_outcome outcome)
+{
+    return outcome == STORE_GOOD ? EXIT_OK : outcome == STORE_LIMITED ? EXIT_LIMIT : EXIT_TROUBLE;
+}
+
+/* A view worth looking at first. */
+static const char *view_of(const struct result *result)
+{
+    if (result->job != NULL) {
+        return "goodput";
+    }
+    return result->timed ? "breakdown" : "memory_peak";
+}
+
+/* Before the simulation: what cannot be written is better known now. NULL with --no-db. */
+static int open_database(const struct arguments *arguments, struct session *session,
+                         struct store **store)
+{
+    struct error error = {""};
+    *store = NULL;
+    if (arguments->no_db) {
+        return EXIT_OK;
+    }
+    session_hold(session);
+    enum store_outcome outcome = store_open(arguments->db, arguments->max_db_bytes, store, &error);
+    session_keep(session, outcome == STORE_GOOD ? store_partial_path(*store) : NULL);
+    if (outcome != STORE_GOOD) {
+        *store = NULL;
+        fprintf(session->notes, "orrery: %s\n", error.text);
+    }
+    return outcome_code(outcome);
+}
+
+static int write_database(const struct arguments *arguments, struct session *session,
+                          const struct result *result, struct store *store)
+{
+    const char *path = arguments->db;
+    struct error error = {""};
+    char replaced[REPLACED_BYTES];
+    snprintf(replaced, sizeof replaced, "%s", store_replaced(store));
+    store_step(store, result, detail_of(arguments));
+    uint64_t rows = store_row_count(store);
+    enum store_outcome outcome = store_finish(store, &error);
+    session_keep(session, NULL);
+    if (outcome != STORE_GOOD) {
+        fprintf(session->notes,
+                "orrery: %s\norrery: the database is incomplete and stays under its partial name\n",
+                error.text);
+    } else {
+        if (replaced[0] != '\0') {
+            fprintf(session->notes, "replaced %s, which held %s\n", path, format_shown(replaced).s);
+        }
+        fprintf(session->notes, "%s: %s rows; try: sqlite3 -box %s \"select * from %s\"\n", path,
+                format_count(rows).s, path, view_of(result));
+    }
+    return outcome_code(outcome);
+}
+
+static void print_report(const struct arguments *arguments, const struct session *session,
+                         const struct result *result, const struct uncertainty *uncertainty)
+{
+    if (result->job != NULL && !arguments->verbose) {
+        report_speed(session, result);
+    } else {
+        report_step(session, result);
+    }
+    if (uncertainty != NULL) {
+        uncertainty_report(session, result, uncertainty);
+    }
+    if (result->job != NULL) {
+        report_job(session, result->scenario, result->job, arguments->verbose);
+    }
+    report_notes(session, result->scenario);
+    if (!result->step->fits) {
+        fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n",
+              session->out);
+    }
+    if (arguments->verbose) {
+        report_defaults(session, result);
+    }
+}
+
+static void tell_limit(const struct session *session, const struct job_result *job)
+{
+    fprintf(session->notes,
+            "orrery: the run was given up after %s of wall clock: %s; what stands above is of that "
+            "time: look at the units of failures and checkpoint.interval, or give run.duration\n",
+            format_time(job->wall_s).s, job_end_docs[job->end]);
+}
+
+static int finish(const struct arguments *arguments, struct session *session,
+                  const struct result *result, const struct uncertainty *uncertainty,
+                  struct store **store)
+{
+    if (arguments->json) {
+        json_run(result, uncertainty, session->out);
+    } else {
+        print_report(arguments, session, result, uncertainty);
+    }
+    fflush(session->out);
+    int code = EXIT_OK;
+    if (*store != NULL) {
+        code = write_database(arguments, session, result, *store);
+        *store = NULL;
+    }
+    if (code == EXIT_OK && result->job != NULL && job_end_is_limit(result->job->result.end)) {
+        tell_limit(session, &result->job->result);
+        code = EXIT_LIMIT;
+    }
+    return code == EXIT_OK && !result->step->fits ? EXIT_NOTHING_FITS : code;
+}
+
+/* Draws the scenario, and the one that it is compared with, which the caller has loaded. */
+static bool find_uncertainty(const struct arguments *arguments, struct arena *arena,
+                             const struct scenario *scenario, const struct scenario *against,
+                             struct uncertainty *out, struct error *error)
+{
+    struct uncertainty_options how = {
+        .seed = scenario->configuration.seed,
+        .draw_count = arguments->draws > 0 ? (uint32_t)arguments->draws : DRAWS_USUAL,
+        .threads = arguments_threads(arguments, pool_threads_available()),
+    };
+    *out = (struct uncertainty){.against = NULL};
+    if (!uncertainty_draw(arena, scenario, &how, &out->step, error) ||
+        !uncertainty_influences(arena, &out->step, how.threads, &out->influences,
+                                &out->influence_count, error)) {
+        return false;
+    }
+    if (against == NULL) {
+        return true;
+    }
+    struct uncertain_step *other = ARENA_NEW(arena, struct uncertain_step);
+    if (!uncertainty_draw(arena, against, &how, other, error)) {
+        return false;
+    }
+    out->against = other;
+    uncertainty_compare(&out->step, other, &out->comparison);
+    return true;
+}
+
+static int load_against(const struct arguments *arguments, struct session *session,
+                        struct scenario **out)
+{
+    struct arguments other = *arguments;
+    *out = NULL;
+    if (arguments->against == NULL) {
+        return EXIT_OK;
+    }
+    other.positional[0] = arguments->against;
+    other.set_count = 0;
+    return load_scenario(&other, session, false, out);
+}
+
+static int finish_surely(const struct arguments *arguments, struct session *session,
+                         const struct result *result, struct store **store)
+{
+    struct uncertainty uncertainty;
+    struct scenario *against;
+    struct error error = {""};
+    int code = load_against(arguments, session, &against);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (against != NULL && against->counted_only) {
+        fprintf(session->notes, "orrery: the step of %s cannot be simulated by this version\n",
+                format_shown(against->path).s);
+        code = EXIT_REJECTED;
+    }
+    struct arena *arena = arena_create();
+    if (code == EXIT_OK &&
+        !find_uncertainty(arguments, arena, result->scenario, against, &uncertainty, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        code = EXIT_REJECTED;
+    }
+    if (code == EXIT_OK) {
+        code = finish(arguments, session, result, &uncertainty, store);
+    }
+    arena_destroy(arena);
+    scenario_destroy(against);
+    return code;
+}
+
+struct told_progress {
+    struct progress progress;
+    const char *what;
+    FILE *notes;
+    bool begun;
+};
+
+/* An interrupt ends the process by itself: nobody stops the run here. */
+static bool tell_progress(void *context, double done_ratio)
+{
+    struct told_progress *told = context;
+    if (!told->begun) {
+        progress_begin(&told->progress, told->notes);
+        told->begun = true;
+    }
+    progress_tell(&told->progress, done_ratio, told->what);
+    return true;
+}
+
+static int play_weeks(const struct arguments *arguments, struct session *session,
+                      const struct scenario *scenario, struct job_record **job)
+{
+    bool keep_saves = !arguments->no_db && detail_of(arguments) > DETAIL_SUMMARY;
+    struct error error = {""};
+    struct told_progress search = {.what = "optimal interval", .notes = session->notes};
+    struct told_progress run = {.what = "weeks", .notes = session->notes};
+    struct job_watch of_search = {&search, tell_progress}, of_run = {&run, tell_progress};
+    bool played = job_record_play(scenario, keep_saves, (struct job_watches){&of_search, &of_run},
+                                  job, &error);
+    progress_end(&search.progress);
+    progress_end(&run.progress);
+    if (played) {
+        return EXIT_OK;
+    }
+    fprintf(session->notes, "orrery: %s\n", error.text);
+    return EXIT_REJECTED;
+}
+
+static void try_stagger(const struct session *session, struct result *result)
+{
+    stagger_try(&result->scenario->configuration, result->step, &result->stagger);
+    if (stagger_matters(&result->stagger)) {
+        fprintf(session->notes, "orrery: warning: %s\n", lock_step_warning(&result->stagger).s);
+    }
+}
+
+static int simulate(const struct arguments *arguments, struct session *session,
+                    const struct scenario *scenario, struct store **store)
+{
+    struct step_options step_options = {
+        .unfold = arguments->unfold,
+        .ledger_points = !arguments->no_db && detail_of(arguments) >= DETAIL_OP,
+        .threads = arguments_threads(arguments, 0),
+    };
+    struct step *step;
+    struct error error = {""};
+    if (!step_run(&scenario->configuration, &step_options, &step, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    struct result result;
+    result_gather(scenario, step, &result);
+    if (result.timed) {
+        try_stagger(session, &result);
+    }
+    result_advise(&result);
+    if (arguments->uncertain && !result.timed) {
+        fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",
+              session->notes);
+    }
+    struct job_record *job = NULL;
+    int code = EXIT_OK;
+    if (scenario->has_run && step->fits) {
+        code = play_weeks(arguments, session, scenario, &job);
+    }
+    result.job = job;
+    if (code == EXIT_OK) {
+        code = arguments->uncertain && result.timed
+                   ? finish_surely(arguments, session, &result, store)
+                   : finish(arguments, session, &result, NULL, store);
+    }
+    job_record_destroy(job);
+    step_destroy(step);
+    return code;
+}
+
+static bool arguments_agree(const struct arguments *arguments, const struct session *session)
+{
+    bool alone = arguments->against != NULL && !arguments->uncertain;
+    bool many = arguments->draws > DRAWS_MAX;
+    if (alone) {
+        fputs("orrery run: --against needs --uncertainty\n", session->notes);
+    }
+    if (many) {
+        fprintf(session->notes, "orrery run: --uncertainty: at most %d draws\n", DRAWS_MAX);
+    }
+    return !alone && !many;
+}
+
+static int run(const struct arguments *arguments, struct session *session)
+{
+    struct scenario *scenario;
+    if (!arguments_agree(arguments, session)) {
+        return EXIT_USAGE;
+    }
+    int code = load_scenario(arguments, session, false, &scenario);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    struct error error = {""};
+    if (refusal_counted(scenario, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        scenario_destroy(scenario);
+        return EXIT_REJECTED;
+    }
+    struct store *store;
+    code = open_database(arguments, session, &store);
+    if (code == EXIT_OK) {
+        code = simulate(arguments, session, scenario, &store);
+    }
+    store_discard(store); /* when there was nothing to write */
+    scenario_destroy(scenario);
+    return code;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .doc = "simulates a training step, or weeks with failures when the scenario has `run:`",
+    .positional = "SCENARIO",
+    .database = ".db",
+    .options = options,
+    .details =
+        "exit code: 0 done, 3 scenario rejected, 4 out of memory (the database then holds the\n"
+        "ledger up to there), 5 a limit: --max-db, or failures and stops without an end",
+    .example = "orrery run scenarios/llama3-70b-64xh100.yaml",
+    .run = run,
+};

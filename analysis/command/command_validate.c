@@ -1,0 +1,108 @@
+#include <stdint.h>
+
+#include "analysis/line/command.h"
+#include "analysis/terminal/output.h"
+#include "analysis/validate/validate.h"
+#include "analysis/validate/validate_report.h"
+#include "analysis/validate/validate_svg.h"
+#include "analysis/validate/validate_uncertainty.h"
+#include "sim/pool.h"
+
+enum {
+    DRAWS_USUAL = 16,
+    DRAWS_MAX = 1000
+};
+
+static const struct option options[] = {
+    {"--source", OPTION_TEXT, FIELD(source), "NAME", NULL, "only rows of this source"},
+    {"--where", OPTION_TEXT, FIELD(where), "K=A,B", NULL,
+     "only rows whose column K holds A or B, as in schedule=1f1b,interleaved"},
+    {"--worst", OPTION_COUNT, FIELD_GIVEN(worst, has_worst), "N", NULL,
+     "print only the N rows with the largest errors; 0: statistics alone"},
+    OPTION_UNCERTAINTY_ROW("of steps: do 80 % intervals cover 80 % of the clean rows? Draws the "
+                           "figures of each row N times (16)"),
+    {"--svg", OPTION_FILE, FIELD(svg), "FILE", NULL,
+     "draw the clean rows: predicted against measured, and errors by number of GPUs"},
+    {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
+    OPTION_JSON_ROW,
+    OPTION_THREADS_ROW("threads that share the rows (all processors)"),
+    OPTION_CATALOGUE_ROW,
+    OPTION_END};
+
+/* `intervals` NULL: not asked. */
+static void tell(const struct arguments *a, struct session *session, const struct validation *v,
+                 const struct scores *scores, const struct intervals *intervals)
+{
+    if (a->csv)
+        validate_report_csv(v, session->out);
+    else if (a->json)
+        json_validate(v, scores, intervals, session->out);
+    else
+        validate_report(v, scores, a->has_worst ? a->worst : SIZE_MAX, session);
+    if (!a->csv && !a->json && intervals != NULL)
+        validate_report_intervals(intervals, session);
+}
+
+static bool draw(const char *path, struct session *session, struct arena *arena,
+                 const struct validation *v, const struct scores *scores, struct error *error)
+{
+    struct output output;
+    if (!output_begin(&output, session, path, error))
+        return false;
+    validate_svg(arena, v, scores, output.out);
+    return output_end(&output, session, true, error);
+}
+
+static int validate(const struct arguments *a, struct session *session, struct arena *arena)
+{
+    struct csv csv;
+    struct validation v;
+    struct scores scores;
+    struct error error = {""};
+    struct validate_options how = {a->catalogue, a->source, a->where,
+                                   arguments_threads(a, pool_threads_available())};
+    if (!csv_read(arena, a->positional[0], &csv, &error) ||
+        !validate_file(arena, &csv, &how, &v, &error)) {
+        fprintf(session->notes, "orrery validate: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    struct uncertainty_options drawing = {1, DRAWS_USUAL, how.threads};
+    if (a->draws > 0)
+        drawing.draw_count = (uint32_t)a->draws;
+    struct intervals intervals;
+    if (a->uncertain && !validate_intervals(arena, &v, &drawing, &intervals, &error)) {
+        fprintf(session->notes, "orrery validate: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    score_rows(arena, &v, &scores);
+    tell(a, session, &v, &scores, a->uncertain ? &intervals : NULL);
+    if (a->svg == NULL || draw(a->svg, session, arena, &v, &scores, &error))
+        return EXIT_OK;
+    fprintf(session->notes, "orrery validate: %s\n", error.text);
+    return EXIT_TROUBLE;
+}
+
+static int run(const struct arguments *a, struct session *session)
+{
+    if (a->draws > DRAWS_MAX) {
+        fprintf(session->notes, "orrery validate: --uncertainty: at most %d draws\n", DRAWS_MAX);
+        return EXIT_USAGE;
+    }
+    struct arena *arena = arena_create();
+    int code = validate(a, session, arena);
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_validate = {
+    .name = "validate",
+    .doc = "compares predictions with a file of published measurements",
+    .positional = "FILE.csv",
+    .options = options,
+    .details = "The columns tell the kind of file: steps, layers, pipeline, collectives, kernels,\n"
+               "memory. Every row is predicted from its own columns and the catalogue alone. A\n"
+               "clean row that cannot be simulated counts as an error of 100 %; rows of quality\n"
+               "degraded are listed and not counted.",
+    .example = "orrery validate tests/validation/layers.csv",
+    .run = run,
+};

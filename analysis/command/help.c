@@ -1,0 +1,57 @@
+#include "analysis/line/command.h"
+#include "analysis/text/wrap.h"
+
+static void print_option(FILE *out, int width, const struct option *o)
+{
+    char left[64];
+    snprintf(left, sizeof left, "%s%s%s", o->name, o->value != NULL ? " " : "",
+             o->value != NULL ? o->value : "");
+    fprintf(out, "  %-22s ", left);
+    if (o->choices == NULL) {
+        wrap_print(out, width, o->doc, 25);
+        return;
+    }
+    char text[512];
+    int used = snprintf(text, sizeof text, "%s:", o->doc);
+    for (unsigned i = 0; o->choices[i] != NULL && used < (int)sizeof text; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", i > 0 ? ", " : " ",
+                         o->choices[i]);
+    }
+    wrap_print(out, width, text, 25);
+}
+
+void help_print(const struct command *command, FILE *out, int width)
+{
+    fprintf(out, "orrery %s - %s\n\nusage: orrery %s", command->name, command->doc, command->name);
+    if (command->positional != NULL) {
+        fprintf(out, " %s", command->positional);
+    }
+    fputs(" [OPTION]...\n\n", out);
+    for (const struct option *o = command->options; o->name != NULL; o++) {
+        print_option(out, width, o);
+    }
+    if (command->details != NULL) {
+        fprintf(out, "\n%s\n", command->details);
+    }
+    fprintf(out, "\nexample:\n  %s\n", command->example);
+}
+
+void help_print_all(FILE *out, int width)
+{
+    wrap_print(out, width,
+               "Orrery simulates GPU clusters that train large models: will this layout fit, how "
+               "fast is it, and where does the time go?",
+               0);
+    fputs("\nusage: orrery COMMAND [OPTION]...\n\n", out);
+    for (unsigned i = 0; i < command_count; i++) {
+        fprintf(out, "  %-12s ", commands[i]->name);
+        wrap_print(out, width, commands[i]->doc, 15);
+    }
+    fputs("\n  --version    the version\n"
+          "  --help       this help; 'orrery COMMAND --help' tells more\n"
+          "\nData goes to stdout, notes to stderr.\n"
+          "exit code: 0 ok, 1 internal or input/output error, 2 wrong usage, 3 scenario rejected,\n"
+          "4 nothing fits, 5 a limit was hit, 130 interrupted\n"
+          "\nexample:\n  orrery run scenarios/llama3-70b-64xh100.yaml\n",
+          out);
+}

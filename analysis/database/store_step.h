@@ -1,0 +1,15 @@
+/* store_step.h - one simulated step as rows of the results database.
+ *
+ * Writes meta, run, the cluster, the rank classes, links, tracks and, by `detail`, the timeline:
+ * summary none; step one slice for each class; op each op with the memory curves; kernel also the
+ * kernels inside ops; flow also the plan of each transfer. Errors stick in the store. */
+#ifndef ORRERY_ANALYSIS_DATABASE_STORE_STEP_H
+#define ORRERY_ANALYSIS_DATABASE_STORE_STEP_H
+
+#include "analysis/database/detail.h"
+#include "analysis/database/store.h"
+#include "analysis/result/result.h"
+
+void store_step(struct store *store, const struct result *result, enum detail detail);
+
+#endif

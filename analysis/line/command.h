@@ -1,0 +1,46 @@
+/* command.h - the commands of orrery: one file and one row of command_list.h each.
+ *
+ * From the rows come dispatch, `orrery --help`, each command's --help, shell completion and "did
+ * you mean". A command gets its parsed arguments and a session (streams, terminal, signals), writes
+ * data to stdout and notes to stderr, and returns an exit code. */
+#ifndef ORRERY_ANALYSIS_LINE_COMMAND_H
+#define ORRERY_ANALYSIS_LINE_COMMAND_H
+
+#include "analysis/line/arguments.h"
+#include "analysis/terminal/session.h"
+
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_TROUBLE = 1, /* internal or input/output */
+    EXIT_USAGE = 2,
+    EXIT_REJECTED = 3, /* the scenario has errors */
+    EXIT_NOTHING_FITS = 4,
+    EXIT_LIMIT = 5, /* --max-db */
+    EXIT_INTERRUPTED = 130
+};
+struct command {
+    const char *name, *doc;
+    const char *positional; /* as in struct argument_rules */
+    const char *database;   /* ".db": what it writes when --db names nothing; NULL: none */
+    const struct option *options;
+    const char *details; /* more lines of --help; NULL: none */
+    const char *example;
+    int (*run)(const struct arguments *arguments, struct session *session);
+};
+#define X(name) extern const struct command command_##name;
+#include "analysis/line/command_list.h"
+#undef X
+extern const struct command *const commands[];
+extern const unsigned command_count;
+const struct command *command_find(const char *name); /* or NULL */
+/* Names that belong to Orrery's plan but not to this build, NULL-ended; and a sentence about one,
+ * NULL: the name is none of them. */
+extern const char *const command_absent_names[];
+const char *command_absent(const char *name);
+const char *command_nearest(const char *name); /* or NULL */
+
+/* `orrery --help` and `orrery NAME --help`. */
+void help_print_all(FILE *out, int width);
+void help_print(const struct command *command, FILE *out, int width);
+
+#endif

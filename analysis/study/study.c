@@ -1,0 +1,307 @@
+#include "analysis/study/study.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/text/version.h"
+#include "sim/check.h"
+#include "sim/random.h"
+
+enum {
+    FIRST_BATCH = 32, /* replications before a confidence interval is believed */
+    SEEDS_MAX = 1000000,
+    VALUES_MAX = 64000000 /* replications of all points: half a GiB of metrics at most */
+};
+
+const struct study_metric_info study_metrics[METRIC_COUNT] = {
+#define X(name, scope, larger, unit, doc) {#name, doc, scope, larger, unit},
+    STUDY_METRICS(X)
+#undef X
+};
+
+int study_metric_find(const char *name)
+{
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        if (strcmp(study_metrics[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+bool study_measures(const struct study *study, unsigned metric)
+{
+    enum study_scope scope = study_metrics[metric].scope;
+    return scope == METRIC_OF_BOTH || scope == (study->weeks ? METRIC_OF_WEEKS : METRIC_OF_STEPS);
+}
+
+const char *study_label(struct arena *arena, const struct study *study, size_t point)
+{
+    const char *label = "";
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        const struct vary *vary = &study->varies[k];
+        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        label = arena_format(arena, "%s%s%s=%s", label, k ? ", " : "", vary->key,
+                             vary->values[index].text);
+    }
+    return label;
+}
+
+static bool read_varies(struct study *study, struct error *error)
+{
+    const struct study_options *options = study->options;
+    if (options->vary_count > VARY_MAX)
+        return error_set(error, "at most %d keys are varied at a time", VARY_MAX);
+    for (unsigned k = 0; k < options->vary_count; k++) {
+        if (!vary_read(study->arena, options->varies[k], &study->varies[k], error))
+            return false;
+        if (strcmp(study->varies[k].key, "seed") == 0)
+            return error_set(error, "--vary: every point meets the same seeds; give the first with "
+                                    "--seed and how many with --seeds");
+        for (unsigned j = 0; j < k; j++) {
+            if (strcmp(study->varies[j].key, study->varies[k].key) == 0)
+                return error_set(error, "--vary: %s is varied twice", study->varies[k].key);
+        }
+    }
+    study->vary_count = options->vary_count;
+    return vary_points(study->varies, study->vary_count, &study->point_count, error);
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = random_hash(hash, (unsigned char)*text);
+    return random_hash(hash, strlen(text));
+}
+
+/* What makes two studies the same: version, file, --set, --vary, seed. */
+static uint64_t fingerprint(const struct study *study, const struct scenario *scenario)
+{
+    const struct study_options *options = study->options;
+    uint64_t hash = mix_text(0, ORRERY_VERSION);
+    hash = mix_text(hash, scenario->text);
+    for (unsigned i = 0; i < options->scenario->set_count; i++)
+        hash = mix_text(hash, options->scenario->sets[i]);
+    for (unsigned k = 0; k < options->vary_count; k++)
+        hash = mix_text(hash, options->varies[k]);
+    return random_hash(hash, study->base_seed);
+}
+
+struct scenario *study_scenario(const struct study *study, size_t point, struct error *error)
+{
+    const struct scenario_options *base = study->options->scenario;
+    struct arena *scratch = arena_create();
+    const char **sets = ARENA_ARRAY(scratch, const char *, base->set_count + VARY_MAX);
+    struct scenario_options options = *base;
+    if (base->set_count > 0)
+        memcpy(sets, base->sets, base->set_count * sizeof *sets);
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        sets[options.set_count++] = arena_format(scratch, "%s=%s", study->varies[k].key,
+                                                 study->varies[k].values[index].text);
+    }
+    options.sets = sets;
+    struct scenario *scenario = scenario_read(study->options->path, study->options->text,
+                                              study->options->text_bytes, &options, error);
+    arena_destroy(scratch);
+    return scenario;
+}
+
+static void keep_inputs(struct study *study, const struct scenario *scenario)
+{
+    for (const struct scenario_input *i = scenario->inputs; i != NULL; i = i->next) {
+        const struct scenario_input *known = study->inputs;
+        while (known != NULL && strcmp(known->path, i->path) != 0)
+            known = known->next;
+        if (known != NULL)
+            continue;
+        struct scenario_input *input = ARENA_NEW(study->arena, struct scenario_input);
+        *input = (struct scenario_input){arena_text(study->arena, i->path), study->inputs};
+        study->inputs = input;
+    }
+}
+
+/* What study_plan works with, beside the study. */
+struct planning {
+    struct study *study;
+    unsigned char *misread; /* by point: bit k where the word of key k is wrong by itself */
+    size_t legal;           /* points so far */
+};
+
+static const char *refusal_of(const struct study *study, const struct scenario *scenario)
+{
+    for (unsigned i = 0; i < scenario->problem_count; i++) {
+        if (!scenario->problems[i].warning)
+            return arena_text(study->arena, scenario->problems[i].text);
+    }
+    return scenario->counted_only ? "a mixture of experts is counted by 'orrery memory', and not "
+                                    "simulated in this version"
+                                  : NULL;
+}
+
+/* The values of a point follow the user's own --set, each on a line of its own. */
+static unsigned char misread_of(const struct study *study, const struct scenario *scenario)
+{
+    unsigned char bits = 0;
+    unsigned before = study->options->scenario->set_count;
+    for (unsigned i = 0; i < scenario->problem_count; i++) {
+        const struct problem *problem = &scenario->problems[i];
+        if (problem->misread && strcmp(problem->file, "--set") == 0 && problem->line > before)
+            bits |= (unsigned char)(1U << (problem->line - before - 1));
+    }
+    return bits;
+}
+
+/* The first point that can be played tells what kind of study it is. */
+static bool take_legal(struct planning *plan, size_t point, const struct scenario *scenario,
+                       struct error *error)
+{
+    struct study *study = plan->study;
+    if (plan->legal++ > 0)
+        return scenario->has_run == study->weeks ||
+               error_set(error, "%s: some points are runs of weeks (run:) and some single steps",
+                         study_label(study->arena, study, point));
+    study->name = arena_text(study->arena, scenario->name);
+    study->base_seed = scenario->configuration.seed;
+    study->weeks = scenario->has_run;
+    study->fingerprint = fingerprint(study, scenario);
+    return true;
+}
+
+static bool read_point(struct planning *plan, size_t point, struct error *error)
+{
+    struct study *study = plan->study;
+    struct scenario *scenario = study_scenario(study, point, error);
+    if (scenario == NULL)
+        return false;
+    keep_inputs(study, scenario);
+    const char *refusal = refusal_of(study, scenario);
+    study->points[point].refusal = refusal;
+    plan->misread[point] = misread_of(study, scenario);
+    bool good = refusal != NULL || take_legal(plan, point, scenario, error);
+    scenario_destroy(scenario);
+    return good;
+}
+
+static bool reject(const struct study *study, size_t point, FILE *notes, bool colour,
+                   struct error *error)
+{
+    struct scenario *scenario = study_scenario(study, point, error);
+    if (scenario == NULL)
+        return false;
+    scenario_print_problems(scenario, notes, colour);
+    if (study->vary_count == 0)
+        error_set(error, "%s; nothing was run",
+                  scenario->error_count > 0 ? "the scenario is rejected"
+                                            : study->points[point].refusal);
+    else
+        error_set(error, "%s: the scenario is rejected%s; nothing was run",
+                  study_label(study->arena, study, point),
+                  scenario->error_count > 0 ? "" : ", being a mixture of experts");
+    scenario_destroy(scenario);
+    return false;
+}
+
+/* A value that is misread at every point which has it is a typing error, not a point to skip. */
+static bool find_wrong_value(const struct planning *plan, size_t *point)
+{
+    const struct study *study = plan->study;
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        size_t all = study->point_count / study->varies[k].count;
+        size_t *wrong = ARENA_ARRAY(study->arena, size_t, study->varies[k].count);
+        for (size_t p = 0; p < study->point_count; p++) {
+            size_t value = vary_index(study->varies, study->vary_count, k, p);
+            wrong[value] += (unsigned)(plan->misread[p] >> k) & 1U;
+            *point = p;
+            if (wrong[value] == all)
+                return true;
+        }
+    }
+    *point = 0;
+    return false;
+}
+
+static bool read_points(struct study *study, FILE *notes, bool colour, struct error *error)
+{
+    struct planning plan = {
+        .study = study, .misread = ARENA_ARRAY(study->arena, unsigned char, study->point_count)};
+    size_t wrong = 0;
+    for (size_t p = 0; p < study->point_count; p++) {
+        if (!read_point(&plan, p, error))
+            return false;
+    }
+    if (find_wrong_value(&plan, &wrong) || plan.legal == 0)
+        return reject(study, wrong, notes, colour, error);
+    return true;
+}
+
+static bool choose_objective(struct study *study, struct error *error)
+{
+    const char *asked = study->options->objective;
+    study->objective = study->weeks ? METRIC_goodput : METRIC_tokens_per_s;
+    if (asked == NULL)
+        return true;
+    int found = study_metric_find(asked);
+    if (found < 0 || !study_measures(study, (unsigned)found)) {
+        const char *known = "";
+        for (unsigned i = 0; i < METRIC_COUNT; i++) {
+            if (study_measures(study, i))
+                known = arena_format(study->arena, "%s %s", known, study_metrics[i].name);
+        }
+        return error_set(error, "--objective: this study has no such metric; it has%s", known);
+    }
+    study->objective = (enum study_metric)found;
+    return true;
+}
+
+bool study_plan(struct arena *arena, const struct study_options *options, struct study *out,
+                FILE *notes, bool colour, struct error *error)
+{
+    *out = (struct study){.arena = arena, .options = options};
+    if (options->seeds > SEEDS_MAX)
+        return error_set(error, "--seeds: at most %d", SEEDS_MAX);
+    if (!read_varies(out, error))
+        return false;
+    if ((double)out->point_count * (double)options->seeds > VALUES_MAX)
+        return error_set(error, "%zu points of %llu seeds are too many to keep; at most %d in all",
+                         out->point_count, (unsigned long long)options->seeds, VALUES_MAX);
+    out->points = ARENA_ARRAY(arena, struct study_point, out->point_count);
+    return read_points(out, notes, colour, error) && choose_objective(out, error);
+}
+
+double *study_column(struct arena *arena, const struct study_point *point, enum study_metric m)
+{
+    double *column = ARENA_ARRAY(arena, double, point->replications + 1);
+    for (size_t r = 0; r < point->replications; r++)
+        column[r] = point->values[r][m];
+    return column;
+}
+
+void study_summarise(struct arena *arena, const struct study_point *point, enum study_metric m,
+                     struct summary *out)
+{
+    struct arena_mark mark = arena_mark(arena);
+    double *column = study_column(arena, point, m);
+    size_t kept = 0;
+    for (size_t r = 0; r < point->replications; r++) {
+        if (isfinite(column[r]))
+            column[kept++] = column[r];
+    }
+    statistics_summarise(arena, column, kept, out);
+    arena_rewind(arena, mark);
+}
+
+/* Batches double, so that few intervals are looked at. */
+bool study_enough(const struct study *study, const struct study_point *point, size_t *target)
+{
+    size_t most = study->options->seeds, have = point->replications;
+    double wanted = study->options->confidence_ratio;
+    struct summary s;
+    *target = wanted > 0.0 && most > FIRST_BATCH ? FIRST_BATCH : most;
+    if (have < *target)
+        return false;
+    if (have >= most)
+        return true;
+    study_summarise(study->arena, point, study->objective, &s);
+    *target = 2 * have < most ? 2 * have : most;
+    return s.high95 - s.mean <= wanted * fabs(s.mean);
+}

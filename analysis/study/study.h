@@ -1,0 +1,185 @@
+/* study.h - many runs of one scenario: keys varied over a grid, replications by seeds, what comes
+ * out of them, and where the best lies.
+ *
+ * Replication r of every point has seed base + r, so that all points meet the same failures (common
+ * random numbers) and differences between points are far sharper than each mean. With a target
+ * confidence, replications are added in batches until the objective's interval is narrow enough;
+ * the number depends on the values alone, never on threads. Results are the same for any number of
+ * threads. Scenarios without `run:` are studied step by step (one replication, unless they jitter).
+ * Points that break a rule are counted by their reason and left out.
+ */
+#ifndef ORRERY_ANALYSIS_STUDY_STUDY_H
+#define ORRERY_ANALYSIS_STUDY_STUDY_H
+
+#include "analysis/result/statistics.h"
+#include "analysis/study/study_vary.h"
+#include "models/job/job.h"
+#include "scenarios/build/scenario.h"
+
+enum study_unit {
+    METRIC_IN_PLAIN, /* a count, tokens: as the name says */
+    METRIC_IN_SHARE,
+    METRIC_IN_TIME,
+    METRIC_IN_BYTES,
+    METRIC_IN_MONEY
+};
+enum study_scope {
+    METRIC_OF_WEEKS,
+    METRIC_OF_STEPS, /* of studies without weeks */
+    METRIC_OF_BOTH /* of one step on the cluster as it should be; the same for all seeds of weeks */
+};
+/* X(name, scope, larger is better, unit, what it is) */
+#define STUDY_METRICS(X)                                                                           \
+    X(goodput, METRIC_OF_WEEKS, true, METRIC_IN_SHARE,                                             \
+      "tokens kept, of those of the same time without failures and saves")                         \
+    X(ettr, METRIC_OF_WEEKS, true, METRIC_IN_SHARE, "productive share of the wall clock")          \
+    X(tokens_per_day, METRIC_OF_WEEKS, true, METRIC_IN_PLAIN,                                      \
+      "tokens kept for each day of wall clock")                                                    \
+    X(wall_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "wall clock")                                \
+    X(steps_completed, METRIC_OF_WEEKS, true, METRIC_IN_PLAIN, "steps whose result was kept")      \
+    X(tokens_completed, METRIC_OF_WEEKS, true, METRIC_IN_PLAIN, "tokens of those steps")           \
+    X(failures, METRIC_OF_WEEKS, false, METRIC_IN_PLAIN, "failures")                               \
+    X(interruptions, METRIC_OF_WEEKS, false, METRIC_IN_PLAIN,                                      \
+      "times that the job stopped for one")                                                        \
+    X(checkpoints, METRIC_OF_WEEKS, false, METRIC_IN_PLAIN, "durable checkpoints")                 \
+    X(cost_usd, METRIC_OF_WEEKS, false, METRIC_IN_MONEY, "price of all GPUs for the wall clock")   \
+    X(cost_usd_per_1e9_tokens, METRIC_OF_BOTH, false, METRIC_IN_MONEY,                             \
+      "price of a thousand million tokens, of weeks those that were kept")                         \
+    X(energy_j, METRIC_OF_WEEKS, false, METRIC_IN_PLAIN, "energy of the GPUs")                     \
+    X(useful_s, METRIC_OF_WEEKS, true, METRIC_IN_TIME, "badput class useful")                      \
+    X(checkpoint_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class checkpoint")             \
+    X(lost_work_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class lost_work")               \
+    X(detect_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class detect")                     \
+    X(restart_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class restart")                   \
+    X(wait_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class wait")                         \
+    X(degraded_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class degraded")                 \
+    X(maintenance_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class maintenance")           \
+    X(idle_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class idle")                         \
+    X(cost_usd_per_step, METRIC_OF_STEPS, false, METRIC_IN_MONEY, "price of all GPUs for a step")  \
+    X(cost_usd_for_budget, METRIC_OF_STEPS, false, METRIC_IN_MONEY,                                \
+      "price of all GPUs for training.tokens of such steps")                                       \
+    X(step_time_s, METRIC_OF_BOTH, false, METRIC_IN_TIME,                                          \
+      "one step on the cluster as it should be")                                                   \
+    X(tokens_per_s, METRIC_OF_BOTH, true, METRIC_IN_PLAIN,                                         \
+      "throughput without failures and saves")                                                     \
+    X(mfu, METRIC_OF_BOTH, true, METRIC_IN_SHARE, "model FLOPs utilisation of that step")          \
+    X(peak_reserved_bytes, METRIC_OF_BOTH, false, METRIC_IN_BYTES,                                 \
+      "memory that the fullest rank reserves, or would need")
+enum study_metric {
+#define X(name, scope, larger, unit, doc) METRIC_##name,
+    STUDY_METRICS(X)
+#undef X
+    METRIC_COUNT
+};
+struct study_metric_info {
+    const char *name, *doc;
+    enum study_scope scope;
+    bool larger_is_better;
+    enum study_unit unit;
+};
+extern const struct study_metric_info study_metrics[METRIC_COUNT];
+int study_metric_find(const char *name); /* or -1 */
+
+struct study_options {
+    const char *path; /* of the scenario */
+    const char *text; /* what stands there: read once, for it may be a pipe */
+    size_t text_bytes;
+    const struct scenario_options *scenario;
+    const char *const *varies;
+    unsigned vary_count;
+    uint64_t seeds;          /* replications of each point, or the most of them */
+    double confidence_ratio; /* half width of the objective's interval to its mean; 0: all seeds */
+    const char *objective;   /* NULL: goodput, or tokens_per_s without weeks */
+    unsigned threads;
+};
+/* The closed forms beside a point (reliability.md); NAN where they have no meaning. */
+struct study_marks {
+    double interval_s, young_s, daly_s, exact_s, job_mtbf_s, stall_s;
+};
+/* What is missing where a point does not fit: the first tensor without room, and by how much the
+ * whole misses the card (peak_reserved_bytes is then what it would need). */
+struct study_shortage {
+    const char *tensor, *tenant; /* NULL: it fits */
+    uint32_t stage;
+    double short_bytes; /* what it would need less usable_bytes */
+};
+struct study_point {
+    size_t replications;
+    double (*values)[METRIC_COUNT]; /* by replication; NAN: not in this study */
+    struct study_marks marks;
+    const char *refusal; /* the rule that it breaks; NULL: it can be played */
+    double usable_bytes; /* of a card */
+    struct study_shortage shortage;
+    size_t stored; /* replications that the database holds; SIZE_MAX: rows that are no good */
+    bool done, fits;
+};
+struct study {
+    struct arena *arena;
+    const struct study_options *options;
+    struct vary varies[VARY_MAX];
+    unsigned vary_count;
+    const char *name; /* of the scenario */
+    uint64_t base_seed, fingerprint;
+    const struct scenario_input *inputs; /* of all points */
+    bool weeks;
+    bool stored;    /* the database knows the study already */
+    bool as_stored; /* and with the same seeds and confidence */
+    enum study_metric objective;
+    struct study_point *points;
+    size_t point_count;
+};
+/* Reads the scenario with the values of every point. Points that break a rule get a refusal and are
+ * not played. False with a sentence when no point is left, or when a value is wrong by itself (a
+ * typing error in --vary): the problems of the first such point are printed to `notes`. */
+bool study_plan(struct arena *arena, const struct study_options *options, struct study *out,
+                FILE *notes, bool colour, struct error *error);
+/* The scenario with the values of one point; to be destroyed. NULL with a sentence when the file
+ * cannot be read. */
+struct scenario *study_scenario(const struct study *study, size_t point, struct error *error);
+/* Is this metric one of this study's kind? */
+bool study_measures(const struct study *study, unsigned metric);
+/* Why points were refused: sentences that differ in their numbers alone are one reason, told by the
+ * first. In order of their first points. */
+struct study_reason {
+    const char *text;
+    size_t first_point, count;
+};
+size_t study_reasons(const struct study *study, struct study_reason **out);
+size_t study_refused(const struct study *study); /* points in all */
+/* The points that can be played in the order in which lists show them: of the grid, or with `top`
+ * the best `top` of them, best first (what has no value last). Returns how many. */
+size_t study_order(const struct study *study, size_t top, size_t **out);
+/* No point has more than one replication: there is nothing to say about a spread. */
+bool study_single(const struct study *study);
+/* The values of one metric, in the order of seeds. */
+double *study_column(struct arena *arena, const struct study_point *point, enum study_metric m);
+void study_summarise(struct arena *arena, const struct study_point *point, enum study_metric m,
+                     struct summary *out);
+/* Enough replications of this point? `target`: how many it should have next. */
+bool study_enough(const struct study *study, const struct study_point *point, size_t *target);
+/* "checkpoint.interval=30min, recovery.spares=4" */
+const char *study_label(struct arena *arena, const struct study *study, size_t point);
+
+/* Plays one point to its end, from the replications that it already has (a resumed study); what
+ * cannot be simulated gets a refusal. False with a sentence when the scenario can no longer be
+ * read.
+ */
+struct study_player;
+struct study_player *study_player_create(struct study *study);
+void study_player_destroy(struct study_player *player);
+bool study_play(struct study_player *player, size_t point, struct error *error);
+
+/* Where the objective is best. */
+struct study_optimum {
+    bool found;   /* a point fits and has a value */
+    size_t point; /* with the best mean */
+    size_t tied;  /* points, itself included, that a paired test cannot tell from it; where every
+                     point has one replication: that have the same value */
+    size_t tied_first, tied_last;
+    double value, low95, high95; /* of the varied key, between points; NAN: not one numeric key,
+                                    or the best lies at an end */
+    bool at_end, too_far_apart;  /* no parabola goes through the points around it */
+};
+void study_optimum(const struct study *study, struct study_optimum *out);
+
+#endif

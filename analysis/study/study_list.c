@@ -1,0 +1,111 @@
+/* Which points lists show and in what order, and why the others are not among them. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/study/study.h"
+#include "sim/check.h"
+
+enum {
+    REASON_MAX = 64 /* the rest is counted with the last */
+};
+
+static const char *after_number(const char *text)
+{
+    while (isdigit((unsigned char)*text) || *text == '.' || *text == ',')
+        text++;
+    return text;
+}
+
+/* Do two sentences differ in their numbers alone? */
+static bool same_reason(const char *a, const char *b)
+{
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            a = after_number(a);
+            b = after_number(b);
+        } else if (*a++ != *b++) {
+            return false;
+        }
+    }
+    return *a == *b;
+}
+
+size_t study_reasons(const struct study *study, struct study_reason **out)
+{
+    struct study_reason *reasons = ARENA_ARRAY(study->arena, struct study_reason, REASON_MAX);
+    size_t count = 0;
+    for (size_t p = 0; p < study->point_count; p++) {
+        const char *text = study->points[p].refusal;
+        size_t i = 0;
+        if (text == NULL)
+            continue;
+        while (i < count && !same_reason(reasons[i].text, text))
+            i++;
+        if (i == REASON_MAX)
+            i--;
+        else if (i == count)
+            reasons[count++] = (struct study_reason){text, p, 0};
+        reasons[i].count++;
+    }
+    *out = reasons;
+    return count;
+}
+
+size_t study_refused(const struct study *study)
+{
+    size_t refused = 0;
+    for (size_t p = 0; p < study->point_count; p++)
+        refused += study->points[p].refusal != NULL;
+    return refused;
+}
+
+bool study_single(const struct study *study)
+{
+    for (size_t p = 0; p < study->point_count; p++) {
+        if (study->points[p].replications > 1)
+            return false;
+    }
+    return true;
+}
+
+/* Of the objective, so that less is better; what has no value lies behind all others. */
+static double rank_of(const struct study *study, size_t point)
+{
+    struct summary s;
+    study_summarise(study->arena, &study->points[point], study->objective, &s);
+    double sign = study_metrics[study->objective].larger_is_better ? -1.0 : 1.0;
+    return s.count > 0 ? sign * s.mean : INFINITY;
+}
+
+/* The `top` least by insertion; points of one rank stay in the order of the grid. */
+static size_t keep_best(const struct study *study, size_t top, size_t *order, size_t count)
+{
+    double *ranks = ARENA_ARRAY(study->arena, double, top + 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t point = order[i], at = kept;
+        double rank = rank_of(study, point);
+        for (; at > 0 && ranks[at - 1] > rank; at--) {
+            ranks[at] = ranks[at - 1];
+            order[at] = order[at - 1];
+        }
+        CHECK(at <= i);
+        ranks[at] = rank;
+        order[at] = point;
+        kept = kept < top ? kept + 1 : top;
+    }
+    return kept;
+}
+
+size_t study_order(const struct study *study, size_t top, size_t **out)
+{
+    size_t *order = ARENA_ARRAY(study->arena, size_t, study->point_count + 1), count = 0;
+    for (size_t p = 0; p < study->point_count; p++) {
+        if (study->points[p].refusal == NULL)
+            order[count++] = p;
+    }
+    *out = order;
+    return top == 0 || count == 0 ? count
+                                  : keep_best(study, top < count ? top : count, order, count);
+}

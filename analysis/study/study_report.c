@@ -1,0 +1,336 @@
+#include "analysis/study/study_report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/text/shell.h"
+
+enum {
+    BAR_WIDTH = 16,
+    CELLS_SIZE = 320,
+    LABEL_LEAST = 22,
+    LABEL_MOST = 60
+};
+/* Columns beside the objective, where they are not the objective itself and have a value. */
+static const struct {
+    enum study_metric metric;
+    const char *title;
+} beside[] = {{METRIC_mfu, "MFU"},
+              {METRIC_peak_reserved_bytes, "memory"},
+              {METRIC_cost_usd_per_1e9_tokens, "10^9 tokens"}};
+enum {
+    BESIDE_COUNT = sizeof beside / sizeof *beside
+};
+struct table {
+    const struct session *session;
+    const struct study *study;
+    const struct study_list *list;
+    int label_width, objective_width;
+    bool single; /* no columns of a spread */
+    bool shown[BESIDE_COUNT];
+    double worst, best; /* means of the objective */
+};
+
+static struct text metric_text(enum study_metric metric, double value)
+{
+    switch (study_metrics[metric].unit) {
+    case METRIC_IN_SHARE:
+        return format_percent(value);
+    case METRIC_IN_TIME:
+        return format_time(value);
+    case METRIC_IN_BYTES:
+        return format_bytes(value);
+    case METRIC_IN_MONEY:
+        return format_money(value);
+    default:
+        return format_quantity(value);
+    }
+}
+
+struct text study_value_text(const struct vary *vary, double number)
+{
+    struct text text;
+    if (vary->time)
+        return format_time(number);
+    snprintf(text.s, sizeof text.s, "%.6g", number);
+    return text;
+}
+
+bool study_has(const struct study *study, enum study_metric metric)
+{
+    for (size_t p = 0; p < study->point_count; p++) {
+        for (size_t r = 0; r < study->points[p].replications; r++) {
+            if (isfinite(study->points[p].values[r][metric]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The values of a point for people, with their keys or without. */
+static void point_cells(const struct study *study, size_t point, bool keys, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        const struct vary *vary = &study->varies[k];
+        const struct vary_value *value =
+            &vary->values[vary_index(study->varies, study->vary_count, k, point)];
+        struct text number = study_value_text(vary, value->number);
+        const char *shown = vary->numeric ? number.s : value->text;
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", k ? ", " : "",
+                                 keys ? vary->key : "", keys ? " " : "", shown);
+        used = used < size ? used : size - 1;
+    }
+}
+
+static double point_mean(const struct study *study, size_t p)
+{
+    struct summary s;
+    study_summarise(study->arena, &study->points[p], study->objective, &s);
+    return s.mean;
+}
+
+static void set_columns(struct table *t)
+{
+    const struct study *study = t->study;
+    char cells[CELLS_SIZE];
+    t->single = study_single(study);
+    t->label_width = LABEL_LEAST;
+    for (size_t i = 0; i < t->list->count; i++) {
+        point_cells(study, t->list->points[i], false, cells, sizeof cells);
+        int width = (int)strlen(cells);
+        t->label_width = width > t->label_width ? width : t->label_width;
+    }
+    t->label_width = t->label_width < LABEL_MOST ? t->label_width : LABEL_MOST;
+    int name = (int)strlen(study_metrics[study->objective].name);
+    t->objective_width = name > 12 ? name : 12;
+    for (unsigned i = 0; i < BESIDE_COUNT; i++)
+        t->shown[i] = beside[i].metric != study->objective && study_has(study, beside[i].metric);
+}
+
+static void set_scale(struct table *t)
+{
+    bool larger = study_metrics[t->study->objective].larger_is_better;
+    t->best = t->worst = point_mean(t->study, t->list->optimum.point);
+    for (size_t i = 0; i < t->list->count; i++) {
+        double mean = point_mean(t->study, t->list->points[i]);
+        if (t->study->points[t->list->points[i]].fits)
+            t->worst = larger ? fmin(t->worst, mean) : fmax(t->worst, mean);
+    }
+}
+
+static void print_head(const struct table *t)
+{
+    FILE *out = t->session->out;
+    const struct study *study = t->study;
+    const char *keys = study->vary_count > 0 ? study->varies[0].key : "point";
+    for (unsigned k = 1; k < study->vary_count; k++)
+        keys = arena_format(study->arena, "%s, %s", keys, study->varies[k].key);
+    fprintf(out, "%-*s %*s", t->label_width, keys, t->objective_width,
+            study_metrics[study->objective].name);
+    if (!t->single)
+        fprintf(out, " %10s %10s %10s %7s", "+- 95 %", "P10", "P90", "seeds");
+    fprintf(out, " %5s", "fits");
+    for (unsigned i = 0; i < BESIDE_COUNT; i++) {
+        if (t->shown[i])
+            fprintf(out, " %11s", beside[i].title);
+    }
+    fputc('\n', out);
+}
+
+static void print_spread(const struct table *t, const struct summary *s)
+{
+    FILE *out = t->session->out;
+    enum study_metric metric = t->study->objective;
+    if (s->count > 1)
+        fprintf(out, " %10s %10s %10s", metric_text(metric, s->high95 - s->mean).s,
+                metric_text(metric, s->p10).s, metric_text(metric, s->p90).s);
+    else
+        fprintf(out, " %10s %10s %10s", "-", "-", "-");
+    fprintf(out, " %7zu", s->count);
+}
+
+static void print_shortage(FILE *out, const struct study_shortage *shortage)
+{
+    if (shortage->tensor == NULL)
+        return;
+    fprintf(out, "  does not fit in memory: %s short, first for %s (%s) of stage %u",
+            format_bytes(shortage->short_bytes).s, shortage->tensor, shortage->tenant,
+            (unsigned)shortage->stage);
+}
+
+/* The bar shows where the point lies between the worst and the best mean. */
+static void print_point(const struct table *t, size_t p)
+{
+    FILE *out = t->session->out;
+    const struct study_point *point = &t->study->points[p];
+    char cells[CELLS_SIZE] = "as it is";
+    struct summary s, other;
+    if (t->study->vary_count > 0)
+        point_cells(t->study, p, false, cells, sizeof cells);
+    study_summarise(t->study->arena, point, t->study->objective, &s);
+    fprintf(out, "%-*s %*s", t->label_width, cells, t->objective_width,
+            metric_text(t->study->objective, s.mean).s);
+    if (!t->single)
+        print_spread(t, &s);
+    fprintf(out, " %5s", point->fits ? "yes" : "no");
+    for (unsigned i = 0; i < BESIDE_COUNT; i++) {
+        if (!t->shown[i])
+            continue;
+        study_summarise(t->study->arena, point, beside[i].metric, &other);
+        fprintf(out, " %11s", metric_text(beside[i].metric, other.mean).s);
+    }
+    print_shortage(out, &point->shortage);
+    if (point->fits && s.count > 0) {
+        double share = t->best != t->worst ? (s.mean - t->worst) / (t->best - t->worst) : 1.0;
+        bool best = t->list->optimum.found && p == t->list->optimum.point;
+        fprintf(out, "  %s%s", format_bar(share, BAR_WIDTH, t->session->utf8).s,
+                best ? "  best" : "");
+    }
+    fputc('\n', out);
+}
+
+void study_report_refused(const struct study *study, FILE *out)
+{
+    struct study_reason *reasons;
+    size_t count = study_reasons(study, &reasons), refused = study_refused(study);
+    if (refused == 0)
+        return;
+    fprintf(out, "%zu of %zu points left out:\n", refused, study->point_count);
+    for (size_t i = 0; i < count; i++) {
+        const char *label = study_label(study->arena, study, reasons[i].first_point);
+        fprintf(out, "  %zu: %s%s%s%s\n", reasons[i].count, reasons[i].text, *label ? " (" : "",
+                label, *label ? ")" : "");
+    }
+}
+
+const char *study_line(struct arena *arena, const char *command, const struct study *study,
+                       size_t point)
+{
+    const struct scenario_options *given = study->options->scenario;
+    const char *line =
+        arena_format(arena, "orrery %s %s", command, shell_word(arena, study->options->path));
+    if (given->catalogue != NULL)
+        line = arena_format(arena, "%s --catalogue %s", line, shell_word(arena, given->catalogue));
+    for (unsigned i = 0; i < given->set_count; i++)
+        line = arena_format(arena, "%s --set %s", line, shell_word(arena, given->sets[i]));
+    for (unsigned k = 0; k < study->vary_count; k++) {
+        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        const char *set =
+            arena_format(arena, "%s=%s", study->varies[k].key, study->varies[k].values[index].text);
+        line = arena_format(arena, "%s --set %s", line, shell_word(arena, set));
+    }
+    if (given->has_seed)
+        line = arena_format(arena, "%s --seed %llu", line, (unsigned long long)given->seed);
+    return line;
+}
+
+static void print_interval(const struct session *session, const struct study *study,
+                           const struct study_optimum *o)
+{
+    const struct vary *vary = &study->varies[0];
+    if (o->at_end && study->points[o->point].fits)
+        fputs("  the best point lies at an end of the range: widen it\n", session->out);
+    if (o->too_far_apart)
+        fputs(
+            "  the points around it are too far apart to say where between them the optimum lies\n",
+            session->out);
+    if (!isfinite(o->value))
+        return;
+    fprintf(session->out, "  optimum between points: %s", study_value_text(vary, o->value).s);
+    if (isfinite(o->low95))
+        fprintf(session->out, ", 95 %% interval %s to %s", study_value_text(vary, o->low95).s,
+                study_value_text(vary, o->high95).s);
+    else if (study->weeks)
+        fputs(" (too few seeds for an interval; take --seeds 40 or more)", session->out);
+    fputc('\n', session->out);
+}
+
+static void print_marks(const struct session *session, const struct study_marks *m)
+{
+    if (!isfinite(m->exact_s))
+        return;
+    fprintf(session->out,
+            "  closed forms at a stall of %s, one stop each %s: Young %s, Daly %s, exact %s\n",
+            format_time(m->stall_s).s, format_time(m->job_mtbf_s).s, format_time(m->young_s).s,
+            format_time(m->daly_s).s, format_time(m->exact_s).s);
+}
+
+static void print_ties(const struct session *session, const struct study *study,
+                       const struct study_optimum *o)
+{
+    size_t others = o->tied - 1;
+    const char *points = others == 1 ? "point" : "points";
+    if (others > 0 && study_single(study))
+        fprintf(session->out, "  %zu other %s the same\n", others,
+                others == 1 ? "point has" : "points have");
+    else if (others > 0)
+        fprintf(session->out, "  %zu %s cannot be told apart from it with these seeds\n", others,
+                points);
+    if (study->weeks && study_single(study))
+        fputs("  one seed does not tell how far the next one lies: take --seeds 40 or more\n",
+              session->out);
+}
+
+static void print_best(const struct session *session, const struct study *study,
+                       const struct study_optimum *o)
+{
+    char cells[CELLS_SIZE] = "the scenario as it is";
+    if (study->vary_count > 0)
+        point_cells(study, o->point, true, cells, sizeof cells);
+    fprintf(session->out, "\nbest %s: %s at %s\n", study_metrics[study->objective].name,
+            metric_text(study->objective, point_mean(study, o->point)).s, cells);
+    print_ties(session, study, o);
+    if (study->vary_count == 1)
+        print_interval(session, study, o);
+    print_marks(session, &study->points[o->point].marks);
+    fprintf(session->out, "  to run it: %s\n", study_line(study->arena, "run", study, o->point));
+}
+
+/* Nothing fits: which misses by least. */
+static void print_nearest(const struct session *session, const struct study *study)
+{
+    const struct study_point *nearest = NULL;
+    for (size_t p = 0; p < study->point_count; p++) {
+        const struct study_point *point = &study->points[p];
+        if (point->shortage.tensor != NULL &&
+            (nearest == NULL || point->shortage.short_bytes < nearest->shortage.short_bytes))
+            nearest = point;
+    }
+    if (nearest == NULL)
+        return;
+    size_t p = (size_t)(nearest - study->points);
+    const char *label = study_label(study->arena, study, p);
+    fprintf(session->out,
+            "\nno point fits in memory; the nearest%s%s is %s short on a card of %s\n",
+            *label ? ", " : "", *label ? arena_format(study->arena, "%s,", label) : "",
+            format_bytes(nearest->shortage.short_bytes).s, format_bytes(nearest->usable_bytes).s);
+    fprintf(session->out, "  what fills the card: %s\n",
+            study_line(study->arena, "memory", study, p));
+}
+
+void study_report(const struct session *session, const struct study *study,
+                  const struct study_list *list, double seconds)
+{
+    struct table table = {.session = session, .study = study, .list = list};
+    size_t replications = 0, played = study->point_count - study_refused(study);
+    for (size_t p = 0; p < study->point_count; p++)
+        replications += study->points[p].replications;
+    fprintf(session->out, "%s%s%s\n", session_bold(session), study->name, session_plain(session));
+    set_columns(&table);
+    set_scale(&table);
+    print_head(&table);
+    for (size_t i = 0; i < list->count; i++)
+        print_point(&table, list->points[i]);
+    if (list->count < played)
+        fprintf(session->out, "the best %zu of %zu points\n", list->count, played);
+    study_report_refused(study, session->out);
+    if (list->optimum.found)
+        print_best(session, study, &list->optimum);
+    else
+        print_nearest(session, study);
+    fprintf(session->notes, "%zu %s, %zu %s in %s\n", played, played == 1 ? "point" : "points",
+            replications, replications == 1 ? "replication" : "replications",
+            format_time(seconds).s);
+}

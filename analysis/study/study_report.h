@@ -1,0 +1,41 @@
+/* study_report.h - a study told: as a table for people, CSV, a JSON document, a figure.
+ *
+ * Every list shows the same points in the same order (study_order), and ends with the best one and
+ * the command that runs it. Where each point has one replication there are no columns of a spread.
+ *
+ * The figure is the U curve: the objective over the varied key with its confidence interval and the
+ * spread of the replications, the optimum with its interval, and the marks of Young, Daly and the
+ * exact optimum where the key is the checkpoint interval. Goodput is drawn as the share that is
+ * lost. A second key gives one curve for each of its values. */
+#ifndef ORRERY_ANALYSIS_STUDY_STUDY_REPORT_H
+#define ORRERY_ANALYSIS_STUDY_STUDY_REPORT_H
+
+#include "analysis/study/study.h"
+#include "analysis/terminal/session.h"
+#include "analysis/text/format.h"
+
+struct study_list {
+    struct study_optimum optimum;
+    size_t *points; /* as study_order gives them */
+    size_t count;
+};
+void study_report(const struct session *session, const struct study *study,
+                  const struct study_list *list, double seconds);
+/* How many points were left out, and why; nothing where none was. */
+void study_report_refused(const struct study *study, FILE *out);
+/* One line for each point: values, replications, fits, then each metric that has a value somewhere:
+ * mean, low95, high95, p10, p50, p90, or where no point has more than one replication the value
+ * alone; and what is missing where a point does not fit. */
+void study_csv(const struct study *study, const struct study_list *list, FILE *out);
+void json_study(const struct study *study, const struct study_list *list, double seconds,
+                FILE *out);
+void study_svg(const struct study *study, const struct study_optimum *optimum, FILE *out);
+/* "30.4 min": a value of a varied key for people. */
+struct text study_value_text(const struct vary *vary, double number);
+/* Has this metric a value somewhere? (cost without a price has none) */
+bool study_has(const struct study *study, enum study_metric metric);
+/* "orrery run FILE --set layout.tp=4": the scenario with the values of this point. */
+const char *study_line(struct arena *arena, const char *command, const struct study *study,
+                       size_t point);
+
+#endif

@@ -1,0 +1,77 @@
+/* uncertainty.h - how sure a simulated step is.
+ *
+ * Two errors are told apart. What is known of the catalogue's figures: they are drawn anew,
+ * log-normal with their standard errors, and the step is simulated for each draw, with paths of its
+ * own where flows keep to one by hash. What no figure explains: the model's own error, measured on
+ * published steps (uncertainty_model_error), added to every draw. Each figure has a random stream
+ * of its name, so that draw i of two scenarios changes what they share alike. Draws run on several
+ * threads; the result does not depend on how many. */
+#ifndef ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_H
+#define ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_H
+
+#include "scenarios/build/scenario.h"
+#include "sim/error.h"
+
+struct uncertainty_options {
+    uint64_t seed;
+    uint32_t draw_count;
+    unsigned threads;
+};
+struct uncertain_draw {
+    double log_step; /* of seconds */
+    bool fits;
+};
+/* Draws of a step, whether it fits or not. Draw i is the same for any count. */
+struct uncertain_step {
+    const struct scenario *scenario;
+    double step_s; /* with the figures as they are */
+    bool fits;
+    double log_spread; /* standard deviation of log_step */
+    struct uncertain_draw *draws;
+    uint32_t draw_count;
+};
+/* Everything lives in `arena`. False with a sentence when a step cannot be simulated. */
+bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
+                      const struct uncertainty_options *how, struct uncertain_step *out,
+                      struct error *error);
+
+/* The model's own error: standard deviation of log(measured / predicted) that the figures leave,
+ * and the share of its variance that all layouts of one model on one machine have in common. */
+struct model_error {
+    double log_spread, shared_ratio;
+};
+extern const struct model_error uncertainty_model_error;
+extern const char *const uncertainty_model_error_source;
+
+/* Step time that is not passed with this probability, the model's own error included. */
+double uncertainty_step_s(const struct uncertain_step *step, double probability);
+double uncertainty_fits_ratio(const struct uncertain_step *step);
+
+/* What a figure does to the step alone. */
+struct influence {
+    const struct constant *constant;
+    double elasticity;     /* d log step / d log figure */
+    double variance_ratio; /* its share of the variance of log step, the model's own included */
+};
+/* One for each figure that matters at all, the largest share first; returns how many. */
+bool uncertainty_influences(struct arena *arena, const struct uncertain_step *step,
+                            unsigned threads, const struct influence **out, uint32_t *count,
+                            struct error *error);
+/* Share of the variance that is the model's own error, of the same sum. */
+double uncertainty_model_ratio(const struct influence *influences, uint32_t count);
+
+/* Two steps with the same number of draws and the same seed. */
+struct uncertain_comparison {
+    double faster_probability; /* that a step of `a` is faster */
+    double shared_ratio;       /* of the variance of the model's own error; 0: not alike */
+    double ratio[3];           /* P10, P50, P90 of b's time over a's */
+};
+/* Do the two differ in layout alone: model, GPU, number of GPUs, fabric, software? */
+bool uncertainty_alike(const struct configuration *a, const struct configuration *b);
+void uncertainty_compare(const struct uncertain_step *a, const struct uncertain_step *b,
+                         struct uncertain_comparison *out);
+/* Between these nobody should choose by the prediction. */
+#define UNCERTAINTY_TIE_LOW 0.3
+#define UNCERTAINTY_TIE_HIGH 0.7
+
+#endif

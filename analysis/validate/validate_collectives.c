@@ -1,0 +1,87 @@
+/* Collectives by size (collectives.csv), played on the cluster of the row as nccl-tests runs them.
+ * In-switch reduction is what the row says, or else what the node can do. */
+#include "analysis/validate/validate_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "models/step/collective_run.h"
+
+static const char *const metrics[] = {"time", NULL};
+static const char *const columns[] = {"row_id", "op",         "gpu",    "gpus",
+                                      "fabric", "size_bytes", "time_s", NULL};
+
+static bool find_op(const char *name, enum comm_op *out)
+{
+    for (unsigned i = 0; comm_op_names[i] != NULL; i++) {
+        if (strcmp(comm_op_names[i], name) == 0) {
+            *out = (enum comm_op)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The cluster with the smallest of runs on it, which is never played. */
+static struct scenario *cluster_of(const struct validation *v, const struct validate_run *run,
+                                   struct validate_row *row)
+{
+    char cluster[VALIDATE_CLUSTER_SIZE], text[VALIDATE_CLUSTER_SIZE + 512];
+    if (row->refused || !validate_cluster(v, run, cluster, row))
+        return NULL;
+    snprintf(text, sizeof text,
+             "%smodel: {layers: 1, hidden: 64, heads: 1, vocabulary: 64}\n"
+             "training: {sequence: 64, global_batch: %llu, attention: math}\n",
+             cluster, (unsigned long long)run->gpus);
+    return validate_scenario(v, text, row);
+}
+
+static void measure(struct scenario *s, const struct validate_run *run, enum comm_op op,
+                    double bytes, int nvls, struct validate_row *row)
+{
+    struct collective_result result;
+    struct error error = {""};
+    if (nvls >= 0)
+        s->configuration.cluster.node.nvls = nvls > 0;
+    if (!collective_run(&s->configuration, op, run->gpus, bytes, &result, &error)) {
+        validate_row_refuse(row, "%.200s", error.text);
+        return;
+    }
+    row->values[0].has_predicted = true;
+    row->values[0].predicted = result.time_s;
+    snprintf(row->note, sizeof row->note, "%s %s", result.algorithm, result.protocol);
+}
+
+static void predict(const struct validation *v, struct validate_row *row)
+{
+    struct cells c = {v->csv, row->record, row};
+    struct validate_run run;
+    enum comm_op op = COMM_ALL_REDUCE;
+    validate_run_read(&c, &run);
+    const char *name = cells_word(&c, "op");
+    double bytes = cells_number(&c, "size_bytes", 0.0);
+    int nvls = *cells_word(&c, "nvls") != '\0' ? cells_count(&c, "nvls", 0) > 0 : -1;
+    cells_measured(&c, "time_s", 1.0, &row->values[0]);
+    if (!row->refused && !find_op(name, &op))
+        validate_row_refuse(row, "the operation %s is not known", name);
+    if (!row->refused && (run.gpus < 2 || (op == COMM_SEND && run.gpus % 2 != 0)))
+        validate_row_refuse(row, "%s takes two GPUs or more", name);
+    if (row->refused)
+        return;
+    if (!(bytes > 0.0)) {
+        snprintf(row->note, sizeof row->note, "without a size there is no time to predict");
+        return;
+    }
+    struct scenario *s = cluster_of(v, &run, row);
+    if (s != NULL)
+        measure(s, &run, op, bytes, nvls, row);
+    scenario_destroy(s);
+}
+
+const struct validate_kind validate_collectives = {
+    .name = "collectives",
+    .doc = "collective communication by size",
+    .columns = columns,
+    .metrics = metrics,
+    .predict = predict,
+};

@@ -1,0 +1,19 @@
+#include "analysis/validate/validate_kind.h"
+
+#include "sim/check.h"
+
+const struct validate_kind *const validate_kinds[] = {
+#define X(name) &validate_##name,
+#include "analysis/validate/validate_list.h"
+#undef X
+};
+const unsigned validate_kind_count = sizeof validate_kinds / sizeof validate_kinds[0];
+
+unsigned validate_metric_count(const struct validate_kind *kind)
+{
+    unsigned count = 0;
+    while (kind->metrics[count] != NULL)
+        count++;
+    CHECK(count >= 1 && count <= VALIDATE_METRIC_MAX);
+    return count;
+}

@@ -1,0 +1,40 @@
+/* validate_kind.h - the contract of a kind of file of measurements: its columns, its metrics, and
+ * how a row is predicted. Adding one: a file, a row in validate_list.h, a line in CMakeLists.txt.
+ */
+#ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_KIND_H
+#define ORRERY_ANALYSIS_VALIDATE_VALIDATE_KIND_H
+
+#include "analysis/validate/validate_row.h"
+#include "scenarios/language/csv.h"
+
+struct validate_kind;
+struct validation {
+    struct arena *arena;
+    const struct csv *csv;
+    const struct validate_kind *kind;
+    const char *catalogue; /* folder, or NULL */
+    const struct validate_versions *versions;
+    struct validate_row *rows;
+    size_t row_count;
+};
+
+struct validate_kind {
+    const char *name, *doc;
+    const char *const *columns; /* needed; NULL-ended */
+    const char *const *metrics; /* NULL-ended; the first is the main one */
+    const char *const *group;   /* columns that name a group of layouts; NULL: no groups */
+    /* Fills values, verdicts, refused and note of one row; called on any thread. */
+    void (*predict)(const struct validation *v, struct validate_row *row);
+    /* What needs more than one row, once all are predicted; NULL: nothing. */
+    void (*compare)(const struct validation *v);
+};
+#define X(name) extern const struct validate_kind validate_##name;
+#include "analysis/validate/validate_list.h"
+#undef X
+extern const struct validate_kind *const validate_kinds[];
+extern const unsigned validate_kind_count;
+
+/* How many metrics a kind has. */
+unsigned validate_metric_count(const struct validate_kind *kind);
+
+#endif

@@ -1,0 +1,79 @@
+/* Forward and backward of one layer (layers.csv): a short model of such layers on one group of
+ * tensor-parallel ranks is simulated as a whole step, and the layers in its middle are timed from
+ * the end of one to the end of the next: where the pipeline of host and GPU runs evenly. Backward
+ * holds recomputation and weight gradients. */
+#include "analysis/validate/validate_run.h"
+
+#include <math.h>
+
+#include "models/step/step.h"
+
+enum {
+    LAYERS = 8,
+    FIRST = 2, /* timed: the layers after FIRST, up to LAST */
+    LAST = 5
+};
+static const char *const metrics[] = {"forward", "backward", NULL};
+static const char *const columns[] = {"row_id", "layers", "hidden",     "heads", "vocab", "seq_len",
+                                      "gpu",    "tp",     "microbatch", "fwd_s", "bwd_s", NULL};
+
+static bool is_backward(const struct op *op)
+{
+    return op->phase == PHASE_BACKWARD || op->phase == PHASE_RECOMPUTE;
+}
+
+/* When the last op of a layer ends in this direction, on any stream. */
+static double end_of(const struct step *step, uint16_t layer, bool backward)
+{
+    const struct program *program = step->lowered.programs[0];
+    double end_s = 0.0;
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        const struct op *op = &program->ops[i];
+        if (op->layer == layer && (backward ? is_backward(op) : op->phase == PHASE_FORWARD))
+            end_s = fmax(end_s, worker_times(step->worker, 0, i).finish_s);
+    }
+    return end_s;
+}
+
+static void time_layers(const struct step *step, struct validate_row *row)
+{
+    double count = LAST - FIRST;
+    double forward_s = end_of(step, LAST, false) - end_of(step, FIRST, false);
+    double backward_s = end_of(step, FIRST, true) - end_of(step, LAST, true);
+    row->values[0].predicted = forward_s / count;
+    row->values[1].predicted = backward_s / count;
+    row->values[0].has_predicted = row->values[1].has_predicted = true;
+}
+
+static void predict(const struct validation *v, struct validate_row *row)
+{
+    struct cells c = {v->csv, row->record, row};
+    struct validate_run run;
+    validate_run_read(&c, &run);
+    cells_measured(&c, "fwd_s", 1.0, &row->values[0]);
+    cells_measured(&c, "bwd_s", 1.0, &row->values[1]);
+    run.layers = LAYERS;
+    run.gpus = run.tp;
+    run.global_batch = run.microbatch;
+    struct scenario *s = validate_run_scenario(v, &run, row);
+    if (s == NULL)
+        return;
+    struct step_options options = {.ignore_memory = true, .threads = 1};
+    struct step *step;
+    struct error error = {""};
+    if (step_run(&s->configuration, &options, &step, &error)) {
+        time_layers(step, row);
+        step_destroy(step);
+    } else {
+        validate_row_refuse(row, "%.200s", error.text);
+    }
+    scenario_destroy(s);
+}
+
+const struct validate_kind validate_layers = {
+    .name = "layers",
+    .doc = "forward and backward of one transformer layer",
+    .columns = columns,
+    .metrics = metrics,
+    .predict = predict,
+};

@@ -1,0 +1,119 @@
+#include "analysis/validate/validate_passes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "models/schedule/schedule_kind.h"
+#include "models/step/collective_run.h"
+#include "models/step/worker.h"
+#include "sim/sim.h"
+
+enum {
+    BISECTIONS = 60,
+    STAGES_MAX = 1024
+};
+#define MESSAGE_MAX 1e13 /* bytes */
+
+/* A node of as many GPUs as stages, and the row's software. */
+static struct scenario *one_node(const struct validation *v, const struct validate_run *run,
+                                 struct validate_row *row)
+{
+    char text[512];
+    const struct software_profile *software = validate_version(v->versions, run);
+    if (run->pp < 2 || run->pp > STAGES_MAX) {
+        validate_row_refuse(row, "stages: from 2 to %d", (int)STAGES_MAX);
+        return NULL;
+    }
+    snprintf(text, sizeof text,
+             "cluster: {gpu: %s, node: {gpus: %llu, nics: 1}, nodes: 1}\n"
+             "model: {layers: %llu, hidden: 64, heads: 1, vocabulary: 64}\n"
+             "training: {sequence: 64, global_batch: %llu, attention: math}\n"
+             "layout: {pp: %llu, vpp: %llu, microbatch: %llu, schedule: %s}\n"
+             "software: %s\n",
+             run->gpu, (unsigned long long)run->pp, (unsigned long long)(run->pp * run->vpp),
+             (unsigned long long)run->global_batch, (unsigned long long)run->pp,
+             (unsigned long long)run->vpp, (unsigned long long)run->microbatch, run->schedule,
+             software->name);
+    return validate_scenario(v, text, row);
+}
+
+/* Bytes of a message that takes `transfer_s` alone; the time grows with the bytes. */
+static double message_bytes(const struct configuration *c, double transfer_s)
+{
+    double low = 0.0, high = MESSAGE_MAX;
+    for (unsigned i = 0; i < BISECTIONS; i++) {
+        double middle = (low + high) / 2.0;
+        struct collective_result result;
+        struct error error;
+        if (!collective_run(c, COMM_SEND, 2, middle, &result, &error))
+            return 0.0;
+        if (result.time_s < transfer_s)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double play_lowered(const struct configuration *c, struct sim *sim, struct lowered *lowered,
+                           struct error *error)
+{
+    struct arena *arena = sim_arena(sim);
+    struct topology topology = {0};
+    struct layout layout = {0};
+    struct symmetry symmetry = {0};
+    struct worker_options options = {.seed = c->seed};
+    if (!topology_build(arena, &c->cluster, &topology, error))
+        return -1.0;
+    layout_build(arena, c, lowered->streams, &layout);
+    symmetry_build(arena, c, &topology, &layout, lowered, false, &symmetry);
+    struct worker *worker = worker_create(sim, &symmetry, lowered, &layout, &options);
+    worker_start(worker);
+    sim_run(sim);
+    double end_s = 0.0;
+    for (uint32_t i = 0; i < symmetry.rank_class_count; i++)
+        end_s = fmax(end_s, worker_finish_s(worker, i));
+    return end_s;
+}
+
+static double play(const struct configuration *c, const struct validate_passes *passes,
+                   struct error *error)
+{
+    const struct layout_spec *l = &c->layout;
+    struct schedule_shape shape = {(uint32_t)l->pp, (uint32_t)l->vpp,
+                                   (uint32_t)configuration_microbatches(c)};
+    struct sim *sim = sim_create(c->seed);
+    struct arena *arena = sim_arena(sim);
+    uint32_t chunks = shape.stages * shape.chunks;
+    double *forward_s = ARENA_ARRAY(arena, double, chunks);
+    double *backward_s = ARENA_ARRAY(arena, double, chunks);
+    for (uint32_t i = 0; i < chunks; i++) {
+        forward_s[i] = passes->forward_s / shape.chunks;
+        backward_s[i] = (passes->backward_s + passes->weights_s) / shape.chunks;
+    }
+    bool blocking =
+        shape.chunks > 1 ? c->software.p2p_blocking_interleaved : c->software.p2p_blocking;
+    struct pass_times times = {forward_s, backward_s, message_bytes(c, passes->transfer_s),
+                               blocking};
+    struct lowered lowered = {0};
+    lower_passes(arena, l->schedule, &shape, &times, &lowered);
+    double step_s = play_lowered(c, sim, &lowered, error);
+    sim_destroy(sim);
+    return step_s;
+}
+
+bool validate_passes_play(const struct validation *v, const struct validate_run *run,
+                          const struct validate_passes *passes, double *step_s,
+                          struct validate_row *row)
+{
+    struct scenario *s = one_node(v, run, row);
+    if (s == NULL)
+        return false;
+    struct error error = {""};
+    *step_s = play(&s->configuration, passes, &error);
+    if (*step_s < 0.0)
+        validate_row_refuse(row, "%.200s", error.text);
+    scenario_destroy(s);
+    return !row->refused;
+}

@@ -1,0 +1,16 @@
+/* validate_passes.h - a schedule played with given times of its passes and transfers. */
+#ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_PASSES_H
+#define ORRERY_ANALYSIS_VALIDATE_VALIDATE_PASSES_H
+
+#include "analysis/validate/validate_run.h"
+
+struct validate_passes { /* of a whole stage and one microbatch */
+    double forward_s, backward_s, weights_s, transfer_s;
+};
+/* Stages stand in one node, so that all transfers are alike; messages are so large that one alone
+ * takes transfer_s. Stages block on them where the software does. False with the row refused. */
+bool validate_passes_play(const struct validation *v, const struct validate_run *run,
+                          const struct validate_passes *passes, double *step_s,
+                          struct validate_row *row);
+
+#endif

@@ -1,0 +1,25 @@
+/* validate_report.h - a validation for people, as CSV, and as JSON (orrery.validate/1). */
+#ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_REPORT_H
+#define ORRERY_ANALYSIS_VALIDATE_VALIDATE_REPORT_H
+
+#include "analysis/terminal/session.h"
+#include "analysis/validate/validate_score.h"
+#include "analysis/validate/validate_uncertainty.h"
+
+/* Every row, or only the `worst` with the largest errors (SIZE_MAX: every row), then statistics. */
+void validate_report(const struct validation *v, const struct scores *scores, size_t worst,
+                     struct session *session);
+/* row_id,source,quality,metric,predicted,measured,error,note: one line for each metric of each row
+ * that was measured, or that is the main one; 17 digits. */
+void validate_report_csv(const struct validation *v, FILE *out);
+/* `intervals` NULL: not asked. */
+void json_validate(const struct validation *v, const struct scores *scores,
+                   const struct intervals *intervals, FILE *out);
+
+/* The rows of these reports: metric `m` of a row is listed when it was measured, or when it is the
+ * main one. */
+bool validate_listed(const struct validate_row *row, unsigned metric);
+/* As steps of two states in CSV and JSON: metric "oom", 1: out of memory. */
+extern const char *const validate_oom_metric;
+
+#endif

@@ -1,0 +1,121 @@
+/* Whole training steps (steps.csv): step time, peak memory, and whether it fits.
+ *
+ * Published memory is what the caching allocator counts, so what does not go through it (CUDA
+ * context, communicator buffers) is left out of the peaks; the verdict is of the same peak with it,
+ * against what a process can allocate. A step is timed although it does not fit here. */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/validate/validate_run.h"
+#include "models/step/step.h"
+#include "sim/units.h"
+
+enum metric {
+    STEP_TIME,
+    PEAK_RESERVED,
+    PEAK_ALLOCATED
+};
+static const char *const metrics[] = {"step_time", "peak_reserved", "peak_allocated", NULL};
+static const char *const columns[] = {
+    "row_id", "source",     "quality",      "step_time_s", "layers", "hidden",
+    "heads",  "vocab",      "seq_len",      "gpu",         "gpus",   "tp",
+    "pp",     "microbatch", "global_batch", "software",    NULL};
+static const char *const group[] = {"source",  "model",        "gpu",      "gpus",
+                                    "seq_len", "global_batch", "software", NULL};
+
+/* What it would take on a card without end, when it does not fit on this one. */
+static void needed(const struct configuration *c, const struct step *step, uint32_t program,
+                   struct ledger_result *out)
+{
+    struct ledger_limits limits = {INFINITY, c->software.expandable_segments};
+    const struct ledger_result *found = &step->memory[program].ledger;
+    *out = *found;
+    if (!found->failure.failed)
+        return;
+    ledger_play(sim_arena(step->sim), step->lowered.programs[program], &limits, false, out);
+    double least = found->failure.reserved_bytes + found->failure.short_bytes;
+    out->peak_reserved_bytes = fmax(out->peak_reserved_bytes, least);
+}
+
+static void take_memory(const struct configuration *c, const struct step *step,
+                        struct validate_row *row)
+{
+    double reserved = 0.0, allocated = 0.0, outside = 0.0;
+    for (uint32_t i = 0; i < step->memory_count; i++) {
+        struct ledger_result ledger;
+        needed(c, step, i, &ledger);
+        reserved = fmax(reserved, ledger.peak_reserved_bytes - ledger.outside_bytes);
+        allocated = fmax(allocated, ledger.peak_allocated_bytes - ledger.outside_bytes);
+        outside = fmax(outside, ledger.outside_bytes);
+    }
+    row->values[PEAK_RESERVED].predicted = reserved;
+    row->values[PEAK_ALLOCATED].predicted = allocated;
+    row->values[PEAK_RESERVED].has_predicted = row->values[PEAK_ALLOCATED].has_predicted = true;
+    row->predicted = step->fits ? VERDICT_FITS : VERDICT_OOM;
+    if (row->measured == VERDICT_OOM || row->predicted == VERDICT_OOM)
+        snprintf(row->note, sizeof row->note,
+                 "reserves %.1f GiB beside %.1f outside the allocator; %.1f usable", reserved / GIB,
+                 outside / GIB, c->gpu.usable_hbm_bytes / GIB);
+}
+
+static void take_measured(struct cells *c, const struct validate_run *run, struct validate_row *row)
+{
+    struct validate_value tokens = {0}, *time = &row->values[STEP_TIME];
+    cells_measured(c, "step_time_s", 1.0, time);
+    cells_measured(c, "peak_reserved_gib", GIB, &row->values[PEAK_RESERVED]);
+    cells_measured(c, "peak_alloc_gib", GIB, &row->values[PEAK_ALLOCATED]);
+    cells_measured(c, "tokens_per_s_per_gpu", 1.0, &tokens);
+    if (!time->has_measured && tokens.has_measured && run->gpus > 0) {
+        time->has_measured = true;
+        time->measured = (double)run->global_batch * (double)run->sequence /
+                         (tokens.measured * (double)run->gpus);
+    }
+    const char *outcome = cells_word(c, "outcome");
+    bool ran_out = outcome[0] == 'o' && outcome[1] == 'o' && outcome[2] == 'm';
+    row->measured = ran_out ? VERDICT_OOM : VERDICT_FITS;
+}
+
+static void simulate(const struct scenario *s, struct validate_row *row)
+{
+    const struct configuration *c = &s->configuration;
+    struct step_options options = {
+        .ignore_memory = true, .memory_only = !row->values[STEP_TIME].has_measured, .threads = 1};
+    struct step *step;
+    struct error error = {""};
+    if (!step_run(c, &options, &step, &error)) {
+        validate_row_refuse(row, "%.200s", error.text);
+        return;
+    }
+    take_memory(c, step, row);
+    if (!options.memory_only) {
+        row->values[STEP_TIME].has_predicted = true;
+        row->values[STEP_TIME].predicted = step->step_s;
+    }
+    step_destroy(step);
+}
+
+struct scenario *validate_steps_scenario(const struct validation *v, struct validate_row *row)
+{
+    struct cells cells = {v->csv, row->record, row};
+    struct validate_run run;
+    validate_run_read(&cells, &run);
+    take_measured(&cells, &run, row);
+    return validate_run_scenario(v, &run, row);
+}
+
+static void predict(const struct validation *v, struct validate_row *row)
+{
+    struct scenario *s = validate_steps_scenario(v, row);
+    if (s != NULL)
+        simulate(s, row);
+    scenario_destroy(s);
+}
+
+const struct validate_kind validate_steps = {
+    .name = "steps",
+    .doc = "whole training steps: time, peak memory, out of memory or not, layouts compared",
+    .columns = columns,
+    .metrics = metrics,
+    .group = group,
+    .predict = predict,
+};

@@ -1,0 +1,84 @@
+/* Which version of its framework a published run used: the oldest that can do what the run did.
+ * People run a new feature soon after it has come, and an old kernel only until there is a better.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/validate/validate_run.h"
+
+static const char *framework_of(const struct software_profile *profile)
+{
+    return *profile->framework != '\0' ? profile->framework : profile->name;
+}
+
+/* Reads one profile through the door; the rest of the scenario may be wrong. "": the default. */
+static bool read_profile(struct arena *arena, const char *catalogue, const char *name,
+                         struct software_profile *out, struct error *error)
+{
+    char text[256];
+    int length =
+        snprintf(text, sizeof text, "software: {%s%.128s}\n", *name ? "profile: " : "", name);
+    struct scenario_options how = {.catalogue = catalogue};
+    struct scenario *s = scenario_read("software profile", text, (size_t)length, &how, error);
+    if (s == NULL)
+        return false;
+    *out = s->configuration.software;
+    bool found = out->name != NULL;
+    if (found) {
+        out->name = arena_text(arena, out->name);
+        out->framework = arena_text(arena, out->framework);
+        out->usual_sharding = arena_text(arena, out->usual_sharding);
+        out->full_sharding = arena_text(arena, out->full_sharding);
+    }
+    scenario_destroy(s);
+    return found ||
+           error_set(error, "the software profile '%.80s' of the catalogue cannot be read", name);
+}
+
+const struct validate_versions *validate_versions_read(struct arena *arena, const char *catalogue,
+                                                       struct error *error)
+{
+    struct validate_versions *out = ARENA_NEW(arena, struct validate_versions);
+    const struct catalogue_entry *entries;
+    unsigned count = scenario_list("software", catalogue, arena, &entries, error);
+    if (count == 0)
+        return NULL;
+    out->profiles = ARENA_ARRAY(arena, struct software_profile, count + 1);
+    for (; out->count < count; out->count++) {
+        if (!read_profile(arena, catalogue, entries[out->count].name, &out->profiles[out->count],
+                          error))
+            return NULL;
+    }
+    if (!read_profile(arena, catalogue, "", &out->profiles[count], error))
+        return NULL;
+    out->usual = framework_of(&out->profiles[count]);
+    return out;
+}
+
+/* Can this version do what the run did? Attention that is not named is no feature. */
+static bool able(const struct software_profile *profile, const struct validate_run *run)
+{
+    bool fused = *run->attention != '\0' &&
+                 strcmp(run->attention, attention_kernel_names[ATTENTION_MATH]) != 0;
+    bool selective = strcmp(run->recompute, recompute_names[RECOMPUTE_SELECTIVE]) == 0;
+    return (!run->sequence_parallel || profile->sequence_parallelism) &&
+           (!selective || profile->selective_recompute) &&
+           (!fused || profile->usual_attention != ATTENTION_MATH);
+}
+
+const struct software_profile *validate_version(const struct validate_versions *versions,
+                                                const struct validate_run *run)
+{
+    const char *framework = *run->software != '\0' ? run->software : versions->usual;
+    const struct software_profile *found = NULL;
+    for (unsigned i = 0; i < versions->count; i++) {
+        const struct software_profile *p = &versions->profiles[i];
+        if (strcmp(framework_of(p), framework) != 0)
+            continue;
+        bool better = found == NULL || (able(p, run) && !able(found, run));
+        if (found != NULL && able(p, run) == able(found, run))
+            better = able(p, run) ? p->release < found->release : p->release > found->release;
+        found = better ? p : found;
+    }
+    return found;
+}

@@ -1,0 +1,95 @@
+/* storage_params.c - how tiers are spelt and checked against the cluster. Figures live in
+ * scenarios/catalogue/storage.yaml with their sources; a default here is no cap at all. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "models/checkpoint/checkpoint_kind.h"
+#include "models/checkpoint/storage.h"
+#include "models/layout/layout.h"
+#include "sim/units.h"
+
+#define AT(field) offsetof(struct storage_tier, field)
+/* Beyond a hundred times today's largest file systems a prefix was mistyped. */
+#define RATE_MAX PETA
+#define COPIES_MAX 16
+
+#define CAP(name, field, doc)                                                                      \
+    {                                                                                              \
+        name, PARAM_BANDWIDTH, AT(field), 0, RATE_MAX, "0GB/s", NULL, doc                          \
+    }
+
+const struct param storage_params[] = {
+    {"path", PARAM_CHOICE, AT(path), 0, 0, "host", storage_path_names,
+     "By which way a rank reaches it: host (PCIe; memory, disks or storage NICs of its node) or "
+     "nic "
+     "(the NICs that training uses)."},
+    {"survival", PARAM_CHOICE, AT(survival), 0, 0, "domain", survival_names,
+     "What a copy outlives: process (gone with its node), node (gone with a domain of nodes), "
+     "domain."},
+    {"memory", PARAM_FLAG, AT(memory), 0, 1, "false", NULL,
+     "It is host memory, of the own node (path host: a snapshot ends there) or of others."},
+    CAP("client_write_bandwidth", client_write_bytes_per_s, "Of one rank, writing; 0: no cap."),
+    CAP("client_read_bandwidth", client_read_bytes_per_s, "Of one rank, reading; 0: no cap."),
+    CAP("node_write_bandwidth", node_write_bytes_per_s, "Of one node, writing; 0: no cap."),
+    CAP("node_read_bandwidth", node_read_bytes_per_s, "Of one node, reading; 0: no cap."),
+    CAP("total_write_bandwidth", total_write_bytes_per_s, "Of all nodes, writing; 0: no cap."),
+    CAP("total_read_bandwidth", total_read_bytes_per_s, "Of all nodes, reading; 0: no cap."),
+    {"latency", PARAM_TIME, AT(latency_s), 0, HOUR, "0s", NULL,
+     "Opening, metadata, closing and committing: once for each save or load."},
+    {"copies", PARAM_COUNT, AT(copies), 1, COPIES_MAX, "1", NULL,
+     "Copies that each rank writes; for the memory of others on so many other nodes."},
+};
+const unsigned storage_param_count = sizeof storage_params / sizeof storage_params[0];
+
+/* The most bytes that the ranks of one node write. */
+static double node_bytes(const struct configuration *c, double bytes_per_parameter)
+{
+    struct arena *arena = arena_create();
+    double *bytes_of_rank, most = 0.0;
+    double *of_node = ARENA_ARRAY(arena, double, c->cluster.nodes);
+    storage_shards(c, bytes_per_parameter, arena, &bytes_of_rank);
+    for (uint32_t rank = 0; rank < configuration_ranks(c); rank++) {
+        double *node = &of_node[layout_gpu(c, rank) / c->cluster.node.gpus];
+        *node += bytes_of_rank[rank];
+        most = fmax(most, *node);
+    }
+    arena_destroy(arena);
+    return most;
+}
+
+static bool check_memory(const struct configuration *c, const struct storage_tier *tier,
+                         double bytes_per_parameter, struct error *error)
+{
+    const double versions = 2.0;
+    double room = c->cluster.node.host_memory_bytes;
+    double bytes = versions * node_bytes(c, bytes_per_parameter) * (double)tier->copies;
+    return !(room > 0.0) || bytes <= room ||
+           error_set(error,
+                     "%s must hold two checkpoints, %.3g GB in a node's memory of %.3g GB: spread "
+                     "the state over more nodes, or keep it elsewhere",
+                     tier->name, bytes / GIGA, room / GIGA);
+}
+
+bool storage_check(const struct configuration *c, const struct storage_tier *tier,
+                   double bytes_per_parameter, struct error *error)
+{
+    bool others = tier->path == STORAGE_NIC && tier->memory;
+    if (!(c->cluster.node.pcie_bytes_per_s > 0.0)) {
+        return error_set(error, "%s is reached over PCIe: the node needs a pcie_bandwidth",
+                         tier->name);
+    }
+    if (tier->path == STORAGE_NIC &&
+        (topology_nics(&c->cluster) == 0 || !(topology_nic_bytes_per_s(&c->cluster) > 0.0))) {
+        return error_set(error,
+                         "%s is reached by the NICs of training, but a node has none: give it NICs "
+                         "with a rate, or path: host",
+                         tier->name);
+    }
+    if (others && tier->copies >= c->cluster.nodes) {
+        return error_set(error,
+                         "%s keeps %" PRIu64 " copies on other nodes, but the cluster has %" PRIu64
+                         " nodes in all",
+                         tier->name, tier->copies, c->cluster.nodes);
+    }
+    return !tier->memory || check_memory(c, tier, bytes_per_parameter, error);
+}

@@ -1,0 +1,31 @@
+/* duration.h - laws of positive durations: how long a repair, a detection or a life lasts.
+ *
+ * A duration is drawn by its quantile function, so that one uniform number gives one duration and
+ * policies under comparison can share it (common random numbers). All laws are stated by their
+ * mean. Special functions are GSL's. */
+#ifndef ORRERY_MODELS_FAILURE_DURATION_H
+#define ORRERY_MODELS_FAILURE_DURATION_H
+
+enum duration_law {
+    DURATION_FIXED,
+    DURATION_EXPONENTIAL,
+    DURATION_WEIBULL,   /* shape: k; k < 1: the longer it lasted, the longer it will last */
+    DURATION_LOGNORMAL, /* shape: sigma, the standard deviation of the logarithm */
+    DURATION_GAMMA      /* shape: k */
+};
+extern const char *const duration_law_names[]; /* NULL-ended */
+
+struct duration {
+    int law;
+    double mean_s; /* 0: nothing happens, whatever the law */
+    double shape;  /* see the law; ignored by fixed and exponential */
+};
+/* The quantile at `u` in (0, 1), in seconds. */
+double duration_quantile_s(const struct duration *duration, double u);
+/* The quantile of what is left of a duration that is met at a random moment of a long sequence of
+ * them (stationary excess law: density (1 - F(t)) / mean; Cox, Renewal Theory, 1962, 5.2). */
+double duration_residual_s(const struct duration *duration, double u);
+/* P(duration > t). */
+double duration_survival(const struct duration *duration, double t_s);
+
+#endif

@@ -1,7 +1,0 @@
-/* failure_cause.c - how scenarios spell what fails, and what that does. */
-#include "models/failure_cause.h"
-
-#include <stddef.h>
-
-const char *const failure_unit_names[] = {"gpu", "nic", "node", "domain", "job", NULL};
-const char *const failure_effect_names[] = {"stop", "slow", "corrupt", NULL};

@@ -1,0 +1,236 @@
+/* The smallest cluster that holds the state and one pipeline's worth of microbatches.
+ *
+ * Sizes are tried in ascending order: up to a node every count, then whole nodes. For a size every
+ * tp that divides the heads and stays inside a node, and every pp up to the layers, is a layout;
+ * the rest is dp. An interleaved schedule becomes 1f1b, which holds less. A size is skipped when
+ * the plain sum of the model state cannot fit. The batch follows the layout (dp x microbatch x pp):
+ * how long a step would take is not asked here. */
+#include "models/fit/minimum.h"
+
+#include <math.h>
+
+#include "models/program/lower.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "models/step/step.h"
+
+enum {
+    BREAK_MAX = 16,
+    EFFORT_MAX = 1 << 23 /* layouts looked at, and layer passes lowered: some tens of seconds */
+};
+
+static bool legal(const struct configuration *c)
+{
+    struct rule_break breaks[BREAK_MAX];
+    unsigned count = configuration_check(c, breaks, BREAK_MAX);
+    for (unsigned i = 0; i < count && i < BREAK_MAX; i++) {
+        if (!breaks[i].warning) {
+            return false;
+        }
+    }
+    return count <= BREAK_MAX;
+}
+
+static bool holds(const struct configuration *c)
+{
+    struct step_options options = {.memory_only = true};
+    struct error error;
+    struct step *step = NULL;
+    if (!step_run(c, &options, &step, &error)) {
+        return false;
+    }
+    bool fits = step->fits;
+    step_destroy(step);
+    return fits;
+}
+
+/* Where most microbatches are in flight. What it does not hold, the pipeline does not, and one
+ * stage costs a p-th of all to ask. */
+static bool first_stage_holds(const struct configuration *c)
+{
+    struct ledger_limits limits = {
+        .usable_bytes = c->gpu.usable_hbm_bytes,
+        .expandable_segments = c->software.expandable_segments,
+    };
+    struct arena *arena = arena_create();
+    struct ledger_result result;
+    ledger_play(arena, lower_stage(arena, c, 0), &limits, false, &result);
+    arena_destroy(arena);
+    return !result.failure.failed;
+}
+
+/* GPUs in a whole node of this kind, whatever the scenario uses of it. */
+static uint64_t whole_node(const struct configuration *c)
+{
+    uint64_t installed = c->cluster.node.installed_gpus;
+    return installed > 0 ? installed : c->cluster.node.gpus;
+}
+
+/* The scenario on `gpus` GPUs as tp x pp, the rest data parallel. */
+static struct configuration with_layout(const struct configuration *c, uint64_t gpus, uint64_t tp,
+                                        uint64_t pp)
+{
+    struct configuration trial = *c;
+    uint64_t node = whole_node(c);
+    trial.cluster.nodes = (gpus + node - 1) / node;
+    trial.cluster.node.gpus = gpus < node ? gpus : node;
+    trial.layout.tp = tp;
+    trial.layout.pp = pp;
+    trial.layout.cp = 1;
+    trial.layout.dp = gpus / (tp * pp);
+    trial.layout.first_stage_layers = trial.layout.last_stage_layers = 0;
+    trial.training.global_batch = trial.layout.dp * trial.layout.microbatch * pp;
+    trial.perturbation_count = 0;
+    if (trial.layout.schedule->interleaved) { /* chunks buy time with memory */
+        trial.layout.schedule = &schedule_one_f_one_b;
+        trial.layout.vpp = 1;
+    }
+    if (tp == 1) {
+        trial.layout.sequence_parallel = false;
+    }
+    return trial;
+}
+
+/* Bytes of state for each parameter, by precision and optimizer. */
+static void state_bytes(const struct configuration *c, double *weight, double *gradient,
+                        double *optimizer)
+{
+    const struct precision *p = c->training.precision;
+    const struct optimizer *o = c->training.optimizer;
+    *weight = p->weight_bytes;
+    *gradient = p->gradient_bytes;
+    *optimizer = p->master_weights ? o->master_bytes : 0.0;
+    for (unsigned i = 0; i < o->moment_count; i++) {
+        *optimizer += o->moments[i].bytes;
+    }
+}
+
+/* A bound before lowering: the mean stage's state alone. */
+static bool state_may_fit(const struct configuration *trial)
+{
+    double weight, gradient, optimizer;
+    state_bytes(trial, &weight, &gradient, &optimizer);
+    const struct layout_spec *l = &trial->layout;
+    uint64_t shards = configuration_shards(trial);
+    double bytes = sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) *
+                   model_parameters(&trial->model, trial->training.sequence) /
+                   (double)(l->tp * l->pp);
+    return bytes <= trial->gpu.usable_hbm_bytes - trial->gpu.context_bytes;
+}
+
+/* The search and what it knows. A pair (tp, pp) whose failure is known is asked once more with the
+ * largest dp: memory does not grow with dp, so what fails there fails at every size. */
+struct search {
+    const struct configuration *c;
+    uint64_t limit, effort_left;
+    bool *hopeless, *asked; /* [tp x (layers + 1) + pp] */
+};
+
+static bool spend(struct search *s, uint64_t effort)
+{
+    s->effort_left -= effort < s->effort_left ? effort : s->effort_left;
+    return s->effort_left > 0;
+}
+
+static bool pair_holds(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+{
+    struct configuration trial = with_layout(s->c, gpus, tp, pp);
+    return state_may_fit(&trial) && legal(&trial) && spend(s, s->c->model.layers) &&
+           first_stage_holds(&trial) && spend(s, s->c->model.layers * pp) && holds(&trial);
+}
+
+/* A size at which the layout breaks a rule tells nothing of the others. */
+static bool pair_fails(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+{
+    struct configuration trial = with_layout(s->c, gpus, tp, pp);
+    return legal(&trial) && !pair_holds(s, gpus, tp, pp);
+}
+
+/* The largest size up to the limit that is whole nodes and whole replicas; 0: none. */
+static uint64_t largest(const struct search *s, uint64_t model_ranks)
+{
+    uint64_t step = whole_node(s->c);
+    while (step % model_ranks != 0 && step <= s->limit) {
+        step += whole_node(s->c);
+    }
+    return s->limit / step * step;
+}
+
+static bool try_pair(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+{
+    uint64_t pair = tp * (s->c->model.layers + 1) + pp;
+    if (gpus % (tp * pp) != 0 || s->hopeless[pair]) {
+        return false;
+    }
+    if (pair_holds(s, gpus, tp, pp)) {
+        return true;
+    }
+    uint64_t most = s->asked[pair] ? 0 : largest(s, tp * pp);
+    s->asked[pair] = true;
+    s->hopeless[pair] = most > gpus && pair_fails(s, most, tp, pp);
+    return false;
+}
+
+static bool size_holds(struct search *s, uint64_t gpus)
+{
+    uint64_t node = whole_node(s->c), heads = s->c->model.heads;
+    for (uint64_t tp = 1; tp <= node && tp <= gpus && tp <= heads && spend(s, 1); tp++) {
+        if (gpus % tp != 0 || heads % tp != 0) {
+            continue;
+        }
+        for (uint64_t pp = 1; pp * tp <= gpus && pp <= s->c->model.layers && spend(s, 1); pp++) {
+            if (try_pair(s, gpus, tp, pp)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Everything sharded over all ranks is the lower bound; UINT64_MAX where a card has no room. */
+static uint64_t lower_bound_gpus(const struct configuration *c)
+{
+    double weight, gradient, optimizer;
+    state_bytes(c, &weight, &gradient, &optimizer);
+    double usable = c->gpu.usable_hbm_bytes - c->gpu.context_bytes;
+    double total =
+        (weight + gradient + optimizer) * model_parameters(&c->model, c->training.sequence);
+    double gpus = usable > 0.0 ? ceil(total / usable) : INFINITY;
+    return gpus > TOPOLOGY_GPU_MAX ? UINT64_MAX : (uint64_t)fmax(gpus, 1.0);
+}
+
+static uint64_t search_sizes(struct search *s)
+{
+    uint64_t node = whole_node(s->c);
+    for (uint64_t gpus = lower_bound_gpus(s->c); gpus <= s->limit;) {
+        if (gpus > node && gpus % node != 0) {
+            gpus += node - gpus % node;
+            continue;
+        }
+        if (size_holds(s, gpus)) {
+            return gpus;
+        }
+        if (!spend(s, 1)) {
+            return MINIMUM_UNKNOWN;
+        }
+        gpus += gpus < node ? 1 : node;
+    }
+    return 0;
+}
+
+uint64_t minimum_gpus(const struct configuration *c, uint64_t limit)
+{
+    uint64_t node = whole_node(c), heads = c->model.heads;
+    size_t pairs = ((node < heads ? node : heads) + 1) * (c->model.layers + 1);
+    struct arena *arena = arena_create();
+    struct search s = {
+        .c = c,
+        .limit = limit < TOPOLOGY_GPU_MAX ? limit : TOPOLOGY_GPU_MAX,
+        .effort_left = EFFORT_MAX,
+        .hopeless = ARENA_ARRAY(arena, bool, pairs),
+        .asked = ARENA_ARRAY(arena, bool, pairs),
+    };
+    uint64_t gpus = search_sizes(&s);
+    arena_destroy(arena);
+    return gpus;
+}

@@ -1,0 +1,54 @@
+/* The classroom's rule of thumb: 16 N + k L b s h 2 bytes (docs/models/memory.md). */
+#include "models/fit/rule_of_thumb.h"
+
+#include <math.h>
+
+#include "sim/units.h"
+
+/* Multiples of an 80 GB card are quoted with 80e9 bytes in class, whatever the driver reports. A
+ * card of less than half a GiB has no such number. */
+static double nominal_card_bytes(const struct gpu_spec *gpu)
+{
+    double whole = round(gpu->hbm_bytes / GIB);
+    return whole > 0.0 ? whole * GIGA : gpu->hbm_bytes;
+}
+
+/* At most 2^53, beyond which no count is exact. */
+static uint64_t cards(double bytes, double card_bytes)
+{
+    return (uint64_t)fmin(ceil(bytes / card_bytes), 0x1p53);
+}
+
+/* Saved elements for each token and hidden unit of a layer. In 16 bit class uses k = 12 (24 s b h
+ * bytes). In 8 bit it counts Korthikanti's 34 s b h bytes as 17 elements: the precision's element
+ * includes its block scales (DeepSeek-V3, arXiv:2412.19437 section 3.3: one fp32 for 128). */
+static double elements_per_token(const struct precision *precision)
+{
+    return precision->activation_bytes < 2.0 ? 17.0 : 12.0;
+}
+
+void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
+{
+    const struct model_shape *m = &c->model;
+    double parameters = m->nominal_parameters > 0.0 ? m->nominal_parameters
+                                                    : model_parameters(m, c->training.sequence);
+    const struct precision *p = c->training.precision;
+    const struct optimizer *o = c->training.optimizer;
+    double bytes =
+        p->weight_bytes + p->gradient_bytes + (p->master_weights ? o->master_bytes : 0.0);
+    for (unsigned i = 0; i < o->moment_count; i++) {
+        bytes += o->moments[i].bytes;
+    }
+    double card = nominal_card_bytes(&c->gpu);
+    out->parameters = parameters;
+    out->bytes_per_parameter = bytes;
+    out->static_bytes = bytes * parameters;
+    out->activation_bytes = elements_per_token(p) * (double)m->layers *
+                            (double)c->layout.microbatch * (double)c->training.sequence *
+                            (double)m->hidden * p->activation_bytes;
+    out->total_bytes = out->static_bytes + out->activation_bytes;
+    out->inference_bytes = p->weight_bytes * parameters;
+    out->static_cards = cards(out->static_bytes, card);
+    out->cards = cards(out->total_bytes, card);
+    out->inference_cards = cards(out->inference_bytes, card);
+}

@@ -1,0 +1,16 @@
+/* rule_of_thumb.h - the memory that a training job takes, as it is reckoned in class. */
+#ifndef ORRERY_MODELS_FIT_RULE_OF_THUMB_H
+#define ORRERY_MODELS_FIT_RULE_OF_THUMB_H
+
+#include "models/layout/configuration.h"
+
+/* The classroom's rule (docs/models/memory.md): 16 N + k L b s h 2 bytes, k = 12, nominal N. */
+struct rule_of_thumb {
+    double parameters, bytes_per_parameter, static_bytes, activation_bytes, total_bytes;
+    double inference_bytes;
+    /* Cards of the nominal HBM (80e9 bytes for an 80 GB card) for each of the three sums. */
+    uint64_t static_cards, cards, inference_cards;
+};
+void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out);
+
+#endif

@@ -1,0 +1,121 @@
+/* gpu_params.c - how the fields of a GPU are spelt, checked and explained. Figures live in
+ * scenarios/catalogue/gpus.yaml with their sources; a default here is stated with its reason. */
+#include "models/gpu/gpu.h"
+#include "sim/units.h"
+
+#define AT(field) offsetof(struct gpu_spec, field)
+
+/* A rate is at most an exaflop/s, a memory a petabyte: beyond that a prefix was mistyped. */
+#define RATE_MAX (1000.0 * PETA)
+#define SIZE_MAX_BYTES PETA
+
+const char *const attention_kernel_names[] = {"math", "flash1", "flash2", "flash3", "cudnn", NULL};
+
+/* The curve of one kernel in one direction under one mask. */
+#define CURVE(key, says, curve, half)                                                              \
+    {"attention_" key "_rate",                                                                     \
+     PARAM_FLOP_RATE,                                                                              \
+     AT(curve.ceiling_flops_per_s),                                                                \
+     0,                                                                                            \
+     RATE_MAX,                                                                                     \
+     "0TFLOP/s",                                                                                   \
+     NULL,                                                                                         \
+     says ": rate at long sequences, head size 128; 0: the card has no such "                      \
+          "kernel."},                                                                              \
+    {                                                                                              \
+        "attention_" key "_half", PARAM_RATIO, AT(curve.half_length), 0, 1e6, half, NULL,          \
+            says ": tokens at which the rate is half of that."                                     \
+    }
+#define CURVES(name, kernel)                                                                       \
+    CURVE(name "_causal_forward", "Forward of " name " attention, causal",                         \
+          attention_forward[kernel][1], "500"),                                                    \
+        CURVE(name "_causal_backward", "Backward of " name " attention, causal",                   \
+              attention_backward[kernel][1], "500"),                                               \
+        CURVE(name "_full_forward", "Forward of " name " attention, no mask",                      \
+              attention_forward[kernel][0], "250"),                                                \
+        CURVE(name "_full_backward", "Backward of " name " attention, no mask",                    \
+              attention_backward[kernel][0], "250")
+#define HEADS(name, kernel, small, large)                                                          \
+    {"attention_" name "_head64",                                                                  \
+     PARAM_RATIO,                                                                                  \
+     AT(attention_small_head_ratio[kernel]),                                                       \
+     0.8,                                                                                          \
+     10,                                                                                           \
+     small,                                                                                        \
+     NULL,                                                                                         \
+     "Time of " name " attention at head size 64 over that at 128, for the same FLOPs; the "       \
+     "FlashAttention figures."},                                                                   \
+    {                                                                                              \
+        "attention_" name "_head256", PARAM_RATIO, AT(attention_large_head_ratio[kernel]), 0.6,    \
+            10, large, NULL, "The same at head size 256."                                          \
+    }
+
+const struct param gpu_params[] = {
+    {"peak_fp32", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_FP32]), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Dense peak rate in fp32, without sparsity; 0: not supported."},
+    {"peak_tf32", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_TF32]), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Dense peak rate in tf32, without sparsity; 0: not supported."},
+    {"peak_bf16", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_BF16]), 0, RATE_MAX, NULL, NULL,
+     "Dense peak rate in bf16, without sparsity; 0: not supported."},
+    {"peak_fp16", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_FP16]), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Dense peak rate in fp16, without sparsity; 0: not supported."},
+    {"peak_fp8", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_FP8]), 0, RATE_MAX, "0TFLOP/s", NULL,
+     "Dense peak rate in fp8, without sparsity; 0: not supported."},
+    {"hbm", PARAM_BYTES, AT(hbm_bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
+     "Memory of the card, as the driver reports it."},
+    {"usable_hbm", PARAM_BYTES, AT(usable_hbm_bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
+     "What one process can allocate on a clean card, its CUDA context included."},
+    {"context", PARAM_BYTES, AT(context_bytes), 0, SIZE_MAX_BYTES, "500MB", NULL,
+     "CUDA context and what the loaded kernels reserve; about half a gigabyte on data-centre "
+     "cards."},
+    {"hbm_bandwidth", PARAM_BANDWIDTH, AT(hbm_bytes_per_s), GIGA, SIZE_MAX_BYTES, NULL, NULL,
+     "Bandwidth of the memory by the data sheet."},
+    {"hbm_efficiency", PARAM_RATIO, AT(hbm_efficiency_ratio), 0.01, 1, "85%", NULL,
+     "Share of the bandwidth that a streaming kernel reaches; BabelStream reads 79 to 95 % of it "
+     "on A100 and H100."},
+    {"l2", PARAM_BYTES, AT(l2_bytes), 0, SIZE_MAX_BYTES, "40MiB", NULL,
+     "Second-level cache; 40 MiB is that of an A100."},
+    {"sm_count", PARAM_COUNT, AT(sm_count), 1, 100000, NULL, NULL,
+     "Streaming multiprocessors that run work."},
+    {"clock", PARAM_FREQUENCY, AT(clock_hz), MEGA, 100.0 * GIGA, NULL, NULL,
+     "Boost clock at which the peak rates are quoted."},
+    {"power", PARAM_POWER, AT(power_w), 1, MEGA, NULL, NULL, "Power cap of the card."},
+    {"idle_power", PARAM_POWER, AT(idle_power_w), 0, MEGA, "70W", NULL,
+     "Power drawn by an idle card; nvidia-smi shows about 70 W on an H100."},
+    {"gemm_efficiency", PARAM_RATIO, AT(gemm_efficiency_ratio), 0.01, 1, "75%", NULL,
+     "Share of the peak that a large aligned GEMM reaches at the sustained clock, beside tile and "
+     "wave losses."},
+    {"gemm_burst_efficiency", PARAM_RATIO, AT(gemm_burst_ratio), 0, 1, "0%", NULL,
+     "The same in short runs, before the power cap lowers the clock; 0: as gemm_efficiency. Only "
+     "benchmarks that search for the best shape see it."},
+    {"gemm_operand_passes", PARAM_RATIO, AT(gemm_operand_passes), 0, 100, "3", NULL,
+     "Times that a tile's operands pass through shared memory: written once and read by two rows "
+     "or columns of warps; fewer where the tensor cores read shared memory themselves."},
+    {"gemm_k_half", PARAM_RATIO, AT(gemm_k_half), 0, 100000, "200", NULL,
+     "Length of k at which filling and draining the GEMM main loop costs as much as the loop "
+     "itself."},
+    {"kernel_start", PARAM_TIME, AT(kernel_start_s), 0, 1, "4us", NULL,
+     "Start, first loads and tail of a kernel on the GPU, whatever its size."},
+    {"speed_spread", PARAM_RATIO, AT(speed_spread_ratio), 0, 0.5, "0.5%", NULL,
+     "Standard deviation of the speed of equal cards. Those of five computing centres vary by 8 % "
+     "from end to end, about 5 deviations (arXiv:2208.11035); weak scaling from 64 to 2,048 H100 "
+     "loses 1.6 to 1.8 % (tests/validation/steps.csv, dgxc): 1 to 1.4 % if nothing else grew. The "
+     "least of 0, 0.5, 0.75 and 1 % that leaves no source of that file far below what was "
+     "measured."},
+    CURVES("flash1", ATTENTION_FLASH1),
+    CURVES("flash2", ATTENTION_FLASH2),
+    CURVES("flash3", ATTENTION_FLASH3),
+    CURVES("cudnn", ATTENTION_CUDNN),
+    HEADS("flash1", ATTENTION_FLASH1, "89%", "108%"),
+    HEADS("flash2", ATTENTION_FLASH2, "113%", "108%"),
+    HEADS("flash3", ATTENTION_FLASH3, "134%", "85%"),
+    HEADS("cudnn", ATTENTION_CUDNN, "142%", "104%"),
+    {"price_per_hour", PARAM_MONEY, AT(price_per_hour_usd), 0, 1e6, "0USD", NULL,
+     "Price of one card for an hour."},
+    {"socket", PARAM_TEXT, AT(socket), 0, 0, "", NULL,
+     "What it plugs into: sxm5, pcie, ...; a node with another socket is warned about."},
+    {"node", PARAM_TEXT, AT(node), 0, 0, "", NULL,
+     "The node of the catalogue that this card usually comes in, taken when cluster.node does not "
+     "say."},
+};
+const unsigned gpu_param_count = sizeof gpu_params / sizeof gpu_params[0];

@@ -1,0 +1,32 @@
+/* precision.h - bytes of each element, and which peak the GEMMs run at.
+ *
+ * A row of the precision table says what one parameter costs in each role. Rows: bf16, fp16, fp8,
+ * fp32. Sources stand beside the rows in precision.c. */
+#ifndef ORRERY_MODELS_GPU_PRECISION_H
+#define ORRERY_MODELS_GPU_PRECISION_H
+
+#include <stdbool.h>
+
+enum peak_kind {
+    PEAK_FP32,
+    PEAK_TF32,
+    PEAK_BF16,
+    PEAK_FP16,
+    PEAK_FP8,
+    PEAK_COUNT
+};
+
+struct precision {
+    const char *name, *doc;
+    enum peak_kind gemm_peak;      /* of linear layers */
+    enum peak_kind attention_peak; /* of the attention core */
+    double weight_bytes;           /* of a parameter as the forward pass reads it */
+    double activation_bytes;       /* of a saved activation element */
+    double gradient_bytes;         /* of a gradient as the backward pass writes it */
+    bool master_weights;           /* the optimizer keeps an fp32 copy */
+};
+extern const struct precision precisions[];
+extern const unsigned precision_count;
+const struct precision *precision_find(const char *name); /* or NULL */
+
+#endif

@@ -1,0 +1,495 @@
+/* job.c - the player of weeks: its states, and what leads from one to the other.
+ *
+ *   state        leaves when                      to
+ *   STEPS        a save is due                    SAVE, or DURABLE first      [job_begin_save]
+ *                the work is done                 SAVE, or END                [end_of_work]
+ *                a planned stop is due            SAVE of all levels          [turn]
+ *                a failure strikes                chain; STEPS (replica-level) [job_strike]
+ *   SAVE         the stall is over                STEPS, or DURABLE           [saved]
+ *                a failure strikes                chain                       [job_strike]
+ *   DURABLE      the copies waited for are kept   SAVE, chain, MAINTENANCE, END [durable]
+ *                a failure strikes                chain                       [job_strike]
+ *   MAINTENANCE  its time is over                 chain                       [restart]
+ *   LINK         its time is over                 the next place of the chain [job_chain_go_on]
+ *   WAIT         the last node came back          the next place of the chain [repaired]
+ *   LOAD         the copy was read                LINK (warm-up), or LOAD of an older one
+ *   LINK, WAIT, LOAD   a failure strikes          LINK, anew                  [job_strike]
+ *   the end of the chain                          STEPS, or LINK anew         [resume]
+ *   any          the time is up                   END                         [out_of_time]
+ *
+ * Invariants
+ * 1. All wall time up to at_s is spent on exactly one class; exposed_s is the part of it in which
+ *    failures could strike.
+ * 2. What ends at the instant of a failure has ended before it; so has what comes from outside.
+ * 3. Between at_s and the next event of the outside nothing changes what a step takes: what does is
+ *    taken up at the first boundary from turn_s on. */
+#include "models/job/job.h"
+
+#include <limits.h>
+#include <math.h>
+
+#include "models/job/job_state.h"
+#include "sim/check.h"
+#include "sim/random.h"
+
+/* What a run meets before it is given up (JOB_ENDS tells them): in all, and since progress was kept
+ * last, where it restarts for ever. One that saves nothing and whose work is 11.5 times its mean
+ * time between failures gets through once in 100,000 attempts. */
+enum {
+    FAILURES_MAX = 10000000,
+    STOPS_MAX = 1000000,
+    VAIN_MAX = 100000
+};
+
+static void enter_steps(struct job *job)
+{
+    job->phase = PHASE_STEPS;
+    job->since = 0;
+    job->turn_s = job->plans != 0 ? job->at_s : INFINITY;
+    job_condition(job);
+}
+
+/* The chain was walked to its end: the job runs again, or what stopped it does so anew. */
+static void resume(struct job *job)
+{
+    job->chain_over = false;
+    if (job->strikes_again) {
+        job_strike_again(job);
+        return;
+    }
+    job_replicas_return(job);
+    job->told.level = job->load_level;
+    job_faults_forgotten(job);
+    job_tell_interruption(job, job->at_s);
+    enter_steps(job);
+}
+
+/* The steps after a save go on as they were. */
+static void steps_go_on(struct job *job)
+{
+    job->phase = PHASE_STEPS;
+    job_new_origin(job);
+}
+
+static void end(struct job *job, enum job_end why)
+{
+    job->result->end = why;
+    job->phase = PHASE_END;
+}
+
+static void finish(struct job *job)
+{
+    job->result->finished = true;
+    end(job, JOB_END_done);
+}
+
+/* The job was stopped: did it get any further than at the stops before? Only what stands after the
+ * rollback counts: steps that are undone each time are no progress. */
+static void count_vain(struct job *job)
+{
+    job->vain_stops = job->now.progress > job->kept_most ? 0 : job->vain_stops + 1;
+    if (job->vain_stops == 0) {
+        job->kept_most = job->now.progress;
+    }
+}
+
+static void end_of_work(struct job *job)
+{
+    bool saves = job->spec->checkpoint.final && job->spec->checkpoint.plan.level_count > 0;
+    if (!saves || job_is_saved(job)) {
+        finish(job);
+        return;
+    }
+    job->last_save = true;
+    job_begin_save(job, true);
+}
+
+/* The job stands, and its state is saved (or it saves nothing): what the stop was planned for. */
+static void stop_as_planned(struct job *job)
+{
+    bool maintain = (job->plans & PLAN_MAINTENANCE) != 0, restart = maintain;
+    bool rejoin = (job->plans & PLAN_REJOIN) != 0;
+    bool mitigate = (job->plans & PLAN_MITIGATE) != 0;
+    job->stopping = false;
+    job->told = (struct interruption){.level = UINT_MAX};
+    job->waits = false;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        job->links[link] = link >= LINK_SCHEDULE && link != LINK_PROVISION;
+    }
+    restart |= rejoin;
+    restart |= mitigate && job_mitigate(job);
+    job->plans = 0;
+    job->turn_s = INFINITY;
+    if (!restart) {
+        job->phase = PHASE_STEPS;
+        job_condition(job);
+        return;
+    }
+    job->phase = PHASE_LINK;
+    job->place = 0;
+    job_roll_back(job, job->at_s, SURVIVES_PROCESS, INFINITY);
+    count_vain(job);
+    if (maintain) {
+        job->phase = PHASE_MAINTENANCE;
+        job->until_s = job->at_s + job->spec->maintenance_s;
+        return;
+    }
+    job_chain_begin(job);
+}
+
+/* Another condition, or a planned stop: the job saves first. One that saves nothing is stopped for
+ * maintenance alone. */
+static void turn(struct job *job)
+{
+    job->turn_s = INFINITY;
+    job_replicas_join(job);
+    job_condition(job);
+    if (job->spec->checkpoint.plan.level_count == 0) {
+        job->plans &= PLAN_MAINTENANCE;
+    }
+    if (job->plans == 0 || job->now.progress >= job->target) {
+        return; /* also where only the last save is left to do */
+    }
+    if (job->spec->checkpoint.plan.level_count == 0 || job_is_saved(job)) {
+        stop_as_planned(job);
+    } else {
+        job->stopping = true;
+        job_begin_save(job, true);
+    }
+}
+
+static void durable(struct job *job)
+{
+    job_settle(job, job->at_s);
+    if (job->durable_for == FOR_NEXT_SAVE) {
+        job_begin_save(job, false);
+    } else if (job->durable_for == FOR_LAST_SAVE) {
+        job_begin_save(job, true);
+    } else if (job->last_save) {
+        finish(job);
+    } else {
+        stop_as_planned(job);
+    }
+}
+
+/* The stall is over. */
+static void saved(struct job *job)
+{
+    if (!job->last_save && !job->stopping) {
+        steps_go_on(job);
+        return;
+    }
+    job->phase = PHASE_DURABLE;
+    job->durable_for = FOR_REST;
+    job->until_s = greater(job_last_durable_s(job), job->at_s);
+}
+
+static void leave(struct job *job)
+{
+    switch (job->phase) {
+    case PHASE_SAVE:
+        job_spend_save(job, job->until_s);
+        saved(job);
+        break;
+    case PHASE_DURABLE:
+        job_spend_save(job, job->until_s);
+        durable(job);
+        break;
+    case PHASE_MAINTENANCE:
+        job_spend(job, job->at_s, job->until_s, BADPUT_maintenance);
+        job->at_s = job->until_s;
+        job_chain_begin(job);
+        break;
+    default:
+        job_chain_spend(job, job->until_s);
+        job_chain_go_on(job);
+        break;
+    }
+}
+
+static void next_maintenance(struct job *job)
+{
+    job->maintenances++;
+    job_push(job, job_maintenance_s(job), OUTSIDE_MAINTENANCE, 0, 0);
+}
+
+static void repaired(struct job *job, uint32_t node, double at_s)
+{
+    job_node_repaired(job, node, at_s);
+    if (job->phase == PHASE_WAIT && job->nodes_short == 0) {
+        job_chain_spend(job, at_s);
+        job_chain_go_on(job);
+    }
+}
+
+/* What was begun when the time was up is spent; the part of a step counts as such. */
+static void out_of_time(struct job *job, double at_s)
+{
+    job->until_s = at_s;
+    switch (job->phase) {
+    case PHASE_STEPS: {
+        double part = job_part_of_step(job, at_s);
+        job_spend_steps(job, job->at_s, at_s, part);
+        job->result->steps_completed += part * job_share(job);
+        break;
+    }
+    case PHASE_SAVE:
+    case PHASE_DURABLE:
+        job_spend_save(job, at_s);
+        break;
+    case PHASE_MAINTENANCE:
+        job_spend(job, job->at_s, at_s, BADPUT_maintenance);
+        break;
+    default:
+        job_chain_spend(job, at_s);
+        break;
+    }
+    job->at_s = at_s;
+    end(job, JOB_END_time_up);
+}
+
+/* All that was saved since its onset is worthless; NULL: nothing corrupt was found. */
+static void stop_for_corrupt(struct job *job, const struct fault *found, double at_s)
+{
+    if (found != NULL) {
+        struct fleet_event event = found->event;
+        job_stop_for(job, &event, at_s, found->onset_s);
+    }
+}
+
+static void outside(struct job *job)
+{
+    struct outside_event event;
+    job_pop(job, &event);
+    switch (event.kind) {
+    case OUTSIDE_REPAIRED:
+        repaired(job, event.id, event.at_s);
+        break;
+    case OUTSIDE_REJOIN:
+        if (job->replica[event.id].version == event.version) {
+            job->replica[event.id].ready = true;
+            job_turn_at(job, event.at_s);
+        }
+        break;
+    case OUTSIDE_MAINTENANCE:
+        next_maintenance(job);
+        if (job->phase == PHASE_MAINTENANCE && job->at_s == event.at_s) {
+            break; /* this is it */
+        }
+        job->plans |= PLAN_MAINTENANCE;
+        job_turn_at(job, event.at_s);
+        break;
+    case OUTSIDE_END:
+        out_of_time(job, event.at_s);
+        break;
+    default:
+        stop_for_corrupt(job, job_fault_event(job, &event), event.at_s);
+        break;
+    }
+}
+
+/* Steps until something is to be decided. False: a step is under way at `outside_s`, or at the
+ * moment of the next failure. */
+static bool run_on(struct job *job, double outside_s)
+{
+    if (job->may_leap && isinf(job->turn_s) && job->interval < STEPS_NEVER) {
+        job_leap(job, outside_s,
+                 job->failure_comes ? job->failure.at_s - job->exposed_s : INFINITY);
+    }
+    switch (job_run_on(job, outside_s)) {
+    case BOUNDARY_AHEAD:
+        return false;
+    case BOUNDARY_PASSED:
+        break;
+    case BOUNDARY_SAVE:
+        job_begin_save(job, false);
+        break;
+    case BOUNDARY_END_OF_WORK:
+        end_of_work(job);
+        break;
+    }
+    return true;
+}
+
+/* A node that comes back to stand by is nothing to the steps under way, where no stop is planned
+ * and no failure comes before it: they need not be broken off there. */
+static bool stands_by_next(const struct job *job)
+{
+    return job->phase == PHASE_STEPS && isinf(job->turn_s) && job->nodes_short == 0 &&
+           job->heap_count > 0 && job->heap[0].kind == OUTSIDE_REPAIRED &&
+           job->heap[0].at_s <= job_failure_s(job);
+}
+
+/* What comes first of all that can come. */
+static void advance(struct job *job)
+{
+    if (job->phase == PHASE_STEPS && job->at_s >= job->turn_s) {
+        turn(job);
+        return;
+    }
+    job_learn_failure(job);
+    if (stands_by_next(job)) {
+        outside(job);
+        return;
+    }
+    double outside_s = job_next_outside_s(job);
+    if (job->phase == PHASE_STEPS) {
+        if (run_on(job, outside_s)) {
+            return;
+        }
+    } else if (job->until_s <= lesser(outside_s, job_failure_s(job))) {
+        leave(job);
+        return;
+    }
+    double failure_s = job_failure_s(job);
+    if (failure_s < outside_s) {
+        job_strike(job, failure_s);
+        count_vain(job);
+    } else {
+        CHECK(outside_s < INFINITY);
+        outside(job);
+    }
+}
+
+static void give_up_at_limits(struct job *job)
+{
+    if (job->phase == PHASE_END) {
+        return;
+    }
+    if (job->result->failures >= FAILURES_MAX) {
+        end(job, JOB_END_failures);
+    } else if (job->maintenances >= STOPS_MAX) {
+        end(job, JOB_END_stops);
+    } else if (job->vain_stops >= VAIN_MAX) {
+        end(job, JOB_END_in_vain);
+    }
+}
+
+static double done_ratio(const struct job *job)
+{
+    double duration_s = job->spec->duration_s, done = 0.0;
+    if (duration_s > 0.0) {
+        done = job->at_s / duration_s;
+    }
+    if (job->target < STEPS_NEVER) {
+        done = greater(done, (double)job->now.progress / (double)job->target);
+    }
+    return lesser(done, 1.0);
+}
+
+/* Each so many turns: tens of microseconds. */
+static void ask_watch(struct job *job)
+{
+    const uint64_t turns = 1024;
+    const struct job_watch *watch = job->observer->watch;
+    if (watch != NULL && ++job->turns % turns == 0 && job->phase != PHASE_END &&
+        !watch->goes_on(watch->context, done_ratio(job))) {
+        end(job, JOB_END_stopped);
+    }
+}
+
+static void play(struct job *job)
+{
+    while (job->phase != PHASE_END) {
+        advance(job);
+        while (job->chain_over) {
+            resume(job);
+        }
+        give_up_at_limits(job);
+        ask_watch(job);
+    }
+}
+
+static uint64_t interval_of(const struct job_spec *spec, double step_s)
+{
+    const struct checkpoint_spec *checkpoint = &spec->checkpoint;
+    if (checkpoint->plan.level_count == 0) {
+        return STEPS_NEVER;
+    }
+    if (checkpoint->plan.every_step) {
+        return 1;
+    }
+    if (checkpoint->interval_steps > 0) {
+        return checkpoint->interval_steps;
+    }
+    double steps = ceil(checkpoint->interval_s / step_s * (1.0 - 1e-12));
+    return steps < (double)STEPS_NEVER ? (uint64_t)greater(steps, 1.0) : STEPS_NEVER;
+}
+
+static const struct job_observer nobody;
+
+static void set_up(struct job *job)
+{
+    const struct job_spec *spec = job->spec;
+    job->fleet = fleet_create(job->arena, job_fleet(spec), job->seed);
+    job->ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
+    job->interval = interval_of(spec, job->ideal_step_s);
+    job->target = spec->steps > 0 ? spec->steps * spec->replicas : STEPS_NEVER;
+    job->may_leap = !job->step_by_step && spec->step_noise_sigma == 0.0 &&
+                    job->observer->saves == NULL && job->observer->span == NULL;
+    if (spec->step_noise_sigma > 0.0) {
+        job->noise = random_create(job->arena, job->seed, 0, "step noise");
+    }
+    job_nodes_create(job);
+    job_links_create(job);
+    job_window_create(job);
+    job_shelves_create(job);
+    job_segments_create(job);
+    if (spec->duration_s > 0.0) {
+        job_push(job, spec->duration_s, OUTSIDE_END, 0, 0);
+    }
+    next_maintenance(job);
+    enter_steps(job);
+}
+
+static void wind_up(struct job *job)
+{
+    struct job_result *out = job->result;
+    job_settle(job, job->at_s);
+    if (job->interrupted) {
+        job_tell_interruption(job, -1.0);
+    }
+    out->wall_s = job->at_s;
+    out->ettr_worst_hour = job_worst_hour(job, job->at_s);
+    fleet_skipped(job->fleet, greater(job->exposed_s, job->fleet_s), &out->skipped);
+    bool cut = job_end_is_limit(out->end) || out->end == JOB_END_stopped;
+    if (job->spec->duration_s > job->at_s && !cut) {
+        out->wall_s = job->spec->duration_s;
+        job_spend(job, job->at_s, out->wall_s, BADPUT_idle);
+    }
+    job_account_end(job);
+}
+
+void job_run_in(struct arena *arena, const struct job_spec *spec,
+                struct condition_table *conditions, uint64_t seed, bool step_by_step,
+                const struct job_observer *observer, uint64_t *by_cause, struct job_result *out)
+{
+    struct arena_mark mark = arena_mark(arena);
+    struct job *job = ARENA_NEW(arena, struct job);
+    *out = (struct job_result){0};
+    *job = (struct job){.spec = spec,
+                        .conditions = conditions,
+                        .arena = arena,
+                        .seed = seed,
+                        .step_by_step = step_by_step,
+                        .observer = observer != NULL ? observer : &nobody,
+                        .by_cause = by_cause,
+                        .result = out,
+                        .turn_s = INFINITY,
+                        .first_durable_s = INFINITY};
+    CHECK(spec->duration_s > 0.0 || spec->steps > 0);
+    CHECK(spec->replicas > 0 && spec->nodes > 0);
+    set_up(job);
+    play(job);
+    wind_up(job);
+    arena_rewind(arena, mark);
+}
+
+void job_run(const struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
+             bool step_by_step, const struct job_observer *observer, uint64_t *by_cause,
+             struct job_result *out)
+{
+    struct arena *arena = arena_create();
+    job_run_in(arena, spec, conditions, seed, step_by_step, observer, by_cause, out);
+    arena_destroy(arena);
+}

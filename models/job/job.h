@@ -1,0 +1,36 @@
+/* job.h - the player of weeks: steps, checkpoints, failures, recovery, until the work is done.
+ *
+ * Between two events of the outside world (a failure, a repair, maintenance, the end) steps and
+ * checkpoints advance in closed form; a law test holds that equal to event by event. One
+ * replication costs its failures: memory is bounded by the cluster. The transition table of its
+ * states stands at the top of job.c. Wall time is tiled by the badput classes to a relative 1e-9.
+ *
+ * A step's time is looked up by condition (models/step/condition.h). Failures strike by exposed
+ * time (models/fleet/fleet.h). Work since the newest checkpoint that survives the failure is lost:
+ * it moves from `useful` to `lost_work`, and so do the slow steps in it. */
+#ifndef ORRERY_MODELS_JOB_JOB_H
+#define ORRERY_MODELS_JOB_JOB_H
+
+#include "models/fleet/fleet.h"
+#include "models/job/job_result.h"
+#include "models/job/job_spec.h"
+#include "models/step/condition.h"
+
+/* One replication. `by_cause`: spec->cause_count counters, or NULL. `step_by_step` plays every step
+ * and checkpoint as an event of its own (for the law test). */
+void job_run(const struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
+             bool step_by_step, const struct job_observer *observer, uint64_t *by_cause,
+             struct job_result *out);
+/* The same on borrowed memory, which is rewound: for many replications. */
+void job_run_in(struct arena *arena, const struct job_spec *spec,
+                struct condition_table *conditions, uint64_t seed, bool step_by_step,
+                const struct job_observer *observer, uint64_t *by_cause, struct job_result *out);
+/* Fills checkpoint.interval_s where it is to be optimal: the closed form of the policy, or the best
+ * of simulated replications with common random numbers (golden section over log interval). The
+ * search meets two million failures and saves or so, whatever the job: of a longer one fewer
+ * replications are played, or its beginning alone. `watch` may be NULL; when it stops the search,
+ * the best so far is taken. */
+void job_optimal_interval(struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
+                          const struct job_watch *watch);
+
+#endif

@@ -1,0 +1,116 @@
+/* job_window.c - the worst hour: the least share of steps whose result was kept in any one hour.
+ *
+ * Invariants
+ * 1. The idle stretches (everything but kept steps) are disjoint, in order, and end at or before
+ *    now; adjacent ones are one.
+ * 2. A rollback makes all of the time since the save of its copy idle: the stretches after that
+ *    moment are taken back and replaced by one.
+ *
+ * Kept only for a run whose spans are observed: it costs the number of its saves. The least share
+ * is that of an hour which begins with an idle stretch or ends with one. */
+#include <math.h>
+#include <string.h>
+
+#include "models/job/job_state.h"
+#include "sim/units.h"
+
+struct stretch {
+    double begin_s, end_s;
+    double before_s; /* idle time before it, filled at the end */
+};
+struct job_window {
+    struct stretch *stretches;
+    uint64_t count, size;
+};
+
+void job_window_create(struct job *job)
+{
+    if (job->observer->span != NULL) {
+        job->window = ARENA_NEW(job->arena, struct job_window);
+    }
+}
+
+static void grow(struct job *job)
+{
+    struct job_window *window = job->window;
+    uint64_t size = window->size == 0 ? 64 : 2 * window->size;
+    struct stretch *stretches = ARENA_ARRAY(job->arena, struct stretch, size);
+    if (window->count > 0) {
+        memcpy(stretches, window->stretches, window->count * sizeof *stretches);
+    }
+    window->stretches = stretches;
+    window->size = size;
+}
+
+void job_window_idle(struct job *job, double begin_s, double end_s)
+{
+    struct job_window *window = job->window;
+    if (window == NULL || end_s <= begin_s) {
+        return;
+    }
+    if (window->count > 0 && begin_s <= window->stretches[window->count - 1].end_s) {
+        window->stretches[window->count - 1].end_s = end_s;
+        return;
+    }
+    if (window->count == window->size) {
+        grow(job);
+    }
+    window->stretches[window->count++] = (struct stretch){begin_s, end_s, 0.0};
+}
+
+void job_window_lost(struct job *job, double since_s, double now_s)
+{
+    struct job_window *window = job->window;
+    if (window == NULL) {
+        return;
+    }
+    while (window->count > 0 && window->stretches[window->count - 1].begin_s >= since_s) {
+        window->count--;
+    }
+    job_window_idle(job, since_s, now_s);
+}
+
+/* Idle time up to `t_s`. */
+static double idle_until(const struct job_window *window, double t_s)
+{
+    uint64_t low = 0, high = window->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (window->stretches[middle].begin_s < t_s) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == 0) {
+        return 0.0;
+    }
+    const struct stretch *last = &window->stretches[low - 1];
+    return last->before_s + lesser(last->end_s, t_s) - last->begin_s;
+}
+
+/* An hour that reaches out of the run is no more idle than the one within that holds its part. */
+static double idle_hour(const struct job_window *window, double begin_s)
+{
+    return idle_until(window, begin_s + HOUR) - idle_until(window, begin_s);
+}
+
+/* Of a run of `run_s`, work done or not; NAN where it is not known, or shorter than an hour. */
+double job_worst_hour(const struct job *job, double run_s)
+{
+    const struct job_window *window = job->window;
+    double idle_s = 0.0, worst_s = 0.0;
+    if (window == NULL || run_s < HOUR) {
+        return NAN;
+    }
+    for (uint64_t i = 0; i < window->count; i++) {
+        window->stretches[i].before_s = idle_s;
+        idle_s += window->stretches[i].end_s - window->stretches[i].begin_s;
+    }
+    for (uint64_t i = 0; i < window->count; i++) {
+        const struct stretch *at = &window->stretches[i];
+        worst_s = greater(worst_s, idle_hour(window, at->begin_s));
+        worst_s = greater(worst_s, idle_hour(window, at->end_s - HOUR));
+    }
+    return greater(1.0 - worst_s / HOUR, 0.0);
+}

@@ -1,0 +1,102 @@
+/* configuration.h - everything that one step needs to know, in SI, checked: the door of this floor.
+ *
+ * scenarios/ fills it from a file and checks it (configuration_check gives the rules of the
+ * layout); lower() turns it into programs, step_run() plays them. Owned by the arena it was built
+ * in. */
+#ifndef ORRERY_MODELS_LAYOUT_CONFIGURATION_H
+#define ORRERY_MODELS_LAYOUT_CONFIGURATION_H
+
+#include "models/gpu/gpu.h"
+#include "models/gpu/precision.h"
+#include "models/workload/optimizer.h"
+#include "models/workload/software.h"
+#include "models/workload/transformer.h"
+#include "topology/topology.h"
+
+struct schedule_kind;
+struct sharding_kind;
+
+enum cp_method {
+    CP_ALL_GATHER,
+    CP_RING
+};
+enum placement {
+    PLACEMENT_PACKED,
+    PLACEMENT_SCATTERED
+}; /* ranks fill nodes, or go round them */
+extern const char *const cp_method_names[], *const placement_names[];
+
+struct layout_spec {
+    uint64_t tp, pp, dp, cp;
+    uint64_t vpp; /* chunks for each stage; 1: not interleaved */
+    uint64_t microbatch;
+    const struct schedule_kind *schedule;
+    const struct sharding_kind *sharding;
+    int recompute, cp_method, placement;
+    bool sequence_parallel;
+    const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
+    uint64_t first_stage_layers, last_stage_layers; /* 0: by the software's split */
+    bool ends_count;           /* embedding and head count as a layer each in an even split */
+    uint64_t shard_group;      /* hsdp: ranks that share one copy; 0: the GPUs of a node */
+    uint64_t fsdp_unit_layers; /* layers in an FSDP unit */
+};
+struct training_spec {
+    uint64_t sequence, global_batch;
+    const struct precision *precision;
+    const struct optimizer *optimizer;
+    int attention; /* enum attention_kernel */
+    bool causal;
+    double tokens;         /* of the whole training; 0: not said */
+    double gradient_bytes; /* of a kept gradient; 0: the software's */
+};
+/* One departure from the ideal cluster. */
+struct perturbation {
+    enum {
+        PERTURB_GPU_SPEED,
+        PERTURB_LINK
+    } what;
+    uint64_t gpu;
+    double ratio; /* speed or capacity that is left, in (0, 1] */
+    int link;     /* enum link_kind, for PERTURB_LINK */
+};
+struct configuration {
+    const char *name;
+    struct model_shape model;
+    struct gpu_spec gpu;
+    struct topology_spec cluster;
+    struct training_spec training;
+    struct layout_spec layout;
+    struct software_profile software;
+    struct kernel_source kernels;
+    double kernel_jitter_sigma; /* log-normal noise of each compute op; 0: none */
+    struct perturbation *perturbations;
+    uint32_t perturbation_count;
+    uint64_t seed;
+    uint64_t path_draw; /* 0: the paths of `seed`; else others, and all else the same */
+};
+
+/* What a switch hashes of the flows of a communicator beside their ends. */
+uint64_t configuration_flow_seed(const struct configuration *c, uint64_t kind);
+
+/* One broken rule: the key a user must look at, and the sentence. */
+struct rule_break {
+    const char *key; /* "layout.tp" */
+    bool warning;    /* the run may go on; the sentence names the price */
+    char text[320];
+};
+/* Checks every rule of the layout (world size, divisibility, chunks, batch, NVLink domain, ...).
+ * Writes up to `capacity` breaks and returns how many there are. */
+unsigned configuration_check(const struct configuration *c, struct rule_break *out,
+                             unsigned capacity);
+/* Microbatches for each replica in a step. */
+uint64_t configuration_microbatches(const struct configuration *c);
+double configuration_tokens(const struct configuration *c); /* of a step */
+uint64_t configuration_ranks(const struct configuration *c);
+uint64_t configuration_gpus(const struct configuration *c); /* of the cluster */
+/* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */
+uint64_t configuration_replicas(const struct configuration *c);
+/* Ranks that share one copy of the sharded state: all replicas, 1 (zero-0), or for hsdp
+ * layout.shard_group, else the replicas inside a node. */
+uint64_t configuration_shards(const struct configuration *c);
+
+#endif

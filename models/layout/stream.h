@@ -1,0 +1,27 @@
+/* stream.h - the streams of a GPU that a step uses: one for kernels, one for each kind of traffic.
+ *
+ * A stream is first in, first out. Programs name the stream of each op, the layout the communicator
+ * that serves a stream of a rank. */
+#ifndef ORRERY_MODELS_LAYOUT_STREAM_H
+#define ORRERY_MODELS_LAYOUT_STREAM_H
+
+enum stream {
+    STREAM_COMPUTE,
+    STREAM_TP,
+    STREAM_CP,
+    STREAM_EP,
+    STREAM_DP,        /* gradients; parameters after the update */
+    STREAM_GATHER,    /* parameters of ZeRO-3 and FSDP units */
+    STREAM_REPLICATE, /* hsdp: gradients across the shard groups */
+    STREAM_EMBED,     /* tied embedding: first and last stage */
+    STREAM_WORLD,     /* gradient norm, over every rank that holds a part of the model */
+    STREAM_SEND_NEXT, /* pipeline: each direction its own stream */
+    STREAM_RECV_PREV,
+    STREAM_SEND_PREV,
+    STREAM_RECV_NEXT,
+    STREAM_COPY,
+    STREAM_COUNT
+};
+extern const char *const stream_names[STREAM_COUNT];
+
+#endif

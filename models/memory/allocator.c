@@ -1,0 +1,435 @@
+/* Invariants:
+ * 1. Blocks of a segment form a list by address that tiles the segment; no two free ones adjoin.
+ * 2. `order` of a pool holds exactly its free blocks, ascending by (size, number of birth).
+ * 3. allocated = sum of blocks in use + outside; reserved = sum of segments + outside.
+ * 4. reserved <= limit after every call. */
+#include "models/memory/allocator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/check.h"
+#include "sim/units.h"
+
+enum pool_name {
+    POOL_SMALL,
+    POOL_LARGE,
+    POOL_COUNT
+};
+#define NO_BLOCK UINT32_MAX
+
+static const double block_round_bytes = 512.0;
+static const double small_limit_bytes = 1.0 * MIB;
+static const double small_segment_bytes = 2.0 * MIB;
+static const double large_segment_bytes = 20.0 * MIB;
+static const double large_limit_bytes = 10.0 * MIB;
+static const double segment_round_bytes = 2.0 * MIB;
+
+struct block {
+    double bytes;
+    uint64_t address; /* order of birth of the segment, then offset: breaks ties like an address */
+    uint32_t previous, next; /* by address, within the segment; NO_BLOCK at the ends */
+    uint8_t pool;
+    bool used, alive;
+};
+struct place { /* of a free block in its pool's order, with its key at hand */
+    double bytes;
+    uint64_t address;
+    uint32_t row;
+};
+struct pool {
+    struct place *order;
+    uint32_t count, capacity;
+    uint32_t tail; /* expandable: the last block of the one segment */
+};
+struct allocator {
+    struct arena *arena;
+    struct block *blocks;
+    uint32_t block_count, block_capacity;
+    uint32_t spare; /* list of dead block rows, by `next` */
+    struct pool pools[POOL_COUNT];
+    double limit_bytes, allocated_bytes, reserved_bytes, short_bytes;
+    uint64_t next_address;
+    uint64_t changes;
+    bool expandable;
+};
+
+static double round_up(double bytes, double step)
+{
+    return ceil(bytes / step) * step;
+}
+
+static void *grow(struct arena *arena, void *old, size_t size, uint32_t count, uint32_t *capacity)
+{
+    uint32_t larger = *capacity == 0 ? 64 : *capacity * 2;
+    void *fresh = arena_array(arena, size, larger, 16);
+    if (count > 0) {
+        memcpy(fresh, old, size * count);
+    }
+    *capacity = larger;
+    return fresh;
+}
+
+struct allocator *allocator_create(struct arena *arena, double limit_bytes, bool expandable)
+{
+    struct allocator *a = ARENA_NEW(arena, struct allocator);
+    a->arena = arena;
+    a->limit_bytes = limit_bytes;
+    a->expandable = expandable;
+    a->spare = NO_BLOCK;
+    for (unsigned p = 0; p < POOL_COUNT; p++) {
+        a->pools[p].tail = NO_BLOCK;
+    }
+    return a;
+}
+
+static uint32_t block_new(struct allocator *a, struct block block)
+{
+    uint32_t row = a->spare;
+    if (row != NO_BLOCK) {
+        a->spare = a->blocks[row].next;
+    } else {
+        if (a->block_count == a->block_capacity) {
+            a->blocks =
+                grow(a->arena, a->blocks, sizeof *a->blocks, a->block_count, &a->block_capacity);
+        }
+        row = a->block_count++;
+    }
+    block.alive = true;
+    a->blocks[row] = block;
+    return row;
+}
+
+static void block_drop(struct allocator *a, uint32_t row)
+{
+    a->blocks[row].alive = false;
+    a->blocks[row].next = a->spare;
+    a->spare = row;
+}
+
+/* First place in the pool's order whose block is at least the key. */
+static uint32_t order_find(const struct pool *pool, double bytes, uint64_t address)
+{
+    uint32_t low = 0, count = pool->count;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        const struct place *x = &pool->order[low + half];
+        bool before = (x->bytes < bytes) | ((x->bytes == bytes) & (x->address < address));
+        low = before ? low + half + 1 : low;
+        count = before ? count - half - 1 : half;
+    }
+    return low;
+}
+
+static void order_add(struct allocator *a, uint32_t row)
+{
+    const struct block *b = &a->blocks[row];
+    struct pool *pool = &a->pools[b->pool];
+    if (pool->count == pool->capacity) {
+        pool->order =
+            grow(a->arena, pool->order, sizeof *pool->order, pool->count, &pool->capacity);
+    }
+    uint32_t at = order_find(pool, b->bytes, b->address);
+    memmove(&pool->order[at + 1], &pool->order[at], (pool->count - at) * sizeof *pool->order);
+    pool->order[at] = (struct place){b->bytes, b->address, row};
+    pool->count++;
+}
+
+static void order_remove_at(struct pool *pool, uint32_t at)
+{
+    pool->count--;
+    memmove(&pool->order[at], &pool->order[at + 1], (pool->count - at) * sizeof *pool->order);
+}
+
+static void order_remove(struct allocator *a, uint32_t row)
+{
+    struct pool *pool = &a->pools[a->blocks[row].pool];
+    uint32_t at = order_find(pool, a->blocks[row].bytes, a->blocks[row].address);
+    CHECK(at < pool->count && pool->order[at].row == row);
+    order_remove_at(pool, at);
+}
+
+static double page_bytes(unsigned pool)
+{
+    return pool == POOL_SMALL ? small_segment_bytes : large_segment_bytes;
+}
+
+/* Takes a free block that is not in the order out of its list. */
+static void unlink_block(struct allocator *a, uint32_t row)
+{
+    struct block *b = &a->blocks[row];
+    if (b->previous != NO_BLOCK) {
+        a->blocks[b->previous].next = b->next;
+    }
+    if (b->next != NO_BLOCK) {
+        a->blocks[b->next].previous = b->previous;
+    }
+    if (a->pools[b->pool].tail == row) {
+        a->pools[b->pool].tail = b->previous;
+    }
+    block_drop(a, row);
+}
+
+/* Expandable: unmaps the whole pages of free blocks, largest block first. */
+static void release_pages(struct allocator *a, unsigned name)
+{
+    struct pool *pool = &a->pools[name];
+    double page = page_bytes(name);
+    while (pool->count > 0 && pool->order[pool->count - 1].bytes >= page) {
+        uint32_t row = pool->order[pool->count - 1].row;
+        order_remove_at(pool, pool->count - 1);
+        double unmapped = floor(a->blocks[row].bytes / page) * page;
+        a->reserved_bytes -= unmapped;
+        a->blocks[row].bytes -= unmapped;
+        if (a->blocks[row].bytes > 0.0) {
+            order_add(a, row);
+        } else {
+            unlink_block(a, row);
+        }
+    }
+}
+
+/* Gives back every segment that is one free block (invariant 1: wholly free is one block). */
+static void release_segments(struct allocator *a, unsigned name)
+{
+    struct pool *pool = &a->pools[name];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        uint32_t row = pool->order[i].row;
+        const struct block *b = &a->blocks[row];
+        if (b->previous != NO_BLOCK || b->next != NO_BLOCK) {
+            pool->order[kept++] = pool->order[i];
+            continue;
+        }
+        a->reserved_bytes -= b->bytes;
+        block_drop(a, row);
+    }
+    pool->count = kept;
+}
+
+static void release_cached(struct allocator *a)
+{
+    a->changes++;
+    for (unsigned name = 0; name < POOL_COUNT; name++) {
+        if (a->expandable) {
+            release_pages(a, name);
+        } else {
+            release_segments(a, name);
+        }
+    }
+}
+
+static bool reserve(struct allocator *a, double bytes)
+{
+    if (a->reserved_bytes + bytes > a->limit_bytes) {
+        release_cached(a);
+    }
+    if (a->reserved_bytes + bytes > a->limit_bytes) {
+        a->short_bytes = a->reserved_bytes + bytes - a->limit_bytes;
+        return false;
+    }
+    a->reserved_bytes += bytes;
+    a->changes++;
+    return true;
+}
+
+static double segment_bytes(double bytes)
+{
+    if (bytes <= small_limit_bytes) {
+        return small_segment_bytes;
+    }
+    return bytes < large_limit_bytes ? large_segment_bytes : round_up(bytes, segment_round_bytes);
+}
+
+/* A new segment as one free block that is not in the order; NO_BLOCK when the card is full. */
+static uint32_t segment_new(struct allocator *a, uint8_t pool, double bytes)
+{
+    double size = segment_bytes(bytes);
+    if (!reserve(a, size)) {
+        return NO_BLOCK;
+    }
+    struct block fresh = {.bytes = size,
+                          .address = a->next_address,
+                          .previous = NO_BLOCK,
+                          .next = NO_BLOCK,
+                          .pool = pool};
+    a->next_address += (uint64_t)size;
+    return block_new(a, fresh);
+}
+
+/* Free bytes at the end of an expandable pool's range. */
+static double range_tail_bytes(const struct allocator *a, unsigned pool)
+{
+    uint32_t tail = a->pools[pool].tail;
+    return tail != NO_BLOCK && !a->blocks[tail].used ? a->blocks[tail].bytes : 0.0;
+}
+
+/* A new last block of `bytes`, not in the order. */
+static uint32_t range_append(struct allocator *a, uint8_t pool, double bytes)
+{
+    uint32_t tail = a->pools[pool].tail;
+    uint64_t address = (uint64_t)pool << 60; /* each pool has a range of addresses of its own */
+    if (tail != NO_BLOCK) {
+        address = a->blocks[tail].address + (uint64_t)a->blocks[tail].bytes;
+    }
+    uint32_t row = block_new(
+        a,
+        (struct block){
+            .bytes = bytes, .address = address, .previous = tail, .next = NO_BLOCK, .pool = pool});
+    if (tail != NO_BLOCK) {
+        a->blocks[tail].next = row;
+    }
+    a->pools[pool].tail = row;
+    return row;
+}
+
+/* Expandable: lengthens the pool's range until its last block holds `bytes`. */
+static uint32_t range_grow(struct allocator *a, uint8_t pool, double bytes)
+{
+    double page = page_bytes(pool);
+    double have = range_tail_bytes(a, pool);
+    if (a->reserved_bytes + round_up(bytes - have, page) > a->limit_bytes) {
+        release_cached(a);
+        have = range_tail_bytes(a, pool);
+    }
+    double more = round_up(bytes - have, page);
+    if (!reserve(a, more)) {
+        return NO_BLOCK;
+    }
+    if (have == 0.0) {
+        return range_append(a, pool, more);
+    }
+    uint32_t tail = a->pools[pool].tail;
+    order_remove(a, tail);
+    a->blocks[tail].bytes += more;
+    return tail;
+}
+
+/* Cuts what is not needed off a block that is not in the order, and puts the rest there. */
+static void split(struct allocator *a, uint32_t row, double bytes)
+{
+    double rest = a->blocks[row].bytes - bytes;
+    bool worth = a->blocks[row].pool == POOL_SMALL || a->expandable ? rest >= block_round_bytes
+                                                                    : rest > small_limit_bytes;
+    if (!worth) {
+        return;
+    }
+    struct block tail = a->blocks[row];
+    tail.bytes = rest;
+    tail.address += (uint64_t)bytes;
+    tail.previous = row;
+    uint32_t fresh = block_new(a, tail);
+    struct block *b = &a->blocks[row];
+    if (b->next != NO_BLOCK) {
+        a->blocks[b->next].previous = fresh;
+    }
+    if (a->pools[b->pool].tail == row) {
+        a->pools[b->pool].tail = fresh;
+    }
+    b->next = fresh;
+    b->bytes = bytes;
+    order_add(a, fresh);
+}
+
+uint32_t allocator_take(struct allocator *a, double bytes)
+{
+    double size = round_up(bytes < 1.0 ? 1.0 : bytes, block_round_bytes);
+    uint8_t name = size <= small_limit_bytes ? POOL_SMALL : POOL_LARGE;
+    struct pool *pool = &a->pools[name];
+    uint32_t at = order_find(pool, size, 0);
+    uint32_t row;
+    if (at < pool->count) {
+        row = pool->order[at].row;
+        order_remove_at(pool, at);
+    } else {
+        row = a->expandable ? range_grow(a, name, size) : segment_new(a, name, size);
+        if (row == NO_BLOCK) {
+            return ALLOCATOR_FAILED;
+        }
+    }
+    split(a, row, size);
+    a->blocks[row].used = true;
+    a->allocated_bytes += a->blocks[row].bytes;
+    return row;
+}
+
+/* Merges the free block `row` with the block after it. */
+static void merge_next(struct allocator *a, uint32_t row)
+{
+    struct block *b = &a->blocks[row];
+    uint32_t next = b->next;
+    b->bytes += a->blocks[next].bytes;
+    b->next = a->blocks[next].next;
+    if (b->next != NO_BLOCK) {
+        a->blocks[b->next].previous = row;
+    }
+    if (a->pools[b->pool].tail == next) {
+        a->pools[b->pool].tail = row;
+    }
+    block_drop(a, next);
+}
+
+void allocator_give(struct allocator *a, uint32_t row)
+{
+    CHECK(row < a->block_count && a->blocks[row].alive && a->blocks[row].used);
+    a->blocks[row].used = false;
+    a->allocated_bytes -= a->blocks[row].bytes;
+    uint32_t next = a->blocks[row].next;
+    if (next != NO_BLOCK && !a->blocks[next].used) {
+        order_remove(a, next);
+        merge_next(a, row);
+    }
+    uint32_t previous = a->blocks[row].previous;
+    if (previous != NO_BLOCK && !a->blocks[previous].used) {
+        order_remove(a, previous);
+        merge_next(a, previous);
+        row = previous;
+    }
+    order_add(a, row);
+}
+
+double allocator_block_bytes(const struct allocator *a, uint32_t row)
+{
+    return a->blocks[row].bytes;
+}
+
+uint64_t allocator_block_address(const struct allocator *a, uint32_t row)
+{
+    return a->blocks[row].address;
+}
+
+uint64_t allocator_changes(const struct allocator *a)
+{
+    return a->changes;
+}
+
+bool allocator_take_outside(struct allocator *a, double bytes)
+{
+    if (!reserve(a, bytes)) {
+        return false;
+    }
+    a->allocated_bytes += bytes;
+    return true;
+}
+
+void allocator_give_outside(struct allocator *a, double bytes)
+{
+    a->allocated_bytes -= bytes;
+    a->reserved_bytes -= bytes;
+    a->changes++;
+}
+
+double allocator_allocated_bytes(const struct allocator *a)
+{
+    return a->allocated_bytes;
+}
+
+double allocator_reserved_bytes(const struct allocator *a)
+{
+    return a->reserved_bytes;
+}
+
+double allocator_short_bytes(const struct allocator *a)
+{
+    return a->short_bytes;
+}

@@ -1,0 +1,47 @@
+/* lower.h - schedule + layout + model + software -> programs.
+ *
+ * lower() writes one program for each set of ranks that do the same (a pipeline stage; all its tp,
+ * cp and dp peers share it) with its HBM ledger. Cost: linear in ops; nothing here knows time
+ * beyond the kernel model. lower_passes() writes synthetic programs from given pass times: what the
+ * laws of schedules and the profiled pipeline measurements use, through the same code. */
+#ifndef ORRERY_MODELS_PROGRAM_LOWER_H
+#define ORRERY_MODELS_PROGRAM_LOWER_H
+
+#include "models/layout/configuration.h"
+#include "models/layout/layout.h"
+#include "models/program/program.h"
+#include "models/schedule/schedule_kind.h"
+
+struct lowered {
+    struct program **programs;
+    uint32_t program_count;
+    uint32_t *program_of_rank;
+    uint32_t rank_count;
+    uint32_t streams; /* bit set of communication streams in use: layout_build's `wanted` */
+    uint32_t *layers_of_stage; /* transformer layers of each stage, by lower() */
+    double model_flops;        /* of a step of the whole job, MFU's convention */
+    double causal_flops;       /* the same with the scores that a causal mask leaves */
+    double hardware_flops;     /* done by the kernels: recomputation in, skipped scores out */
+};
+/* The configuration has passed configuration_check and its model is dense. Everything lives in
+ * `arena`. */
+void lower(struct arena *arena, const struct configuration *c, struct lowered *out);
+
+/* The program of one stage alone, as lower() writes it: for questions about its memory. */
+struct program *lower_stage(struct arena *arena, const struct configuration *c, uint32_t stage);
+
+/* Times of the passes of each global chunk (stage + chunk x stages), in seconds. */
+struct pass_times {
+    const double *forward_s, *backward_s; /* of one microbatch; [stages x chunks] */
+    double send_bytes;                    /* of a message between stages; 0: free and instant */
+    bool blocking;                        /* a stage waits until its send has finished */
+};
+/* One program and one rank for each stage; a layout of pp = stages, vpp = chunks fits it. */
+void lower_passes(struct arena *arena, const struct schedule_kind *kind,
+                  const struct schedule_shape *shape, const struct pass_times *times,
+                  struct lowered *out);
+/* Layers of each chunk of each stage: [stages x chunks] by global chunk, by the software's split.
+ */
+void lower_split(const struct configuration *c, uint32_t *layers);
+
+#endif

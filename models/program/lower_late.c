@@ -1,0 +1,123 @@
+/* lower_late.c - memory that comes back later than its last use.
+ *
+ * A buffer that a collective reads on its own stream is freed by the host at once, but the
+ * allocator gives it out again only when the GPU has passed the collective (record_stream, called
+ * by pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp for what it is given). A host that
+ * is slower than its GPU finds it there; one that is faster runs ahead until CUDA's launch queue is
+ * full. The gradients of a pass may stay until the framework adds them to the kept ones after it.
+ */
+#include <string.h>
+
+#include "models/program/lower_parts.h"
+
+/* Launches that are queued before the host has to wait. CUDA takes 1,024 or so, a figure that
+ * NVIDIA does not promise; a profile names the large kernels, about half of what eager PyTorch
+ * launches. */
+static const double launch_queue = 512.0;
+
+static void *larger(struct arena *arena, const void *old, size_t size, uint32_t count,
+                    uint32_t room)
+{
+    void *fresh = arena_array(arena, size, room, 16);
+    if (count > 0) {
+        memcpy(fresh, old, size * count);
+    }
+    return fresh;
+}
+
+static uint32_t push(struct stage *s, struct late_list *list, double bytes)
+{
+    uint32_t end = list->first + list->count;
+    if (end == list->room) {
+        uint32_t room = 2 * list->count + 64;
+        const struct late_tensor *old = list->count > 0 ? &list->rows[list->first] : NULL;
+        list->rows = larger(s->l->arena, old, sizeof *list->rows, list->count, room);
+        list->spare =
+            larger(s->l->arena, list->spare, sizeof *list->spare, list->spare_count, room);
+        list->room = room;
+        list->first = 0;
+        end = list->count;
+    }
+    uint32_t tensor = list->spare_count > 0 ? list->spare[--list->spare_count] : memory_tensor(s);
+    list->rows[end] = (struct late_tensor){tensor, bytes, s->launched};
+    list->count++;
+    return tensor;
+}
+
+static struct late_tensor pop(struct late_list *list)
+{
+    struct late_tensor row = list->rows[list->first++];
+    list->spare[list->spare_count++] = row.tensor;
+    if (--list->count == 0) {
+        list->first = 0;
+    }
+    return row;
+}
+
+static void free_recorded(struct stage *s)
+{
+    struct late_tensor row = pop(&s->recorded);
+    memory_entry(s, LEDGER_FREE, TENANT_COMMUNICATION, 0, row.tensor, row.bytes,
+                 "collective's buffer", "the GPU has passed it");
+}
+
+/* The whole sum that is scattered, or the shard that was kept and gathered again. */
+static double recorded_bytes(const struct stage *s, const struct segment_transfer *t)
+{
+    if (!s->l->c->software.record_streams || t->comm != SEGMENT_TP) {
+        return 0.0;
+    }
+    switch (t->op) {
+    case COMM_REDUCE_SCATTER:
+        return t->bytes;
+    case COMM_ALL_GATHER:
+        return t->bytes / (double)s->l->c->layout.tp;
+    default:
+        return 0.0;
+    }
+}
+
+void late_buffer(struct stage *s, const struct unit *unit, bool forward,
+                 const struct segment_transfer *transfer)
+{
+    const struct block *b = unit->block;
+    double bytes = recorded_bytes(s, transfer);
+    if (bytes <= 0.0) {
+        return;
+    }
+    uint32_t tensor = push(s, &s->recorded, bytes);
+    memory_entry(s, LEDGER_ALLOCATE, TENANT_COMMUNICATION, 0, tensor, bytes, "collective's buffer",
+                 forward ? "forward" : "backward");
+    bool ahead = b->forward.gpu_s + b->backward.gpu_s > b->forward.host_s + b->backward.host_s;
+    while (s->recorded.count > 0 &&
+           (!ahead || s->launched - s->recorded.rows[s->recorded.first].launched > launch_queue)) {
+        free_recorded(s);
+    }
+}
+
+void late_gradient(struct stage *s, const struct unit *unit)
+{
+    double bytes = unit->block->parameters * s->l->c->training.precision->gradient_bytes;
+    if (!s->l->c->software.gradients_after_pass || s->l->scatters || !(bytes > 0.0)) {
+        return;
+    }
+    uint32_t tensor = push(s, &s->pass_gradients, bytes);
+    memory_entry(s, LEDGER_ALLOCATE, TENANT_GRADIENTS, 0, tensor, bytes, "gradients of a pass",
+                 "backward");
+}
+
+void late_pass_end(struct stage *s)
+{
+    while (s->pass_gradients.count > 0) {
+        struct late_tensor row = pop(&s->pass_gradients);
+        memory_entry(s, LEDGER_FREE, TENANT_GRADIENTS, 0, row.tensor, row.bytes,
+                     "gradients of a pass", "added to the kept gradients");
+    }
+}
+
+void late_host_waits(struct stage *s)
+{
+    while (s->recorded.count > 0) {
+        free_recorded(s);
+    }
+}

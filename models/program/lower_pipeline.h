@@ -1,0 +1,66 @@
+/* lower_pipeline.h - messages between pipeline stages, as ops around the passes of a schedule.
+ *
+ * Shared by lower() and lower_passes(). For each pass: pipeline_receive before it, the pass's own
+ * ops, pipeline_send after it; pipeline_take names what the first op of the next pass waits for.
+ * Forward outputs go to the next stage, gradients to the one before; with chunks the ends of the
+ * pipeline are neighbours. Receives wait for nothing but the host, so a send never waits for more
+ * than its message: no schedule can deadlock on them. */
+#ifndef ORRERY_MODELS_PROGRAM_LOWER_PIPELINE_H
+#define ORRERY_MODELS_PROGRAM_LOWER_PIPELINE_H
+
+#include "models/program/program.h"
+#include "models/schedule/schedule_kind.h"
+
+/* Ops that the next op must wait for; more than two are joined by empty ops. */
+enum {
+    WAITS_MAX = 8
+};
+struct waits {
+    uint32_t op[WAITS_MAX];
+    unsigned count;
+};
+void waits_add(struct waits *waits, uint32_t op); /* OP_NONE and repeats are left out */
+/* Fills `wait` and empties the list; writes joins (empty compute) for what does not fit in two. */
+void waits_take(struct waits *waits, struct program_writer *w, uint32_t wait[2]);
+
+struct pipeline_options {
+    double message_bytes; /* 0: free and instant */
+    double host_s;        /* of each send and receive */
+    bool blocking;        /* the next pass waits until the sends of this one have finished */
+    bool host_waits;      /* ... and so does the host before it launches that pass */
+    /* A forward directly followed by a backward exchanges once, after both (Megatron-LM's
+     * interleaved steady state, send_forward_backward_recv_forward_backward). */
+    bool paired;
+};
+struct pipeline {
+    struct program_writer *w;
+    struct schedule_shape shape;
+    uint32_t stage;
+    struct pipeline_options options;
+    uint32_t host, transfer;
+    uint16_t names[4];
+    struct waits waits; /* of the next pass */
+    struct pass held;   /* paired: a forward whose output has not left yet */
+    uint32_t held_op;   /* OP_NONE: none */
+    uint32_t forwards_seen;
+    bool backward_seen;
+    uint32_t streams;    /* bit set of streams used so far */
+    double extra_host_s; /* added to the next message */
+};
+void pipeline_begin(struct pipeline *p, struct program_writer *w,
+                    const struct schedule_shape *shape, uint32_t stage,
+                    const struct pipeline_options *options);
+/* Posts the receive of this pass's input, when it comes from another stage. Returns it, or OP_NONE.
+ */
+uint32_t pipeline_receive(struct pipeline *p, const struct pass *pass);
+/* After the receive: where the host waits for what this pass waits for. */
+void pipeline_host_wait(struct pipeline *p);
+/* Sends what `op` (the last of the pass) has produced; `next`: the pass after it, or NULL. */
+void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
+                   uint32_t op);
+/* Does this pass take its input from, or give its output to, another stage? */
+bool pipeline_receives(const struct pipeline *p, const struct pass *pass);
+bool pipeline_sends(const struct pipeline *p, const struct pass *pass);
+bool pass_is_forward(const struct pass *pass);
+
+#endif

@@ -1,0 +1,114 @@
+/* program.h - what one rank does in one step: plain data, shared by all ranks that do the same.
+ *
+ * Ops stand in the order in which the host issues them. Each belongs to a stream; a stream is first
+ * in, first out. An op starts when its stream is free, both of its waits have finished and the host
+ * has launched it. An op is a stretch of kernels with no synchronisation inside; equal stretches
+ * share one row of `costs`. Every communication stream of a rank belongs to one communicator (see
+ * layout.h), so that the k-th op of a member on that stream meets the k-th op of the others.
+ * Ledger entries (allocations, frees) hang on ops, in the order in which the software makes them.
+ * Generators write programs, the worker plays them, exporters read them; no clock here. */
+#ifndef ORRERY_MODELS_PROGRAM_PROGRAM_H
+#define ORRERY_MODELS_PROGRAM_PROGRAM_H
+
+#include <stdint.h>
+
+#include "models/layout/stream.h"
+#include "models/program/ledger_entry.h"
+#include "models/workload/transformer.h"
+#include "sim/arena.h"
+
+enum op_kind {
+    OP_COMPUTE,    /* kernels on STREAM_COMPUTE (or STREAM_COPY) */
+    OP_COLLECTIVE, /* joins its communicator's next collective */
+    OP_SEND,       /* to the one peer of its stream; meets the peer's OP_RECV */
+    OP_RECV
+};
+
+/* What a stretch of compute counts as in the breakdown of the step. */
+enum phase {
+    PHASE_FORWARD,
+    PHASE_BACKWARD,
+    PHASE_RECOMPUTE,
+    PHASE_GRADIENTS,
+    PHASE_OPTIMIZER,
+    PHASE_PARAMETERS,
+    PHASE_COUNT
+};
+extern const char *const phase_names[PHASE_COUNT];
+
+enum op_flag {
+    OP_HOST_SYNC = 1, /* the host waits until this op has finished before it issues the next */
+    OP_SENSITIVE = 2, /* compute that may run beside interfering communication: see interference */
+    OP_JOIN = 4       /* compute that waits for transfers which ran beside the compute before it */
+};
+#define OP_NONE 0u
+
+struct op { /* 32 bytes: hot */
+    uint8_t kind, stream, phase, flags;
+    uint32_t cost;    /* OP_COMPUTE: row of costs; communication: row of transfers */
+    uint32_t wait[2]; /* index + 1 of an earlier op that must have finished; OP_NONE: none */
+    uint32_t ledger;  /* first ledger entry of this op; they end where the next op's begin */
+    uint16_t microbatch, layer; /* labels; UINT16_MAX: none */
+    uint16_t name;              /* row of names */
+    uint8_t chunk;
+    uint8_t reserved;
+    uint32_t host; /* row of hosts: host time before this op is launched */
+};
+_Static_assert(sizeof(struct op) == 32, "ops are the hot data of a step");
+
+struct op_cost {
+    double gpu_s;                        /* on the GPU, undisturbed */
+    double peak_s;                       /* the same FLOPs at the dense peak */
+    double flops;                        /* done by the hardware */
+    double bytes;                        /* of HBM traffic */
+    uint32_t kernel_first, kernel_count; /* rows of kernels, for --detail kernel */
+};
+struct op_kernel { /* one kernel inside an op */
+    const char *name;
+    double gpu_s, flops, bytes;
+};
+struct transfer {
+    enum comm_op op;
+    /* Full buffer, as nccl-tests counts; a message for send and recv. 0: the members only meet, it
+     * takes no time. */
+    double bytes;
+};
+struct program {
+    struct op *ops;
+    struct op_cost *costs;
+    struct op_kernel *kernels;
+    struct transfer *transfers;
+    double *hosts; /* seconds */
+    const char **names;
+    struct ledger_entry *setup;  /* before the first step: weights, optimizer, communicators */
+    struct ledger_entry *ledger; /* of the step, by op */
+    uint32_t op_count, cost_count, kernel_count, transfer_count, host_count, name_count;
+    uint32_t setup_count, ledger_count;
+    uint32_t stage;            /* pipeline stage, for labels */
+    uint32_t interfering;      /* bit set of streams whose activity slows sensitive compute */
+    double interference_ratio; /* share of compute speed lost meanwhile, in [0, 1) */
+    double join_ratio;         /* OP_JOIN takes this x the time that both ran longer; >= 0 */
+};
+
+/* A writer's tool: grows arrays in `arena`, finds equal rows again. */
+struct program_writer;
+struct program_writer *program_begin(struct arena *arena, uint32_t stage);
+/* Room for so many rows from the start: growing copies, and leaves the old rows in the arena. */
+void program_reserve(struct program_writer *w, uint32_t ops, uint32_t ledger);
+uint32_t program_cost(struct program_writer *w, const struct op_cost *cost,
+                      const struct op_kernel *kernels, uint32_t kernel_count);
+uint32_t program_transfer(struct program_writer *w, enum comm_op op, double bytes);
+uint32_t program_host(struct program_writer *w, double seconds);
+uint32_t program_name(struct program_writer *w, const char *name); /* a literal */
+/* Appends; ledger entries given until the next op hang on it. Returns index + 1, fit for `wait`. */
+uint32_t program_op(struct program_writer *w, struct op op);
+void program_setup(struct program_writer *w, struct ledger_entry entry);
+void program_ledger(struct program_writer *w, struct ledger_entry entry); /* on the last op */
+struct program *program_end(struct program_writer *w);
+/* NULL when the invariants hold, else one sentence: waits point back, rows exist, streams fit
+ * kinds, every allocation of the step is freed in it, as it was made, or lives on by flag.
+ * program_verify CHECKs it, and program_end does for every program. */
+const char *program_problem(const struct program *program);
+void program_verify(const struct program *program);
+
+#endif

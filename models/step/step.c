@@ -1,0 +1,285 @@
+#include "models/step/step.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "models/program/lower.h"
+#include "sim/check.h"
+#include "sim/digest.h"
+#include "sim/pool.h"
+#include "sim/units.h"
+
+enum {
+    PLAY_OP_MAX = 1 << 27, /* of all classes: about 7 GB of memory, some minutes */
+    BRIEF_OP_MAX = 1 << 21 /* about a fifth of a second */
+};
+/* Times are recorded in whole ns of 64 bits, which end after 292 years. */
+#define STEP_MAX_S (100.0 * YEAR)
+
+static void play_memory(struct arena *arena, const struct configuration *c,
+                        const struct step_options *options, struct step *s)
+{
+    struct ledger_limits limits = {
+        .usable_bytes = c->gpu.usable_hbm_bytes,
+        .expandable_segments = c->software.expandable_segments,
+    };
+    s->memory_count = s->lowered.program_count;
+    s->memory = ARENA_ARRAY(arena, struct stage_memory, s->memory_count);
+    for (uint32_t p = 0; p < s->memory_count; p++) {
+        struct stage_memory *m = &s->memory[p];
+        m->program = p;
+        m->stage = s->lowered.programs[p]->stage;
+        m->representative = UINT32_MAX;
+        ledger_play(arena, s->lowered.programs[p], &limits, options->ledger_points, &m->ledger);
+    }
+    for (uint32_t rank = s->lowered.rank_count; rank-- > 0;) {
+        struct stage_memory *m = &s->memory[s->lowered.program_of_rank[rank]];
+        m->representative = rank;
+        m->rank_count++;
+    }
+}
+
+/* Does failure a come before failure b? Setup first; inside a step by its place in the program. */
+static bool fails_before(const struct ledger_failure *a, const struct ledger_failure *b)
+{
+    if (a->step != b->step) {
+        return a->step < b->step;
+    }
+    return a->entry.op < b->entry.op;
+}
+
+static void judge_memory(struct step *s)
+{
+    s->fits = true;
+    s->failed_program = UINT32_MAX;
+    for (uint32_t p = 0; p < s->memory_count; p++) {
+        const struct ledger_result *ledger = &s->memory[p].ledger;
+        s->peak_allocated_bytes = fmax(s->peak_allocated_bytes, ledger->peak_allocated_bytes);
+        s->peak_reserved_bytes = fmax(s->peak_reserved_bytes, ledger->peak_reserved_bytes);
+        if (!ledger->failure.failed) {
+            continue;
+        }
+        s->fits = false;
+        if (s->failed_program == UINT32_MAX ||
+            fails_before(&ledger->failure, &s->memory[s->failed_program].ledger.failure)) {
+            s->failed_program = p;
+        }
+    }
+}
+
+/* Among ranks that run out inside a step, the first in simulated time is the one that stops it. */
+static void time_failure(struct step *s)
+{
+    uint32_t step = s->memory[s->failed_program].ledger.failure.step;
+    if (step == 0) {
+        return;
+    }
+    double first_s = INFINITY;
+    for (uint32_t class_index = 0; class_index < s->symmetry.rank_class_count; class_index++) {
+        uint32_t program = s->symmetry.ranks[class_index].program;
+        const struct ledger_failure *f = &s->memory[program].ledger.failure;
+        if (!f->failed || f->step != step || f->entry.op == 0) {
+            continue;
+        }
+        double at_s = worker_times(s->worker, class_index, f->entry.op - 1).post_s;
+        if (at_s < first_s) {
+            first_s = at_s;
+            s->failed_program = program;
+        }
+    }
+    s->failed_at_s = first_s < INFINITY ? first_s : 0.0;
+}
+
+static uint64_t track_digest(const struct op_times *times, uint32_t count)
+{
+    uint64_t digest = digest_begin();
+    for (uint32_t op = 0; op < count; op++) {
+        digest = digest_add_time(digest, times[op].begin_s);
+        digest = digest_add_time(digest, times[op].finish_s);
+        digest = digest_add(digest, op);
+    }
+    return digest;
+}
+
+/* Classes are read apart from each other, each result at its own index: any number of threads gives
+ * the same. Folded steps are too small to be worth a thread, unless one is asked for. */
+unsigned step_threads(const struct step *s)
+{
+    const uint64_t worth_threads = 1u << 22;
+    if (s->threads > 0) {
+        return s->threads;
+    }
+    return s->op_count > worth_threads ? pool_threads_available() : 1;
+}
+
+struct class_reader {
+    const struct step *step;
+    uint64_t *track;
+};
+
+static void read_class(void *context, size_t index, struct arena *scratch)
+{
+    const struct class_reader *reader = context;
+    const struct step *s = reader->step;
+    const uint32_t count = s->lowered.programs[s->symmetry.ranks[index].program]->op_count;
+    struct op_times *times = ARENA_ARRAY(scratch, struct op_times, count);
+    worker_read(s->worker, (uint32_t)index, times);
+    reader->track[index] = track_digest(times, count);
+    worker_breakdown(s->worker, (uint32_t)index, s->class_breakdown_s[index]);
+}
+
+/* Digest of all ranks and breakdown of the mean one. */
+static void gather_classes(struct arena *arena, struct step *s)
+{
+    uint32_t count = s->symmetry.rank_class_count;
+    struct class_reader reader = {s, ARENA_ARRAY(arena, uint64_t, count)};
+    s->class_breakdown_s =
+        arena_alloc(arena, sizeof *s->class_breakdown_s * count, _Alignof(double));
+    pool_run_scratch(step_threads(s), count, read_class, &reader);
+    for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++) {
+        s->digest = digest_join(s->digest, rank, reader.track[s->symmetry.class_of_rank[rank]]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        double share = (double)s->symmetry.ranks[i].rank_count / (double)s->symmetry.rank_count;
+        for (unsigned part = 0; part < PART_COUNT; part++) {
+            s->breakdown_s[part] += share * s->class_breakdown_s[i][part];
+        }
+    }
+    s->bubble_ratio = s->breakdown_s[PART_BUBBLE] / s->step_s;
+}
+
+double step_peak_ratio(const struct configuration *c, double flops, double step_s)
+{
+    double peak = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak];
+    return flops / (step_s * (double)configuration_ranks(c) * peak);
+}
+
+static void gather_rates(const struct configuration *c, struct step *s)
+{
+    s->tokens_per_s = configuration_tokens(c) / s->step_s;
+    s->model_flops = s->lowered.model_flops;
+    s->mfu_ratio = step_peak_ratio(c, s->lowered.model_flops, s->step_s);
+    s->causal_mfu_ratio = step_peak_ratio(c, s->lowered.causal_flops, s->step_s);
+    s->hfu_ratio = step_peak_ratio(c, s->lowered.hardware_flops, s->step_s);
+}
+
+static uint64_t rank_ops(const struct step *s)
+{
+    uint64_t ops = 0;
+    for (uint32_t p = 0; p < s->memory_count; p++) {
+        ops += (uint64_t)s->memory[p].rank_count * s->lowered.programs[p]->op_count;
+    }
+    return ops;
+}
+
+static uint64_t class_ops(const struct step *s)
+{
+    uint64_t ops = 0;
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+        ops += s->lowered.programs[s->symmetry.ranks[i].program]->op_count;
+    }
+    return ops;
+}
+
+static bool playable(uint64_t ops, uint64_t parts, const char *what, struct error *error)
+{
+    return ops <= PLAY_OP_MAX ||
+           error_set(error,
+                     "the %" PRIu64 " %s of this step play %" PRIu64
+                     " ops, more than can be simulated (%d): take fewer ranks or microbatches, or "
+                     "leave out what makes ranks differ (unfold, jitter, stragglers, links)",
+                     parts, what, ops, PLAY_OP_MAX);
+}
+
+static bool make_classes(struct arena *arena, const struct configuration *c,
+                         const struct step_options *options, struct step *s, struct error *error)
+{
+    bool apart = options->unfold || c->kernel_jitter_sigma > 0.0;
+    if (apart && !playable(rank_ops(s), s->rank_count, "ranks", error)) {
+        return false;
+    }
+    symmetry_build(arena, c, &s->topology, &s->layout, &s->lowered, options->unfold, &s->symmetry);
+    return playable(class_ops(s), s->symmetry.rank_class_count, "classes of ranks", error);
+}
+
+static bool play_time(struct arena *arena, const struct configuration *c,
+                      const struct step_options *options, struct step *s, struct error *error)
+{
+    if (!make_classes(arena, c, options, s, error)) {
+        return false;
+    }
+    if (options->brief && class_ops(s) > BRIEF_OP_MAX) {
+        return true;
+    }
+    struct worker_options worker = {
+        .jitter_sigma = c->kernel_jitter_sigma,
+        .excess_ratio = gpu_slowest_excess_ratio(&c->gpu, s->layout.rank_count),
+        .seed = c->seed,
+    };
+    s->worker = worker_create(s->sim, &s->symmetry, &s->lowered, &s->layout, &worker);
+    s->network = worker_network(s->worker);
+    worker_start(s->worker);
+    sim_run(s->sim);
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+        s->step_s = fmax(s->step_s, worker_finish_s(s->worker, i));
+    }
+    if (!(s->step_s <= STEP_MAX_S)) {
+        return error_set(error, "a step takes %.3g years, more than can be recorded (%.0f)",
+                         s->step_s / YEAR, STEP_MAX_S / YEAR);
+    }
+    s->class_count = s->symmetry.rank_class_count;
+    s->event_count = sim_event_count(s->sim);
+    s->op_count = worker_op_count(s->worker);
+    gather_classes(arena, s);
+    gather_rates(c, s);
+    return true;
+}
+
+static void degrade_links(const struct configuration *c, struct topology *topology)
+{
+    for (uint32_t i = 0; i < c->perturbation_count; i++) {
+        const struct perturbation *p = &c->perturbations[i];
+        if (p->what == PERTURB_LINK) {
+            topology_degrade(topology, (uint32_t)p->gpu, (enum link_kind)p->link, p->ratio);
+        }
+    }
+}
+
+bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
+              struct error *error)
+{
+    struct sim *sim = sim_create(c->seed);
+    struct arena *arena = sim_arena(sim);
+    struct step *s = ARENA_NEW(arena, struct step);
+    s->sim = sim;
+    s->threads = options->threads;
+    if (!options->memory_only && !topology_build(arena, &c->cluster, &s->topology, error)) {
+        sim_destroy(sim);
+        return false;
+    }
+    lower(arena, c, &s->lowered);
+    s->rank_count = s->lowered.rank_count;
+    play_memory(arena, c, options, s);
+    judge_memory(s);
+    bool in_setup = !s->fits && s->memory[s->failed_program].ledger.failure.step == 0;
+    if (!options->memory_only && (!in_setup || options->ignore_memory)) {
+        degrade_links(c, &s->topology);
+        layout_build(arena, c, s->lowered.streams, &s->layout);
+        if (!play_time(arena, c, options, s, error)) {
+            sim_destroy(sim);
+            return false;
+        }
+        if (!s->fits && s->worker != NULL) {
+            time_failure(s);
+        }
+    }
+    *out = s;
+    return true;
+}
+
+void step_destroy(struct step *step)
+{
+    if (step != NULL) {
+        sim_destroy(step->sim);
+    }
+}

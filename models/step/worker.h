@@ -1,0 +1,40 @@
+/* worker.h - the player of programs: every rank class carries out its ops.
+ *
+ * A rank issues ops in program order (the host), each on its stream; compute advances without the
+ * calendar as far as nothing outside is waited for, communication goes to the network. Sensitive
+ * compute (beside interfering traffic) is played by events, because its speed changes meanwhile.
+ * Records for each op: when it was posted (stream free, waits done, host launched), began (all
+ * members had arrived) and finished. It promises: every op of every class finishes, or a CHECK
+ * names the ranks that wait for each other. */
+#ifndef ORRERY_MODELS_STEP_WORKER_H
+#define ORRERY_MODELS_STEP_WORKER_H
+
+#include "models/step/breakdown.h"
+#include "models/step/network.h"
+
+struct op_times {
+    double post_s, begin_s, finish_s;
+};
+struct worker;
+struct worker_options {
+    double jitter_sigma; /* log-normal, each compute op */
+    double excess_ratio; /* all compute takes this much longer than on the mean card */
+    uint64_t seed;
+    const double *start_s; /* [rank class]: before it nothing of the rank runs; NULL: 0 */
+};
+struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
+                             const struct lowered *lowered, const struct layout *layout,
+                             const struct worker_options *options);
+void worker_start(struct worker *worker);              /* then sim_run */
+struct network *worker_network(struct worker *worker); /* the one it made; owned by the sim */
+/* Of one op of a rank class, after sim_run. Made on the spot from finishes, and the begins of
+ * activities, which are all that is kept: 8 bytes an op, 12 an activity of a group class. */
+struct op_times worker_times(const struct worker *worker, uint32_t rank_class, uint32_t op);
+/* The same of all its ops, in their order: out has room for one each. */
+void worker_read(const struct worker *worker, uint32_t rank_class, struct op_times *out);
+double worker_finish_s(const struct worker *worker, uint32_t rank_class);
+/* Divides the step of a rank class, until the last rank has finished, into parts that sum to it. */
+void worker_breakdown(const struct worker *worker, uint32_t rank_class, double parts[PART_COUNT]);
+uint64_t worker_op_count(const struct worker *worker); /* ops played, all classes */
+
+#endif

@@ -1,0 +1,218 @@
+/* symmetry.c
+ *
+ * Invariants of the refinement
+ * 1. A colour contains the colour of the round before: classes only split.
+ * 2. What a colour takes from a set of neighbours is a sum of hashes, modulo 2^64: it depends on
+ *    which colours there are and how many, not on their order.
+ * 3. A round looks from groups, then from ranks, then from links, each time from all at once, so
+ *    that the members of a class always see the same. It stops after a round in which no class has
+ *    split: then all members of a class see the same number of neighbours of each class, in the
+ *    same roles and with the same loads.
+ * Equal hashes of unequal things (chance about n^2 / 2^65) are caught by symmetry_verify in checked
+ * builds. */
+#include "models/symmetry/symmetry.h"
+
+#include <string.h>
+
+#include "models/symmetry/symmetry_state.h"
+#include "sim/check.h"
+#include "sim/random.h"
+
+struct colours {
+    uint64_t *rank, *group, *link;
+};
+
+static struct colours colours_create(struct arena *arena, const struct real *real)
+{
+    return (struct colours){
+        .rank = ARENA_ARRAY(arena, uint64_t, real->shift.rank_rows),
+        .group = ARENA_ARRAY(arena, uint64_t, real->shift.group_rows),
+        .link = ARENA_ARRAY(arena, uint64_t, real->used_count),
+    };
+}
+
+/* What each thing is by itself. */
+static void first_colours(const struct real *real, struct colours *colours)
+{
+    const struct layout *layout = real->layout;
+    for (uint32_t row = 0; row < real->shift.rank_rows; row++) {
+        const uint32_t rank = symmetry_rank_at(real, row);
+        colours->rank[row] = symmetry_mix(real->lowered->program_of_rank[rank],
+                                          symmetry_bits(real->speed[layout->gpu_of_rank[rank]]));
+    }
+    for (uint32_t row = 0; row < real->shift.group_rows; row++) {
+        const uint64_t kind = (uint64_t)layout_group(layout, symmetry_group_at(real, row)).kind;
+        colours->group[row] =
+            symmetry_mix(symmetry_mix(kind, real->groups[row].menu), real->groups[row].shape);
+    }
+    for (uint32_t l = 0; l < real->used_count; l++) {
+        const struct link_type *link =
+            graph_link_type(&real->topology->graph, (struct link_id){real->used_links[l]});
+        colours->link[l] = symmetry_mix(symmetry_bits(link->bytes_per_s), real->own[l]);
+    }
+}
+
+/* Groups look at their members and at their links. */
+static void refine_groups(const struct real *real, struct colours *colours)
+{
+    const struct layout *layout = real->layout;
+    for (uint32_t row = 0; row < real->shift.group_rows; row++) {
+        const struct group group = layout_group(layout, symmetry_group_at(real, row));
+        const struct real_group *measured = &real->groups[row];
+        uint64_t members = 0, loads = 0;
+        for (uint32_t i = 0; i < group.member_count; i++) {
+            const uint32_t rank = symmetry_rank_row(real, layout_member(layout, &group, i));
+            members += symmetry_mix(colours->rank[rank], (uint64_t)symmetry_role(&group, i));
+        }
+        for (uint32_t i = 0; i < measured->load_count; i++) {
+            const struct wire_load *load = &real->loads[measured->load_first + i];
+            loads += symmetry_load_copies(real, row, load->link) *
+                     symmetry_mix(colours->link[load->link], load->key);
+        }
+        colours->group[row] = symmetry_mix(symmetry_mix(colours->group[row], members), loads);
+    }
+}
+
+/* Ranks look at their groups. */
+static void refine_ranks(const struct real *real, struct colours *colours)
+{
+    const struct layout *layout = real->layout;
+    for (uint32_t row = 0; row < real->shift.rank_rows; row++) {
+        const uint32_t rank = symmetry_rank_at(real, row);
+        uint64_t colour = colours->rank[row];
+        for (unsigned s = 0; s < STREAM_COUNT; s++) {
+            const uint32_t group = layout_group_of(layout, rank, s);
+            if (group != GROUP_NONE) {
+                const uint64_t seen = colours->group[symmetry_group_row(real, group)];
+                colour = symmetry_mix(colour, seen + s);
+            }
+        }
+        colours->rank[row] = colour;
+    }
+}
+
+/* Links collect from their groups: where a row stands for many groups, one of them loads this very
+ * link for each load of the row. */
+static void refine_links(const struct real *real, struct colours *colours, uint64_t *collected)
+{
+    memset(collected, 0, sizeof *collected * real->used_count);
+    for (uint32_t g = 0; g < real->shift.group_rows; g++) {
+        const struct real_group *measured = &real->groups[g];
+        for (uint32_t i = 0; i < measured->load_count; i++) {
+            const struct wire_load *load = &real->loads[measured->load_first + i];
+            collected[load->link] += symmetry_mix(colours->group[g], load->key);
+        }
+    }
+    for (uint32_t l = 0; l < real->used_count; l++) {
+        colours->link[l] = symmetry_mix(colours->link[l], collected[l]);
+    }
+}
+
+static uint32_t number_classes(struct numbering *numbering, const uint64_t *colours, uint32_t count,
+                               uint32_t *classes)
+{
+    numbering_clear(numbering);
+    for (uint32_t i = 0; i < count; i++) {
+        classes[i] = numbering_of(numbering, colours[i]);
+    }
+    return numbering->count;
+}
+
+struct numberings {
+    struct numbering rank, group, link;
+};
+
+static void number_all(const struct real *real, struct numberings *n, const struct colours *colours,
+                       struct partition *out)
+{
+    out->rank_count = number_classes(&n->rank, colours->rank, real->shift.rank_rows, out->rank);
+    out->group_count =
+        number_classes(&n->group, colours->group, real->shift.group_rows, out->group);
+    out->link_count = number_classes(&n->link, colours->link, real->used_count, out->link);
+}
+
+static void refine(struct arena *arena, const struct real *real, struct partition *out)
+{
+    struct numberings n = {
+        .rank = numbering_create(arena),
+        .group = numbering_create(arena),
+        .link = numbering_create(arena),
+    };
+    struct colours colours = colours_create(arena, real);
+    uint64_t *collected = ARENA_ARRAY(arena, uint64_t, real->used_count);
+    first_colours(real, &colours);
+    number_all(real, &n, &colours, out);
+    uint32_t before;
+    do {
+        before = out->rank_count + out->group_count + out->link_count;
+        refine_groups(real, &colours);
+        refine_ranks(real, &colours);
+        refine_links(real, &colours, collected);
+        number_all(real, &n, &colours, out);
+    } while (out->rank_count + out->group_count + out->link_count > before);
+    out->rank_colour = colours.rank;
+}
+
+static void all_different(const struct real *real, struct partition *out)
+{
+    out->rank_count = real->shift.rank_rows;
+    out->group_count = real->shift.group_rows;
+    out->link_count = real->used_count;
+    for (uint32_t i = 0; i < out->rank_count; i++) {
+        out->rank[i] = i;
+    }
+    for (uint32_t i = 0; i < out->group_count; i++) {
+        out->group[i] = i;
+    }
+    for (uint32_t i = 0; i < out->link_count; i++) {
+        out->link[i] = i;
+    }
+}
+
+static struct partition partition_create(struct arena *arena, const struct real *real)
+{
+    return (struct partition){
+        .rank = ARENA_ARRAY(arena, uint32_t, real->shift.rank_rows),
+        .group = ARENA_ARRAY(arena, uint32_t, real->shift.group_rows),
+        .link = ARENA_ARRAY(arena, uint32_t, real->used_count),
+    };
+}
+
+/* The colours that these ranks [rank] would have in a fold, for a play that is not folded. */
+static uint64_t *colours_if_folded(struct arena *arena, const struct configuration *c,
+                                   const struct topology *topology, const struct layout *layout,
+                                   const struct lowered *lowered)
+{
+    uint64_t *colours = ARENA_ARRAY(arena, uint64_t, layout->rank_count);
+    const struct arena_mark mark = arena_mark(arena);
+    struct real real;
+    symmetry_measure(arena, c, topology, layout, lowered, true, &real);
+    struct partition partition = partition_create(arena, &real);
+    refine(arena, &real, &partition);
+    for (uint32_t r = 0; r < layout->rank_count; r++) {
+        colours[r] = partition.rank_colour[symmetry_rank_row(&real, r)];
+    }
+    arena_rewind(arena, mark);
+    return colours;
+}
+
+void symmetry_build(struct arena *arena, const struct configuration *c,
+                    const struct topology *topology, const struct layout *layout,
+                    const struct lowered *lowered, bool unfold, struct symmetry *out)
+{
+    struct real real;
+    CHECK(lowered->rank_count == layout->rank_count);
+    const bool fold = !unfold && !(c->kernel_jitter_sigma > 0.0);
+    symmetry_measure(arena, c, topology, layout, lowered, fold, &real);
+    struct partition partition = partition_create(arena, &real);
+    if (fold) {
+        refine(arena, &real, &partition);
+    } else {
+        all_different(&real, &partition);
+        partition.rank_colour = colours_if_folded(arena, c, topology, layout, lowered);
+    }
+    symmetry_fold(arena, &real, &partition, out);
+#ifndef NDEBUG
+    symmetry_verify(&real, &partition, out);
+#endif
+}

@@ -1,0 +1,459 @@
+/* symmetry_loads.c - every real group measured once: its shape, its tuned plans, and the load of
+ * their wires on real links.
+ *
+ * Groups of one shape whose members run the same programs are tuned once (a menu). Wires do not
+ * depend on the size of a transfer, so groups keep one set of loads for each pair of algorithm and
+ * operation that their menu uses. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/symmetry/symmetry_state.h"
+#include "sim/check.h"
+#include "sim/random.h"
+
+static void list_transfers(struct real *real)
+{
+    const struct lowered *lowered = real->lowered;
+    real->lists = ARENA_ARRAY(real->arena, struct transfer_list,
+                              (size_t)lowered->program_count * STREAM_COUNT);
+    for (uint32_t p = 0; p < lowered->program_count; p++) {
+        const struct program *program = lowered->programs[p];
+        uint32_t *seen = ARENA_ARRAY(real->arena, uint32_t, program->transfer_count);
+        for (unsigned s = 0; s < STREAM_COUNT; s++) {
+            symmetry_list(real, p, s)->rows =
+                ARENA_ARRAY(real->arena, uint32_t, program->transfer_count);
+        }
+        for (uint32_t i = 0; i < program->op_count; i++) {
+            const struct op *op = &program->ops[i];
+            if (op->kind == OP_COMPUTE || (seen[op->cost] >> op->stream & 1u) != 0) {
+                continue;
+            }
+            seen[op->cost] |= 1u << op->stream;
+            struct transfer_list *list = symmetry_list(real, p, op->stream);
+            list->rows[list->count++] = op->cost;
+        }
+    }
+}
+
+static uint64_t shape_hash(const struct group_shape *s)
+{
+    const uint64_t words[] = {
+        s->ranks,
+        s->nodes,
+        s->ranks_per_node,
+        s->rails,
+        (uint64_t)s->even | (uint64_t)s->nvls << 1 | (uint64_t)s->inside_switch << 2,
+        symmetry_bits(s->inside_bytes_per_s),
+        symmetry_bits(s->inside_latency_s),
+        symmetry_bits(s->outside_bytes_per_s),
+        symmetry_bits(s->outside_latency_s),
+        symmetry_bits(s->transport_latency_s),
+        symmetry_bits(s->transport_bulk_s),
+    };
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        hash = random_hash(hash, words[i]);
+    }
+    return hash;
+}
+
+struct measuring { /* scratch while groups are measured */
+    struct real *real;
+    struct numbering shapes, menus;
+    uint32_t shape_capacity, menu_capacity;
+    uint32_t *shape_of;     /* [group]: its shape + 1, once known; NULL: each is asked for once */
+    uint32_t *gpus, *nodes; /* of the present group, node by node */
+    uint64_t *order;
+    bool *looked_at;       /* [node]: of a first turn; NULL: every node is */
+    uint32_t *row_of_link; /* [link of a first turn] -> row of used_links + 1; 0: none yet */
+    double *sum;           /* [link id]: weight of the present set */
+    uint32_t *touched, touched_count;
+    uint64_t flow_seed;
+    double largest_weight;
+    uint64_t signing;     /* hash of the group and set whose loads are being signed */
+    uint64_t *low, *high; /* [turn]: see sign_wire */
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The GPUs of a group, node by node; a pair stays sender first. */
+static void place_members(struct measuring *m, const struct group *group)
+{
+    const struct layout *layout = m->real->layout;
+    bool sorted = true;
+    for (uint32_t i = 0; i < group->member_count; i++) {
+        const uint32_t gpu = layout->gpu_of_rank[layout_member(layout, group, i)];
+        const uint64_t node = topology_node_of(m->real->topology, gpu);
+        m->order[i] = node << 32 | i;
+        sorted = sorted && (i == 0 || m->order[i] > m->order[i - 1]);
+    }
+    if (!sorted && !symmetry_is_pair(group->kind)) {
+        qsort(m->order, group->member_count, sizeof *m->order, compare_keys);
+    }
+    for (uint32_t i = 0; i < group->member_count; i++) {
+        const uint32_t member = (uint32_t)m->order[i];
+        m->gpus[i] = layout->gpu_of_rank[layout_member(layout, group, member)];
+        m->nodes[i] = (uint32_t)(m->order[i] >> 32);
+    }
+}
+
+static void *grow(struct arena *arena, void *old, size_t size, uint32_t count, uint32_t *capacity)
+{
+    const uint32_t wider = *capacity < 16 ? 16 : 2 * *capacity;
+    void *grown = arena_array(arena, size, wider, _Alignof(max_align_t));
+    if (count > 0) {
+        memcpy(grown, old, size * count);
+    }
+    *capacity = wider;
+    return grown;
+}
+
+static uint32_t find_shape(struct measuring *m, uint32_t member_count)
+{
+    struct real *real = m->real;
+    struct group_shape shape;
+    collective_shape(real->topology, m->gpus, member_count, real->c->software.pxn, &shape);
+    const uint32_t row = numbering_of(&m->shapes, shape_hash(&shape));
+    if (row == real->shape_count) {
+        if (row == m->shape_capacity) {
+            real->shapes = grow(real->arena, real->shapes, sizeof shape, row, &m->shape_capacity);
+        }
+        real->shapes[real->shape_count++] = shape;
+    }
+    return row;
+}
+
+/* Tunes every transfer of the list for this shape; equal (algorithm, operation) share a set. */
+static void write_menu(struct real *real, struct menu *menu)
+{
+    const struct program *program = real->lowered->programs[menu->program];
+    const struct transfer_list *list = symmetry_list(real, menu->program, menu->kind);
+    const struct group_shape *shape = &real->shapes[menu->shape];
+    menu->entries = ARENA_ARRAY(real->arena, struct menu_entry, list->count);
+    menu->entry_count = list->count;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct transfer *transfer = &program->transfers[list->rows[i]];
+        struct menu_entry *entry = &menu->entries[i];
+        *entry = (struct menu_entry){.op = transfer->op, .bytes = transfer->bytes, .set = ROW_NONE};
+        if (shape->ranks <= 1 || transfer->bytes <= 0.0) {
+            entry->tuned.cap_bytes_per_s = INFINITY;
+            continue;
+        }
+        collective_tune(transfer->op, shape, transfer->bytes, &entry->tuned);
+        for (uint32_t j = 0; j < i && entry->set == ROW_NONE; j++) {
+            const struct menu_entry *other = &menu->entries[j];
+            if (other->tuned.kind == entry->tuned.kind && other->op == entry->op) {
+                entry->set = other->set;
+            }
+        }
+        entry->set = entry->set == ROW_NONE ? menu->set_count++ : entry->set;
+    }
+}
+
+static uint32_t find_menu(struct measuring *m, uint32_t shape, uint32_t program, enum stream kind)
+{
+    struct real *real = m->real;
+    const uint64_t key = random_hash(random_hash(shape, program), (uint64_t)kind);
+    const uint32_t row = numbering_of(&m->menus, key);
+    if (row == real->menu_count) {
+        if (row == m->menu_capacity) {
+            real->menus =
+                grow(real->arena, real->menus, sizeof(struct menu), row, &m->menu_capacity);
+        }
+        real->menus[row] = (struct menu){.shape = shape, .program = program, .kind = kind};
+        real->menu_count++;
+        write_menu(real, &real->menus[row]);
+    }
+    CHECK(real->menus[row].shape == shape && real->menus[row].program == program);
+    return row;
+}
+
+static void add_wire(void *context, uint32_t from_member, uint32_t to_member, double weight)
+{
+    struct measuring *m = context;
+    const struct topology *topology = m->real->topology;
+    const double rounded = share_weight(weight / m->largest_weight);
+    struct route route;
+    if (m->looked_at != NULL && !m->looked_at[m->nodes[from_member]] &&
+        !m->looked_at[m->nodes[to_member]]) {
+        return; /* what binds on a route belongs to the nodes at its ends */
+    }
+    topology_route(topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
+    for (uint32_t i = 0; i < route.link_count; i++) {
+        const uint32_t link = route.links[i].value;
+        if (!graph_link_type(&topology->graph, route.links[i])->binding) {
+            continue;
+        }
+        if (m->sum[link] == 0.0) {
+            m->touched[m->touched_count++] = link;
+        }
+        m->sum[link] += rounded;
+    }
+}
+
+static void find_largest(void *context, uint32_t from_member, uint32_t to_member, double weight)
+{
+    struct measuring *m = context;
+    (void)from_member;
+    (void)to_member;
+    m->largest_weight = fmax(m->largest_weight, weight);
+}
+
+static uint32_t used_row(struct measuring *m, uint32_t link)
+{
+    struct real *real = m->real;
+    uint32_t *row = &m->row_of_link[link];
+    if (*row == 0) {
+        real->used_links[real->used_count++] = link;
+        *row = real->used_count;
+    }
+    return *row - 1;
+}
+
+static void keep_load(struct measuring *m, uint32_t group_row, uint32_t set, uint32_t link)
+{
+    struct real *real = m->real;
+    if (real->load_count == real->load_capacity) {
+        real->loads = grow(real->arena, real->loads, sizeof(struct wire_load), real->load_count,
+                           &real->load_capacity);
+    }
+    real->loads[real->load_count++] = (struct wire_load){
+        .link = used_row(m, link),
+        .set = set,
+        .weight = m->sum[link],
+        .key = random_hash(set, symmetry_bits(m->sum[link])),
+    };
+    real->groups[group_row].load_count++;
+}
+
+/* Is this link of the first turn of its kind? It stands for its likes: turns of one kind are loaded
+ * alike, or their signatures would differ. */
+static bool is_looked_at(const struct real *real, uint32_t link)
+{
+    if (real->shift.turns == 1) {
+        return true;
+    }
+    const uint32_t turn = symmetry_turn_of_link(real, link);
+    return real->shift.first_like[turn] == turn;
+}
+
+/* Moves the sums of the present set into the group's loads. */
+static void keep_loads(struct measuring *m, uint32_t group_row, uint32_t set)
+{
+    for (uint32_t i = 0; i < m->touched_count; i++) {
+        if (is_looked_at(m->real, m->touched[i])) {
+            keep_load(m, group_row, set, m->touched[i]);
+        }
+    }
+}
+
+static void forget_sums(struct measuring *m)
+{
+    for (uint32_t i = 0; i < m->touched_count; i++) {
+        m->sum[m->touched[i]] = 0.0;
+    }
+    m->touched_count = 0;
+}
+
+/* Shape and menu of a group, which stands in m->gpus afterwards. */
+static uint32_t look_at_group(struct measuring *m, uint32_t index)
+{
+    const struct real *real = m->real;
+    const struct group group = layout_group(real->layout, index);
+    place_members(m, &group);
+    const bool known = m->shape_of != NULL && m->shape_of[index] > 0;
+    const uint32_t shape = known ? m->shape_of[index] - 1 : find_shape(m, group.member_count);
+    const uint32_t program = real->lowered->program_of_rank[layout_member(real->layout, &group, 0)];
+    if (m->shape_of != NULL) {
+        m->shape_of[index] = shape + 1;
+    }
+    return find_menu(m, shape, program, group.kind);
+}
+
+/* The wires of one entry of a menu, each to `emit`, which is told the largest weight before. */
+static void emit_wires(struct measuring *m, const struct menu *menu, const struct menu_entry *entry,
+                       wire_fn *emit)
+{
+    const struct group_shape *shape = &m->real->shapes[menu->shape];
+    m->flow_seed = configuration_flow_seed(m->real->c, (uint64_t)menu->kind);
+    m->largest_weight = 0.0;
+    entry->tuned.kind->wires(entry->op, shape, m->nodes, find_largest, m);
+    entry->tuned.kind->wires(entry->op, shape, m->nodes, emit, m);
+}
+
+static void measure_group(struct measuring *m, uint32_t row)
+{
+    struct real *real = m->real;
+    struct real_group *out = &real->groups[row];
+    out->menu = look_at_group(m, symmetry_group_at(real, row));
+    const struct menu *menu = &real->menus[out->menu];
+    out->shape = menu->shape;
+    out->load_first = real->load_count;
+    out->set_first = real->wire_weight_count;
+    real->wire_weight_count += menu->set_count;
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < menu->entry_count; i++) {
+        if (menu->entries[i].set != set) {
+            continue; /* nothing is sent, or its wires are kept already */
+        }
+        emit_wires(m, menu, &menu->entries[i], add_wire);
+        real->wire_weights[out->set_first + set] = m->largest_weight;
+        keep_loads(m, row, set++);
+        forget_sums(m);
+    }
+}
+
+/* Adds what a wire puts on the links of a turn: a hash of the link's place times the load as a
+ * whole number (weights are multiples of 2^-24), so that wires need not be summed by link first.
+ * Most loads end in 24 zero bits, which push the upper bits of a hash out: these are summed apart.
+ */
+static void sign_wire(void *context, uint32_t from_member, uint32_t to_member, double weight)
+{
+    struct measuring *m = context;
+    const struct real *real = m->real;
+    const struct graph *graph = &real->topology->graph;
+    const uint64_t load = (uint64_t)(share_weight(weight / m->largest_weight) * 0x1p24);
+    struct route route;
+    topology_route(real->topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
+    for (uint32_t i = 0; i < route.link_count; i++) {
+        const uint32_t link = route.links[i].value;
+        if (graph_link_type(graph, route.links[i])->binding) {
+            const uint32_t turn = symmetry_turn_of_link(real, link);
+            const uint64_t place = symmetry_mix(m->signing, symmetry_turned_link(real, link, 0));
+            m->low[turn] += place * load;
+            m->high[turn] += (place >> 40) * load;
+        }
+    }
+}
+
+/* What a group with members in all turns puts on each. */
+static void sign_loads(struct measuring *m, uint32_t index)
+{
+    const uint32_t row = look_at_group(m, index); /* may move the menus */
+    const struct menu *menu = &m->real->menus[row];
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < menu->entry_count; i++) {
+        if (menu->entries[i].set == set) {
+            m->signing = symmetry_mix(index, set++);
+            emit_wires(m, menu, &menu->entries[i], sign_wire);
+        }
+    }
+}
+
+/* Completes the signatures of the turns. The shape of a group in one turn can differ from that of
+ * its like where it crosses the fabric. */
+static void sign_turns(struct measuring *m)
+{
+    struct real *real = m->real;
+    const uint32_t group_count = real->layout->group_count;
+    uint32_t *shapes = m->shape_of = ARENA_ARRAY(real->arena, uint32_t, group_count);
+    m->low = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
+    m->high = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
+    for (uint32_t g = 0; g < group_count; g++) {
+        const struct group group = layout_group(real->layout, g);
+        if (!symmetry_in_one_turn(real, g)) {
+            sign_loads(m, g);
+            continue;
+        }
+        place_members(m, &group);
+        if (m->nodes[0] == m->nodes[group.member_count - 1]) {
+            continue;
+        }
+        const uint32_t like = symmetry_turned_group(real, g, 0);
+        shapes[g] = find_shape(m, group.member_count) + 1;
+        if (shapes[g] != shapes[like]) {
+            const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, &group, 0));
+            symmetry_sign(real, turn, symmetry_mix(like, UINT64_MAX), shapes[g]);
+        }
+    }
+    for (uint32_t turn = 0; turn < real->shift.turns; turn++) {
+        symmetry_sign(real, turn, m->low[turn], m->high[turn]);
+    }
+}
+
+/* The nodes of first turns. */
+static void look_at_nodes(struct measuring *m)
+{
+    const struct real *real = m->real;
+    const struct shift *s = &real->shift;
+    m->looked_at = ARENA_ARRAY(real->arena, bool, real->topology->node_count);
+    for (uint32_t node = 0; node < real->topology->node_count; node++) {
+        if (s->node_rank[node] != ROW_NONE) {
+            const uint32_t turn = symmetry_turn_of(real, s->node_rank[node]);
+            m->looked_at[node] = s->first_like[turn] == turn;
+        }
+    }
+}
+
+static void reserve_rows(struct real *real)
+{
+    size_t set_bound = 0;
+    for (uint32_t row = 0; row < real->shift.group_rows; row++) {
+        const struct group group = layout_group(real->layout, symmetry_group_at(real, row));
+        const uint32_t program =
+            real->lowered->program_of_rank[layout_member(real->layout, &group, 0)];
+        set_bound += symmetry_list(real, program, group.kind)->count;
+    }
+    real->wire_weights = ARENA_ARRAY(real->arena, double, set_bound);
+    real->groups = ARENA_ARRAY(real->arena, struct real_group, real->shift.group_rows);
+}
+
+static void read_speeds(struct real *real)
+{
+    real->speed = ARENA_ARRAY(real->arena, double, real->topology->gpu_count);
+    for (uint32_t gpu = 0; gpu < real->topology->gpu_count; gpu++) {
+        real->speed[gpu] = 1.0;
+    }
+    for (uint32_t i = 0; i < real->c->perturbation_count; i++) {
+        const struct perturbation *p = &real->c->perturbations[i];
+        if (p->what == PERTURB_GPU_SPEED) {
+            CHECK(p->gpu < real->topology->gpu_count);
+            real->speed[p->gpu] *= p->ratio;
+        }
+    }
+}
+
+void symmetry_measure(struct arena *arena, const struct configuration *c,
+                      const struct topology *topology, const struct layout *layout,
+                      const struct lowered *lowered, bool fold, struct real *out)
+{
+    const uint32_t link_count = topology->graph.link_count;
+    *out = (struct real){
+        .c = c, .topology = topology, .layout = layout, .lowered = lowered, .arena = arena};
+    list_transfers(out);
+    read_speeds(out);
+    struct measuring m = {
+        .real = out,
+        .shapes = numbering_create(arena),
+        .menus = numbering_create(arena),
+        .gpus = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
+        .nodes = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
+        .order = ARENA_ARRAY(arena, uint64_t, layout->rank_count),
+        .row_of_link = ARENA_ARRAY(arena, uint32_t, link_count),
+        .sum = ARENA_ARRAY(arena, double, link_count),
+        .touched = ARENA_ARRAY(arena, uint32_t, link_count),
+    };
+    out->used_links = ARENA_ARRAY(arena, uint32_t, link_count);
+    symmetry_no_shift(out);
+    if (fold) {
+        symmetry_find_shift(arena, out);
+    }
+    if (out->shift.turns > 1) {
+        sign_turns(&m);
+        symmetry_number_rows(arena, out);
+        look_at_nodes(&m);
+    }
+    reserve_rows(out);
+    for (uint32_t row = 0; row < out->shift.group_rows; row++) {
+        measure_group(&m, row);
+    }
+    if (out->shift.turns > 1) {
+        symmetry_count_copies(arena, out);
+    }
+    symmetry_find_own(arena, out);
+}

@@ -1,0 +1,70 @@
+/* model_params.c - how the fields of a model's shape are spelt, checked and explained. Zeros that
+ * mean "the usual" are replaced by model_complete. */
+#include "models/workload/transformer.h"
+
+#define AT(field) offsetof(struct model_shape, field)
+/* Wider than any published model by orders of magnitude; keeps every product exact in a double. */
+#define WIDE 10000000
+#define DEEP 100000
+
+const char *const ffn_names[] = {"gelu", "swiglu", "squared_relu", "geglu", NULL};
+const char *const attention_bias_names[] = {"none", "qkv", "all", NULL};
+const char *const norm_names[] = {"layernorm", "rms", NULL};
+const char *const position_names[] = {"learned", "rope", "alibi", NULL};
+
+const struct param model_params[] = {
+    {"layers", PARAM_COUNT, AT(layers), 1, DEEP, NULL, NULL, "Transformer layers."},
+    {"hidden", PARAM_COUNT, AT(hidden), 1, WIDE, NULL, NULL, "Width of the residual stream."},
+    {"heads", PARAM_COUNT, AT(heads), 1, DEEP, NULL, NULL, "Attention (query) heads."},
+    {"kv_heads", PARAM_COUNT, AT(kv_heads), 0, DEEP, "0", NULL,
+     "Key and value heads, fewer in grouped-query attention; 0: as many as heads."},
+    {"head_size", PARAM_COUNT, AT(head_size), 0, DEEP, "0", NULL,
+     "Width of a head; 0: hidden / heads."},
+    {"ffn_hidden", PARAM_COUNT, AT(ffn_hidden), 0, WIDE, "0", NULL,
+     "Inner width of the feed-forward block; 0: four times hidden."},
+    {"vocabulary", PARAM_COUNT, AT(vocabulary), 1, 100000000, NULL, NULL,
+     "Entries of the vocabulary, without padding."},
+    {"positions_max", PARAM_COUNT, AT(positions_max), 0, 100000000, "0", NULL,
+     "Rows of a learned position table; 0: the sequence length."},
+    {"ffn", PARAM_CHOICE, AT(ffn), 0, 0, "swiglu", ffn_names,
+     "Feed-forward block; swiglu and geglu have three matrices, the others two."},
+    {"norm", PARAM_CHOICE, AT(norm), 0, 0, "rms", norm_names,
+     "Normalisation; layernorm has a bias where linear layers have."},
+    {"norms", PARAM_COUNT, AT(norms), 1, 8, "2", NULL,
+     "Norms of a layer; their time and memory is shared out between its two blocks."},
+    {"norm_biases", PARAM_FLAG, AT(norm_biases), 0, 0, "false", NULL,
+     "A layernorm has a bias though linear layers have none."},
+    {"qk_norms", PARAM_FLAG, AT(qk_norms), 0, 0, "false", NULL,
+     "Queries and keys are normed head by head, with one scale for all heads each."},
+    {"position", PARAM_CHOICE, AT(position), 0, 0, "rope", position_names,
+     "How positions enter: a learned table, rotation of q and k, or a bias on the scores."},
+    {"tied_embeddings", PARAM_FLAG, AT(tied_embeddings), 0, 0, "false", NULL,
+     "The head shares the matrix of the embedding."},
+    {"biases", PARAM_FLAG, AT(biases), 0, 0, "false", NULL, "Linear layers have biases."},
+    {"attention_biases", PARAM_CHOICE, AT(attention_biases), 0, 0, "none", attention_bias_names,
+     "Biases of the attention where other linear layers have none: of q, k and v, or of the output "
+     "too."},
+    {"dropout", PARAM_RATIO, AT(dropout_ratio), 0, 0.99, "0", NULL,
+     "Dropout after attention, feed-forward and embedding; 0: no dropout, no masks."},
+    {"experts", PARAM_COUNT, AT(experts), 0, DEEP, "0", NULL,
+     "Experts of a mixture-of-experts layer; 0: a dense model."},
+    {"experts_per_token", PARAM_COUNT, AT(experts_per_token), 0, DEEP, "0", NULL,
+     "Routed experts that each token visits."},
+    {"moe_ffn_hidden", PARAM_COUNT, AT(moe_ffn_hidden), 0, WIDE, "0", NULL,
+     "Inner width of one expert."},
+    {"shared_experts", PARAM_COUNT, AT(shared_experts), 0, DEEP, "0", NULL,
+     "Experts that every token visits, beside the routed ones."},
+    {"dense_layers", PARAM_COUNT, AT(dense_layers), 0, DEEP, "0", NULL,
+     "Leading layers with an ordinary feed-forward block."},
+    {"q_rank", PARAM_COUNT, AT(q_rank), 0, WIDE, "0", NULL,
+     "Latent attention: rank of the query projection; 0: a full matrix."},
+    {"kv_rank", PARAM_COUNT, AT(kv_rank), 0, WIDE, "0", NULL,
+     "Latent attention: rank of the key-value projection; 0: ordinary attention."},
+    {"rope_head_size", PARAM_COUNT, AT(rope_head_size), 0, DEEP, "0", NULL,
+     "Latent attention: rotated part of a query or key head."},
+    {"v_head_size", PARAM_COUNT, AT(v_head_size), 0, DEEP, "0", NULL,
+     "Latent attention: width of a value head."},
+    {"nominal_parameters", PARAM_RATIO, AT(nominal_parameters), 0, 1e16, "0", NULL,
+     "The number in the name of the model, for the rule of thumb; 0: the exact count."},
+};
+const unsigned model_param_count = sizeof model_params / sizeof model_params[0];

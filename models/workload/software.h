@@ -1,0 +1,116 @@
+/* software.h - what a training framework does: what it fuses, overlaps, allocates, and when.
+ *
+ * A profile is a row of catalogue/software.yaml, filled by software_params. It is set from how that
+ * software is documented to behave; each figure names its source there. Versions are profiles
+ * (megatron, megatron-2021). Nothing in the models asks for a profile's name. */
+#ifndef ORRERY_MODELS_WORKLOAD_SOFTWARE_H
+#define ORRERY_MODELS_WORKLOAD_SOFTWARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/param.h"
+
+enum stage_split {
+    SPLIT_EVEN,
+    SPLIT_COST
+}; /* layers over stages: evenly, or by cumulative cost */
+enum optimizer_build {
+    BUILD_EAGER,
+    BUILD_FIRST_STEP
+}; /* when the moments are allocated */
+enum gradient_layout {
+    GRADIENT_BUFFER,
+    GRADIENT_TENSOR
+}; /* one flat buffer kept, or by tensor */
+
+/* What is computed again in the backward pass instead of being kept. */
+enum recompute {
+    RECOMPUTE_NONE,
+    RECOMPUTE_SELECTIVE,
+    RECOMPUTE_FULL
+};
+extern const char *const recompute_names[]; /* NULL-ended: none, selective, full */
+
+struct software_profile {
+    const char *name;
+    /* Host */
+    double launch_s;         /* host time to launch one kernel */
+    double launch_tp_growth; /* the launch time grows by (1 + this x log2 tp) */
+    double pass_host_s;      /* host time for each forward or backward pass of a stage */
+    double optimizer_host_s; /* host time of one optimizer step */
+    double data_host_s;      /* host time to fetch a microbatch */
+    bool host_sync_loss;     /* the host waits for the GPU at the end of a step */
+    /* Kernels */
+    double norm_forward_bytes, norm_backward_bytes; /* HBM bytes for each element of b s h */
+    double residual_forward_bytes, residual_backward_bytes; /* bias, dropout, add; each element */
+    double activation_forward_bytes, activation_backward_bytes; /* each element of b s f, ungated;
+                                  a gated block also moves the gate: x 3/2 and x 5/3 */
+    double rope_forward_bytes, rope_backward_bytes;             /* each element of q and k */
+    double loss_traffic_bytes; /* HBM bytes moved for each logit, forward and backward */
+    double loss_memory_bytes;  /* bytes kept for each logit at the loss, the logits included */
+    double math_forward_bytes, math_backward_bytes; /* unfused attention, each score */
+    double math_mask_bytes; /* forward, where the mask is a kernel of its own; causal only */
+    double norm_launches, activation_launches, residual_launches, rope_launches; /* kernels each */
+    bool attention_full_square;     /* the kernel does not skip the causal half */
+    bool save_norm_input;           /* norm input kept beside its output (unfused: also in fp32) */
+    double activation_saved_factor; /* saved inputs of a gated activation against the fused ideal */
+    uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: to tp only */
+    bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
+    bool recompute_stops_early;     /* full: not beyond the last tensor that the backward needs */
+    /* Tensor parallelism */
+    bool backward_tp_overlap;  /* the backward all-reduce or scatter runs beside wgrad */
+    bool backward_regather;    /* with sequence parallelism the input is gathered again */
+    double tp_exposed_host_s;  /* host synchronisation for each tp collective */
+    double tp_pipeline_host_s; /* more of it for each tp rank, if stages are on different nodes */
+    double tp_interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
+    double tp_overlap_cost_ratio; /* tp or cp traffic and compute, both beside each other for a
+                                     second, end this much later */
+    bool pxn; /* its NCCL reaches the NIC of another GPU over NVLink, not through the CPUs */
+    /* Data parallelism */
+    bool overlap_gradients;       /* buckets leave during the last backward */
+    bool overlap_parameters;      /* the gather after the update hides under the next forward */
+    double bucket_bytes;          /* 0: one bucket for each layer */
+    double gradient_reduce_bytes; /* bytes of an element on the wire; 0: as kept */
+    double gradient_kept_bytes;   /* of an accumulated gradient element (2 or 4) */
+    bool gradient_copy;           /* bf16 gradients live beside the accumulated ones */
+    int gradients;                /* enum gradient_layout */
+    bool gradients_after_pass;    /* a pass's own gradients stay until it has ended */
+    double dp_copy_bytes_per_s;   /* pack and unpack the buffers of dp collectives; 0: in place */
+    double interference_ratio;    /* share of compute speed lost while dp traffic runs beside it */
+    uint64_t fsdp_prefetch;       /* units gathered ahead */
+    bool fsdp_reshard;            /* parameters are freed after the forward of a unit */
+    /* Pipeline parallelism */
+    bool p2p_blocking; /* 1f1b and gpipe wait for a send to finish */
+    bool p2p_blocking_interleaved;
+    double p2p_sync_s;  /* host time of each send and receive, beside its launch */
+    bool p2p_host_wait; /* 1f1b and gpipe: the host waits for an exchange that blocks */
+    bool p2p_scatter;   /* without sequence parallelism each tp rank sends its 1/tp of a message */
+    int split;          /* enum stage_split */
+    bool even_stages;   /* it refuses layers that do not divide over the chunks of a pipeline */
+    /* Memory */
+    int build;                    /* enum optimizer_build */
+    double communicator_bytes;    /* of one communicator's buffers on a rank */
+    bool expandable_segments;     /* of the caching allocator */
+    double workspace_bytes;       /* cuBLAS and friends */
+    double optimizer_extra_bytes; /* HBM bytes a parameter that passes beside the update move */
+    bool clip_gradients;          /* a norm all-reduce before the update */
+    bool record_streams;          /* buffers of tp collectives come back when the GPU has passed */
+    /* What a published run of it means by what it does not say; only `validate` reads these. A
+     * framework has versions, each a profile: a run is of the oldest that can do what it did. */
+    const char *framework;     /* whose version this is; "": its own */
+    uint64_t release;          /* year of the version; 0: not said */
+    bool sequence_parallelism; /* it can split norms and residuals over tp */
+    bool selective_recompute;  /* it can repeat the attention core alone */
+    int usual_attention;       /* enum attention_kernel; math: it has no fused kernel */
+    int usual_recompute;       /* enum recompute */
+    double usual_dropout_ratio;
+    uint64_t usual_chunks;                      /* of a pipeline stage */
+    const char *usual_sharding, *full_sharding; /* kinds of sharding/ */
+};
+extern const struct param software_params[];
+extern const unsigned software_param_count;
+extern const char *const stage_split_names[], *const optimizer_build_names[],
+                                                  *const gradient_layout_names[];
+
+#endif

@@ -1,0 +1,160 @@
+/* transformer.c - counts of a model: parameters, FLOPs for each token, shards of embedding and
+ * head.
+ *
+ * Matrices of a layer: attention h a d + 2 h g d + a d h, feed-forward 2 h f or 3 h f (gated:
+ * Shazeer, arXiv:2002.05202). Latent attention and expert layers: DeepSeek-V2, arXiv:2405.04434
+ * section 2.1, and DeepSeek-V3, arXiv:2412.19437 section 2.1. A norm has a scale; a LayerNorm of a
+ * model with biases has a shift too. Norms of queries and keys have one scale for all heads
+ * (Dehghani et al., arXiv:2302.05442). Learned positions are a table of their own. */
+#include "models/workload/transformer.h"
+
+void model_complete(struct model_shape *m)
+{
+    if (m->kv_heads == 0)
+        m->kv_heads = m->heads;
+    if (m->head_size == 0)
+        m->head_size = m->hidden / m->heads;
+    if (m->ffn_hidden == 0)
+        m->ffn_hidden = 4 * m->hidden;
+    if (m->kv_rank > 0 && m->v_head_size == 0)
+        m->v_head_size = m->head_size;
+}
+
+bool model_gated(const struct model_shape *m)
+{
+    return m->ffn == FFN_SWIGLU || m->ffn == FFN_GEGLU;
+}
+
+uint64_t model_norms(const struct model_shape *m)
+{
+    return m->norms > 0 ? m->norms : 2;
+}
+
+double model_norm_parameters(const struct model_shape *m)
+{
+    bool shift = m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases);
+    return (double)m->hidden * (shift ? 2.0 : 1.0);
+}
+
+/* Queries and keys are compressed to a rank (with a norm each), then spread over the heads; the
+ * rotated part of the keys is one head that all share. */
+static double latent_attention_parameters(const struct model_shape *m)
+{
+    double hidden = (double)m->hidden, heads = (double)m->heads;
+    double query_size = (double)(m->head_size + m->rope_head_size);
+    double q_rank = (double)m->q_rank, kv_rank = (double)m->kv_rank;
+    double query = m->q_rank > 0 ? hidden * q_rank + q_rank + q_rank * heads * query_size
+                                 : hidden * heads * query_size;
+    double key_value = hidden * (kv_rank + (double)m->rope_head_size) + kv_rank +
+                       kv_rank * heads * (double)(m->head_size + m->v_head_size);
+    return query + key_value + heads * (double)m->v_head_size * hidden;
+}
+
+static double attention_parameters(const struct model_shape *m)
+{
+    if (m->kv_rank > 0)
+        return latent_attention_parameters(m);
+    double hidden = (double)m->hidden;
+    double query = (double)(m->heads * m->head_size), key = (double)(m->kv_heads * m->head_size);
+    bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
+    bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
+    double biases = (some ? query + 2.0 * key : 0.0) + (all ? hidden : 0.0);
+    double norms = m->qk_norms ? 2.0 * (double)m->head_size : 0.0;
+    return 2.0 * hidden * query + 2.0 * hidden * key + biases + norms;
+}
+
+static double block_parameters(const struct model_shape *m, uint64_t inner)
+{
+    double hidden = (double)m->hidden, width = (double)inner;
+    double inputs = model_gated(m) ? 2.0 : 1.0;
+    double biases = m->biases ? inputs * width + hidden : 0.0;
+    return (inputs + 1.0) * hidden * width + biases;
+}
+
+/* `routed` experts of a layer: all for a count, those that a token visits for FLOPs. */
+static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64_t routed)
+{
+    if (m->experts == 0 || layer < m->dense_layers)
+        return block_parameters(m, m->ffn_hidden);
+    double router = (double)(m->hidden * m->experts);
+    return router + (double)(routed + m->shared_experts) * block_parameters(m, m->moe_ffn_hidden);
+}
+
+static double layer_parameters(const struct model_shape *m, uint64_t layer, uint64_t routed)
+{
+    return attention_parameters(m) + ffn_parameters(m, layer, routed) +
+           (double)model_norms(m) * model_norm_parameters(m);
+}
+
+double model_layer_parameters(const struct model_shape *m, uint64_t layer)
+{
+    return layer_parameters(m, layer, m->experts);
+}
+
+static double position_parameters(const struct model_shape *m, uint64_t sequence)
+{
+    if (m->position != POSITION_LEARNED)
+        return 0.0;
+    return (double)((m->positions_max > 0 ? m->positions_max : sequence) * m->hidden);
+}
+
+double model_embedding_parameters(const struct model_shape *m, uint64_t sequence)
+{
+    return (double)(m->vocabulary * m->hidden) + position_parameters(m, sequence);
+}
+
+double model_final_parameters(const struct model_shape *m)
+{
+    double head = m->tied_embeddings ? 0.0 : (double)(m->vocabulary * m->hidden);
+    return model_norm_parameters(m) + head;
+}
+
+double model_parameters(const struct model_shape *m, uint64_t sequence)
+{
+    double sum = model_embedding_parameters(m, sequence) + model_final_parameters(m);
+    for (uint64_t layer = 0; layer < m->layers; layer++)
+        sum += model_layer_parameters(m, layer);
+    return sum;
+}
+
+double model_active_parameters(const struct model_shape *m)
+{
+    double sum = model_norm_parameters(m) + (double)(m->vocabulary * m->hidden);
+    for (uint64_t layer = 0; layer < m->layers; layer++)
+        sum += layer_parameters(m, layer, m->experts_per_token);
+    return sum;
+}
+
+double model_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal)
+{
+    double scores = (double)m->head_size, values = (double)m->head_size;
+    if (m->kv_rank > 0) {
+        scores += (double)m->rope_head_size;
+        values = (double)m->v_head_size;
+    }
+    double attention = 6.0 * (double)(m->layers * m->heads * sequence) * (scores + values);
+    return 6.0 * model_active_parameters(m) + (causal ? 0.5 : 1.0) * attention;
+}
+
+uint64_t transformer_padded_vocabulary(const struct layer_context *context)
+{
+    uint64_t multiple = context->software->vocabulary_multiple;
+    uint64_t step = (multiple > 0 ? multiple : 1) * context->tp;
+    return (context->model->vocabulary + step - 1) / step * step;
+}
+
+static double vocabulary_shard(const struct layer_context *context)
+{
+    uint64_t rows = transformer_padded_vocabulary(context) / context->tp;
+    return (double)(rows * context->model->hidden);
+}
+
+double transformer_embedding_shard(const struct layer_context *context)
+{
+    return vocabulary_shard(context) + position_parameters(context->model, context->sequence);
+}
+
+double transformer_head_shard(const struct layer_context *context)
+{
+    return vocabulary_shard(context) + model_norm_parameters(context->model);
+}

@@ -1,0 +1,161 @@
+/* transformer.h - the shape of a model: parameters, FLOPs, and the kernels and saved tensors of a
+ * layer as one rank sees them.
+ *
+ * A layer is written as *segments*: stretches of kernels with no synchronisation inside, separated
+ * by tensor- or context-parallel communication. The lowering turns segments into ops. Formulas and
+ * their sources: docs/models/transformer.md. Dense models only can be lowered; mixture-of-experts
+ * shapes are counted (parameters, rule of thumb) and refused by the lowering's check. */
+#ifndef ORRERY_MODELS_WORKLOAD_TRANSFORMER_H
+#define ORRERY_MODELS_WORKLOAD_TRANSFORMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/collective/comm_op.h"
+#include "models/gpu/gpu.h"
+#include "models/workload/software.h"
+
+enum ffn_kind {
+    FFN_GELU,
+    FFN_SWIGLU,
+    FFN_SQUARED_RELU,
+    FFN_GEGLU
+};
+enum attention_bias_kind {
+    ATTENTION_BIASES_NONE,
+    ATTENTION_BIASES_QKV,
+    ATTENTION_BIASES_ALL
+};
+enum norm_kind {
+    NORM_LAYERNORM,
+    NORM_RMS
+};
+enum position_kind {
+    POSITION_LEARNED,
+    POSITION_ROPE,
+    POSITION_ALIBI
+};
+extern const char *const attention_bias_names[];
+extern const char *const ffn_names[], *const norm_names[], *const position_names[];
+
+struct model_shape {
+    const char *name;
+    uint64_t layers, hidden, heads, kv_heads, head_size, ffn_hidden, vocabulary;
+    uint64_t positions_max;  /* rows of a learned position table; 0: the sequence length */
+    int ffn, norm, position; /* the enums above */
+    bool tied_embeddings;
+    bool biases;          /* linear layers have biases */
+    int attention_biases; /* those of the attention have, though others have none */
+    uint64_t norms;       /* of a layer; 0: two */
+    bool norm_biases;     /* a layernorm has a shift though linear layers have no biases */
+    bool qk_norms;        /* one norm of queries and one of keys, head by head */
+    double dropout_ratio; /* 0: no dropout ops and no masks */
+    /* Mixture of experts; experts = 0: dense. */
+    uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;
+    /* Multi-head latent attention; kv_rank = 0: ordinary attention. */
+    uint64_t q_rank, kv_rank, rope_head_size, v_head_size;
+    double nominal_parameters; /* the number in its name, for the rule of thumb; 0: exact */
+};
+extern const struct param model_params[];
+extern const unsigned model_param_count;
+
+/* Replaces the zeros that mean "the usual": kv_heads, head_size, ffn_hidden. Call after reading. */
+void model_complete(struct model_shape *m);
+
+bool model_gated(const struct model_shape *m);             /* the feed-forward block has a gate */
+double model_norm_parameters(const struct model_shape *m); /* of one norm of the residual */
+uint64_t model_norms(const struct model_shape *m);         /* of a layer */
+double model_embedding_parameters(const struct model_shape *m, uint64_t sequence);
+double model_layer_parameters(const struct model_shape *m, uint64_t layer);
+double model_final_parameters(const struct model_shape *m); /* last norm, untied head */
+double model_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
+double model_active_parameters(const struct model_shape *m); /* with head, without lookup */
+/* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
+ * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. */
+double model_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
+
+/* What a rank's share of a layer looks like. */
+struct layer_context {
+    const struct model_shape *model;
+    const struct software_profile *software;
+    const struct precision *precision;
+    enum attention_kernel attention;
+    uint64_t microbatch, sequence; /* whole sequence; local tokens = microbatch x sequence / cp */
+    uint64_t tp, cp;
+    bool sequence_parallel;
+    bool causal;
+    bool cp_ring; /* keys and values circulate instead of being gathered */
+    /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
+     * gradients of each microbatch are reduced before they are added). */
+    bool accumulate;
+};
+
+/* Communication of a segment. A transfer with comm = SEGMENT_NONE is absent.
+ *
+ * Forward of a segment:  `before` -> forward kernels, `beside` meanwhile -> `after` -> the next.
+ *   The next segment starts when kernels, `beside` and `after` have finished.
+ * Backward of a segment: `backward_before` -> dgrad kernels, `backward_beside` and
+ * `backward_gather` meanwhile -> `backward_after` -> the segment before. wgrad kernels need dgrad
+ * and `backward_gather`; nobody waits for them but the gradient reduction. Where the software
+ * overlaps (backward_tp_overlap) the last `wgrad_beside_count` of them run while `backward_after`
+ * is on the wire, the others before it starts; without overlap all run before `backward_after`. In
+ * a ring of context parallelism `beside` carries the exchange of keys and values; its bytes are the
+ * full buffer over all ranks, as for an all-gather, which sends as much over a port.
+ *
+ * The bias, dropout and addition that close a layer stand at the start of the next one's first
+ * segment (and of the first's, instead of the head): a stage does as many, and no op is needed for
+ * them alone. */
+enum segment_comm {
+    SEGMENT_NONE,
+    SEGMENT_TP,
+    SEGMENT_CP
+};
+struct segment_transfer {
+    enum segment_comm comm;
+    enum comm_op op;
+    double bytes; /* full buffer, as nccl-tests counts */
+};
+/* A tensor kept from forward to backward. */
+struct saved_tensor {
+    const char *name;    /* "softmax output", a literal */
+    double bytes;        /* on this rank */
+    bool attention_core; /* dropped by selective recomputation */
+};
+enum {
+    SEGMENT_KERNEL_MAX = 20,
+    SEGMENT_SAVED_MAX = 16,
+    LAYER_SEGMENT_MAX = 8
+};
+struct segment {
+    const char *name;    /* "attention", "mlp", "norm" */
+    bool attention_core; /* selective recomputation repeats this segment's core kernels */
+    struct segment_transfer before, beside, after;
+    struct segment_transfer backward_before, backward_beside, backward_gather, backward_after;
+    unsigned forward_count, dgrad_count, wgrad_count, saved_count, core_count;
+    unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
+    struct kernel forward[SEGMENT_KERNEL_MAX];
+    struct kernel dgrad[SEGMENT_KERNEL_MAX]; /* backward for inputs, norms, attention */
+    struct kernel wgrad[SEGMENT_KERNEL_MAX]; /* backward for weights */
+    struct kernel core[SEGMENT_KERNEL_MAX];  /* the part that selective recomputation repeats */
+    struct saved_tensor saved[SEGMENT_SAVED_MAX];
+    double forward_temporary_bytes, backward_temporary_bytes; /* live only inside the segment */
+    double output_bytes; /* of its output on this rank (the next segment's input) */
+};
+struct layer {
+    unsigned segment_count;
+    struct segment segments[LAYER_SEGMENT_MAX];
+    double input_bytes; /* of the layer's input on this rank: all that full recompute keeps */
+    double parameters;  /* of this rank's shard (1/tp of the matrices, whole norms) */
+};
+/* Pure; deterministic. */
+void transformer_layer(const struct layer_context *context, struct layer *out);
+/* The embedding (first stage) and the last norm, head and loss (last stage), as segments too. */
+void transformer_embedding(const struct layer_context *context, struct segment *out);
+void transformer_head(const struct layer_context *context, struct layer *out);
+/* Vocabulary after the software's padding, for memory and kernels (never for parameters or MFU). */
+uint64_t transformer_padded_vocabulary(const struct layer_context *context);
+/* Parameters of this rank's share of the embedding and of the head (padded, split over tp). */
+double transformer_embedding_shard(const struct layer_context *context);
+double transformer_head_shard(const struct layer_context *context);
+
+#endif

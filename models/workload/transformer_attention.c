@@ -1,0 +1,108 @@
+/* transformer_attention.c - the kernels of the attention core: unfused products and softmax, or one
+ * flash kernel; whole, or by blocks of a context-parallel ring.
+ *
+ * Unfused: the scores of every query and key exist in memory. Forward moves for each, in 16 bit:
+ * scores written 2, softmax 2 + 2, dropout 2 + 2 and its mask 1, read by the product with the
+ * values 2: 13 bytes. Backward: gradient of the probabilities written 2, read by dropout 2 with the
+ * mask 1, written 2, softmax reads it and its output 2 + 2 and writes 2, probabilities read for the
+ * gradient of v 2, scores' gradient read for those of q and k 2 + 2: 19 bytes. The products' own
+ * part (4 and 8) is in their operands here; the rest is one kernel. Rings: Liu et al.,
+ * arXiv:2310.01889. Causal halves are balanced by giving each rank a block from either end (Llama
+ * 3, arXiv:2407.21783 section 3.3.2), so every rank meets half of the keys. */
+#include <math.h>
+
+#include "models/workload/transformer_piece.h"
+
+#define HALF_BYTES 2.0
+#define PRODUCTS_FORWARD_BYTES 4.0  /* of math_forward_bytes, moved by the two products */
+#define PRODUCTS_BACKWARD_BYTES 8.0 /* of math_backward_bytes, by the four */
+#define DROPOUT_BYTES 5.0           /* of either, not moved in a model without dropout */
+
+/* Blocks of queries against blocks of keys: `batch` of them for each head. */
+struct blocks {
+    double batch, queries, keys;
+    bool causal;
+};
+
+static struct blocks blocks_of(const struct share *share, bool ring)
+{
+    const struct layer_context *c = share->context;
+    double batch = (double)c->microbatch;
+    bool causal = c->causal && !c->software->attention_full_square;
+    bool rings = c->cp > 1 && c->cp_ring;
+    if (!rings)
+        return (struct blocks){batch, share->queries, share->keys, causal};
+    if (!ring)
+        return (struct blocks){batch, share->queries, share->queries, causal};
+    double others = (double)(c->cp - 1);
+    bool half = causal && c->attention != ATTENTION_MATH;
+    return (struct blocks){batch * others, share->queries, share->queries * (half ? 0.5 : 1.0),
+                           false};
+}
+
+static struct kernel product(const struct share *share, const char *name, const struct blocks *b,
+                             double m, double n, double k)
+{
+    return kernel_gemm(name, share->context->precision->attention_peak, m, n, k,
+                       b->batch * share->heads, share->core_bytes);
+}
+
+static struct kernel softmax(const struct share *share, const char *name, const struct blocks *b,
+                             double all_bytes, double products_bytes)
+{
+    double bytes = all_bytes - products_bytes - (share->dropout ? 0.0 : DROPOUT_BYTES);
+    double scores = b->batch * share->heads * b->queries * b->keys;
+    double scale = share->core_bytes / HALF_BYTES;
+    return kernel_memory(name, scores * fmax(bytes, 0.0) * scale, share->dropout ? 2.0 : 1.0);
+}
+
+/* What lies between the products forward. Eager frameworks add the causal mask in a kernel. */
+static double between_forward_bytes(const struct share *share, const struct blocks *b)
+{
+    const struct software_profile *software = share->context->software;
+    return software->math_forward_bytes + (b->causal ? software->math_mask_bytes : 0.0);
+}
+
+static struct kernel flash(const struct share *share, const struct blocks *b, bool backward)
+{
+    const struct layer_context *c = share->context;
+    return kernel_attention(backward ? "attention gradient" : "attention", c->attention,
+                            c->precision->attention_peak, b->causal, backward, b->batch, b->queries,
+                            b->keys, share->heads, share->kv_heads, share->head_size,
+                            share->core_bytes);
+}
+
+void attention_forward(const struct share *share, bool ring, struct segment *out)
+{
+    const struct layer_context *c = share->context;
+    struct blocks b = blocks_of(share, ring);
+    unsigned first = out->forward_count;
+    if (c->attention == ATTENTION_MATH) {
+        piece_forward(out, product(share, "scores", &b, b.queries, b.keys, share->head_size));
+        piece_forward(out, softmax(share, "softmax", &b, between_forward_bytes(share, &b),
+                                   PRODUCTS_FORWARD_BYTES));
+        piece_forward(out, product(share, "context", &b, b.queries, share->head_size, b.keys));
+    } else {
+        piece_forward(out, flash(share, &b, false));
+    }
+    out->attention_core = true;
+    for (unsigned i = first; i < out->forward_count; i++)
+        out->core[out->core_count++] = out->forward[i];
+}
+
+void attention_backward(const struct share *share, bool ring, struct segment *out)
+{
+    const struct layer_context *c = share->context;
+    struct blocks b = blocks_of(share, ring);
+    double size = share->head_size;
+    if (c->attention != ATTENTION_MATH) {
+        piece_dgrad(out, flash(share, &b, true));
+        return;
+    }
+    piece_dgrad(out, product(share, "probability gradient", &b, b.queries, b.keys, size));
+    piece_dgrad(out, product(share, "value gradient", &b, b.keys, size, b.queries));
+    piece_dgrad(out, softmax(share, "softmax gradient", &b, c->software->math_backward_bytes,
+                             PRODUCTS_BACKWARD_BYTES));
+    piece_dgrad(out, product(share, "query gradient", &b, b.queries, size, b.keys));
+    piece_dgrad(out, product(share, "key gradient", &b, b.keys, size, b.queries));
+}

@@ -1,0 +1,132 @@
+/* transformer_head.c - the embedding (first stage) and the last norm, head and loss (last stage).
+ *
+ * The vocabulary is split over the tensor ranks (Shoeybi et al., arXiv:1909.08053 section 3): each
+ * looks up its rows and the sum is all-reduced (scattered with sequence parallelism); each computes
+ * its logits, and the loss needs three sums of one fp32 number for each token, not the logits. The
+ * gradient of the embedding is dense: every microbatch clears a whole table, adds its rows, and
+ * adds the table to the kept gradient (torch.nn.Embedding with sparse=False). */
+#include <math.h>
+#include <string.h>
+
+#include "models/workload/transformer_piece.h"
+
+#define FP32_BYTES 4.0
+#define LOSS_REDUCTIONS 3.0 /* largest logit, logit of the target, sum of exponentials */
+#define MASK_BYTES 1.0
+
+static struct segment_transfer hidden_transfer(const struct share *s, enum comm_op op)
+{
+    return (struct segment_transfer){
+        .comm = SEGMENT_TP, .op = op, .bytes = s->tokens * s->hidden * s->core_bytes};
+}
+
+static double vocabulary_rows(const struct layer_context *context)
+{
+    return (double)(transformer_padded_vocabulary(context) / context->tp);
+}
+
+static void embedding_gradient(const struct share *s, struct segment *out)
+{
+    const struct layer_context *c = s->context;
+    double table = vocabulary_rows(c) * s->hidden;
+    double rows = s->tokens * s->hidden;
+    /* Cleared; each row read from the gradient, and read and written in the table. */
+    double bytes = table * c->precision->gradient_bytes +
+                   rows * (s->core_bytes + 2.0 * c->precision->gradient_bytes);
+    piece_wgrad(out, kernel_memory("embedding gradient", bytes, 2.0));
+    if (c->accumulate)
+        piece_wgrad(out, kernel_memory("gradient accumulation", gradient_add_bytes(s, table), 1.0));
+}
+
+void transformer_embedding(const struct layer_context *context, struct segment *out)
+{
+    struct share s;
+    share_of(context, &s);
+    memset(out, 0, sizeof *out);
+    out->name = "embedding";
+    double looked_up = s.tokens * s.hidden, kept = s.norm_tokens * s.hidden;
+    piece_forward(out, kernel_memory("embedding", 2.0 * looked_up * s.core_bytes, 1.0));
+    if (context->model->position == POSITION_LEARNED) /* reads both, writes the sum */
+        piece_forward(out, kernel_memory("position embedding", 3.0 * kept * s.core_bytes, 1.0));
+    if (s.dropout) {
+        double bytes = kept * (2.0 * s.core_bytes + MASK_BYTES);
+        piece_forward(out, kernel_memory("embedding dropout", bytes, 1.0));
+        piece_dgrad(out, kernel_memory("embedding dropout gradient", bytes, 1.0));
+        piece_saved(out, "embedding dropout mask", kept * MASK_BYTES, false);
+    }
+    embedding_gradient(&s, out);
+    out->output_bytes = kept * s.core_bytes;
+    out->backward_temporary_bytes =
+        vocabulary_rows(context) * s.hidden * context->precision->gradient_bytes;
+    if (context->tp > 1) {
+        out->after = hidden_transfer(&s, s.gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
+        if (s.gathers)
+            out->backward_before = hidden_transfer(&s, COMM_ALL_GATHER);
+    }
+}
+
+/* The gradient of the logits, in fp32 at most, is of the backward pass; what else the loss holds is
+ * kept from the forward. Half of the loss's traffic belongs to either pass. */
+static void write_loss(const struct share *s, double logits, struct segment *out)
+{
+    const struct software_profile *p = s->context->software;
+    double gradient = fmin(FP32_BYTES, p->loss_memory_bytes / 2.0);
+    double half = logits * p->loss_traffic_bytes / 2.0;
+    piece_forward(out, kernel_memory("loss", half, 1.0));
+    piece_dgrad(out, kernel_memory("loss gradient", half, 1.0));
+    piece_saved(out, "logits and softmax", logits * (p->loss_memory_bytes - gradient), false);
+    out->backward_temporary_bytes = fmax(out->backward_temporary_bytes, logits * gradient);
+}
+
+static void write_logits(const struct share *s, struct segment *out)
+{
+    const struct layer_context *c = s->context;
+    double rows = vocabulary_rows(c);
+    struct linear linear = {"logits", "logits dgrad", "logits wgrad", s->tokens, s->hidden, rows};
+    linear_forward(s, &linear, out);
+    piece_saved(out, "head input", s->input_tokens * s->hidden * s->linear_bytes, false);
+    write_loss(s, s->tokens * rows, out);
+    linear_backward(s, &linear, out);
+    out->output_bytes = s->tokens * FP32_BYTES;
+    if (c->tp == 1)
+        return;
+    out->after = (struct segment_transfer){.comm = SEGMENT_TP,
+                                           .op = COMM_ALL_REDUCE,
+                                           .bytes = LOSS_REDUCTIONS * FP32_BYTES * s->tokens};
+    out->backward_after = hidden_transfer(s, s->gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
+    out->wgrad_beside_count = out->wgrad_count;
+    if (!s->gathers)
+        return;
+    out->before = hidden_transfer(s, COMM_ALL_GATHER);
+    out->forward_temporary_bytes = s->tokens * s->hidden * s->core_bytes;
+    if (c->software->backward_regather)
+        out->backward_gather = hidden_transfer(s, COMM_ALL_GATHER);
+}
+
+void transformer_head(const struct layer_context *context, struct layer *out)
+{
+    struct share s;
+    share_of(context, &s);
+    memset(out, 0, sizeof *out);
+    struct segment *segment = &out->segments[out->segment_count++];
+    segment->name = "head";
+    out->input_bytes = s.norm_tokens * s.hidden * s.core_bytes;
+    out->parameters = transformer_head_shard(context);
+    if (s.gathers) {
+        segment->name = "norm";
+        segment->output_bytes = out->input_bytes;
+        piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, segment);
+        segment = &out->segments[out->segment_count++];
+        segment->name = "head";
+        write_logits(&s, segment);
+        return;
+    }
+    /* Backward runs from the loss to the norm, so the norm's gradient is written last. */
+    struct segment norm = {.name = "norm"};
+    piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, &norm);
+    piece_forward(segment, norm.forward[0]);
+    for (unsigned i = 0; i < norm.saved_count; i++)
+        piece_saved(segment, norm.saved[i].name, norm.saved[i].bytes, false);
+    write_logits(&s, segment);
+    piece_dgrad(segment, norm.dgrad[0]);
+}

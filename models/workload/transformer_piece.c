@@ -1,0 +1,162 @@
+/* transformer_piece.c - the kernels of the pieces of a layer.
+ *
+ * A linear layer of T rows, i inputs and o outputs is three products: T x i by i x o forward, T x o
+ * by o x i for the gradient of its input, i x T by T x o for that of its weights. Bytes of
+ * memory-bound kernels come from the software profile, for 16-bit elements; wider ones scale. */
+#include "models/workload/transformer_piece.h"
+
+#include "sim/check.h"
+
+/* A gated activation reads a second input forward; backward it reads and writes one more: 6 against
+ * 4 and 10 against 6 bytes for each element, fused, 16 bit. */
+#define GATED_FORWARD 1.5
+#define GATED_BACKWARD (10.0 / 6.0)
+
+static struct linear linear_of(const struct share *s, enum piece piece)
+{
+    switch (piece) {
+    case PIECE_QKV:
+        return (struct linear){"qkv",     "qkv dgrad", "qkv wgrad",
+                               s->tokens, s->hidden,   s->query + 2.0 * s->key};
+    case PIECE_PROJECT:
+        return (struct linear){"projection", "projection dgrad", "projection wgrad",
+                               s->tokens,    s->query,           s->hidden};
+    case PIECE_UP:
+        return (struct linear){"up",      "up dgrad", "up wgrad",
+                               s->tokens, s->hidden,  s->gates * s->ffn};
+    default:
+        CHECK(piece == PIECE_DOWN);
+        return (struct linear){"down", "down dgrad", "down wgrad", s->tokens, s->ffn, s->hidden};
+    }
+}
+
+/* A memory-bound piece: bytes for each 16-bit element, forward and backward. */
+struct stream_piece {
+    const char *name, *gradient_name;
+    double elements, forward_bytes, backward_bytes, launches;
+};
+
+/* What queries and keys go through before the core: their norms, one of each, and the rotation. */
+static struct stream_piece rope_piece(const struct share *s)
+{
+    const struct software_profile *p = s->context->software;
+    const struct model_shape *m = s->context->model;
+    struct stream_piece out = {.name = "rope",
+                               .gradient_name = "rope gradient",
+                               .elements = s->tokens * (s->query + s->key)};
+    if (m->position == POSITION_ROPE) {
+        out.forward_bytes = p->rope_forward_bytes;
+        out.backward_bytes = p->rope_backward_bytes;
+        out.launches = p->rope_launches;
+    }
+    if (m->qk_norms) {
+        out.name = "qk norm and rope";
+        out.gradient_name = "qk norm and rope gradient";
+        out.forward_bytes += p->norm_forward_bytes;
+        out.backward_bytes += p->norm_backward_bytes;
+        out.launches += 2.0 * p->norm_launches;
+    }
+    return out;
+}
+
+static struct stream_piece stream_of(const struct share *s, enum piece piece)
+{
+    const struct software_profile *p = s->context->software;
+    double residual = s->norm_tokens * s->hidden;
+    bool gated = s->gates > 1.0;
+    switch (piece) {
+    case PIECE_NORM1:
+    case PIECE_NORM2:
+        return (struct stream_piece){"norm",
+                                     "norm gradient",
+                                     residual * s->norms,
+                                     p->norm_forward_bytes,
+                                     p->norm_backward_bytes,
+                                     p->norm_launches * s->norms};
+    case PIECE_FINAL_NORM:
+        return (struct stream_piece){"norm",
+                                     "norm gradient",
+                                     residual,
+                                     p->norm_forward_bytes,
+                                     p->norm_backward_bytes,
+                                     p->norm_launches};
+    case PIECE_ROPE:
+        return rope_piece(s);
+    case PIECE_ACTIVATE:
+        return (struct stream_piece){"activation",
+                                     "activation gradient",
+                                     s->tokens * s->ffn,
+                                     p->activation_forward_bytes * (gated ? GATED_FORWARD : 1.0),
+                                     p->activation_backward_bytes * (gated ? GATED_BACKWARD : 1.0),
+                                     p->activation_launches};
+    default:
+        CHECK(piece == PIECE_CLOSE || piece == PIECE_RESIDUAL);
+        return (struct stream_piece){"residual",
+                                     "residual gradient",
+                                     residual,
+                                     p->residual_forward_bytes,
+                                     p->residual_backward_bytes,
+                                     p->residual_launches};
+    }
+}
+
+static bool absent(const struct share *share, enum piece piece)
+{
+    const struct layer_context *c = share->context;
+    if (piece == PIECE_ROPE)
+        return c->model->position != POSITION_ROPE && !c->model->qk_norms;
+    return piece == PIECE_RING && (c->cp == 1 || !c->cp_ring);
+}
+
+static bool is_linear(enum piece piece)
+{
+    return piece == PIECE_QKV || piece == PIECE_PROJECT || piece == PIECE_UP || piece == PIECE_DOWN;
+}
+
+static void write_forward(const struct share *share, enum piece piece, struct segment *out)
+{
+    if (absent(share, piece))
+        return;
+    if (piece == PIECE_RING || piece == PIECE_CORE) {
+        attention_forward(share, piece == PIECE_RING, out);
+    } else if (is_linear(piece)) {
+        struct linear linear = linear_of(share, piece);
+        linear_forward(share, &linear, out);
+    } else {
+        struct stream_piece s = stream_of(share, piece);
+        double bytes = s.elements * s.forward_bytes * share->core_bytes / HALF_BYTES;
+        piece_forward(out, kernel_memory(s.name, bytes, s.launches));
+    }
+}
+
+static void write_backward(const struct share *share, enum piece piece, struct segment *out)
+{
+    if (absent(share, piece))
+        return;
+    if (piece == PIECE_RING || piece == PIECE_CORE) {
+        attention_backward(share, piece == PIECE_RING, out);
+    } else if (is_linear(piece)) {
+        struct linear linear = linear_of(share, piece);
+        linear_backward(share, &linear, out);
+    } else {
+        struct stream_piece s = stream_of(share, piece);
+        double bytes = s.elements * s.backward_bytes * share->core_bytes / HALF_BYTES;
+        piece_dgrad(out, kernel_memory(s.gradient_name, bytes, s.launches));
+    }
+}
+
+void piece_write(const struct share *share, enum piece first, enum piece last, struct segment *out)
+{
+    for (int piece = (int)first; piece <= (int)last; piece++) {
+        write_forward(share, (enum piece)piece, out);
+        piece_keep(share, (enum piece)piece, out);
+        double forward = piece_temporary(share, (enum piece)piece, false);
+        double backward = piece_temporary(share, (enum piece)piece, true);
+        if (forward > out->forward_temporary_bytes)
+            out->forward_temporary_bytes = forward;
+        if (backward > out->backward_temporary_bytes)
+            out->backward_temporary_bytes = backward;
+    }
+    for (int piece = (int)last; piece >= (int)first; piece--)
+        write_backward(share, (enum piece)piece, out);
+}

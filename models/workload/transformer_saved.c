@@ -1,0 +1,169 @@
+/* transformer_saved.c - what each piece of a layer keeps for its backward pass, and what it needs
+ * only while it runs.
+ *
+ * With dropout, 16-bit elements, one-byte masks, f = 4h and unfused attention the list adds up to
+ * Korthikanti et al., arXiv:2205.05198, equations 1 to 4: s b h (34 + 5 a s / h) on one rank,
+ * s b h (10 + 24/t + 5 a s / (h t)) with tensor parallelism, all of it over t with sequence
+ * parallelism. As there, the statistics of norms (8 bytes a row) and the state of random numbers
+ * are left out. */
+#include "models/workload/transformer_piece.h"
+
+#define FP32_BYTES 4.0
+#define MASK_BYTES 1.0
+
+static double scores(const struct share *s)
+{
+    return (double)s->context->microbatch * s->heads * s->queries * s->keys;
+}
+
+/* Softmax's output, the mask and what dropout leaves; or a row statistic of the flash kernel, whose
+ * output is what the projection keeps. */
+static void keep_core(const struct share *s, struct segment *out)
+{
+    if (s->context->attention != ATTENTION_MATH) {
+        piece_saved(out, "log-sum-exp", s->tokens * s->heads * FP32_BYTES, true);
+        return;
+    }
+    piece_saved(out, "softmax output", scores(s) * s->core_bytes, true);
+    if (s->dropout) {
+        piece_saved(out, "attention dropout mask", scores(s) * MASK_BYTES, true);
+        piece_saved(out, "attention dropout output", scores(s) * s->core_bytes, true);
+    }
+}
+
+static void keep_projection(const struct share *s, struct segment *out)
+{
+    bool flash = s->context->attention != ATTENTION_MATH;
+    double elements = s->tokens * s->query;
+    if (flash && s->linear_bytes < s->core_bytes)
+        piece_saved(out, "attention output", elements * s->core_bytes, false);
+    piece_saved(out, "projection input", elements * s->linear_bytes, false);
+}
+
+static void keep_qkv(const struct share *s, struct segment *out)
+{
+    piece_saved(out, "qkv input", s->input_tokens * s->hidden * s->linear_bytes, false);
+    piece_saved(out, "query", s->tokens * s->query * s->core_bytes, false);
+    piece_saved(out, "key", s->tokens * s->key * s->core_bytes, false);
+    piece_saved(out, "value", s->tokens * s->key * s->core_bytes, false);
+}
+
+static void keep_norm(const struct share *s, const char *name, double norms, struct segment *out)
+{
+    if (s->context->software->save_norm_input)
+        piece_saved(out, name, norms * s->norm_tokens * s->hidden * s->core_bytes, false);
+}
+
+/* Sines and cosines are shared by all layers; norms keep what comes from the projection. */
+static void keep_rope(const struct share *s, struct segment *out)
+{
+    const struct layer_context *c = s->context;
+    if (c->model->qk_norms && c->software->save_norm_input)
+        piece_saved(out, "qk norm input", s->tokens * (s->query + s->key) * s->core_bytes, false);
+}
+
+static void keep_mask(const struct share *s, const char *name, struct segment *out)
+{
+    if (s->dropout)
+        piece_saved(out, name, s->norm_tokens * s->hidden * MASK_BYTES, false);
+}
+
+/* Unfused, a gate's activation is a tensor of its own, which the product keeps as an input. */
+static void keep_activation(const struct share *s, struct segment *out)
+{
+    double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
+    double elements = s->tokens * s->gates * s->ffn;
+    piece_saved(out, "activation input", elements * s->core_bytes * factor, false);
+}
+
+void piece_keep(const struct share *s, enum piece piece, struct segment *out)
+{
+    switch (piece) {
+    case PIECE_CLOSE:
+        keep_mask(s, "mlp output dropout mask", out);
+        break;
+    case PIECE_NORM1:
+        keep_norm(s, "attention norm input", s->norms, out);
+        break;
+    case PIECE_QKV:
+        keep_qkv(s, out);
+        break;
+    case PIECE_CORE:
+        keep_core(s, out);
+        break;
+    case PIECE_PROJECT:
+        keep_projection(s, out);
+        break;
+    case PIECE_RESIDUAL:
+        keep_mask(s, "attention output dropout mask", out);
+        break;
+    case PIECE_NORM2:
+        keep_norm(s, "mlp norm input", s->norms, out);
+        break;
+    case PIECE_UP:
+        piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes, false);
+        break;
+    case PIECE_ACTIVATE:
+        keep_activation(s, out);
+        break;
+    case PIECE_DOWN:
+        piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);
+        break;
+    case PIECE_FINAL_NORM:
+        keep_norm(s, "final norm input", 1.0, out);
+        break;
+    case PIECE_ROPE:
+        keep_rope(s, out);
+        break;
+    case PIECE_RING: /* blocks that pass by are not kept */
+    case PIECE_KIND_COUNT:
+        break;
+    }
+}
+
+/* Unfused scores exist before the softmax; keys and values gathered over context ranks, or the
+ * block that is under way in a ring, live while the core runs. */
+static double core_temporary(const struct share *s, bool backward)
+{
+    const struct layer_context *c = s->context;
+    double held = c->cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
+    double gathered = c->cp > 1 ? held * 2.0 * s->key * s->core_bytes : 0.0;
+    bool math = c->attention == ATTENTION_MATH;
+    if (!backward)
+        return gathered + (math ? scores(s) * s->core_bytes : 0.0);
+    double gradients = s->tokens * (2.0 * s->query + 2.0 * s->key) * s->core_bytes;
+    /* Two gradients of the scores, or the fp32 accumulator of dq (arXiv:2307.08691 section 3.1). */
+    double inner = math ? 2.0 * scores(s) * s->core_bytes : s->tokens * s->query * FP32_BYTES;
+    return 2.0 * gathered + gradients + inner;
+}
+
+/* Gathered inputs are dropped after the forward pass; the backward pass gathers them and the
+ * gradient of the output. */
+static double gathered_input(const struct share *s)
+{
+    return s->gathers ? s->tokens * s->hidden * s->core_bytes : 0.0;
+}
+
+double piece_temporary(const struct share *s, enum piece piece, bool backward)
+{
+    double row = s->tokens * s->core_bytes;
+    switch (piece) {
+    case PIECE_QKV:
+        return gathered_input(s) + (backward ? row * (s->hidden + s->query + 2.0 * s->key) : 0.0);
+    case PIECE_ROPE:
+        return row * (s->query + s->key);
+    case PIECE_RING:
+    case PIECE_CORE:
+        return core_temporary(s, backward);
+    case PIECE_PROJECT:
+        return backward ? gathered_input(s) + row * s->query : 0.0;
+    case PIECE_UP:
+        return gathered_input(s) + (backward ? row * (s->hidden + s->gates * s->ffn) : 0.0);
+    case PIECE_ACTIVATE:
+        return backward ? gathered_input(s) + row * (1.0 + s->gates) * s->ffn : 0.0;
+    case PIECE_DOWN:
+        return backward ? gathered_input(s) + row * s->ffn : 0.0;
+    default:
+        return 0.0;
+    }
+}

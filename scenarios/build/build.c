@@ -1,0 +1,69 @@
+#include "scenarios/build/build.h"
+
+#include <string.h>
+
+#include "scenarios/build/build_parts.h"
+#include "scenarios/language/file.h"
+
+enum {
+    BREAK_MAX = 32
+};
+
+/* `dp: auto`: what is left of the GPUs. With a remainder the rules refuse the layout,
+ * and dp = 1 keeps them from naming what only follows from it. */
+static void fill_auto(struct configuration *c)
+{
+    struct layout_spec *layout = &c->layout;
+    uint64_t gpus = c->cluster.nodes * c->cluster.node.gpus;
+    double others = (double)layout->tp * (double)layout->pp * (double)layout->cp;
+    if (layout->dp != 0)
+        return;
+    bool whole = others <= (double)gpus && gpus % (uint64_t)others == 0;
+    layout->dp = whole ? gpus / (uint64_t)others : 1;
+}
+
+static void check_rules(struct builder *b)
+{
+    struct rule_break breaks[BREAK_MAX];
+    unsigned found = configuration_check(&b->scenario->configuration, breaks, BREAK_MAX);
+    for (unsigned i = 0; i < found && i < BREAK_MAX; i++) {
+        const struct value *at = value_deepest(b->root, breaks[i].key);
+        struct mark where = at->kind == VALUE_WORD ? at->mark : at->key_mark;
+        if (breaks[i].warning)
+            problems_warning(b->problems, where, "%s: %s", breaks[i].key, breaks[i].text);
+        else
+            problems_error(b->problems, where, "%s: %s", breaks[i].key, breaks[i].text);
+    }
+}
+
+static void build_head(struct builder *b)
+{
+    const struct schema_section *schema = schema_section(SECTION_SCENARIO);
+    struct scenario_keys keys = {"", 0};
+    reader_fill(&b->reader, b->root, schema->path, schema->keys, &keys);
+    bool named = keys.name && *keys.name;
+    b->scenario->name = named ? keys.name : file_stem(b->arena, b->path);
+    b->scenario->configuration.name = b->scenario->name;
+    b->scenario->configuration.seed = keys.seed;
+    b->scenario->has_run = value_find(b->root, "run") != NULL;
+    b->scenario->counted_only = b->scenario->configuration.model.experts > 0;
+    if (named && strpbrk(keys.name, "\n\r\t"))
+        problems_error(b->problems, section_mark(b->root, "name"), "name: must be one line");
+}
+
+void build_scenario(struct builder *b)
+{
+    unsigned before = b->problems->error_count;
+    build_model(b);
+    build_cluster(b);
+    build_training(b);
+    if (b->problems->error_count == before) {
+        fill_auto(&b->scenario->configuration);
+        check_rules(b);
+        b->layout_sound = b->problems->error_count == before;
+    }
+    build_head(b);
+    build_extras(b);
+    build_job(b);
+    section_finish(b, SECTION_SCENARIO, b->root, (struct params){NULL, 0}, "");
+}

@@ -1,0 +1,13 @@
+/* build.h - from a parsed scenario to a checked configuration.
+ *
+ * Every section is built even when another has problems, so that one pass finds all. The rules of
+ * the layout (configuration_check, the wiring of the fabric) are asked only when the sections that
+ * they read are sound: they would otherwise report consequences. */
+#ifndef ORRERY_SCENARIOS_BUILD_BUILD_H
+#define ORRERY_SCENARIOS_BUILD_BUILD_H
+
+#include "scenarios/build/section.h"
+
+void build_scenario(struct builder *b);
+
+#endif

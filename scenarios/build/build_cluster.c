@@ -1,0 +1,231 @@
+#include <string.h>
+
+#include "scenarios/build/build_parts.h"
+#include "topology/topology_kind.h"
+
+/* A node or fabric as read: its struct's common part, found by the section. */
+struct wired {
+    enum section section;
+    enum family kinds;
+    enum topology_role role;
+    void *object;
+    const char **name;
+    const struct topology_kind **kind;
+    struct kind_options *options;
+};
+
+static const char *entry_name(const char *name)
+{
+    return *name ? name : "custom";
+}
+
+static void build_gpu(struct builder *b, const struct value *cluster)
+{
+    struct gpu_spec *gpu = &b->scenario->configuration.gpu;
+    const struct schema_section *schema = schema_section(SECTION_GPU);
+    const struct value *mapping = section_take(b, cluster, SECTION_GPU), *base = NULL;
+    struct named_keys keys = {"", ""};
+    if (mapping == NULL || !reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys))
+        return;
+    if (*keys.name && (base = section_entry(b, SECTION_GPU, mapping, "name", keys.name)) == NULL)
+        return;
+    struct value *merged = section_overlay(b, SECTION_GPU, base, mapping);
+    reader_fill(&b->reader, merged, schema->path, schema_table(schema), gpu);
+    section_finish(b, SECTION_GPU, merged, (struct params){NULL, 0}, schema->path);
+    gpu->name = entry_name(keys.name);
+    struct constant_section of = {SECTION_GPU, gpu->name, base, mapping, NULL};
+    build_constants(b, &of, schema_table(schema), gpu);
+    build_figures(b, &of, schema_table(schema), merged);
+    if (base && value_find(mapping, "hbm") && value_find(mapping, "usable_hbm") == NULL)
+        problems_warning(b->problems, section_mark(mapping, "hbm"),
+                         "cluster.gpu.hbm: usable_hbm, which decides what fits, stays that of %s; "
+                         "give it too",
+                         gpu->name);
+}
+
+static const struct topology_kind *find_kind(struct builder *b, const struct wired *w,
+                                             const struct value *mapping, const struct value *base,
+                                             const char *given)
+{
+    const struct value *of_base = value_find(base, "kind");
+    const char *path = schema_section(w->section)->path;
+    const char *text = *given ? given : of_base && of_base->text ? of_base->text : "";
+    const struct topology_kind *kind = topology_find(w->role, text);
+    if (*text == '\0')
+        problems_error(b->problems, mapping->key_mark,
+                       "%s must be given by a name of the catalogue or a 'kind'", path);
+    else if (kind == NULL)
+        section_unknown_name(b, w->section, mapping, "kind", text,
+                             family_kinds(b->arena, w->kinds));
+    return kind;
+}
+
+static void build_wired(struct builder *b, const struct value *mapping, const struct wired *w)
+{
+    const struct schema_section *schema = schema_section(w->section);
+    const struct value *base = NULL;
+    struct named_keys keys = {"", ""};
+    if (!reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys))
+        return;
+    if (*keys.name && (base = section_entry(b, w->section, mapping, "name", keys.name)) == NULL)
+        return;
+    const struct topology_kind *kind = find_kind(b, w, mapping, base, keys.kind);
+    if (kind == NULL)
+        return;
+    struct params options = {kind->options, kind->option_count};
+    struct value *merged = section_overlay(b, w->section, base, mapping);
+    reader_fill(&b->reader, merged, schema->path, schema_table(schema), w->object);
+    reader_fill_options(&b->reader, merged, schema->path, options, w->options);
+    section_finish(b, w->section, merged, options, schema->path);
+    *w->name = entry_name(keys.name);
+    *w->kind = kind;
+    struct constant_section of = {w->section, *w->name, base, mapping, NULL};
+    build_constants(b, &of, schema_table(schema), w->object);
+    build_figures(b, &of, schema_table(schema), merged);
+    build_figures(b, &of, options, merged);
+    const struct value *usual = value_find(base, "kind");
+    if (usual && usual->text && strcmp(usual->text, kind->name) == 0)
+        build_constant_options(b, &of, options, w->options);
+}
+
+/* `mapping` with one more word. */
+static const struct value *with_word(struct builder *b, const struct value *mapping,
+                                     const char *key, const char *text)
+{
+    struct value *word = value_word(b->arena, text, mapping->mark);
+    struct value *out = value_new(b->arena, VALUE_MAPPING, mapping->mark);
+    out->key_mark = mapping->key_mark;
+    for (const struct value *member = mapping->first; member; member = member->next)
+        value_append(out, value_share(b->arena, member));
+    word->key = key;
+    word->key_mark = mapping->key_mark;
+    value_append(out, word);
+    return out;
+}
+
+/* Without a name or a kind it is the node that the GPU usually comes in. */
+static void build_node(struct builder *b, const struct value *cluster)
+{
+    struct node_spec *node = &b->scenario->configuration.cluster.node;
+    const struct value *mapping = section_take(b, cluster, SECTION_NODE);
+    const char *usual = b->scenario->configuration.gpu.node;
+    bool said = mapping && (value_find(mapping, "name") || value_find(mapping, "kind"));
+    if (mapping && !said && usual && *usual)
+        mapping = with_word(b, mapping, "name", usual);
+    struct wired wired = {SECTION_NODE, FAMILY_NODE_KINDS, TOPOLOGY_NODE, node,
+                          &node->name,  &node->kind,       &node->options};
+    if (mapping)
+        build_wired(b, mapping, &wired);
+}
+
+/* Without a fabric one node stands alone: the kind that joins nothing. */
+static void build_fabric(struct builder *b, const struct value *cluster, uint64_t nodes)
+{
+    struct fabric_spec *fabric = &b->scenario->configuration.cluster.fabric;
+    const struct value *mapping = section_take(b, cluster, SECTION_FABRIC);
+    struct wired wired = {SECTION_FABRIC, FAMILY_FABRIC_KINDS, TOPOLOGY_FABRIC, fabric,
+                          &fabric->name,  &fabric->kind,       &fabric->options};
+    if (mapping == NULL)
+        return;
+    if (mapping->count == 0 && nodes == 1)
+        mapping = with_word(b, mapping, "kind", "none");
+    build_wired(b, mapping, &wired);
+}
+
+/* Nodes from GPUs: whole nodes, or one node of which only a part is used. */
+static void count_nodes(struct builder *b, const struct value *cluster,
+                        const struct cluster_keys *keys)
+{
+    struct topology_spec *spec = &b->scenario->configuration.cluster;
+    uint64_t inside = spec->node.gpus;
+    spec->nodes = keys->nodes ? keys->nodes : 1;
+    if (keys->gpus == 0 || inside == 0)
+        return;
+    if (keys->nodes && keys->gpus != keys->nodes * inside) {
+        problems_error(b->problems, section_mark(cluster, "gpus"),
+                       "cluster.gpus: %llu nodes of %llu GPUs have %llu; give nodes or gpus alone",
+                       (unsigned long long)keys->nodes, (unsigned long long)inside,
+                       (unsigned long long)(keys->nodes * inside));
+    } else if (keys->gpus < inside) {
+        spec->node.installed_gpus = inside;
+        spec->node.gpus = keys->gpus;
+    } else if (keys->gpus % inside != 0) {
+        problems_error(b->problems, section_mark(cluster, "gpus"),
+                       "cluster.gpus: %llu is not a whole number of nodes of %llu GPUs",
+                       (unsigned long long)keys->gpus, (unsigned long long)inside);
+    } else {
+        spec->nodes = keys->gpus / inside;
+    }
+}
+
+enum {
+    CLUSTER_GPU_MAX = 1 << 22 /* rank numbers and vertices are 32 bits wide, with room for both */
+};
+
+static void check_size(struct builder *b, const struct value *cluster)
+{
+    const struct topology_spec *spec = &b->scenario->configuration.cluster;
+    uint64_t most = CLUSTER_GPU_MAX;
+    if (spec->node.gpus > most || spec->nodes > most / (spec->node.gpus ? spec->node.gpus : 1))
+        problems_error(b->problems, section_mark(cluster, "nodes"),
+                       "cluster: more than %llu GPUs cannot be simulated",
+                       (unsigned long long)most);
+}
+
+/* What no kind says of itself: NICs and GPUs, rates, the size of the whole. */
+static void ask_whole(struct builder *b, const struct value *cluster)
+{
+    struct error error = {{0}};
+    if (!topology_check(&b->scenario->configuration.cluster, &error))
+        problems_error(b->problems, cluster->key_mark, "cluster: %s", error.text);
+}
+
+/* A card fits the socket of its board. */
+static void check_socket(struct builder *b, const struct value *cluster)
+{
+    const struct configuration *c = &b->scenario->configuration;
+    const char *card = c->gpu.socket, *board = c->cluster.node.socket;
+    bool known = card && *card && board && *board;
+    if (!known || strcmp(card, board) == 0)
+        return;
+    const char *own =
+        *c->gpu.node ? arena_format(b->arena, "; it usually comes in %s", c->gpu.node) : "";
+    problems_warning(b->problems, section_mark(cluster, "node"),
+                     "cluster.node: %s takes cards with socket %s, and %s has %s%s; give "
+                     "node: {socket: %s} for a board of your own",
+                     c->cluster.node.name, board, c->gpu.name, card, own, card);
+}
+
+static void ask_kind(struct builder *b, const struct value *cluster, const char *key,
+                     const struct topology_kind *kind)
+{
+    struct error error = {{0}};
+    if (kind && kind->check && !kind->check(&b->scenario->configuration.cluster, &error))
+        problems_error(b->problems, section_mark(cluster, key), "cluster.%s: %s", key, error.text);
+}
+
+void build_cluster(struct builder *b)
+{
+    struct topology_spec *spec = &b->scenario->configuration.cluster;
+    const struct schema_section *schema = schema_section(SECTION_CLUSTER);
+    const struct value *cluster = section_take(b, b->root, SECTION_CLUSTER);
+    struct cluster_keys keys = {0, 0};
+    if (cluster == NULL)
+        return;
+    unsigned before = b->problems->error_count;
+    reader_fill(&b->reader, cluster, schema->path, schema->keys, &keys);
+    build_gpu(b, cluster);
+    build_node(b, cluster);
+    count_nodes(b, cluster, &keys);
+    check_size(b, cluster);
+    build_fabric(b, cluster, spec->nodes);
+    section_finish(b, SECTION_CLUSTER, cluster, (struct params){NULL, 0}, schema->path);
+    b->cluster_sound = b->problems->error_count == before;
+    if (!b->cluster_sound)
+        return;
+    ask_kind(b, cluster, "node", spec->node.kind);
+    ask_kind(b, cluster, "fabric", spec->fabric.kind);
+    if (b->problems->error_count == before)
+        ask_whole(b, cluster);
+    check_socket(b, cluster);
+}

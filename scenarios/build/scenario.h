@@ -1,0 +1,98 @@
+/* scenario.h - the input language: a YAML file becomes a checked configuration, or every problem at
+ * once with file, line, column, caret and remedy.
+ *
+ * One table (schema.c) of keys makes parser, checks, defaults, `--set`, `orrery list`, the
+ * reference and the JSON Schema. The catalogue is embedded in the binary (or read from a folder). A
+ * file is hostile until checked: depth, size, duplicate keys, aliases and the number of errors are
+ * bounded. After scenario_read succeeds nothing in the models returns an error that a file could
+ * cause, except what topology_build says of the fabric's numbers, which is asked here too. */
+#ifndef ORRERY_SCENARIOS_BUILD_SCENARIO_H
+#define ORRERY_SCENARIOS_BUILD_SCENARIO_H
+
+#include <stdio.h>
+
+#include "models/checkpoint/storage.h"
+#include "models/job/job_spec.h"
+#include "models/layout/configuration.h"
+#include "models/step/condition.h"
+#include "scenarios/catalogue/figure.h"
+#include "scenarios/language/problem.h"
+#include "scenarios/language/taken_default.h"
+#include "sim/error.h"
+
+/* Another file that the scenario names, and that is read. */
+struct scenario_input {
+    const char *path;
+    const struct scenario_input *next;
+};
+struct scenario {
+    struct arena *arena;
+    const char *path, *name;
+    struct configuration configuration;
+    const struct problem *problems;
+    unsigned problem_count, error_count;
+    const struct taken_default *defaults;
+    unsigned default_count;
+    const struct constant *constants; /* of the catalogue, that are not exact */
+    unsigned constant_count;
+    const struct stated_figure
+        *figures; /* all that the step or the weeks stand on, whoever gave them */
+    unsigned figure_count;
+    bool has_run;        /* a `run:` section: weeks, not one step */
+    struct job_spec job; /* with `run:`; scenario_job makes it complete */
+    double work_s;       /* of undisturbed steps, in place of job.steps; 0: not said */
+    struct job_storage {
+        struct storage_tier tiers[CHECKPOINT_LEVEL_MAX];
+        unsigned tier_count;
+        double stall_s, persist_s, load_s; /* < 0: as the storage player finds */
+    } storage;
+    double storage_tb_month_usd; /* price of 10^12 bytes kept for 30 days; 0: not said */
+    bool counted_only; /* a mixture of experts: `memory` counts it, a run must refuse it */
+    const char *text;  /* the file, for the database */
+    size_t text_bytes;
+    const struct scenario_input *inputs;
+    /* where a class reads along */
+    const struct note {
+        double at_s;
+        const char *say;
+    } * notes;
+    unsigned note_count;
+};
+struct scenario_options {
+    const char *catalogue;   /* folder that overrides the embedded one; NULL */
+    const char *const *sets; /* "layout.tp=4" */
+    unsigned set_count;
+    bool has_seed;
+    uint64_t seed;
+};
+/* Reads a file, "-" being standard input (or `text` when not NULL, called `path` in messages).
+ * Returns a scenario, to be freed by scenario_destroy, whose configuration is valid exactly when
+ * error_count is 0; NULL with a sentence when the file cannot be read at all. */
+struct scenario *scenario_read(const char *path, const char *text, size_t text_bytes,
+                               const struct scenario_options *options, struct error *error);
+void scenario_destroy(struct scenario *scenario);
+void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
+/* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
+ * time of a step: the steps of its work, the plan of its checkpoints, an optimal interval, whose
+ * search is watched (NULL: by nobody). */
+struct job_watch;
+void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
+                  const struct job_watch *watch, struct job_spec *out);
+/* Does this key ("checkpoint.interval") change weeks, but no step of them? */
+bool scenario_key_of_weeks(const char *key);
+/* Documentation generated from the tables. */
+void scenario_print_schema(FILE *out);    /* JSON Schema */
+void scenario_print_reference(FILE *out); /* Markdown */
+/* Catalogue families: gpus nodes fabrics models software fleets storage. For `orrery list`. */
+struct catalogue_entry {
+    const char *name, *doc;
+    const struct stated_figure *figures; /* only by scenario_describe */
+    unsigned figure_count;
+};
+/* One entry with what it gives. False with a sentence when there is none of that name. */
+bool scenario_describe(const char *family, const char *name, const char *catalogue,
+                       struct arena *arena, struct catalogue_entry *out, struct error *error);
+unsigned scenario_list(const char *family, const char *catalogue, struct arena *arena,
+                       const struct catalogue_entry **out, struct error *error);
+
+#endif

@@ -1,0 +1,233 @@
+#include "scenarios/build/section.h"
+
+#include <string.h>
+
+#include "scenarios/language/file.h"
+#include "scenarios/schema/keys.h"
+
+static const struct value *missing(struct builder *b, const struct value *outer,
+                                   const struct schema_section *schema)
+{
+    if (schema->required) {
+        problems_error(b->problems, outer->key_mark, "%s must be given: %s", schema->path,
+                       schema->doc);
+        return NULL;
+    }
+    struct value *empty = value_new(b->arena, VALUE_MAPPING, outer->mark);
+    empty->key_mark = outer->key_mark;
+    return empty;
+}
+
+static const struct value *expand_word(struct builder *b, const struct value *word,
+                                       const char *shorthand)
+{
+    struct value *mapping = value_new(b->arena, VALUE_MAPPING, word->mark);
+    struct value *member = value_share(b->arena, word);
+    mapping->key_mark = word->key_mark;
+    member->key = shorthand;
+    value_append(mapping, member);
+    return mapping;
+}
+
+const struct value *section_take(struct builder *b, const struct value *outer, enum section section)
+{
+    const struct schema_section *schema = schema_section(section);
+    struct value *value = value_find(outer, schema_key(schema));
+    if (value == NULL)
+        return missing(b, outer, schema);
+    value->used = true;
+    if (value->kind == VALUE_WORD && schema->shorthand && !value_is_empty(value))
+        return expand_word(b, value, schema->shorthand);
+    return reader_mapping(&b->reader, value, schema->path);
+}
+
+const struct value *section_items(struct builder *b, const struct value *outer,
+                                  enum section section)
+{
+    const struct schema_section *schema = schema_section(section);
+    struct value *value = value_find(outer, schema_key(schema));
+    if (value == NULL)
+        return NULL;
+    value->used = true;
+    if (value->kind == VALUE_LIST)
+        return value->first;
+    if (!value_is_empty(value))
+        problems_error(b->problems, value->mark, "%s takes a list, not %s", schema->path,
+                       value_kind_name(value));
+    return NULL;
+}
+
+static bool in_table(struct params table, const char *key)
+{
+    for (unsigned i = 0; i < table.count; i++) {
+        if (strcmp(table.rows[i].name, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool names_other_kind(const struct value *base, const struct value *over)
+{
+    const struct value *was = value_find(base, "kind"), *is = value_find(over, "kind");
+    return was && is && was->kind == VALUE_WORD && is->kind == VALUE_WORD &&
+           strcmp(was->text, is->text) != 0;
+}
+
+static void hang(struct builder *b, struct value *out, const struct value *member, const char *key)
+{
+    struct value *copy = value_share(b->arena, member);
+    copy->key = key;
+    value_append(out, copy);
+}
+
+static void lay_over(struct builder *b, const struct schema_section *schema, struct value *out,
+                     const struct value *over)
+{
+    for (const struct value *member = over->first; member; member = member->next) {
+        const char *key = schema_spelling(schema, member->key);
+        if (member->used)
+            continue;
+        if (value_find(out, key))
+            problems_error(b->problems, member->key_mark, "'%s' says '%s' a second time",
+                           member->key, key);
+        else
+            hang(b, out, member, key);
+    }
+}
+
+static void lay_under(struct builder *b, const struct schema_section *schema, struct value *out,
+                      const struct value *base, bool table_only)
+{
+    for (const struct value *member = base->first; member; member = member->next) {
+        const char *key = schema_spelling(schema, member->key);
+        bool other = catalogue_describes(key) || in_table(schema->keys, key);
+        if (other || value_find(out, key))
+            continue;
+        if (!table_only || in_table(schema_table(schema), key))
+            hang(b, out, member, key);
+    }
+}
+
+struct value *section_overlay(struct builder *b, enum section section, const struct value *base,
+                              const struct value *over)
+{
+    const struct schema_section *schema = schema_section(section);
+    struct value *out = value_new(b->arena, VALUE_MAPPING, over->mark);
+    out->key_mark = over->key_mark;
+    lay_over(b, schema, out, over);
+    if (base)
+        lay_under(b, schema, out, base, names_other_kind(base, over));
+    return out;
+}
+
+/* The kinds of the section that have the option: "; it goes with law: weibull"; NULL: none has. */
+static const char *other_kinds(struct builder *b, const struct schema_section *schema,
+                               const char *key)
+{
+    const char *advice = NULL;
+    if (schema->kinds == FAMILY_NONE)
+        return NULL;
+    struct name_list kinds = family_kinds(b->arena, schema->kinds);
+    for (unsigned i = 0; i < kinds.count; i++) {
+        if (!in_table(family_kind_options(schema->kinds, kinds.names[i]), key))
+            continue;
+        advice = advice ? arena_format(b->arena, "%s, %s", advice, kinds.names[i])
+                        : arena_format(b->arena, "; it goes with %s: %s", schema_kind_key(schema),
+                                       kinds.names[i]);
+    }
+    return advice;
+}
+
+/* What is not simulated, wherever its word stands; NULL: the word is none of those. */
+static const char *remedy_of(struct builder *b, const char *key)
+{
+    const char *remedy = NULL;
+    for (enum section i = 0; remedy == NULL && i < SECTION_COUNT; i++)
+        remedy = schema_remedy(reader_path(&b->reader, schema_section(i)->path, key));
+    return remedy;
+}
+
+static bool is_spelling_of(struct name_list names, const char *key)
+{
+    for (unsigned i = 0; i < names.count; i++) {
+        if (names_equal(key, names.names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Advice on a key that belongs to another kind or section; NULL: it is one of `known`, misspelt. */
+static const char *elsewhere(struct builder *b, const struct schema_section *schema,
+                             const char *key, struct name_list known)
+{
+    if (is_spelling_of(known, key))
+        return NULL;
+    const char *kinds = other_kinds(b, schema, key);
+    if (kinds)
+        return kinds;
+    struct name_list keys = keys_all(b->arena);
+    struct name_list same = keys_named(b->arena, keys, key);
+    if (same.count == 0 && names_nearest(key, known) == NULL)
+        same = keys_near(b->arena, keys, key);
+    return same.count ? names_offer(b->arena, same) : NULL;
+}
+
+static void check_unused(struct builder *b, const struct schema_section *schema,
+                         struct value *member, struct name_list known, const char *path)
+{
+    const char *remedy = remedy_of(b, member->key), *advice = NULL;
+    if (remedy)
+        problems_error(b->problems, member->key_mark, "%s", remedy);
+    else if ((advice = elsewhere(b, schema, member->key, known)) != NULL)
+        problems_error(b->problems, member->key_mark, "unknown key '%s'%s%s%s",
+                       source_quote(b->arena, member->key), *path ? " in " : "", path, advice);
+    member->used = remedy || advice;
+}
+
+void section_finish(struct builder *b, enum section section, const struct value *mapping,
+                    struct params extra, const char *path)
+{
+    const struct schema_section *schema = schema_section(section);
+    struct name_list known = schema_names(b->arena, schema, extra);
+    for (struct value *member = mapping->first; member; member = member->next) {
+        /* What is past the last problem that is kept is only counted. */
+        if (!member->used && b->problems->error_count < PROBLEM_MAX)
+            check_unused(b, schema, member, known, path);
+    }
+    reader_unknown(&b->reader, mapping, path, known);
+}
+
+struct mark section_mark(const struct value *mapping, const char *key)
+{
+    const struct value *member = value_find(mapping, key);
+    return member ? member->mark : mapping->key_mark;
+}
+
+void section_unknown_name(struct builder *b, enum section section, const struct value *mapping,
+                          const char *key, const char *text, struct name_list known)
+{
+    const char *path = reader_path(&b->reader, schema_section(section)->path, key);
+    problems_misread(b->problems, section_mark(mapping, key), "%s: unknown %s '%s'%s", path,
+                     family_member_name(schema_family(path)), source_quote(b->arena, text),
+                     names_advice(b->arena, text, known));
+}
+
+const struct value *section_entry(struct builder *b, enum section section,
+                                  const struct value *mapping, const char *key, const char *name)
+{
+    const char *path = reader_path(&b->reader, schema_section(section)->path, key);
+    enum family family = schema_family(path);
+    const struct value *entry = catalogue_find(&b->catalogue, family, name);
+    if (entry == NULL)
+        section_unknown_name(b, section, mapping, key, name,
+                             catalogue_names(&b->catalogue, family));
+    return entry;
+}
+
+const char *section_file(struct builder *b, const char *named)
+{
+    struct scenario_input *input = ARENA_NEW(b->arena, struct scenario_input);
+    *input = (struct scenario_input){file_beside(b->arena, b->path, named), b->scenario->inputs};
+    b->scenario->inputs = input;
+    return input->path;
+}

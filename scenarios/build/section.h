@@ -1,0 +1,56 @@
+/* section.h - takes one section out of a scenario: finds it, lays its keys over the catalogue's,
+ * fills the struct that it describes, and reports what is left over.
+ *
+ * Everything here goes by the schema; no section is known by name. */
+#ifndef ORRERY_SCENARIOS_BUILD_SECTION_H
+#define ORRERY_SCENARIOS_BUILD_SECTION_H
+
+#include "scenarios/build/scenario.h"
+#include "scenarios/catalogue/catalogue.h"
+#include "scenarios/schema/schema.h"
+
+/* What a scenario is built with; one for each scenario_read. */
+struct builder {
+    struct arena *arena;
+    struct problems *problems;
+    struct reader reader;
+    struct catalogue catalogue;
+    const struct value *root;
+    const char *path; /* of the scenario's file */
+    struct scenario *scenario;
+    struct constant *constants;    /* the scenario's own */
+    struct stated_figure *figures; /* and these */
+    bool cluster_sound;            /* the cluster was read without a problem */
+    bool layout_sound;             /* and the layout fits on it */
+    /* of the scenario's own list, while the job is built */
+    struct storage_tier *tiers;
+    unsigned tier_count;
+};
+
+/* The section's mapping inside `outer`. A missing one that is not required is an empty mapping at
+ * the place of `outer`; a word becomes {shorthand: word}. NULL with a problem otherwise. */
+const struct value *section_take(struct builder *b, const struct value *outer,
+                                 enum section section);
+/* The same for a section that is a list of mappings: its items, NULL when there is none. */
+const struct value *section_items(struct builder *b, const struct value *outer,
+                                  enum section section);
+/* A new mapping: the members of `over` that are not used yet, on top of `base` (NULL: nothing)
+ * without what describes it. When `over` names another `kind`, only keys of the table are kept. */
+struct value *section_overlay(struct builder *b, enum section section, const struct value *base,
+                              const struct value *over);
+/* Reports every key that nothing has read. `extra` are options of a kind. `path`: as messages name
+ * the section. */
+void section_finish(struct builder *b, enum section section, const struct value *mapping,
+                    struct params extra, const char *path);
+/* The catalogue entry called `name`, which `key` gave; NULL with a problem when there is none. */
+const struct value *section_entry(struct builder *b, enum section section,
+                                  const struct value *mapping, const char *key, const char *name);
+/* Reports at `key` of `mapping`, or at its default's place, that `text` is no such name. */
+void section_unknown_name(struct builder *b, enum section section, const struct value *mapping,
+                          const char *key, const char *text, struct name_list known);
+/* The path of a file that the scenario names, seen from its own; it becomes one of its inputs. */
+const char *section_file(struct builder *b, const char *named);
+/* The place of a key, or of its section when it was not given. */
+struct mark section_mark(const struct value *mapping, const char *key);
+
+#endif

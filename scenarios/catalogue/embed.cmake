@@ -1,0 +1,13 @@
+# Turns the catalogue's YAML files into one C file: cmake -DFOLDER=... -DOUTPUT=... -DFAMILIES=a,b -P
+string(REPLACE "," ";" families "${FAMILIES}")
+set(body "#include \"scenarios/catalogue/catalogue_data.h\"\n\n")
+set(rows "")
+foreach(family IN LISTS families)
+  file(READ "${FOLDER}/${family}.yaml" hex HEX)
+  string(LENGTH "${hex}" length)
+  math(EXPR bytes "${length} / 2")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," array "${hex}")
+  string(APPEND body "static const unsigned char ${family}[] = {${array}0};\n")
+  string(APPEND rows "    {\"${family}\", ${family}, ${bytes}},\n")
+endforeach()
+file(WRITE "${OUTPUT}" "${body}\nconst struct catalogue_file catalogue_files[] = {\n${rows}};\n")

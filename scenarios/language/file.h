@@ -1,0 +1,22 @@
+/* file.h - reads a whole small file that a user named, and refuses what is none. */
+#ifndef ORRERY_SCENARIOS_LANGUAGE_FILE_H
+#define ORRERY_SCENARIOS_LANGUAGE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/arena.h"
+#include "sim/error.h"
+
+/* At most `limit` + 1 bytes are read, so that the caller can see that there were more. With
+ * `regular` a pipe or a device is refused without being opened for reading; without it, "-" is
+ * standard input. The text is NUL-ended
+ * and owned by the arena. */
+bool file_read(struct arena *arena, const char *path, size_t limit, bool regular, char **text,
+               size_t *bytes, struct error *error);
+/* `path` as seen from the folder of `beside`; absolute paths stay. */
+const char *file_beside(struct arena *arena, const char *beside, const char *path);
+/* "scenarios/llama.yaml" -> "llama". */
+const char *file_stem(struct arena *arena, const char *path);
+
+#endif

@@ -1,0 +1,30 @@
+/* names.h - the nearest name to what a user typed.
+ *
+ * Distance is that of optimal string alignment: insertions, deletions, replacements and swaps of
+ * neighbours cost 1, a change of case or between '-', '_' and '.' costs nothing. Lists have tens of
+ * names, so every pair is compared. */
+#ifndef ORRERY_SCENARIOS_LANGUAGE_NAMES_H
+#define ORRERY_SCENARIOS_LANGUAGE_NAMES_H
+
+#include <stdbool.h>
+
+#include "sim/arena.h"
+
+struct name_list {
+    const char *const *names;
+    unsigned count;
+};
+
+unsigned names_distance(const char *a, const char *b);
+/* The same but for case, and for '-', '_' and '.'. */
+bool names_equal(const char *a, const char *b);
+/* The nearest name, if it is near: at most a third of the longer text away, or `text` begins it, or
+ * stands in it. NULL when none is. The first of equals. */
+const char *names_nearest(const char *text, struct name_list list);
+/* "; did you mean 'tp'?", of all names that begin with the text where none is near, or
+ * "; known: tp, pp, dp". Owned by the arena. */
+const char *names_advice(struct arena *arena, const char *text, struct name_list list);
+/* "; did you mean 'a', 'b' or 'c'?" of a list that is not empty. */
+const char *names_offer(struct arena *arena, struct name_list list);
+
+#endif

@@ -1,0 +1,87 @@
+#include "scenarios/language/problems.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *format_text(struct arena *arena, const char *format, va_list arguments)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, arguments);
+    return arena_text(arena, text);
+}
+
+enum severity {
+    WARNING,
+    ERROR,
+    MISREAD
+};
+
+static void add(struct problems *p, enum severity severity, struct mark where, const char *text)
+{
+    bool warning = severity == WARNING;
+    unsigned count = warning ? p->warning_count++ : p->error_count++;
+    if (count >= PROBLEM_MAX)
+        return;
+    p->order[p->kept_count] = where.source->order;
+    p->kept[p->kept_count++] = (struct problem){
+        .warning = warning,
+        .misread = severity == MISREAD,
+        .file = where.source->name,
+        .line = where.line,
+        .column = where.column,
+        .text = text,
+        .source = source_line(p->arena, where),
+        .width = where.width,
+    };
+}
+
+void problems_error(struct problems *problems, struct mark where, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(problems, ERROR, where, format_text(problems->arena, format, arguments));
+    va_end(arguments);
+}
+
+void problems_misread(struct problems *problems, struct mark where, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(problems, MISREAD, where, format_text(problems->arena, format, arguments));
+    va_end(arguments);
+}
+
+void problems_warning(struct problems *problems, struct mark where, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add(problems, WARNING, where, format_text(problems->arena, format, arguments));
+    va_end(arguments);
+}
+
+static bool before(const struct problems *p, unsigned a, unsigned b)
+{
+    if (p->order[a] != p->order[b])
+        return p->order[a] < p->order[b];
+    if (p->kept[a].line != p->kept[b].line)
+        return p->kept[a].line < p->kept[b].line;
+    return p->kept[a].column < p->kept[b].column;
+}
+
+static void swap(struct problems *p, unsigned a, unsigned b)
+{
+    struct problem problem = p->kept[a];
+    unsigned order = p->order[a];
+    p->kept[a] = p->kept[b];
+    p->order[a] = p->order[b];
+    p->kept[b] = problem;
+    p->order[b] = order;
+}
+
+void problems_sort(struct problems *problems)
+{
+    for (unsigned i = 1; i < problems->kept_count; i++) {
+        for (unsigned at = i; at > 0 && before(problems, at, at - 1); at--)
+            swap(problems, at, at - 1);
+    }
+}

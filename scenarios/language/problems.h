@@ -1,0 +1,33 @@
+/* problems.h - collects what is wrong with a user's texts, all of it in one pass.
+ *
+ * Each problem keeps a copy of its line. The first PROBLEM_MAX errors and as many warnings are
+ * kept, all errors are counted. Kept problems are sorted by place when the collection is closed. */
+#ifndef ORRERY_SCENARIOS_LANGUAGE_PROBLEMS_H
+#define ORRERY_SCENARIOS_LANGUAGE_PROBLEMS_H
+
+#include "scenarios/language/problem.h"
+#include "scenarios/language/source.h"
+
+enum {
+    PROBLEM_MAX = 20
+};
+
+struct problems {
+    struct arena *arena;
+    struct problem kept[2 * PROBLEM_MAX];
+    unsigned order[2 * PROBLEM_MAX]; /* of the source that each is in */
+    unsigned kept_count, error_count, warning_count;
+};
+
+__attribute__((format(printf, 3, 4))) void
+problems_error(struct problems *problems, struct mark where, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void
+problems_warning(struct problems *problems, struct mark where, const char *format, ...);
+/* An error of the word at this place alone: no such key, no such choice, no number, out of range.
+ * (Others come of rules between keys, and go when another key changes.) */
+__attribute__((format(printf, 3, 4))) void
+problems_misread(struct problems *problems, struct mark where, const char *format, ...);
+/* By source, line, column; problems of one place stay in the order in which they were found. */
+void problems_sort(struct problems *problems);
+
+#endif

@@ -1,0 +1,352 @@
+#include "scenarios/schema/schema.h"
+
+#include <string.h>
+
+#include "sim/units.h"
+#include "topology/graph.h"
+
+#define KEYS(rows)                                                                                 \
+    {                                                                                              \
+        rows, sizeof rows / sizeof rows[0]                                                         \
+    }
+#define GPU_MAX 1e7 /* past any machine that stands or is planned */
+
+static const struct param scenario_params[] = {
+    {"name", PARAM_TEXT, offsetof(struct scenario_keys, name), 0, 0, "", NULL,
+     "Title of the scenario; without one, the name of its file."},
+    {"seed", PARAM_COUNT, offsetof(struct scenario_keys, seed), 0, 9e18, "1", NULL,
+     "Seed of every random draw."},
+};
+static const struct param model_keys_params[] = {
+    {"preset", PARAM_TEXT, offsetof(struct model_keys, preset), 0, 0, "", NULL,
+     "A model of the catalogue; the keys below override its shape."},
+    {"hf", PARAM_TEXT, offsetof(struct model_keys, hf), 0, 0, "", NULL,
+     "Path of a Hugging Face config.json, seen from the folder of the scenario."},
+};
+static const struct param cluster_params[] = {
+    {"nodes", PARAM_COUNT, offsetof(struct cluster_keys, nodes), 1, GPU_MAX, READER_AUTO, NULL,
+     "Nodes; auto: from gpus, or 1."},
+    {"gpus", PARAM_COUNT, offsetof(struct cluster_keys, gpus), 1, GPU_MAX, READER_AUTO, NULL,
+     "GPUs in all, whole nodes or a part of one; auto: those of the nodes."},
+};
+static const struct param gpu_keys_params[] = {
+    {"name", PARAM_TEXT, offsetof(struct named_keys, name), 0, 0, "", NULL,
+     "A GPU of the catalogue; the keys below override its figures."},
+};
+static const struct param node_keys_params[] = {
+    {"name", PARAM_TEXT, offsetof(struct named_keys, name), 0, 0, "", NULL,
+     "A node of the catalogue; the keys below override its figures."},
+    {"kind", PARAM_TEXT, offsetof(struct named_keys, kind), 0, 0, "", NULL,
+     "How the GPUs of a node are wired."},
+};
+static const struct param fabric_keys_params[] = {
+    {"name", PARAM_TEXT, offsetof(struct named_keys, name), 0, 0, "", NULL,
+     "A fabric of the catalogue; the keys below override its figures."},
+    {"kind", PARAM_TEXT, offsetof(struct named_keys, kind), 0, 0, "", NULL,
+     "How the nodes are joined."},
+};
+static const struct param training_params[] = {
+    {"sequence", PARAM_COUNT, offsetof(struct training_keys, spec.sequence), 1, 1e8, NULL, NULL,
+     "Tokens in a sequence."},
+    {"global_batch", PARAM_COUNT, offsetof(struct training_keys, spec.global_batch), 1, 1e8, NULL,
+     NULL, "Sequences in a step, over all replicas."},
+    {"precision", PARAM_TEXT, offsetof(struct training_keys, precision), 0, 0, "bf16", NULL,
+     "Number format of weights, activations and matrix products."},
+    {"optimizer", PARAM_TEXT, offsetof(struct training_keys, optimizer), 0, 0, "adamw", NULL,
+     "Optimizer, and so the state kept for each parameter."},
+    {"attention", PARAM_CHOICE, offsetof(struct training_keys, spec.attention), 0, 0, "flash2",
+     attention_kernel_names, "Attention kernel."},
+    {"causal", PARAM_FLAG, offsetof(struct training_keys, spec.causal), 0, 0, "true", NULL,
+     "Tokens attend to earlier tokens only."},
+    {"tokens", PARAM_COUNT, offsetof(struct training_keys, tokens), 1, 1e18, READER_AUTO, NULL,
+     "Tokens of the whole training, for its length and cost; auto: not said."},
+    {"gradient_bytes", PARAM_RATIO, offsetof(struct training_keys, spec.gradient_bytes), 1, 8,
+     READER_AUTO, NULL, "Bytes of a kept gradient element; auto: the software's."},
+};
+static const struct param layout_params[] = {
+    {"tp", PARAM_COUNT, offsetof(struct layout_keys, spec.tp), 1, GPU_MAX, "1", NULL,
+     "Tensor parallel size."},
+    {"pp", PARAM_COUNT, offsetof(struct layout_keys, spec.pp), 1, 65535, "1", NULL,
+     "Pipeline stages."},
+    {"dp", PARAM_COUNT, offsetof(struct layout_keys, spec.dp), 1, GPU_MAX, READER_AUTO, NULL,
+     "Data parallel size; auto: GPUs / (tp x pp x cp)."},
+    {"cp", PARAM_COUNT, offsetof(struct layout_keys, spec.cp), 1, GPU_MAX, "1", NULL,
+     "Context parallel size: the sequence is split over so many ranks."},
+    {"vpp", PARAM_COUNT, offsetof(struct layout_keys, spec.vpp), 1, 255, "1", NULL,
+     "Chunks of layers on each pipeline stage, for interleaved schedules."},
+    {"microbatch", PARAM_COUNT, offsetof(struct layout_keys, spec.microbatch), 1, 1e6, "1", NULL,
+     "Sequences in a microbatch."},
+    {"schedule", PARAM_TEXT, offsetof(struct layout_keys, schedule), 0, 0, "1f1b", NULL,
+     "Order of passes in the pipeline."},
+    {"sharding", PARAM_TEXT, offsetof(struct layout_keys, sharding), 0, 0, "zero-0", NULL,
+     "What data parallel ranks share out among them."},
+    {"recompute", PARAM_CHOICE, offsetof(struct layout_keys, spec.recompute), 0, 0, "none",
+     recompute_names, "Activations that the backward pass computes again."},
+    {"sequence_parallel", PARAM_FLAG, offsetof(struct layout_keys, spec.sequence_parallel), 0, 0,
+     "false", NULL, "Norms and residuals are split over the tensor parallel ranks."},
+    {"cp_method", PARAM_CHOICE, offsetof(struct layout_keys, spec.cp_method), 0, 0, "all_gather",
+     cp_method_names, "How keys and values reach all context parallel ranks."},
+    {"placement", PARAM_CHOICE, offsetof(struct layout_keys, spec.placement), 0, 0, "packed",
+     placement_names, "Ranks fill node after node, or go round the nodes."},
+    {"order", PARAM_TEXT, offsetof(struct layout_keys, spec.order), 0, 0, "tp-cp-dp-pp", NULL,
+     "Order of the dimensions in rank numbers, the fastest first."},
+    {"first_stage_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.first_stage_layers), 1,
+     1e5, READER_AUTO, NULL, "Layers on the first stage; auto: by the software."},
+    {"last_stage_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.last_stage_layers), 1, 1e5,
+     READER_AUTO, NULL, "Layers on the last stage; auto: by the software."},
+    {"ends_count", PARAM_FLAG, offsetof(struct layout_keys, spec.ends_count), 0, 0, "false", NULL,
+     "Embedding and head count as a layer each where layers are spread evenly over the pipeline, "
+     "so "
+     "that the first and the last chunk hold one layer less."},
+    {"shard_group", PARAM_COUNT, offsetof(struct layout_keys, spec.shard_group), 1, GPU_MAX,
+     READER_AUTO, NULL, "Ranks that share one copy with hsdp; auto: the GPUs of a node."},
+    {"fsdp_unit_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.fsdp_unit_layers), 1, 1e5,
+     "1", NULL, "Layers that fsdp gathers at once."},
+};
+static const struct param software_keys_params[] = {
+    {"profile", PARAM_TEXT, offsetof(struct software_keys, profile), 0, 0, "megatron", NULL,
+     "A software profile of the catalogue; the keys below override its figures."},
+};
+static const struct param perturbation_params[] = {
+    {"jitter", PARAM_RATIO, offsetof(struct perturbation_keys, jitter_ratio), 0, 1, "0", NULL,
+     "Standard deviation of the logarithm of each op's time."},
+};
+static const struct param straggler_params[] = {
+    {"gpu", PARAM_COUNT, offsetof(struct straggler_keys, gpu), 0, GPU_MAX, NULL, NULL,
+     "Number of the GPU, from 0."},
+    {"speed", PARAM_RATIO, offsetof(struct straggler_keys, speed_ratio), 0.001, 1, NULL, NULL,
+     "Speed that is left."},
+};
+/* The links that a GPU has of its own; schema_link_kind is in step with it. */
+static const char *const link_names[] = {"nic", "nvlink", "pcie", NULL};
+static const struct param link_params[] = {
+    {"gpu", PARAM_COUNT, offsetof(struct weak_link_keys, gpu), 0, GPU_MAX, NULL, NULL,
+     "Number of the GPU whose link it is, from 0."},
+    {"link", PARAM_CHOICE, offsetof(struct weak_link_keys, link), 0, 0, "nic", link_names,
+     "Which link."},
+    {"capacity", PARAM_RATIO, offsetof(struct weak_link_keys, capacity_ratio), 0.001, 1, NULL, NULL,
+     "Share of its bandwidth that is left."},
+};
+static const struct param note_params[] = {
+    {"at", PARAM_TIME, offsetof(struct note_keys, at_s), 0, 100.0 * YEAR, NULL, NULL,
+     "Simulated time of the caption."},
+    {"say", PARAM_TEXT, offsetof(struct note_keys, say), 0, 0, NULL, NULL, "The caption."},
+};
+static const struct param cost_params[] = {
+    {"gpu_hour", PARAM_MONEY, offsetof(struct cost_keys, gpu_hour_usd), 0, 1e6, "0USD", NULL,
+     "Price of one GPU for an hour; overrides the catalogue's."},
+    {"storage_tb_month", PARAM_MONEY, offsetof(struct cost_keys, storage_tb_month_usd), 0, 1e6,
+     "0USD", NULL,
+     "Price of 10^12 bytes for 30 days on storage of its own (survival: domain), where weeks keep "
+     "their checkpoints; memory and disks of the nodes are in the price of the GPUs."},
+};
+
+static const struct schema_section sections[SECTION_RUN] = {
+    [SECTION_SCENARIO] = {"", "The scenario: one training job on one cluster.", true, false, NULL,
+                          KEYS(scenario_params), NULL, NULL, FAMILY_NONE},
+    [SECTION_MODEL] = {"model",
+                       "The model: a preset, a Hugging Face config.json, or the shape itself.",
+                       true, false, "preset", KEYS(model_keys_params), model_params,
+                       &model_param_count, FAMILY_NONE},
+    [SECTION_CLUSTER] = {"cluster", "The machine.", true, false, NULL, KEYS(cluster_params), NULL,
+                         NULL, FAMILY_NONE},
+    [SECTION_GPU] = {"cluster.gpu", "The GPU: a name, or a mapping that overrides its figures.",
+                     true, false, "name", KEYS(gpu_keys_params), gpu_params, &gpu_param_count,
+                     FAMILY_NONE},
+    [SECTION_NODE] =
+        {"cluster.node",
+         "The node: a name, or a mapping that overrides its figures; left out, the one that "
+         "the GPU usually comes in.",
+         false, false, "name", KEYS(node_keys_params), node_params, &node_param_count,
+         FAMILY_NODE_KINDS},
+    [SECTION_FABRIC] = {"cluster.fabric",
+                        "The network between nodes: a name, or a mapping with a kind and its "
+                        "figures. One node needs none.",
+                        false, false, "name", KEYS(fabric_keys_params), fabric_params,
+                        &fabric_param_count, FAMILY_FABRIC_KINDS},
+    [SECTION_TRAINING] = {"training", "What is trained with, and how.", true, false, NULL,
+                          KEYS(training_params), NULL, NULL, FAMILY_NONE},
+    [SECTION_LAYOUT] = {"layout", "How the work is spread over the GPUs.", false, false, NULL,
+                        KEYS(layout_params), NULL, NULL, FAMILY_NONE},
+    [SECTION_SOFTWARE] = {"software",
+                          "The training framework: a profile, or a mapping that overrides its "
+                          "figures.",
+                          false, false, "profile", KEYS(software_keys_params), software_params,
+                          &software_param_count, FAMILY_NONE},
+    [SECTION_PERTURBATIONS] = {"perturbations", "How this cluster departs from an ideal one.",
+                               false, false, NULL, KEYS(perturbation_params), NULL, NULL,
+                               FAMILY_NONE},
+    [SECTION_STRAGGLERS] = {"perturbations.stragglers", "GPUs that are slow.", false, true, NULL,
+                            KEYS(straggler_params), NULL, NULL, FAMILY_NONE},
+    [SECTION_LINKS] = {"perturbations.links", "Links that are weak.", false, true, NULL,
+                       KEYS(link_params), NULL, NULL, FAMILY_NONE},
+    [SECTION_NOTES] = {"notes", "Captions for a class that reads along.", false, true, NULL,
+                       KEYS(note_params), NULL, NULL, FAMILY_NONE},
+    [SECTION_COST] = {"cost", "Prices.", false, false, NULL, KEYS(cost_params), NULL, NULL,
+                      FAMILY_NONE},
+};
+
+static const struct {
+    const char *path;
+    enum family family;
+} chosen[] = {
+    {"model.preset", FAMILY_MODELS},           {"cluster.gpu.name", FAMILY_GPUS},
+    {"cluster.node.name", FAMILY_NODES},       {"cluster.node.kind", FAMILY_NODE_KINDS},
+    {"cluster.fabric.name", FAMILY_FABRICS},   {"cluster.fabric.kind", FAMILY_FABRIC_KINDS},
+    {"training.precision", FAMILY_PRECISIONS}, {"training.optimizer", FAMILY_OPTIMIZERS},
+    {"layout.schedule", FAMILY_SCHEDULES},     {"layout.sharding", FAMILY_SHARDINGS},
+    {"software.profile", FAMILY_SOFTWARE},     {"failures.preset", FAMILY_FLEETS},
+    {"failures.law", FAMILY_FAILURES},         {"checkpoint.policy", FAMILY_CHECKPOINTS},
+    {"recovery.policy", FAMILY_RECOVERIES},
+};
+
+/* Words of the language that describe experts, which are not simulated. */
+static const char *const remedies[][2] = {
+    {"layout.ep", "this version simulates dense models: remove 'ep'"},
+};
+
+enum link_kind schema_link_kind(int choice)
+{
+    static const enum link_kind kinds[] = {LINK_NIC, LINK_NVLINK, LINK_PCIE};
+    return kinds[choice];
+}
+
+const struct schema_section *schema_section(enum section section)
+{
+    return section < SECTION_RUN ? &sections[section] : &schema_job_sections[section - SECTION_RUN];
+}
+
+const struct schema_section *schema_find(const char *path)
+{
+    for (unsigned i = 0; i < SECTION_COUNT; i++) {
+        if (strcmp(schema_section(i)->path, path) == 0)
+            return schema_section(i);
+    }
+    return NULL;
+}
+
+const char *schema_key(const struct schema_section *section)
+{
+    const char *dot = strrchr(section->path, '.');
+    return dot ? dot + 1 : section->path;
+}
+
+bool schema_inside(const struct schema_section *outer, const struct schema_section *inner)
+{
+    size_t length = strlen(outer->path);
+    if (inner == outer || strncmp(inner->path, outer->path, length) != 0)
+        return false;
+    const char *rest = inner->path + length;
+    if (length > 0 && *rest++ != '.')
+        return false;
+    return strchr(rest, '.') == NULL;
+}
+
+enum family schema_family(const char *path)
+{
+    for (unsigned i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+        if (strcmp(chosen[i].path, path) == 0)
+            return chosen[i].family;
+    }
+    return FAMILY_NONE;
+}
+
+const char *schema_kind_key(const struct schema_section *section)
+{
+    size_t length = strlen(section->path);
+    for (unsigned i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+        const char *path = chosen[i].path;
+        if (chosen[i].family == section->kinds && strncmp(path, section->path, length) == 0)
+            return path + length + 1;
+    }
+    return "";
+}
+
+bool schema_is_duration(const struct schema_section *section)
+{
+    return section->shorthand && strcmp(section->shorthand, SCHEMA_DURATION) == 0;
+}
+
+struct params schema_table(const struct schema_section *section)
+{
+    return (struct params){section->table, section->table ? *section->table_count : 0};
+}
+
+static unsigned add_names(const char **names, unsigned count, struct params params)
+{
+    for (unsigned i = 0; i < params.count; i++)
+        names[count++] = params.rows[i].name;
+    return count;
+}
+
+struct name_list schema_names(struct arena *arena, const struct schema_section *section,
+                              struct params extra)
+{
+    struct params table = schema_table(section);
+    unsigned room = section->keys.count + table.count + extra.count + SECTION_COUNT;
+    const char **names = ARENA_ARRAY(arena, const char *, room);
+    unsigned count = add_names(names, 0, section->keys);
+    for (unsigned i = 0; i < SECTION_COUNT; i++) {
+        if (schema_inside(section, schema_section(i)))
+            names[count++] = schema_key(schema_section(i));
+    }
+    count = add_names(names, count, table);
+    count = add_names(names, count, extra);
+    return (struct name_list){names, count};
+}
+
+const char *schema_remedy(const char *path)
+{
+    for (unsigned i = 0; i < sizeof remedies / sizeof remedies[0]; i++) {
+        if (strcmp(remedies[i][0], path) == 0)
+            return remedies[i][1];
+    }
+    return NULL;
+}
+
+static bool has_row(struct params params, const char *name)
+{
+    for (unsigned i = 0; i < params.count; i++) {
+        if (strcmp(params.rows[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Keys that mean the same in one section. */
+static const struct {
+    enum section section;
+    const char *spellings[2];
+} alike[] = {
+    {SECTION_FABRIC, {"nic", "nic_bandwidth"}},
+};
+
+/* The other word of a pair of this section, NULL: it is in none. */
+static const char *other_word(const struct schema_section *section, const char *key)
+{
+    for (unsigned i = 0; i < sizeof alike / sizeof alike[0]; i++) {
+        const char *const *pair = alike[i].spellings;
+        if (section != schema_section(alike[i].section))
+            continue;
+        if (strcmp(key, pair[0]) == 0 || strcmp(key, pair[1]) == 0)
+            return strcmp(key, pair[0]) == 0 ? pair[1] : pair[0];
+    }
+    return NULL;
+}
+
+const char *schema_spelling(const struct schema_section *section, const char *key)
+{
+    const char *other = other_word(section, key);
+    bool asked = other && !has_row(schema_table(section), key);
+    return asked && has_row(schema_table(section), other) ? other : key;
+}
+
+const char *schema_other_spelling(const struct schema_section *section, const char *key)
+{
+    return has_row(schema_table(section), key) ? other_word(section, key) : NULL;
+}
+
+const char *schema_alone(const struct schema_section *section)
+{
+    return section == schema_section(SECTION_FAILURES) ? "preset" : NULL;
+}

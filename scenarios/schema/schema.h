@@ -1,0 +1,132 @@
+/* schema.h - the one table of a scenario's sections and keys.
+ *
+ * The builder, the checks, `--set`, the reference and the JSON Schema read it. A section has keys
+ * of its own, and may carry the whole parameter table of a struct of the floors below (a GPU's, a
+ * model's), whose keys then override the catalogue's. A section's path is where it stands:
+ * "cluster.gpu" is a key of "cluster". */
+#ifndef ORRERY_SCENARIOS_SCHEMA_SCHEMA_H
+#define ORRERY_SCENARIOS_SCHEMA_SCHEMA_H
+
+#include "models/layout/configuration.h"
+#include "models/recovery/recovery_kind.h"
+#include "scenarios/catalogue/family.h"
+#include "scenarios/language/reader.h"
+#include "topology/graph.h"
+
+/* Where the keys of each section are read to, before names are looked up. */
+struct scenario_keys {
+    const char *name;
+    uint64_t seed;
+};
+struct model_keys {
+    const char *preset, *hf;
+};
+struct cluster_keys {
+    uint64_t nodes, gpus; /* 0: by the other */
+};
+struct named_keys {
+    const char *name, *kind;
+};
+struct training_keys {
+    struct training_spec spec;
+    const char *precision, *optimizer;
+    uint64_t tokens;
+};
+struct layout_keys {
+    struct layout_spec spec;
+    const char *schedule, *sharding;
+};
+struct software_keys {
+    const char *profile;
+};
+struct perturbation_keys {
+    double jitter_ratio;
+};
+struct straggler_keys {
+    uint64_t gpu;
+    double speed_ratio;
+};
+struct weak_link_keys {
+    uint64_t gpu;
+    int link; /* a choice; see schema_link_kind */
+    double capacity_ratio;
+};
+struct note_keys {
+    double at_s;
+    const char *say;
+};
+struct cost_keys {
+    double gpu_hour_usd, storage_tb_month_usd;
+};
+
+enum section {
+    SECTION_SCENARIO,
+    SECTION_MODEL,
+    SECTION_CLUSTER,
+    SECTION_GPU,
+    SECTION_NODE,
+    SECTION_FABRIC,
+    SECTION_TRAINING,
+    SECTION_LAYOUT,
+    SECTION_SOFTWARE,
+    SECTION_PERTURBATIONS,
+    SECTION_STRAGGLERS,
+    SECTION_LINKS,
+    SECTION_NOTES,
+    SECTION_COST,
+    SECTION_RUN, /* from here on: schema_job.c */
+    SECTION_FAILURES,
+    SECTION_FAILURE_DETECT,
+    SECTION_FAILURE_REPAIR,
+    SECTION_FAILURE_SLOW_TIME,
+    SECTION_CHECKPOINT,
+    SECTION_STORAGE,
+    SECTION_RECOVERY,
+    SECTION_REPAIR,
+    SECTION_MANUAL_REPAIR,
+    SECTION_RESTART,
+    SECTION_RESTART_LINKS, /* one for each enum restart_link */
+    SECTION_COUNT = SECTION_RESTART_LINKS + RESTART_LINK_COUNT
+};
+struct schema_section {
+    const char *path; /* "" for the scenario itself */
+    const char *doc;
+    bool required, list;   /* a list of such mappings */
+    const char *shorthand; /* the key that a word in place of the mapping stands for; NULL: none */
+    struct params keys;    /* its own */
+    const struct param *table; /* of the struct that it describes; NULL: none */
+    const unsigned *table_count;
+    enum family kinds; /* options of the kind that a key names stand beside; FAMILY_NONE: none */
+};
+/* The shorthand of every section that is a duration: its mean. */
+#define SCHEMA_DURATION "mean"
+/* Those from SECTION_RUN on, for schema_section: schema_job.c. */
+extern const struct schema_section schema_job_sections[SECTION_COUNT - SECTION_RUN];
+const struct schema_section *schema_section(enum section section);
+/* The section at this path, or NULL. */
+const struct schema_section *schema_find(const char *path);
+/* "gpu" of "cluster.gpu". */
+const char *schema_key(const struct schema_section *section);
+/* Stands section `inner` directly in `outer`? */
+bool schema_inside(const struct schema_section *outer, const struct schema_section *inner);
+/* The names that the word at this path chooses from; FAMILY_NONE: any word. */
+enum family schema_family(const char *path);
+/* The key of a section with kinds that names one of them: "kind", "law", "policy". */
+const char *schema_kind_key(const struct schema_section *section);
+bool schema_is_duration(const struct schema_section *section);
+/* The link that a choice of perturbations.links.link means. */
+enum link_kind schema_link_kind(int choice);
+struct params schema_table(const struct schema_section *section);
+/* All names that may stand in the section: keys, table, inner sections, `extra` options. */
+struct name_list schema_names(struct arena *arena, const struct schema_section *section,
+                              struct params extra);
+/* The remedy for a key that stands for what this version does not simulate; NULL: no such key. */
+const char *schema_remedy(const char *path);
+/* The key of the section that stands in place of all others, or NULL. */
+const char *schema_alone(const struct schema_section *section);
+/* `nic` and `nic_bandwidth` of cluster.fabric are one key: to the spelling of its table. */
+const char *schema_spelling(const struct schema_section *section, const char *key);
+/* The other spelling that a key of its table has, or NULL. */
+const char *schema_other_spelling(const struct schema_section *section, const char *key);
+
+#endif

@@ -76,6 +76,49 @@ function_of() { # lines of body
     sed -i '1i #include "sim/a_state.h"' sim/a.c
     tells "inline function calls a file above it" "sim/a_state.h:5: above()"
 }
+@test "a circle of folders, a private header abroad" {
+    mkdir -p models/one models/two
+    printf '/* x.h - one. */\n#include "models/two/y.h"\n' >models/one/x.h
+    printf '/* y.h - two. */\nint y(void);\n' >models/two/y.h
+    sed -i '2i #include "models/one/x.h"' models/b.c
+    run "$PROJECT/tests/tidy" .
+    echo "$output"
+    [ "$status" -eq 0 ]
+    printf '/* z.h - two. */\n#include "models/one/w.h"\n' >models/two/z.h
+    printf '/* w.h - one. */\nint w(void);\n' >models/one/w.h
+    sed -i '3i #include "models/two/z.h"' models/b.c
+    tells "wings" "circle of wings: models/one -> models/two -> models/one"
+    rm models/two/z.h models/one/w.h
+    sed -i 3d models/b.c
+    mv models/two/y.h models/two/y_state.h
+    sed -i 's/y.h/y_state.h/' models/one/x.h
+    tells "wings" "private header abroad: models/one/x.h:2"
+}
+@test "seventeen folders, eleven levels" {
+    for ((i = 1; i <= 15; i++)); do
+        mkdir "models/w$i"
+        printf '/* x.h - %d. */\nint x%d(void);\n' "$i" "$i" >"models/w$i/x.h"
+        sed -i "1i #include \"models/w$i/x.h\"" models/b.c
+    done
+    run "$PROJECT/tests/wings"
+    [ "$status" -eq 0 ]
+    mkdir models/w16
+    printf '/* x.h - 16. */\nint x16(void);\n' >models/w16/x.h
+    run "$PROJECT/tests/wings"
+    [ "$status" -eq 1 ]
+    [ "$output" = "too many wings: models: 17, at most 16" ]
+    rm -r models/w16
+    for ((i = 1; i <= 9; i++)); do printf '#include "models/w%d/x.h"\n' $((i + 1)) >>"models/w$i/x.h"; done
+    run "$PROJECT/tests/wings"
+    [ "$output" = "too many levels: models: 11, at most 10" ]
+}
+@test "an old picture of the folders" {
+    "$PROJECT/tests/wings" --graph docs/wings.svg
+    run "$PROJECT/tests/tidy" .
+    [ "$status" -eq 0 ]
+    echo >>docs/wings.svg
+    tells "picture is old" "docs/wings.svg"
+}
 @test "banned calls, but not their names in words or comments" {
     sed -i 's,return 2,/* no strcpy() here */\n    return 2,' sim/a.c
     run "$PROJECT/tests/tidy" .

@@ -30,6 +30,7 @@ static const struct unit flop_units[] = {{KILO * KILO * PETA, "ZFLOP"},
                                          {PETA, "PFLOP"},
                                          {TERA, "TFLOP"},
                                          {GIGA, "GFLOP"},
+                                         {MEGA, "MFLOP"},
                                          {1.0, "FLOP"},
                                          {0.0, NULL}};
 static const struct unit energy_units[] = {
@@ -41,6 +42,16 @@ static int decimals_for(double value)
 {
     double size = fabs(value);
     return size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+}
+
+/* A number of a unit: plain digits where there are few, else with an exponent. */
+static int put_number(char *text, size_t size, double shown)
+{
+    const double least = 0.0995, most = MEGA - 0.5; /* before they are rounded to 0.1 and 10^6 */
+    if (fabs(shown) < least || fabs(shown) >= most) {
+        return snprintf(text, size, "%.3g", shown);
+    }
+    return snprintf(text, size, "%.*f", decimals_for(shown), shown);
 }
 
 /* The largest unit that leaves at least 1; the smallest one for what is smaller still. */
@@ -59,8 +70,10 @@ static struct text scaled(double value, const struct unit *units)
         return out;
     }
     double shown = value / unit->factor;
-    int decimals = unit->factor == 1.0 && shown == floor(shown) ? 0 : decimals_for(shown);
-    snprintf(out.s, sizeof out.s, "%.*f%s%s", decimals, shown, unit->name[0] != '\0' ? " " : "",
+    bool whole = unit->factor == 1.0 && shown == floor(shown) && fabs(shown) < KILO;
+    int used = whole ? snprintf(out.s, sizeof out.s, "%.0f", shown)
+                     : put_number(out.s, sizeof out.s, shown);
+    snprintf(out.s + used, sizeof out.s - (size_t)used, "%s%s", unit->name[0] != '\0' ? " " : "",
              unit->name);
     return out;
 }
@@ -112,7 +125,8 @@ struct text format_count(uint64_t value)
 
 struct text format_bytes_decimal(double bytes)
 {
-    if (isfinite(bytes) && bytes >= KILO * GIGA && bytes < PETA) {
+    const double thousand = 0.9995 * KILO * GIGA; /* what rounds to it */
+    if (isfinite(bytes) && bytes >= thousand && bytes < PETA) {
         struct text out;
         snprintf(out.s, sizeof out.s, "%.30s GB", format_count((uint64_t)llround(bytes / GIGA)).s);
         return out;
@@ -132,18 +146,21 @@ struct text format_percent(double ratio)
 
 struct text format_money(double usd)
 {
-    const double cents = 1000.0; /* below this they matter */
-    const double small = 0.1;    /* below this a cent is too coarse */
+    const double cents = 999.5; /* below this, which rounds to 1,000, they matter */
+    const double small = 0.1;   /* below this a cent is too coarse */
     struct text out;
     if (!isfinite(usd)) {
         return (struct text){"-"};
     }
     if (usd != 0.0 && fabs(usd) < small) {
         snprintf(out.s, sizeof out.s, "%.3g USD", usd);
-    } else if (fabs(usd) < cents || fabs(usd) >= PETA) {
+    } else if (fabs(usd) < cents) {
         snprintf(out.s, sizeof out.s, "%.*f USD", decimals_for(usd), usd);
+    } else if (fabs(usd) >= PETA) {
+        snprintf(out.s, sizeof out.s, "%.3g USD", usd);
     } else {
-        snprintf(out.s, sizeof out.s, "%.30s USD", format_count((uint64_t)llround(usd)).s);
+        snprintf(out.s, sizeof out.s, "%s%.30s USD", usd < 0.0 ? "-" : "",
+                 format_count((uint64_t)llround(fabs(usd))).s);
     }
     return out;
 }

@@ -2,7 +2,8 @@
  *
  * Every function writes into `out` and returns it, so that it can stand inside a printf call with a
  * local buffer. Three significant digits or so: reports are read by people; databases and JSON
- * carry the full numbers. Values that are not finite are written as "-". */
+ * carry the full numbers. What a unit cannot show plainly has an exponent. Values that are not
+ * finite are written as "-". */
 #ifndef ORRERY_ANALYSIS_TEXT_FORMAT_H
 #define ORRERY_ANALYSIS_TEXT_FORMAT_H
 
@@ -21,7 +22,7 @@ struct text format_flops(double flops);      /* 1.23 EFLOP */
 struct text format_quantity(double value);   /* 70.6 B, 249 k, 12 */
 struct text format_count(uint64_t value);    /* 16,384 */
 struct text format_percent(double ratio);    /* 41.2 % */
-struct text format_money(double usd);        /* 12,345 USD; 0.123 USD */
+struct text format_money(double usd);        /* 12,345 USD; 2.50 USD; 0.0123 USD */
 struct text format_energy(double joules);    /* 5.61 GWh */
 struct text format_moment(double seconds);   /* "  3 d 04:05:06": day and time of a run */
 /* A size as an option carries it: 8, 64k, 8GiB, 1.5GB (k M G T alone mean 1024 as in nccl-tests).

@@ -1,5 +1,4 @@
-/* Formats, arguments, tables of commands: the parts of the door that need no model. */
-#include <math.h>
+/* Arguments: the part of the door that needs no model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,57 +10,6 @@
 #include <cmocka.h>
 
 #include "analysis/line/arguments.h"
-#include "analysis/text/format.h"
-
-static void test_formats(void **state)
-{
-    (void)state;
-    assert_string_equal(format_time(8.42).s, "8.42 s");
-    assert_string_equal(format_time(0.2134).s, "213 ms");
-    assert_string_equal(format_time(4.1e-6).s, "4.10 us");
-    assert_string_equal(format_time(0.0).s, "0 s");
-    assert_string_equal(format_time(54.0 * 86400.0).s, "54.0 d");
-    assert_string_equal(format_time(119.0).s, "119 s");
-    assert_string_equal(format_time(NAN).s, "-");
-    assert_string_equal(format_bytes(80.0 * 1073741824.0).s, "80.0 GiB");
-    assert_string_equal(format_bytes(512.0).s, "512 B");
-    assert_string_equal(format_bytes_decimal(1.12e12).s, "1,120 GB");
-    assert_string_equal(format_rate(450e9).s, "450 GB/s");
-    assert_string_equal(format_count(16384).s, "16,384");
-    assert_string_equal(format_count(7).s, "7");
-    assert_string_equal(format_count(UINT64_MAX).s, "18,446,744,073,709,551,615");
-    assert_string_equal(format_percent(0.4123).s, "41.2 %");
-    assert_string_equal(format_quantity(70.6e9).s, "70.6 B");
-    assert_string_equal(format_flops(989e12).s, "989 TFLOP");
-}
-
-static void test_bars(void **state)
-{
-    (void)state;
-    assert_string_equal(format_bar(0.5, 4, false).s, "##..");
-    assert_string_equal(format_bar(2.0, 3, false).s, "###");
-    assert_string_equal(format_bar(-1.0, 3, false).s, "...");
-    assert_string_equal(format_bar(NAN, 3, false).s, "...");
-    assert_string_equal(format_bar(0.5, 1, true).s, "▌");
-    assert_string_equal(format_bar(1.0, 2, true).s, "██");
-}
-
-static void test_sizes(void **state)
-{
-    (void)state;
-    double bytes;
-    assert_true(format_parse_size("8", &bytes) && bytes == 8.0);
-    assert_true(format_parse_size("64k", &bytes) && bytes == 65536.0);
-    assert_true(format_parse_size("8GiB", &bytes) && bytes == 8589934592.0);
-    assert_true(format_parse_size("1.5 GB", &bytes) && bytes == 1.5e9);
-    const char *const bad[] = {"",      "-1",   "0",  "x",     "1Q",  "nan",     "inf",
-                               "1e999", "0x10", " 1", "1 G B", "0.5", "1e400GiB"};
-    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        if (format_parse_size(bad[i], &bytes)) {
-            fail_msg("'%s' was taken as a size", bad[i]);
-        }
-    }
-}
 
 static const struct option options[] = {
     OPTION_SCENARIO_ROWS,
@@ -166,27 +114,13 @@ static void test_many_sets(void **state)
     assert_non_null(strstr(problems, "too many"));
 }
 
-/* Three figures or so for every size: a step of a small job costs a tenth of a cent. */
-static void test_money(void **state)
-{
-    (void)state;
-    assert_string_equal(format_money(0.0).s, "0.00 USD");
-    assert_string_equal(format_money(0.0004123).s, "0.000412 USD");
-    assert_string_equal(format_money(0.0999).s, "0.0999 USD");
-    assert_string_equal(format_money(0.1).s, "0.10 USD");
-    assert_string_equal(format_money(2.5).s, "2.50 USD");
-    assert_string_equal(format_money(999.4).s, "999 USD");
-    assert_string_equal(format_money(11167831.2).s, "11,167,831 USD");
-    assert_string_equal(format_money(-0.02).s, "-0.02 USD");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_money),      cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_bars),       cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_good_lines), cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_many_sets),
+        cmocka_unit_test(test_good_lines),
+        cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

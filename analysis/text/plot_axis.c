@@ -58,10 +58,10 @@ static unsigned linear_ticks(const struct plot_axis *axis, struct plot_tick *tic
     double step = rough / power < 1.5 ? power : rough / power < 3.5 ? 2.0 * power : 5.0 * power;
     int decimals = exponent < 0.0 ? (int)-exponent : 0;
     unsigned count = 0;
-    for (double i = ceil(low / step - rounding); i * step <= high + step * rounding; i++) {
-        if (count < PLOT_TICK_MAX)
-            ticks[count++] =
-                (struct plot_tick){i * step * scale->size, label_of(scale, i * step, decimals)};
+    double i = ceil(low / step - rounding);
+    for (; i * step <= high + step * rounding && count < PLOT_TICK_MAX; i++) {
+        ticks[count++] =
+            (struct plot_tick){i * step * scale->size, label_of(scale, i * step, decimals)};
     }
     return count;
 }
@@ -124,7 +124,7 @@ struct plot_axis plot_axis_words(const char *label, const char *const *words, si
 struct plot_axis plot_axis_around(const char *label, const double *values, size_t count, bool log,
                                   enum plot_unit unit)
 {
-    const double room = 0.05;
+    const double room = 0.05, alike = 1e-9; /* values no further apart differ by rounding */
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < count; i++) {
         if (isfinite(values[i]) && (!log || values[i] > 0.0)) {
@@ -134,7 +134,9 @@ struct plot_axis plot_axis_around(const char *label, const double *values, size_
     }
     if (!isfinite(low))
         low = high = 1.0;
-    bool one = low == high; /* room around a single value, wide enough for ticks */
+    /* Room around a single value, wide enough for ticks: a step must be above what is left of a
+     * number's digits. */
+    bool one = high - low <= alike * fmax(fabs(low), fabs(high));
     if (log) {
         double by = one ? 2.0 : fmax(pow(high / low, room), 1.01);
         return (struct plot_axis){

@@ -89,3 +89,10 @@ YAML
     [ "$(grep -c 'fill="url(#idle)"' p.svg)" = 3 ] # two rows and the legend
     balanced p.svg
 }
+
+@test "values that differ by rounding alone are drawn" {
+    expect 0 timeout -s KILL 60 "$ORRERY" study "$hello" --no-db --svg close.svg \
+        --vary cluster.node.nvlink_latency=1us,1.0000000000000002us
+    balanced close.svg
+    grep -q "cluster.node.nvlink_latency" close.svg
+}

@@ -27,6 +27,14 @@ void sample_remove(const char *folder)
     CHECK(system(command) == 0);
 }
 
+void sample_long_path(const char *folder, char *path, unsigned length)
+{
+    memset(path, '/', length);
+    memcpy(path, folder, strlen(folder));
+    path[length - 1] = 'x';
+    path[length] = '\0';
+}
+
 static void write_run(struct store *store)
 {
     enum {

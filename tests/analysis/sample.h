@@ -8,6 +8,8 @@
 /* A fresh folder below $TMPDIR; sample_path names a file in it (valid until the next call). */
 void sample_folder(char *folder, unsigned size);
 void sample_remove(const char *folder);
+/* A name in the folder whose path has so many characters: most of them are slashes. */
+void sample_long_path(const char *folder, char *path, unsigned length);
 void sample_rows(struct store *store);
 /* Writes the sample to `path`, complete. */
 void sample_database(const char *path);

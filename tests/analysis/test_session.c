@@ -117,13 +117,23 @@ static void test_output_that_cannot_be_written(void **state)
     assert_int_equal(symlink("thesis", p->partial), 0);
     assert_false(output_begin(&output, &session, p->path, &error));
     assert_non_null(strstr(error.text, "Too many levels of symbolic links"));
-    /* as long as a name may be with what is added to it */
-    char *path = malloc(OUTPUT_PATH_MAX + 1);
-    memset(path, 'x', OUTPUT_PATH_MAX);
-    path[OUTPUT_PATH_MAX - 8] = '\0';
-    assert_false(output_begin(&output, &session, path, &error));
+    session_end(&session, 0);
+}
 
-    free(path);
+/* As long as a name may be with ".partial": 4,087 characters; of one more it would be cut. */
+static void test_longest_output(void **state)
+{
+    struct place *p = *state;
+    struct session session;
+    struct output output;
+    struct error error = {""};
+    char path[OUTPUT_PATH_MAX];
+    session_begin(&session);
+    sample_long_path(p->folder, path, 4087);
+    assert_true(output_begin(&output, &session, path, &error));
+    assert_true(output_end(&output, &session, true, &error));
+    sample_long_path(p->folder, path, 4088);
+    assert_false(output_begin(&output, &session, path, &error));
     session_end(&session, 0);
 }
 
@@ -375,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_output_takes_its_name_when_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_output_that_cannot_be_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_longest_output, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_direct_outputs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_output_on_a_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_targets_are_told_before, set_up, tear_down),

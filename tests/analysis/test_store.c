@@ -124,6 +124,21 @@ static void test_refuses_foreign_files(void **state)
     assert_int_equal(store_open(nowhere, 0.0, &store, &error), STORE_FAILED);
 }
 
+/* 24 characters are left for what is added to the name of 4,096 in all. */
+static void test_longest_path(void **state)
+{
+    struct place *p = *state;
+    struct store *store;
+    struct error error = {""};
+    char path[4096];
+    sample_long_path(p->folder, path, 4096 - 24);
+    sample_database(path);
+    assert_answer(path, "select value from meta where key = 'complete'", "1");
+    sample_long_path(p->folder, path, 4096 - 23);
+    assert_int_equal(store_open(path, 0.0, &store, &error), STORE_FAILED);
+    assert_string_equal(error.text, "the path of the database is too long");
+}
+
 static void test_two_writers(void **state)
 {
     struct place *p = *state;
@@ -399,6 +414,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_doc_is_complete, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_same_rows_same_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refuses_foreign_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_longest_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_two_writers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_row_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_shared, set_up, tear_down),

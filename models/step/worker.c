@@ -332,21 +332,17 @@ static void create_jitter(struct worker *worker, struct arena *arena)
     }
 }
 
-/* Ops remain and nothing more will happen: the programs wait for each other. */
-static void check_alive(struct worker *worker)
+/* Ops remain and nothing more will happen: the programs wait for each other. Asked before the first
+ * event, too. */
+static void settle(struct sim *sim, void *player)
 {
+    struct worker *worker = player;
     struct calendar_event next;
-    const bool stuck = worker->open_streams > 0 && !calendar_peek(sim_calendar(worker->sim), &next);
+    const bool stuck = worker->open_streams > 0 && !calendar_peek(sim_calendar(sim), &next);
     if (stuck) {
         worker_explain(worker);
     }
     CHECK(!stuck && "no rank waits for ever");
-}
-
-static void settle(struct sim *sim, void *player)
-{
-    (void)sim;
-    check_alive(player);
 }
 
 struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
@@ -380,7 +376,6 @@ void worker_start(struct worker *worker)
         push(worker, r);
     }
     drain(worker);
-    check_alive(worker);
 }
 
 struct network *worker_network(struct worker *worker)

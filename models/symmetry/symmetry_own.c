@@ -38,13 +38,13 @@ static void learn(struct known *into, const struct known *knowns, const struct p
     into->op[stream] = op > into->op[stream] ? op : into->op[stream];
 }
 
-/* For each op: are the ops before it on the other streams known to have finished? */
+/* For each op: are the ops before it on the other streams known to have finished? `out` is empty.
+ */
 static void find_serial(struct arena *arena, const struct program *program, struct serial *out)
 {
     struct known *knowns = ARENA_ARRAY(arena, struct known, program->op_count + (size_t)1);
     uint32_t last[STREAM_COUNT] = {0};
     uint32_t last_sync = 0;
-    *out = (struct serial){{0}};
     for (uint32_t i = 1; i <= program->op_count; i++) {
         const struct op *op = &program->ops[i - 1];
         struct known *known = &knowns[i];
@@ -87,7 +87,7 @@ static bool kept_apart(const struct real *real, const struct serial *serials, ui
     return false;
 }
 
-struct users {                /* groups that load each link */
+struct users {                /* groups that load each link, each once */
     uint32_t *first, *groups; /* [used link], and the end */
 };
 
@@ -125,21 +125,6 @@ static struct users list_users(struct arena *arena, const struct real *real)
     return users;
 }
 
-/* Leaves each group once in its link's list; returns how many, GROUP_PAIR_MAX + 1 at most. */
-static uint32_t each_once(uint32_t *groups, uint32_t count)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count && kept <= GROUP_PAIR_MAX; i++) {
-        uint32_t k = 0;
-        while (k < kept && groups[k] != groups[i]) {
-            k++;
-        }
-        groups[k] = groups[i];
-        kept += k == kept;
-    }
-    return kept;
-}
-
 void symmetry_find_own(struct arena *arena, struct real *real)
 {
     const uint32_t program_count = real->lowered->program_count;
@@ -153,10 +138,10 @@ void symmetry_find_own(struct arena *arena, struct real *real)
     }
     const struct users users = list_users(arena, real);
     for (uint32_t l = 0; l < real->used_count; l++) {
-        uint32_t *groups = &users.groups[users.first[l]];
-        const uint32_t count = each_once(groups, users.first[l + 1] - users.first[l]);
+        const uint32_t *groups = &users.groups[users.first[l]];
+        const uint32_t count = users.first[l + 1] - users.first[l];
         bool own = count <= GROUP_PAIR_MAX;
-        for (uint32_t i = 0; own && i < count; i++) {
+        for (uint32_t i = 1; own && i < count; i++) {
             for (uint32_t j = 0; own && j < i; j++) {
                 own = kept_apart(real, serials, groups[i], groups[j]);
             }

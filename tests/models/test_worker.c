@@ -374,6 +374,7 @@ static void interleaving_divides_the_bubble(void **state)
 
 struct stuck {
     bool sync; /* the host never launches what the other waits for */
+    bool late; /* after a transfer that goes well */
 };
 
 static void play_stuck(void *context)
@@ -385,6 +386,9 @@ static void play_stuck(void *context)
     for (unsigned i = 0; i < 2; i++) {
         struct program_writer *p = program_begin(w.arena, i);
         world_transfers(p, 1);
+        if (how->late) {
+            program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 0, OP_NONE));
+        }
         /* Both receive before they send, and the send waits for the receive. */
         struct op receive =
             world_comm(p, OP_RECV, i == 0 ? STREAM_RECV_NEXT : STREAM_RECV_PREV, 0, OP_NONE);
@@ -399,20 +403,25 @@ static void play_stuck(void *context)
     const uint32_t back[] = {ranks[1], ranks[0]};
     world_plan(&w, world_group(&w, STREAM_SEND_NEXT, 1, ranks, 2), 0, 1.0, 0.0, 1.0, 1.0, NULL, 0);
     world_plan(&w, world_group(&w, STREAM_SEND_PREV, 1, back, 2), 0, 1.0, 0.0, 1.0, 1.0, NULL, 0);
+    world_plan(&w, world_group(&w, STREAM_DP, 1, ranks, 2), 0, 1.0, 0.0, 1.0, 1.0, NULL, 0);
     world_play(&w);
 }
 
 static void deadlock_is_named(void **state)
 {
     (void)state;
-    for (unsigned sync = 0; sync < 2; sync++) {
-        struct stuck how = {sync == 1};
-        char text[4096];
+    for (unsigned i = 0; i < 4; i++) {
+        struct stuck how = {.sync = i % 2 == 1, .late = i >= 2};
+        char text[4096], first[64], second[64], waits[64];
+        snprintf(first, sizeof first, "rank 0 (stage 0), stream recv_next: op %d", how.late);
+        snprintf(second, sizeof second, "rank 1 (stage 1), stream send_prev: op %d", 1 + how.late);
+        snprintf(waits, sizeof waits, "%s op %d",
+                 how.sync ? "is not launched: the host waits for" : "waits for", how.late);
         assert_true(world_aborts(play_stuck, &how, text, sizeof text));
         assert_non_null(strstr(text, "deadlock"));
-        assert_non_null(strstr(text, "rank 0 (stage 0), stream recv_next: op 0"));
-        assert_non_null(strstr(text, "rank 1 (stage 1), stream send_prev: op 1"));
-        assert_non_null(strstr(text, sync ? "the host waits for op 0" : "waits for op 0"));
+        assert_non_null(strstr(text, first));
+        assert_non_null(strstr(text, second));
+        assert_non_null(strstr(text, waits));
     }
 }
 

@@ -13,6 +13,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/step.h"
+#include "sim/check.h"
 
 enum {
     BREAK_MAX = 16,
@@ -31,22 +32,22 @@ static bool legal(const struct configuration *c)
     return count <= BREAK_MAX;
 }
 
-static bool holds(const struct configuration *c)
+/* Plays the memory of all stages; only time can be refused. */
+static bool holds(const struct configuration *c, double *allocated_bytes)
 {
     struct step_options options = {.memory_only = true};
     struct error error;
     struct step *step = NULL;
-    if (!step_run(c, &options, &step, &error)) {
-        return false;
-    }
+    CHECK(step_run(c, &options, &step, &error));
     bool fits = step->fits;
+    *allocated_bytes = step->peak_allocated_bytes;
     step_destroy(step);
     return fits;
 }
 
-/* Where most microbatches are in flight. What it does not hold, the pipeline does not, and one
- * stage costs a p-th of all to ask. */
-static bool first_stage_holds(const struct configuration *c)
+/* The ledger of the first stage, where most microbatches are in flight: what it does not hold, the
+ * pipeline does not, and one stage costs a p-th of all to ask. */
+static struct ledger_result first_stage(const struct configuration *c)
 {
     struct ledger_limits limits = {
         .usable_bytes = c->gpu.usable_hbm_bytes,
@@ -56,7 +57,7 @@ static bool first_stage_holds(const struct configuration *c)
     struct ledger_result result;
     ledger_play(arena, lower_stage(arena, c, 0), &limits, false, &result);
     arena_destroy(arena);
-    return !result.failure.failed;
+    return result;
 }
 
 /* GPUs in a whole node of this kind, whatever the scenario uses of it. */
@@ -80,13 +81,9 @@ static struct configuration with_layout(const struct configuration *c, uint64_t 
     trial.layout.dp = gpus / (tp * pp);
     trial.layout.first_stage_layers = trial.layout.last_stage_layers = 0;
     trial.training.global_batch = trial.layout.dp * trial.layout.microbatch * pp;
-    trial.perturbation_count = 0;
     if (trial.layout.schedule->interleaved) { /* chunks buy time with memory */
         trial.layout.schedule = &schedule_one_f_one_b;
         trial.layout.vpp = 1;
-    }
-    if (tp == 1) {
-        trial.layout.sequence_parallel = false;
     }
     return trial;
 }
@@ -119,7 +116,9 @@ static bool state_may_fit(const struct configuration *trial)
 }
 
 /* The search and what it knows. A pair (tp, pp) whose failure is known is asked once more with the
- * largest dp: memory does not grow with dp, so what fails there fails at every size. */
+ * largest dp: what is allocated does not grow with dp, but for the communicator between shard
+ * groups, so what is too much there is too much at every size. What the allocator reserves beyond
+ * that can grow, as blocks happen to fall, and is no reason. */
 struct search {
     const struct configuration *c;
     uint64_t limit, effort_left;
@@ -135,15 +134,27 @@ static bool spend(struct search *s, uint64_t effort)
 static bool pair_holds(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
+    double bytes;
     return state_may_fit(&trial) && legal(&trial) && spend(s, s->c->model.layers) &&
-           first_stage_holds(&trial) && spend(s, s->c->model.layers * pp) && holds(&trial);
+           !first_stage(&trial).failure.failed && spend(s, s->c->model.layers * pp) &&
+           holds(&trial, &bytes);
 }
 
-/* A size at which the layout breaks a rule tells nothing of the others. */
-static bool pair_fails(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+/* On a card without end. A size at which the layout breaks a rule tells nothing of the others. */
+static bool pair_is_too_much(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
-    return legal(&trial) && !pair_holds(s, gpus, tp, pp);
+    double bytes, room = trial.gpu.usable_hbm_bytes;
+    room += trial.layout.sharding->hybrid ? trial.software.communicator_bytes : 0.0;
+    if (!legal(&trial)) {
+        return false;
+    }
+    if (!state_may_fit(&trial)) {
+        return true;
+    }
+    trial.gpu.usable_hbm_bytes = INFINITY;
+    return (spend(s, s->c->model.layers) && first_stage(&trial).peak_allocated_bytes > room) ||
+           (spend(s, s->c->model.layers * pp) && holds(&trial, &bytes) && bytes > room);
 }
 
 /* The largest size up to the limit that is whole nodes and whole replicas; 0: none. */
@@ -167,7 +178,7 @@ static bool try_pair(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
     }
     uint64_t most = s->asked[pair] ? 0 : largest(s, tp * pp);
     s->asked[pair] = true;
-    s->hopeless[pair] = most > gpus && pair_fails(s, most, tp, pp);
+    s->hopeless[pair] = most > gpus && pair_is_too_much(s, most, tp, pp);
     return false;
 }
 

@@ -114,25 +114,111 @@ static void test_rules_are_kept(void **state)
             c.gpu.usable_hbm_bytes = cards_bytes[i];
             c.model.ffn_hidden = 2046;
             assert_int_equal(minimum_gpus(&c, LIMIT), by_trying(&c));
+            c.model.kv_heads = 2; /* repeated on four ranks: a warning before the error */
+            assert_int_equal(minimum_gpus(&c, LIMIT), by_trying(&c));
         }
     }
 }
 
-/* The scenario's own layout does not matter: chunks, ends, faults and ranks are set aside. */
-static void test_own_layout_is_set_aside(void **state)
+/* What the allocator reserves can grow with dp although less is allocated: dp 3 of 12 cards holds
+ * what dp 4 of 16 does not (tp 4: segments of 20 MiB fall otherwise), which says nothing of 12. */
+static void test_a_larger_size_proves_little(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct sharding_kind *sharding;
+        double card_bytes;
+        uint64_t layers;
+        bool tied, full;
+    } cases[] = {
+        {&sharding_zero_1, 82030300, 4, false, false},
+        {&sharding_zero_2, 75783317, 4, false, false},
+        {&sharding_zero_2, 77298984, 6, true, false},
+        {&sharding_fsdp, 96111570, 4, false, true},
+        {&sharding_zero_2, 92379441, 6, true, true},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct configuration c = wide_case();
+        c.layout.sharding = cases[i].sharding;
+        c.gpu.usable_hbm_bytes = cases[i].card_bytes;
+        c.model.layers = cases[i].layers;
+        c.model.tied_embeddings = cases[i].tied;
+        if (cases[i].full) {
+            c.layout.recompute = RECOMPUTE_FULL;
+            c.layout.sequence_parallel = true;
+            c.software.communicator_bytes = 8e6;
+        }
+        assert_int_equal(by_trying(&c), 12);
+        assert_int_equal(minimum_gpus(&c, LIMIT), 12);
+    }
+}
+
+/* Shard groups of two or three replicas: too few replicas, and those that are no whole groups,
+ * break a rule, at the largest size too; what the second group's communicator takes, the first has.
+ */
+static void test_shard_groups(void **state)
+{
+    (void)state;
+    unsigned found[LIMIT + 1] = {0};
+    for (uint64_t group = 2; group <= 3; group++) {
+        for (double card_bytes = 80e6; card_bytes < 320e6; card_bytes *= 1.05) {
+            struct configuration c = wide_case();
+            c.layout.sharding = &sharding_hsdp;
+            c.layout.shard_group = group;
+            c.gpu.usable_hbm_bytes = card_bytes;
+            c.software.communicator_bytes = 40e6;
+            uint64_t expected = by_trying(&c);
+            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+            found[expected]++;
+        }
+    }
+    assert_true(found[0] > 0 && found[8] > 0 && found[12] > 0);
+}
+
+/* Where nothing fits, a quarter of a million sizes are soon looked through: no layout is asked
+ * again. With ten times as many there are too many to try. */
+static void test_what_never_fits_is_known(void **state)
 {
     (void)state;
     struct configuration c = wide_case();
-    c.gpu.usable_hbm_bytes = 250e6;
-    c.layout.sharding = &sharding_zero_1;
-    uint64_t expected = by_trying(&c);
-    assert_true(expected > 1);
-    lower_case_size(&c, 2, 2, 2, 2, 4);
-    c.layout.schedule = &schedule_interleaved;
-    c.layout.vpp = 2;
-    c.layout.first_stage_layers = 3;
-    c.layout.sequence_parallel = true;
-    assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+    c.gpu.usable_hbm_bytes = 60e6;
+    assert_int_equal(by_trying(&c), 0);
+    assert_int_equal(minimum_gpus(&c, 1 << 20), 0);
+    c.model.layers = 40;
+    assert_int_equal(minimum_gpus(&c, 1 << 20), MINIMUM_UNKNOWN);
+}
+
+enum {
+    OWN_SIZE,
+    OWN_MICROBATCH,
+    OWN_FIRST_STAGE,
+    OWN_LAST_STAGE,
+    OWN_CHUNKS,
+    OWN_SEQUENCE,
+    OWN_COUNT
+};
+
+/* The scenario's own layout does not matter: ranks, ends and chunks are set aside; sequences
+ * in a microbatch and sequence parallelism stay. */
+static void test_own_layout_is_set_aside(void **state)
+{
+    (void)state;
+    for (int own = 0; own < OWN_COUNT; own++) {
+        for (double card_bytes = 80e6; card_bytes < 400e6; card_bytes *= 1.1) {
+            struct configuration c = wide_case();
+            c.gpu.usable_hbm_bytes = card_bytes;
+            c.layout.sharding = &sharding_zero_1;
+            c.layout.sequence_parallel = own == OWN_SEQUENCE;
+            c.layout.microbatch = own == OWN_MICROBATCH ? 2 : 1;
+            const uint64_t expected = by_trying(&c);
+            lower_case_size(&c, 2, 2, 2, 2, 4);
+            c.layout.first_stage_layers = own == OWN_FIRST_STAGE ? 3 : 0;
+            c.layout.last_stage_layers = own == OWN_LAST_STAGE ? 3 : 0;
+            c.layout.schedule = own == OWN_CHUNKS ? &schedule_interleaved : c.layout.schedule;
+            c.layout.vpp = own == OWN_CHUNKS ? 2 : 1;
+            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+        }
+    }
 }
 
 int main(void)
@@ -141,6 +227,9 @@ int main(void)
         cmocka_unit_test(test_against_trying),
         cmocka_unit_test(test_one_card),
         cmocka_unit_test(test_rules_are_kept),
+        cmocka_unit_test(test_a_larger_size_proves_little),
+        cmocka_unit_test(test_shard_groups),
+        cmocka_unit_test(test_what_never_fits_is_known),
         cmocka_unit_test(test_own_layout_is_set_aside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

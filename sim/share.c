@@ -29,7 +29,7 @@ struct share *share_create(struct arena *arena, uint32_t link_count, const doubl
     share->arena = arena;
     share->link_count = link_count;
     share->links = arena_array(arena, sizeof *share->links, link_count, sizeof *share->links);
-    share->users = ARENA_ARRAY(arena, struct share_users, link_count);
+    share->users = arena_array(arena, sizeof *share->users, link_count, sizeof *share->users);
     for (uint32_t i = 0; i < link_count; i++) {
         CHECK(capacity[i] >= 0.0 && capacity[i] < INFINITY);
         share->links[i].capacity = capacity[i];
@@ -98,7 +98,7 @@ static void users_reserve(struct share *share, struct share_users *users)
         share_block_give(share, users->class, users->list);
     }
     users->list = list;
-    users->class = class;
+    users->class = (uint8_t) class;
 }
 
 static void link_enter(struct share *share, uint32_t id, uint32_t place)

@@ -55,15 +55,15 @@ struct share_link {
     bool exact, live, dirty;
 };
 
-struct share_users {
+struct share_users { /* one cache line */
     struct share_user *list;
-    uint32_t count, class;
-    double weight_total; /* exact sum over users */
-    double held_weight;  /* while solving: of those whom the link will hold, where it is exact */
-    double above_weight; /* while solving: of those who fill nothing */
-    bool tied;           /* see link_fill */
-    double moved, busy_s, busy_since_s;
+    uint32_t count;
     uint32_t moving_count; /* users with a positive rate */
+    double weight_total;   /* exact sum over users */
+    double held_weight;    /* while solving: of those whom the link will hold, where it is exact */
+    double moved, busy_s, busy_since_s;
+    uint8_t class;
+    bool tied; /* see link_fill */
 };
 
 struct share_item {
@@ -102,6 +102,7 @@ struct share {
     uint32_t heap_count, heap_capacity;
     struct share_item *ties; /* links that wait for the end of a level */
     uint32_t tie_count, tie_capacity;
+    double above_weight; /* of the users of the link last filled who fill nothing */
     struct share_group *groups;
     uint32_t group_capacity;
     uint32_t region, open_count, live_count;

@@ -201,18 +201,18 @@ static void sort_groups(struct share_group *groups, uint32_t count)
 /* The users with a level below the one where the link bound before, as (level, weight), ascending;
  * neighbours alike are one. The others will be held again or rise: they fill nothing. */
 static uint32_t link_groups(struct share *share, const struct share_link *link,
-                            struct share_users *users)
+                            const struct share_users *users)
 {
     if (users->count > share->group_capacity)
         share->groups = share_grow(share, share->groups, sizeof *share->groups,
                                    &share->group_capacity, users->count);
     struct share_group *groups = share->groups;
     uint32_t count = 0;
-    users->above_weight = 0.0;
+    share->above_weight = 0.0;
     for (uint32_t i = 0; i < users->count; i++) {
         double level = share->levels[users->list[i].activity];
         if (link_holds(link, level))
-            users->above_weight += users->list[i].weight;
+            share->above_weight += users->list[i].weight;
         else if (count > 0 && groups[count - 1].level == level)
             groups[count - 1].weight += users->list[i].weight;
         else
@@ -329,7 +329,7 @@ static bool link_examine(struct share *share, struct share_link *link, bool last
     if (level < share->level_now * (1.0 - SHARE_TIE))
         return false;
     if (level > link->level) {
-        bool some_decided = share->users[link - share->links].above_weight != link->open_weight;
+        bool some_decided = share->above_weight != link->open_weight;
         link_release(share, link);
         if (some_decided) /* just where the link bound: they fill it now */
             level = link_fill(share, link);

@@ -20,6 +20,7 @@
 #include "models/step/network.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "models/step/event.h"
 #include "sim/check.h"
@@ -67,6 +68,7 @@ struct network {
     struct meeting *meetings;
     struct seat *seats;         /* [rank class x streams] */
     struct attendee *attendees; /* [party] */
+    uint32_t *name_order;       /* [party]: symmetry_named_before as a number, lowest first */
     bool *party_watched;        /* [party] */
     struct plan_time *times;    /* [plan] */
     struct tally *tallies;      /* [plan] */
@@ -124,6 +126,41 @@ static void fill_seats(struct network *network)
     }
 }
 
+struct named {
+    const struct symmetry *symmetry;
+    uint32_t rank_class;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    const struct named *first = a, *second = b;
+    if (first->rank_class == second->rank_class) {
+        return 0;
+    }
+    const bool before =
+        symmetry_named_before(first->symmetry, first->rank_class, second->rank_class);
+    return before ? -1 : 1;
+}
+
+static void fill_name_order(struct arena *arena, struct network *network)
+{
+    const struct symmetry *y = network->symmetry;
+    uint32_t *place = ARENA_ARRAY(arena, uint32_t, y->rank_class_count);
+    const struct arena_mark mark = arena_mark(arena);
+    struct named *names = ARENA_ARRAY(arena, struct named, y->rank_class_count);
+    for (uint32_t r = 0; r < y->rank_class_count; r++) {
+        names[r] = (struct named){y, r};
+    }
+    qsort(names, y->rank_class_count, sizeof *names, compare_named);
+    for (uint32_t i = 0; i < y->rank_class_count; i++) {
+        place[names[i].rank_class] = i;
+    }
+    arena_rewind(arena, mark);
+    for (uint32_t row = 0; row < y->party_count; row++) {
+        network->name_order[row] = place[y->parties[row].rank_class];
+    }
+}
+
 static struct share *create_share(struct arena *arena, const struct symmetry *symmetry)
 {
     double *capacity = ARENA_ARRAY(arena, double, symmetry->link_class_count);
@@ -155,8 +192,10 @@ struct network *network_create(struct sim *sim, const struct symmetry *symmetry,
     network->own->bytes = ARENA_ARRAY(arena, double, symmetry->link_class_count);
     network->own->busy_s = ARENA_ARRAY(arena, double, symmetry->link_class_count);
     network->meeting_of_activity = ARENA_ARRAY(arena, uint32_t, symmetry->group_class_count);
+    network->name_order = ARENA_ARRAY(arena, uint32_t, symmetry->party_count);
     fill_plans(network);
     fill_seats(network);
+    fill_name_order(arena, network);
     sim_handle(sim, EVENT_COMM_START, handle_start, network);
     sim_handle(sim, EVENT_FLOW_FINISH, handle_finish, network);
     sim_settle(sim, EVENT_SETTLE_NETWORK, settle, network);
@@ -244,11 +283,9 @@ static void gathered(struct network *network, uint32_t group)
 static void arrive(const struct network *network, struct meeting *meeting, uint32_t row,
                    double arrival_s)
 {
-    const struct party *parties = network->symmetry->parties;
     if (meeting->arrived++ == 0 || arrival_s > meeting->latest_s ||
         (arrival_s == meeting->latest_s &&
-         symmetry_named_before(network->symmetry, parties[row].rank_class,
-                               parties[meeting->last].rank_class))) {
+         network->name_order[row] < network->name_order[meeting->last])) {
         meeting->latest_s = arrival_s;
         meeting->last = row;
     }

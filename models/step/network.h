@@ -29,6 +29,7 @@ typedef void network_done_fn(void *worker, const struct attendance *attendance);
 /* A watched activity went on the wire or left it at the clock's now: it interferes with compute. */
 typedef void network_active_fn(void *worker, uint32_t rank_class, enum stream stream, bool active);
 
+/* Reads the symmetry, which stays as it is from here on. */
 struct network *network_create(struct sim *sim, const struct symmetry *symmetry,
                                network_done_fn *done, network_active_fn *active, void *worker);
 /* Reports through `active` whatever this rank class does on this stream. Before the first post. */

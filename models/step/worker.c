@@ -37,13 +37,13 @@ static void push(struct worker *worker, uint32_t rank_class)
 static inline void finish_op(struct worker *worker, struct rank_state *rank,
                              const struct played_op *op, uint32_t index, double finish_s)
 {
-    const unsigned stream = op->stream;
-    rank->head[stream] = op->next;
+    struct stream_state *mine = &rank->streams[op->stream];
+    mine->head = op->next;
     rank->finish_s[index] = finish_s;
-    if (index >= rank->awaited[stream]) {
-        rank->dirty = (uint16_t)(rank->dirty | rank->waiting[stream]);
-        rank->waiting[stream] = 0;
-        rank->awaited[stream] = OP_END;
+    if (index >= mine->awaited) {
+        rank->dirty = (uint16_t)(rank->dirty | mine->waiting);
+        mine->waiting = 0;
+        mine->awaited = OP_END;
     }
     if (op->next == OP_END) {
         worker->open_streams--;
@@ -56,11 +56,10 @@ static inline void finish_op(struct worker *worker, struct rank_state *rank,
 static inline bool blocked(struct rank_state *rank, const struct played_op *op, unsigned stream)
 {
     for (unsigned i = 0; i < WAIT_COUNT; i++) {
-        const unsigned other = op->wait_stream[i];
-        if (rank->head[other] <= op->wait[i]) {
-            const uint32_t awaited = rank->awaited[other];
-            rank->awaited[other] = awaited < op->wait[i] ? awaited : op->wait[i];
-            rank->waiting[other] = (uint16_t)(rank->waiting[other] | 1u << stream);
+        struct stream_state *other = &rank->streams[op->wait_stream[i]];
+        if (other->head <= op->wait[i]) {
+            other->awaited = other->awaited < op->wait[i] ? other->awaited : op->wait[i];
+            other->waiting = (uint16_t)(other->waiting | 1u << stream);
             return true;
         }
     }
@@ -102,12 +101,22 @@ static bool undisturbed(const struct worker *worker, uint32_t rank_class, uint32
 {
     const struct rank_state *rank = &worker->ranks[rank_class];
     for (uint32_t left = worker->sensitive[rank_class].watched; left != 0; left &= left - 1) {
-        const uint32_t head = rank->head[__builtin_ctz(left)];
+        const uint32_t head = rank->streams[__builtin_ctz(left)].head;
         if (head != OP_END && rank->program->after_compute[head] < index) {
             return false;
         }
     }
     return true;
+}
+
+/* worker_issue_s, without the look back at a sync that finished long ago. */
+static inline double issue_s(struct rank_state *rank, const struct played_op *op)
+{
+    if (rank->sync != op->wait[WAIT_HOST]) {
+        rank->sync = op->wait[WAIT_HOST];
+        rank->sync_s = rank->finish_s[rank->sync];
+    }
+    return rank->sync_s + op->issue_s;
 }
 
 /* Plays a stream's ops as far as nothing outside is waited for. */
@@ -116,12 +125,12 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
     struct rank_state *rank = &worker->ranks[rank_class];
     const struct played_op *ops = rank->program->ops;
     uint32_t index;
-    while ((index = rank->head[stream]) != OP_END) {
+    while ((index = rank->streams[stream].head) != OP_END) {
         const struct played_op *op = &ops[index];
         if (blocked(rank, op, stream)) {
             return;
         }
-        const double post_s = worker_post_s(rank->finish_s, op);
+        const double post_s = worker_launched_post_s(rank->finish_s, op, issue_s(rank, op));
         if (op->play == PLAY_COMMUNICATION) {
             network_post(worker->network, rank_class, (enum stream)stream, op->transfer, index,
                          post_s);
@@ -166,7 +175,7 @@ static inline void finish_head(struct worker *worker, uint32_t rank_class, uint3
 {
     struct rank_state *rank = &worker->ranks[rank_class];
     const struct played_op *op = &rank->program->ops[index];
-    DCHECK(rank->head[op->stream] == index);
+    DCHECK(rank->streams[op->stream].head == index);
     finish_op(worker, rank, op, index, finish_s);
     rank->dirty = (uint16_t)(rank->dirty | 1u << op->stream);
     push(worker, rank_class);
@@ -222,7 +231,8 @@ static void handle_compute(struct sim *sim, void *player, uint32_t slot)
         return;
     }
     s->running = false;
-    finish_head(worker, rank_class, worker->ranks[rank_class].head[STREAM_COMPUTE], sim_now_s(sim));
+    finish_head(worker, rank_class, worker->ranks[rank_class].streams[STREAM_COMPUTE].head,
+                sim_now_s(sim));
     drain(worker);
 }
 
@@ -261,10 +271,11 @@ static void create_rank(struct worker *worker, uint32_t rank_class)
     CHECK(class->speed_ratio > 0.0);
     rank->program = program;
     rank->finish_s[0] = worker->options.start_s != NULL ? worker->options.start_s[rank_class] : 0.0;
+    rank->sync_s = rank->finish_s[0];
     rank->slowness = (1.0 + worker->options.excess_ratio) / class->speed_ratio;
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
-        rank->head[s] = program->first[s];
-        rank->awaited[s] = OP_END;
+        rank->streams[s].head = program->first[s];
+        rank->streams[s].awaited = OP_END;
         rank->dirty = (uint16_t)(rank->dirty | (program->first[s] != OP_END ? 1u << s : 0u));
         rank->open_streams = (uint8_t)(rank->open_streams + (program->first[s] != OP_END));
     }

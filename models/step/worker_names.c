@@ -88,7 +88,7 @@ static void create_activities(struct worker *worker, struct arena *arena)
         const struct group_class *group = &symmetry->groups[g];
         for (uint32_t i = 0; i < group->party_count; i++) {
             const struct party *party = &symmetry->parties[group->party_first + i];
-            worker->ranks[party->rank_class].met_first[party->stream] = a->first[g];
+            worker->ranks[party->rank_class].streams[party->stream].met_first = a->first[g];
         }
     }
     a->begin_s = ARENA_ARRAY(arena, double, count);

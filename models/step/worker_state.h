@@ -8,6 +8,7 @@
 #include "models/step/worker.h"
 #include "sim/random.h"
 
+#define CACHE_LINE 64
 #define OP_END UINT32_MAX /* after the last op of a stream */
 
 enum play {
@@ -47,18 +48,23 @@ struct played_program {
      * the program is sensitive. */
     uint32_t *after_compute;
 };
-struct rank_state {
-    double *finish_s;      /* [0 .. op_count] */
+struct stream_state {   /* of a rank: what an op touches lies side by side */
+    uint32_t head;      /* first op that has not finished */
+    uint32_t awaited;   /* the first op of this stream that another stream waits for */
+    uint32_t met_first; /* row of activities of its group's first */
+    uint16_t waiting;   /* streams whose head waits for an op of this stream */
+};
+struct rank_state {                        /* of whole cache lines */
+    _Alignas(CACHE_LINE) double *finish_s; /* [0 .. op_count] */
     const double *begin_s; /* of the activities of all; compute begins when it is posted */
     const struct played_program *program;
-    double slowness;                  /* 1 / speed of compute */
-    uint32_t head[STREAM_COUNT];      /* first op that has not finished */
-    uint32_t awaited[STREAM_COUNT];   /* the first op of this stream that somebody waits for */
-    uint32_t met_first[STREAM_COUNT]; /* row of activities of its group's first */
-    uint16_t waiting[STREAM_COUNT];   /* streams whose head waits for an op of this stream */
-    uint16_t dirty;                   /* streams whose head may be ready */
-    bool queued;                      /* on the stack of ranks to run, or running */
-    uint8_t open_streams;             /* with ops to play */
+    double slowness; /* 1 / speed of compute */
+    double sync_s;   /* when `sync`, the last WAIT_HOST that was asked for, finished */
+    uint32_t sync;
+    uint16_t dirty;       /* streams whose head may be ready */
+    bool queued;          /* on the stack of ranks to run, or running */
+    uint8_t open_streams; /* with ops to play */
+    struct stream_state streams[STREAM_COUNT];
 };
 struct sensitive {               /* the sensitive op of a rank's compute stream */
     double remaining_s, since_s; /* work left at since_s, in seconds at full speed */
@@ -114,19 +120,24 @@ static inline double worker_issue_s(const double *finish_s, const struct played_
     return finish_s[op->wait[WAIT_HOST]] + op->issue_s;
 }
 
-/* When an op can start as far as its rank goes: waits done, stream free, launched. All four have
- * finished. */
-static inline double worker_post_s(const double *finish_s, const struct played_op *op)
+/* When an op that is launched at issue_s can start as far as its rank goes: waits done, stream
+ * free. All have finished. */
+static inline double worker_launched_post_s(const double *finish_s, const struct played_op *op,
+                                            double issue_s)
 {
     const double waits_s = later(finish_s[op->wait[WAIT_FIRST]], finish_s[op->wait[WAIT_SECOND]]);
-    const double free_s = later(finish_s[op->previous], worker_issue_s(finish_s, op));
-    return later(waits_s, free_s);
+    return later(waits_s, later(finish_s[op->previous], issue_s));
+}
+
+static inline double worker_post_s(const double *finish_s, const struct played_op *op)
+{
+    return worker_launched_post_s(finish_s, op, worker_issue_s(finish_s, op));
 }
 
 /* The row of activities of communication `op`. */
 static inline uint32_t worker_activity(const struct rank_state *rank, const struct played_op *op)
 {
-    return rank->met_first[op->stream] + op->nth;
+    return rank->streams[op->stream].met_first + op->nth;
 }
 
 /* When op `index`, numbered from 1, began; it has finished. */

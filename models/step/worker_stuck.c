@@ -36,13 +36,13 @@ static void explain_head(const struct worker *worker, uint32_t rank_class, unsig
 {
     const struct rank_state *rank = &worker->ranks[rank_class];
     const struct program *source = rank->program->source;
-    const uint32_t index = rank->head[stream];
+    const uint32_t index = rank->streams[stream].head;
     const struct played_op *op = &rank->program->ops[index];
     fprintf(stderr, "  rank %u (stage %u), stream %s: op %u (%s)",
             worker->symmetry->ranks[rank_class].representative, source->stage, stream_names[stream],
             index - 1, op_name(source, index));
     for (unsigned i = 0; i < WAIT_COUNT; i++) {
-        if (rank->head[op->wait_stream[i]] <= op->wait[i]) {
+        if (rank->streams[op->wait_stream[i]].head <= op->wait[i]) {
             fprintf(stderr, " %s op %u (%s) on %s\n",
                     i == WAIT_HOST ? "is not launched: the host waits for" : "waits for",
                     op->wait[i] - 1, op_name(source, op->wait[i]),
@@ -60,7 +60,7 @@ void worker_explain(const struct worker *worker)
     for (uint32_t r = 0; r < worker->symmetry->rank_class_count; r++) {
         bool open = false;
         for (unsigned s = 0; s < STREAM_COUNT && shown < EXPLAIN_RANK_MAX; s++) {
-            if (worker->ranks[r].head[s] != OP_END) {
+            if (worker->ranks[r].streams[s].head != OP_END) {
                 explain_head(worker, r, s);
                 open = true;
             }

@@ -126,11 +126,10 @@ static void the_last_is_named(void **state)
         bench_begin(&b, 2);
         world_plan(&b.world, 0, 0, 0.0, 0.0, INFINITY, 1.0, NULL, 0);
         world_plan(&b.world, 1, 0, 0.0, 0.0, INFINITY, 1.0, NULL, 0);
-        bench_create(&b);
         for (uint32_t k = 0; k < 2; k++) {
-            const uint32_t rank = i % 2 == 0 ? k : 1 - k;
-            b.world.symmetry.ranks[2 + rank].speed_ratio = cases[i / 2].speed[rank];
+            b.world.symmetry.ranks[2 + k].speed_ratio = cases[i / 2].speed[k];
         }
+        bench_create(&b);
         for (uint32_t k = 0; k < 2; k++) {
             const uint32_t rank = i % 2 == 0 ? k : 1 - k;
             post(&b, 2 + rank, 0, cases[i / 2].at_s[rank]);

@@ -3,6 +3,7 @@
 #include "sim/pool.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Far below a nanosecond, far above the rounding of sums of seconds. */
 static const double MEANINGLESS_S = 1e-12;
@@ -81,7 +82,9 @@ struct stream_reader {
 static void read_streams(void *context, size_t index, struct arena *scratch)
 {
     const struct stream_reader *reader = context;
-    trace_class(scratch, reader->step, (uint32_t)index, reader->streams + index * STREAM_COUNT);
+    if (reader->step->read_as[index] == index) {
+        trace_class(scratch, reader->step, (uint32_t)index, reader->streams + index * STREAM_COUNT);
+    }
 }
 
 static void gather_streams(const struct step *step, struct result *out)
@@ -93,6 +96,10 @@ static void gather_streams(const struct step *step, struct result *out)
     pool_run_scratch(step_threads(step), class_count, read_streams, &reader);
     for (uint32_t i = 0; i < class_count; i++) {
         struct result_stream *mine = out->class_streams + (size_t)i * STREAM_COUNT;
+        if (step->read_as[i] != i) {
+            memcpy(mine, out->class_streams + (size_t)step->read_as[i] * STREAM_COUNT,
+                   sizeof *mine * STREAM_COUNT);
+        }
         double share = (double)step->symmetry.ranks[i].rank_count / (double)step->rank_count;
         for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
             const struct result_stream *one = &mine[stream];

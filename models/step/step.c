@@ -10,8 +10,9 @@
 #include "sim/units.h"
 
 enum {
-    PLAY_OP_MAX = 1 << 27, /* of all classes: about 7 GB of memory, some minutes */
-    BRIEF_OP_MAX = 1 << 21 /* about a fifth of a second */
+    PLAY_OP_MAX = 1 << 27,  /* of all classes: about 7 GB of memory, some minutes */
+    BRIEF_OP_MAX = 1 << 21, /* about a fifth of a second */
+    CLASSES_AT_ONCE = 64    /* that a thread reads one after the other */
 };
 /* Times are recorded in whole ns of 64 bits, which end after 292 years. */
 #define STEP_MAX_S (100.0 * YEAR)
@@ -117,15 +118,31 @@ struct class_reader {
     uint64_t *track;
 };
 
-static void read_class(void *context, size_t index, struct arena *scratch)
+static uint64_t read_track(const struct step *s, uint32_t class_index, struct arena *scratch)
+{
+    const uint32_t count = s->lowered.programs[s->symmetry.ranks[class_index].program]->op_count;
+    const struct arena_mark mark = arena_mark(scratch);
+    struct op_times *times = ARENA_ARRAY(scratch, struct op_times, count);
+    worker_read(s->worker, class_index, times);
+    const uint64_t digest = track_digest(times, count);
+    arena_rewind(scratch, mark);
+    return digest;
+}
+
+/* Neighbours mostly keep the same times although each was played: then one of them is read. */
+static void read_classes(void *context, size_t index, struct arena *scratch)
 {
     const struct class_reader *reader = context;
     const struct step *s = reader->step;
-    const uint32_t count = s->lowered.programs[s->symmetry.ranks[index].program]->op_count;
-    struct op_times *times = ARENA_ARRAY(scratch, struct op_times, count);
-    worker_read(s->worker, (uint32_t)index, times);
-    reader->track[index] = track_digest(times, count);
-    worker_breakdown(s->worker, (uint32_t)index, s->class_breakdown_s[index]);
+    const uint32_t first = (uint32_t)index * CLASSES_AT_ONCE;
+    const uint32_t left = s->symmetry.rank_class_count - first;
+    const uint32_t end = first + (left < CLASSES_AT_ONCE ? left : CLASSES_AT_ONCE);
+    for (uint32_t i = first; i < end; i++) {
+        const bool alike = i > first && worker_alike(s->worker, i - 1, i);
+        s->read_as[i] = alike ? s->read_as[i - 1] : i;
+        reader->track[i] = alike ? reader->track[i - 1] : read_track(s, i, scratch);
+        worker_breakdown(s->worker, i, s->class_breakdown_s[i]);
+    }
 }
 
 /* Digest of all ranks and breakdown of the mean one. */
@@ -135,7 +152,9 @@ static void gather_classes(struct arena *arena, struct step *s)
     struct class_reader reader = {s, ARENA_ARRAY(arena, uint64_t, count)};
     s->class_breakdown_s =
         arena_alloc(arena, sizeof *s->class_breakdown_s * count, _Alignof(double));
-    pool_run_scratch(step_threads(s), count, read_class, &reader);
+    s->read_as = ARENA_ARRAY(arena, uint32_t, count);
+    const size_t parts = ((size_t)count + CLASSES_AT_ONCE - 1) / CLASSES_AT_ONCE;
+    pool_run_scratch(step_threads(s), parts, read_classes, &reader);
     for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++) {
         s->digest = digest_join(s->digest, rank, reader.track[s->symmetry.class_of_rank[rank]]);
     }

@@ -46,7 +46,9 @@ struct step {
     double bubble_ratio;                              /* bubble of the mean rank / step */
     double breakdown_s[PART_COUNT];                   /* of the mean rank; sums to step_s */
     double (*class_breakdown_s)[PART_COUNT];          /* by rank class; NULL: no time */
-    uint64_t digest; /* of the unfolded timeline; see sim/digest.h */
+    uint32_t *read_as; /* by rank class: the class, itself or before it, whose times are the same to
+                        * the bit; NULL: no time */
+    uint64_t digest;   /* of the unfolded timeline; see sim/digest.h */
     uint64_t event_count, op_count, class_count, rank_count;
     unsigned threads; /* as the options asked */
 };

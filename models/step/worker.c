@@ -19,6 +19,7 @@
  * DUE      sensitive, to begin later     EVENT_COMPUTE [begin_sensitive] -> RUNNING
  * RUNNING  speed may change              EVENT_COMPUTE [handle_compute] -> next head, dirty */
 #include <math.h>
+#include <string.h>
 
 #include "models/step/event.h"
 #include "models/step/worker_state.h"
@@ -408,6 +409,24 @@ void worker_read(const struct worker *worker, uint32_t rank_class, struct op_tim
     for (uint32_t i = 1; i <= rank->program->op_count; i++) {
         out[i - 1] = worker_times_of(rank, i);
     }
+}
+
+/* Begins of compute follow from finishes; those of a stream stand in one row. */
+bool worker_alike(const struct worker *worker, uint32_t a, uint32_t b)
+{
+    CHECK(a < worker->symmetry->rank_class_count && b < worker->symmetry->rank_class_count);
+    const struct rank_state *x = &worker->ranks[a], *y = &worker->ranks[b];
+    const struct played_program *program = x->program;
+    bool alike =
+        program == y->program && memcmp(x->finish_s, y->finish_s,
+                                        (program->op_count + (size_t)1) * sizeof *x->finish_s) == 0;
+    for (unsigned s = 0; s < STREAM_COUNT && alike; s++) {
+        const size_t count = program->meeting_first[s + 1] - program->meeting_first[s];
+        const uint32_t of_a = x->streams[s].met_first, of_b = y->streams[s].met_first;
+        alike = of_a == of_b ||
+                memcmp(x->begin_s + of_a, y->begin_s + of_b, count * sizeof *x->begin_s) == 0;
+    }
+    return alike;
 }
 
 double worker_finish_s(const struct worker *worker, uint32_t rank_class)

@@ -32,6 +32,9 @@ struct network *worker_network(struct worker *worker); /* the one it made; owned
 struct op_times worker_times(const struct worker *worker, uint32_t rank_class, uint32_t op);
 /* The same of all its ops, in their order: out has room for one each. */
 void worker_read(const struct worker *worker, uint32_t rank_class, struct op_times *out);
+/* Do two rank classes play one program at the same times, to the bit? Then worker_read gives the
+ * same of both. */
+bool worker_alike(const struct worker *worker, uint32_t a, uint32_t b);
 double worker_finish_s(const struct worker *worker, uint32_t rank_class);
 /* Divides the step of a rank class, until the last rank has finished, into parts that sum to it. */
 void worker_breakdown(const struct worker *worker, uint32_t rank_class, double parts[PART_COUNT]);

@@ -68,9 +68,41 @@ static void the_slowest_card_sets_the_pace(void **state)
     world_end(&w);
 }
 
+/* Alike are ranks of one program whose finishes and begins are all the same: not those that differ
+ * in the last compute op only, or in when a transfer began only. */
+static void alike_ranks_have_the_same_times(void **state)
+{
+    (void)state;
+    struct world w;
+    world_begin(&w);
+    struct program_writer *p = program_begin(w.arena, 0);
+    world_transfers(p, 1);
+    program_op(p, world_compute(p, 2.0, OP_NONE));
+    program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 0, 1));
+    const uint32_t program = world_program(&w, program_end(p));
+    for (uint32_t g = 0; g < 4; g++) { /* the third waits for a slow card, the fourth moves more */
+        const uint32_t ranks[] = {world_rank(&w, program, 1.0),
+                                  world_rank(&w, program, g == 2 ? 0.5 : 1.0)};
+        world_group(&w, STREAM_DP, 1, ranks, 2);
+        world_plan(&w, g, 0, g == 3 ? 24.0 : 8.0, 0.0, 8.0, 1.0, NULL, 0);
+    }
+    world_play(&w);
+    assert_true(worker_times(w.worker, 0, 1).finish_s == 3.0);
+    assert_true(worker_times(w.worker, 4, 1).finish_s == 5.0);
+    assert_true(worker_times(w.worker, 6, 1).finish_s == 5.0);
+    const bool same[] = {true, true, true, true, false, false, false, false};
+    for (uint32_t r = 0; r < 8; r++) {
+        assert_int_equal(worker_alike(w.worker, 0, r), same[r]);
+        assert_true(worker_alike(w.worker, r, r));
+    }
+    assert_false(worker_alike(w.worker, 4, 6)); /* all finishes are the same */
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alike_ranks_have_the_same_times),
         cmocka_unit_test(what_ran_beside_is_paid_for_where_it_joins),
         cmocka_unit_test(the_slowest_card_sets_the_pace),
     };

@@ -76,8 +76,9 @@ enum {
 struct route {
     uint32_t link_count;
     struct link_id links[ROUTE_MAX];
-    double latency_s;   /* sum over links */
-    double bytes_per_s; /* narrowest link; INFINITY when there is none */
+    uint32_t types[ROUTE_MAX]; /* of the links: rows of graph.types */
+    double latency_s;          /* sum over links */
+    double bytes_per_s;        /* narrowest link; INFINITY when there is none */
 };
 
 /* False with a sentence when the spec cannot be built (a torus whose sides do not multiply to the

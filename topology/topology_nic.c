@@ -77,7 +77,9 @@ uint32_t topology_ecmp(uint32_t port_a, uint32_t port_b, uint64_t flow_seed, uin
 void route_append(const struct topology *t, struct route *route, struct link_id link)
 {
     CHECK(route->link_count < ROUTE_MAX);
-    const struct link_type *type = graph_link_type(&t->graph, link);
+    const uint32_t row = graph_type_of(&t->graph, link);
+    const struct link_type *type = &t->graph.types[row];
+    route->types[route->link_count] = row;
     route->links[route->link_count++] = link;
     route->latency_s += type->latency_s;
     if (type->bytes_per_s < route->bytes_per_s) {

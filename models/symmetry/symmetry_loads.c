@@ -186,7 +186,7 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
     topology_route(topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
         const uint32_t link = route.links[i].value;
-        if (!graph_link_type(&topology->graph, route.links[i])->binding) {
+        if (!topology->graph.types[route.types[i]].binding) {
             continue;
         }
         if (m->sum[link] == 0.0) {
@@ -321,12 +321,11 @@ static void sign_wire(void *context, uint32_t from_member, uint32_t to_member, d
     struct route route;
     topology_route(real->topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
-        const uint32_t link = route.links[i].value;
-        if (graph_link_type(graph, route.links[i])->binding) {
-            const uint32_t turn = symmetry_turn_of_link(real, link);
-            const uint64_t place = symmetry_mix(m->signing, symmetry_turned_link(real, link, 0));
-            m->low[turn] += place * load;
-            m->high[turn] += (place >> 40) * load;
+        if (graph->types[route.types[i]].binding) {
+            const struct turned_link at = symmetry_first_link(real, route.links[i].value);
+            const uint64_t place = symmetry_mix(m->signing, at.link);
+            m->low[at.turn] += place * load;
+            m->high[at.turn] += (place >> 40) * load;
         }
     }
 }

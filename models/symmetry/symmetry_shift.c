@@ -56,14 +56,15 @@ uint32_t symmetry_turn_of_link(const struct real *real, uint32_t link)
     return symmetry_turn_of(real, real->shift.node_rank[node_of_link(real->topology, link)]);
 }
 
-uint32_t symmetry_turned_link(const struct real *real, uint32_t link, uint32_t turn)
+struct turned_link symmetry_first_link(const struct real *real, uint32_t link)
 {
     const struct topology *t = real->topology;
-    const uint32_t from = node_of_link(t, link);
-    const uint32_t to = node_of(real, symmetry_turned(real, real->shift.node_rank[from], turn));
+    const uint32_t from = node_of_link(t, link), rank = real->shift.node_rank[from];
+    const uint32_t turn = symmetry_turn_of(real, rank);
+    const uint32_t to = node_of(real, rank - turn * real->shift.step * real->shift.stride);
     const bool inside = link < t->node_count * t->node_links;
     const uint32_t each = inside ? t->node_links : 2 * t->nics_per_node;
-    return link - from * each + to * each;
+    return (struct turned_link){.turn = turn, .link = link - from * each + to * each};
 }
 
 /* Does a rank stand in its node as the rank of turn 0 in its own? */
@@ -161,10 +162,10 @@ static void sign_links(struct real *real, uint32_t first, uint32_t count)
 {
     const struct graph *graph = &real->topology->graph;
     for (uint32_t l = first; l < first + count; l++) {
-        const uint32_t like = symmetry_turned_link(real, l, 0);
+        const struct turned_link like = symmetry_first_link(real, l);
         const uint32_t type = graph_type_of(graph, (struct link_id){l});
-        if (type != graph_type_of(graph, (struct link_id){like})) {
-            symmetry_sign(real, symmetry_turn_of_link(real, l), UINT64_MAX - like, type);
+        if (type != graph_type_of(graph, (struct link_id){like.link})) {
+            symmetry_sign(real, like.turn, UINT64_MAX - like.link, type);
         }
     }
 }

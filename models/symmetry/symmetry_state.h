@@ -138,7 +138,10 @@ void symmetry_count_copies(struct arena *arena, struct real *real);
 uint32_t symmetry_turn_of(const struct real *real, uint32_t rank);
 uint32_t symmetry_turned(const struct real *real, uint32_t rank, uint32_t turn);
 uint32_t symmetry_turn_of_link(const struct real *real, uint32_t link);
-uint32_t symmetry_turned_link(const struct real *real, uint32_t link, uint32_t turn);
+struct turned_link {
+    uint32_t turn, link; /* the turn of a link, and its like in turn 0 */
+};
+struct turned_link symmetry_first_link(const struct real *real, uint32_t link);
 uint32_t symmetry_turned_group(const struct real *real, uint32_t group, uint32_t turn);
 bool symmetry_in_one_turn(const struct real *real, uint32_t group);
 /* Adds to a turn's signature that something at a place of turn 0 is so here. */

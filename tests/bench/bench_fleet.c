@@ -13,7 +13,7 @@ enum {
 };
 struct fleet_bench {
     struct arena *arena;
-    struct job_spec spec;
+    struct fleet_spec spec;
     struct failure_cause causes[CAUSES];
 };
 static const char *const names[CAUSES] = {"a", "b", "c", "d", "e", "f", "g", "h", "i",
@@ -24,12 +24,12 @@ static void *fleet_prepare(double size)
     struct fleet_bench *bench = calloc(1, sizeof *bench);
     CHECK(bench != NULL);
     bench->arena = arena_create();
-    bench->spec = (struct job_spec){.nodes = 2048,
-                                    .gpus_per_node = 8,
-                                    .nics_per_node = 8,
-                                    .recovery = {.spares = 16},
-                                    .causes = bench->causes,
-                                    .cause_count = CAUSES};
+    bench->spec = (struct fleet_spec){.nodes = 2048,
+                                      .spares = 16,
+                                      .gpus_per_node = 8,
+                                      .nics_per_node = 8,
+                                      .causes = bench->causes,
+                                      .cause_count = CAUSES};
     for (unsigned i = 0; i < CAUSES; i++)
         bench->causes[i] =
             (struct failure_cause){.name = names[i],
@@ -47,7 +47,7 @@ static double fleet_run(void *state)
     double failures = 0.0;
     for (uint64_t seed = 0; seed < REPLICATIONS; seed++) {
         struct arena_mark mark = arena_mark(bench->arena);
-        struct fleet *fleet = fleet_create(bench->arena, job_fleet(&bench->spec), seed);
+        struct fleet *fleet = fleet_create(bench->arena, bench->spec, seed);
         struct fleet_event event;
         for (; fleet_next(fleet, 54.0 * DAY, &event); failures++)
             fleet_take(fleet, &event);

@@ -78,8 +78,8 @@ static void write_run(struct store *store, const struct result *result)
         real_if(timed, s->hfu_ratio),
         real_if(timed, s->bubble_ratio),
         real_if(timed, s->model_flops),
-        store_real(s->peak_allocated_bytes),
-        store_real(s->peak_reserved_bytes),
+        store_real(result_peak_bytes(result, false)),
+        store_real(result_peak_bytes(result, true)),
         store_real(c->gpu.usable_hbm_bytes),
         store_integer((int64_t)s->rank_count),
         store_integer(store_class_count(s)),
@@ -164,8 +164,9 @@ static void write_class(struct store *store, const struct result *result, uint32
 {
     const struct step *s = result->step;
     const struct rank_class *c = result->timed ? &s->symmetry.ranks[class_index] : NULL;
-    const struct stage_memory *m = &s->memory[c != NULL ? c->program : class_index];
-    const struct ledger_result *l = &m->ledger;
+    const uint32_t program = c != NULL ? c->program : class_index;
+    const struct stage_memory *m = &s->memory[program];
+    const struct ledger_result *needed = &result->stages[program].needed;
     struct store_value row[32];
     unsigned n = 0;
     row[n++] = store_integer(store_class_id(class_index));
@@ -176,12 +177,12 @@ static void write_class(struct store *store, const struct result *result, uint32
     row[n++] = store_integer(s->lowered.layers_of_stage[m->stage]);
     row[n++] = store_real(c != NULL ? c->speed_ratio : 1.0);
     n += write_parts(s, class_index, result->timed, row + n);
-    row[n++] = store_real(l->peak_allocated_bytes);
-    row[n++] = store_real(l->peak_reserved_bytes);
+    row[n++] = store_real(needed->peak_allocated_bytes);
+    row[n++] = store_real(needed->peak_reserved_bytes);
     for (unsigned tenant = 0; tenant < TENANT_COUNT; tenant++) {
-        row[n++] = store_real(l->tenants[tenant]);
+        row[n++] = store_real(needed->tenants[tenant]);
     }
-    row[n++] = store_integer(!l->failure.failed);
+    row[n++] = store_integer(!m->ledger.failure.failed);
     store_row(store, STORE_rank_class, row, n);
 }
 

@@ -141,6 +141,9 @@ create table rank (
     primary key (run, rank)
 ) strict, without rowid;
 
+-- The views of ranks look from the class to its ranks.
+create index rank_of_class on rank (rank_class);
+
 create table node (
     run integer not null,
     id integer not null,

@@ -80,6 +80,18 @@ load helper
     [ "$(sort -u digests | wc -l)" -eq 1 ]
 }
 
+@test "views of ranks look from the class to its ranks, not through all ranks for each row" {
+    "$ORRERY" run "$hello" --db a.db >out
+    for view in slice counter; do
+        plan=$(sql a.db "explain query plan select count(*) from $view")
+        [[ "$plan" == *"SEARCH r USING "*"(rank_class=?"* ]] || { echo "$plan"; return 1; }
+    done
+    # One rank's rows, and all of them.
+    [ "$(sql a.db "select count(*) from slice where rank = 3")" = "$(sql a.db "select op_count from run")" ]
+    [ "$(sql a.db "select count(*) from slice")" = "$(sql a.db "select sum(t.slices * c.rank_count)
+        from track t join rank_class c on c.id = t.rank_class")" ]
+}
+
 @test "each detail records its rows" {
     "$ORRERY" run "$hello" --detail summary --db a.db >out
     [ "$(sql a.db "select count(*) from slice_raw")" = 0 ]

@@ -356,7 +356,9 @@ static void give_up_at_limits(struct job *job)
     if (job->phase == PHASE_END) {
         return;
     }
-    if (job->result->failures >= FAILURES_MAX) {
+    if (job->unplayable) {
+        end(job, JOB_END_condition);
+    } else if (job->result->failures >= FAILURES_MAX) {
         end(job, JOB_END_failures);
     } else if (job->maintenances >= STOPS_MAX) {
         end(job, JOB_END_stops);

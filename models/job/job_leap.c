@@ -1,4 +1,6 @@
 /* job_leap.c - many whole segments of a failure-free stretch at once (job_segments.c). */
+#include <math.h>
+
 #include "models/job/job_state.h"
 
 /* Saves until the one before which the work is done. */
@@ -21,10 +23,13 @@ static void prepare(struct job *job)
     job->segment_s = job->nested && job->longest_persist_s <= segment_s ? segment_s : 0.0;
 }
 
-/* Steps from here on last what they last in the condition of the moment. */
+/* Steps from here on last what they last in the condition of the moment. Where that cannot be
+ * simulated no step is made any more: the run is given up at this moment (job.c). */
 void job_condition(struct job *job)
 {
-    job->step_s = job_condition_step_s(job);
+    const double step_s = job_condition_step_s(job);
+    job->unplayable = isnan(step_s);
+    job->step_s = job->unplayable ? job->ideal_step_s : step_s;
     prepare(job);
     job_new_origin(job);
 }

@@ -33,7 +33,9 @@ extern const char *const badput_names[BADPUT_COUNT], *const badput_docs[BADPUT_C
     X(no_nodes, "the job stands for good: nodes are lost, and none is under repair")               \
     X(in_vain, "a limit: 100,000 failures and planned stops in a row kept no further step")        \
     X(failures, "a limit: ten million failures")                                                   \
-    X(stops, "a limit: a million planned stops")
+    X(stops, "a limit: a million planned stops")                                                   \
+    X(condition,                                                                                   \
+      "a limit: no step can be simulated with the units that are slow or missing by then")
 enum job_end {
 #define X(name, doc) JOB_END_##name,
     JOB_ENDS(X)

@@ -162,6 +162,7 @@ struct job {
     uint64_t maintenances; /* planned so far */
     uint64_t kept_most;    /* progress that stood after a stop, at most */
     uint64_t vain_stops;   /* since it grew */
+    bool unplayable;       /* the condition of the moment has no step time */
     uint64_t turns;        /* of the player, for whoever watches */
     enum durable_for durable_for;
     bool stopping, last_save; /* the save at hand is for a planned stop, for the end */

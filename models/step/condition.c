@@ -290,8 +290,8 @@ static double fixed_step_s(double step_s, const struct condition *condition)
     return step_s / (left * condition->nic_share_ratio);
 }
 
-/* What can fail has failed for the ideal condition. Memory is judged there too: a job that goes on
- * with fewer replicas is taken to have the room. */
+/* Memory is judged for the ideal condition: a job that goes on with fewer replicas is taken to have
+ * the room. That a condition cannot be simulated is remembered like a time. */
 double condition_step_s(struct condition_table *table, const struct condition *condition)
 {
     struct condition key = canonical(condition);
@@ -303,7 +303,7 @@ double condition_step_s(struct condition_table *table, const struct condition *c
         return remember(table, &key, fixed_step_s(table->fixed_s, &key));
     }
     struct error error;
-    CHECK(simulate(table->c, &key, true, &step_s, &error));
+    (void)simulate(table->c, &key, true, &step_s, &error); /* NAN where it cannot be */
     return remember(table, &key, step_s);
 }
 

@@ -32,7 +32,8 @@ void condition_destroy(struct condition_table *table);
 /* Seconds of a step in this condition. Thread-safe. With replicas missing each of the others keeps
  * its microbatches, so a step has fewer tokens (fewer than `dp` may miss). A slow unit stands at
  * the first tensor rank of its stage, several of a stage in different replicas. nic_share_ratio
- * narrows every NIC. */
+ * narrows every NIC. NAN: a step in this condition cannot be simulated (ranks too unlike, or a step
+ * too long: see step_run); the ideal one can. */
 double condition_step_s(struct condition_table *table, const struct condition *condition);
 unsigned condition_count(const struct condition_table *table); /* conditions simulated so far */
 /* For tests and closed forms: every step takes step_s / (smallest slow ratio x nic_share_ratio). */

@@ -185,6 +185,18 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     shows "ended        a limit: 100,000 failures"
 }
 
+@test "weeks: units so slow that no step can be simulated are a limit, not the end of the program" {
+    # A step of 8 GPUs of 1 MFLOP/s lasts months; at a thousandth of that, more than a century.
+    expect 5 "$ORRERY" run "$SCENARIOS/hello-8-gpus.yaml" --no-db --json --set run.duration=20y \
+        --set 'cluster.gpu={name: h100-80gb-sxm, peak_bf16: 1MFLOP/s}' --set checkpoint.policy=none \
+        --set 'failures=[{cause: tired, unit: gpu, mtbf: 1y, effect: slow, slow: 0.001}]'
+    said "the run was given up"
+    said "no step can be simulated with the units that are slow"
+    cp out out.json
+    [ "$(value end)" = condition ]
+    [ "$(value "badput.degraded")" = 0.0 ]
+}
+
 @test "weeks: what was written, kept and worn out, in text, JSON and database alike" {
     expect 0 "$ORRERY" run weeks.yaml --db a.db
     shows "kept; "

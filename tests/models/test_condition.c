@@ -304,6 +304,36 @@ static void test_refuses(void **state)
     assert_non_null(strstr(error.text, "node"));
 }
 
+static void slow_down(struct configuration *c, double factor)
+{
+    for (unsigned i = 0; i < sizeof c->gpu.peak_flops_per_s / sizeof *c->gpu.peak_flops_per_s;
+         i++) {
+        c->gpu.peak_flops_per_s[i] /= factor;
+    }
+}
+
+/* An ideal step of decades is played; one of a GPU at a tenth of the speed lasts longer than a step
+ * may, asked for once or again. A narrower NIC alone changes little. */
+static void test_too_long(void **state)
+{
+    (void)state;
+    struct configuration c = job();
+    slow_down(&c, 1e9); /* now kernels are all that takes time */
+    slow_down(&c, 60 * YEAR / direct_s(&c));
+    struct condition_table *t = table_of(&c);
+    struct condition slow = condition_ideal, narrow = condition_ideal;
+    slow.slow_count = 1;
+    slow.slow[0] = (struct condition_slow){.ratio = 0.1};
+    narrow.nic_share_ratio = 0.5;
+    const double step_s = condition_step_s(t, &condition_ideal);
+    assert_true(step_s > 10 * YEAR && step_s < 100 * YEAR);
+    assert_true(isnan(condition_step_s(t, &slow)));
+    assert_true(isnan(condition_step_s(t, &slow)));
+    assert_int_equal(condition_count(t), 2);
+    assert_true(condition_step_s(t, &narrow) < 1.001 * step_s);
+    condition_destroy(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_fixed),
         cmocka_unit_test(test_every_difference_counts),
         cmocka_unit_test(test_slow_peers),
+        cmocka_unit_test(test_too_long),
         cmocka_unit_test(test_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

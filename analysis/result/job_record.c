@@ -81,7 +81,8 @@ bool job_record_play(const struct scenario *scenario, bool keep_saves, struct jo
                                     .watch = watches.run,
                                     .failure = note_failure,
                                     .interruption = note_interruption,
-                                    .saves = keep_saves ? note_save : NULL};
+                                    .saves = keep_saves ? note_save : NULL,
+                                    .worst_hour = true};
     job_run(&r->spec, r->conditions, scenario->configuration.seed, false, &observer, NULL,
             &r->result);
     r->mean_stall_s = mean_stall_s(&r->spec.checkpoint.plan);

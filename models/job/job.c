@@ -427,8 +427,8 @@ static void set_up(struct job *job)
     job->ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
     job->interval = interval_of(spec, job->ideal_step_s);
     job->target = spec->steps > 0 ? spec->steps * spec->replicas : STEPS_NEVER;
-    job->may_leap = !job->step_by_step && spec->step_noise_sigma == 0.0 &&
-                    job->observer->saves == NULL && job->observer->span == NULL;
+    job->may_leap =
+        !job->step_by_step && spec->step_noise_sigma == 0.0 && job->observer->saves == NULL;
     if (spec->step_noise_sigma > 0.0) {
         job->noise = random_create(job->arena, job->seed, 0, "step noise");
     }

@@ -5,18 +5,10 @@
 #include "models/job/job_state.h"
 #include "sim/units.h"
 
-static void tell_span(const struct job *job, double begin_s, double end_s, enum badput_class of)
-{
-    if (job->observer->span != NULL && end_s > begin_s) {
-        job->observer->span(job->observer->context, begin_s, end_s, of);
-    }
-}
-
 void job_spend(struct job *job, double begin_s, double end_s, enum badput_class of)
 {
     job->result->badput_s[of] += end_s - begin_s;
     job_window_idle(job, begin_s, end_s);
-    tell_span(job, begin_s, end_s, of);
 }
 
 /* Up to the end of the stall, or where it is broken off. */
@@ -39,8 +31,6 @@ void job_spend_steps(struct job *job, double begin_s, double end_s, double steps
     double useful = lesser(steps * job->ideal_step_s * noise * job_share(job), whole);
     job->now.useful_s += useful;
     job->now.degraded_s += whole - useful;
-    tell_span(job, begin_s, begin_s + useful, BADPUT_useful);
-    tell_span(job, begin_s + useful, end_s, BADPUT_degraded);
 }
 
 void job_tell_interruption(struct job *job, double resumed_at_s)

@@ -108,7 +108,7 @@ static void enter(struct job *job)
 static bool walks_through(const struct job *job)
 {
     return !(job->waits && job->nodes_short > 0) && job->all_exposed &&
-           job->spec->checkpoint.corrupt_ratio == 0.0 && job->observer->span == NULL;
+           job->spec->checkpoint.corrupt_ratio == 0.0;
 }
 
 /* The whole chain at once, where nothing comes before its end: the sums of the walk place by place,

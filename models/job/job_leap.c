@@ -65,6 +65,7 @@ static void go(struct job *job, const struct leap *leap, uint64_t saves)
     for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
         keep_copies(job, leap, level, saves, &last);
     }
+    job_window_saves(job, leap, saves);
     job->now = last.reached;
     job->result->badput_s[BADPUT_checkpoint] += stall_s;
     job->exposed_s += job_save_exposed(job) ? exposed_s + stall_s : exposed_s;

@@ -78,8 +78,10 @@ struct job_observer {
     void (*failure)(void *context, const struct fleet_event *event, double at_s, double repair_s);
     void (*interruption)(void *context, const struct interruption *interruption);
     void (*saves)(void *context, const struct saved *saved);
-    /* Wall time from `begin` to `end` belonged to this class (before lost work is taken back). */
-    void (*span)(void *context, double begin_s, double end_s, enum badput_class of);
+    bool worst_hour; /* to be found: costs the number of saves */
+};
+enum {
+    JOB_STRETCHES_MAX = 1 << 20 /* times that it stood still, kept for the worst hour */
 };
 struct job_result {
     double wall_s;
@@ -91,8 +93,8 @@ struct job_result {
     uint64_t copies[CHECKPOINT_LEVEL_MAX]; /* that became durable, by level: `checkpoints` in all */
     struct fleet_skipped skipped;          /* incidents of traces that struck nothing */
     double goodput, ettr;
-    /* Lowest share of useful + degraded in any one hour; NAN: the run is shorter, or its spans are
-     * not observed. */
+    /* Lowest share of useful + degraded in any one hour; NAN: the run is shorter, nobody asked, or
+     * it stood still more than JOB_STRETCHES_MAX times. */
     double ettr_worst_hour;
     double cost_usd, energy_j; /* NAN: prices or power not known */
     bool finished;             /* the work was done */

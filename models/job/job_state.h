@@ -230,6 +230,7 @@ static inline double greater(double a, double b)
 /* job_window.c: the worst hour. */
 void job_window_create(struct job *job);
 void job_window_idle(struct job *job, double begin_s, double end_s);
+void job_window_saves(struct job *job, const struct leap *leap, uint64_t saves);
 void job_window_lost(struct job *job, double since_s, double now_s);
 double job_worst_hour(const struct job *job, double run_s);
 

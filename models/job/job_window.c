@@ -6,8 +6,8 @@
  * 2. A rollback makes all of the time since the save of its copy idle: the stretches after that
  *    moment are taken back and replaced by one.
  *
- * Kept only for a run whose spans are observed: it costs the number of its saves. The least share
- * is that of an hour which begins with an idle stretch or ends with one. */
+ * Kept only for whoever asks: it costs the number of saves, and up to JOB_STRETCHES_MAX of them in
+ * memory. The least share is that of an hour which begins with an idle stretch or ends with one. */
 #include <math.h>
 #include <string.h>
 
@@ -21,11 +21,12 @@ struct stretch {
 struct job_window {
     struct stretch *stretches;
     uint64_t count, size;
+    bool full; /* more came than are kept */
 };
 
 void job_window_create(struct job *job)
 {
-    if (job->observer->span != NULL) {
+    if (job->observer->worst_hour) {
         job->window = ARENA_NEW(job->arena, struct job_window);
     }
 }
@@ -52,10 +53,24 @@ void job_window_idle(struct job *job, double begin_s, double end_s)
         window->stretches[window->count - 1].end_s = end_s;
         return;
     }
+    if (window->count == JOB_STRETCHES_MAX) {
+        window->full = true;
+        return;
+    }
     if (window->count == window->size) {
         grow(job);
     }
     window->stretches[window->count++] = (struct stretch){begin_s, end_s, 0.0};
+}
+
+void job_window_saves(struct job *job, const struct leap *leap, uint64_t saves)
+{
+    const struct job_window *window = job->window;
+    for (uint64_t save = 1; window != NULL && !window->full && save <= saves; save++) {
+        double before_s = job_segments_stall_s(leap, save - 1);
+        double begin_s = job_segments_begin_s(leap, save);
+        job_window_idle(job, begin_s, begin_s + job_segments_stall_s(leap, save) - before_s);
+    }
 }
 
 void job_window_lost(struct job *job, double since_s, double now_s)
@@ -100,7 +115,7 @@ double job_worst_hour(const struct job *job, double run_s)
 {
     const struct job_window *window = job->window;
     double idle_s = 0.0, worst_s = 0.0;
-    if (window == NULL || run_s < HOUR) {
+    if (window == NULL || window->full || run_s < HOUR) {
         return NAN;
     }
     for (uint64_t i = 0; i < window->count; i++) {

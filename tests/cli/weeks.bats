@@ -262,6 +262,23 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     said "warning: failures: by their rates the job fails each 28.125s, 'g' most"
 }
 
+@test "weeks: the worst hour of a run without failures, by hand from the table of its saves" {
+    same=(--set failures=[] --set 'checkpoint={policy: sync, storage: pfs, interval: 7min, stall: 2min}' --set run.duration=2d)
+    "$ORRERY" run weeks.yaml --db a.db --json "${same[@]}" >out.json
+    worst=$(sql a.db "select max(idle) from (select sum(max(0, min(c.ts, h.until) - max(c.ts - c.stall, h.since))) as idle
+        from checkpoint c, (select ts - stall as since, ts - stall + 3600000000000 as until from checkpoint
+            union all select ts - 3600000000000, ts from checkpoint) h group by h.since)")
+    # A save each 7 minutes and a part of a step: 7 of them in an hour, or 6 and a part.
+    [ "$worst" -gt $((6 * 120 * 1000000000)) ] && [ "$worst" -le $((7 * 120 * 1000000000)) ]
+    [ "$(sql a.db "select abs(ettr_worst_hour_ratio - (1 - $worst / 3.6e12)) < 1e-9 from run")" = 1 ]
+    [ "$(value ettr_worst_hour)" = "$(sql a.db "select ettr_worst_hour_ratio from run")" ]
+    expect 0 "$ORRERY" run weeks.yaml --no-db "${same[@]}" # in leaps
+    shows "in the worst hour $(sql a.db "select printf('%.1f', 100 * ettr_worst_hour_ratio) from run") %"
+    # A run of less than an hour has none.
+    expect 0 "$ORRERY" run weeks.yaml --no-db "${same[@]}" --set run.duration=59min
+    lacks "worst hour" out
+}
+
 @test "weeks: a long run says how far it is, and hears the first interrupt at once" {
     command -v script >/dev/null || skip "no script(1)"
     echo "exec $ORRERY run weeks.yaml --no-db --set run.duration=28y \\

@@ -11,14 +11,6 @@
 #include "job_paper.h"
 #include "sim/units.h"
 
-static void ignore_span(void *context, double begin_s, double end_s, enum badput_class of)
-{
-    (void)context;
-    (void)begin_s;
-    (void)end_s;
-    (void)of;
-}
-
 /* A hundred times 30 minutes of steps and a save of 3. Undisturbed, the worst hour holds two saves
  * whole: 3 + 30 + 3 minutes. A failure 15 minutes after the n-th save makes one idle stretch of the
  * save, those 15 minutes and a restart of 20; half an hour of steps on both sides is more than the
@@ -31,7 +23,7 @@ static void test_worst_of_many_hours(void **state)
         double again_min; /* 0: once */
         double idle_min;
     } rows[] = {{0, 0, 6}, {10, 0, 38}, {64, 0, 38}, {90, 0, 38}, {10, 5, 43}};
-    const struct job_observer observer = {.span = ignore_span};
+    const struct job_observer observer = {.worst_hour = true};
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct job_case job;
         struct job_result out;
@@ -45,9 +37,11 @@ static void test_worst_of_many_hours(void **state)
         job_case_trace(&job, events, count, UNIT_JOB);
         struct job_spec spec = job.spec;
         spec.causes = job.causes;
-        job_run(&spec, job.conditions, 1, false, &observer, NULL, &out);
-        job_case_check(&job, &out);
-        job_paper_near(out.ettr_worst_hour, 1.0 - rows[i].idle_min / 60.0);
+        for (unsigned step_by_step = 0; step_by_step <= 1; step_by_step++) {
+            job_run(&spec, job.conditions, 1, step_by_step == 1, &observer, NULL, &out);
+            job_case_check(&job, &out);
+            job_paper_near(out.ettr_worst_hour, 1.0 - rows[i].idle_min / 60.0);
+        }
         job_case_free(&job);
     }
 }
@@ -56,13 +50,36 @@ static void test_worst_of_many_hours(void **state)
 static void test_worst_hour_of_short_runs(void **state)
 {
     (void)state;
-    const struct job_observer observer = {.span = ignore_span};
+    const struct job_observer observer = {.worst_hour = true};
     for (unsigned steps = 5; steps <= 6; steps++) {
         struct job_case job;
         struct job_result out;
         job_case_make(&job, steps * 10 * MINUTE, 10 * MINUTE);
         job_run(&job.spec, job.conditions, 1, false, &observer, NULL, &out);
         assert_true(steps == 6 ? out.ettr_worst_hour == 1.0 : isnan(out.ettr_worst_hour));
+        job_case_free(&job);
+    }
+}
+
+/* Steps of 10 minutes, a save of 3 after each: an hour that begins with a save holds 5 of them
+ * whole. One stop too many to be kept, and nothing is said. */
+static void test_worst_hour_of_too_many_stops(void **state)
+{
+    (void)state;
+    const struct job_observer observer = {.worst_hour = true};
+    for (unsigned more = 0; more <= 1; more++) {
+        struct job_case job;
+        struct job_result out;
+        const double steps = JOB_STRETCHES_MAX + more; /* the last is saved too */
+        job_case_make(&job, steps * 10 * MINUTE, 10 * MINUTE);
+        job_case_save(&job, 10 * MINUTE, 3 * MINUTE, 0.0);
+        job_run(&job.spec, job.conditions, 1, false, &observer, NULL, &out);
+        assert_int_equal(out.checkpoints, JOB_STRETCHES_MAX + more);
+        if (more == 0) {
+            job_paper_near(out.ettr_worst_hour, 45.0 / 60.0);
+        } else {
+            assert_true(isnan(out.ettr_worst_hour));
+        }
         job_case_free(&job);
     }
 }
@@ -361,6 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worst_of_many_hours),
         cmocka_unit_test(test_worst_hour_of_short_runs),
+        cmocka_unit_test(test_worst_hour_of_too_many_stops),
         cmocka_unit_test(test_cost_and_energy),
         cmocka_unit_test(test_energy_of_slow_steps),
         cmocka_unit_test(test_many_slow_units),

@@ -194,14 +194,6 @@ static void test_sheltered_link(void **state)
     job_case_free(&job);
 }
 
-static void ignore_span(void *context, double begin_s, double end_s, enum badput_class of)
-{
-    (void)context;
-    (void)begin_s;
-    (void)end_s;
-    (void)of;
-}
-
 /* Steps of 10 minutes, saved each hour for 3 minutes. A failure at 2 h loses the work since 63 min
  * (its save began at 60); running again at 2 h 20 min. The hour before that has nothing kept; with
  * the failure just after the second save (2 h 6 min is its end) 20 minutes of a chain and the stall
@@ -212,7 +204,7 @@ static void test_worst_hour(void **state)
     static const struct {
         double at_min, kept_min;
     } cases[] = {{120, 0}, {126, 60 - 20 - 3}, {0, 60 - 3}};
-    const struct job_observer observer = {.span = ignore_span};
+    const struct job_observer observer = {.worst_hour = true};
     for (unsigned i = 0; i < 3; i++) {
         struct job_case job;
         struct job_result out;

@@ -4,7 +4,8 @@
 
 #include "sim/check.h"
 
-/* A step beside a write that loads the NICs so much, against one that has them for itself. */
+/* A step beside a write that loads the NICs so much, against one that has them for itself. INFINITY
+ * where it would last longer than a step may: training stands still meanwhile. */
 static double slowdown_of(const struct configuration *c, struct condition_table *conditions,
                           double nic_bytes_per_s)
 {
@@ -13,9 +14,9 @@ static double slowdown_of(const struct configuration *c, struct condition_table 
     }
     struct condition beside = condition_ideal;
     beside.nic_share_ratio = 1.0 - nic_bytes_per_s / topology_nic_bytes_per_s(&c->cluster);
-    double ratio =
-        condition_step_s(conditions, &beside) / condition_step_s(conditions, &condition_ideal);
-    return fmax(ratio, 1.0);
+    const double step_s = condition_step_s(conditions, &beside);
+    return isnan(step_s) ? INFINITY
+                         : fmax(step_s / condition_step_s(conditions, &condition_ideal), 1.0);
 }
 
 void checkpoint_tier_play(const struct configuration *c, struct condition_table *conditions,

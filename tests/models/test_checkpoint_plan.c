@@ -111,6 +111,26 @@ static void test_async(void **state)
     condition_destroy(t);
 }
 
+/* Wires so slow that a step lasts decades on them, and over a century on a half of them. */
+static void test_no_step_beside(void **state)
+{
+    (void)state;
+    struct configuration c = job();
+    c.cluster.fabric.efficiency_ratio = 1e-9; /* now messages are all that takes time */
+    struct condition_table *t = table_of(&c);
+    c.cluster.fabric.efficiency_ratio *= condition_step_s(t, &condition_ideal) / (80 * YEAR);
+    condition_destroy(t);
+    t = table_of(&c);
+    struct storage_tier half = tiers[1];
+    half.client_write_bytes_per_s = 0.5 * topology_nic_bytes_per_s(&c.cluster);
+    struct checkpoint_request request = request_of(&checkpoint_async, &half, 1);
+    struct checkpoint_plan plan;
+    checkpoint_plan_build(&c, t, &request, &plan);
+    assert_true(condition_step_s(t, &condition_ideal) > 50 * YEAR);
+    assert_true(isinf(plan.levels[0].slowdown_ratio));
+    condition_destroy(t);
+}
+
 /* Without the host tier the snapshot goes at the rate of PCIe. */
 static void test_snapshot_alone(void **state)
 {
@@ -238,13 +258,10 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_async),
-        cmocka_unit_test(test_snapshot_alone),
-        cmocka_unit_test(test_sync),
-        cmocka_unit_test(test_overrides),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_overridden_flow),
-        cmocka_unit_test(test_tiers_as_played),
+        cmocka_unit_test(test_async),           cmocka_unit_test(test_snapshot_alone),
+        cmocka_unit_test(test_no_step_beside),  cmocka_unit_test(test_sync),
+        cmocka_unit_test(test_overrides),       cmocka_unit_test(test_none),
+        cmocka_unit_test(test_overridden_flow), cmocka_unit_test(test_tiers_as_played),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

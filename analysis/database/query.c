@@ -94,7 +94,7 @@ static void harden(sqlite3 *database)
     sqlite3_exec(database, "pragma cell_size_check = on; pragma mmap_size = 0", NULL, NULL, NULL);
 }
 
-/* The statement that made an object of the file, or NULL. */
+/* Was the object of this name in the file made by this statement? */
 static bool same_object(struct query *query, const char *name, const unsigned char *sql)
 {
     sqlite3_stmt *statement;

@@ -138,7 +138,8 @@ static const char *refusal_of(const struct study *study, const struct scenario *
                                   : NULL;
 }
 
-/* The values of a point follow the user's own --set, each on a line of its own. */
+/* Which values of a point are misread, a bit each: they follow the user's own --set, each on a line
+ * of its own. */
 static unsigned char misread_of(const struct study *study, const struct scenario *scenario)
 {
     unsigned char bits = 0;

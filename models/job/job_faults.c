@@ -28,7 +28,7 @@ static uint32_t new_fault(struct job *job)
     return job->fault_count++;
 }
 
-/* Number of the GPU, counted by positions of the job, that a unit is or serves. */
+/* The stage of the GPU that a unit is or serves, by positions of the job; 0: not known. */
 static uint32_t stage_of(const struct job *job, const struct fleet_event *event)
 {
     const struct job_spec *spec = job->spec;

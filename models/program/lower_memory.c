@@ -14,8 +14,6 @@ double shard_elements(double elements, uint32_t shards)
     return ceil(elements / (double)shards);
 }
 
-/* Setup, in the order of the software: context, weights as the model is built layer by layer, the
- * gradient buffer, communicators, then the optimizer. */
 static void setup_entry(struct stage *s, enum tenant tenant, unsigned flags, double bytes,
                         const char *name, const char *call_site, uint16_t layer)
 {
@@ -136,6 +134,8 @@ static void setup_optimizer(struct stage *s)
     }
 }
 
+/* In the order of the software: context, weights as the model is built layer by layer, the gradient
+ * buffer, communicators, then the optimizer. */
 void memory_setup(struct stage *s)
 {
     setup_entry(s, TENANT_CONTEXT, LEDGER_OUTSIDE, s->l->c->gpu.context_bytes, "CUDA context",

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
+#include <sys/time.h>
 
 #include <cmocka.h>
 
@@ -18,6 +18,14 @@ enum {
     SPARES = 2,
     PATIENCE_S = 30
 };
+
+/* The alarm goes off after so many seconds of the processor, which other programs do not use up; 0:
+ * never. */
+static void patience(long seconds)
+{
+    const struct itimerval left = {.it_value = {.tv_sec = seconds}};
+    assert_int_equal(setitimer(ITIMER_VIRTUAL, &left, NULL), 0);
+}
 
 static const struct trace_event incidents[] = {{1.0, 0, 5.0, "log"}, {2.0, 3, 5.0, "log"}};
 
@@ -86,7 +94,7 @@ static void look_at_unit(const struct failure_kind *kind, int unit, unsigned bit
 static void test_every_law_answers(void **state)
 {
     (void)state;
-    alarm(PATIENCE_S);
+    patience(PATIENCE_S);
     for (unsigned i = 0; i < failure_kind_count; i++) {
         const struct failure_kind *kind = failure_kinds[i];
         for (unsigned bits = 0; bits < 1u << kind->option_count; bits++) {
@@ -94,7 +102,7 @@ static void test_every_law_answers(void **state)
                 look_at_unit(kind, unit, bits);
         }
     }
-    alarm(0);
+    patience(0);
 }
 
 /* All nodes are lemons, the good rate is as good as none: mended one after the other, they fail as
@@ -108,7 +116,7 @@ static void test_mended_lemons_fail_no_more(void **state)
     fleet_case_create(2, 0, &c);
     struct failure_cause *cause = fleet_case_add(&c, "x", "lemon", 1.0, UNIT_NODE, 1000.0 * YEAR);
     cause->options.value[1] = 1000.0;
-    alarm(PATIENCE_S);
+    patience(PATIENCE_S);
     struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 1);
     assert_true(fleet_next(fleet, 100.0 * YEAR, &event));
     fleet_take(fleet, &event);
@@ -127,7 +135,7 @@ static void test_mended_lemons_fail_no_more(void **state)
     fleet_leave(fleet, first, event.at_s); /* whoever goes again takes no lemon with it */
     fleet_join(fleet, first, event.at_s);
     assert_false(fleet_next(fleet, 100.0 * YEAR, &event));
-    alarm(0);
+    patience(0);
     arena_destroy(arena);
 }
 

@@ -4,7 +4,9 @@
 #include "analysis/line/command.h"
 #include "analysis/line/outputs.h"
 #include "analysis/text/format.h"
+#include "analysis/text/shell.h"
 #include "analysis/text/version.h"
+#include "sim/check.h"
 
 static int no_such_command(const char *name, FILE *notes)
 {
@@ -60,9 +62,23 @@ static int dispatch(int argc, char **argv, struct session *session)
     return run_command(command, argc - 2, argv + 2, session);
 }
 
+/* The line as a shell takes it. */
+static const char *command_line(struct arena *arena, int argc, char **argv)
+{
+    const char *line = "orrery";
+    for (int i = 1; i < argc; i++)
+        line = arena_format(arena, "%s %s", line, shell_word(arena, argv[i]));
+    return line;
+}
+
 int main(int argc, char **argv)
 {
     struct session session;
+    struct arena *arena = arena_create();
     session_begin(&session);
-    return session_end(&session, dispatch(argc, argv, &session));
+    check_replay(command_line(arena, argc, argv));
+    int code = session_end(&session, dispatch(argc, argv, &session));
+    check_replay(NULL);
+    arena_destroy(arena);
+    return code;
 }

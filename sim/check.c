@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 static _Thread_local const struct check_context *entered;
+static const char *replay; /* NULL: not known */
 
 const struct check_context *check_enter(const struct check_context *context)
 {
@@ -13,14 +14,20 @@ const struct check_context *check_enter(const struct check_context *context)
     return former;
 }
 
+void check_replay(const char *command)
+{
+    replay = command;
+}
+
 void check_failed(const char *claim, const char *file, int line)
 {
     fprintf(stderr, "%s:%d: claim does not hold: %s\n", file, line, claim);
     if (entered != NULL) {
         fprintf(stderr, "  at simulated time %.17g s, event %" PRIu64 ", seed %" PRIu64 "\n",
                 entered->time_s, entered->event_count, entered->seed);
-        if (entered->replay != NULL)
-            fprintf(stderr, "  replay: %s\n", entered->replay);
+    }
+    if (replay != NULL) {
+        fprintf(stderr, "  replay: %s\n", replay);
     }
     fprintf(stderr, "  This is a bug of Orrery, not of the scenario; please report these lines.\n");
     fflush(NULL);

@@ -72,9 +72,9 @@ uint64_t sim_event_count(const struct sim *sim)
     return sim->context.event_count;
 }
 
-void sim_set_replay(struct sim *sim, const char *command)
+const struct check_context *sim_enter(struct sim *sim)
 {
-    sim->context.replay = arena_text(sim->arena, command);
+    return check_enter(&sim->context);
 }
 
 void sim_handle(struct sim *sim, uint32_t rank, sim_handler_fn *handler, void *player)
@@ -110,7 +110,7 @@ static void handle_next(struct sim *sim)
 
 void sim_run(struct sim *sim)
 {
-    const struct check_context *former = check_enter(&sim->context);
+    const struct check_context *former = sim_enter(sim);
     struct calendar_event next;
     sim->stopped = false;
     settle_all(sim);

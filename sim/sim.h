@@ -31,8 +31,10 @@ struct calendar *sim_calendar(struct sim *sim);
 uint64_t sim_seed(const struct sim *sim);
 double sim_now_s(const struct sim *sim);
 uint64_t sim_event_count(const struct sim *sim);
-/* The command that replays this simulation, printed by a failing CHECK; copied. */
-void sim_set_replay(struct sim *sim, const char *command);
+/* From now on CHECKs of this thread tell of this simulation, which is set up or read (sim_run does
+ * so by itself). Returns the former one, for check_enter when that is over. */
+struct check_context;
+const struct check_context *sim_enter(struct sim *sim);
 
 void sim_handle(struct sim *sim, uint32_t rank, sim_handler_fn *handler, void *player);
 void sim_settle(struct sim *sim, uint32_t rank, sim_settle_fn *settle, void *player);

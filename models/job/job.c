@@ -399,6 +399,8 @@ static void play(struct job *job)
         }
         give_up_at_limits(job);
         ask_watch(job);
+        job->context.time_s = job->at_s;
+        job->context.event_count++;
     }
 }
 
@@ -469,7 +471,8 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
     struct arena_mark mark = arena_mark(arena);
     struct job *job = ARENA_NEW(arena, struct job);
     *out = (struct job_result){0};
-    *job = (struct job){.spec = spec,
+    *job = (struct job){.context = {.seed = seed},
+                        .spec = spec,
                         .conditions = conditions,
                         .arena = arena,
                         .seed = seed,
@@ -481,9 +484,11 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
                         .first_durable_s = INFINITY};
     CHECK(spec->duration_s > 0.0 || spec->steps > 0);
     CHECK(spec->replicas > 0 && spec->nodes > 0);
+    const struct check_context *former = check_enter(&job->context);
     set_up(job);
     play(job);
     wind_up(job);
+    check_enter(former);
     arena_rewind(arena, mark);
 }
 

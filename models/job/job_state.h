@@ -9,6 +9,7 @@
 #include "models/job/job_result.h"
 #include "models/job/job_spec.h"
 #include "models/step/condition.h"
+#include "sim/check.h"
 
 enum phase {
     PHASE_STEPS,
@@ -128,6 +129,7 @@ enum {
 extern const int job_places[PLACE_COUNT]; /* links and places in their order */
 
 struct job {
+    struct check_context context; /* for a failing CHECK: where the play stands */
     const struct job_spec *spec;
     struct condition_table *conditions;
     struct fleet *fleet;

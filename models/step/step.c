@@ -264,16 +264,11 @@ static void degrade_links(const struct configuration *c, struct topology *topolo
     }
 }
 
-bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
-              struct error *error)
+static bool build_and_play(struct step *s, const struct configuration *c,
+                           const struct step_options *options, struct error *error)
 {
-    struct sim *sim = sim_create(c->seed);
-    struct arena *arena = sim_arena(sim);
-    struct step *s = ARENA_NEW(arena, struct step);
-    s->sim = sim;
-    s->threads = options->threads;
+    struct arena *arena = sim_arena(s->sim);
     if (!options->memory_only && !topology_build(arena, &c->cluster, &s->topology, error)) {
-        sim_destroy(sim);
         return false;
     }
     lower(arena, c, &s->lowered);
@@ -285,12 +280,28 @@ bool step_run(const struct configuration *c, const struct step_options *options,
         degrade_links(c, &s->topology);
         layout_build(arena, c, s->lowered.streams, &s->layout);
         if (!play_time(arena, c, options, s, error)) {
-            sim_destroy(sim);
             return false;
         }
         if (!s->fits && s->worker != NULL) {
             time_failure(s);
         }
+    }
+    return true;
+}
+
+bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
+              struct error *error)
+{
+    struct sim *sim = sim_create(c->seed);
+    struct step *s = ARENA_NEW(sim_arena(sim), struct step);
+    s->sim = sim;
+    s->threads = options->threads;
+    const struct check_context *former = sim_enter(sim);
+    bool done = build_and_play(s, c, options, error);
+    check_enter(former);
+    if (!done) {
+        sim_destroy(sim);
+        return false;
     }
     *out = s;
     return true;

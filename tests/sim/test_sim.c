@@ -160,7 +160,6 @@ static void failing(struct sim *sim, void *context, uint32_t slot)
 static struct sim *one_event(sim_handler_fn *handler)
 {
     struct sim *sim = sim_create(42);
-    sim_set_replay(sim, "orrery run x.yaml --seed 42");
     sim_handle(sim, EARLY, handler, NULL);
     calendar_set(sim_calendar(sim), calendar_slot(sim_calendar(sim)), 2.5, EARLY);
     return sim;
@@ -168,6 +167,7 @@ static struct sim *one_event(sim_handler_fn *handler)
 
 static void fail_within(void)
 {
+    check_replay("orrery run x.yaml --seed 42");
     sim_run(one_event(failing));
 }
 
@@ -199,6 +199,21 @@ static void fail_around(void)
     sim_handle(sim, LATE, run_another, NULL);
     calendar_set(sim_calendar(sim), calendar_slot(sim_calendar(sim)), 8.5, LATE);
     sim_run(sim);
+}
+
+/* While it is set up, before it runs. */
+static void fail_before(void)
+{
+    struct sim *sim = sim_create(7);
+    const struct check_context *former = sim_enter(sim);
+    CHECK(former != NULL);
+}
+
+static void fail_left(void)
+{
+    struct sim *sim = sim_create(7);
+    check_enter(sim_enter(sim));
+    CHECK(sim == NULL);
 }
 
 static void handle_twice(void)
@@ -279,6 +294,10 @@ static void test_which_simulation_is_named(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     assert_non_null(strstr(text, "simulated time 8.5 s, event 1, seed 7\n"));
     assert_null(strstr(text, "replay"));
+    output_of(fail_before, text, sizeof text);
+    assert_non_null(strstr(text, "simulated time 0 s, event 0, seed 7\n"));
+    output_of(fail_left, text, sizeof text);
+    assert_null(strstr(text, "simulated time"));
 }
 
 static void test_misuse_is_caught(void **state)

@@ -82,10 +82,11 @@ test)
     tests/headlines build/release/analysis/orrery
     tests/readme build/release
     tests/adding build
-    test_preset clang -LE 'slow|cli'
+    test_preset clang -L golden
     build debug
     test_preset tsan -L threads
-    # clang's sanitizers look for what gcc's do not, and the fuzzers need this build anyway.
+    # clang's sanitizers look for what gcc's do not, and the fuzzers need this build anyway: the units
+    # of the suite run by clang here, its bytes (goldens, digests) in the preset clang.
     test_preset fuzz -LE 'slow|golden|cli'
     say "fuzzing for ${FUZZ_SECONDS:-60} s"
     tests/fuzz/run build/fuzz "${FUZZ_SECONDS:-60}"

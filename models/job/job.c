@@ -399,8 +399,7 @@ static void play(struct job *job)
         }
         give_up_at_limits(job);
         ask_watch(job);
-        job->context.time_s = job->at_s;
-        job->context.event_count++;
+        job->context = (struct check_context){job->at_s, job->context.event_count + 1, job->seed};
     }
 }
 
@@ -471,7 +470,7 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
     struct arena_mark mark = arena_mark(arena);
     struct job *job = ARENA_NEW(arena, struct job);
     *out = (struct job_result){0};
-    *job = (struct job){.context = {.seed = seed},
+    *job = (struct job){.context.seed = seed,
                         .spec = spec,
                         .conditions = conditions,
                         .arena = arena,
@@ -482,8 +481,7 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
                         .result = out,
                         .turn_s = INFINITY,
                         .first_durable_s = INFINITY};
-    CHECK(spec->duration_s > 0.0 || spec->steps > 0);
-    CHECK(spec->replicas > 0 && spec->nodes > 0);
+    CHECK((spec->duration_s > 0.0 || spec->steps > 0) && spec->replicas > 0 && spec->nodes > 0);
     const struct check_context *former = check_enter(&job->context);
     set_up(job);
     play(job);

@@ -346,6 +346,36 @@ static void test_nics_of_others(void **state)
     assert_true(outside(half, 8, 8, false) == 80 * GIGA);
 }
 
+/* Messages and in-switch reduction know the Simple protocol alone. Where a node holds one member
+ * its own wires, here slower than the NICs, bound nothing. */
+static void test_simple_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        enum comm_op op;
+        uint32_t nodes, per_node;
+    } rows[] = {
+        {"direct", COMM_ALL_TO_ALL, 3, 2},
+        {"p2p", COMM_SEND, 2, 1},
+        {"nvls", COMM_ALL_REDUCE, 1, 4},
+        {"hierarchical", COMM_ALL_REDUCE, 3, 2},
+    };
+    struct collective_plan plan;
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct group_shape shape = shape_of(rows[i].nodes, rows[i].per_node, true);
+        const struct collective_kind *kind = collective_find(rows[i].kind);
+        assert_false(kind->plan(rows[i].op, &shape, GIGA, PROTOCOL_LL, &plan));
+        assert_false(kind->plan(rows[i].op, &shape, GIGA, PROTOCOL_LL128, &plan));
+        assert_true(kind->plan(rows[i].op, &shape, GIGA, PROTOCOL_SIMPLE, &plan));
+    }
+    struct group_shape shape = shape_of(2, 1, false);
+    shape.outside_bytes_per_s = 1000 * GIGA;
+    assert_true(
+        collective_find("direct")->plan(COMM_ALL_TO_ALL, &shape, GIGA, PROTOCOL_SIMPLE, &plan));
+    assert_true(fabs(plan.cap_bytes_per_s - 2000 * GIGA) < slack * GIGA * 2000);
+}
+
 static void test_alone_costs_nothing(void **state)
 {
     (void)state;
@@ -370,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_tree_is_bound_by_its_channels),
         cmocka_unit_test(test_nics_of_others),
         cmocka_unit_test(test_alone_costs_nothing),
+        cmocka_unit_test(test_simple_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,12 +190,90 @@ static void test_rows_that_strike_nothing(void **state)
     arena_destroy(arena);
 }
 
+/* Node 1 is struck at 2 and stays out; its other rows come to nothing, each once its moment is
+ * past: those before the end of the run, not at it. */
+static void test_rows_of_a_node_that_stays_out(void **state)
+{
+    (void)state;
+    static const struct trace_event log[] = {
+        {2.0, 1, 3.0, "a"}, {3.0, 1, 3.0, "a"}, {4.0, 1, 3.0, "a"}, {6.0, 1, 3.0, "a"}};
+    static const struct {
+        double end_s;
+        uint64_t count;
+    } rows[] = {{2.5, 0}, {3.0, 0}, {3.5, 1}, {4.0, 1}, {5.0, 2}, {6.0, 2}, {6.5, 3}, {99.0, 3}};
+    struct fleet_case c;
+    struct fleet_event event;
+    struct fleet_skipped skipped;
+    struct arena *arena = arena_create();
+    fleet_case_create(2, 0, &c);
+    struct failure_cause *cause = fleet_case_add(&c, "a", "trace", 0.0, UNIT_NODE, 0.0);
+    cause->trace = log;
+    cause->trace_count = 4;
+    struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 1);
+    assert_true(fleet_next(fleet, 8.0, &event) && event.at_s == 2.0);
+    fleet_take(fleet, &event);
+    fleet_leave(fleet, 1, 2.0);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fleet_skipped(fleet, rows[i].end_s, &skipped);
+        assert_int_equal(skipped.count, rows[i].count);
+        assert_true(skipped.first == (rows[i].count > 0 ? &log[1] : NULL));
+    }
+    assert_false(fleet_next(fleet, 8.0, &event));
+    fleet_join(fleet, 1, 5.0); /* its rows at 3 and 4 are past, that at 6 is not */
+    assert_true(fleet_next(fleet, 8.0, &event) && event.at_s == 6.0);
+    fleet_skipped(fleet, 5.5, &skipped);
+    assert_int_equal(skipped.count, 2);
+    fleet_take(fleet, &event);
+    fleet_skipped(fleet, 8.0, &skipped);
+    assert_int_equal(skipped.count, 2);
+    assert_true(skipped.first == &log[1]);
+    arena_destroy(arena);
+}
+
+/* Of two logs the row that came to nothing first is told, and which log it is of; failures that are
+ * drawn by a law are no rows, though those of an empty slot come to nothing too. */
+static void test_first_row_of_two_logs(void **state)
+{
+    (void)state;
+    static const struct trace_event a[] = {{1.0, 1, 3.0, "a"}, {4.0, 1, 3.0, "a"}};
+    static const struct trace_event b[] = {{3.0, 1, 3.0, "b"}, {5.0, 1, 3.0, "b"}};
+    for (uint32_t swap = 0; swap < 2; swap++) {
+        struct fleet_case c;
+        struct fleet_event event;
+        struct fleet_skipped skipped;
+        struct arena *arena = arena_create();
+        fleet_case_create(2, 0, &c);
+        fleet_case_add(&c, "law", "exponential", 0.0, UNIT_NODE, 40.0);
+        for (uint32_t i = 0; i < 2; i++) {
+            struct failure_cause *cause =
+                fleet_case_add(&c, i ? "y" : "x", "trace", 0.0, UNIT_NODE, 0.0);
+            cause->trace = i == swap ? a : b;
+            cause->trace_count = 2;
+        }
+        struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 1);
+        fleet_leave(fleet, 1, 0.5);
+        for (unsigned i = 0; i < 100; i++) {
+            assert_true(fleet_next(fleet, 1e9, &event));
+            assert_int_equal(event.node, 0);
+            fleet_take(fleet, &event);
+        }
+        assert_true(event.at_s > 5.0);
+        fleet_skipped(fleet, event.at_s, &skipped);
+        assert_int_equal(skipped.count, 4);
+        assert_true(skipped.first == &a[0]);
+        assert_int_equal(skipped.cause, 1 + swap);
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_law_answers),
         cmocka_unit_test(test_mended_lemons_fail_no_more),
         cmocka_unit_test(test_rows_that_strike_nothing),
+        cmocka_unit_test(test_rows_of_a_node_that_stays_out),
+        cmocka_unit_test(test_first_row_of_two_logs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

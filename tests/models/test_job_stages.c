@@ -48,12 +48,12 @@ static double slow_step_s(struct condition_table *table, uint32_t stage, bool li
     return condition_step_s(table, &condition);
 }
 
-/* A node of eight GPUs and `nics` NICs; the last two GPUs serve stage 1. The first step is under
- * way when the unit becomes slow. */
+/* Nodes of eight GPUs and `nics` NICs; the last two GPUs of the first serve stage 1, and all of the
+ * second but three. The first step is under way when the unit becomes slow. */
 static void check_unit(struct condition_table *table, int unit_kind, uint32_t nics, uint32_t unit,
                        uint32_t stage)
 {
-    static const uint32_t stage_of_gpu[] = {0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1};
+    static const uint32_t stage_of_gpu[] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1};
     double step_s = condition_step_s(table, &condition_ideal);
     struct trace_event event = {.at_s = 0.5 * step_s, .unit = unit};
     struct job_case job;
@@ -81,13 +81,14 @@ static void test_stages_of_units(void **state)
         int kind;
         uint32_t nics, unit, stage;
     } rows[] = {
-        {UNIT_GPU, 8, 0, 0}, {UNIT_GPU, 8, 5, 0},  {UNIT_GPU, 8, 6, 1},
-        {UNIT_GPU, 8, 7, 1}, {UNIT_GPU, 8, 11, 0}, {UNIT_GPU, 8, 12, 1}, /* of the second node */
-        {UNIT_NIC, 8, 5, 0}, {UNIT_NIC, 8, 6, 1},  {UNIT_NIC, 8, 13, 1},
-        {UNIT_NIC, 4, 2, 0}, {UNIT_NIC, 4, 3, 1}, /* GPUs 6 and 7 share it */
-        {UNIT_NIC, 4, 5, 0}, {UNIT_NIC, 4, 6, 1}, /* of the second node: GPUs 2 and 4 */
-        {UNIT_NIC, 2, 1, 0}, {UNIT_NIC, 2, 3, 1}, /* four GPUs each: GPU 4 of each node */
-        {UNIT_NIC, 1, 0, 0}, {UNIT_NIC, 1, 1, 0},  {UNIT_NODE, 8, 0, 0},
+        {UNIT_GPU, 8, 0, 0},  {UNIT_GPU, 8, 5, 0},  {UNIT_GPU, 8, 6, 1},
+        {UNIT_GPU, 8, 7, 1},  {UNIT_GPU, 8, 11, 0}, {UNIT_GPU, 8, 12, 1}, /* of the second node */
+        {UNIT_NIC, 8, 5, 0},  {UNIT_NIC, 8, 6, 1},  {UNIT_NIC, 8, 13, 1},
+        {UNIT_NIC, 4, 2, 0},  {UNIT_NIC, 4, 3, 1}, /* GPUs 6 and 7 share it */
+        {UNIT_NIC, 4, 5, 0},  {UNIT_NIC, 4, 6, 1}, /* of the second node: GPUs 2 and 4 */
+        {UNIT_NIC, 2, 1, 0},  {UNIT_NIC, 2, 3, 1}, /* four GPUs each: GPU 4 of each node */
+        {UNIT_NIC, 1, 0, 0},  {UNIT_NIC, 1, 1, 1},  {UNIT_NODE, 8, 0, 0},
+        {UNIT_NODE, 8, 1, 1}, {UNIT_JOB, 8, 0, 0}, /* the first GPU of all */
     };
     struct condition_table *table = uneven_stages();
     assert_true(slow_step_s(table, 1, false) > slow_step_s(table, 0, false) * 1.01);

@@ -92,6 +92,64 @@ static void test_growth_keeps_rows(void **state)
     arena_destroy(arena);
 }
 
+/* What was reserved and is outgrown moves with its rows, be it one. */
+static void test_growth_of_what_was_reserved(void **state)
+{
+    (void)state;
+    for (uint32_t reserved = 1; reserved <= 3; reserved++) {
+        struct arena *arena = arena_create();
+        struct program_writer *w = program_begin(arena, 0);
+        program_reserve(w, reserved, reserved);
+        compute_op(w, 0.5, OP_NONE); /* so that no row is all zeros */
+        for (uint32_t i = 0; i < 100; i++) {
+            program_op(w, compute_op(w, 1.0 + i, i));
+            program_ledger(w, block(LEDGER_ALLOCATE, i, LEDGER_FIRST_STEP | LEDGER_STAYS));
+        }
+        struct program *p = program_end(w);
+        assert_int_equal(p->op_count, 100);
+        for (uint32_t i = 0; i < 100; i++) {
+            assert_true(p->costs[p->ops[i].cost].gpu_s == 1.0 + i);
+            assert_true(p->ledger[i].tensor == i && p->ledger[i].bytes == 512.0);
+        }
+        arena_destroy(arena);
+    }
+}
+
+enum {
+    KERNELS = 300
+};
+
+/* More rows at once than twice the room: the kernels of one cost, first of all or after others. */
+static void test_growth_by_many(void **state)
+{
+    (void)state;
+    static const uint32_t batches[][3] = {{1, 31, 1},  {1, 32, 1},   {32, 1, 1},   {33, 1, 1},
+                                          {64, 64, 1}, {65, 128, 9}, {1, 200, 99}, {KERNELS, 1, 1}};
+    for (unsigned i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+        struct arena *arena = arena_create();
+        struct program_writer *w = program_begin(arena, 0);
+        struct op_kernel kernels[KERNELS];
+        double count = 0.0;
+        for (unsigned b = 0; b < 3; b++) {
+            for (uint32_t k = 0; k < batches[i][b]; k++)
+                kernels[k] = (struct op_kernel){"gemm", ++count, 2.0, 3.0};
+            struct op_cost cost = {.gpu_s = count};
+            struct op op = compute_op(w, 0.0, OP_NONE);
+            op.cost = program_cost(w, &cost, kernels, batches[i][b]);
+            program_op(w, op);
+        }
+        struct program *p = program_end(w);
+        double met = 0.0;
+        for (uint32_t b = 0; b < 3; b++) {
+            const struct op_cost *cost = &p->costs[p->ops[b].cost];
+            assert_int_equal(cost->kernel_count, batches[i][b]);
+            for (uint32_t k = 0; k < batches[i][b]; k++)
+                assert_true(p->kernels[cost->kernel_first + k].gpu_s == ++met);
+        }
+        arena_destroy(arena);
+    }
+}
+
 /* Equal content gives the row that is there; whatever differs gives a new one. */
 static void test_rows_differ_by_content(void **state)
 {
@@ -319,9 +377,14 @@ static void test_bounds_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_shared),        cmocka_unit_test(test_growth_keeps_rows),
-        cmocka_unit_test(test_rows_differ_by_content), cmocka_unit_test(test_streams_fit_kinds),
-        cmocka_unit_test(test_planted_faults),         cmocka_unit_test(test_bounds_hold),
+        cmocka_unit_test(test_rows_are_shared),
+        cmocka_unit_test(test_growth_keeps_rows),
+        cmocka_unit_test(test_growth_of_what_was_reserved),
+        cmocka_unit_test(test_growth_by_many),
+        cmocka_unit_test(test_rows_differ_by_content),
+        cmocka_unit_test(test_streams_fit_kinds),
+        cmocka_unit_test(test_planted_faults),
+        cmocka_unit_test(test_bounds_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,8 @@ static void print_levels(const struct session *s, const struct job_record *r)
     const struct checkpoint_plan *plan = &r->spec.checkpoint.plan;
     for (unsigned i = 0; i < plan->level_count; i++) {
         const struct checkpoint_level *l = &plan->levels[i];
-        fprintf(s->out, "               %s: stalls %s, ", l->tier, format_time(l->stall_s).s);
+        fprintf(s->out, "               %s: stalls %s, ", format_shown(l->tier).s,
+                format_time(l->stall_s).s);
         if (l->persist_s > 0.0) {
             fprintf(s->out, "durable %s later, ", format_time(l->persist_s).s);
         }

@@ -111,7 +111,7 @@ static void tell_loss(struct story *story, const struct checkpoint_plan *plan,
     } else if (one->lost_s > 0.0) {
         tell(story, "lost %s of work", format_time(one->lost_s).s);
         if (one->level < plan->level_count) {
-            tell(story, ", back to the copy in %s", plan->levels[one->level].tier);
+            tell(story, ", back to the copy in %s", format_shown(plan->levels[one->level].tier).s);
         } else if (one->resumed_at_s >= 0.0) { /* else nothing was loaded yet */
             tell(story, ", back to the start");
         }

@@ -52,7 +52,8 @@ bool storage_use_warning(const struct job_record *record, unsigned level, char *
         snprintf(text, size,
                  "%s is written %s of the time: drives that are warranted for one write a day are "
                  "worn out after %s; save less often, or the other times to memory",
-                 of->tier, format_percent(storage.busy_ratio).s, format_time(worn_s).s);
+                 format_shown(of->tier).s, format_percent(storage.busy_ratio).s,
+                 format_time(worn_s).s);
         return true;
     }
     return false;

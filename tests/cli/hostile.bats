@@ -154,3 +154,24 @@ EOF
     [ "${sound:-ok}" = ok ]
     said "full"
 }
+
+@test "a terminal gets no control character of a name, however long it is" {
+    tier=$(printf 'a\\e[31m%0200d' 7)
+    cat >names.yaml <<EOF
+model: {preset: llama3-8b}
+cluster: {gpu: h100-80gb-sxm, nodes: 4, fabric: ib-ndr-8x400}
+training: {sequence: 8192, global_batch: 64}
+run: {duration: 54d}
+layout: {tp: 8}
+failures: [{cause: "b\e[31mc", mtbf: 100d}]
+checkpoint: {policy: sync, interval: 1min, storage: "$tier"}
+storage: [{name: "$tier", total_write_bandwidth: 20GB/s}]
+EOF
+    expect 0 "$ORRERY" run names.yaml --no-db
+    lacks $'\e' out err
+    shows 'a?[31m0'
+    shows '...: stalls'
+    shows 'drives that are warranted'
+    shows 'back to the copy in'
+    shows 'b?[31mc'
+}

@@ -32,6 +32,31 @@ enum {
 };
 #endif
 
+/* AddressSanitizer knows blocks only. Told of objects too, it notices whoever steps over the end of
+ * one: a few bytes behind each, and all that was not handed out, are forbidden. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define ARENA_GUARD
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define ARENA_GUARD
+#endif
+#ifdef ARENA_GUARD
+#include <sanitizer/asan_interface.h>
+enum {
+    GUARD_BYTES = 16
+};
+#define forbid(memory, bytes) ASAN_POISON_MEMORY_REGION(memory, bytes)
+#define permit(memory, bytes) ASAN_UNPOISON_MEMORY_REGION(memory, bytes)
+#else
+enum {
+    GUARD_BYTES = 0
+};
+#define forbid(memory, bytes) ((void)(memory), (void)(bytes))
+#define permit(memory, bytes) ((void)(memory), (void)(bytes))
+#endif
+
 struct block {
     struct block *next;
     size_t size, used, touched; /* bytes of `data` */
@@ -117,6 +142,7 @@ static struct block *block_create(struct arena *arena, size_t need)
     if (size >= BLOCK_HUGE)
         advise_huge_pages(block, sizeof *block + size);
     block->size = size;
+    forbid(block->data, size);
     arena->taken_bytes += sizeof *block + size;
     if (arena->next_size < BLOCK_LARGEST)
         arena->next_size *= 2;
@@ -134,7 +160,7 @@ static size_t block_offset(const struct block *block, size_t alignment)
 static int block_fits(const struct block *block, size_t bytes, size_t alignment)
 {
     size_t offset = block_offset(block, alignment);
-    return offset <= block->size && bytes <= block->size - offset;
+    return offset <= block->size && bytes + GUARD_BYTES <= block->size - offset;
 }
 
 /* Makes a block current that has room: the next one if it was rewound and fits, else a new one. */
@@ -142,8 +168,8 @@ static struct block *arena_advance(struct arena *arena, size_t bytes, size_t ali
 {
     struct block **link = arena->current != NULL ? &arena->current->next : &arena->first;
     if (*link == NULL || !block_fits(*link, bytes, alignment)) {
-        CHECK(bytes <= SIZE_MAX - alignment);
-        struct block *block = block_create(arena, bytes + alignment);
+        CHECK(bytes <= SIZE_MAX - GUARD_BYTES - alignment);
+        struct block *block = block_create(arena, bytes + GUARD_BYTES + alignment);
         block->next = *link;
         *link = block;
     }
@@ -160,7 +186,8 @@ void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment)
         block = arena_advance(arena, bytes, alignment);
     size_t offset = block_offset(block, alignment);
     unsigned char *memory = (unsigned char *)block->data + offset;
-    block->used = offset + bytes;
+    block->used = offset + bytes + GUARD_BYTES;
+    permit(memory, bytes);
     if (offset < block->touched) {
         size_t dirty = block->touched - offset;
         memset(memory, 0, dirty < bytes ? dirty : bytes);
@@ -187,9 +214,12 @@ struct arena_mark arena_mark(const struct arena *arena)
 static void block_rewind(struct block *block, size_t used)
 {
     CHECK(used <= block->used);
+    unsigned char *rest = (unsigned char *)block->data + used;
 #ifdef ORRERY_POISON
-    memset((unsigned char *)block->data + used, POISON_BYTE, block->used - used);
+    permit(rest, block->used - used);
+    memset(rest, POISON_BYTE, block->used - used);
 #endif
+    forbid(rest, block->used - used);
     block->used = used;
 }
 

@@ -17,7 +17,13 @@
 
 #include "sim/arena.h"
 
-static bool is_filled(const unsigned char *memory, size_t bytes, unsigned char value)
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* Of memory that was given back too, which sanitizers forbid. */
+__attribute__((no_sanitize_address)) static bool is_filled(const unsigned char *memory,
+                                                           size_t bytes, unsigned char value)
 {
     for (size_t i = 0; i < bytes; i++)
         if (memory[i] != value)
@@ -164,6 +170,28 @@ static void test_poison(void **state)
 #endif
 }
 
+/* Where AddressSanitizer looks, it is told of objects: the byte behind one is nobody's. */
+static void test_the_byte_behind_is_forbidden(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    struct arena *arena = arena_create();
+    for (size_t bytes = 0; bytes < 40; bytes++) {
+        struct arena_mark mark = arena_mark(arena);
+        const unsigned char *one = arena_alloc(arena, bytes, 8), *two = arena_alloc(arena, 8, 8);
+        for (size_t i = 0; i < bytes; i++)
+            assert_false(__asan_address_is_poisoned(one + i));
+        assert_true(__asan_address_is_poisoned(one + bytes));
+        assert_true(two > one + bytes && !__asan_address_is_poisoned(two));
+        arena_rewind(arena, mark);
+        assert_true(__asan_address_is_poisoned(two));
+    }
+    arena_destroy(arena);
+#else
+    skip();
+#endif
+}
+
 static void test_growth_is_geometric(void **state)
 {
     (void)state;
@@ -293,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_rewound_memory_is_zero_again),
         cmocka_unit_test(test_mark_of_an_empty_arena),
         cmocka_unit_test(test_poison),
+        cmocka_unit_test(test_the_byte_behind_is_forbidden),
         cmocka_unit_test(test_growth_is_geometric),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_one_thread_owns_it),

@@ -9,15 +9,12 @@
 #include <stdbool.h>
 
 #include "models/failure/duration.h"
-#include "sim/error.h"
 #include "sim/param.h"
 
 struct failure_kind {
     const char *name, *doc;
     const struct param *options; /* into kind_options, by index */
     unsigned option_count;
-    /* False with a sentence when these options cannot be. */
-    bool (*check)(const struct kind_options *options, struct error *error);
     /* Failures come from a list of moments, not from a law (see failure_cause.trace). */
     bool replays;
     /* The rate of a unit does not depend on its age: `life` is not asked. */

@@ -29,7 +29,6 @@ static bool read_tiers(struct builder *b, struct mark where, const char *text)
 {
     struct job_storage *storage = &b->scenario->storage;
     char *names = arena_text(b->arena, text);
-    storage->tier_count = 0;
     while (*names) {
         size_t length = strcspn(names, "+");
         char *next = names[length] == '+' ? names + length + 1 : names + length;

@@ -50,7 +50,6 @@ static const struct value *take(struct builder *b, const struct value *outer,
         return reader_mapping(&b->reader, given, path);
     struct value *mapping = value_new(b->arena, VALUE_MAPPING, given->mark);
     struct value *mean = value_share(b->arena, given);
-    mapping->key_mark = given->key_mark;
     mean->key = schema->shorthand;
     value_append(mapping, mean);
     return mapping;

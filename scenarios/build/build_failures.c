@@ -18,9 +18,6 @@ static void wrong(struct builder *b, const struct value *item, const char *path,
 static void check_law(struct builder *b, const struct value *item, const char *path,
                       const struct failure_keys *keys, const struct failure_cause *cause)
 {
-    struct error error = {""};
-    if (cause->kind->check && !cause->kind->check(&cause->options, &error))
-        wrong(b, item, path, "law", arena_format(b->arena, ": %s", error.text));
     if (!cause->kind->replays && keys->mtbf_s == 0.0)
         wrong(b, item, path, "mtbf",
               " must be given: the mean time between failures of one unit, as in 5.8y");
@@ -151,9 +148,8 @@ static void build_preset(struct builder *b, const struct value *item, const char
 {
     const struct schema_section *schema = schema_section(SECTION_FAILURES);
     const char *name = "";
-    struct value *preset = value_find(item, "preset");
-    preset->used = true;
-    for (struct value *member = item->first; member; member = member->next) {
+    const struct value *preset = value_find(item, "preset");
+    for (const struct value *member = item->first; member; member = member->next) {
         if (member != preset)
             problems_error(b->problems, member->key_mark,
                            "%s: '%s' cannot stand beside 'preset'; write the causes out to change "

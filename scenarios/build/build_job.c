@@ -12,13 +12,12 @@
 /* Planned stops that a run meets, one by one too (job.c). */
 #define STOPS_MAX 1e6
 
-/* Which replicas stand on each node, and over how many nodes the widest is spread. */
+/* Which replicas stand on each node, and which stage on each GPU. */
 static void place_replicas(struct builder *b, struct job_spec *job)
 {
     const struct configuration *c = &b->scenario->configuration;
     uint32_t *first = ARENA_ARRAY(b->arena, uint32_t, job->nodes);
     uint32_t *last = ARENA_ARRAY(b->arena, uint32_t, job->nodes);
-    uint32_t *spread = ARENA_ARRAY(b->arena, uint32_t, c->layout.dp);
     uint32_t *stage = ARENA_ARRAY(b->arena, uint32_t, (size_t)job->nodes * job->gpus_per_node);
     for (uint32_t node = 0; node < job->nodes; node++)
         first[node] = UINT32_MAX;
@@ -28,14 +27,6 @@ static void place_replicas(struct builder *b, struct job_spec *job)
         stage[gpu] = layout_coordinates(c, rank).pp;
         first[node] = replica < first[node] ? replica : first[node];
         last[node] = replica > last[node] ? replica : last[node];
-    }
-    for (uint32_t node = 0; node < job->nodes; node++) {
-        for (uint32_t replica = first[node]; replica <= last[node]; replica++)
-            spread[replica]++;
-    }
-    for (uint32_t replica = 0; replica < c->layout.dp; replica++) {
-        if (spread[replica] > job->nodes_per_replica_max)
-            job->nodes_per_replica_max = spread[replica];
     }
     job->stage_of_gpu = stage;
     job->replica_of_node = first;

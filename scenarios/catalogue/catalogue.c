@@ -106,7 +106,7 @@ static const struct value *load(struct catalogue *c, enum family family)
     if (read_folder(c, family, source))
         root = parse_source(c->arena, source, 0, c->problems);
     if (root == NULL)
-        root = value_new(c->arena, VALUE_MAPPING, (struct mark){source, 1, 1, 1});
+        root = value_new(c->arena, VALUE_MAPPING, (struct mark){.source = source});
     c->root[family] = check_entries(c, root);
     return c->root[family];
 }

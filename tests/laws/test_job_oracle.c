@@ -166,7 +166,6 @@ static void make(struct small_job *job, uint64_t seed)
     spec->gpus_per_node = 1 + pick(&dice, 3);
     spec->nics_per_node = 1 + pick(&dice, 2);
     spec->replicas = 1;
-    spec->nodes_per_replica_max = spec->nodes;
     spec->replica_of_node = spec->replica_last_of_node = job->replica_of_node;
     spec->ranks = spec->nodes * spec->gpus_per_node;
     spec->tokens_per_step = 3.0;

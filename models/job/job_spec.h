@@ -58,10 +58,10 @@ struct job_spec {
     struct recovery_spec recovery;
     double maintenance_every_s, maintenance_s; /* 0: none; the job saves before it */
     uint32_t nodes, gpus_per_node, nics_per_node;
-    uint32_t replicas;                        /* of the layout */
-    const uint32_t *replica_of_node;          /* the first replica with a rank there ... */
-    const uint32_t *replica_last_of_node;     /* ... and the last */
-    const uint32_t *stage_of_gpu;             /* pipeline stage, by number in the job; NULL: 0 */
+    uint32_t replicas;                    /* of the layout */
+    const uint32_t *replica_of_node;      /* the first replica with a rank there ... */
+    const uint32_t *replica_last_of_node; /* ... and the last */
+    const uint32_t *stage_of_gpu;         /* pipeline stage, by number in the job; NULL: 0 */
     double gpu_hour_usd, node_power_w, idle_power_ratio; /* NAN: not known */
     double storage_hour_usd; /* of all checkpoints that are kept, while the run lasts */
     double tokens_per_step;

@@ -143,6 +143,24 @@ static void test_complete(void **state)
     query_close(NULL);
 }
 
+/* What a reader takes it gives back, whether the file is read or refused. */
+static void test_nothing_is_kept(void **state)
+{
+    struct place *p = *state;
+    static const char *const spoilers[] = {"select 1", "pragma user_version = 3",
+                                           "pragma user_version = 4", "drop view slice",
+                                           "pragma application_id = 7"};
+    for (unsigned i = 0; i < sizeof spoilers / sizeof spoilers[0]; i++) {
+        struct query *query;
+        struct error error = {""};
+        sample_tamper(p->path, spoilers[i]);
+        sqlite3_int64 before = sqlite3_memory_used();
+        if (query_open(p->path, &query, &error))
+            query_close(query);
+        assert_int_equal(sqlite3_memory_used(), before);
+    }
+}
+
 /* Another process holds it for itself, as a stranger in a long transaction would. */
 static void test_busy(void **state)
 {
@@ -388,6 +406,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_versions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_changed_schemas, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_complete, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nothing_is_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_busy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hot_journal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hot_journal_of_others, set_up, tear_down),

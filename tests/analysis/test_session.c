@@ -1,6 +1,7 @@
 /* A session, and what it writes beside its report: files of the user's naming, names of databases,
  * colours, ends. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -322,6 +323,22 @@ static void test_ends(void **state)
     close(full);
 }
 
+/* Many sessions in one process take no more than one. */
+static void test_a_session_gives_back_what_it_took(void **state)
+{
+    (void)state;
+    size_t taken = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        struct session session;
+        session_begin(&session);
+        assert_int_equal(session_end(&session, 0), 0);
+        size_t now = mallinfo2().uordblks;
+        if (i > 1) /* the first ones fill the caches of threads */
+            assert_int_equal(now, taken);
+        taken = now;
+    }
+}
+
 struct look {
     bool colour, notes_colour, utf8;
 };
@@ -391,6 +408,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_targets_are_told_before, set_up, tear_down),
         cmocka_unit_test(test_names_of_databases),
         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_a_session_gives_back_what_it_took),
         cmocka_unit_test(test_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,6 +327,17 @@ static const char *write_unfinished(struct study *study)
     return arena_format(arena, "%s.partial", path);
 }
 
+static unsigned open_files(void)
+{
+    unsigned count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count;
+}
+
 static void test_resume(void **state)
 {
     (void)state;
@@ -339,6 +351,7 @@ static void test_resume(void **state)
     const char *partial = write_unfinished(&study);
     again = study;
     again.points = ARENA_ARRAY(arena, struct study_point, 25);
+    unsigned before = open_files();
     if (!study_store_resume(&again, partial, &error))
         fail_msg("%s", error.text);
     for (size_t p = 0; p < 25; p++) {
@@ -360,6 +373,7 @@ static void test_resume(void **state)
     again.fingerprint--;
     options.seeds = 39;
     assert_false(study_store_resume(&again, partial, &error));
+    assert_int_equal(open_files(), before); /* read or refused, it is closed */
     unlink(partial);
 }
 

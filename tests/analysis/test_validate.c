@@ -156,6 +156,29 @@ static void test_pictures(void **state)
     arena_destroy(w.arena);
 }
 
+/* Rows that have no place in a panel stand first: those behind them are drawn all the same. */
+static void test_rows_without_a_place(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    char *text = NULL;
+    assert_true(validate(&w,
+                         "row_id,source,quality,params,dp,zero,bytes_per_gpu,gpus\n"
+                         "e,s,noisy,1e9,1,0,8e9,8\nf,s,clean,1e9,1,0,8e9,\n"
+                         "g,s,clean,1e9,1,0,,8\na,s,clean,1e9,1,0,16e9,8\n"
+                         "b,s,clean,1e9,1,0,12.8e9,64\nc,t,clean,1e9,1,0,10e9,4096\n",
+                         1));
+    picture_of(&w, &text);
+    assert_int_equal(times(text, "<title>e:"), 0);
+    assert_int_equal(times(text, "<title>f:"), 1);
+    assert_int_equal(times(text, "<title>g:"), 0);
+    assert_int_equal(times(text, "<title>a:"), 2);
+    assert_int_equal(times(text, "<title>b:"), 2);
+    assert_int_equal(times(text, "<title>c:"), 2);
+    free(text);
+    arena_destroy(w.arena);
+}
+
 static void test_qualities_and_sources_apart(void **state)
 {
     (void)state;
@@ -476,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_statistics_by_hand),
         cmocka_unit_test(test_errors_by_machine),
         cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_rows_without_a_place),
         cmocka_unit_test(test_qualities_and_sources_apart),
         cmocka_unit_test(test_percentiles_and_ranks),
         cmocka_unit_test(test_layouts_by_hand),

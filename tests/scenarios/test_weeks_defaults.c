@@ -171,6 +171,9 @@ static void test_hopeless_rates(void **state)
         {"[{cause: g, mtbf: 1h}, {cause: s, unit: job, mtbf: 10d}]",
          SLIP "1.87476min, 'g' most, and restarts for 17.0013min: it will hardly run; mtbf is of "
               "one gpu: for the whole job give `unit: job`, or mtbf: 1.33333d"},
+        {"[{cause: s, unit: job, mtbf: 10d}, {cause: g, mtbf: 1h}, {cause: t, mtbf: 5h}]",
+         SLIP "1.56233min, 'g' most, and restarts for 17.0013min: it will hardly run; mtbf is of "
+              "one gpu: for the whole job give `unit: job`, or mtbf: 1.33333d"},
         {"[{cause: n, unit: node, mtbf: 1h}]",
          SLIP "15min, 'n' most, and restarts for 17.0013min: it will hardly run; mtbf is of one "
               "node: for the whole job give `unit: job`, or mtbf: 4h"},

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/result/statistics.h"
 #include "analysis/validate/validate.h"
 #include "analysis/validate/validate_run.h"
 #include "analysis/validate/validate_scale.h"
@@ -200,25 +199,6 @@ static void test_qualities_and_sources_apart(void **state)
     near(w.scores.macro_clean.median_ape, (0.25 + 0.75) / 2.0);
     near(w.scores.macro_clean.count, 2.0);
     arena_destroy(w.arena);
-}
-
-static void test_percentiles_and_ranks(void **state)
-{
-    (void)state;
-    struct arena *arena = arena_create();
-    const double values[] = {1.0, 2.0, 4.0, 8.0};
-    near(statistics_percentile(values, 4, 0.0), 1.0);
-    near(statistics_percentile(values, 4, 0.5), 3.0);
-    near(statistics_percentile(values, 4, 1.0), 8.0);
-    assert_true(isnan(statistics_percentile(values, 0, 0.5)));
-    const double same[] = {3.0, 3.0, 3.0, 3.0}, turned[] = {8.0, 4.0, 2.0, 1.0};
-    const double tied[] = {1.0, 2.0, 2.0, 3.0};
-    near(statistics_spearman(arena, values, values, 4), 1.0);
-    near(statistics_spearman(arena, values, turned, 4), -1.0);
-    /* Ranks 1 2 3 4 against 1 2.5 2.5 4: 4.5 / sqrt(5 x 4.5). */
-    near(statistics_spearman(arena, values, tied, 4), 4.5 / sqrt(22.5));
-    assert_true(isnan(statistics_spearman(arena, values, same, 4)));
-    arena_destroy(arena);
 }
 
 /* Rows of two groups with predictions put in by hand. */
@@ -501,7 +481,6 @@ int main(void)
         cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_rows_without_a_place),
         cmocka_unit_test(test_qualities_and_sources_apart),
-        cmocka_unit_test(test_percentiles_and_ranks),
         cmocka_unit_test(test_layouts_by_hand),
         cmocka_unit_test(test_confusion_by_hand),
         cmocka_unit_test(test_hostile_files),

@@ -10,10 +10,7 @@
 static void find_struck(struct job *job, const struct fleet_event *event)
 {
     job->struck_count = 0;
-    if (event->node == UINT32_MAX) {
-        return;
-    }
-    for (uint32_t i = 0; i < event->node_count; i++) {
+    for (uint32_t i = 0; i < event->node_count; i++) { /* 0 of a failure of the job */
         uint32_t node = event->node + i;
         if (job->nodes[node].position != NO_NODE &&
             (event->node_count == 1 || fleet_hit(job->fleet, event, node))) {

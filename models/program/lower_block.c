@@ -47,7 +47,9 @@ static void flush(struct stretch *s)
 {
     struct piece *p = &s->piece;
     enum phase phase = (enum phase)p->phase;
-    if (p->kernel_count > 0 || p->opens || p->closes || p->rebuilds) {
+    const bool marked = p->opens || p->closes || p->rebuilds;
+    CHECK(marked || p->kernel_count == 0);
+    if (marked) {
         p->kernels = ARENA_ARRAY(s->l->arena, struct op_kernel, p->kernel_count);
         memcpy(p->kernels, s->kernels, sizeof *p->kernels * p->kernel_count);
         /* The GPU starts with the first kernel; launching the others holds up what follows. */

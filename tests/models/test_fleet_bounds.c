@@ -266,6 +266,58 @@ static void test_first_row_of_two_logs(void **state)
     }
 }
 
+/* Causes that age, each by its own clock: 64 old nodes that last 1000 s in the mean, or 8 domains
+ * of them, fail as often as their clock shows thousands of seconds after 1000, whatever other
+ * clocks there are; each time with a number of its own. */
+static void test_every_cause_has_its_clock(void **state)
+{
+    (void)state;
+    static const struct {
+        double factor, early_s, shown_s;
+        int unit_kind;
+        uint32_t units;
+    } clocks[] = {{1, 0, 1000, UNIT_NODE, 64},   {8, 500, 4500, UNIT_NODE, 64},
+                  {2, 500, 1500, UNIT_NODE, 64}, {8, 250, 2750, UNIT_NODE, 64},
+                  {1, 0, 1000, UNIT_NODE, 64},   {8, 500, 4500, UNIT_DOMAIN, 8}};
+    enum {
+        CLOCKS = sizeof clocks / sizeof clocks[0],
+        SEEDS = 20,
+        ROOM = 2000
+    };
+    static struct fleet_event events[ROOM];
+    for (unsigned first = 0; first < CLOCKS; first++) {
+        struct arena *arena = arena_create();
+        struct fleet_case c;
+        double count[CLOCKS] = {0};
+        fleet_case_create(64, 0, &c);
+        for (unsigned i = 0; i < CLOCKS; i++) {
+            const unsigned k = (first + i) % CLOCKS;
+            struct failure_cause *cause =
+                fleet_case_add(&c, "x", "gamma", 2.0, clocks[k].unit_kind, 1000.0);
+            cause->early_factor = clocks[k].factor;
+            cause->early_s = clocks[k].early_s;
+            cause->domain_nodes = 8;
+        }
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), seed);
+            uint32_t all = fleet_case_play(fleet, 1000.0, events, ROOM);
+            assert_true(all < ROOM);
+            uint64_t last[CLOCKS][64] = {0};
+            for (uint32_t i = 0; i < all; i++) {
+                uint64_t *number = &last[events[i].cause][events[i].unit];
+                assert_true(*number != events[i].number + 1);
+                *number = events[i].number + 1;
+                count[(first + events[i].cause) % CLOCKS]++;
+            }
+        }
+        for (unsigned i = 0; i < CLOCKS; i++) {
+            double expected = SEEDS * clocks[i].units * clocks[i].shown_s / 1000.0;
+            assert_true(fabs(count[i] - expected) < 4.5 * sqrt(expected));
+        }
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_rows_that_strike_nothing),
         cmocka_unit_test(test_rows_of_a_node_that_stays_out),
         cmocka_unit_test(test_first_row_of_two_logs),
+        cmocka_unit_test(test_every_cause_has_its_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

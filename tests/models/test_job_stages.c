@@ -121,11 +121,75 @@ static void test_slow_link(void **state)
     condition_destroy(table);
 }
 
+/* Five slow cards, of which a condition holds four: one at half its speed in the second stage
+ * counts, whether it comes first or last, and three of the four mild ones of the first. */
+static void test_the_worst_count(void **state)
+{
+    (void)state;
+    static const uint32_t stage_of_gpu[] = {0, 0, 0, 0, 0, 0, 1, 1};
+    struct condition_table *table = uneven_stages();
+    struct condition worst = condition_ideal;
+    double step_s = condition_step_s(table, &condition_ideal);
+    worst.slow_count = 4;
+    worst.slow[0] = (struct condition_slow){1, false, 0.5};
+    for (unsigned i = 1; i < 4; i++)
+        worst.slow[i] = (struct condition_slow){0, false, 0.8};
+    for (unsigned last = 0; last < 2; last++) {
+        struct job_case job;
+        struct job_result out;
+        struct trace_event mild[4];
+        const struct trace_event bad = {.at_s = (last ? 0.9 : 0.1) * step_s, .unit = 6};
+        for (uint32_t i = 0; i < 4; i++)
+            mild[i] = (struct trace_event){.at_s = (0.2 + 0.1 * i) * step_s, .unit = i};
+        job_case_make(&job, STEPS * step_s, step_s);
+        condition_destroy(job.conditions);
+        job.conditions = table;
+        job.spec.stage_of_gpu = stage_of_gpu;
+        for (unsigned i = 0; i < 2; i++) {
+            struct failure_cause *cause = i ? job_case_trace(&job, mild, 4, UNIT_GPU)
+                                            : job_case_trace(&job, &bad, 1, UNIT_GPU);
+            cause->effect = EFFECT_SLOW;
+            cause->slow_ratio = i ? 0.8 : 0.5;
+            cause->detect.mean_s = 1e9;
+        }
+        job_case_play(&job, 1, &out);
+        double expected_s = step_s + (STEPS - 1) * condition_step_s(table, &worst);
+        assert_true(fabs(out.wall_s / expected_s - 1.0) < 1e-9);
+    }
+    condition_destroy(table);
+}
+
+/* One of four replicas is lost for good: steps last what they last with three, and ten steps of
+ * four are fourteen of three. */
+static void test_steps_of_fewer_replicas(void **state)
+{
+    (void)state;
+    struct condition_table *table = uneven_stages();
+    struct condition fewer = condition_ideal;
+    fewer.replicas_missing = 1;
+    double step_s = condition_step_s(table, &condition_ideal);
+    const struct trace_event event = {.at_s = 0.5 * step_s, .unit = 1, .repair_s = 1e9};
+    struct job_case job;
+    struct job_result out;
+    job_case_make(&job, STEPS * step_s, step_s);
+    condition_destroy(job.conditions);
+    job.conditions = table;
+    job_case_nodes(&job, 4, 4, "elastic-shrink");
+    job_case_trace(&job, &event, 1, UNIT_NODE);
+    job_case_play(&job, 1, &out);
+    double fewer_s = condition_step_s(table, &fewer);
+    assert_true(fabs(fewer_s / step_s - 1.0) > 1e-6);
+    assert_true(fabs(out.wall_s / (0.5 * step_s + 14 * fewer_s) - 1.0) < 1e-9);
+    condition_destroy(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stages_of_units),
         cmocka_unit_test(test_slow_link),
+        cmocka_unit_test(test_the_worst_count),
+        cmocka_unit_test(test_steps_of_fewer_replicas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

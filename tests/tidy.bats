@@ -171,6 +171,17 @@ DOORS
     printf '/* c.h - unused. */\n' >sim/c.h
     tells "header that nobody includes" "sim/c.h"
 }
+@test "names of files that are not there" {
+    printf '/* The units of a.c (docs/units.md, tests/test_a.c). */\nint a;\n' >sim/u.h
+    sed -i '2i #include "sim/u.h"' sim/a.c
+    tells "names a file that is not there" "sim/u.h:1: docs/units.md"
+    touch docs/units.md
+    tells "names a file that is not there" "sim/u.h:1: tests/test_a.c"
+    touch tests/test_a.c
+    printf 'See `sim/a.c` and `models/gone.c`.\n' >docs/page.md
+    tells "names a file that is not there" "docs/page.md:1: models/gone.c"
+    [[ "$output" != *"sim/a.c"* ]]
+}
 @test "paths of a machine" {
     printf 'see /home/me/it\n' >docs/x.md
     tells "path of a machine" "docs/x.md:1"

@@ -182,6 +182,11 @@ DOORS
     tells "names a file that is not there" "docs/page.md:1: models/gone.c"
     [[ "$output" != *"sim/a.c"* ]]
 }
+@test "a table of states that names a function which is gone" {
+    sed -i '1i /* a.c\n *\n * IDLE   when it is asked   BUSY [twice]\n * BUSY   when it is over    IDLE [thrice] */' sim/a.c
+    tells "no such function" "sim/a.c:4: thrice"
+    [[ "$output" != *": twice"* ]]
+}
 @test "paths of a machine" {
     printf 'see /home/me/it\n' >docs/x.md
     tells "path of a machine" "docs/x.md:1"

@@ -9,7 +9,7 @@
  *                a failure strikes                chain                       [job_strike]
  *   DURABLE      the copies waited for are kept   SAVE, chain, MAINTENANCE, END [durable]
  *                a failure strikes                chain                       [job_strike]
- *   MAINTENANCE  its time is over                 chain                       [restart]
+ *   MAINTENANCE  its time is over                 chain                       [job_chain_begin]
  *   LINK         its time is over                 the next place of the chain [job_chain_go_on]
  *   WAIT         the last node came back          the next place of the chain [repaired]
  *   LOAD         the copy was read                LINK (warm-up), or LOAD of an older one

@@ -16,7 +16,7 @@
  * dirty    may be ready                  [run_stream]: not ready -> WAITING; compute -> next head;
  *                                        communication -> POSTED; sensitive -> DUE
  * POSTED   in the network                [worker_done] -> next head, dirty
- * DUE      sensitive, to begin later     EVENT_COMPUTE [begin_sensitive] -> RUNNING
+ * DUE      sensitive, to begin later     EVENT_COMPUTE [handle_compute] -> RUNNING
  * RUNNING  speed may change              EVENT_COMPUTE [handle_compute] -> next head, dirty */
 #include <math.h>
 #include <string.h>

@@ -96,8 +96,8 @@ static void keep(void *context, const struct interruption *interruption)
 }
 
 /* One of two replicas is struck at 45, 5 s of its step being lost for both; it restarts by itself
- * in 25 s once it has its node, and takes part from the next step on. Ten steps of both are twenty
- * of one: eight are done at 40, and one a step until it is back. */
+ * in 29.5 s once it has its node, and takes part from the next step on. Ten steps of both are
+ * twenty of one: eight are done at 40, and one a step until it is back. */
 static void test_replica_comes_back(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void test_replica_comes_back(void **state)
         job_case_make(&job, 100.0, 10.0);
         job_case_nodes(&job, 2, 2, "replica-level");
         job.spec.recovery.spares = rows[i].spares;
-        job.spec.recovery.restart.links[LINK_START].mean_s = 25.0;
+        job.spec.recovery.restart.links[LINK_START].mean_s = 29.5;
         job_case_trace(&job, &event, 1, UNIT_NODE);
         struct job_spec spec = job.spec;
         spec.causes = job.causes;
@@ -134,6 +134,70 @@ static void test_replica_comes_back(void **state)
         assert_true(told.last.others_went_on && told.last.spare_taken == taken);
         assert_true(told.last.resumed_at_s == 45.0);
         job_case_free(&job);
+    }
+}
+
+/* Replicas 1 and 2 of four are lost at 45 and 55, all work with them: two a step from 55 on, 18 at
+ * 145. Then one of them is back, and three a step until the other is too: 53 are left at 175; or
+ * both are back at once: 62 are left. */
+static void test_replicas_return(void **state)
+{
+    (void)state;
+    static const struct {
+        double repair_s[2], wall_s;
+    } rows[] = {{{95, 115}, 175 + 14 * 10}, {{125, 86}, 175 + 14 * 10}, {{95, 86}, 145 + 16 * 10}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct trace_event events[] = {
+            {.at_s = 45, .unit = 1, .repair_s = rows[i].repair_s[0]},
+            {.at_s = 55, .unit = 2, .repair_s = rows[i].repair_s[1]}};
+        struct job_case job;
+        struct job_result out;
+        job_case_make(&job, 200.0, 10.0);
+        job_case_nodes(&job, 4, 4, "elastic-shrink");
+        job_case_save(&job, 10000.0, 0.0, 0.0);
+        job_case_trace(&job, events, 2, UNIT_NODE);
+        job_case_play(&job, 1, &out);
+        if (fabs(out.wall_s - rows[i].wall_s) > 1e-9)
+            fail_msg("row %u: %g s, expected %g", i, out.wall_s, rows[i].wall_s);
+        job_case_free(&job);
+    }
+}
+
+/* A link lasts what its law says, 10 s in the mean, and so does the detection that a cause has of
+ * its own: all alike, or exponential. The communicators take .5 s more for each of 8 ranks. */
+static void test_drawn_links(void **state)
+{
+    (void)state;
+    const struct trace_event event = {.at_s = 5};
+    for (unsigned own = 0; own < 2; own++) {
+        for (unsigned fixed = 0; fixed < 2; fixed++) {
+            struct job_case job;
+            struct job_result out;
+            double sum_s = 0.0, squares = 0.0, mean_s = own ? 10.0 : 14.0;
+            job_case_make(&job, 10.0, 10.0);
+            const struct duration law = {.law = fixed ? DURATION_FIXED : DURATION_EXPONENTIAL,
+                                         .mean_s = 10.0};
+            struct restart_spec *restart = &job.spec.recovery.restart;
+            struct failure_cause *cause = job_case_trace(&job, &event, 1, UNIT_JOB);
+            const enum restart_link link = own ? LINK_DETECT : LINK_COMMUNICATORS;
+            restart->communicators_per_rank_s = 0.5;
+            if (own)
+                cause->detect = law;
+            else
+                restart->links[LINK_COMMUNICATORS] = law;
+            for (uint64_t seed = 0; seed < SEEDS; seed++) {
+                job_case_play(&job, seed, &out);
+                double s = out.restart_link_s[link];
+                sum_s += s / SEEDS;
+                squares += (s - mean_s) * (s - mean_s) / SEEDS;
+            }
+            assert_true(fabs(sum_s - mean_s) < (fixed ? 1e-9 : 4.5 * 10.0 / sqrt(SEEDS)));
+            /* The fourth central moment of an exponential is nine times the square of its variance.
+             */
+            assert_true(fabs(squares - (fixed ? 0.0 : 100.0)) <
+                        (fixed ? 1e-9 : 4.5 * 100.0 * sqrt(8.0 / SEEDS)));
+            job_case_free(&job);
+        }
     }
 }
 
@@ -162,10 +226,9 @@ static void test_clock_of_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_who_is_blamed),
-        cmocka_unit_test(test_replica_comes_back),
-        cmocka_unit_test(test_clock_of_failures),
+        cmocka_unit_test(test_in_place),           cmocka_unit_test(test_who_is_blamed),
+        cmocka_unit_test(test_replica_comes_back), cmocka_unit_test(test_replicas_return),
+        cmocka_unit_test(test_drawn_links),        cmocka_unit_test(test_clock_of_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,20 +313,24 @@ static void test_copies(void **state)
     assert_close(play(&c, &tier, STORAGE_READ).seconds, read.seconds); /* one is read */
 }
 
-/* One degraded NIC delays its own rank, and with it the write; no other rank. */
+/* Two degraded NICs, told after a slow card which is nothing to them, delay their own ranks, and
+ * with them the write; no other rank. */
 static void test_degraded_nic(void **state)
 {
     (void)state;
     struct configuration c = job(2, 8, 1);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 1};
-    struct perturbation weak = {PERTURB_LINK, 9, 0.25, LINK_NIC};
-    c.perturbations = &weak;
-    c.perturbation_count = 1;
+    struct perturbation weak[] = {{.what = PERTURB_GPU_SPEED, .gpu = 3, .ratio = 0.5},
+                                  {PERTURB_LINK, 9, 0.25, LINK_NIC},
+                                  {PERTURB_LINK, 2, 0.5, LINK_NIC}};
+    c.perturbations = weak;
+    c.perturbation_count = 3;
     double seconds[16], shard = all_bytes(&c) / 16;
     struct storage_time t;
     storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
     for (unsigned rank = 0; rank < 16; rank++) {
-        assert_close(seconds[rank], shard / (rank == 9 ? 2.5 * GIGA : 10 * GIGA));
+        double left = rank == 9 ? 0.25 : rank == 2 ? 0.5 : 1.0;
+        assert_close(seconds[rank], shard / (left * 10 * GIGA));
     }
     assert_true(t.seconds == seconds[9]);
 }

@@ -49,16 +49,17 @@ install_missing() {
     }
 }
 
-build() { # preset
-    say "building preset $1"
-    [ -f "build/$1/build.ninja" ] || cmake --preset "$1" >&2
-    cmake --build --preset "$1" >&2
-}
-
-test_preset() { # preset, ctest arguments
+build() { # preset, targets (all)
     local preset=$1
     shift
-    build "$preset"
+    say "building preset $preset"
+    [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" >&2
+    cmake --build --preset "$preset" ${1:+--target "$@"} >&2
+}
+
+run_tests() { # preset, ctest arguments
+    local preset=$1
+    shift
     say "testing preset $preset"
     ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" "$@"
 }
@@ -76,18 +77,24 @@ test)
     # A build folder made by `run` has no tests yet.
     cmake --preset release -DORRERY_TESTS=ON >&2
     tests/tidy
-    test_preset dev -LE 'slow|golden'
-    test_preset release
+    build release
+    run_tests release
     say "running every headline"
     tests/headlines build/release/analysis/orrery
     tests/readme build/release
     tests/adding build
-    test_preset clang -L golden
-    build debug
-    test_preset tsan -L threads
-    # clang's sanitizers look for what gcc's do not, and the fuzzers need this build anyway: the units
-    # of the suite run by clang here, its bytes (goldens, digests) in the preset clang.
-    test_preset fuzz -LE 'slow|golden|cli'
+    # Once more with sanitizers, each test by one of the two compilers: the command line by gcc, the
+    # units by clang, whose sanitizers look for more and whose build the fuzzers need anyway.
+    build dev orrery nesting
+    run_tests dev -L cli
+    build fuzz
+    run_tests fuzz -LE 'slow|golden|cli'
+    build tsan tests_of_threads
+    run_tests tsan -L threads
+    # The same bytes from clang, and without optimisation.
+    build clang orrery test_determinism
+    run_tests clang -L golden
+    build debug orrery test_determinism
     say "fuzzing for ${FUZZ_SECONDS:-60} s"
     tests/fuzz/run build/fuzz "${FUZZ_SECONDS:-60}"
     tests/laws/digest build/release build/clang build/debug

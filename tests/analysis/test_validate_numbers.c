@@ -69,8 +69,8 @@ static struct validation rows_of(const struct validate_kind *kind, const char *t
         v.rows[i].record = i;
         v.rows[i].quality = g->quality;
         v.rows[i].refused = g->refused;
-        v.rows[i].measured = g->verdict;
-        v.rows[i].predicted = g->said;
+        v.rows[i].measured = (enum verdict)g->verdict;
+        v.rows[i].predicted = (enum verdict)g->said;
         v.rows[i].values[0] = (struct validate_value){.has_measured = !isnan(g->measured),
                                                       .has_predicted = !isnan(g->predicted),
                                                       .measured = g->measured,

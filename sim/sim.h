@@ -21,6 +21,7 @@ enum {
 };
 
 struct sim;
+struct check_context;
 typedef void sim_handler_fn(struct sim *sim, void *player, uint32_t slot);
 typedef void sim_settle_fn(struct sim *sim, void *player);
 
@@ -33,7 +34,6 @@ double sim_now_s(const struct sim *sim);
 uint64_t sim_event_count(const struct sim *sim);
 /* From now on CHECKs of this thread tell of this simulation, which is set up or read (sim_run does
  * so by itself). Returns the former one, for check_enter when that is over. */
-struct check_context;
 const struct check_context *sim_enter(struct sim *sim);
 
 void sim_handle(struct sim *sim, uint32_t rank, sim_handler_fn *handler, void *player);

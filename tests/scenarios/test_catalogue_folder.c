@@ -13,8 +13,7 @@
 
 #include "tests/scenarios/weeks.h"
 
-static char folder[] = "/tmp/orrery-catalogue-XX"
-                       "XXXX";
+static char folder[] = "/tmp/orrery-catalogue-......";
 static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
                                        "software", "fleets", "storage"};
 enum {
@@ -29,6 +28,7 @@ static void place(const char *family, char *path, size_t size)
 static int make(void **state)
 {
     (void)state;
+    memset(strrchr(folder, '-') + 1, 'X', 6); /* six X, as mkdtemp wants them */
     return mkdtemp(folder) == NULL;
 }
 

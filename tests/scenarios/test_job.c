@@ -263,8 +263,7 @@ static void test_bad(void **state)
 }
 
 #define HEAD "at,unit_kind,unit,cause,repair\n"
-static char trace_path[] = "/tmp/orrery-trace-XX"
-                           "XXXX";
+static char trace_path[] = "/tmp/orrery-trace-......";
 
 static struct scenario *read_trace(const char *csv, size_t bytes, const char *more)
 {
@@ -281,6 +280,7 @@ static struct scenario *read_trace(const char *csv, size_t bytes, const char *mo
 static int make_trace(void **state)
 {
     (void)state;
+    memset(strrchr(trace_path, '-') + 1, 'X', 6); /* six X, as mkstemp wants them */
     int file = mkstemp(trace_path);
     return file < 0 || close(file) != 0;
 }

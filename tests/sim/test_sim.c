@@ -13,6 +13,7 @@
 
 #include "sim/check.h"
 #include "sim/sim.h"
+#include "tests/child.h"
 
 enum {
     EARLY,
@@ -245,34 +246,11 @@ static void handled_by_nobody(void)
     sim_run(sim);
 }
 
-/* What a child prints on stderr before a CHECK ends it. */
-static int output_of(void (*act)(void), char *text, size_t bytes)
-{
-    int ends[2], status;
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        signal(SIGABRT, SIG_DFL);
-        act();
-        _exit(0);
-    }
-    close(ends[1]);
-    size_t used = 0;
-    for (ssize_t got; used + 1 < bytes && (got = read(ends[0], text + used, bytes - used - 1)) > 0;)
-        used += (size_t)got;
-    text[used] = '\0';
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
-
 static void test_failing_check_names_the_simulation(void **state)
 {
     (void)state;
     char text[2048];
-    int status = output_of(fail_within, text, sizeof text);
+    int status = child_output(fail_within, text, sizeof text);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     const char *parts[] = {"slot > 1000000", "test_sim.c:", "simulated time 2.5 s",
                            "event 1",        "seed 42",     "replay: orrery run x.yaml --seed 42"};
@@ -285,18 +263,18 @@ static void test_which_simulation_is_named(void **state)
 {
     (void)state;
     char text[2048];
-    int status = output_of(fail_after, text, sizeof text);
+    int status = child_output(fail_after, text, sizeof text);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     assert_non_null(strstr(text, "claim does not hold: sim == NULL"));
     assert_null(strstr(text, "simulated time"));
     assert_null(strstr(text, "replay"));
-    status = output_of(fail_around, text, sizeof text);
+    status = child_output(fail_around, text, sizeof text);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     assert_non_null(strstr(text, "simulated time 8.5 s, event 1, seed 7\n"));
     assert_null(strstr(text, "replay"));
-    output_of(fail_before, text, sizeof text);
+    child_output(fail_before, text, sizeof text);
     assert_non_null(strstr(text, "simulated time 0 s, event 0, seed 7\n"));
-    output_of(fail_left, text, sizeof text);
+    child_output(fail_left, text, sizeof text);
     assert_null(strstr(text, "simulated time"));
 }
 
@@ -307,7 +285,7 @@ static void test_misuse_is_caught(void **state)
                                   handled_by_nobody};
     char text[2048];
     for (unsigned i = 0; i < sizeof acts / sizeof acts[0]; i++) {
-        int status = output_of(acts[i], text, sizeof text);
+        int status = child_output(acts[i], text, sizeof text);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
         assert_non_null(strstr(text, "claim does not hold"));
     }

@@ -19,9 +19,6 @@
 
 static const double WEIGHT_UNIT = 0x1p-24;
 static const double WEIGHT_LARGEST = 0x1p28;
-enum {
-    ACTIVITY_FIRST = 16
-};
 
 struct share *share_create(struct arena *arena, uint32_t link_count, const double *capacity)
 {
@@ -53,18 +50,16 @@ static void clock_advance(struct share *share, double now_s)
 
 static void grow_activities(struct share *share)
 {
-    uint32_t former = share->activity_capacity, capacity = former, count = former + 1;
-    share->activities =
-        share_grow(share, share->activities, sizeof *share->activities, &capacity, count);
+    const uint32_t count = share->activity_count;
     uint32_t **lists[] = {&share->unused, &share->started, &share->opened, &share->changed,
                           &share->sorted};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        capacity = former;
-        *lists[i] = share_grow(share, *lists[i], sizeof **lists[i], &capacity, count);
+        uint32_t capacity = share->activity_capacity;
+        LIST_ROOM(share->arena, *lists[i], count, 1, capacity);
     }
-    capacity = former;
-    share->levels = share_grow(share, share->levels, sizeof *share->levels, &capacity, count);
-    share->activity_capacity = capacity;
+    uint32_t capacity = share->activity_capacity;
+    LIST_ROOM(share->arena, share->levels, count, 1, capacity);
+    LIST_ROOM(share->arena, share->activities, count, 1, share->activity_capacity);
 }
 
 static uint32_t activity_take(struct share *share)
@@ -81,8 +76,7 @@ static void link_dirty(struct share *share, uint32_t index)
     struct share_link *link = &share->links[index];
     if (link->dirty)
         return;
-    share->dirty = share_grow(share, share->dirty, sizeof *share->dirty, &share->dirty_capacity,
-                              share->dirty_count + 1);
+    LIST_ROOM(share->arena, share->dirty, share->dirty_count, 1, share->dirty_capacity);
     link->dirty = true;
     share->dirty[share->dirty_count++] = index;
 }

@@ -3,25 +3,10 @@
 #include <string.h>
 
 enum {
-    COUNT_FIRST = 16,
     BLOCK_ALIGNMENT = 16
 };
 
 _Static_assert(sizeof(struct share_edge) == sizeof(struct share_user), "they share blocks");
-
-void *share_grow(struct share *share, void *array, size_t size, uint32_t *capacity, uint32_t count)
-{
-    if (count <= *capacity)
-        return array;
-    uint32_t former = *capacity, wanted = former > 0 ? former : COUNT_FIRST;
-    while (wanted < count)
-        wanted *= 2;
-    void *grown = arena_array(share->arena, size, wanted, BLOCK_ALIGNMENT);
-    if (former > 0)
-        memcpy(grown, array, size * former);
-    *capacity = wanted;
-    return grown;
-}
 
 void *share_block_take(struct share *share, uint32_t class)
 {

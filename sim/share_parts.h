@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 #include "sim/arena.h"
+#include "sim/heap.h"
+#include "sim/list.h"
 
 /* What an activity is to the solver. */
 enum share_standing {
@@ -71,6 +73,13 @@ struct share_item {
     uint32_t thing; /* a link, or link_count + an activity that reaches its cap */
 };
 
+/* Equal keys come in an order that the same calls repeat. */
+static inline bool share_item_before(const struct share_item *a, const struct share_item *b)
+{
+    return a->key < b->key;
+}
+HEAP_DEFINE(share_heap, struct share_item, share_item_before)
+
 struct share_group {
     double level, weight;
 };
@@ -98,8 +107,7 @@ struct share {
     uint32_t *unused, *started, *dirty, *opened, *changed, *sorted; /* activities; dirty: links */
     uint32_t unused_count, started_count, dirty_count, opened_count, changed_count;
     uint32_t dirty_capacity;
-    struct share_item *heap;
-    uint32_t heap_count, heap_capacity;
+    struct share_heap heap;  /* what happens next as levels rise */
     struct share_item *ties; /* links that wait for the end of a level */
     uint32_t tie_count, tie_capacity;
     double above_weight; /* of the users of the link last filled who fill nothing */
@@ -110,8 +118,6 @@ struct share {
     void *free_blocks[SHARE_CLASS_COUNT];
 };
 
-/* An array that is grown by doubling; `count` is what must fit. The former array stays behind. */
-void *share_grow(struct share *share, void *array, size_t size, uint32_t *capacity, uint32_t count);
 /* Blocks of 2^class edges or users; one that is given back is taken again. */
 void *share_block_take(struct share *share, uint32_t class);
 void share_block_give(struct share *share, uint32_t class, void *block);

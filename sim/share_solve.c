@@ -39,7 +39,6 @@
 #include <stdlib.h>
 
 #include "sim/check.h"
-#include "sim/share_heap.h"
 
 /* What open users may certainly have. The load is from before: a capacity may have fallen. */
 static inline double link_slack(const struct share_link *link)
@@ -82,8 +81,18 @@ static void link_key(struct share *share, struct share_link *link, double key)
 {
     if (key < link->key) {
         link->key = key;
-        share_heap_push(share, (uint32_t)(link - share->links), key);
+        share_heap_push(&share->heap, share->arena,
+                        (struct share_item){key, (uint32_t)(link - share->links)});
     }
+}
+
+/* The heap knows when the activity reaches its cap, if it has one. */
+static void cap_wait(struct share *share, uint32_t id)
+{
+    double level = share->activities[id].cap_level;
+    if (level < INFINITY)
+        share_heap_push(&share->heap, share->arena,
+                        (struct share_item){level, share->link_count + id});
 }
 
 static void link_refresh(struct share *share, struct share_link *link)
@@ -138,8 +147,7 @@ static void activity_open(struct share *share, uint32_t id)
         if (joined || !held || !link->live) /* not live: settled already, at this very level */
             link_refresh(share, link);
     }
-    if (activity->cap_level < INFINITY)
-        share_heap_push(share, share->link_count + id, activity->cap_level);
+    cap_wait(share, id);
 }
 
 /* Decides the level of an open activity, or lowers a fixed one. */
@@ -203,9 +211,7 @@ static void sort_groups(struct share_group *groups, uint32_t count)
 static uint32_t link_groups(struct share *share, const struct share_link *link,
                             const struct share_users *users)
 {
-    if (users->count > share->group_capacity)
-        share->groups = share_grow(share, share->groups, sizeof *share->groups,
-                                   &share->group_capacity, users->count);
+    LIST_ROOM(share->arena, share->groups, 0, users->count, share->group_capacity);
     struct share_group *groups = share->groups;
     uint32_t count = 0;
     share->above_weight = 0.0;
@@ -292,8 +298,7 @@ static bool tie_is_decided(const struct share *share, const struct share_link *l
 
 static void tie_wait(struct share *share, struct share_link *link, double level)
 {
-    share->ties = share_grow(share, share->ties, sizeof *share->ties, &share->tie_capacity,
-                             share->tie_count + 1);
+    LIST_ROOM(share->arena, share->ties, share->tie_count, 1, share->tie_capacity);
     share->ties[share->tie_count++] =
         (struct share_item){.key = level, .thing = (uint32_t)(link - share->links)};
     link_live(share, link, true);
@@ -308,7 +313,8 @@ static void link_settle(struct share *share, struct share_link *link, double lev
         tie_wait(share, link, level);
         return;
     }
-    bool first = share->tie_count == 0 && (share->heap_count == 0 || level <= share->heap[0].key);
+    const struct share_heap *heap = &share->heap;
+    bool first = share->tie_count == 0 && (heap->count == 0 || level <= heap->items[0].key);
     link->exact = true;
     if (level < INFINITY && (tied || first)) {
         if (level > share->level_now)
@@ -345,11 +351,12 @@ static bool link_arrive(struct share *share, struct share_link *link)
         double bound = link_bound(share, link);
         if (bound > share->level_now) {
             link->key = bound;
-            share_heap_replace(share, (struct share_item){bound, share->heap[0].thing});
+            share_heap_replace(&share->heap,
+                               (struct share_item){bound, share->heap.items[0].thing});
             return true;
         }
     }
-    share_heap_pop(share);
+    share_heap_pop(&share->heap);
     link->key = INFINITY;
     if (!link->exact)
         return link_examine(share, link, false);
@@ -359,7 +366,7 @@ static bool link_arrive(struct share *share, struct share_link *link)
 
 static void cap_reached(struct share *share, uint32_t id)
 {
-    share_heap_pop(share);
+    share_heap_pop(&share->heap);
     if (share->activities[id].standing == STANDING_OPEN)
         activity_decide(share, id, share->level_now);
 }
@@ -372,7 +379,7 @@ static struct share_link *tie_take(struct share *share)
         if (share->ties[i].key < share->ties[first].key)
             first = i;
     struct share_item tie = share->ties[first];
-    if (share->heap_count > 0 && share->heap[0].key <= tie.key)
+    if (share->heap.count > 0 && share->heap.items[0].key <= tie.key)
         return NULL;
     share->ties[first] = share->ties[--share->tie_count];
     if (tie.key > share->level_now)
@@ -390,8 +397,8 @@ static bool tie_arrive(struct share *share, struct share_link *link)
 
 static bool top_arrive(struct share *share)
 {
-    CHECK(share->heap_count > 0 && share->heap[0].key >= share->level_now);
-    struct share_item top = share->heap[0];
+    CHECK(share->heap.count > 0 && share->heap.items[0].key >= share->level_now);
+    struct share_item top = share->heap.items[0];
     share->level_now = top.key;
     if (top.thing >= share->link_count) {
         cap_reached(share, top.thing - share->link_count);
@@ -400,7 +407,7 @@ static bool top_arrive(struct share *share)
     struct share_link *link = &share->links[top.thing];
     if (link->key == top.key)
         return link_arrive(share, link);
-    share_heap_pop(share);
+    share_heap_pop(&share->heap);
     return true;
 }
 
@@ -418,7 +425,7 @@ static void region_begin(struct share *share)
 {
     share->region++;
     CHECK(share->region != 0);
-    share->heap_count = share->tie_count = 0;
+    share->heap.count = share->tie_count = 0;
     share->level_now = 0.0;
     share->open_count = share->live_count = 0;
 }
@@ -444,8 +451,7 @@ static void open_all_activities(struct share *share)
         activity->standing = STANDING_OPEN;
         share->levels[id] = INFINITY;
         share->open_count++;
-        if (activity->cap_level < INFINITY)
-            share_heap_push(share, share->link_count + id, activity->cap_level);
+        cap_wait(share, id);
     }
 }
 

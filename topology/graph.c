@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "sim/check.h"
+#include "sim/list.h"
 
 enum {
-    INDEX_LIMIT = 1 << 28,
-    TYPE_START = 32
+    INDEX_LIMIT = 1 << 28
 };
 
 static uint32_t pattern_width(const struct graph *graph)
@@ -33,8 +33,6 @@ void graph_init(struct graph *graph, struct arena *arena, const struct graph_siz
         .links = ARENA_ARRAY(arena, struct link, size->node_links + size->links),
         .port_switch = ARENA_ARRAY(arena, uint32_t, size->nodes * size->node_ports),
         .pattern_of = ARENA_ARRAY(arena, uint32_t, size->nodes),
-        .types = ARENA_ARRAY(arena, struct link_type, TYPE_START),
-        .type_capacity = TYPE_START,
         .pattern_count = 1,
         .pattern_capacity = 1};
     graph->patterns = ARENA_ARRAY(arena, uint32_t, pattern_width(graph));
@@ -95,12 +93,7 @@ uint32_t graph_type(struct graph *graph, const struct link_type *type)
             return i;
         }
     }
-    if (graph->type_count == graph->type_capacity) {
-        graph->type_capacity *= 2;
-        struct link_type *grown = ARENA_ARRAY(graph->arena, struct link_type, graph->type_capacity);
-        memcpy(grown, graph->types, graph->type_count * sizeof *grown);
-        graph->types = grown;
-    }
+    LIST_ROOM(graph->arena, graph->types, graph->type_count, 1, graph->type_capacity);
     graph->types[graph->type_count] = *type;
     return graph->type_count++;
 }
@@ -177,13 +170,8 @@ struct link graph_link_at(const struct graph *graph, struct link_id link)
 static void own_pattern(struct graph *graph, uint32_t node)
 {
     const uint32_t width = pattern_width(graph);
-    if (graph->pattern_count == graph->pattern_capacity) {
-        graph->pattern_capacity *= 2;
-        uint32_t *grown =
-            ARENA_ARRAY(graph->arena, uint32_t, (size_t)graph->pattern_capacity * width);
-        memcpy(grown, graph->patterns, (size_t)graph->pattern_count * width * sizeof *grown);
-        graph->patterns = grown;
-    }
+    graph->patterns = list_room(graph->arena, graph->patterns, width * sizeof *graph->patterns,
+                                graph->pattern_count, 1, &graph->pattern_capacity);
     graph->pattern_of[node] = graph->pattern_count++;
     memcpy(&graph->patterns[(size_t)graph->pattern_of[node] * width], graph->patterns,
            width * sizeof *graph->patterns);

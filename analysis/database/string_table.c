@@ -1,22 +1,20 @@
-/* Invariants: 1. at most half of the slots are taken. 2. a taken slot never moves but in grow(). */
 #include "analysis/database/string_table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/arena.h"
-#include "sim/check.h"
+#include "sim/list.h"
+#include "sim/table.h"
 
 enum {
-    FIRST_SLOTS = 512,
     RECENT = 64
 };
 
 struct string_table {
     struct arena *arena;
-    const char **text; /* [slot]; NULL: free */
-    int64_t *number;   /* [slot] */
-    uint32_t slot_count, used;
+    struct table numbers; /* from 0 */
+    const char **texts;   /* [number] */
+    uint32_t capacity;
     struct {
         const char *given, *text;
         int64_t number;
@@ -32,33 +30,9 @@ static uint64_t hash(const char *text)
     return h;
 }
 
-static uint32_t slot_of(const struct string_table *table, const char *text)
+static bool same(const void *texts, uint32_t number, const void *text)
 {
-    uint32_t slot = (uint32_t)hash(text) & (table->slot_count - 1);
-    while (table->text[slot] != NULL && strcmp(table->text[slot], text) != 0) {
-        slot = (slot + 1) & (table->slot_count - 1);
-    }
-    return slot;
-}
-
-static void reserve(struct string_table *table, uint32_t slot_count)
-{
-    table->slot_count = slot_count;
-    table->text = ARENA_ARRAY(table->arena, const char *, slot_count);
-    table->number = ARENA_ARRAY(table->arena, int64_t, slot_count);
-}
-
-static void grow(struct string_table *table)
-{
-    struct string_table old = *table;
-    reserve(table, old.slot_count * 2);
-    for (uint32_t i = 0; i < old.slot_count; i++) {
-        if (old.text[i] != NULL) {
-            uint32_t slot = slot_of(table, old.text[i]);
-            table->text[slot] = old.text[i];
-            table->number[slot] = old.number[i];
-        }
-    }
+    return strcmp(((const char *const *)texts)[number], text) == 0;
 }
 
 struct string_table *string_table_create(void)
@@ -66,7 +40,6 @@ struct string_table *string_table_create(void)
     struct arena *arena = arena_create();
     struct string_table *table = ARENA_NEW(arena, struct string_table);
     table->arena = arena;
-    reserve(table, FIRST_SLOTS);
     return table;
 }
 
@@ -80,19 +53,16 @@ void string_table_destroy(struct string_table *table)
 static int64_t find_or_add(struct string_table *table, const char *text, bool *added,
                            const char **kept)
 {
-    uint32_t slot = slot_of(table, text);
-    *added = table->text[slot] == NULL;
-    if (!*added) {
-        *kept = table->text[slot];
-        return table->number[slot];
+    uint32_t count = table->numbers.count;
+    uint32_t number =
+        table_number(&table->numbers, table->arena, hash(text), same, table->texts, text);
+    *added = number == count;
+    if (*added) {
+        LIST_ROOM(table->arena, table->texts, count, 1, table->capacity);
+        table->texts[number] = arena_text(table->arena, text);
     }
-    if (table->used * 2 >= table->slot_count) {
-        grow(table);
-        slot = slot_of(table, text);
-    }
-    *kept = table->text[slot] = arena_text(table->arena, text);
-    table->number[slot] = ++table->used;
-    return table->number[slot];
+    *kept = table->texts[number];
+    return (int64_t)number + 1;
 }
 
 int64_t string_table_number(struct string_table *table, const char *text, bool *added)

@@ -14,6 +14,8 @@
 
 #include "models/fleet/fleet_pool.h"
 #include "sim/check.h"
+#include "sim/heap.h"
+#include "sim/list.h"
 #include "sim/random.h"
 #include "sim/units.h"
 
@@ -37,6 +39,12 @@ struct due {
     double at_s;
     uint32_t source; /* streams, then pools */
 };
+static inline bool due_before(const struct due *a, const struct due *b)
+{
+    return a->at_s < b->at_s || (a->at_s == b->at_s && a->source < b->source);
+}
+HEAP_DEFINE(due_heap, struct due, due_before)
+
 struct fleet {
     struct arena *arena;
     struct fleet_spec spec;
@@ -44,8 +52,7 @@ struct fleet {
     uint64_t *keys; /* of each cause */
     struct fleet_stream *streams;
     struct fleet_pools pools;
-    struct due *due; /* heap */
-    uint32_t due_count;
+    struct due_heap due; /* a due for each source */
     struct follower *followers;
     uint32_t stream_count, follower_count, follower_capacity;
     double now_s, none_before_s;
@@ -80,29 +87,9 @@ static bool streams_over_slots(const struct fleet *fleet)
 
 static void due_all(struct fleet *fleet, double at_s)
 {
-    for (uint32_t i = 0; i < fleet->due_count; i++)
-        fleet->due[i] = (struct due){at_s, i};
-}
-
-static bool due_before(const struct due *a, const struct due *b)
-{
-    return a->at_s < b->at_s || (a->at_s == b->at_s && a->source < b->source);
-}
-
-/* The source on top is due then. */
-static void due_top(struct fleet *fleet, struct due due)
-{
-    struct due *heap = fleet->due;
-    uint32_t place = 0;
-    for (uint32_t child = 1; child < fleet->due_count; child = 2 * place + 1) {
-        if (child + 1 < fleet->due_count && due_before(&heap[child + 1], &heap[child]))
-            child++;
-        if (due_before(&due, &heap[child]))
-            break;
-        heap[place] = heap[child];
-        place = child;
-    }
-    heap[place] = due;
+    fleet->due.count = 0;
+    for (uint32_t i = 0; i < fleet->stream_count + fleet->pools.pool_count; i++)
+        due_heap_push(&fleet->due, fleet->arena, (struct due){at_s, i});
 }
 
 struct fleet *fleet_create(struct arena *arena, struct fleet_spec spec, uint64_t seed)
@@ -123,8 +110,6 @@ struct fleet *fleet_create(struct arena *arena, struct fleet_spec spec, uint64_t
         else
             pools_add(&fleet->pools, &fleet->spec, cause, &fleet->members, fleet->keys[i]);
     }
-    fleet->due_count = fleet->stream_count + fleet->pools.pool_count;
-    fleet->due = ARENA_ARRAY(arena, struct due, fleet->due_count);
     due_all(fleet, 0.0);
     fleet->slots_alone = streams_over_slots(fleet);
     return fleet;
@@ -207,15 +192,15 @@ static double look_sources(struct fleet *fleet, double limit_s)
     double bound_s = limit_s;
     struct candidate candidate, struck = {0};
     bool strikes = false;
-    while (fleet->due_count > 0 && due_before(&fleet->due[0], &best)) {
-        struct due top = fleet->due[0];
+    while (fleet->due.count > 0 && due_before(&fleet->due.items[0], &best)) {
+        struct due top = fleet->due.items[0];
         if (ask(fleet, &top, bound_s, &candidate) && due_before(&top, &best)) {
             strikes = true;
             best = top;
             struck = candidate;
             bound_s = nextafter(top.at_s, INFINITY);
         }
-        due_top(fleet, top);
+        due_heap_replace(&fleet->due, top);
     }
     if (strikes)
         offer_source(fleet, best.source, &struck);
@@ -270,14 +255,7 @@ static void followers_settle(struct fleet *fleet)
 
 static void follower_add(struct fleet *fleet, struct follower follower)
 {
-    if (fleet->follower_count == fleet->follower_capacity) {
-        uint32_t capacity = fleet->follower_capacity > 0 ? 2 * fleet->follower_capacity : 8;
-        struct follower *followers = ARENA_ARRAY(fleet->arena, struct follower, capacity);
-        for (uint32_t i = 0; i < fleet->follower_count; i++)
-            followers[i] = fleet->followers[i];
-        fleet->followers = followers;
-        fleet->follower_capacity = capacity;
-    }
+    LIST_ROOM(fleet->arena, fleet->followers, fleet->follower_count, 1, fleet->follower_capacity);
     fleet->followers[fleet->follower_count++] = follower;
 }
 
@@ -314,10 +292,10 @@ void fleet_take(struct fleet *fleet, const struct fleet_event *event)
     uint32_t index = fleet->source.index;
     if (fleet->source.kind == SOURCE_STREAM) {
         stream_take(&fleet->streams[index]);
-        due_top(fleet, (struct due){stream_moment_s(&fleet->streams[index]), index});
+        due_heap_replace(&fleet->due, (struct due){stream_moment_s(&fleet->streams[index]), index});
     } else if (fleet->source.kind == SOURCE_POOL) {
         pools_take(&fleet->pools, index);
-        due_top(fleet, (struct due){fleet->now_s, fleet->stream_count + index});
+        due_heap_replace(&fleet->due, (struct due){fleet->now_s, fleet->stream_count + index});
     } else {
         fleet->followers[index] = fleet->followers[--fleet->follower_count];
     }

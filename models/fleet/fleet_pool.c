@@ -7,9 +7,9 @@
 #include "models/fleet/fleet_pool.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "sim/check.h"
+#include "sim/list.h"
 #include "sim/random.h"
 
 enum {
@@ -152,14 +152,7 @@ static uint32_t parked_room(struct fleet_pools *pools)
         pools->parked_free = pools->parked[place].next;
         return place;
     }
-    if (pools->parked_count == pools->parked_capacity) {
-        uint32_t capacity = pools->parked_capacity > 0 ? 2 * pools->parked_capacity : 16;
-        struct fleet_parked *parked = ARENA_ARRAY(pools->arena, struct fleet_parked, capacity);
-        if (pools->parked_count > 0)
-            memcpy(parked, pools->parked, pools->parked_count * sizeof *parked);
-        pools->parked = parked;
-        pools->parked_capacity = capacity;
-    }
+    LIST_ROOM(pools->arena, pools->parked, pools->parked_count, 1, pools->parked_capacity);
     return pools->parked_count++;
 }
 
@@ -168,7 +161,7 @@ static void pool_park(struct fleet_pools *pools, uint32_t index, uint32_t carrie
     struct fleet_pool *pool = &pools->pools[index];
     uint32_t *list = &pools->carriers[pool->carriers].parked[carrier];
     uint32_t place = parked_room(pools);
-    pools->parked[place] = (struct fleet_parked){pool->heap.lives[0], index, *list};
+    pools->parked[place] = (struct fleet_parked){pool->heap.items[0], index, *list};
     *list = place + 1;
     fleet_heap_pop(&pool->heap);
 }
@@ -179,7 +172,7 @@ bool pools_next(struct fleet_pools *pools, uint32_t index, double limit_s, struc
     const struct fleet_carriers *carriers = &pools->carriers[pool->carriers];
     double limit_age_s = clock_age_s(carriers->clock, limit_s);
     for (;;) {
-        struct fleet_life *top = pool->heap.count > 0 ? &pool->heap.lives[0] : NULL;
+        struct fleet_life *top = pool->heap.count > 0 ? &pool->heap.items[0] : NULL;
         if (fmin(pool->first_s, top ? top->due_s : INFINITY) >= limit_age_s)
             return false;
         if (!top || pool->first_s <= top->due_s) {
@@ -206,7 +199,7 @@ void pools_take(struct fleet_pools *pools, uint32_t index)
 {
     struct fleet_pool *pool = &pools->pools[index];
     CHECK(pool->heap.count > 0);
-    struct fleet_life life = pool->heap.lives[0];
+    struct fleet_life life = pool->heap.items[0];
     life.generation++;
     double u = random_at(pool->life_key, (uint64_t)life.generation << 32 | life.unit);
     life.own_s += duration_quantile_s(&pool->life, u);

@@ -11,8 +11,21 @@
 #ifndef ORRERY_MODELS_FLEET_FLEET_POOL_H
 #define ORRERY_MODELS_FLEET_FLEET_POOL_H
 
-#include "models/fleet/fleet_heap.h"
 #include "models/fleet/fleet_stream.h"
+#include "sim/heap.h"
+
+struct fleet_life {
+    double due_s; /* on the cause's clock, with the time that its carrier is known to stand still */
+    double own_s; /* on the clock of its carrier */
+    uint32_t unit, generation;
+};
+static inline bool fleet_life_before(const struct fleet_life *a, const struct fleet_life *b)
+{
+    return a->due_s < b->due_s || (a->due_s == b->due_s && a->unit < b->unit);
+}
+/* The lives of a cause's units, the first to end on top. A few hundred at most in a run of weeks,
+ * for units that have not failed yet are not in it. */
+HEAP_DEFINE(fleet_heap, struct fleet_life, fleet_life_before)
 
 struct fleet_carriers {
     uint32_t nodes_each, first_count, count; /* first: those with nodes in the job at first */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/check.h"
+#include "sim/list.h"
 #include "sim/units.h"
 
 enum pool_name {
@@ -59,17 +60,6 @@ static double round_up(double bytes, double step)
     return ceil(bytes / step) * step;
 }
 
-static void *grow(struct arena *arena, void *old, size_t size, uint32_t count, uint32_t *capacity)
-{
-    uint32_t larger = *capacity == 0 ? 64 : *capacity * 2;
-    void *fresh = arena_array(arena, size, larger, 16);
-    if (count > 0) {
-        memcpy(fresh, old, size * count);
-    }
-    *capacity = larger;
-    return fresh;
-}
-
 struct allocator *allocator_create(struct arena *arena, double limit_bytes, bool expandable)
 {
     struct allocator *a = ARENA_NEW(arena, struct allocator);
@@ -89,10 +79,7 @@ static uint32_t block_new(struct allocator *a, struct block block)
     if (row != NO_BLOCK) {
         a->spare = a->blocks[row].next;
     } else {
-        if (a->block_count == a->block_capacity) {
-            a->blocks =
-                grow(a->arena, a->blocks, sizeof *a->blocks, a->block_count, &a->block_capacity);
-        }
+        LIST_ROOM(a->arena, a->blocks, a->block_count, 1, a->block_capacity);
         row = a->block_count++;
     }
     block.alive = true;
@@ -125,10 +112,7 @@ static void order_add(struct allocator *a, uint32_t row)
 {
     const struct block *b = &a->blocks[row];
     struct pool *pool = &a->pools[b->pool];
-    if (pool->count == pool->capacity) {
-        pool->order =
-            grow(a->arena, pool->order, sizeof *pool->order, pool->count, &pool->capacity);
-    }
+    LIST_ROOM(a->arena, pool->order, pool->count, 1, pool->capacity);
     uint32_t at = order_find(pool, b->bytes, b->address);
     memmove(&pool->order[at + 1], &pool->order[at], (pool->count - at) * sizeof *pool->order);
     pool->order[at] = (struct place){b->bytes, b->address, row};

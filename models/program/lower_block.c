@@ -8,6 +8,7 @@
 
 #include "models/program/lower_parts.h"
 #include "sim/check.h"
+#include "sim/list.h"
 
 /* Kernels gathered so far for the piece under way. */
 struct stretch {
@@ -22,15 +23,7 @@ struct stretch {
 
 static void push(struct lowering *l, struct piece_list *list, const struct piece *piece)
 {
-    if (list->count == list->room) {
-        uint32_t room = list->room == 0 ? 16 : 2 * list->room;
-        struct piece *rows = ARENA_ARRAY(l->arena, struct piece, room);
-        if (list->count > 0) {
-            memcpy(rows, list->rows, sizeof *rows * list->count);
-        }
-        list->rows = rows;
-        list->room = room;
-    }
+    LIST_ROOM(l->arena, list->rows, list->count, 1, list->room);
     list->rows[list->count++] = *piece;
 }
 

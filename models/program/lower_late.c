@@ -9,44 +9,31 @@
 #include <string.h>
 
 #include "models/program/lower_parts.h"
+#include "sim/list.h"
 
 /* Launches that are queued before the host has to wait. CUDA takes 1,024 or so, a figure that
  * NVIDIA does not promise; a profile names the large kernels, about half of what eager PyTorch
  * launches. */
 static const double launch_queue = 512.0;
 
-static void *larger(struct arena *arena, const void *old, size_t size, uint32_t count,
-                    uint32_t room)
-{
-    void *fresh = arena_array(arena, size, room, 16);
-    if (count > 0) {
-        memcpy(fresh, old, size * count);
-    }
-    return fresh;
-}
-
+/* Rows that have left make room before the list grows. */
 static uint32_t push(struct stage *s, struct late_list *list, double bytes)
 {
-    uint32_t end = list->first + list->count;
-    if (end == list->room) {
-        uint32_t room = 2 * list->count + 64;
-        const struct late_tensor *old = list->count > 0 ? &list->rows[list->first] : NULL;
-        list->rows = larger(s->l->arena, old, sizeof *list->rows, list->count, room);
-        list->spare =
-            larger(s->l->arena, list->spare, sizeof *list->spare, list->spare_count, room);
-        list->room = room;
+    if (list->first > list->count) {
+        memcpy(list->rows, &list->rows[list->first], list->count * sizeof *list->rows);
         list->first = 0;
-        end = list->count;
     }
+    const uint32_t end = list->first + list->count++;
+    LIST_ROOM(s->l->arena, list->rows, end, 1, list->room);
     uint32_t tensor = list->spare_count > 0 ? list->spare[--list->spare_count] : memory_tensor(s);
     list->rows[end] = (struct late_tensor){tensor, bytes, s->launched};
-    list->count++;
     return tensor;
 }
 
-static struct late_tensor pop(struct late_list *list)
+static struct late_tensor pop(struct stage *s, struct late_list *list)
 {
     struct late_tensor row = list->rows[list->first++];
+    LIST_ROOM(s->l->arena, list->spare, list->spare_count, 1, list->spare_room);
     list->spare[list->spare_count++] = row.tensor;
     if (--list->count == 0) {
         list->first = 0;
@@ -56,7 +43,7 @@ static struct late_tensor pop(struct late_list *list)
 
 static void free_recorded(struct stage *s)
 {
-    struct late_tensor row = pop(&s->recorded);
+    struct late_tensor row = pop(s, &s->recorded);
     memory_entry(s, LEDGER_FREE, TENANT_COMMUNICATION, 0, row.tensor, row.bytes,
                  "collective's buffer", "the GPU has passed it");
 }
@@ -109,7 +96,7 @@ void late_gradient(struct stage *s, const struct unit *unit)
 void late_pass_end(struct stage *s)
 {
     while (s->pass_gradients.count > 0) {
-        struct late_tensor row = pop(&s->pass_gradients);
+        struct late_tensor row = pop(s, &s->pass_gradients);
         memory_entry(s, LEDGER_FREE, TENANT_GRADIENTS, 0, row.tensor, row.bytes,
                      "gradients of a pass", "added to the kept gradients");
     }

@@ -70,7 +70,7 @@ struct late_tensor {
 struct late_list { /* first in, first out; numbers are used again */
     struct late_tensor *rows;
     uint32_t *spare;
-    uint32_t first, count, room, spare_count;
+    uint32_t first, count, room, spare_count, spare_room;
 };
 
 enum block_index {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/check.h"
+#include "sim/list.h"
 
 const char *const phase_names[PHASE_COUNT] = {
     "forward", "backward", "recompute", "gradients", "optimizer", "parameters",
@@ -19,35 +20,6 @@ struct program_writer {
     uint32_t op_room, cost_room, kernel_room, transfer_room, host_room, name_room;
     uint32_t setup_room, ledger_room;
 };
-
-enum {
-    FIRST_ROOM = 32
-};
-
-/* Room for `more` rows behind the first `count`; doubles, so that appending is linear in all. */
-static void *grown(struct arena *arena, void *rows, size_t size, uint32_t count, uint32_t more,
-                   uint32_t *room)
-{
-    CHECK(more <= UINT32_MAX - count);
-    if (count + more <= *room) {
-        return rows;
-    }
-    uint64_t wanted = *room == 0 ? FIRST_ROOM : 2 * (uint64_t)*room;
-    while (wanted < (uint64_t)count + more) {
-        wanted *= 2;
-    }
-    CHECK(wanted <= UINT32_MAX);
-    void *larger = arena_array(arena, size, (size_t)wanted, 16);
-    if (count > 0) {
-        memcpy(larger, rows, size * count);
-    }
-    *room = (uint32_t)wanted;
-    return larger;
-}
-
-#define GROW(w, field, counted, room, more)                                                        \
-    ((w)->program->field = grown((w)->arena, (w)->program->field, sizeof *(w)->program->field,     \
-                                 (w)->program->counted, (more), &(w)->room))
 
 struct program_writer *program_begin(struct arena *arena, uint32_t stage)
 {
@@ -98,8 +70,8 @@ uint32_t program_cost(struct program_writer *w, const struct op_cost *cost,
             return i;
         }
     }
-    GROW(w, costs, cost_count, cost_room, 1);
-    GROW(w, kernels, kernel_count, kernel_room, kernel_count);
+    LIST_ROOM(w->arena, p->costs, p->cost_count, 1, w->cost_room);
+    LIST_ROOM(w->arena, p->kernels, p->kernel_count, kernel_count, w->kernel_room);
     if (kernel_count > 0) {
         memcpy(p->kernels + p->kernel_count, kernels, sizeof *kernels * kernel_count);
     }
@@ -119,7 +91,7 @@ uint32_t program_transfer(struct program_writer *w, enum comm_op op, double byte
             return i;
         }
     }
-    GROW(w, transfers, transfer_count, transfer_room, 1);
+    LIST_ROOM(w->arena, p->transfers, p->transfer_count, 1, w->transfer_room);
     p->transfers[p->transfer_count] = (struct transfer){op, bytes};
     return p->transfer_count++;
 }
@@ -132,7 +104,7 @@ uint32_t program_host(struct program_writer *w, double seconds)
             return i;
         }
     }
-    GROW(w, hosts, host_count, host_room, 1);
+    LIST_ROOM(w->arena, p->hosts, p->host_count, 1, w->host_room);
     p->hosts[p->host_count] = seconds;
     return p->host_count++;
 }
@@ -146,7 +118,7 @@ uint32_t program_name(struct program_writer *w, const char *name)
         }
     }
     CHECK(p->name_count < UINT16_MAX);
-    GROW(w, names, name_count, name_room, 1);
+    LIST_ROOM(w->arena, p->names, p->name_count, 1, w->name_room);
     p->names[p->name_count] = name;
     return p->name_count++;
 }
@@ -154,7 +126,7 @@ uint32_t program_name(struct program_writer *w, const char *name)
 uint32_t program_op(struct program_writer *w, struct op op)
 {
     struct program *p = w->program;
-    GROW(w, ops, op_count, op_room, 1);
+    LIST_ROOM(w->arena, p->ops, p->op_count, 1, w->op_room);
     op.ledger = p->ledger_count;
     p->ops[p->op_count] = op;
     return ++p->op_count;
@@ -163,7 +135,7 @@ uint32_t program_op(struct program_writer *w, struct op op)
 void program_setup(struct program_writer *w, struct ledger_entry entry)
 {
     struct program *p = w->program;
-    GROW(w, setup, setup_count, setup_room, 1);
+    LIST_ROOM(w->arena, p->setup, p->setup_count, 1, w->setup_room);
     entry.op = 0;
     p->setup[p->setup_count++] = entry;
 }
@@ -172,7 +144,7 @@ void program_ledger(struct program_writer *w, struct ledger_entry entry)
 {
     struct program *p = w->program;
     CHECK(p->op_count > 0);
-    GROW(w, ledger, ledger_count, ledger_room, 1);
+    LIST_ROOM(w->arena, p->ledger, p->ledger_count, 1, w->ledger_room);
     entry.op = p->op_count;
     p->ledger[p->ledger_count++] = entry;
 }

@@ -1,7 +1,6 @@
 /* Invariants:
- * 1. Entries are only added; `slots` finds an entry by its condition, by open addressing, and holds
- *    entry number + 1, or 0. It is at most half full.
- * 2. The table is touched under the lock alone, and its arena is nobody's but while it grows. A
+ * 1. Entries are only added; `numbers` finds one by its condition.
+ * 2. The table is touched under the lock alone, and its arena is nobody's but while one is added. A
  * step is simulated outside of the lock: two threads that ask for the same condition at once both
  *    simulate it, and find the same.
  * 3. A condition in the table is canonical: what does not slow anything is not in it. */
@@ -13,8 +12,10 @@
 #include "models/layout/layout.h"
 #include "models/step/step.h"
 #include "sim/check.h"
+#include "sim/list.h"
 #include "sim/pool.h"
 #include "sim/random.h"
+#include "sim/table.h"
 
 const struct condition condition_ideal = {.nic_share_ratio = 1.0};
 
@@ -28,12 +29,11 @@ struct condition_table {
     double fixed_s;
     struct pool_lock *lock;
     struct entry *entries;
-    uint32_t *slots;
-    uint32_t count, slot_count; /* slot_count is a power of two */
+    uint32_t capacity;
+    struct table numbers; /* of entries */
 };
 
 enum {
-    SLOTS_AT_FIRST = 64,
     BREAK_MAX = 32
 };
 
@@ -58,8 +58,10 @@ static bool same_slow(const struct condition_slow *a, const struct condition_slo
     return a->stage == b->stage && a->link == b->link && a->ratio == b->ratio;
 }
 
-static bool same(const struct condition *a, const struct condition *b)
+static bool same(const void *entries, uint32_t number, const void *condition)
 {
+    const struct condition *a = &((const struct entry *)entries)[number].condition;
+    const struct condition *b = condition;
     bool equal = a->replicas_missing == b->replicas_missing && a->slow_count == b->slow_count &&
                  a->nic_share_ratio == b->nic_share_ratio;
     for (uint32_t i = 0; equal && i < a->slow_count; i++) {
@@ -87,42 +89,21 @@ static uint64_t hash_of(const struct condition *condition)
     return hash;
 }
 
-/* The slot of this condition, or the free one where it belongs. */
-static uint32_t slot_of(const struct condition_table *t, const struct condition *condition)
+static uint32_t find(const struct condition_table *t, const struct condition *condition)
 {
-    uint32_t slot = (uint32_t)hash_of(condition) & (t->slot_count - 1);
-    while (t->slots[slot] != 0 && !same(&t->entries[t->slots[slot] - 1].condition, condition)) {
-        slot = (slot + 1) & (t->slot_count - 1);
-    }
-    return slot;
-}
-
-/* Twice the room; what is left behind adds up to no more than what is used. */
-static void grow(struct condition_table *t)
-{
-    const struct entry *old = t->entries;
-    t->slot_count = t->slot_count > 0 ? 2 * t->slot_count : SLOTS_AT_FIRST;
-    t->slots = ARENA_ARRAY(t->arena, uint32_t, t->slot_count);
-    t->entries = ARENA_ARRAY(t->arena, struct entry, t->slot_count / 2);
-    for (uint32_t i = 0; i < t->count; i++) {
-        t->entries[i] = old[i];
-        t->slots[slot_of(t, &old[i].condition)] = i + 1;
-    }
+    return table_find(&t->numbers, hash_of(condition), same, t->entries, condition);
 }
 
 static double remember(struct condition_table *t, const struct condition *condition, double step_s)
 {
     pool_lock_take(t->lock);
-    uint32_t slot = slot_of(t, condition);
-    if (t->slots[slot] == 0) {
-        if (t->count == t->slot_count / 2) {
-            arena_claim(t->arena);
-            grow(t);
-            arena_give(t->arena);
-            slot = slot_of(t, condition);
-        }
-        t->entries[t->count] = (struct entry){*condition, step_s};
-        t->slots[slot] = ++t->count;
+    if (find(t, condition) == TABLE_NONE) {
+        arena_claim(t->arena);
+        LIST_ROOM(t->arena, t->entries, t->numbers.count, 1, t->capacity);
+        uint32_t entry =
+            table_number(&t->numbers, t->arena, hash_of(condition), same, t->entries, condition);
+        t->entries[entry] = (struct entry){*condition, step_s};
+        arena_give(t->arena);
     }
     pool_lock_give(t->lock);
     return step_s;
@@ -131,12 +112,12 @@ static double remember(struct condition_table *t, const struct condition *condit
 static bool look_up(struct condition_table *t, const struct condition *condition, double *step_s)
 {
     pool_lock_take(t->lock);
-    uint32_t entry = t->slots[slot_of(t, condition)];
-    if (entry != 0) {
-        *step_s = t->entries[entry - 1].step_s;
+    uint32_t entry = find(t, condition);
+    if (entry != TABLE_NONE) {
+        *step_s = t->entries[entry].step_s;
     }
     pool_lock_give(t->lock);
-    return entry != 0;
+    return entry != TABLE_NONE;
 }
 
 static bool legal(const struct configuration *c)
@@ -243,7 +224,6 @@ static struct condition_table *create(const struct configuration *c, double fixe
     struct condition_table *t = ARENA_NEW(arena, struct condition_table);
     *t = (struct condition_table){.arena = arena, .c = c, .fixed_s = fixed_s};
     t->lock = pool_lock_create();
-    grow(t);
     arena_give(arena);
     return t;
 }
@@ -310,7 +290,7 @@ double condition_step_s(struct condition_table *table, const struct condition *c
 unsigned condition_count(const struct condition_table *table)
 {
     pool_lock_take(table->lock);
-    unsigned count = table->count;
+    unsigned count = table->numbers.count;
     pool_lock_give(table->lock);
     return count;
 }

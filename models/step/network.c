@@ -24,6 +24,7 @@
 
 #include "models/step/event.h"
 #include "sim/check.h"
+#include "sim/list.h"
 
 enum meeting_state {
     GATHERING,
@@ -246,16 +247,9 @@ static void take_slot(struct network *network, uint32_t group)
     struct calendar *calendar = sim_calendar(network->sim);
     const uint32_t slot = calendar_slot(calendar);
     if (slot >= network->slot_capacity) {
-        uint32_t capacity = network->slot_capacity < 64 ? 64 : network->slot_capacity;
-        while (capacity <= slot) {
-            capacity *= 2;
-        }
-        uint32_t *grown = ARENA_ARRAY(sim_arena(network->sim), uint32_t, capacity);
-        for (uint32_t i = 0; i < network->slot_capacity; i++) {
-            grown[i] = network->meeting_of_slot[i];
-        }
-        network->meeting_of_slot = grown;
-        network->slot_capacity = capacity;
+        const uint32_t count = network->slot_capacity;
+        LIST_ROOM(sim_arena(network->sim), network->meeting_of_slot, count, slot + 1 - count,
+                  network->slot_capacity);
     }
     network->meeting_of_slot[slot] = group;
     network->meetings[group].slot = slot;

@@ -24,6 +24,7 @@
 #include "models/step/event.h"
 #include "models/step/worker_state.h"
 #include "sim/check.h"
+#include "sim/list.h"
 
 static void push(struct worker *worker, uint32_t rank_class)
 {
@@ -253,13 +254,9 @@ static void watch(struct worker *worker, uint32_t rank_class)
     }
     s->slot = calendar_slot(sim_calendar(worker->sim));
     if (s->slot >= worker->slot_capacity) {
-        const uint32_t capacity = 2 * (s->slot + 32);
-        uint32_t *grown = ARENA_ARRAY(sim_arena(worker->sim), uint32_t, capacity);
-        for (uint32_t i = 0; i < worker->slot_capacity; i++) {
-            grown[i] = worker->rank_of_slot[i];
-        }
-        worker->rank_of_slot = grown;
-        worker->slot_capacity = capacity;
+        const uint32_t count = worker->slot_capacity;
+        LIST_ROOM(sim_arena(worker->sim), worker->rank_of_slot, count, s->slot + 1 - count,
+                  worker->slot_capacity);
     }
     worker->rank_of_slot[s->slot] = rank_class;
 }

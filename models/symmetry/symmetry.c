@@ -108,47 +108,44 @@ static void refine_links(const struct real *real, struct colours *colours, uint6
     }
 }
 
-static uint32_t number_classes(struct numbering *numbering, const uint64_t *colours, uint32_t count,
-                               uint32_t *classes)
+static uint32_t number_classes(struct arena *arena, struct table *numbers, const uint64_t *colours,
+                               uint32_t count, uint32_t *classes)
 {
-    numbering_clear(numbering);
+    table_clear(numbers);
     for (uint32_t i = 0; i < count; i++) {
-        classes[i] = numbering_of(numbering, colours[i]);
+        classes[i] = symmetry_number(arena, numbers, colours[i]);
     }
-    return numbering->count;
+    return numbers->count;
 }
 
-struct numberings {
-    struct numbering rank, group, link;
+struct numbers {
+    struct table rank, group, link; /* by colour */
 };
 
-static void number_all(const struct real *real, struct numberings *n, const struct colours *colours,
-                       struct partition *out)
+static void number_all(struct arena *arena, const struct real *real, struct numbers *n,
+                       const struct colours *colours, struct partition *out)
 {
-    out->rank_count = number_classes(&n->rank, colours->rank, real->shift.rank_rows, out->rank);
+    const struct shift *shift = &real->shift;
+    out->rank_count = number_classes(arena, &n->rank, colours->rank, shift->rank_rows, out->rank);
     out->group_count =
-        number_classes(&n->group, colours->group, real->shift.group_rows, out->group);
-    out->link_count = number_classes(&n->link, colours->link, real->used_count, out->link);
+        number_classes(arena, &n->group, colours->group, shift->group_rows, out->group);
+    out->link_count = number_classes(arena, &n->link, colours->link, real->used_count, out->link);
 }
 
 static void refine(struct arena *arena, const struct real *real, struct partition *out)
 {
-    struct numberings n = {
-        .rank = numbering_create(arena),
-        .group = numbering_create(arena),
-        .link = numbering_create(arena),
-    };
+    struct numbers n = {0};
     struct colours colours = colours_create(arena, real);
     uint64_t *collected = ARENA_ARRAY(arena, uint64_t, real->used_count);
     first_colours(real, &colours);
-    number_all(real, &n, &colours, out);
+    number_all(arena, real, &n, &colours, out);
     uint32_t before;
     do {
         before = out->rank_count + out->group_count + out->link_count;
         refine_groups(real, &colours);
         refine_ranks(real, &colours);
         refine_links(real, &colours, collected);
-        number_all(real, &n, &colours, out);
+        number_all(arena, real, &n, &colours, out);
     } while (out->rank_count + out->group_count + out->link_count > before);
     out->rank_colour = colours.rank;
 }

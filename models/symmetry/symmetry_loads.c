@@ -6,10 +6,10 @@
  * operation that their menu uses. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "models/symmetry/symmetry_state.h"
 #include "sim/check.h"
+#include "sim/list.h"
 #include "sim/random.h"
 
 static void list_transfers(struct real *real)
@@ -60,7 +60,7 @@ static uint64_t shape_hash(const struct group_shape *s)
 
 struct measuring { /* scratch while groups are measured */
     struct real *real;
-    struct numbering shapes, menus;
+    struct table shapes, menus; /* by hash */
     uint32_t shape_capacity, menu_capacity;
     uint32_t *shape_of;     /* [group]: its shape + 1, once known; NULL: each is asked for once */
     uint32_t *gpus, *nodes; /* of the present group, node by node */
@@ -102,27 +102,14 @@ static void place_members(struct measuring *m, const struct group *group)
     }
 }
 
-static void *grow(struct arena *arena, void *old, size_t size, uint32_t count, uint32_t *capacity)
-{
-    const uint32_t wider = *capacity < 16 ? 16 : 2 * *capacity;
-    void *grown = arena_array(arena, size, wider, _Alignof(max_align_t));
-    if (count > 0) {
-        memcpy(grown, old, size * count);
-    }
-    *capacity = wider;
-    return grown;
-}
-
 static uint32_t find_shape(struct measuring *m, uint32_t member_count)
 {
     struct real *real = m->real;
     struct group_shape shape;
     collective_shape(real->topology, m->gpus, member_count, real->c->software.pxn, &shape);
-    const uint32_t row = numbering_of(&m->shapes, shape_hash(&shape));
+    const uint32_t row = symmetry_number(real->arena, &m->shapes, shape_hash(&shape));
     if (row == real->shape_count) {
-        if (row == m->shape_capacity) {
-            real->shapes = grow(real->arena, real->shapes, sizeof shape, row, &m->shape_capacity);
-        }
+        LIST_ROOM(real->arena, real->shapes, row, 1, m->shape_capacity);
         real->shapes[real->shape_count++] = shape;
     }
     return row;
@@ -159,12 +146,9 @@ static uint32_t find_menu(struct measuring *m, uint32_t shape, uint32_t program,
 {
     struct real *real = m->real;
     const uint64_t key = random_hash(random_hash(shape, program), (uint64_t)kind);
-    const uint32_t row = numbering_of(&m->menus, key);
+    const uint32_t row = symmetry_number(real->arena, &m->menus, key);
     if (row == real->menu_count) {
-        if (row == m->menu_capacity) {
-            real->menus =
-                grow(real->arena, real->menus, sizeof(struct menu), row, &m->menu_capacity);
-        }
+        LIST_ROOM(real->arena, real->menus, row, 1, m->menu_capacity);
         real->menus[row] = (struct menu){.shape = shape, .program = program, .kind = kind};
         real->menu_count++;
         write_menu(real, &real->menus[row]);
@@ -218,10 +202,7 @@ static uint32_t used_row(struct measuring *m, uint32_t link)
 static void keep_load(struct measuring *m, uint32_t group_row, uint32_t set, uint32_t link)
 {
     struct real *real = m->real;
-    if (real->load_count == real->load_capacity) {
-        real->loads = grow(real->arena, real->loads, sizeof(struct wire_load), real->load_count,
-                           &real->load_capacity);
-    }
+    LIST_ROOM(real->arena, real->loads, real->load_count, 1, real->load_capacity);
     real->loads[real->load_count++] = (struct wire_load){
         .link = used_row(m, link),
         .set = set,
@@ -428,8 +409,6 @@ void symmetry_measure(struct arena *arena, const struct configuration *c,
     read_speeds(out);
     struct measuring m = {
         .real = out,
-        .shapes = numbering_create(arena),
-        .menus = numbering_create(arena),
         .gpus = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
         .nodes = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
         .order = ARENA_ARRAY(arena, uint64_t, layout->rank_count),

@@ -234,12 +234,13 @@ void symmetry_find_shift(struct arena *arena, struct real *real)
 static void sort_turns(struct arena *arena, struct real *real)
 {
     struct shift *s = &real->shift;
-    struct numbering kinds = numbering_create(arena);
+    struct table kinds = {0};
     uint32_t *first = ARENA_ARRAY(arena, uint32_t, s->turns);
     s->first_like = ARENA_ARRAY(arena, uint32_t, s->turns);
     s->alike = ARENA_ARRAY(arena, uint32_t, s->turns);
     for (uint32_t turn = 0; turn < s->turns; turn++) {
-        const uint32_t before = kinds.count, kind = numbering_of(&kinds, s->signature[turn]);
+        const uint32_t before = kinds.count,
+                       kind = symmetry_number(arena, &kinds, s->signature[turn]);
         first[kind] = kind == before ? turn : first[kind];
         s->first_like[turn] = first[kind];
         s->alike[first[kind]]++;

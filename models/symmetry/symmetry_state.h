@@ -10,22 +10,16 @@
 #include <string.h>
 
 #include "models/symmetry/symmetry.h"
+#include "sim/table.h"
 
 #define ROW_NONE UINT32_MAX
 
-/* Numbers for 64-bit keys: open addressing, at most half full. Most often few keys are met, however
- * many are asked about, so it starts small. */
-struct numbering {
-    struct arena *arena;
-    uint64_t *keys;
-    uint32_t *values; /* value + 1; 0: empty */
-    uint64_t mask;
-    uint32_t count;
-};
-struct numbering numbering_create(struct arena *arena);
-void numbering_clear(struct numbering *n);
-/* The number of this key: those seen before keep theirs, a new one gets the next. */
-uint32_t numbering_of(struct numbering *n, uint64_t key);
+/* The number of a colour or another 64-bit hash: equal ones are one thing (symmetry.c says
+ * how likely that errs). Most often few are met, however many are asked about. */
+static inline uint32_t symmetry_number(struct arena *arena, struct table *table, uint64_t hash)
+{
+    return table_number(table, arena, hash, NULL, NULL, NULL);
+}
 
 static inline uint64_t symmetry_bits(double value)
 {

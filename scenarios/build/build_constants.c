@@ -4,10 +4,10 @@
 #include "scenarios/build/build_parts.h"
 #include "scenarios/schema/catalogue_figures.h"
 #include "sim/check.h"
+#include "sim/list.h"
 
 enum {
-    CONSTANT_MAX = 512, /* more than the four tables have rows */
-    FIGURE_CHUNK = 256
+    CONSTANT_MAX = 512 /* more than the four tables have rows */
 };
 static const struct param error_param = {
     "error", PARAM_RATIO, 0, 0, 10, NULL, NULL, "Relative standard error.",
@@ -78,14 +78,9 @@ void build_constant_options(struct builder *b, const struct constant_section *of
 static void add_figure(struct builder *b, const struct stated_figure *figure)
 {
     struct scenario *s = b->scenario;
-    if (s->figure_count % FIGURE_CHUNK == 0) {
-        struct stated_figure *more =
-            ARENA_ARRAY(b->arena, struct stated_figure, s->figure_count + FIGURE_CHUNK);
-        if (s->figure_count)
-            memcpy(more, b->figures, s->figure_count * sizeof *more);
-        s->figures = b->figures = more;
-    }
+    LIST_ROOM(b->arena, b->figures, s->figure_count, 1, b->figure_capacity);
     b->figures[s->figure_count++] = *figure;
+    s->figures = b->figures;
 }
 
 /* The section of an entry stands in the list once, however often it is asked for. */

@@ -20,8 +20,9 @@ struct builder {
     struct scenario *scenario;
     struct constant *constants;    /* the scenario's own */
     struct stated_figure *figures; /* and these */
-    bool cluster_sound;            /* the cluster was read without a problem */
-    bool layout_sound;             /* and the layout fits on it */
+    unsigned figure_capacity;
+    bool cluster_sound; /* the cluster was read without a problem */
+    bool layout_sound;  /* and the layout fits on it */
     /* of the scenario's own list, while the job is built */
     struct storage_tier *tiers;
     unsigned tier_count;

@@ -5,6 +5,7 @@
 #include "scenarios/language/quantity.h"
 #include "scenarios/language/taken_default.h"
 #include "sim/check.h"
+#include "sim/list.h"
 
 const char *reader_path(struct reader *reader, const char *path, const char *key)
 {
@@ -125,14 +126,7 @@ bool reader_value(struct reader *reader, const struct value *value, const char *
 
 static void note_default(struct reader *reader, const char *path, const struct param *param)
 {
-    if (reader->default_count == reader->default_capacity) {
-        unsigned capacity = reader->default_capacity ? 2 * reader->default_capacity : 64;
-        struct taken_default *more = ARENA_ARRAY(reader->arena, struct taken_default, capacity);
-        if (reader->default_count)
-            memcpy(more, reader->defaults, reader->default_count * sizeof *more);
-        reader->defaults = more;
-        reader->default_capacity = capacity;
-    }
+    LIST_ROOM(reader->arena, reader->defaults, reader->default_count, 1, reader->default_capacity);
     reader->defaults[reader->default_count++] =
         (struct taken_default){path, param->fallback, param->doc};
 }

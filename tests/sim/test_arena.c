@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "sim/arena.h"
+#include "tests/sanitized.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -44,14 +45,6 @@ static void test_memory_is_zero_and_aligned(void **state)
     }
     arena_destroy(arena);
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 enum {
     LITTLE_BYTES = 100 << 20,

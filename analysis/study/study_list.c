@@ -106,6 +106,5 @@ size_t study_order(const struct study *study, size_t top, size_t **out)
             order[count++] = p;
     }
     *out = order;
-    return top == 0 || count == 0 ? count
-                                  : keep_best(study, top < count ? top : count, order, count);
+    return top == 0 ? count : keep_best(study, top < count ? top : count, order, count);
 }

@@ -253,6 +253,27 @@ static void test_reasons(void **state)
     assert_int_equal(study_reasons(&study, &reasons), 25);
 }
 
+/* 64 reasons are kept apart; what comes later is counted with the last. */
+static void test_more_reasons_than_are_kept(void **state)
+{
+    (void)state;
+    struct study study = {.arena = arena, .point_count = 70};
+    struct study_reason *reasons;
+    study.points = ARENA_ARRAY(arena, struct study_point, 70);
+    for (int p = 0; p < 70; p++)
+        study.points[p].refusal = arena_format(arena, "%c%c", 'a' + p / 10, 'a' + p % 10);
+    for (size_t points = 63; points <= 70; points++) {
+        study.point_count = points;
+        size_t count = study_reasons(&study, &reasons);
+        assert_int_equal(count, points < 64 ? points : 64);
+        for (size_t i = 0; i < count; i++) {
+            assert_string_equal(reasons[i].text, study.points[i].refusal);
+            assert_int_equal(reasons[i].first_point, i);
+            assert_int_equal(reasons[i].count, i < 63 ? 1 : points - 63);
+        }
+    }
+}
+
 static void test_shell_words(void **state)
 {
     (void)state;
@@ -388,6 +409,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_optimum_of_single_points, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reasons, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_more_reasons_than_are_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_shell_words, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum_of_a_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_confidence_decides_how_many, set_up, tear_down),

@@ -14,6 +14,7 @@
 #include "analysis/validate/validate_score.h"
 
 #define NONE NAN
+#define THIRD ((const double[6]){1, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0})
 
 /* Of the main metric; measured or predicted NONE: not known. */
 struct given {
@@ -153,6 +154,37 @@ static void test_means_over_sources(void **state)
     score_of(rows + 3, 2);
     assert_true(scores.macro_clean.count == 0.0 && isnan(scores.macro_clean.median_ape));
     assert_true(isnan(scores.all.choice.median_regret) && scores.all.choice.groups == 0.0);
+}
+
+/* Each metric has its own errors, of the rows where it is known. */
+static void test_every_metric(void **state)
+{
+    (void)state;
+    static const struct given rows[] = {
+        {.source = "s", .measured = 10, .predicted = 11},
+        {.source = "t", .measured = 10, .predicted = 10},
+        {.source = "s", .measured = 10, .predicted = 10, .quality = QUALITY_NOISY},
+    };
+    struct validation v = rows_of(&validate_steps, "x\n", rows, 3);
+    assert_int_equal(validate_metric_count(v.kind), 3);
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned m = 1; m < 3; m++) /* a third too much; three, six or nine eighths too much */
+            v.rows[i].values[m] =
+                (struct validate_value){.has_measured = true,
+                                        .has_predicted = i > 0 || m > 1,
+                                        .measured = 24.0,
+                                        .predicted = m == 1 ? 32.0 : 24.0 + 9.0 * (i + 1)};
+    }
+    score_rows(arena, &v, &scores);
+    near_score(&scores.sources[0].metrics[1][1], &THIRD);
+    near_score(&scores.sources[1].metrics[1][0], &THIRD);
+    assert_true(scores.sources[0].metrics[1][0].count == 0.0);
+    for (unsigned i = 0; i < 3; i++) {
+        double e = 0.375 * (i + 1);
+        near_score(&scores.sources[i % 2].metrics[2][i / 2], &(const double[6]){1, e, e, e, e, 0});
+    }
+    near_score(&scores.all.metrics[2][0], &(const double[6]){2, 0.5625, 0.5625, 0.7125, 0.5625, 0});
+    near(scores.macro_clean.median_ape, 0.05); /* the mean over sources is of the main metric */
 }
 
 /* Clean rows whose outcome was measured; by source, and of all. */
@@ -405,6 +437,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_percentiles_and_ranks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_score_of_errors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_means_over_sources, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_every_metric, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_outcomes_by_source, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bins_of_machines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_machines_by_source, set_up, tear_down),

@@ -54,7 +54,12 @@ YAML
 
 @test "an interrupted study keeps its points and goes on" {
     scenario
-    "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --threads 2 --db i.db >out 2>err &
+    ln -s "$SCENARIOS/catalogue" figures
+    varied=(--vary checkpoint.interval=1min..4h:log:60 --vary checkpoint.keep=1)
+    rest=(--set checkpoint.stall=20s --set name="A week" --catalogue figures --objective wall_s)
+    rest2=(--svg i.svg --seed 3 --seeds 2000 --confidence 0.0001 --top 60 --db i.db)
+    main=(study weeks.yaml "${varied[@]}" "${rest[@]}" "${rest2[@]}")
+    "$ORRERY" "${main[@]}" --csv --threads 2 >out 2>err &
     pid=$!
     # A third thread, beside those of the program and its signals, is the first point on its way.
     until [ "$(find /proc/$pid/task -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -gt 2 ]; do
@@ -64,17 +69,17 @@ YAML
     got=0
     wait $pid || got=$?
     [ "$got" -eq 130 ]
-    said "--vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --db i.db --resume"
+    grep -qxF "to go on: orrery study weeks.yaml ${varied[*]} --set checkpoint.stall=20s --set 'name=A week' --catalogue figures --objective wall_s ${rest2[*]} --csv --resume" err
     [ ! -e i.db ]
     [ "$(sql i.db.partial "select value from meta where key = 'complete'")" = 0 ]
     done_before=$(sql i.db.partial "select count(*) from study_point")
     [ "$done_before" -ge 1 ]
     [ "$done_before" -lt 60 ]
-    expect 3 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..3h:log:60 --seeds 2000 --db i.db --resume
+    expect 3 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..3h:log:60 --vary checkpoint.keep=1 "${rest[@]}" "${rest2[@]}" --resume
     said "another study"
-    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --db i.db --resume --csv
+    expect 0 "$ORRERY" "${main[@]}" --csv --resume
     mv out resumed
-    expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:60 --seeds 2000 --no-db --csv
+    expect 0 "$ORRERY" "${main[@]:0:${#main[@]}-2}" --no-db --csv
     cmp out resumed
 }
 

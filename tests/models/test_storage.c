@@ -291,6 +291,58 @@ static void test_neighbours_share_a_nic(void **state)
     arena_destroy(arena);
 }
 
+/* The mean load told is that of the NIC that moves most, here the last of the last node: its stage
+ * holds a norm beside what the first holds. It is done last; the mean is over all of
+ * the write, the time without bytes included. */
+static void test_busiest_nic(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = job(2, 2, 4);
+    struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 3, .latency_s = 1e-3};
+    double *bytes, seconds[16];
+    c.cluster.node.nics = 2;
+    storage_shards(&c, BYTES, arena, &bytes);
+    assert_true(bytes[12] > bytes[0] && bytes[0] > bytes[4]);
+    struct storage_time t;
+    storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
+    assert_close(t.seconds, 1e-3 + 3 * 4 * bytes[12] / (10 * GIGA));
+    assert_close(t.nic_bytes_per_s, 3 * 4 * bytes[12] / t.seconds);
+    assert_close(seconds[0], 1e-3 + 3 * 4 * bytes[0] / (10 * GIGA));
+    arena_destroy(arena);
+}
+
+/* A card whose slot is worn writes slower, and nobody else: by the link to its NIC, or to its PCIe
+ * switch; a slot is no narrower for another kind of link that wears. */
+static void test_degraded_slot(void **state)
+{
+    (void)state;
+    static const struct node_and_kind {
+        const struct topology_kind *node;
+        enum link_kind worn;
+        bool slower;
+    } cases[] = {{&topology_nvlink_island, LINK_PCIE, true},
+                 {&topology_nvlink_island, LINK_NVLINK, false},
+                 {&topology_pcie, LINK_PCIE, true}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct configuration c = job(2, 8, 1);
+        struct storage_tier tier = {.name = "t", .copies = 1};
+        struct perturbation worn = {PERTURB_LINK, 11, 0.5, cases[i].worn};
+        c.cluster.node.kind = cases[i].node;
+        c.cluster.node.options.value[0] = 4;
+        c.cluster.node.host_bytes_per_s = 200 * GIGA;
+        c.perturbations = &worn;
+        c.perturbation_count = 1;
+        double seconds[16], shard = all_bytes(&c) / 16;
+        struct storage_time t;
+        storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
+        for (unsigned rank = 0; rank < 16; rank++) {
+            double left = rank == 11 && cases[i].slower ? 0.5 : 1.0;
+            assert_close(seconds[rank], shard / (left * 25 * GIGA));
+        }
+    }
+}
+
 static void test_single_node_nics(void **state)
 {
     (void)state;
@@ -351,7 +403,10 @@ static void test_check(void **state)
     assert_true(storage_check(&c, &tier, BYTES, &error));
     c.cluster.node.host_memory_bytes *= 0.999;
     assert_false(storage_check(&c, &tier, BYTES, &error));
-    assert_non_null(strstr(error.text, "node's memory"));
+    /* 262,656 parameters in four blocks, 65,600 outside them: 4.596 MB. */
+    assert_string_equal(error.text,
+                        "peer must hold two checkpoints, 0.0046 GB in a node's memory of "
+                        "0.00459 GB: spread the state over more nodes, or keep it elsewhere");
     tier.memory = false; /* a file system behind the NICs fills no memory */
     assert_true(storage_check(&c, &tier, BYTES, &error));
     c.cluster.node.nics = 0;
@@ -362,6 +417,49 @@ static void test_check(void **state)
     c.cluster.node.pcie_bytes_per_s = 0;
     assert_false(storage_check(&c, &tier, BYTES, &error));
     assert_non_null(strstr(error.text, "pcie_bandwidth"));
+}
+
+/* Each copy is kept twice; only the memory of others asks for as many other nodes, and only a way
+ * by NICs for NICs with a rate. */
+static void test_check_copies(void **state)
+{
+    (void)state;
+    struct error error = {{0}};
+    struct configuration c = job(2, 8, 1);
+    struct storage_tier own = {.name = "own", .memory = true, .copies = 3};
+    c.cluster.node.host_memory_bytes = 3.0 * all_bytes(&c);
+    assert_true(storage_check(&c, &own, BYTES, &error));
+    c.cluster.node.host_memory_bytes *= 0.999;
+    assert_false(storage_check(&c, &own, BYTES, &error));
+    struct storage_tier file = {.name = "file", .path = STORAGE_NIC, .copies = 3};
+    assert_true(storage_check(&c, &file, BYTES, &error));
+    c.cluster.node.nic_bytes_per_s = 0.0;
+    assert_false(storage_check(&c, &file, BYTES, &error));
+    own.copies = 2;
+    assert_true(storage_check(&c, &own, BYTES, &error));
+}
+
+/* The fullest node counts, wherever it stands: without sharding all that is written stands in the
+ * first replica's nodes; of two stages the larger one fills its node. */
+static void test_check_fullest_node(void **state)
+{
+    (void)state;
+    struct error error = {{0}};
+    struct arena *arena = arena_create();
+    for (uint64_t layers = 3; layers <= 4; layers++) { /* stages of 2 1, and of 2 2 */
+        struct configuration c = job(2, 4, 2);
+        struct storage_tier tier = {.name = "own", .memory = true, .copies = 1};
+        double *bytes;
+        c.model.layers = layers;
+        storage_shards(&c, BYTES, arena, &bytes);
+        double fullest = 8.0 * fmax(bytes[0], bytes[8]);
+        assert_true(layers == 3 ? bytes[0] > bytes[8] : bytes[0] < bytes[8]);
+        c.cluster.node.host_memory_bytes = 2.0 * fullest * (1 + 1e-9);
+        assert_true(storage_check(&c, &tier, BYTES, &error));
+        c.cluster.node.host_memory_bytes = 2.0 * fullest * (1 - 1e-9);
+        assert_false(storage_check(&c, &tier, BYTES, &error));
+    }
+    arena_destroy(arena);
 }
 
 /* BLOOM 176B on 48 nodes of eight A100: tp 4, pp 12, dp 8, ZeRO-1, embedding and head counted as
@@ -410,10 +508,14 @@ int main(void)
         cmocka_unit_test(test_host_links),
         cmocka_unit_test(test_nics),
         cmocka_unit_test(test_neighbours_share_a_nic),
+        cmocka_unit_test(test_busiest_nic),
+        cmocka_unit_test(test_degraded_slot),
         cmocka_unit_test(test_single_node_nics),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_degraded_nic),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_copies),
+        cmocka_unit_test(test_check_fullest_node),
         cmocka_unit_test(test_bloom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,11 +5,15 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "scenarios/language/names.h"
 #include "scenarios/language/parse.h"
+#include "tests/child.h"
 
 struct parsed {
     struct arena *arena;
@@ -175,6 +179,57 @@ static void test_size_and_keys(void **state)
     arena_destroy(p.arena);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+static size_t address_space_bytes(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%zu", &pages) != 1)
+        _exit(77);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t room_bytes;
+
+/* One value of a mebibyte: the reader of YAML gathers it before anything is made of it. */
+static void parse_without_room(void)
+{
+    static char text[SOURCE_BYTES_MAX];
+    struct parsed p = parse("a: 1\n", 5);
+    memset(text, 'x', sizeof text);
+    p.source = (struct source){.name = "t.yaml", .text = text, .bytes = sizeof text};
+    size_t all = address_space_bytes() + room_bytes;
+    struct rlimit limit = {all, all};
+    setrlimit(RLIMIT_AS, &limit);
+    parse_source(p.arena, &p.source, 0, p.problems);
+    _exit(p.problems->error_count > 0 ? 78 : 79);
+}
+
+/* A host that has no memory is to blame, not the file: no room to begin, or none to go on. */
+static void test_memory_that_is_refused(void **state)
+{
+    (void)state;
+#ifdef SANITIZED
+    skip(); /* sanitizers take their memory at once */
+#else
+    for (room_bytes = 0; room_bytes < SOURCE_BYTES_MAX; room_bytes += SOURCE_BYTES_MAX / 4) {
+        char said[200];
+        int status = child_output(parse_without_room, said, sizeof said);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 1);
+        assert_non_null(strstr(said, "out of memory; allow it more"));
+    }
+#endif
+}
+
 static void test_empty_texts(void **state)
 {
     (void)state;
@@ -239,6 +294,7 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_that_is_refused), /* first: no free memory is at hand */
         cmocka_unit_test(test_tree),        cmocka_unit_test(test_json_is_accepted),
         cmocka_unit_test(test_refusals),    cmocka_unit_test(test_nul_byte),
         cmocka_unit_test(test_depth),       cmocka_unit_test(test_size_and_keys),

@@ -97,6 +97,17 @@ static void test_ticks(void **state)
                 "11.0|11.2|11.4|11.6|11.8|12.0|12.2|12.4|12.6|12.8|13.0");
 }
 
+/* A hundred decades have no more ticks than 64, the lowest. */
+static void test_too_many_ticks(void **state)
+{
+    (void)state;
+    struct plot_axis axis = axis_of(1e-50, 1e50, true, PLOT_PLAIN);
+    struct plot_tick ticks[PLOT_TICK_MAX];
+    assert_int_equal(plot_ticks(&axis, ticks), 64);
+    for (int i = 0; i < 64; i++)
+        assert_true(fabs(log10(ticks[i].value) - (i - 50)) < 1e-9);
+}
+
 /* Each unit from its beginning on, whole steps, and no more ticks than there is room for. */
 static void test_ticks_of_units(void **state)
 {
@@ -449,17 +460,12 @@ static void test_shapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_axes),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_ticks),
-        cmocka_unit_test(test_ticks_of_units),
-        cmocka_unit_test(test_axis_of_alike_values),
-        cmocka_unit_test(test_colours),
-        cmocka_unit_test(test_svg),
-        cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_labels_keep_apart),
-        cmocka_unit_test(test_long_words),
-        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_axes),           cmocka_unit_test(test_words),
+        cmocka_unit_test(test_ticks),          cmocka_unit_test(test_too_many_ticks),
+        cmocka_unit_test(test_ticks_of_units), cmocka_unit_test(test_axis_of_alike_values),
+        cmocka_unit_test(test_colours),        cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_frame),          cmocka_unit_test(test_labels_keep_apart),
+        cmocka_unit_test(test_long_words),     cmocka_unit_test(test_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

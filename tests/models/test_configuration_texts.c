@@ -1,9 +1,11 @@
 /* What a user reads of a broken rule, word for word, with the numbers computed by hand; and the
  * bounds of the rules on both sides. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -30,6 +32,18 @@ static void only(const struct configuration *c, bool warning, const char *key, c
         assert_string_equal(breaks[0].key, key);
         assert_string_equal(breaks[0].text, text);
     }
+}
+
+/* Is this said of the key? */
+static bool said(const struct configuration *c, const char *key, const char *text)
+{
+    struct rule_break breaks[32];
+    const unsigned count = configuration_check(c, breaks, 32);
+    bool found = false;
+    for (unsigned i = 0; i < count; i++) {
+        found |= strcmp(breaks[i].key, key) == 0 && strcmp(breaks[i].text, text) == 0;
+    }
+    return found;
 }
 
 static void test_world(void **state)
@@ -181,12 +195,214 @@ static void test_sharding(void **state)
          "where zero-1 gathers them once");
 }
 
+/* The largest number that each key takes, and the words about one more and about none. */
+static void test_largest_numbers(void **state)
+{
+    (void)state;
+#define ROW(field, most)                                                                           \
+    {                                                                                              \
+#field, offsetof(struct configuration, field), most                                        \
+    }
+    static const struct {
+        const char *key;
+        size_t at;
+        uint64_t most;
+    } rows[] = {
+        ROW(layout.tp, 4194304),
+        ROW(layout.pp, 4194304),
+        ROW(layout.dp, 4194304),
+        ROW(layout.cp, 4194304),
+        ROW(layout.vpp, 64),
+        ROW(layout.microbatch, 4194304),
+        ROW(training.sequence, 1 << 30),
+        ROW(training.global_batch, 4294967295),
+        ROW(model.layers, 4096),
+        ROW(model.hidden, 1 << 24),
+        ROW(model.heads, 1 << 16),
+        ROW(model.kv_heads, 1 << 16),
+        ROW(model.head_size, 1 << 16),
+        ROW(model.ffn_hidden, 1 << 24),
+        ROW(model.vocabulary, 1 << 28),
+        ROW(cluster.nodes, 4194304),
+        ROW(cluster.node.gpus, 4194304),
+    };
+#undef ROW
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const uint64_t values[] = {1, rows[i].most, rows[i].most + 1, 0};
+        for (unsigned k = 0; k < 4; k++) {
+            char text[100];
+            struct configuration c = sized(1, 1, 1, 1, 1);
+            memcpy((char *)&c + rows[i].at, &values[k], sizeof values[k]);
+            snprintf(text, sizeof text, "%s is %" PRIu64 ": it must be from 1 to %" PRIu64,
+                     rows[i].key, values[k], rows[i].most);
+            assert_int_equal(said(&c, rows[i].key, text), k >= 2);
+            if (k >= 2)
+                only(&c, false, rows[i].key, text); /* nothing else is asked then */
+        }
+    }
+}
+
+/* 2^22 ranks or GPUs; products that wrap around are no way past it. */
+static void test_most_ranks(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t tp, pp, dp, cp, nodes;
+        bool taken;
+    } cases[] = {
+        {2048, 2048, 1, 1, 1, true},
+        {1, 1, 2048, 2048, 1, true},
+        {2048, 1, 2048, 1, 1, true},
+        {2048, 2049, 1, 1, 1, false},
+        {1, 1, 2048, 2049, 1, false},
+        {2048, 1, 2049, 1, 1, false},
+        {4194304, 4194304, 1048576, 1, 1, false},
+        {1048576, 1, 4194304, 4194304, 1, false},
+        {1, 1, 1, 1, 524288, true},
+        {1, 1, 1, 1, 524289, false},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct configuration c = sized(1, 1, 1, 1, 1);
+        c.layout.tp = cases[i].tp;
+        c.layout.pp = cases[i].pp;
+        c.layout.dp = cases[i].dp;
+        c.layout.cp = cases[i].cp;
+        c.cluster.nodes = cases[i].nodes;
+        c.cluster.node.gpus = 8;
+        assert_int_equal(said(&c, "layout", "more than 4194304 ranks or GPUs"), !cases[i].taken);
+    }
+}
+
+static void test_what_tp_splits(void **state)
+{
+    (void)state;
+    struct configuration c = sized(1, 1, 1, 1, 1);
+    c.model.kv_heads = 3;
+    only(&c, false, "model.kv_heads", "8 heads are not divisible by 3 key-value heads");
+    c = sized(16, 1, 1, 1, 1);
+    c.cluster.node.gpus = 16;
+    c.cluster.nodes = 1;
+    only(&c, false, "layout.tp", "8 attention heads are not divisible by tp = 16");
+    c = sized(4, 1, 1, 1, 1);
+    c.model.heads = 24;
+    c.model.kv_heads = 6;
+    only(&c, false, "layout.tp",
+         "6 key-value heads can be neither split over nor repeated on tp = 4 ranks: one must "
+         "divide the other");
+    c.model.kv_heads = 12; /* split */
+    only(&c, false, NULL, NULL);
+    c.model.ffn_hidden = 250;
+    only(&c, false, "layout.tp", "ffn_hidden = 250 is not divisible by tp = 4");
+}
+
+/* cp x tp under sequence parallelism, cp alone without. */
+static void test_sequence_parallel(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t tp, cp, sequence;
+        bool parallel, sound;
+    } cases[] = {{8, 1, 100, false, true}, {8, 1, 104, true, true},  {4, 2, 104, true, true},
+                 {4, 2, 108, true, false}, {4, 2, 108, false, true}, {8, 1, 100, true, false},
+                 {2, 4, 104, true, true},  {2, 4, 100, true, false}};
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct configuration c = sized(cases[i].tp, cases[i].cp, 1, 1, 1);
+        char text[120];
+        c.training.sequence = cases[i].sequence;
+        c.layout.sequence_parallel = cases[i].parallel;
+        snprintf(text, sizeof text,
+                 "the sequence %" PRIu64 " is not divisible by cp x tp = %" PRIu64
+                 ", as sequence_parallel needs",
+                 cases[i].sequence, cases[i].cp * cases[i].tp);
+        only(&c, false, "layout.sequence_parallel", cases[i].sound ? NULL : text);
+    }
+    struct configuration c = sized(1, 1, 1, 1, 1);
+    c.layout.sequence_parallel = true;
+    only(&c, true, "layout.sequence_parallel",
+         "sequence_parallel has nothing to split with tp = 1: it changes nothing");
+}
+
+/* A full square is 4 s a a token, of 6 N + 12 s a; half of it under a mask that kernels use. Of
+ * models whose step is not simulated nothing is said. */
+static void test_selective(void **state)
+{
+    (void)state;
+    const double n = 4.0 * (16384 + 49152 + 128) + 64 + 512 * 64, square = 4.0 * 128 * 64 * 4;
+    for (unsigned i = 0; i < 8; i++) {
+        const bool causal = i & 1, full = i & 2, latent = i & 4;
+        struct configuration c = sized(1, 1, 1, 1, 1);
+        char text[300];
+        c.layout.recompute = RECOMPUTE_SELECTIVE;
+        c.training.attention = ATTENTION_FLASH2;
+        c.training.causal = causal;
+        c.software.attention_full_square = full;
+        const double core = causal && !full ? 0.5 * square : square;
+        snprintf(text, sizeof text,
+                 "selective saves next to nothing with flash2 attention, which never keeps the "
+                 "scores, and repeats its forward kernels: %.1f %% more FLOPs; take none, or full "
+                 "where memory is short",
+                 100.0 * core / (6.0 * n + 3.0 * core));
+        if (!latent) {
+            only(&c, true, "layout.recompute", text);
+            continue;
+        }
+        c.model.kv_rank = 64;
+        assert_false(said(&c, "layout.recompute", text));
+        only(&c, false, "model.kv_rank",
+             "latent attention is counted (parameters), but a step of it cannot be simulated: give "
+             "a model with ordinary attention");
+        c.model.experts = 8; /* that is enough said */
+        only(&c, true, "model.experts",
+             "a mixture of experts is counted (parameters, rule of thumb); its step cannot be "
+             "simulated");
+        c.model.kv_rank = 0;
+        only(&c, true, "model.experts",
+             "a mixture of experts is counted (parameters, rule of thumb); its step cannot be "
+             "simulated");
+    }
+}
+
+static void test_machine(void **state)
+{
+    (void)state;
+    struct configuration c = sized(1, 1, 1, 1, 1);
+    c.gpu.name = "card";
+    c.training.attention = ATTENTION_FLASH3;
+    only(&c, false, "training.attention", "card has no flash3 attention kernel");
+    c.training.attention = ATTENTION_MATH;
+    c.training.precision = precision_find("fp8");
+    only(&c, false, "training.precision",
+         "card has no fp8 peak: it cannot train in that precision");
+    c.training.precision = precision_find("bf16");
+    c.layout.order = "tp-dp-pp";
+    only(&c, false, "layout.order",
+         "'tp-dp-pp' must name each of tp, cp, dp, pp once, joined by dashes: tp-cp-dp-pp");
+    c = sized(1, 1, 6, 1, 1);
+    c.layout.sharding = &sharding_hsdp;
+    c.layout.shard_group = 12;
+    assert_true(said(&c, "layout.shard_group", "the shard group of 12 is larger than dp x cp = 6"));
+    c.layout.shard_group = 6;
+    only(&c, false, NULL, NULL);
+    c.layout.sharding = &sharding_fsdp; /* of its own kind alone */
+    c.layout.shard_group = 12;
+    only(&c, false, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_world),    cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_sequence), cmocka_unit_test(test_domain),
-        cmocka_unit_test(test_batch),    cmocka_unit_test(test_sharding),
+        cmocka_unit_test(test_world),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_sequence),
+        cmocka_unit_test(test_domain),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_sharding),
+        cmocka_unit_test(test_machine),
+        cmocka_unit_test(test_selective),
+        cmocka_unit_test(test_sequence_parallel),
+        cmocka_unit_test(test_most_ranks),
+        cmocka_unit_test(test_what_tp_splits),
+        cmocka_unit_test(test_largest_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,81 +387,6 @@ static void test_degraded_nic(void **state)
     assert_true(t.seconds == seconds[9]);
 }
 
-static void test_check(void **state)
-{
-    (void)state;
-    struct error error = {{0}};
-    struct configuration c = job(2, 8, 1);
-    struct storage_tier tier = {.name = "peer", .path = STORAGE_NIC, .memory = true, .copies = 1};
-    assert_true(storage_check(&c, &tier, BYTES, &error));
-    tier.copies = 2;
-    assert_false(storage_check(&c, &tier, BYTES, &error));
-    assert_non_null(strstr(error.text, "2 copies on other nodes, but the cluster has 2 nodes"));
-    tier.copies = 1;
-    /* Two checkpoints of half of the state each. */
-    c.cluster.node.host_memory_bytes = all_bytes(&c);
-    assert_true(storage_check(&c, &tier, BYTES, &error));
-    c.cluster.node.host_memory_bytes *= 0.999;
-    assert_false(storage_check(&c, &tier, BYTES, &error));
-    /* 262,656 parameters in four blocks, 65,600 outside them: 4.596 MB. */
-    assert_string_equal(error.text,
-                        "peer must hold two checkpoints, 0.0046 GB in a node's memory of "
-                        "0.00459 GB: spread the state over more nodes, or keep it elsewhere");
-    tier.memory = false; /* a file system behind the NICs fills no memory */
-    assert_true(storage_check(&c, &tier, BYTES, &error));
-    c.cluster.node.nics = 0;
-    assert_false(storage_check(&c, &tier, BYTES, &error));
-    assert_non_null(strstr(error.text, "NICs"));
-    tier.path = STORAGE_HOST;
-    assert_true(storage_check(&c, &tier, BYTES, &error));
-    c.cluster.node.pcie_bytes_per_s = 0;
-    assert_false(storage_check(&c, &tier, BYTES, &error));
-    assert_non_null(strstr(error.text, "pcie_bandwidth"));
-}
-
-/* Each copy is kept twice; only the memory of others asks for as many other nodes, and only a way
- * by NICs for NICs with a rate. */
-static void test_check_copies(void **state)
-{
-    (void)state;
-    struct error error = {{0}};
-    struct configuration c = job(2, 8, 1);
-    struct storage_tier own = {.name = "own", .memory = true, .copies = 3};
-    c.cluster.node.host_memory_bytes = 3.0 * all_bytes(&c);
-    assert_true(storage_check(&c, &own, BYTES, &error));
-    c.cluster.node.host_memory_bytes *= 0.999;
-    assert_false(storage_check(&c, &own, BYTES, &error));
-    struct storage_tier file = {.name = "file", .path = STORAGE_NIC, .copies = 3};
-    assert_true(storage_check(&c, &file, BYTES, &error));
-    c.cluster.node.nic_bytes_per_s = 0.0;
-    assert_false(storage_check(&c, &file, BYTES, &error));
-    own.copies = 2;
-    assert_true(storage_check(&c, &own, BYTES, &error));
-}
-
-/* The fullest node counts, wherever it stands: without sharding all that is written stands in the
- * first replica's nodes; of two stages the larger one fills its node. */
-static void test_check_fullest_node(void **state)
-{
-    (void)state;
-    struct error error = {{0}};
-    struct arena *arena = arena_create();
-    for (uint64_t layers = 3; layers <= 4; layers++) { /* stages of 2 1, and of 2 2 */
-        struct configuration c = job(2, 4, 2);
-        struct storage_tier tier = {.name = "own", .memory = true, .copies = 1};
-        double *bytes;
-        c.model.layers = layers;
-        storage_shards(&c, BYTES, arena, &bytes);
-        double fullest = 8.0 * fmax(bytes[0], bytes[8]);
-        assert_true(layers == 3 ? bytes[0] > bytes[8] : bytes[0] < bytes[8]);
-        c.cluster.node.host_memory_bytes = 2.0 * fullest * (1 + 1e-9);
-        assert_true(storage_check(&c, &tier, BYTES, &error));
-        c.cluster.node.host_memory_bytes = 2.0 * fullest * (1 - 1e-9);
-        assert_false(storage_check(&c, &tier, BYTES, &error));
-    }
-    arena_destroy(arena);
-}
-
 /* BLOOM 176B on 48 nodes of eight A100: tp 4, pp 12, dp 8, ZeRO-1, embedding and head counted as
  * layers; a checkpoint of 2.3 TB (bigscience train/tr11-176B-ml/README.md), written by 384
  * processes in 40 s (S. Bekman, Machine Learning Engineering, Storage). Our state has that size to
@@ -513,9 +438,6 @@ int main(void)
         cmocka_unit_test(test_single_node_nics),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_degraded_nic),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_check_copies),
-        cmocka_unit_test(test_check_fullest_node),
         cmocka_unit_test(test_bloom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

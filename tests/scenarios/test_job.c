@@ -388,9 +388,38 @@ static void test_trace_of_garbage(void **state)
     scenario_destroy(scenario);
 }
 
+/* A study plays the steps of points once that differ in such keys alone. */
+static void test_keys_of_weeks(void **state)
+{
+    (void)state;
+    static const char *const weeks[] = {"run.duration",          "failures[0].mtbf",
+                                        "checkpoint.interval",   "storage[1].latency",
+                                        "recovery.repair.mean",  "recovery.restart.load.mean",
+                                        "recovery.spares",       "cost.gpu_hour",
+                                        "notes[0].at",           "notes",
+                                        "failures[0].detect.law"};
+    static const char *const steps[] = {"seed",
+                                        "model.layers",
+                                        "layout.tp",
+                                        "training.runs",
+                                        "cluster.node.gpus",
+                                        "software.launch",
+                                        "runs.duration",
+                                        "ru.duration",
+                                        "perturbations.jitter",
+                                        "costs",
+                                        "name",
+                                        ""};
+    for (unsigned i = 0; i < sizeof weeks / sizeof weeks[0]; i++)
+        assert_true(scenario_key_of_weeks(weeks[i]));
+    for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        assert_false(scenario_key_of_weeks(steps[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys_of_weeks),
         cmocka_unit_test(test_sound),
         cmocka_unit_test(test_values_arrive),
         cmocka_unit_test(test_links_have_sections),

@@ -295,10 +295,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_that_is_refused), /* first: no free memory is at hand */
-        cmocka_unit_test(test_tree),        cmocka_unit_test(test_json_is_accepted),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_nul_byte),
-        cmocka_unit_test(test_depth),       cmocka_unit_test(test_size_and_keys),
-        cmocka_unit_test(test_empty_texts), cmocka_unit_test(test_quotes_are_clean),
+        cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_json_is_accepted),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_nul_byte),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_size_and_keys),
+        cmocka_unit_test(test_empty_texts),
+        cmocka_unit_test(test_quotes_are_clean),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

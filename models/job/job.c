@@ -43,9 +43,9 @@ enum {
 
 static void enter_steps(struct job *job)
 {
-    job->phase = PHASE_STEPS;
+    job_enter(job, PHASE_STEPS, INFINITY);
     job->since = 0;
-    job->turn_s = job->plans != 0 ? job->at_s : INFINITY;
+    job_plans_steps_begin(&job->plans, job->clock.at_s);
     job_condition(job);
 }
 
@@ -58,29 +58,16 @@ static void resume(struct job *job)
         return;
     }
     job_replicas_return(job);
-    job->told.level = job->load_level;
     job_faults_forgotten(job);
-    job_tell_interruption(job, job->at_s);
+    job_account_resumed(&job->account, job->clock.at_s, job->load_level);
     enter_steps(job);
 }
 
 /* The steps after a save go on as they were. */
 static void steps_go_on(struct job *job)
 {
-    job->phase = PHASE_STEPS;
+    job_enter(job, PHASE_STEPS, INFINITY);
     job_new_origin(job);
-}
-
-static void end(struct job *job, enum job_end why)
-{
-    job->result->end = why;
-    job->phase = PHASE_END;
-}
-
-static void finish(struct job *job)
-{
-    job->result->finished = true;
-    end(job, JOB_END_done);
 }
 
 /* The job was stopped: did it get any further than at the stops before? Only what stands after the
@@ -97,7 +84,7 @@ static void end_of_work(struct job *job)
 {
     bool saves = job->spec->checkpoint.final && job->spec->checkpoint.plan.level_count > 0;
     if (!saves || job_is_saved(job)) {
-        finish(job);
+        job_end(job, JOB_END_done);
         return;
     }
     job->last_save = true;
@@ -107,31 +94,28 @@ static void end_of_work(struct job *job)
 /* The job stands, and its state is saved (or it saves nothing): what the stop was planned for. */
 static void stop_as_planned(struct job *job)
 {
-    bool maintain = (job->plans & PLAN_MAINTENANCE) != 0, restart = maintain;
-    bool rejoin = (job->plans & PLAN_REJOIN) != 0;
-    bool mitigate = (job->plans & PLAN_MITIGATE) != 0;
+    unsigned due = job_plans_take(&job->plans);
+    bool maintain = (due & PLAN_MAINTENANCE) != 0, restart = maintain;
     job->stopping = false;
-    job->told = (struct interruption){.level = UINT_MAX};
+    job_account_planned(&job->account);
     job->waits = false;
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
         job->links[link] = link >= LINK_SCHEDULE && link != LINK_PROVISION;
     }
-    restart |= rejoin;
-    restart |= mitigate && job_mitigate(job);
-    job->plans = 0;
-    job->turn_s = INFINITY;
+    restart |= (due & PLAN_REJOIN) != 0;
+    restart |= (due & PLAN_MITIGATE) != 0 && job_mitigate(job);
+    job_plans_take(&job->plans); /* what that asked for too */
     if (!restart) {
-        job->phase = PHASE_STEPS;
+        job_enter(job, PHASE_STEPS, INFINITY);
         job_condition(job);
         return;
     }
-    job->phase = PHASE_LINK;
     job->place = 0;
-    job_roll_back(job, job->at_s, SURVIVES_PROCESS, INFINITY);
+    job_enter(job, PHASE_LINK, INFINITY);
+    job_roll_back(job, job->clock.at_s, SURVIVES_PROCESS, INFINITY);
     count_vain(job);
     if (maintain) {
-        job->phase = PHASE_MAINTENANCE;
-        job->until_s = job->at_s + job->spec->maintenance_s;
+        job_enter(job, PHASE_MAINTENANCE, job->clock.at_s + job->spec->maintenance_s);
         return;
     }
     job_chain_begin(job);
@@ -141,16 +125,14 @@ static void stop_as_planned(struct job *job)
  * maintenance alone. */
 static void turn(struct job *job)
 {
-    job->turn_s = INFINITY;
+    bool saves = job->spec->checkpoint.plan.level_count > 0;
+    unsigned due = job_plans_turn(&job->plans, saves ? UINT_MAX : PLAN_MAINTENANCE);
     job_replicas_join(job);
     job_condition(job);
-    if (job->spec->checkpoint.plan.level_count == 0) {
-        job->plans &= PLAN_MAINTENANCE;
-    }
-    if (job->plans == 0 || job->now.progress >= job->target) {
+    if (due == 0 || job->now.progress >= job->target) {
         return; /* also where only the last save is left to do */
     }
-    if (job->spec->checkpoint.plan.level_count == 0 || job_is_saved(job)) {
+    if (!saves || job_is_saved(job)) {
         stop_as_planned(job);
     } else {
         job->stopping = true;
@@ -160,13 +142,13 @@ static void turn(struct job *job)
 
 static void durable(struct job *job)
 {
-    job_settle(job, job->at_s);
+    job_settle(job, job->clock.at_s);
     if (job->durable_for == FOR_NEXT_SAVE) {
         job_begin_save(job, false);
     } else if (job->durable_for == FOR_LAST_SAVE) {
         job_begin_save(job, true);
     } else if (job->last_save) {
-        finish(job);
+        job_end(job, JOB_END_done);
     } else {
         stop_as_planned(job);
     }
@@ -179,29 +161,24 @@ static void saved(struct job *job)
         steps_go_on(job);
         return;
     }
-    job->phase = PHASE_DURABLE;
     job->durable_for = FOR_REST;
-    job->until_s = greater(job_last_durable_s(job), job->at_s);
+    job_enter(job, PHASE_DURABLE, greater(job_last_durable_s(job), job->clock.at_s));
 }
 
 static void leave(struct job *job)
 {
-    switch (job->phase) {
+    job_pass(job, job->clock.until_s);
+    switch (job->clock.phase) {
     case PHASE_SAVE:
-        job_spend_save(job, job->until_s);
         saved(job);
         break;
     case PHASE_DURABLE:
-        job_spend_save(job, job->until_s);
         durable(job);
         break;
     case PHASE_MAINTENANCE:
-        job_spend(job, job->at_s, job->until_s, BADPUT_maintenance);
-        job->at_s = job->until_s;
         job_chain_begin(job);
         break;
     default:
-        job_chain_spend(job, job->until_s);
         job_chain_go_on(job);
         break;
     }
@@ -209,15 +186,16 @@ static void leave(struct job *job)
 
 static void next_maintenance(struct job *job)
 {
-    job->maintenances++;
-    job_push(job, job_maintenance_s(job), OUTSIDE_MAINTENANCE, 0, 0);
+    job_plans_next_maintenance(&job->plans);
+    job_outside_push(&job->outside, job_plans_maintenance_s(&job->plans), OUTSIDE_MAINTENANCE, 0,
+                     0);
 }
 
 static void repaired(struct job *job, uint32_t node, double at_s)
 {
     job_node_repaired(job, node, at_s);
-    if (job->phase == PHASE_WAIT && job->nodes_short == 0) {
-        job_chain_spend(job, at_s);
+    if (job->clock.phase == PHASE_WAIT && job->nodes_short == 0) {
+        job_pass(job, at_s);
         job_chain_go_on(job);
     }
 }
@@ -225,27 +203,15 @@ static void repaired(struct job *job, uint32_t node, double at_s)
 /* What was begun when the time was up is spent; the part of a step counts as such. */
 static void out_of_time(struct job *job, double at_s)
 {
-    job->until_s = at_s;
-    switch (job->phase) {
-    case PHASE_STEPS: {
+    if (job->clock.phase == PHASE_STEPS) {
         double part = job_part_of_step(job, at_s);
-        job_spend_steps(job, job->at_s, at_s, part);
-        job->result->steps_completed += part * job_share(job);
-        break;
+        job_spend_steps(job, job->clock.at_s, at_s, part);
+        job_account_part_of_step(&job->account, part * job_share(job));
+        job_clock_leap(&job->clock, at_s, 0.0);
+    } else {
+        job_pass(job, at_s);
     }
-    case PHASE_SAVE:
-    case PHASE_DURABLE:
-        job_spend_save(job, at_s);
-        break;
-    case PHASE_MAINTENANCE:
-        job_spend(job, job->at_s, at_s, BADPUT_maintenance);
-        break;
-    default:
-        job_chain_spend(job, at_s);
-        break;
-    }
-    job->at_s = at_s;
-    end(job, JOB_END_time_up);
+    job_end(job, JOB_END_time_up);
 }
 
 /* All that was saved since its onset is worthless; NULL: nothing corrupt was found. */
@@ -260,7 +226,7 @@ static void stop_for_corrupt(struct job *job, const struct fault *found, double 
 static void outside(struct job *job)
 {
     struct outside_event event;
-    job_pop(job, &event);
+    job_outside_pop(&job->outside, &event);
     switch (event.kind) {
     case OUTSIDE_REPAIRED:
         repaired(job, event.id, event.at_s);
@@ -268,16 +234,15 @@ static void outside(struct job *job)
     case OUTSIDE_REJOIN:
         if (job->replica[event.id].version == event.version) {
             job->replica[event.id].ready = true;
-            job_turn_at(job, event.at_s);
+            job_plans_turn_at(&job->plans, event.at_s);
         }
         break;
     case OUTSIDE_MAINTENANCE:
         next_maintenance(job);
-        if (job->phase == PHASE_MAINTENANCE && job->at_s == event.at_s) {
+        if (job->clock.phase == PHASE_MAINTENANCE && job->clock.at_s == event.at_s) {
             break; /* this is it */
         }
-        job->plans |= PLAN_MAINTENANCE;
-        job_turn_at(job, event.at_s);
+        job_plans_add(&job->plans, PLAN_MAINTENANCE, event.at_s);
         break;
     case OUTSIDE_END:
         out_of_time(job, event.at_s);
@@ -292,9 +257,8 @@ static void outside(struct job *job)
  * moment of the next failure. */
 static bool run_on(struct job *job, double outside_s)
 {
-    if (job->may_leap && isinf(job->turn_s) && job->interval < STEPS_NEVER) {
-        job_leap(job, outside_s,
-                 job->failure_comes ? job->failure.at_s - job->exposed_s : INFINITY);
+    if (job->may_leap && isinf(job->plans.turn_s) && job->interval < STEPS_NEVER) {
+        job_leap(job, outside_s, job_clock_left_s(&job->clock));
     }
     switch (job_run_on(job, outside_s)) {
     case BOUNDARY_AHEAD:
@@ -315,33 +279,34 @@ static bool run_on(struct job *job, double outside_s)
  * and no failure comes before it: they need not be broken off there. */
 static bool stands_by_next(const struct job *job)
 {
-    return job->phase == PHASE_STEPS && isinf(job->turn_s) && job->nodes_short == 0 &&
-           job->heap_count > 0 && job->heap[0].kind == OUTSIDE_REPAIRED &&
-           job->heap[0].at_s <= job_failure_s(job);
+    const struct outside_event *next = job_outside_next(&job->outside);
+    return job->clock.phase == PHASE_STEPS && isinf(job->plans.turn_s) && job->nodes_short == 0 &&
+           next != NULL && next->kind == OUTSIDE_REPAIRED &&
+           next->at_s <= job_clock_failure_s(&job->clock);
 }
 
 /* What comes first of all that can come. */
 static void advance(struct job *job)
 {
-    if (job->phase == PHASE_STEPS && job->at_s >= job->turn_s) {
+    if (job->clock.phase == PHASE_STEPS && job->clock.at_s >= job->plans.turn_s) {
         turn(job);
         return;
     }
-    job_learn_failure(job);
+    job_clock_learn(&job->clock);
     if (stands_by_next(job)) {
         outside(job);
         return;
     }
-    double outside_s = job_next_outside_s(job);
-    if (job->phase == PHASE_STEPS) {
+    double outside_s = job_outside_next_s(&job->outside);
+    if (job->clock.phase == PHASE_STEPS) {
         if (run_on(job, outside_s)) {
             return;
         }
-    } else if (job->until_s <= lesser(outside_s, job_failure_s(job))) {
+    } else if (job->clock.until_s <= lesser(outside_s, job_clock_failure_s(&job->clock))) {
         leave(job);
         return;
     }
-    double failure_s = job_failure_s(job);
+    double failure_s = job_clock_failure_s(&job->clock);
     if (failure_s < outside_s) {
         job_strike(job, failure_s);
         count_vain(job);
@@ -353,17 +318,17 @@ static void advance(struct job *job)
 
 static void give_up_at_limits(struct job *job)
 {
-    if (job->phase == PHASE_END) {
+    if (job->clock.phase == PHASE_END) {
         return;
     }
     if (job->unplayable) {
-        end(job, JOB_END_condition);
-    } else if (job->result->failures >= FAILURES_MAX) {
-        end(job, JOB_END_failures);
-    } else if (job->maintenances >= STOPS_MAX) {
-        end(job, JOB_END_stops);
+        job_end(job, JOB_END_condition);
+    } else if (job->account.result->failures >= FAILURES_MAX) {
+        job_end(job, JOB_END_failures);
+    } else if (job->plans.maintenances >= STOPS_MAX) {
+        job_end(job, JOB_END_stops);
     } else if (job->vain_stops >= VAIN_MAX) {
-        end(job, JOB_END_in_vain);
+        job_end(job, JOB_END_in_vain);
     }
 }
 
@@ -371,7 +336,7 @@ static double done_ratio(const struct job *job)
 {
     double duration_s = job->spec->duration_s, done = 0.0;
     if (duration_s > 0.0) {
-        done = job->at_s / duration_s;
+        done = job->clock.at_s / duration_s;
     }
     if (job->target < STEPS_NEVER) {
         done = greater(done, (double)job->now.progress / (double)job->target);
@@ -384,22 +349,23 @@ static void ask_watch(struct job *job)
 {
     const uint64_t turns = 1024;
     const struct job_watch *watch = job->observer->watch;
-    if (watch != NULL && ++job->turns % turns == 0 && job->phase != PHASE_END &&
+    if (watch != NULL && ++job->turns % turns == 0 && job->clock.phase != PHASE_END &&
         !watch->goes_on(watch->context, done_ratio(job))) {
-        end(job, JOB_END_stopped);
+        job_end(job, JOB_END_stopped);
     }
 }
 
 static void play(struct job *job)
 {
-    while (job->phase != PHASE_END) {
+    while (job->clock.phase != PHASE_END) {
         advance(job);
         while (job->chain_over) {
             resume(job);
         }
         give_up_at_limits(job);
         ask_watch(job);
-        job->context = (struct check_context){job->at_s, job->context.event_count + 1, job->seed};
+        job->context =
+            (struct check_context){job->clock.at_s, job->context.event_count + 1, job->seed};
     }
 }
 
@@ -425,6 +391,9 @@ static void set_up(struct job *job)
 {
     const struct job_spec *spec = job->spec;
     job->fleet = fleet_create(job->arena, job_fleet(spec), job->seed);
+    job_clock_create(&job->clock, job->fleet, spec->duration_s > 0.0 ? spec->duration_s : INFINITY);
+    job_plans_create(&job->plans, spec->maintenance_every_s);
+    job_outside_create(&job->outside, job->arena);
     job->ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
     job->interval = interval_of(spec, job->ideal_step_s);
     job->target = spec->steps > 0 ? spec->steps * spec->replicas : STEPS_NEVER;
@@ -435,11 +404,10 @@ static void set_up(struct job *job)
     }
     job_nodes_create(job);
     job_links_create(job);
-    job_window_create(job);
     job_shelves_create(job);
     job_segments_create(job);
     if (spec->duration_s > 0.0) {
-        job_push(job, spec->duration_s, OUTSIDE_END, 0, 0);
+        job_outside_push(&job->outside, spec->duration_s, OUTSIDE_END, 0, 0);
     }
     next_maintenance(job);
     enter_steps(job);
@@ -447,20 +415,20 @@ static void set_up(struct job *job)
 
 static void wind_up(struct job *job)
 {
-    struct job_result *out = job->result;
-    job_settle(job, job->at_s);
-    if (job->interrupted) {
-        job_tell_interruption(job, -1.0);
+    struct job_result *out = job->account.result;
+    double wall_s = job->clock.at_s;
+    job_settle(job, wall_s);
+    if (job->account.interrupted) {
+        job_account_resumed(&job->account, -1.0, UINT_MAX);
     }
-    out->wall_s = job->at_s;
-    out->ettr_worst_hour = job_worst_hour(job, job->at_s);
-    fleet_skipped(job->fleet, greater(job->exposed_s, job->fleet_s), &out->skipped);
+    out->ettr_worst_hour = job_window_worst_hour(job->account.window, wall_s);
+    fleet_skipped(job->fleet, greater(job->clock.exposed_s, job->clock.fleet_s), &out->skipped);
     bool cut = job_end_is_limit(out->end) || out->end == JOB_END_stopped;
-    if (job->spec->duration_s > job->at_s && !cut) {
-        out->wall_s = job->spec->duration_s;
-        job_spend(job, job->at_s, out->wall_s, BADPUT_idle);
+    if (job->spec->duration_s > job->clock.at_s && !cut) {
+        wall_s = job->spec->duration_s;
+        job_account_spend(&job->account, job->clock.at_s, wall_s, BADPUT_idle);
     }
-    job_account_end(job);
+    job_account_end(&job->account, job->spec, &job->now, job->ideal_step_s, wall_s);
 }
 
 void job_run_in(struct arena *arena, const struct job_spec *spec,
@@ -477,12 +445,10 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
                         .seed = seed,
                         .step_by_step = step_by_step,
                         .observer = observer != NULL ? observer : &nobody,
-                        .by_cause = by_cause,
-                        .result = out,
-                        .turn_s = INFINITY,
                         .first_durable_s = INFINITY};
     CHECK((spec->duration_s > 0.0 || spec->steps > 0) && spec->replicas > 0 && spec->nodes > 0);
     const struct check_context *former = check_enter(&job->context);
+    job_account_create(&job->account, arena, job->observer, by_cause, out);
     set_up(job);
     play(job);
     wind_up(job);

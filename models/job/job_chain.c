@@ -6,33 +6,6 @@
 #include "models/job/job_state.h"
 #include "sim/random.h"
 
-static enum badput_class class_of(const struct job *job)
-{
-    if (job->phase == PHASE_WAIT) {
-        return BADPUT_wait;
-    }
-    return job->phase == PHASE_LINK && job_places[job->place] == LINK_DETECT ? BADPUT_detect
-                                                                             : BADPUT_restart;
-}
-
-/* Time of the chain goes by, up to the end of its phase or a failure. */
-void job_chain_spend(struct job *job, double end_s)
-{
-    double s = end_s - job->at_s;
-    job_spend(job, job->at_s, end_s, class_of(job));
-    if (job->phase == PHASE_WAIT) {
-        job->told.wait_s += s;
-    } else if (job->phase == PHASE_LOAD) {
-        job->told.load_s += s;
-        job->result->load_s += s;
-    } else {
-        job->told.links_s[job_places[job->place]] += s;
-        job->result->restart_link_s[job_places[job->place]] += s;
-    }
-    job->exposed_s += job_chain_exposed(job) ? s : 0.0;
-    job->at_s = end_s;
-}
-
 /* What was loaded may turn out to be unreadable: then the one before is. */
 static bool readable(struct job *job)
 {
@@ -57,18 +30,17 @@ static void end(struct job *job)
 /* Without anything under repair a job that waits for nodes will not run again. */
 static void wait_for_nodes(struct job *job)
 {
-    job->phase = PHASE_WAIT;
-    job->until_s = INFINITY;
+    job_enter(job, PHASE_WAIT, INFINITY);
     if (!job_repairs_pending(job) && job->spec->duration_s == 0.0) {
-        job->phase = PHASE_END;
-        job->result->end = JOB_END_no_nodes;
+        job_end(job, JOB_END_no_nodes);
     }
 }
 
 static bool stands(struct job *job, enum phase phase, double s)
 {
-    job->phase = phase;
-    job->until_s = job->at_s + s;
+    if (s > 0.0) {
+        job_enter(job, phase, job->clock.at_s + s);
+    }
     return s > 0.0;
 }
 
@@ -115,19 +87,25 @@ static bool walks_through(const struct job *job)
  * in the same order, to the bit. */
 static bool walk_through(struct job *job)
 {
-    double s[PLACE_COUNT], end_s = job->at_s;
+    double s[PLACE_COUNT], end_s = job->clock.at_s;
     for (unsigned i = 0; i < PLACE_COUNT; i++) {
         s[i] = job_places[i] == PLACE_WAIT ? 0.0 : greater(place_s(job, job_places[i]), 0.0);
         end_s += s[i];
     }
-    job->phase = PHASE_LOAD; /* as exposed as all of the chain */
-    if (end_s > job_next_stop_s(job)) {
+    job_enter(job, PHASE_LOAD, end_s); /* as exposed as all of the chain */
+    job_clock_learn(&job->clock);
+    if (end_s > lesser(job_outside_next_s(&job->outside), job_clock_failure_s(&job->clock))) {
         return false;
     }
-    for (job->place = 0; job->place < PLACE_COUNT; job->place++) {
-        if (s[job->place] > 0.0) {
-            job->phase = job_places[job->place] == PLACE_LOAD ? PHASE_LOAD : PHASE_LINK;
-            job_chain_spend(job, job->at_s + s[job->place]);
+    for (unsigned i = 0; i < PLACE_COUNT; i++) {
+        if (s[i] > 0.0) {
+            double at_s = job->clock.at_s, until_s = at_s + s[i];
+            if (job_places[i] == PLACE_LOAD) {
+                job_account_load(&job->account, at_s, until_s);
+            } else {
+                job_account_link(&job->account, at_s, until_s, (enum restart_link)job_places[i]);
+            }
+            job_clock_spend(&job->clock, until_s);
         }
     }
     return true;
@@ -149,7 +127,7 @@ void job_chain_begin(struct job *job)
 /* The phase at hand is over. */
 void job_chain_go_on(struct job *job)
 {
-    if (job->phase != PHASE_LOAD || readable(job)) {
+    if (job->clock.phase != PHASE_LOAD || readable(job)) {
         job->place++;
     }
     enter(job);

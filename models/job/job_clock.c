@@ -1,61 +1,121 @@
-/* job_clock.c - the two clocks of a job, wall time and the time in which failures can strike, and
- * what comes next on them. */
+/* job_clock.c - the two clocks of a job, and the next failure on them.
+ *
+ * Invariants
+ * 1. Wall time never runs backwards; nor does exposed time, but for a rounding where a failure
+ *    strikes. Nor is exposed time ever more than wall time.
+ * 2. To the fleet exposed time never runs backwards, not even by a rounding.
+ * 3. A phase ends no earlier than it begins; after PHASE_END comes none.
+ * 4. A failure strikes a phase that is exposed, and the next one is known then. */
+#include "models/job/job_clock.h"
+
 #include <math.h>
 
-#include "models/job/job_state.h"
+#include "models/job/job_ledger.h"
+#include "sim/check.h"
 
-bool job_save_exposed(const struct job *job)
+/* More than all additions to a clock round it by. */
+static double rounding_s(const struct job_clock *clock)
 {
-    return job->spec->strike != STRIKE_WORKING;
+    return 1e-9 * clock->at_s;
 }
 
-bool job_exposed(const struct job *job)
+void job_clock_create(struct job_clock *clock, struct fleet *fleet, double limit_s)
 {
-    switch (job->phase) {
-    case PHASE_STEPS:
-        return true;
-    case PHASE_SAVE:
-    case PHASE_DURABLE:
-        return job_save_exposed(job);
-    case PHASE_LINK:
-    case PHASE_WAIT:
-    case PHASE_LOAD:
-        return job_chain_exposed(job);
-    default:
-        return false;
+    *clock = (struct job_clock){.fleet = fleet, .limit_s = limit_s};
+}
+
+void job_clock_enter(struct job_clock *clock, enum phase phase, double until_s, bool exposed)
+{
+    CHECK(clock->phase != PHASE_END && until_s >= clock->at_s); /* 3 */
+    clock->phase = phase;
+    clock->until_s = until_s;
+    clock->exposed = exposed;
+}
+
+bool job_clock_runs(const struct job_clock *clock)
+{
+    return clock->phase == PHASE_STEPS || clock->phase == PHASE_SAVE ||
+           clock->phase == PHASE_DURABLE;
+}
+
+void job_clock_leap(struct job_clock *clock, double to_s, double exposed_s)
+{
+    CHECK(to_s >= clock->at_s - rounding_s(clock)); /* 1 */
+    clock->exposed_s += exposed_s;
+    clock->at_s = to_s;
+    CHECK(clock->exposed_s <= clock->at_s + rounding_s(clock)); /* 1 */
+}
+
+void job_clock_spend(struct job_clock *clock, double to_s)
+{
+    job_clock_leap(clock, to_s, clock->exposed ? to_s - clock->at_s : 0.0);
+}
+
+void job_clock_learn(struct job_clock *clock)
+{
+    if (!clock->known) {
+        clock->comes = fleet_next(clock->fleet, clock->limit_s, &clock->failure);
+        clock->known = true;
     }
 }
 
-void job_turn_at(struct job *job, double at_s)
+double job_clock_failure_s(const struct job_clock *clock)
 {
-    job->turn_s = lesser(job->turn_s, at_s);
-}
-
-void job_learn_failure(struct job *job)
-{
-    if (!job->failure_known) {
-        double limit_s = job->spec->duration_s > 0.0 ? job->spec->duration_s : INFINITY;
-        job->failure_comes = fleet_next(job->fleet, limit_s, &job->failure);
-        job->failure_known = true;
-    }
-}
-
-double job_failure_s(const struct job *job)
-{
-    if (!job->failure_comes || !job_exposed(job)) {
+    if (!clock->comes || !clock->exposed) {
         return INFINITY;
     }
-    return job->at_s + greater(job->failure.at_s - job->exposed_s, 0.0);
+    return clock->at_s + greater(clock->failure.at_s - clock->exposed_s, 0.0);
 }
 
-double job_next_stop_s(struct job *job)
+double job_clock_steps_failure_s(const struct job_clock *clock)
 {
-    job_learn_failure(job);
-    return lesser(job_next_outside_s(job), job_failure_s(job));
+    return clock->comes ? clock->at_s + (clock->failure.at_s - clock->exposed_s) : INFINITY;
 }
 
-double job_maintenance_s(const struct job *job)
+double job_clock_left_s(const struct job_clock *clock)
 {
-    double every_s = job->spec->maintenance_every_s;
-    return every_s > 0.0 ? (double)job->maintenances * every_s : INFINITY;
+    return clock->comes ? clock->failure.at_s - clock->exposed_s : INFINITY;
+}
+
+void job_clock_strike(struct job_clock *clock, struct fleet_event *out)
+{
+    CHECK(clock->known && clock->comes && clock->exposed); /* 4 */
+    *out = clock->failure;
+    fleet_take(clock->fleet, out);
+    clock->fleet_s = greater(clock->fleet_s, out->at_s);
+    clock->known = false;
+    clock->striking = true;
+}
+
+void job_clock_struck(struct job_clock *clock)
+{
+    if (clock->striking) {
+        CHECK(fabs(clock->exposed_s - clock->fleet_s) <= rounding_s(clock)); /* 1 */
+        clock->exposed_s = clock->fleet_s;
+        clock->striking = false;
+    }
+}
+
+void job_clock_spared(struct job_clock *clock)
+{
+    clock->striking = false;
+}
+
+/* Exposed time at a moment within the phase at hand. */
+static double tell_fleet(struct job_clock *clock, double at_s)
+{
+    double exposed_s = clock->exposed_s + (clock->exposed ? at_s - clock->at_s : 0.0);
+    clock->fleet_s = greater(clock->fleet_s, exposed_s); /* 2 */
+    clock->known = false;
+    return clock->fleet_s;
+}
+
+void job_clock_leave(struct job_clock *clock, uint32_t node, double at_s)
+{
+    fleet_leave(clock->fleet, node, tell_fleet(clock, at_s));
+}
+
+void job_clock_join(struct job_clock *clock, uint32_t node, double at_s)
+{
+    fleet_join(clock->fleet, node, tell_fleet(clock, at_s));
 }

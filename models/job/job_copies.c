@@ -122,8 +122,8 @@ static struct series *push(struct job *job, unsigned level, uint64_t count)
 void job_shelf_push(struct job *job, unsigned level, const struct leap *leap, uint64_t save,
                     uint64_t count)
 {
-    job->result->checkpoints += count;
-    job->result->copies[level] += count;
+    job->account.result->checkpoints += count;
+    job->account.result->copies[level] += count;
     struct series *last = push(job, level, count < job->keep ? count : job->keep);
     last->known = false;
     last->save = save;
@@ -138,8 +138,8 @@ static void commit(struct job *job, unsigned level)
     struct series *last = push(job, level, 1);
     last->newest = *copy;
     last->known = true;
-    job->result->checkpoints++;
-    job->result->copies[level]++;
+    job->account.result->checkpoints++;
+    job->account.result->copies[level]++;
     if (job->observer->saves != NULL) {
         struct saved saved = {copy->durable_s, copy->stall_s, copy->reached.steps, level};
         job->observer->saves(job->observer->context, &saved);
@@ -201,7 +201,7 @@ double job_last_durable_s(const struct job *job)
 /* All that was reached stands on the safest level. */
 bool job_is_saved(struct job *job)
 {
-    job_settle(job, job->at_s);
+    job_settle(job, job->clock.at_s);
     unsigned levels = job->spec->checkpoint.plan.level_count;
     const struct copy *copy = levels == 0 ? NULL : newest(job, levels - 1);
     return copy != NULL && copy->reached.progress == job->now.progress;
@@ -232,12 +232,12 @@ static void drop_lost(struct job *job, int scope, double taint_s)
         }
         while (shelf->count > 0 && newest(job, level)->began_s > taint_s) {
             drop_newest(job, level);
-            job->result->rollbacks_past_corrupt++;
+            job->account.result->rollbacks_past_corrupt++;
         }
     }
 }
 
-static void go_back(struct job *job)
+static void go_back(struct job *job, double now_s)
 {
     struct ledger_mark start = {0};
     job->load_level = best_level(job);
@@ -245,12 +245,10 @@ static void go_back(struct job *job)
         job->load_level == UINT_MAX ? &start : &newest(job, job->load_level)->reached;
     CHECK(to->progress <= job->now.progress);
     double lost = (job->now.useful_s - to->useful_s) + (job->now.degraded_s - to->degraded_s);
-    job->result->badput_s[BADPUT_lost_work] += lost;
-    job->told.lost_s += lost;
-    job->told.lost_steps +=
-        (double)(job->now.progress - to->progress) / (double)job->spec->replicas;
+    double steps = (double)(job->now.progress - to->progress) / (double)job->spec->replicas;
     job->now = *to;
     job->loaded_began_s = job->load_level == UINT_MAX ? 0.0 : newest(job, job->load_level)->began_s;
+    job_account_lost(&job->account, lost, steps, job->loaded_began_s, now_s);
 }
 
 /* A failure of this scope at `now_s`: what is being written is lost, and every copy that does not
@@ -259,8 +257,7 @@ void job_roll_back(struct job *job, double now_s, int scope, double taint_s)
 {
     job_settle(job, now_s);
     drop_lost(job, scope, taint_s);
-    go_back(job);
-    job_window_lost(job, job->loaded_began_s, now_s);
+    go_back(job, now_s);
 }
 
 /* The copy at hand could not be read. */
@@ -268,9 +265,8 @@ void job_drop_loaded(struct job *job)
 {
     CHECK(job->load_level != UINT_MAX);
     drop_newest(job, job->load_level);
-    job->result->rollbacks_past_corrupt++;
-    go_back(job);
-    job_window_lost(job, job->loaded_began_s, job->at_s);
+    job->account.result->rollbacks_past_corrupt++;
+    go_back(job, job->clock.at_s);
 }
 
 double job_load_s(const struct job *job)

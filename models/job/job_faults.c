@@ -88,17 +88,17 @@ void job_fault_begin(struct job *job, const struct fleet_event *event, double at
                             .corrupts = cause->effect == EFFECT_CORRUPT};
     double found_s = at_s + time_of(job, detect, event, "detect");
     if (fault->corrupts) {
-        job_push(job, found_s, OUTSIDE_CORRUPT_FOUND, id, fault->version);
+        job_outside_push(&job->outside, found_s, OUTSIDE_CORRUPT_FOUND, id, fault->version);
         return;
     }
     fault->slow =
         (struct condition_slow){stage_of(job, event), cause->slow_link, cause->slow_ratio};
-    job_push(job, found_s, OUTSIDE_SLOW_FOUND, id, fault->version);
+    job_outside_push(&job->outside, found_s, OUTSIDE_SLOW_FOUND, id, fault->version);
     if (cause->slow_time.mean_s > 0.0) {
-        job_push(job, at_s + time_of(job, &cause->slow_time, event, "slow time"), OUTSIDE_SLOW_END,
-                 id, fault->version);
+        job_outside_push(&job->outside, at_s + time_of(job, &cause->slow_time, event, "slow time"),
+                         OUTSIDE_SLOW_END, id, fault->version);
     }
-    job_turn_at(job, at_s);
+    job_plans_turn_at(&job->plans, at_s);
 }
 
 /* Its node left the job, or was mended: a slow part is gone; what a corrupt one did is not. */
@@ -130,14 +130,14 @@ const struct fault *job_fault_event(struct job *job, const struct outside_event 
     }
     if (event->kind == OUTSIDE_SLOW_FOUND) {
         fault->found = true;
-        job->plans |= PLAN_MITIGATE;
+        job_plans_add(&job->plans, PLAN_MITIGATE, event->at_s);
     } else {
         fault->alive = false;
     }
     if (event->kind == OUTSIDE_CORRUPT_FOUND) {
         return fault;
     }
-    job_turn_at(job, event->at_s);
+    job_plans_turn_at(&job->plans, event->at_s);
     return NULL;
 }
 

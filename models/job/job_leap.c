@@ -56,20 +56,30 @@ static void keep_copies(struct job *job, const struct leap *leap, unsigned level
     }
 }
 
+static void tell_window(struct job *job, const struct leap *leap, uint64_t saves)
+{
+    struct job_window *window = job->account.window;
+    for (uint64_t save = 1; save <= saves && job_window_is_open(window); save++) {
+        double before_s = job_segments_stall_s(leap, save - 1);
+        double begin_s = job_segments_begin_s(leap, save);
+        job_window_idle(window, begin_s, begin_s + job_segments_stall_s(leap, save) - before_s);
+    }
+}
+
 static void go(struct job *job, const struct leap *leap, uint64_t saves)
 {
     struct copy last = job_segments_copy(leap, 0, saves);
     double stall_s = job_segments_stall_s(leap, saves), run_s = job_segments_run_s(leap, saves);
-    double exposed_s = leap->first_s - job->at_s + run_s;
+    double exposed_s = leap->first_s - job->clock.at_s + run_s;
     job_settle(job, leap->first_s);
     for (unsigned level = 0; level < job->spec->checkpoint.plan.level_count; level++) {
         keep_copies(job, leap, level, saves, &last);
     }
-    job_window_saves(job, leap, saves);
+    tell_window(job, leap, saves);
     job->now = last.reached;
-    job->result->badput_s[BADPUT_checkpoint] += stall_s;
-    job->exposed_s += job_save_exposed(job) ? exposed_s + stall_s : exposed_s;
-    job->at_s = leap->first_s + run_s + stall_s;
+    job_account_stalls(&job->account, stall_s);
+    job_clock_leap(&job->clock, leap->first_s + run_s + stall_s,
+                   job_saves_exposed(job->spec) ? exposed_s + stall_s : exposed_s);
     job->saves += saves;
     job->since = 0;
     job_new_origin(job);
@@ -79,7 +89,7 @@ static struct leap leap_from(const struct job *job, double first_s)
 {
     return (struct leap){.job = job,
                          .now = job->now,
-                         .at_s = job->at_s,
+                         .at_s = job->clock.at_s,
                          .segment_s = job->segment_s,
                          .first_s = first_s,
                          .saves = job->saves,
@@ -96,7 +106,7 @@ void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s)
     uint64_t steps = job->origin_steps + job->interval - job->since;
     double first_s = job_after_work(job, job->origin_s, (double)steps * job->step_s);
     double wall_s = wall_stop_s - first_s;
-    double exposed_s = exposed_stop_s - (first_s - job->at_s);
+    double exposed_s = exposed_stop_s - (first_s - job->clock.at_s);
     if (wall_s < job->segment_s || exposed_s < job->segment_s ||
         job_last_durable_s(job) > first_s) {
         return;
@@ -106,7 +116,7 @@ void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s)
     if (limit > 1 && job_segments_fit(&leap, 2, wall_s, exposed_s)) {
         uint64_t saves = job_segments_by(&leap, limit, wall_s, exposed_s);
         /* What is due with a planned stop is left to it. */
-        saves -= job_segments_begin_s(&leap, saves) >= job_maintenance_s(job);
+        saves -= job_segments_begin_s(&leap, saves) >= job_plans_maintenance_s(&job->plans);
         go(job, &leap, saves);
     }
 }

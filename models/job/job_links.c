@@ -53,13 +53,13 @@ double job_link_s(const struct job *job, unsigned link)
 
 /* Between two phases, where no time goes by, the place may be none of a link: either answer is
  * right there. */
-bool job_chain_exposed(const struct job *job)
+bool job_chain_exposed(const struct job *job, enum phase phase)
 {
     int place = job->place < PLACE_COUNT ? job_places[job->place] : PLACE_WAIT;
     if (job->spec->strike != STRIKE_ALWAYS) {
         return false;
     }
-    return job->phase != PHASE_LINK || place >= RESTART_LINK_COUNT ||
+    return phase != PHASE_LINK || place >= RESTART_LINK_COUNT ||
            !job->spec->recovery.restart.sheltered[place];
 }
 
@@ -68,14 +68,13 @@ bool job_chain_exposed(const struct job *job)
 double job_replica_chain_s(struct job *job)
 {
     job->chains++;
-    double sum_s = 0.0;
+    double sum_s = 0.0, links_s[RESTART_LINK_COUNT];
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
-        double s = job->links[link] ? job_link_s(job, link) : 0.0;
-        job->told.links_s[link] += s;
-        sum_s += s;
+        links_s[link] = job->links[link] ? job_link_s(job, link) : 0.0;
+        sum_s += links_s[link];
     }
     const struct checkpoint_plan *plan = &job->spec->checkpoint.plan;
     double load_s = plan->level_count > 0 ? plan->levels[0].load_s : 0.0;
-    job->told.load_s += load_s;
+    job_account_beside(&job->account, links_s, load_s);
     return sum_s + load_s;
 }

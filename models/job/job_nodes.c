@@ -49,16 +49,6 @@ void job_nodes_create(struct job *job)
     job->queue_first = job->queue_last = UINT32_MAX;
 }
 
-/* Exposed time at a moment within the phase at hand; to the fleet it never runs backwards, not even
- * by a rounding. */
-static double fleet_time(struct job *job, double at_s)
-{
-    double exposed_s = job->exposed_s + (job_exposed(job) ? at_s - job->at_s : 0.0);
-    job->fleet_s = greater(job->fleet_s, exposed_s);
-    job->failure_known = false;
-    return job->fleet_s;
-}
-
 void job_replica_out(struct job *job, uint32_t replica, bool alone)
 {
     struct replica *r = &job->replica[replica];
@@ -76,13 +66,11 @@ void job_replica_out(struct job *job, uint32_t replica, bool alone)
 void job_replica_whole(struct job *job, uint32_t replica, double at_s)
 {
     struct replica *r = &job->replica[replica];
-    bool running =
-        job->phase == PHASE_STEPS || job->phase == PHASE_SAVE || job->phase == PHASE_DURABLE;
     if (r->alone) {
-        job_push(job, at_s + job_replica_chain_s(job), OUTSIDE_REJOIN, replica, r->version);
-    } else if (running) {
-        job->plans |= PLAN_REJOIN;
-        job_turn_at(job, at_s);
+        job_outside_push(&job->outside, at_s + job_replica_chain_s(job), OUTSIDE_REJOIN, replica,
+                         r->version);
+    } else if (job_clock_runs(&job->clock)) {
+        job_plans_add(&job->plans, PLAN_REJOIN, at_s);
     }
 }
 
@@ -151,7 +139,7 @@ static bool repair_succeeds(const struct job *job, const struct fleet_event *eve
 static void begin_repair(struct job *job, uint32_t node, double at_s)
 {
     job->repairs_busy++;
-    job_push(job, at_s + job->nodes[node].repair_s, OUTSIDE_REPAIRED, node, 0);
+    job_outside_push(&job->outside, at_s + job->nodes[node].repair_s, OUTSIDE_REPAIRED, node, 0);
 }
 
 static void queue_repair(struct job *job, uint32_t node)
@@ -188,7 +176,7 @@ void job_node_leave(struct job *job, uint32_t node, const struct fleet_event *ev
     struct node *of = &job->nodes[node];
     CHECK(of->position != NO_NODE);
     uint32_t position = (uint32_t)of->position;
-    fleet_leave(job->fleet, node, fleet_time(job, at_s));
+    job_clock_leave(&job->clock, node, at_s);
     of->position = NO_NODE;
     of->failures++;
     job->vacant[job->nodes_short++] = position;
@@ -205,7 +193,7 @@ static void fill(struct job *job, uint32_t node, double at_s)
 {
     uint32_t position = job->vacant[--job->nodes_short];
     job->nodes[node].position = (int32_t)position;
-    fleet_join(job->fleet, node, fleet_time(job, at_s));
+    job_clock_join(&job->clock, node, at_s);
     uint32_t last = job_last_replica(job->spec, position);
     for (uint32_t r = job_first_replica(job->spec, position); r <= last; r++) {
         if (--job->replica[r].missing == 0) {
@@ -219,7 +207,7 @@ void job_take_spares(struct job *job, uint32_t count, double at_s)
     for (uint32_t i = 0; i < count; i++) {
         CHECK(job->free_count > 0 && job->nodes_short > 0);
         uint32_t node = job->free_spares[--job->free_count];
-        job->result->spares_taken++;
+        job->account.result->spares_taken++;
         fill(job, node, at_s);
     }
 }

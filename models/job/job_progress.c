@@ -77,6 +77,11 @@ static double work_until(const struct job *job, double from_s, double to_s)
     return work_s;
 }
 
+double job_share(const struct job *job)
+{
+    return (double)job->replicas_up / (double)job->spec->replicas;
+}
+
 static void draw_noise(struct job *job)
 {
     job->noisy_step_s = job->step_s;
@@ -87,7 +92,7 @@ static void draw_noise(struct job *job)
 
 void job_new_origin(struct job *job)
 {
-    job->origin_s = job->at_s;
+    job->origin_s = job->clock.at_s;
     job->origin_steps = 0;
     draw_noise(job);
 }
@@ -97,6 +102,15 @@ static double step_end_s(const struct job *job, uint64_t steps)
 {
     double work_s = (double)(job->origin_steps + steps) * job->noisy_step_s;
     return job_after_work(job, job->origin_s, work_s);
+}
+
+/* With noise a step may be shorter than what it is worth: then all of it is useful. */
+void job_spend_steps(struct job *job, double begin_s, double end_s, double steps)
+{
+    double whole = end_s - begin_s, noise = job->noisy_step_s / job->step_s;
+    double useful = lesser(steps * job->ideal_step_s * noise * job_share(job), whole);
+    job->now.useful_s += useful;
+    job->now.degraded_s += whole - useful;
 }
 
 /* How many whole steps, at most `most`, have ended by `stop_s`. */
@@ -119,9 +133,8 @@ static uint64_t steps_by(const struct job *job, uint64_t most, double stop_s)
 static void take_steps(struct job *job, uint64_t steps)
 {
     double end_s = step_end_s(job, steps);
-    job_spend_steps(job, job->at_s, end_s, (double)steps);
-    job->exposed_s += end_s - job->at_s;
-    job->at_s = end_s;
+    job_spend_steps(job, job->clock.at_s, end_s, (double)steps);
+    job_clock_spend(&job->clock, end_s);
     job->origin_steps += steps;
     job->since += steps;
     job->now.steps += steps;
@@ -173,8 +186,8 @@ static void begin_copies(struct job *job, bool all_levels)
     }
     for (unsigned level = 0; level < plan->level_count; level++) {
         if (saves_level(job, level, all_levels)) {
-            double durable_s = job->at_s + stall_s + plan->levels[level].persist_s;
-            struct copy copy = {job->now, job->saves, job->at_s, durable_s, stall_s};
+            double durable_s = job->clock.at_s + stall_s + plan->levels[level].persist_s;
+            struct copy copy = {job->now, job->saves, job->clock.at_s, durable_s, stall_s};
             job_shelf_write(job, level, &copy);
         }
     }
@@ -184,27 +197,17 @@ static void begin_copies(struct job *job, bool all_levels)
 /* Phase SAVE, or DURABLE first where a copy on the same level is still being written. */
 void job_begin_save(struct job *job, bool all_levels)
 {
-    job_settle(job, job->at_s);
+    job_settle(job, job->clock.at_s);
     double free_s = levels_free_s(job, all_levels);
-    if (free_s > job->at_s) {
-        job->phase = PHASE_DURABLE;
+    if (free_s > job->clock.at_s) {
         job->durable_for = all_levels ? FOR_LAST_SAVE : FOR_NEXT_SAVE;
-        job->until_s = free_s;
+        job_enter(job, PHASE_DURABLE, free_s);
         return;
     }
     job->saves++;
     begin_copies(job, all_levels);
     job->since = 0;
-    job->phase = PHASE_SAVE;
-    job->until_s = job->at_s + job->stall_s;
-}
-
-static double running_stop_s(const struct job *job, double wall_stop_s)
-{
-    if (!job->failure_comes) {
-        return wall_stop_s;
-    }
-    return lesser(wall_stop_s, job->at_s + (job->failure.at_s - job->exposed_s));
+    job_enter(job, PHASE_SAVE, job->clock.at_s + job->stall_s);
 }
 
 /* A planned stop that is due at the boundary saves all levels, so the save that is due there too is
@@ -213,10 +216,11 @@ enum boundary job_run_on(struct job *job, double wall_stop_s)
 {
     uint64_t finish = steps_to_finish(job), save = steps_to_save(job);
     uint64_t most = finish < save ? finish : save;
-    if (job->step_by_step || job->noise != NULL || job->turn_s < INFINITY) {
+    if (job->step_by_step || job->noise != NULL || job->plans.turn_s < INFINITY) {
         most = most < 1 ? most : 1;
     }
-    uint64_t steps = most == 0 ? 0 : steps_by(job, most, running_stop_s(job, wall_stop_s));
+    double stop_s = lesser(wall_stop_s, job_clock_steps_failure_s(&job->clock));
+    uint64_t steps = most == 0 ? 0 : steps_by(job, most, stop_s);
     if (steps > 0) {
         take_steps(job, steps);
     }
@@ -226,10 +230,10 @@ enum boundary job_run_on(struct job *job, double wall_stop_s)
     if (steps == finish) {
         return BOUNDARY_END_OF_WORK;
     }
-    if (steps == save && job->at_s >= job_maintenance_s(job)) {
+    if (steps == save && job->clock.at_s >= job_plans_maintenance_s(&job->plans)) {
         return BOUNDARY_AHEAD;
     }
-    return steps == save && job->at_s < job->turn_s ? BOUNDARY_SAVE : BOUNDARY_PASSED;
+    return steps == save && job->clock.at_s < job->plans.turn_s ? BOUNDARY_SAVE : BOUNDARY_PASSED;
 }
 
 /* Share of the step under way that is done at `at_s`. */

@@ -62,17 +62,12 @@ static uint32_t replicas_whole(const struct job *job)
     return whole;
 }
 
-static bool is_running(const struct job *job)
-{
-    return job->phase == PHASE_STEPS || job->phase == PHASE_SAVE || job->phase == PHASE_DURABLE;
-}
-
 static void decide(struct job *job, bool hardware, bool whole_job, struct recovery_decision *out)
 {
     const struct recovery_spec *recovery = &job->spec->recovery;
     struct touched touched = replicas_touched(job);
     uint32_t lost = hardware ? job->struck_count : 0;
-    whole_job |= job->struck_count == 0 || !is_running(job);
+    whole_job |= job->struck_count == 0 || !job_clock_runs(&job->clock);
     struct recovery_situation situation = {
         .hardware = hardware,
         .nodes_lost = lost,
@@ -121,7 +116,7 @@ static void replica_alone(struct job *job, uint32_t node)
     for (uint32_t r = job_first_replica(job->spec, position); r <= last; r++) {
         job_replica_out(job, r, true);
         if (job->replica[r].missing == 0) {
-            job_replica_whole(job, r, job->at_s);
+            job_replica_whole(job, r, job->clock.at_s);
         }
     }
 }
@@ -150,57 +145,34 @@ static void carry_out(struct job *job, const struct fleet_event *event, bool har
 /* The phase at hand ends where the failure struck. */
 static void break_off(struct job *job, double at_s)
 {
-    switch (job->phase) {
-    case PHASE_STEPS:
-        job->told.lost_s += at_s - job->at_s;
-        job_spend(job, job->at_s, at_s, BADPUT_lost_work);
-        job->exposed_s += at_s - job->at_s;
-        job->at_s = at_s;
-        break;
-    case PHASE_SAVE:
-    case PHASE_DURABLE:
-        job_spend_save(job, at_s);
-        break;
-    case PHASE_MAINTENANCE:
-        job_spend(job, job->at_s, at_s, BADPUT_maintenance);
-        job->at_s = at_s;
-        break;
-    default:
-        job_chain_spend(job, at_s);
-        break;
+    if (job->clock.phase == PHASE_STEPS) {
+        job_account_broken(&job->account, job->clock.at_s, at_s);
+        job_clock_spend(&job->clock, at_s);
+    } else {
+        job_pass(job, at_s);
     }
-    if (job->striking) {
-        job->exposed_s = job->fleet_s; /* the clocks differ by rounding */
-        job->striking = false;
-    }
+    job_clock_struck(&job->clock);
 }
 
 static void begin_telling(struct job *job, const struct fleet_event *event, double at_s)
 {
     job->cause = event->cause;
-    if (job->interrupted) {
-        job->told.strikes++;
+    if (job->account.interrupted) {
+        job_account_strike(&job->account);
         return;
     }
-    if (!is_running(job)) {
+    if (!job_clock_runs(&job->clock)) {
         break_off(job, at_s); /* a planned restart: what it took so far is not of this failure */
     }
-    job->interrupted = true;
-    job->result->interruptions++;
-    job->told = (struct interruption){.at_s = at_s,
-                                      .cause = event->cause,
-                                      .node = event->node,
-                                      .unit = event->unit,
-                                      .step = job->now.steps,
-                                      .level = UINT_MAX};
+    job_account_interrupt(&job->account, event, at_s, job->now.steps);
 }
 
 static void stop(struct job *job, int scope, double taint_s)
 {
     job->last_save = job->stopping = false;
-    job->phase = PHASE_LINK;
     job->place = 0;
-    job_roll_back(job, job->at_s, scope, taint_s);
+    job_enter(job, PHASE_LINK, INFINITY);
+    job_roll_back(job, job->clock.at_s, scope, taint_s);
 }
 
 static int scope_of(const struct job *job, bool hardware)
@@ -212,17 +184,16 @@ static int scope_of(const struct job *job, bool hardware)
 static void go_on(struct job *job, const struct fleet_event *event, bool hardware,
                   const struct recovery_decision *decision, double at_s)
 {
-    if (job->phase == PHASE_STEPS) {
+    if (job->clock.phase == PHASE_STEPS) {
         break_off(job, at_s);
     }
     carry_out(job, event, hardware, decision, at_s);
-    job->told.others_went_on = true;
-    job->told.spare_taken |= decision->nodes_taken > 0;
-    job_tell_interruption(job, job->at_s);
-    if (job->phase == PHASE_STEPS) {
+    job_account_decided(&job->account, decision->nodes_taken > 0, true);
+    job_account_resumed(&job->account, job->clock.at_s, UINT_MAX);
+    if (job->clock.phase == PHASE_STEPS) {
         job_condition(job);
     } else {
-        job->turn_s = job->at_s;
+        job_plans_turn_at(&job->plans, job->clock.at_s);
     }
 }
 
@@ -246,7 +217,7 @@ void job_stop_for(struct job *job, const struct fleet_event *event, double at_s,
         blame(job, event);
     }
     carry_out(job, event, hardware, &decision, at_s);
-    job->told.spare_taken |= decision.nodes_taken > 0;
+    job_account_decided(&job->account, decision.nodes_taken > 0, false);
     if (!isinf(taint_s)) {
         job->links[LINK_DETECT] = false;
     }
@@ -258,36 +229,30 @@ void job_strike_again(struct job *job)
 {
     struct fleet_event event = job->again;
     job->strikes_again = false;
-    job_stop_for(job, &event, job->at_s, INFINITY);
+    job_stop_for(job, &event, job->clock.at_s, INFINITY);
 }
 
 static void tell_failure(struct job *job, const struct fleet_event *event, double at_s)
 {
-    job->result->failures++;
-    if (job->by_cause != NULL) {
-        job->by_cause[event->cause]++;
+    double repair_s = 0.0;
+    if (job_account_tells_failures(&job->account) && is_hardware(job, event)) {
+        repair_s = job_repair_s(job, event);
     }
-    if (job->observer->failure != NULL) {
-        double repair_s = is_hardware(job, event) ? job_repair_s(job, event) : 0.0;
-        job->observer->failure(job->observer->context, event, at_s, repair_s);
-    }
+    job_account_failure(&job->account, event, at_s, repair_s);
 }
 
 /* The next failure of the fleet happens now. */
 void job_strike(struct job *job, double at_s)
 {
-    struct fleet_event event = job->failure;
-    fleet_take(job->fleet, &event);
-    job->fleet_s = greater(job->fleet_s, event.at_s);
-    job->failure_known = false;
+    struct fleet_event event;
+    job_clock_strike(&job->clock, &event);
     tell_failure(job, &event, at_s);
     if (job->spec->causes[event.cause].effect != EFFECT_STOP) {
         job_fault_begin(job, &event, at_s);
-        return;
+    } else {
+        job_stop_for(job, &event, at_s, INFINITY);
     }
-    job->striking = true;
-    job_stop_for(job, &event, at_s, INFINITY);
-    job->striking = false;
+    job_clock_spared(&job->clock);
 }
 
 /* Slow parts that were found are replaced, the job being saved: true where it has to restart. */
@@ -297,7 +262,7 @@ static bool replace(struct job *job, const struct fleet_event *event)
     bool hardware = is_hardware(job, event);
     find_struck(job, event);
     decide(job, hardware, false, &decision);
-    carry_out(job, event, hardware, &decision, job->at_s);
+    carry_out(job, event, hardware, &decision, job->clock.at_s);
     job->links[LINK_DETECT] = false;
     return !decision.others_go_on;
 }
@@ -309,7 +274,6 @@ bool job_mitigate(struct job *job)
     for (uint32_t i = 0; i < job->fault_count; i++) {
         if (job->faults[i].alive && job->faults[i].found) {
             struct fleet_event event = job->faults[i].event;
-            job->told.cause = event.cause;
             restart |= replace(job, &event);
             job->faults[i].alive = false;
         }

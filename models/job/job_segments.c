@@ -51,7 +51,7 @@ double job_segments_stall_s(const struct leap *leap, uint64_t saves)
 bool job_segments_fit(const struct leap *leap, uint64_t saves, double wall_s, double exposed_s)
 {
     double run_s = job_segments_run_s(leap, saves), stall_s = sum_over(leap, saves, true);
-    double exposed = job_save_exposed(leap->job) ? run_s + stall_s : run_s;
+    double exposed = job_saves_exposed(leap->job->spec) ? run_s + stall_s : run_s;
     return run_s + stall_s <= wall_s && exposed <= exposed_s;
 }
 
@@ -59,7 +59,7 @@ bool job_segments_fit(const struct leap *leap, uint64_t saves, double wall_s, do
 static double guess(const struct job *job, double wall_s, double exposed_s)
 {
     double stall_s = job->all_stalls_s, cycle_s = job->segment_s + job->all_slowed_s;
-    if (job_save_exposed(job)) {
+    if (job_saves_exposed(job->spec)) {
         return (lesser(wall_s, exposed_s) - stall_s) / (cycle_s + stall_s);
     }
     return lesser((wall_s - stall_s) / (cycle_s + stall_s), exposed_s / cycle_s);

@@ -5,48 +5,22 @@
 #ifndef ORRERY_MODELS_JOB_JOB_STATE_H
 #define ORRERY_MODELS_JOB_JOB_STATE_H
 
-#include "models/fleet/fleet.h"
-#include "models/job/job_result.h"
-#include "models/job/job_spec.h"
+#include "models/job/job_account.h"
+#include "models/job/job_clock.h"
+#include "models/job/job_ledger.h"
+#include "models/job/job_outside.h"
+#include "models/job/job_plans.h"
 #include "models/step/condition.h"
 #include "sim/check.h"
 
-enum phase {
-    PHASE_STEPS,
-    PHASE_SAVE,    /* training stands still for a checkpoint */
-    PHASE_DURABLE, /* ... or until the copy before is durable, or the last one */
-    PHASE_MAINTENANCE,
-    PHASE_LINK, /* the restart chain; job.chain says where */
-    PHASE_WAIT, /* for a spare or a repair */
-    PHASE_LOAD,
-    PHASE_END
-};
 enum {
     NO_NODE = -1
 };
-/* More steps than any job makes: no interval, no end of the work. */
-#define STEPS_NEVER ((uint64_t)1 << 52)
 /* Why PHASE_DURABLE waits. */
 enum durable_for {
     FOR_NEXT_SAVE, /* which needs the same level */
     FOR_LAST_SAVE, /* which needs all levels: before a planned stop, or the end */
     FOR_REST       /* that save itself */
-};
-/* Planned stops that are due, a bit set. */
-enum {
-    PLAN_MAINTENANCE = 1,
-    PLAN_MITIGATE = 2, /* slow parts were found */
-    PLAN_REJOIN = 4    /* repaired replicas come back (elastic) */
-};
-
-struct ledger_mark {          /* what was reached at one moment */
-    uint64_t progress, steps; /* replica-steps; steps of any size, for the record */
-    double useful_s, degraded_s;
-};
-struct copy {                   /* one checkpoint on one level */
-    struct ledger_mark reached; /* when its save began */
-    uint64_t save;              /* number of the save */
-    double began_s, durable_s, stall_s;
 };
 /* A leap over many saves: what they reach follows from where it began, see job_segments.c. */
 struct leap {
@@ -73,21 +47,6 @@ struct shelf {             /* the copies of one level */
     /* In the background a save writes its levels one after the other: this one for write_s, which
      * takes this share of the speed of steps. */
     double write_s, loss_ratio;
-};
-struct outside_event {
-    double at_s;
-    uint64_t order; /* of pushing: ties */
-    uint32_t kind, id;
-    uint64_t version; /* of the thing it is about; another one: void */
-};
-enum outside_kind {
-    OUTSIDE_REPAIRED,      /* id: node */
-    OUTSIDE_REJOIN,        /* id: replica, its chain is over (replica-level) */
-    OUTSIDE_SLOW_END,      /* id: fault; it got well by itself */
-    OUTSIDE_SLOW_FOUND,    /* id: fault */
-    OUTSIDE_CORRUPT_FOUND, /* id: fault */
-    OUTSIDE_MAINTENANCE,
-    OUTSIDE_END /* the time is up */
 };
 struct node {
     int32_t position; /* in the job, or NO_NODE */
@@ -137,19 +96,11 @@ struct job {
     uint64_t seed;
     bool step_by_step, may_leap;
     const struct job_observer *observer;
-    uint64_t *by_cause;
-    struct job_result *result;
-    struct job_window *window; /* NULL: nobody asks */
 
-    /* The clock stands at the last boundary (of a step, a save, a link): events of the outside fall
-     * between two. Exposed time runs while failures can strike. */
-    double at_s, exposed_s;
-    enum phase phase;
-    double until_s; /* end of the phase; PHASE_STEPS: not used */
-    struct fleet_event failure;
-    bool failure_known, failure_comes; /* `failure` was asked for; there is one */
-    double fleet_s;                    /* the last exposed time that the fleet was told */
-    bool striking;                     /* `failure` happens now: its time is fleet_s */
+    struct job_clock clock;
+    struct job_plans plans;
+    struct job_outside outside;
+    struct job_account account;
 
     /* Running. Steps i = 1, 2, ... since `origin_s` end at after_work(origin_s, i * step_s). */
     double origin_s, step_s, ideal_step_s, noisy_step_s;
@@ -158,14 +109,11 @@ struct job {
     uint64_t interval;     /* steps between two saves; STEPS_NEVER: none */
     uint64_t saves;        /* begun so far */
     struct ledger_mark now;
-    uint64_t target; /* STEPS_NEVER: none */
-    double turn_s;   /* at the first boundary from here on: other condition, planned stop */
-    unsigned plans;
-    uint64_t maintenances; /* planned so far */
-    uint64_t kept_most;    /* progress that stood after a stop, at most */
-    uint64_t vain_stops;   /* since it grew */
-    bool unplayable;       /* the condition of the moment has no step time */
-    uint64_t turns;        /* of the player, for whoever watches */
+    uint64_t target;     /* STEPS_NEVER: none */
+    uint64_t kept_most;  /* progress that stood after a stop, at most */
+    uint64_t vain_stops; /* since it grew */
+    bool unplayable;     /* the condition of the moment has no step time */
+    uint64_t turns;      /* of the player, for whoever watches */
     enum durable_for durable_for;
     bool stopping, last_save; /* the save at hand is for a planned stop, for the end */
     struct random_stream *noise;
@@ -179,9 +127,7 @@ struct job {
     bool same_each_time, nested; /* nested: a level is saved with those below it */
 
     /* Recovery. */
-    struct interruption told;
-    bool interrupted; /* `told` is being filled */
-    uint32_t cause;   /* of the failure that began the chain at hand */
+    uint32_t cause; /* of the failure that began the chain at hand */
     bool links[RESTART_LINK_COUNT];
     bool all_exposed;                        /* all of the chain, or nothing of it */
     double grown_s[RESTART_LINK_COUNT];      /* with the ranks */
@@ -208,62 +154,29 @@ struct job {
     uint32_t *out_list, out_count, replicas_up;
     uint64_t stamps;
 
-    struct outside_event *heap;
-    uint32_t heap_count, heap_size;
-    uint64_t heap_orders;
     struct fault *faults;
     uint32_t fault_count, fault_size;
 };
 
-/* Inline, which fmin and fmax of the C library are not; nothing here is NAN. */
-static inline double lesser(double a, double b)
+static inline bool job_saves_exposed(const struct job_spec *spec)
 {
-    return a < b ? a : b;
-}
-
-static inline double greater(double a, double b)
-{
-    return a > b ? a : b;
+    return spec->strike != STRIKE_WORKING;
 }
 
 /* Functions by file, in layers: a file calls those above it here, never those below; what those
  * have to do then is returned, or left in `chain_over`, and job.c does it. */
 
-/* job_window.c: the worst hour. */
-void job_window_create(struct job *job);
-void job_window_idle(struct job *job, double begin_s, double end_s);
-void job_window_saves(struct job *job, const struct leap *leap, uint64_t saves);
-void job_window_lost(struct job *job, double since_s, double now_s);
-double job_worst_hour(const struct job *job, double run_s);
-
-/* job_outside.c: a heap of what comes from outside. */
-void job_push(struct job *job, double at_s, enum outside_kind kind, uint32_t id, uint64_t version);
-void job_pop(struct job *job, struct outside_event *out);
-double job_next_outside_s(const struct job *job);
-
 /* job_links.c: the links of the restart chain. */
 void job_links_create(struct job *job);
 double job_link_s(const struct job *job, unsigned link);
-bool job_chain_exposed(const struct job *job);
+bool job_chain_exposed(const struct job *job, enum phase phase);
 double job_replica_chain_s(struct job *job);
 double job_uniform(const struct job *job, enum draw draw, uint64_t number);
 
-/* job_clock.c: what comes next, by wall time and by exposed time. */
-bool job_save_exposed(const struct job *job);
-bool job_exposed(const struct job *job); /* failures strike the phase at hand */
-void job_learn_failure(struct job *job);
-double job_failure_s(const struct job *job);     /* when the next one strikes the phase at hand */
-double job_next_stop_s(struct job *job);         /* ... or something comes from outside */
-double job_maintenance_s(const struct job *job); /* when the next one is due */
-void job_turn_at(struct job *job, double at_s);  /* something changes at the next boundary */
-
-/* job_account.c: classes of time. */
-void job_spend(struct job *job, double begin_s, double end_s, enum badput_class of);
-void job_spend_steps(struct job *job, double begin_s, double end_s, double steps);
-void job_spend_save(struct job *job, double end_s);
-double job_share(const struct job *job); /* of a full step's tokens in a step of today */
-void job_tell_interruption(struct job *job, double resumed_at_s);
-void job_account_end(struct job *job);
+/* job_phase.c: entering a phase, and what the time of one is spent on. */
+void job_enter(struct job *job, enum phase phase, double until_s);
+void job_pass(struct job *job, double to_s); /* any but steps */
+void job_end(struct job *job, enum job_end why);
 
 /* job_segments.c: saves of an undisturbed stretch, counted from where a leap begins. */
 void job_segments_create(struct job *job);
@@ -312,6 +225,8 @@ void job_faults_forgotten(struct job *job);
 double job_condition_step_s(const struct job *job);
 
 /* job_progress.c: steps and saves. */
+double job_share(const struct job *job); /* of a full step's tokens in a step of today */
+void job_spend_steps(struct job *job, double begin_s, double end_s, double steps);
 double job_after_work(const struct job *job, double from_s, double work_s);
 void job_new_origin(struct job *job);
 /* Plays steps up to where something is to be decided, no further than `wall_stop_s` and the moment
@@ -333,7 +248,6 @@ void job_leap(struct job *job, double wall_stop_s, double exposed_stop_s);
 /* job_chain.c: from there to running. */
 void job_chain_begin(struct job *job);
 void job_chain_go_on(struct job *job);
-void job_chain_spend(struct job *job, double end_s);
 
 /* job_recover.c: from a failure to a decision. */
 void job_strike(struct job *job, double at_s);

@@ -6,12 +6,14 @@
  * 2. A rollback makes all of the time since the save of its copy idle: the stretches after that
  *    moment are taken back and replaced by one.
  *
- * Kept only for whoever asks: it costs the number of saves, and up to JOB_STRETCHES_MAX of them in
- * memory. The least share is that of an hour which begins with an idle stretch or ends with one. */
+ * The least share is that of an hour which begins with an idle stretch or ends with one. */
+#include "models/job/job_window.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "models/job/job_state.h"
+#include "models/job/job_ledger.h"
+#include "sim/check.h"
 #include "sim/units.h"
 
 struct stretch {
@@ -19,23 +21,28 @@ struct stretch {
     double before_s; /* idle time before it, filled at the end */
 };
 struct job_window {
+    struct arena *arena;
     struct stretch *stretches;
     uint64_t count, size;
     bool full; /* more came than are kept */
 };
 
-void job_window_create(struct job *job)
+struct job_window *job_window_create(struct arena *arena)
 {
-    if (job->observer->worst_hour) {
-        job->window = ARENA_NEW(job->arena, struct job_window);
-    }
+    struct job_window *window = ARENA_NEW(arena, struct job_window);
+    window->arena = arena;
+    return window;
 }
 
-static void grow(struct job *job)
+bool job_window_is_open(const struct job_window *window)
 {
-    struct job_window *window = job->window;
+    return window != NULL && !window->full;
+}
+
+static void grow(struct job_window *window)
+{
     uint64_t size = window->size == 0 ? 64 : 2 * window->size;
-    struct stretch *stretches = ARENA_ARRAY(job->arena, struct stretch, size);
+    struct stretch *stretches = ARENA_ARRAY(window->arena, struct stretch, size);
     if (window->count > 0) {
         memcpy(stretches, window->stretches, window->count * sizeof *stretches);
     }
@@ -43,14 +50,15 @@ static void grow(struct job *job)
     window->size = size;
 }
 
-void job_window_idle(struct job *job, double begin_s, double end_s)
+void job_window_idle(struct job_window *window, double begin_s, double end_s)
 {
-    struct job_window *window = job->window;
     if (window == NULL || end_s <= begin_s) {
         return;
     }
-    if (window->count > 0 && begin_s <= window->stretches[window->count - 1].end_s) {
-        window->stretches[window->count - 1].end_s = end_s;
+    struct stretch *last = window->count > 0 ? &window->stretches[window->count - 1] : NULL;
+    CHECK(last == NULL || (begin_s >= last->begin_s && last->end_s > last->begin_s)); /* 1 */
+    if (last != NULL && begin_s <= last->end_s) {
+        last->end_s = end_s;
         return;
     }
     if (window->count == JOB_STRETCHES_MAX) {
@@ -58,31 +66,20 @@ void job_window_idle(struct job *job, double begin_s, double end_s)
         return;
     }
     if (window->count == window->size) {
-        grow(job);
+        grow(window);
     }
     window->stretches[window->count++] = (struct stretch){begin_s, end_s, 0.0};
 }
 
-void job_window_saves(struct job *job, const struct leap *leap, uint64_t saves)
+void job_window_lost(struct job_window *window, double since_s, double now_s)
 {
-    const struct job_window *window = job->window;
-    for (uint64_t save = 1; window != NULL && !window->full && save <= saves; save++) {
-        double before_s = job_segments_stall_s(leap, save - 1);
-        double begin_s = job_segments_begin_s(leap, save);
-        job_window_idle(job, begin_s, begin_s + job_segments_stall_s(leap, save) - before_s);
-    }
-}
-
-void job_window_lost(struct job *job, double since_s, double now_s)
-{
-    struct job_window *window = job->window;
     if (window == NULL) {
         return;
     }
     while (window->count > 0 && window->stretches[window->count - 1].begin_s >= since_s) {
         window->count--;
     }
-    job_window_idle(job, since_s, now_s);
+    job_window_idle(window, since_s, now_s);
 }
 
 /* Idle time up to `t_s`. */
@@ -110,10 +107,8 @@ static double idle_hour(const struct job_window *window, double begin_s)
     return idle_until(window, begin_s + HOUR) - idle_until(window, begin_s);
 }
 
-/* Of a run of `run_s`, work done or not; NAN where it is not known, or shorter than an hour. */
-double job_worst_hour(const struct job *job, double run_s)
+double job_window_worst_hour(const struct job_window *window, double run_s)
 {
-    const struct job_window *window = job->window;
     double idle_s = 0.0, worst_s = 0.0;
     if (window == NULL || window->full || run_s < HOUR) {
         return NAN;
@@ -122,6 +117,7 @@ double job_worst_hour(const struct job *job, double run_s)
         window->stretches[i].before_s = idle_s;
         idle_s += window->stretches[i].end_s - window->stretches[i].begin_s;
     }
+    CHECK(idle_s <= run_s * (1.0 + 1e-9)); /* 1: they are disjoint, and within the run */
     for (uint64_t i = 0; i < window->count; i++) {
         const struct stretch *at = &window->stretches[i];
         worst_s = greater(worst_s, idle_hour(window, at->begin_s));

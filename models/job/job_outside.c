@@ -57,6 +57,7 @@ void job_outside_pop(struct job_outside *outside, struct outside_event *out)
 {
     CHECK(outside->count > 0);
     *out = outside->events[0];
+    CHECK(before(&outside->last, out)); /* 2 */
     struct outside_event last = outside->events[--outside->count];
     uint32_t at = 0;
     for (uint32_t child; (child = 2 * at + 1) < outside->count; at = child) {

@@ -109,14 +109,14 @@ static void blame(struct job *job, const struct fleet_event *event)
     }
 }
 
-static void replica_alone(struct job *job, uint32_t node)
+static void replica_alone(struct job *job, uint32_t node, double at_s)
 {
     uint32_t position = (uint32_t)job->nodes[node].position;
     uint32_t last = job_last_replica(job->spec, position);
     for (uint32_t r = job_first_replica(job->spec, position); r <= last; r++) {
         job_replica_out(job, r, true);
         if (job->replica[r].missing == 0) {
-            job_replica_whole(job, r, job->clock.at_s);
+            job_replica_whole(job, r, at_s);
         }
     }
 }
@@ -136,7 +136,7 @@ static void carry_out(struct job *job, const struct fleet_event *event, bool har
         if (replaced) {
             job_node_leave(job, job->struck[i], event, at_s);
         } else if (job->alone) {
-            replica_alone(job, job->struck[i]);
+            replica_alone(job, job->struck[i], at_s);
         }
     }
     job_take_spares(job, decision->nodes_taken, at_s);
@@ -189,7 +189,7 @@ static void go_on(struct job *job, const struct fleet_event *event, bool hardwar
     }
     carry_out(job, event, hardware, decision, at_s);
     job_account_decided(&job->account, decision->nodes_taken > 0, true);
-    job_account_resumed(&job->account, job->clock.at_s, UINT_MAX);
+    job_account_resumed(&job->account, at_s, UINT_MAX);
     if (job->clock.phase == PHASE_STEPS) {
         job_condition(job);
     } else {

@@ -97,6 +97,40 @@ static void test_replica_level(void **state)
     job_case_free(&job);
 }
 
+static void keep_interruption(void *context, const struct interruption *interruption)
+{
+    *(struct interruption *)context = *interruption;
+}
+
+/* Struck at 44, in the save of 40 to 48, and mended by its own restart: its chain of 4 + 16 + 12 +
+ * 4 s ends at 80, in the step of 78 to 88. Four steps of three replicas, from 48 to 88; a save each
+ * 48 s; 8 s of a step at the end. */
+static void test_replica_struck_in_a_save(void **state)
+{
+    (void)state;
+    struct job_case job;
+    struct trace_event event = {.at_s = 44, .unit = 1, .repair_s = 0.0};
+    job_paper_make(&job, 1000.0);
+    job_case_nodes(&job, 4, 4, "replica-level");
+    job_case_trace(&job, &event, 1, UNIT_NODE);
+    job.spec.duration_s = 200.0;
+    job_paper_play(&job, &(struct job_paper){.wall = 200,
+                                             .useful = 158,
+                                             .degraded = 10,
+                                             .checkpoint = 32,
+                                             .failures = 1,
+                                             .interruptions = 1});
+    struct job_spec spec = job.spec;
+    struct interruption told = {0};
+    struct job_observer observer = {.context = &told, .interruption = keep_interruption};
+    struct job_result out;
+    spec.causes = job.causes;
+    job_run(&spec, job.conditions, 0, false, &observer, NULL, &out);
+    job_paper_near(told.at_s, 44.0);
+    job_paper_near(told.resumed_at_s, 44.0); /* the others never stopped */
+    job_case_free(&job);
+}
+
 /* Below replicas_min the job stands until the node is back: 60 + 4 of detection, until 260. */
 static void test_elastic_minimum(void **state)
 {
@@ -229,10 +263,11 @@ static void test_maintenance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_survival),      cmocka_unit_test(test_elastic),
-        cmocka_unit_test(test_replica_level), cmocka_unit_test(test_elastic_minimum),
-        cmocka_unit_test(test_slow_unit),     cmocka_unit_test(test_silent_corruption),
-        cmocka_unit_test(test_wrong_blame),   cmocka_unit_test(test_maintenance),
+        cmocka_unit_test(test_survival),          cmocka_unit_test(test_elastic),
+        cmocka_unit_test(test_replica_level),     cmocka_unit_test(test_replica_struck_in_a_save),
+        cmocka_unit_test(test_elastic_minimum),   cmocka_unit_test(test_slow_unit),
+        cmocka_unit_test(test_silent_corruption), cmocka_unit_test(test_wrong_blame),
+        cmocka_unit_test(test_maintenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static int no_such_command(const char *name, FILE *notes)
 static int run_command(const struct command *command, int count, char **argv,
                        struct session *session)
 {
-    struct argument_rules rules = {command->name, command->options, command->positional};
+    struct argument_rules rules = {command->head.name, command->options, command->positional};
     struct arguments arguments;
     if (!arguments_read(&rules, count, argv, &arguments, session->notes)) {
         return EXIT_USAGE;

@@ -42,13 +42,4 @@ struct params {
     unsigned count;
 };
 
-/* Options of a kind (a fabric, a schedule): kinds store every option as a double in this array, at
- * index `offset`, so that a new kind touches no struct. Types TEXT and CHOICE are not allowed. */
-enum {
-    KIND_OPTION_MAX = 8
-};
-struct kind_options {
-    double value[KIND_OPTION_MAX];
-};
-
 #endif

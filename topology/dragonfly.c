@@ -194,11 +194,11 @@ static bool draws_paths(const struct topology_spec *spec)
 }
 
 const struct topology_kind topology_dragonfly = {
-    .name = "dragonfly",
-    .doc = "Groups of fully joined routers, fully joined by global cables; minimal routes.",
+    .head = {.name = "dragonfly",
+             .doc =
+                 "Groups of fully joined routers, fully joined by global cables; minimal routes.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .role = TOPOLOGY_FABRIC,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
     .check = check,
     .size = size,
     .build = build,

@@ -292,11 +292,10 @@ static bool draws_paths(const struct topology_spec *spec)
 }
 
 const struct topology_kind topology_fat_tree = {
-    .name = "fat_tree",
-    .doc = "One to three tiers of alike switches, oversubscribed or not.",
+    .head = {.name = "fat_tree",
+             .doc = "One to three tiers of alike switches, oversubscribed or not.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .role = TOPOLOGY_FABRIC,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
     .check = check,
     .size = size,
     .build = build,

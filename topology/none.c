@@ -30,8 +30,7 @@ static void route_between(const struct topology *t, uint32_t node_a, uint32_t ni
 }
 
 const struct topology_kind topology_none = {
-    .name = "none",
-    .doc = "No network: everything fits one node.",
+    .head = {.name = "none", .doc = "No network: everything fits one node."},
     .role = TOPOLOGY_FABRIC,
     .check = check,
     .size = size,

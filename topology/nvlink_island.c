@@ -106,8 +106,9 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
 }
 
 const struct topology_kind topology_nvlink_island = {
-    .name = "nvlink_island",
-    .doc = "GPUs on one NVSwitch plane, each beside a NIC; other NICs are reached through NVLink.",
+    .head = {.name = "nvlink_island",
+             .doc = "GPUs on one NVSwitch plane, each beside a NIC; other NICs are reached through "
+                    "NVLink."},
     .role = TOPOLOGY_NODE,
     .check = check,
     .size = size,

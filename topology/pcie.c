@@ -187,11 +187,10 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
 }
 
 const struct topology_kind topology_pcie = {
-    .name = "pcie",
-    .doc = "GPUs without NVLink below PCIe switches, which meet at the CPUs.",
+    .head = {.name = "pcie",
+             .doc = "GPUs without NVLink below PCIe switches, which meet at the CPUs.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .role = TOPOLOGY_NODE,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
     .check = check,
     .size = size,
     .build = build,

@@ -187,11 +187,10 @@ static bool draws_paths(const struct topology_spec *spec)
 }
 
 const struct topology_kind topology_rail = {
-    .name = "rail",
-    .doc = "Rail-optimised leaves and spines: NIC r of every node on a leaf of rail r.",
+    .head = {.name = "rail",
+             .doc = "Rail-optimised leaves and spines: NIC r of every node on a leaf of rail r.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .role = TOPOLOGY_FABRIC,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
     .check = check,
     .size = size,
     .build = build,

@@ -18,14 +18,31 @@ const struct topology_kind *const topology_kinds[] = {
 #undef X
 const unsigned topology_kind_count = sizeof topology_kinds / sizeof topology_kinds[0];
 
-const struct topology_kind *topology_find(enum topology_role role, const char *name)
+/* Kind number `index` of those of one role. */
+static const struct kind *at(enum topology_role role, unsigned index)
 {
     for (unsigned i = 0; i < topology_kind_count; i++) {
-        if (topology_kinds[i]->role == role && strcmp(topology_kinds[i]->name, name) == 0) {
-            return topology_kinds[i];
+        if (topology_kinds[i]->role == role && index-- == 0) {
+            return &topology_kinds[i]->head;
         }
     }
     return NULL;
+}
+
+const struct kind *topology_node_at(unsigned index)
+{
+    return at(TOPOLOGY_NODE, index);
+}
+
+const struct kind *topology_fabric_at(unsigned index)
+{
+    return at(TOPOLOGY_FABRIC, index);
+}
+
+const struct topology_kind *topology_find(enum topology_role role, const char *name)
+{
+    kind_at_fn *const of_role = role == TOPOLOGY_NODE ? topology_node_at : topology_fabric_at;
+    return (const struct topology_kind *)kind_find(of_role, name);
 }
 
 static bool check_network(const struct topology_spec *spec, struct error *error)

@@ -9,7 +9,7 @@
 #define ORRERY_TOPOLOGY_TOPOLOGY_H
 
 #include "sim/error.h"
-#include "sim/param.h"
+#include "sim/kind.h"
 #include "topology/graph.h"
 
 struct topology_kind;

@@ -9,6 +9,7 @@
 #ifndef ORRERY_TOPOLOGY_TOPOLOGY_KIND_H
 #define ORRERY_TOPOLOGY_TOPOLOGY_KIND_H
 
+#include "sim/kind.h"
 #include "topology/topology.h"
 
 enum topology_role {
@@ -20,11 +21,8 @@ struct topology_size {
     uint64_t vertices, links;
 };
 struct topology_kind {
-    const char *name; /* as scenarios spell it */
-    const char *doc;  /* one sentence */
+    struct kind head;
     enum topology_role role;
-    const struct param *options; /* of this kind, into kind_options (offset = index) */
-    unsigned option_count;
     /* False with a sentence when these numbers cannot be wired. Checks only; builds nothing. May
      * rely on: 1 <= nodes, 1 <= gpus, nodes * gpus <= TOPOLOGY_GPU_MAX; with several nodes also
      * 1 <= topology_nics <= gpus, dividing gpus, and rates above 0. */
@@ -55,8 +53,9 @@ struct topology_kind {
 #define X(name) extern const struct topology_kind topology_##name;
 #include "topology/topology_list.h"
 #undef X
-extern const struct topology_kind *const topology_kinds[];
+extern const struct topology_kind *const topology_kinds[]; /* of both roles */
 extern const unsigned topology_kind_count;
+kind_at_fn topology_node_at, topology_fabric_at; /* the two families: node kinds, fabric kinds */
 const struct topology_kind *topology_find(enum topology_role role, const char *name); /* or NULL */
 
 /* For kinds. */

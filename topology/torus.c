@@ -165,11 +165,10 @@ static void route_between(const struct topology *t, uint32_t node_a, uint32_t ni
 }
 
 const struct topology_kind topology_torus = {
-    .name = "torus",
-    .doc = "A ring, 2D or 3D torus of nodes with dimension-ordered routes.",
+    .head = {.name = "torus",
+             .doc = "A ring, 2D or 3D torus of nodes with dimension-ordered routes.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .role = TOPOLOGY_FABRIC,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
     .check = check,
     .size = size,
     .build = build,

@@ -11,14 +11,14 @@ const struct command *const commands[] = {
 };
 const unsigned command_count = sizeof commands / sizeof commands[0];
 
+const struct kind *command_at(unsigned index)
+{
+    return index < command_count ? &commands[index]->head : NULL;
+}
+
 const struct command *command_find(const char *name)
 {
-    for (unsigned i = 0; i < command_count; i++) {
-        if (strcmp(commands[i]->name, name) == 0) {
-            return commands[i];
-        }
-    }
-    return NULL;
+    return (const struct command *)kind_find(command_at, name);
 }
 
 const char *const command_absent_names[] = {"plan",   "report", "compare", "explain", "import",
@@ -38,7 +38,7 @@ const char *command_nearest(const char *name)
 {
     const char *known[sizeof commands / sizeof commands[0]];
     for (unsigned i = 0; i < command_count; i++) {
-        known[i] = commands[i]->name;
+        known[i] = commands[i]->head.name;
     }
     return names_nearest(name, (struct name_list){known, command_count});
 }

@@ -37,8 +37,7 @@ static int run(const struct arguments *arguments, struct session *session)
 }
 
 const struct command command_check = {
-    .name = "check",
-    .doc = "tells every problem of a scenario in one pass",
+    .head = {.name = "check", .doc = "tells every problem of a scenario in one pass"},
     .positional = "SCENARIO",
     .options = options,
     .details = "exit code: 0 no errors (warnings may stand), 3 what 'orrery run' rejects with 3",

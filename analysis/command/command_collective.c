@@ -181,8 +181,7 @@ static int run(const struct arguments *a, struct session *session)
 }
 
 const struct command command_collective = {
-    .name = "collective",
-    .doc = "times a collective by size, as nccl-tests prints it",
+    .head = {.name = "collective", .doc = "times a collective by size, as nccl-tests prints it"},
     .options = options,
     .details =
         "The buffer is the full one, as nccl-tests counts; busbw is its bus bandwidth. With\n"

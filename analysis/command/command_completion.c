@@ -11,7 +11,7 @@ static const struct option options[] = {OPTION_END};
 static void print_names(FILE *out)
 {
     for (unsigned i = 0; i < command_count; i++) {
-        fprintf(out, "%s%s", i > 0 ? " " : "", commands[i]->name);
+        fprintf(out, "%s%s", i > 0 ? " " : "", commands[i]->head.name);
     }
 }
 
@@ -44,9 +44,9 @@ static void print_values(const struct completion_words *words, FILE *out)
 static void print_families(const struct completion_words *words, FILE *out)
 {
     fputs("_orrery_names()\n{\n    case $1 in\n", out);
-    for (unsigned i = 0; listing_families[i] != NULL; i++) {
-        fprintf(out, "    %s) echo ", listing_families[i]);
-        completion_print_family(words, listing_families[i], out);
+    for (unsigned i = 0; i < words->families.count; i++) {
+        fprintf(out, "    %s) echo ", words->families.names[i]);
+        completion_print_family(words, words->families.names[i], out);
         fputs(" ;;\n", out);
     }
     fputs("    esac\n}\n", out);
@@ -81,7 +81,7 @@ static void print_taken(const struct command *command, FILE *out)
         if (o->choices == NULL && family == NULL) {
             continue;
         }
-        fprintf(out, "    '%s %s') words=\"", command->name, o->name);
+        fprintf(out, "    '%s %s') words=\"", command->head.name, o->name);
         if (o->choices != NULL) {
             completion_print_list(o->choices, out);
         } else {
@@ -91,7 +91,7 @@ static void print_taken(const struct command *command, FILE *out)
     }
 }
 
-static void print_dispatch(FILE *out)
+static void print_dispatch(const struct completion_words *words, FILE *out)
 {
     fputs("_orrery()\n{\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
@@ -104,7 +104,7 @@ static void print_dispatch(FILE *out)
           "    _orrery_setting && return\n"
           "    case \"$command $before\" in\n    'list list') words=\"",
           out);
-    completion_print_list(listing_families, out);
+    completion_print_list(words->families.names, out);
     fputs("\" ;;\n    'completion completion') words='bash zsh fish' ;;\n"
           "    'list '[a-z]*) words=$(_orrery_names \"$before\") ;;\n",
           out);
@@ -116,7 +116,7 @@ static void print_dispatch(FILE *out)
           "    case \"$command\" in\n",
           out);
     for (unsigned i = 0; i < command_count; i++) {
-        fprintf(out, "    %s) words=\"", commands[i]->name);
+        fprintf(out, "    %s) words=\"", commands[i]->head.name);
         print_options(out, commands[i]->options);
         fputs("\" ;;\n", out);
     }
@@ -135,7 +135,7 @@ static void print_bash(const struct completion_words *words, FILE *out)
     print_values(words, out);
     print_families(words, out);
     print_setting(words, out);
-    print_dispatch(out);
+    print_dispatch(words, out);
 }
 
 static int run(const struct arguments *arguments, struct session *session)
@@ -159,8 +159,7 @@ static int run(const struct arguments *arguments, struct session *session)
 }
 
 const struct command command_completion = {
-    .name = "completion",
-    .doc = "prints completion for a shell: bash, zsh or fish",
+    .head = {.name = "completion", .doc = "prints completion for a shell: bash, zsh or fish"},
     .positional = "SHELL",
     .options = options,
     .example = "source <(orrery completion bash)",

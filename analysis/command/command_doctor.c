@@ -78,7 +78,7 @@ static void print_commands(FILE *out)
 {
     fputs("  can  ", out);
     for (unsigned i = 0; i < command_count; i++) {
-        fprintf(out, " %s", commands[i]->name);
+        fprintf(out, " %s", commands[i]->head.name);
     }
     fputs("\n  not in this version:", out);
     for (unsigned i = 0; command_absent_names[i] != NULL; i++) {
@@ -117,8 +117,9 @@ static int run(const struct arguments *arguments, struct session *session)
 }
 
 const struct command command_doctor = {
-    .name = "doctor",
-    .doc = "what this build can do here: versions, catalogue, writable folder, free space",
+    .head = {.name = "doctor",
+             .doc =
+                 "what this build can do here: versions, catalogue, writable folder, free space"},
     .options = options,
     .example = "orrery doctor",
     .run = run,

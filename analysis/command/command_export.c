@@ -108,8 +108,9 @@ static int run(const struct arguments *arguments, struct session *session)
 }
 
 const struct command command_export = {
-    .name = "export",
-    .doc = "writes a results database as a Chrome trace, a picture, CSV or a failure trace",
+    .head = {.name = "export",
+             .doc =
+                 "writes a results database as a Chrome trace, a picture, CSV or a failure trace"},
     .positional = "DB",
     .options = options,
     .example = "orrery export llama3-70b-64xh100.db --format chrome --output trace.json",

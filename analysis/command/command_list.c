@@ -10,14 +10,13 @@
 
 static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_JSON_ROW, OPTION_END};
 
-static int unknown_family(const char *family, FILE *notes)
+static int unknown_family(const char *family, struct name_list families, FILE *notes)
 {
-    unsigned count = 0;
     fprintf(notes, "orrery list: no family '%s'; there are:", format_shown(family).s);
-    for (; listing_families[count] != NULL; count++) {
-        fprintf(notes, " %s", listing_families[count]);
+    for (unsigned i = 0; i < families.count; i++) {
+        fprintf(notes, " %s", families.names[i]);
     }
-    const char *nearest = names_nearest(family, (struct name_list){listing_families, count});
+    const char *nearest = names_nearest(family, families);
     if (nearest != NULL) {
         fprintf(notes, "; did you mean '%s'?", nearest);
     }
@@ -41,19 +40,20 @@ static int gather(const struct arguments *arguments, struct session *session, st
                   struct listing *l)
 {
     const char *wanted = arguments->positional_count > 0 ? arguments->positional[0] : NULL;
+    const struct name_list families = listing_families(arena);
     bool found = false;
-    for (unsigned i = 0; listing_families[i] != NULL; i++) {
+    for (unsigned i = 0; i < families.count; i++) {
         struct error error;
-        if (wanted != NULL && strcmp(wanted, listing_families[i]) != 0) {
+        if (wanted != NULL && strcmp(wanted, families.names[i]) != 0) {
             continue;
         }
         found = true;
-        if (!listing_add(l, i, arguments->catalogue, arena, &error)) {
+        if (!listing_add(l, families.names[i], arguments->catalogue, arena, &error)) {
             fprintf(session->notes, "orrery list: %s\n", error.text);
             return EXIT_TROUBLE;
         }
     }
-    return found ? EXIT_OK : unknown_family(wanted, session->notes);
+    return found ? EXIT_OK : unknown_family(wanted, families, session->notes);
 }
 
 /* Keeps the entry that was asked for by name; with its figures when the catalogue has it. */
@@ -111,10 +111,10 @@ static int run(const struct arguments *arguments, struct session *session)
 }
 
 const struct command command_list = {
-    .name = "list",
-    .doc =
-        "lists the hardware, models and software of the catalogue and every kind of every family; "
-        "with a NAME of the catalogue, its figures with unit, error and source",
+    .head = {.name = "list",
+             .doc = "lists the hardware, models and software of the catalogue and every kind of "
+                    "every family; "
+                    "with a NAME of the catalogue, its figures with unit, error and source"},
     .positional = "[FAMILY [NAME]]",
     .options = options,
     .details = "families: topology schedule sharding collective precision optimizer\n"

@@ -71,8 +71,9 @@ static int run(const struct arguments *arguments, struct session *session)
 }
 
 const struct command command_memory = {
-    .name = "memory",
-    .doc = "what fills the memory of each stage, where it ends, and how many GPUs it takes",
+    .head = {.name = "memory",
+             .doc =
+                 "what fills the memory of each stage, where it ends, and how many GPUs it takes"},
     .positional = "SCENARIO",
     .options = options,
     .details = "exit code: 0 fits (or the model can only be counted), 4 does not fit",

@@ -358,8 +358,9 @@ static int run(const struct arguments *arguments, struct session *session)
 }
 
 const struct command command_run = {
-    .name = "run",
-    .doc = "simulates a training step, or weeks with failures when the scenario has `run:`",
+    .head = {.name = "run",
+             .doc =
+                 "simulates a training step, or weeks with failures when the scenario has `run:`"},
     .positional = "SCENARIO",
     .database = ".db",
     .options = options,

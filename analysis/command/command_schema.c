@@ -16,8 +16,9 @@ static int run(const struct arguments *arguments, struct session *session)
 }
 
 const struct command command_schema = {
-    .name = "schema",
-    .doc = "prints the JSON Schema of scenarios for editors, or their reference in Markdown",
+    .head = {.name = "schema",
+             .doc =
+                 "prints the JSON Schema of scenarios for editors, or their reference in Markdown"},
     .options = options,
     .example = "orrery schema > orrery.schema.json",
     .run = run,

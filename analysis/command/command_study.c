@@ -344,8 +344,10 @@ static int run(const struct arguments *a, struct session *session)
 }
 
 const struct command command_study = {
-    .name = "study",
-    .doc = "sweeps keys of a scenario over many seeds: what comes out, and where the best lies",
+    .head =
+        {.name = "study",
+         .doc =
+             "sweeps keys of a scenario over many seeds: what comes out, and where the best lies"},
     .positional = "SCENARIO",
     .database = ".study.db",
     .options = options,

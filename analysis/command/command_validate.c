@@ -95,8 +95,8 @@ static int run(const struct arguments *a, struct session *session)
 }
 
 const struct command command_validate = {
-    .name = "validate",
-    .doc = "compares predictions with a file of published measurements",
+    .head = {.name = "validate",
+             .doc = "compares predictions with a file of published measurements"},
     .positional = "FILE.csv",
     .options = options,
     .details = "The columns tell the kind of file: steps, layers, pipeline, collectives, kernels,\n"

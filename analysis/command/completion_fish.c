@@ -23,14 +23,14 @@ static void print_names(const struct completion_words *words, FILE *out)
           "-a 'bash zsh fish'\n"
           "complete -c orrery -f -n '__fish_seen_subcommand_from list' -a '",
           out);
-    completion_print_list(listing_families, out);
+    completion_print_list(words->families.names, out);
     fputs("'\n", out);
-    for (unsigned i = 0; listing_families[i] != NULL; i++) {
+    for (unsigned i = 0; i < words->families.count; i++) {
         fprintf(out,
                 "complete -c orrery -f -n '__fish_seen_subcommand_from list; and "
                 "__fish_seen_subcommand_from %s' -a '",
-                listing_families[i]);
-        completion_print_family(words, listing_families[i], out);
+                words->families.names[i]);
+        completion_print_family(words, words->families.names[i], out);
         fputs("'\n", out);
     }
 }
@@ -64,11 +64,12 @@ void completion_print_fish(const struct completion_words *words, FILE *out)
     print_keys(words, out);
     print_names(words, out);
     for (unsigned i = 0; i < command_count; i++) {
-        fprintf(out, "complete -c orrery -n __fish_use_subcommand -a %s -d '", commands[i]->name);
-        completion_print_plain(out, commands[i]->doc, "'");
+        fprintf(out, "complete -c orrery -n __fish_use_subcommand -a %s -d '",
+                commands[i]->head.name);
+        completion_print_plain(out, commands[i]->head.doc, "'");
         fputs("'\n", out);
         for (const struct option *o = commands[i]->options; o->name != NULL; o++) {
-            print_option(words, commands[i]->name, o, out);
+            print_option(words, commands[i]->head.name, o, out);
         }
     }
 }

@@ -6,10 +6,12 @@
 
 void completion_words(struct arena *arena, struct completion_words *out)
 {
-    *out = (struct completion_words){arena, keys_all(arena), ARENA_NEW(arena, struct listing)};
-    for (unsigned i = 0; listing_families[i] != NULL; i++) {
+    *out = (struct completion_words){arena, keys_all(arena), listing_families(arena),
+                                     ARENA_NEW(arena, struct listing)};
+    for (unsigned i = 0; i < out->families.count; i++) {
         struct error error;
-        CHECK(listing_add(out->listing, i, NULL, arena, &error)); /* the built-in one is sound */
+        CHECK(listing_add(out->listing, out->families.names[i], NULL, arena,
+                          &error)); /* the built-in one is sound */
     }
 }
 

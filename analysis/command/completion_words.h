@@ -9,7 +9,8 @@
 
 struct completion_words {
     struct arena *arena;
-    struct name_list keys; /* of --set and --vary */
+    struct name_list keys;     /* of --set and --vary */
+    struct name_list families; /* of `orrery list`; NULL-ended */
     struct listing *listing;
 };
 void completion_words(struct arena *arena, struct completion_words *out);

@@ -31,15 +31,15 @@ static void print_keys(const struct completion_words *words, FILE *out)
 static void print_arguments(const struct completion_words *words, const struct command *command,
                             FILE *out)
 {
-    if (strcmp(command->name, "list") == 0) {
+    if (strcmp(command->head.name, "list") == 0) {
         fputs("            '1:family:(", out);
-        completion_print_list(listing_families, out);
+        completion_print_list(words->families.names, out);
         fputs(")' \\\n            '2:name:(", out);
         for (unsigned i = 0; i < words->listing->count; i++) {
             fprintf(out, "%s%s", i > 0 ? " " : "", words->listing->entries[i].name);
         }
         fputs(")' ;;\n", out);
-    } else if (strcmp(command->name, "completion") == 0) {
+    } else if (strcmp(command->head.name, "completion") == 0) {
         fputs("            '1:shell:(bash zsh fish)' ;;\n", out);
     } else {
         fputs("            '*:file:_files' ;;\n", out);
@@ -73,15 +73,15 @@ void completion_print_zsh(const struct completion_words *words, FILE *out)
     print_keys(words, out);
     fputs("_orrery()\n{\n    local -a commands=(\n", out);
     for (unsigned i = 0; i < command_count; i++) {
-        fprintf(out, "        '%s:", commands[i]->name);
-        completion_print_plain(out, commands[i]->doc, "':");
+        fprintf(out, "        '%s:", commands[i]->head.name);
+        completion_print_plain(out, commands[i]->head.doc, "':");
         fputs("'\n", out);
     }
     fputs("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
           "        return\n    fi\n    case $words[2] in\n",
           out);
     for (unsigned i = 0; i < command_count; i++) {
-        fprintf(out, "    %s)\n        _arguments \\\n", commands[i]->name);
+        fprintf(out, "    %s)\n        _arguments \\\n", commands[i]->head.name);
         for (const struct option *o = commands[i]->options; o->name != NULL; o++) {
             print_option(words, o, out);
         }

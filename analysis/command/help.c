@@ -22,7 +22,8 @@ static void print_option(FILE *out, int width, const struct option *o)
 
 void help_print(const struct command *command, FILE *out, int width)
 {
-    fprintf(out, "orrery %s - %s\n\nusage: orrery %s", command->name, command->doc, command->name);
+    fprintf(out, "orrery %s - %s\n\nusage: orrery %s", command->head.name, command->head.doc,
+            command->head.name);
     if (command->positional != NULL) {
         fprintf(out, " %s", command->positional);
     }
@@ -44,8 +45,8 @@ void help_print_all(FILE *out, int width)
                0);
     fputs("\nusage: orrery COMMAND [OPTION]...\n\n", out);
     for (unsigned i = 0; i < command_count; i++) {
-        fprintf(out, "  %-12s ", commands[i]->name);
-        wrap_print(out, width, commands[i]->doc, 15);
+        fprintf(out, "  %-12s ", commands[i]->head.name);
+        wrap_print(out, width, commands[i]->head.doc, 15);
     }
     fputs("\n  --version    the version\n"
           "  --help       this help; 'orrery COMMAND --help' tells more\n"

@@ -138,7 +138,7 @@ static void write_transfer(const struct timeline *t, const struct op *op, const 
         store_integer(slice_id),
         store_integer(store_class_id(t->rank_class)),
         store_text(comm_op_names[t->program->transfers[op->cost].op]),
-        store_text(plan->tuned.kind != NULL ? plan->tuned.kind->name : "none"),
+        store_text(plan->tuned.kind != NULL ? plan->tuned.kind->head.name : "none"),
         store_text(protocol_names[plan->tuned.protocol]),
         store_integer(shape->ranks),
         store_integer(shape->nodes),

@@ -100,7 +100,7 @@ void json_job(const struct job_record *r, json_t *o)
     json_set(o, "checkpoints", json_count(result->checkpoints));
     json_set(o, "spares_taken", json_count(result->spares_taken));
     json_set(o, "rollbacks_past_corrupt", json_count(result->rollbacks_past_corrupt));
-    json_set(o, "recovery", json_text(r->spec.recovery.kind->name));
+    json_set(o, "recovery", json_text(r->spec.recovery.kind->head.name));
     json_set(o, "spares", json_count(r->spec.recovery.spares));
     json_set(o, "badput", badput_object(result));
     json_set(o, "restart_links", links_object(result));

@@ -142,7 +142,7 @@ void json_validate(const struct validation *v, const struct scores *scores,
         set_source(chosen, s->name, choice_object(&s->choice));
     }
     json_set(o, "file", json_text(v->csv->path));
-    json_set(o, "kind", json_text(v->kind->name));
+    json_set(o, "kind", json_text(v->kind->head.name));
     json_set(o, "rows", rows_array(v));
     json_set(o, "refused", json_count(scores->all.refused));
     json_set(o, "sources", sources);

@@ -8,6 +8,7 @@
 
 #include "analysis/line/arguments.h"
 #include "analysis/terminal/session.h"
+#include "sim/kind.h"
 
 enum exit_code {
     EXIT_OK = 0,
@@ -19,7 +20,7 @@ enum exit_code {
     EXIT_INTERRUPTED = 130
 };
 struct command {
-    const char *name, *doc;
+    struct kind head;
     const char *positional; /* as in struct argument_rules */
     const char *database;   /* ".db": what it writes when --db names nothing; NULL: none */
     const struct option *options;
@@ -32,6 +33,7 @@ struct command {
 #undef X
 extern const struct command *const commands[];
 extern const unsigned command_count;
+kind_at_fn command_at;
 const struct command *command_find(const char *name); /* or NULL */
 /* Names that belong to Orrery's plan but not to this build, NULL-ended; and a sentence about one,
  * NULL: the name is none of them. */

@@ -2,15 +2,9 @@
 
 #include <string.h>
 
-#include "models/checkpoint/checkpoint_kind.h"
-#include "models/collective/collective_kind.h"
-#include "models/failure/failure_kind.h"
-#include "models/recovery/recovery_kind.h"
-#include "models/schedule/schedule_kind.h"
-#include "models/sharding/sharding_kind.h"
 #include "scenarios/build/scenario.h"
+#include "scenarios/catalogue/family.h"
 #include "sim/check.h"
-#include "topology/topology_kind.h"
 
 static void add(struct listing *l, const char *family, const char *name, const char *doc)
 {
@@ -18,44 +12,24 @@ static void add(struct listing *l, const char *family, const char *name, const c
     l->entries[l->count++] = (struct json_list_entry){.family = family, .name = name, .doc = doc};
 }
 
-static void add_kinds(struct listing *l, const char *family)
+/* The families in order: kinds, then the catalogue's. */
+static enum family nth_family(unsigned index)
 {
-    for (unsigned i = 0; strcmp(family, "topology") == 0 && i < topology_kind_count; i++) {
-        add(l, family, topology_kinds[i]->name, topology_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "schedule") == 0 && i < schedule_kind_count; i++) {
-        add(l, family, schedule_kinds[i]->name, schedule_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "sharding") == 0 && i < sharding_kind_count; i++) {
-        add(l, family, sharding_kinds[i]->name, sharding_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "collective") == 0 && i < collective_kind_count; i++) {
-        add(l, family, collective_kinds[i]->name, collective_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "precision") == 0 && i < precision_count; i++) {
-        add(l, family, precisions[i].name, precisions[i].doc);
-    }
-    for (unsigned i = 0; strcmp(family, "optimizer") == 0 && i < optimizer_count; i++) {
-        add(l, family, optimizers[i].name, optimizers[i].doc);
-    }
-    for (unsigned i = 0; strcmp(family, "failure") == 0 && i < failure_kind_count; i++) {
-        add(l, family, failure_kinds[i]->name, failure_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "checkpoint") == 0 && i < checkpoint_kind_count; i++) {
-        add(l, family, checkpoint_kinds[i]->name, checkpoint_kinds[i]->doc);
-    }
-    for (unsigned i = 0; strcmp(family, "recovery") == 0 && i < recovery_kind_count; i++) {
-        add(l, family, recovery_kinds[i]->name, recovery_kinds[i]->doc);
-    }
+    return (FAMILY_CATALOGUE_COUNT + index) % FAMILY_COUNT;
 }
 
-const char *const listing_families[] = {
-    "topology", "schedule",   "sharding", "collective", "precision", "optimizer",
-    "failure",  "checkpoint", "recovery", "gpus",       "nodes",     "fabrics",
-    "models",   "software",   "fleets",   "storage",    NULL};
-enum {
-    KIND_FAMILY_COUNT = 9 /* the first of them; the others are the catalogue's */
-};
+struct name_list listing_families(struct arena *arena)
+{
+    const char **names = ARENA_ARRAY(arena, const char *, FAMILY_COUNT + 1);
+    unsigned count = 0;
+    for (unsigned i = 0; i < FAMILY_COUNT; i++) {
+        const char *name = family_listed(nth_family(i));
+        if (count == 0 || strcmp(names[count - 1], name) != 0) {
+            names[count++] = name;
+        }
+    }
+    return (struct name_list){names, count};
+}
 
 static bool add_catalogue(struct listing *l, const char *family, const char *folder,
                           struct arena *arena, struct error *error)
@@ -69,12 +43,27 @@ static bool add_catalogue(struct listing *l, const char *family, const char *fol
     return error->text[0] == '\0';
 }
 
-bool listing_add(struct listing *l, unsigned family, const char *folder, struct arena *arena,
+static void add_kinds(struct listing *l, enum family family)
+{
+    const struct kind *kind;
+    for (unsigned i = 0; (kind = family_at(family, i)) != NULL; i++) {
+        add(l, family_listed(family), kind->name, kind->doc);
+    }
+}
+
+bool listing_add(struct listing *l, const char *listed, const char *folder, struct arena *arena,
                  struct error *error)
 {
-    if (family >= KIND_FAMILY_COUNT) {
-        return add_catalogue(l, listing_families[family], folder, arena, error);
+    for (unsigned i = 0; i < FAMILY_COUNT; i++) {
+        enum family family = nth_family(i);
+        if (strcmp(family_listed(family), listed) != 0) {
+            continue;
+        }
+        if (family >= FAMILY_CATALOGUE_COUNT) {
+            add_kinds(l, family);
+        } else if (!add_catalogue(l, listed, folder, arena, error)) {
+            return false;
+        }
     }
-    add_kinds(l, listing_families[family]);
     return true;
 }

@@ -5,6 +5,7 @@
 #define ORRERY_ANALYSIS_LISTING_LISTING_H
 
 #include "analysis/json/json.h"
+#include "scenarios/language/names.h"
 
 enum {
     LISTING_MAX = 2048
@@ -13,10 +14,11 @@ struct listing {
     struct json_list_entry entries[LISTING_MAX];
     unsigned count;
 };
-extern const char *const listing_families[]; /* NULL-ended */
-/* Adds the entries of a family, by its place in listing_families. False with a sentence when the
- * catalogue in `folder` (NULL: the built-in one) cannot be read. */
-bool listing_add(struct listing *l, unsigned family, const char *folder, struct arena *arena,
+/* The names of the families, in the order of the listing; NULL behind them. */
+struct name_list listing_families(struct arena *arena);
+/* Adds the entries of the families called so. False with a sentence when the catalogue in `folder`
+ * (NULL: the built-in one) cannot be read. */
+bool listing_add(struct listing *l, const char *family, const char *folder, struct arena *arena,
                  struct error *error);
 
 #endif

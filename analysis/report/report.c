@@ -60,7 +60,7 @@ static void print_utilisation(const struct session *s, const struct result *resu
     const struct training_spec *t = &result->scenario->configuration.training;
     const struct gpu_spec *gpu = &result->scenario->configuration.gpu;
     fprintf(s->out, "  MFU          %s   (6N + 12Lhs a token against the dense %s peak of %s/s)\n",
-            format_percent(step->mfu_ratio).s, t->precision->name,
+            format_percent(step->mfu_ratio).s, t->precision->head.name,
             format_flops(gpu->peak_flops_per_s[t->precision->gemm_peak]).s);
     if (t->causal && t->sequence >= LONG_SEQUENCE) {
         fprintf(s->out, "  causal MFU   %s   (6N + 6Lhs: a token sees half of the sequence)\n",

@@ -14,7 +14,7 @@ static void print_layout(const struct session *s, const struct configuration *c)
     if (l->cp > 1) {
         fprintf(s->out, " x cp %" PRIu64 " (%s)", l->cp, cp_method_names[l->cp_method]);
     }
-    fprintf(s->out, " x dp %" PRIu64 ", %s, recompute %s\n", l->dp, l->sharding->name,
+    fprintf(s->out, " x dp %" PRIu64 ", %s, recompute %s\n", l->dp, l->sharding->head.name,
             recompute_names[l->recompute]);
     fprintf(s->out,
             "  batch     %" PRIu64 " sequence%s: %" PRIu64 " microbatch%s of %" PRIu64
@@ -23,7 +23,7 @@ static void print_layout(const struct session *s, const struct configuration *c)
             configuration_microbatches(c), configuration_microbatches(c) == 1 ? "" : "es",
             l->microbatch);
     if (l->pp > 1) {
-        fprintf(s->out, ", %s", l->schedule->name);
+        fprintf(s->out, ", %s", l->schedule->head.name);
         if (l->vpp > 1) {
             fprintf(s->out, " with %" PRIu64 " chunks a stage", l->vpp);
         }
@@ -39,7 +39,7 @@ void report_head(const struct session *s, const struct result *result)
             session_plain(s));
     fprintf(s->out, "  model     %s, %s parameters; sequence %s, %s, %s, %s attention\n",
             c->model.name, format_quantity(parameters).s, format_count(c->training.sequence).s,
-            c->training.precision->name, c->training.optimizer->name,
+            c->training.precision->head.name, c->training.optimizer->head.name,
             attention_kernel_names[c->training.attention]);
     fprintf(s->out, "  cluster   %s x %s", format_count(configuration_ranks(c)).s, c->gpu.name);
     if (c->cluster.nodes > 1) {

@@ -154,7 +154,7 @@ static void print_levels(const struct session *s, const struct job_record *r)
 static void print_recovery(const struct session *s, const struct job_record *r)
 {
     const struct recovery_spec *recovery = &r->spec.recovery;
-    fprintf(s->out, "  recovery     by %s", recovery->kind->name);
+    fprintf(s->out, "  recovery     by %s", recovery->kind->head.name);
     if (recovery->kind->has_spares) {
         fprintf(s->out, ", %s spare node%s, taken %s time%s", format_count(recovery->spares).s,
                 recovery->spares == 1 ? "" : "s", format_count(r->result.spares_taken).s,
@@ -186,7 +186,7 @@ static void print_checkpoints(const struct session *s, const struct scenario *sc
         fputs("none: a failure loses all\n", s->out);
         return;
     }
-    fprintf(s->out, "%s by %s, ", format_count(r->result.checkpoints).s, c->kind->name);
+    fprintf(s->out, "%s by %s, ", format_count(r->result.checkpoints).s, c->kind->head.name);
     if (c->plan.every_step) {
         fputs("at every step\n", s->out);
     } else if (c->interval_steps > 0) {

@@ -58,7 +58,7 @@ static const char *word_of(const struct neighbour *n)
         [MOVE_PP] = "more pp",
         [MOVE_CP] = "more cp",
     };
-    return n->move == MOVE_SHARDING ? n->c.layout.sharding->name : words[n->move];
+    return n->move == MOVE_SHARDING ? n->c.layout.sharding->head.name : words[n->move];
 }
 
 static const char *words_for(struct arena *arena, const struct configuration *c,

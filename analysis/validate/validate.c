@@ -47,7 +47,7 @@ static const struct validate_kind *recognise(const struct csv *csv, struct error
     char missing[512];
     missing_columns(csv, nearest, missing, sizeof missing);
     error_set(error, "%s: no kind of measurements has these columns; as %s it would also need: %s",
-              csv->path, nearest->name, missing);
+              csv->path, nearest->head.name, missing);
     return NULL;
 }
 

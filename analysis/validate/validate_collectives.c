@@ -79,8 +79,7 @@ static void predict(const struct validation *v, struct validate_row *row)
 }
 
 const struct validate_kind validate_collectives = {
-    .name = "collectives",
-    .doc = "collective communication by size",
+    .head = {.name = "collectives", .doc = "collective communication by size"},
     .columns = columns,
     .metrics = metrics,
     .predict = predict,

@@ -152,8 +152,7 @@ static void predict(const struct validation *v, struct validate_row *row)
 }
 
 const struct validate_kind validate_kernels = {
-    .name = "kernels",
-    .doc = "rates of matrix products, attention and copies",
+    .head = {.name = "kernels", .doc = "rates of matrix products, attention and copies"},
     .columns = columns,
     .metrics = metrics,
     .predict = predict,

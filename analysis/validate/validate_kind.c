@@ -7,7 +7,7 @@ const struct validate_kind *const validate_kinds[] = {
 #include "analysis/validate/validate_list.h"
 #undef X
 };
-const unsigned validate_kind_count = sizeof validate_kinds / sizeof validate_kinds[0];
+KIND_TABLE(validate)
 
 unsigned validate_metric_count(const struct validate_kind *kind)
 {

@@ -6,6 +6,7 @@
 
 #include "analysis/validate/validate_row.h"
 #include "scenarios/language/csv.h"
+#include "sim/kind.h"
 
 struct validate_kind;
 struct validation {
@@ -19,7 +20,7 @@ struct validation {
 };
 
 struct validate_kind {
-    const char *name, *doc;
+    struct kind head;
     const char *const *columns; /* needed; NULL-ended */
     const char *const *metrics; /* NULL-ended; the first is the main one */
     const char *const *group;   /* columns that name a group of layouts; NULL: no groups */
@@ -31,8 +32,7 @@ struct validate_kind {
 #define X(name) extern const struct validate_kind validate_##name;
 #include "analysis/validate/validate_list.h"
 #undef X
-extern const struct validate_kind *const validate_kinds[];
-extern const unsigned validate_kind_count;
+KIND_FAMILY(validate)
 
 /* How many metrics a kind has. */
 unsigned validate_metric_count(const struct validate_kind *kind);

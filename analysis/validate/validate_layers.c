@@ -71,8 +71,7 @@ static void predict(const struct validation *v, struct validate_row *row)
 }
 
 const struct validate_kind validate_layers = {
-    .name = "layers",
-    .doc = "forward and backward of one transformer layer",
+    .head = {.name = "layers", .doc = "forward and backward of one transformer layer"},
     .columns = columns,
     .metrics = metrics,
     .predict = predict,

@@ -44,8 +44,7 @@ static void predict(const struct validation *v, struct validate_row *row)
 }
 
 const struct validate_kind validate_memory = {
-    .name = "memory",
-    .doc = "bytes of model state of a rank, by ZeRO stage",
+    .head = {.name = "memory", .doc = "bytes of model state of a rank, by ZeRO stage"},
     .columns = columns,
     .metrics = metrics,
     .predict = predict,

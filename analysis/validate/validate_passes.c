@@ -82,7 +82,7 @@ static double play(const struct configuration *c, const struct validate_passes *
 {
     const struct layout_spec *l = &c->layout;
     struct schedule_shape shape = {(uint32_t)l->pp, (uint32_t)l->vpp,
-                                   (uint32_t)configuration_microbatches(c)};
+                                   (uint32_t)configuration_microbatches(c), &l->schedule_options};
     struct sim *sim = sim_create(c->seed);
     struct arena *arena = sim_arena(sim);
     uint32_t chunks = shape.stages * shape.chunks;

@@ -119,7 +119,7 @@ static const struct validate_row *reference_of(const struct validation *v, size_
     for (size_t i = 0; i < v->row_count; i++) {
         size_t other = v->rows[i].record;
         if (i == index ||
-            strcmp(csv_cell(csv, other, "schedule"), schedule_one_f_one_b.name) != 0 ||
+            strcmp(csv_cell(csv, other, "schedule"), schedule_one_f_one_b.head.name) != 0 ||
             !v->rows[i].values[STEP_TIME].has_measured)
             continue;
         unsigned k = 0;
@@ -139,7 +139,7 @@ static void compare(const struct validation *v)
         const struct validate_value *time = &row->values[STEP_TIME];
         const char *schedule = csv_cell(v->csv, row->record, "schedule");
         const struct validate_row *reference = reference_of(v, i);
-        if (reference == NULL || strcmp(schedule, schedule_one_f_one_b.name) == 0)
+        if (reference == NULL || strcmp(schedule, schedule_one_f_one_b.head.name) == 0)
             continue;
         const struct validate_value *base = &reference->values[STEP_TIME];
         struct validate_value *ratio = &row->values[RATIO];
@@ -151,8 +151,9 @@ static void compare(const struct validation *v)
 }
 
 const struct validate_kind validate_pipeline = {
-    .name = "pipeline",
-    .doc = "pipeline schedules from profiled passes: step time, ratio to 1f1b, peak memory",
+    .head = {.name = "pipeline",
+             .doc =
+                 "pipeline schedules from profiled passes: step time, ratio to 1f1b, peak memory"},
     .columns = columns,
     .metrics = metrics,
     .predict = predict,

@@ -150,7 +150,7 @@ static uint64_t usual_chunks(const struct validate_run *r, const struct software
     while (chunks > 1 && chunks < CHUNKS_MAX && r->layers % (r->pp * chunks) != 0)
         chunks++;
     struct schedule_shape shape = {(uint32_t)r->pp, (uint32_t)chunks,
-                                   (uint32_t)(r->global_batch / share)};
+                                   (uint32_t)(r->global_batch / share), NULL};
     bool whole = r->layers % (r->pp * chunks) == 0;
     return whole && schedule_interleaved.refuse(&shape) == NULL ? chunks : 1;
 }
@@ -166,7 +166,8 @@ static void add_layout(struct text *t, const struct validate_run *r,
                        const struct software_profile *software)
 {
     uint64_t chunks = r->vpp > 0 && r->pp > 1 ? r->vpp : usual_chunks(r, software);
-    const char *usual = chunks > 1 ? schedule_interleaved.name : schedule_one_f_one_b.name;
+    const char *usual =
+        chunks > 1 ? schedule_interleaved.head.name : schedule_one_f_one_b.head.name;
     bool named = *r->schedule != '\0' && !(chunks == 1 && schedule_find(r->schedule)->interleaved);
     const char *schedule = named ? r->schedule : usual;
     const char *recompute =

@@ -112,8 +112,9 @@ static void predict(const struct validation *v, struct validate_row *row)
 }
 
 const struct validate_kind validate_steps = {
-    .name = "steps",
-    .doc = "whole training steps: time, peak memory, out of memory or not, layouts compared",
+    .head = {.name = "steps",
+             .doc =
+                 "whole training steps: time, peak memory, out of memory or not, layouts compared"},
     .columns = columns,
     .metrics = metrics,
     .group = group,

@@ -259,7 +259,7 @@ bool validate_intervals(struct arena *arena, const struct validation *v,
     *out = (struct intervals){.draw_count = how->draw_count};
     if (v->kind != &validate_steps)
         return error_set(error, "%s: intervals are of training steps, not of %s", v->csv->path,
-                         v->kind->name);
+                         v->kind->head.name);
     job.taken = ARENA_ARRAY(arena, const struct validate_row *, room);
     out->rows = job.rows = ARENA_ARRAY(arena, struct interval_row, room);
     job.failed = ARENA_ARRAY(arena, bool, room);

@@ -22,10 +22,9 @@ static void plan(const struct kind_options *given, const struct checkpoint_pace 
 }
 
 const struct checkpoint_kind checkpoint_async = {
-    .name = "async",
-    .doc = "A blocking snapshot to host memory, then a write in the background.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    .head = {.name = "async",
+             .doc = "A blocking snapshot to host memory, then a write in the background.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .tiers_min = 1,
     .tiers_max = 3,
     .default_storage = "host+pfs",

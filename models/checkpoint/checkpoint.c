@@ -14,17 +14,7 @@ const struct checkpoint_kind *const checkpoint_kinds[] = {
 #include "models/checkpoint/checkpoint_list.h"
 };
 #undef X
-const unsigned checkpoint_kind_count = sizeof checkpoint_kinds / sizeof checkpoint_kinds[0];
-
-const struct checkpoint_kind *checkpoint_find(const char *name)
-{
-    for (unsigned i = 0; i < checkpoint_kind_count; i++) {
-        if (strcmp(checkpoint_kinds[i]->name, name) == 0) {
-            return checkpoint_kinds[i];
-        }
-    }
-    return NULL;
-}
+KIND_TABLE(checkpoint)
 
 /* With y = tau / M and d = delta / M: (1 - y) e^(y + d) = 1, so y = 1 + W0(-e^(-1 - d)). Close to
  * the branch point of W, where 1 + W0 cancels, Daly's series in sqrt(2 d) is the exact one: its

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "sim/error.h"
-#include "sim/param.h"
+#include "sim/kind.h"
 #include "sim/units.h"
 
 /* What a stored copy outlives, each including the ones before. */
@@ -61,9 +61,7 @@ struct checkpoint_pace {
     double step_s;     /* of the undisturbed job */
 };
 struct checkpoint_kind {
-    const char *name, *doc;
-    const struct param *options; /* into kind_options, by index */
-    unsigned option_count;
+    struct kind head;
     unsigned tiers_min, tiers_max;
     const char *default_storage; /* tiers joined by '+': "host+pfs"; "" for none */
     bool background;             /* it writes while training runs */
@@ -79,9 +77,7 @@ struct checkpoint_kind {
 #define X(name) extern const struct checkpoint_kind checkpoint_##name;
 #include "models/checkpoint/checkpoint_list.h"
 #undef X
-extern const struct checkpoint_kind *const checkpoint_kinds[];
-extern const unsigned checkpoint_kind_count;
-const struct checkpoint_kind *checkpoint_find(const char *name); /* or NULL */
+KIND_FAMILY(checkpoint)
 
 /* Optimal work between two saves, in seconds (reliability.md; J. T. Daly, Future Generation
  * Computer Systems 22, 2006): exact by Lambert W, and the two classical approximations. `stall_s`

@@ -24,10 +24,9 @@ static void plan(const struct kind_options *given, const struct checkpoint_pace 
 }
 
 const struct checkpoint_kind checkpoint_every_step = {
-    .name = "every-step",
-    .doc = "A copy at each step in the memory of a peer; seldom one in storage.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    .head = {.name = "every-step",
+             .doc = "A copy at each step in the memory of a peer; seldom one in storage.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .tiers_min = 1,
     .tiers_max = 3,
     .default_storage = "host+peer+pfs",

@@ -34,10 +34,9 @@ static void plan(const struct kind_options *given, const struct checkpoint_pace 
 }
 
 const struct checkpoint_kind checkpoint_multi_level = {
-    .name = "multi-level",
-    .doc = "Frequent checkpoints to fast tiers; every few of them go on to a safer one.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    .head = {.name = "multi-level",
+             .doc = "Frequent checkpoints to fast tiers; every few of them go on to a safer one.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .tiers_min = 2,
     .tiers_max = CHECKPOINT_LEVEL_MAX,
     .default_storage = "host+nvme+pfs",

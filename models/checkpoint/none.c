@@ -13,8 +13,7 @@ static void plan(const struct kind_options *options, const struct checkpoint_pac
 }
 
 const struct checkpoint_kind checkpoint_none = {
-    .name = "none",
-    .doc = "Nothing is saved; a failure loses all work since the start.",
+    .head = {.name = "none", .doc = "Nothing is saved; a failure loses all work since the start."},
     .default_storage = "",
     .plan = plan,
 };

@@ -13,17 +13,7 @@ const struct collective_kind *const collective_kinds[] = {
 #include "models/collective/collective_list.h"
 };
 #undef X
-const unsigned collective_kind_count = sizeof collective_kinds / sizeof *collective_kinds;
-
-const struct collective_kind *collective_find(const char *name)
-{
-    for (unsigned i = 0; i < collective_kind_count; i++) {
-        if (strcmp(collective_kinds[i]->name, name) == 0) {
-            return collective_kinds[i];
-        }
-    }
-    return NULL;
-}
+KIND_TABLE(collective)
 
 void collective_tune(enum comm_op op, const struct group_shape *shape, double bytes,
                      struct collective_plan *out)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "models/collective/comm_op.h"
+#include "sim/kind.h"
 #include "topology/topology.h"
 
 enum protocol {
@@ -51,7 +52,7 @@ struct collective_plan {
 typedef void wire_fn(void *context, uint32_t from_member, uint32_t to_member, double weight);
 
 struct collective_kind {
-    const char *name, *doc;
+    struct kind head;
     /* Can this kind carry this operation on this shape? */
     bool (*carries)(enum comm_op op, const struct group_shape *shape);
     /* Latency and ceiling with one protocol. False: the protocol does not exist here. */
@@ -68,9 +69,7 @@ struct collective_kind {
 #define X(name) extern const struct collective_kind collective_##name;
 #include "models/collective/collective_list.h"
 #undef X
-extern const struct collective_kind *const collective_kinds[];
-extern const unsigned collective_kind_count;
-const struct collective_kind *collective_find(const char *name); /* or NULL */
+KIND_FAMILY(collective)
 
 /* The best kind and protocol for this operation and size. A group of one costs nothing. */
 void collective_tune(enum comm_op op, const struct group_shape *shape, double bytes,

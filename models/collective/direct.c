@@ -57,8 +57,7 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 }
 
 const struct collective_kind collective_direct = {
-    .name = "direct",
-    .doc = "all-to-all by a message from each member to each other",
+    .head = {.name = "direct", .doc = "all-to-all by a message from each member to each other"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

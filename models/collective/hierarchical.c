@@ -63,8 +63,8 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 }
 
 const struct collective_kind collective_hierarchical = {
-    .name = "hierarchical",
-    .doc = "in-switch reduction in each node, then an exchange across nodes (NVLSTree)",
+    .head = {.name = "hierarchical",
+             .doc = "in-switch reduction in each node, then an exchange across nodes (NVLSTree)"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

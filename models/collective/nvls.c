@@ -40,8 +40,7 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 }
 
 const struct collective_kind collective_nvls = {
-    .name = "nvls",
-    .doc = "reduction and multicast inside the NVSwitch of one node",
+    .head = {.name = "nvls", .doc = "reduction and multicast inside the NVSwitch of one node"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

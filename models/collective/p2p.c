@@ -40,8 +40,7 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 }
 
 const struct collective_kind collective_p2p = {
-    .name = "p2p",
-    .doc = "one message from a sender to a receiver",
+    .head = {.name = "p2p", .doc = "one message from a sender to a receiver"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

@@ -106,8 +106,8 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 }
 
 const struct collective_kind collective_ring = {
-    .name = "ring",
-    .doc = "every member passes pieces to the next; n - 1 steps, twice for an all-reduce",
+    .head = {.name = "ring",
+             .doc = "every member passes pieces to the next; n - 1 steps, twice for an all-reduce"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

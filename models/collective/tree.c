@@ -106,8 +106,9 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 }
 
 const struct collective_kind collective_tree = {
-    .name = "tree",
-    .doc = "double binary tree across nodes, a chain inside: few steps, twice the payload",
+    .head = {.name = "tree",
+             .doc =
+                 "double binary tree across nodes, a chain inside: few steps, twice the payload"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

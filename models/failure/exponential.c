@@ -3,7 +3,7 @@
 #include "models/failure/failure_kind.h"
 
 const struct failure_kind failure_exponential = {
-    .name = "exponential",
-    .doc = "A constant rate, 1 / mtbf of each unit, whatever its age.",
+    .head = {.name = "exponential",
+             .doc = "A constant rate, 1 / mtbf of each unit, whatever its age."},
     .memoryless = true,
 };

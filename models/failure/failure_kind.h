@@ -9,12 +9,10 @@
 #include <stdbool.h>
 
 #include "models/failure/duration.h"
-#include "sim/param.h"
+#include "sim/kind.h"
 
 struct failure_kind {
-    const char *name, *doc;
-    const struct param *options; /* into kind_options, by index */
-    unsigned option_count;
+    struct kind head;
     /* Failures come from a list of moments, not from a law (see failure_cause.trace). */
     bool replays;
     /* The rate of a unit does not depend on its age: `life` is not asked. */
@@ -32,8 +30,6 @@ struct failure_kind {
 #define X(name) extern const struct failure_kind failure_##name;
 #include "models/failure/failure_list.h"
 #undef X
-extern const struct failure_kind *const failure_kinds[];
-extern const unsigned failure_kind_count;
-const struct failure_kind *failure_find(const char *name); /* or NULL */
+KIND_FAMILY(failure)
 
 #endif

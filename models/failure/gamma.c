@@ -16,9 +16,8 @@ static struct duration life(const struct kind_options *given, double mtbf_s)
 }
 
 const struct failure_kind failure_gamma = {
-    .name = "gamma",
-    .doc = "Wear by stages: for a whole shape k, a unit fails at the k-th blow.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    .head = {.name = "gamma",
+             .doc = "Wear by stages: for a whole shape k, a unit fails at the k-th blow.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .life = life,
 };

@@ -21,10 +21,9 @@ static void lemons(const struct kind_options *given, double *share_ratio, double
 }
 
 const struct failure_kind failure_lemon = {
-    .name = "lemon",
-    .doc = "A constant rate, and a share of the nodes at a multiple of it.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    .head = {.name = "lemon",
+             .doc = "A constant rate, and a share of the nodes at a multiple of it.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .memoryless = true,
     .lemons = lemons,
 };

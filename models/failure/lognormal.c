@@ -16,9 +16,8 @@ static struct duration life(const struct kind_options *given, double mtbf_s)
 }
 
 const struct failure_kind failure_lognormal = {
-    .name = "lognormal",
-    .doc = "The logarithm of a life is normal: the rate rises at first, then falls.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    .head = {.name = "lognormal",
+             .doc = "The logarithm of a life is normal: the rate rises at first, then falls.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .life = life,
 };

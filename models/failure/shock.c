@@ -18,10 +18,10 @@ static double hit_ratio(const struct kind_options *given)
 }
 
 const struct failure_kind failure_shock = {
-    .name = "shock",
-    .doc = "Blows to a whole domain at a constant rate; each node goes down with probability hit.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    .head = {.name = "shock",
+             .doc = "Blows to a whole domain at a constant rate; each node goes down with "
+                    "probability hit.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .memoryless = true,
     .hit_ratio = hit_ratio,
 };

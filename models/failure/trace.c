@@ -3,7 +3,6 @@
 #include "models/failure/failure_kind.h"
 
 const struct failure_kind failure_trace = {
-    .name = "trace",
-    .doc = "Replays a list of incidents: moments, units, repairs.",
+    .head = {.name = "trace", .doc = "Replays a list of incidents: moments, units, repairs."},
     .replays = true,
 };

@@ -16,9 +16,9 @@ static struct duration life(const struct kind_options *given, double mtbf_s)
 }
 
 const struct failure_kind failure_weibull = {
-    .name = "weibull",
-    .doc = "A rate that falls (shape < 1, early deaths) or rises (shape > 1, wear) with age.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    .head = {.name = "weibull",
+             .doc =
+                 "A rate that falls (shape < 1, early deaths) or rises (shape > 1, wear) with age.",
+             .options = {options, sizeof options / sizeof options[0]}},
     .life = life,
 };

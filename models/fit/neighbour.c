@@ -153,11 +153,11 @@ static const char *spell(struct arena *arena, const struct configuration *from,
 {
     const struct layout_spec *a = &from->layout, *b = &to->layout;
     const char *s = "";
-    s = spell_word(arena, s, "layout.sharding", a->sharding == b->sharding, b->sharding->name);
+    s = spell_word(arena, s, "layout.sharding", a->sharding == b->sharding, b->sharding->head.name);
     s = spell_count(arena, s, "microbatch", a->microbatch, b->microbatch);
     s = spell_word(arena, s, "layout.recompute", a->recompute == b->recompute,
                    recompute_names[b->recompute]);
-    s = spell_word(arena, s, "layout.schedule", a->schedule == b->schedule, b->schedule->name);
+    s = spell_word(arena, s, "layout.schedule", a->schedule == b->schedule, b->schedule->head.name);
     s = spell_count(arena, s, "vpp", a->vpp, b->vpp);
     s = spell_count(arena, s, "tp", a->tp, b->tp);
     s = spell_count(arena, s, "pp", a->pp, b->pp);

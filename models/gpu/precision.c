@@ -11,24 +11,46 @@
 #include "models/gpu/precision.h"
 
 #include <stddef.h>
-#include <string.h>
 
 const struct precision precisions[] = {
-    {"bf16", "bf16 compute, fp32 master weights", PEAK_BF16, PEAK_BF16, 2.0, 2.0, 2.0, true},
-    {"fp16", "fp16 compute with loss scaling, fp32 master weights", PEAK_FP16, PEAK_FP16, 2.0, 2.0,
-     2.0, true},
-    {"fp8", "fp8 linear layers and weights, bf16 attention and gradients, fp32 master weights",
-     PEAK_FP8, PEAK_BF16, 1.0, 1.0, 2.0, true},
-    {"fp32", "fp32 storage, TF32 matrix products, no master copy", PEAK_TF32, PEAK_TF32, 4.0, 4.0,
-     4.0, false},
+    {{.name = "bf16", .doc = "bf16 compute, fp32 master weights"},
+     PEAK_BF16,
+     PEAK_BF16,
+     2.0,
+     2.0,
+     2.0,
+     true},
+    {{.name = "fp16", .doc = "fp16 compute with loss scaling, fp32 master weights"},
+     PEAK_FP16,
+     PEAK_FP16,
+     2.0,
+     2.0,
+     2.0,
+     true},
+    {{.name = "fp8",
+      .doc = "fp8 linear layers and weights, bf16 attention and gradients, fp32 master weights"},
+     PEAK_FP8,
+     PEAK_BF16,
+     1.0,
+     1.0,
+     2.0,
+     true},
+    {{.name = "fp32", .doc = "fp32 storage, TF32 matrix products, no master copy"},
+     PEAK_TF32,
+     PEAK_TF32,
+     4.0,
+     4.0,
+     4.0,
+     false},
 };
 const unsigned precision_count = sizeof precisions / sizeof precisions[0];
 
+const struct kind *precision_at(unsigned index)
+{
+    return index < precision_count ? &precisions[index].head : NULL;
+}
+
 const struct precision *precision_find(const char *name)
 {
-    for (unsigned i = 0; i < precision_count; i++) {
-        if (strcmp(precisions[i].name, name) == 0)
-            return &precisions[i];
-    }
-    return NULL;
+    return (const struct precision *)kind_find(precision_at, name);
 }

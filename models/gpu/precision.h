@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "sim/kind.h"
+
 enum peak_kind {
     PEAK_FP32,
     PEAK_TF32,
@@ -17,7 +19,7 @@ enum peak_kind {
 };
 
 struct precision {
-    const char *name, *doc;
+    struct kind head;
     enum peak_kind gemm_peak;      /* of linear layers */
     enum peak_kind attention_peak; /* of the attention core */
     double weight_bytes;           /* of a parameter as the forward pass reads it */
@@ -27,6 +29,7 @@ struct precision {
 };
 extern const struct precision precisions[];
 extern const unsigned precision_count;
+kind_at_fn precision_at;
 const struct precision *precision_find(const char *name); /* or NULL */
 
 #endif

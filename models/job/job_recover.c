@@ -77,6 +77,7 @@ static void decide(struct job *job, bool hardware, bool whole_job, struct recove
         .replicas_untouched = whole_job ? 0 : job->replicas_up - touched.running,
         .replicas = job->spec->replicas,
         .replicas_min = (uint32_t)recovery->replicas_min,
+        .options = &recovery->options,
     };
     *out = (struct recovery_decision){0};
     recovery->kind->decide(&situation, out);

@@ -23,6 +23,7 @@ struct restart_spec {
 };
 struct recovery_spec {
     const struct recovery_kind *kind;
+    struct kind_options options;
     uint64_t spares;       /* nodes beside those of the job */
     uint64_t crews;        /* nodes repaired at a time; 0: all */
     uint64_t replicas_min; /* elastic: stop below */

@@ -32,6 +32,7 @@ struct layout_spec {
     uint64_t microbatch;
     const struct schedule_kind *schedule;
     const struct sharding_kind *sharding;
+    struct kind_options schedule_options, sharding_options;
     int recompute, cp_method, placement;
     bool sequence_parallel;
     const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
@@ -44,6 +45,7 @@ struct training_spec {
     uint64_t sequence, global_batch;
     const struct precision *precision;
     const struct optimizer *optimizer;
+    struct kind_options precision_options, optimizer_options;
     int attention; /* enum attention_kernel */
     bool causal;
     double tokens;         /* of the whole training; 0: not said */

@@ -345,7 +345,8 @@ static void check_schedule(struct report *r)
         return;
     }
     struct schedule_shape shape = {(uint32_t)l->pp, (uint32_t)l->vpp,
-                                   (uint32_t)configuration_microbatches(r->c)};
+                                   (uint32_t)configuration_microbatches(r->c),
+                                   &l->schedule_options};
     const char *refusal = l->schedule->refuse(&shape);
     if (refusal != NULL) {
         say(r, false, "layout.schedule",
@@ -360,7 +361,7 @@ static void check_schedule(struct report *r)
         say(r, false, "layout.schedule",
             "%s with vpp = 1 has one chunk on each stage, which is plain 1f1b: give layout.vpp, or "
             "schedule: 1f1b",
-            l->schedule->name);
+            l->schedule->head.name);
     }
 }
 
@@ -404,7 +405,7 @@ static void check_sharding(struct report *r)
         say(r, true, "layout.sharding",
             "%s with pp = %" PRIu64 " gathers the stage's weights anew in each of up to %" PRIu64
             " passes of a step, where zero-1 gathers them once",
-            l->sharding->name, l->pp, passes);
+            l->sharding->head.name, l->pp, passes);
     }
 }
 
@@ -433,7 +434,7 @@ static void check_model(struct report *r)
     }
     if (!(c->gpu.peak_flops_per_s[c->training.precision->gemm_peak] > 0.0)) {
         say(r, false, "training.precision", "%s has no %s peak: it cannot train in that precision",
-            c->gpu.name, c->training.precision->name);
+            c->gpu.name, c->training.precision->head.name);
     }
 }
 

@@ -50,7 +50,8 @@ static void plan_pipeline(struct lowering *l)
 {
     const struct configuration *c = l->c;
     l->shape = (struct schedule_shape){(uint32_t)c->layout.pp, (uint32_t)c->layout.vpp,
-                                       (uint32_t)configuration_microbatches(c)};
+                                       (uint32_t)configuration_microbatches(c),
+                                       &c->layout.schedule_options};
     uint32_t chunks = l->shape.stages * l->shape.chunks;
     l->split = ARENA_ARRAY(l->arena, uint32_t, chunks);
     l->layer_start = ARENA_ARRAY(l->arena, uint32_t, chunks);

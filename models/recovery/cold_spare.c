@@ -9,8 +9,8 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 }
 
 const struct recovery_kind recovery_cold_spare = {
-    .name = "cold-spare",
-    .doc = "a node that is switched off stands in, after it was booted and provisioned",
+    .head = {.name = "cold-spare",
+             .doc = "a node that is switched off stands in, after it was booted and provisioned"},
     .has_spares = true,
     .spares_idle = false,
     .decide = decide,

@@ -8,8 +8,9 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 }
 
 const struct recovery_kind recovery_hot_spare = {
-    .name = "hot-spare",
-    .doc = "a powered node with the job loaded stands in; without one the job waits for a repair",
+    .head = {.name = "hot-spare",
+             .doc = "a powered node with the job loaded stands in; without one the job waits for a "
+                    "repair"},
     .has_spares = true,
     .spares_idle = true,
     .decide = decide,

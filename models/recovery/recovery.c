@@ -16,14 +16,4 @@ const struct recovery_kind *const recovery_kinds[] = {
 #include "models/recovery/recovery_list.h"
 };
 #undef X
-const unsigned recovery_kind_count = sizeof recovery_kinds / sizeof *recovery_kinds;
-
-const struct recovery_kind *recovery_find(const char *name)
-{
-    for (unsigned i = 0; i < recovery_kind_count; i++) {
-        if (strcmp(recovery_kinds[i]->name, name) == 0) {
-            return recovery_kinds[i];
-        }
-    }
-    return NULL;
-}
+KIND_TABLE(recovery)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/kind.h"
+
 /* The links of the chain from failure to running, in order. Loading and replay follow. */
 enum restart_link {
     LINK_DETECT,
@@ -25,13 +27,14 @@ extern const char *const restart_link_names[RESTART_LINK_COUNT];
 
 /* What the policy sees of one failure. */
 struct recovery_situation {
-    bool hardware;                   /* some node must be replaced or repaired */
-    uint32_t nodes_lost;             /* that went down with it */
-    uint32_t nodes_short;            /* of the job, all told, this failure included */
-    uint32_t spares_free;            /* nodes that stand by */
-    uint32_t replicas_up;            /* data-parallel replicas without a lost node */
-    uint32_t replicas_untouched;     /* of those, the ones whose processes go on */
-    uint32_t replicas, replicas_min; /* configured, and the fewest to go on with */
+    bool hardware;                      /* some node must be replaced or repaired */
+    uint32_t nodes_lost;                /* that went down with it */
+    uint32_t nodes_short;               /* of the job, all told, this failure included */
+    uint32_t spares_free;               /* nodes that stand by */
+    uint32_t replicas_up;               /* data-parallel replicas without a lost node */
+    uint32_t replicas_untouched;        /* of those, the ones whose processes go on */
+    uint32_t replicas, replicas_min;    /* configured, and the fewest to go on with */
+    const struct kind_options *options; /* of the policy; NULL: it has none */
 };
 /* A lost node that is neither replaced nor waited for nor done without stays: the restart mends
  * it. */
@@ -43,7 +46,7 @@ struct recovery_decision {
     bool links[RESTART_LINK_COUNT]; /* which links of the chain are walked */
 };
 struct recovery_kind {
-    const char *name, *doc;
+    struct kind head;
     bool has_spares;  /* recovery.spares means something */
     bool spares_idle; /* they are powered and paid while they stand by */
     void (*decide)(const struct recovery_situation *situation, struct recovery_decision *out);
@@ -52,9 +55,7 @@ struct recovery_kind {
 #define X(name) extern const struct recovery_kind recovery_##name;
 #include "models/recovery/recovery_list.h"
 #undef X
-extern const struct recovery_kind *const recovery_kinds[];
-extern const unsigned recovery_kind_count;
-const struct recovery_kind *recovery_find(const char *name); /* or NULL */
+KIND_FAMILY(recovery)
 
 /* What the kinds share. Links of the chain as a set of bits. */
 #define LINKS_FIND (1u << LINK_DETECT | 1u << LINK_DIAGNOSE)

@@ -11,9 +11,11 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 }
 
 const struct recovery_kind recovery_replica_level = {
-    .name = "replica-level",
-    .doc = "only the struck replica restarts, and gets its state from a peer; the others go on "
-           "without it",
+    .head =
+        {.name = "replica-level",
+         .doc =
+             "only the struck replica restarts, and gets its state from a peer; the others go on "
+             "without it"},
     .has_spares = true,
     .spares_idle = true,
     .decide = decide,

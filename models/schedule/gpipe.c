@@ -27,8 +27,9 @@ static double bubble_s(const struct schedule_shape *shape, double forward_s, dou
 }
 
 const struct schedule_kind schedule_gpipe = {
-    .name = "gpipe",
-    .doc = "All forward passes, then all backward passes; every microbatch stays in memory.",
+    .head = {.name = "gpipe",
+             .doc =
+                 "All forward passes, then all backward passes; every microbatch stays in memory."},
     .refuse = refuse,
     .write = write,
     .bubble_s = bubble_s,

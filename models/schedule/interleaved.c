@@ -51,8 +51,9 @@ static double bubble_s(const struct schedule_shape *shape, double forward_s, dou
 }
 
 const struct schedule_kind schedule_interleaved = {
-    .name = "interleaved",
-    .doc = "1F1B over v chunks for each stage: the bubble shrinks by v, messages grow by v.",
+    .head = {.name = "interleaved",
+             .doc =
+                 "1F1B over v chunks for each stage: the bubble shrinks by v, messages grow by v."},
     .interleaved = true,
     .refuse = refuse,
     .write = write,

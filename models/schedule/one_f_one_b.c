@@ -32,8 +32,8 @@ static double bubble_s(const struct schedule_shape *shape, double forward_s, dou
 }
 
 const struct schedule_kind schedule_one_f_one_b = {
-    .name = "1f1b",
-    .doc = "One forward, one backward in turn: stage i keeps at most p - i microbatches.",
+    .head = {.name = "1f1b",
+             .doc = "One forward, one backward in turn: stage i keeps at most p - i microbatches."},
     .refuse = refuse,
     .write = write,
     .bubble_s = bubble_s,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "sim/arena.h"
+#include "sim/kind.h"
 
 enum pass_kind {
     PASS_FORWARD,
@@ -25,9 +26,10 @@ struct pass {
 };
 struct schedule_shape {
     uint32_t stages, chunks, microbatches;
+    const struct kind_options *options; /* of the kind; NULL: it has none */
 };
 struct schedule_kind {
-    const char *name, *doc;
+    struct kind head;
     bool interleaved; /* uses chunks > 1 */
     /* NULL when this shape can be scheduled, else one sentence (interleaved: the microbatches must
      * be a multiple of the stages). */
@@ -42,8 +44,6 @@ struct schedule_kind {
 #define X(name) extern const struct schedule_kind schedule_##name;
 #include "models/schedule/schedule_list.h"
 #undef X
-extern const struct schedule_kind *const schedule_kinds[];
-extern const unsigned schedule_kind_count;
-const struct schedule_kind *schedule_find(const char *name); /* or NULL */
+KIND_FAMILY(schedule)
 
 #endif

@@ -3,8 +3,9 @@
 #include "models/sharding/sharding_kind.h"
 
 const struct sharding_kind sharding_fsdp = {
-    .name = "fsdp",
-    .doc = "PyTorch FSDP: units of layers are gathered ahead; all model state is sharded.",
+    .head = {.name = "fsdp",
+             .doc =
+                 "PyTorch FSDP: units of layers are gathered ahead; all model state is sharded."},
     .shards_weights = true,
     .shards_gradients = true,
     .shards_optimizer = true,

@@ -3,8 +3,10 @@
 #include "models/sharding/sharding_kind.h"
 
 const struct sharding_kind sharding_hsdp = {
-    .name = "hsdp",
-    .doc = "FSDP inside a shard group; replicas of the group all-reduce their gradient shards.",
+    .head =
+        {.name = "hsdp",
+         .doc =
+             "FSDP inside a shard group; replicas of the group all-reduce their gradient shards."},
     .shards_weights = true,
     .shards_gradients = true,
     .shards_optimizer = true,

@@ -8,17 +8,7 @@ const struct sharding_kind *const sharding_kinds[] = {
 #include "models/sharding/sharding_list.h"
 };
 #undef X
-const unsigned sharding_kind_count = sizeof sharding_kinds / sizeof sharding_kinds[0];
-
-const struct sharding_kind *sharding_find(const char *name)
-{
-    for (unsigned i = 0; i < sharding_kind_count; i++) {
-        if (strcmp(sharding_kinds[i]->name, name) == 0) {
-            return sharding_kinds[i];
-        }
-    }
-    return NULL;
-}
+KIND_TABLE(sharding)
 
 uint64_t sharding_shards(const struct sharding_kind *kind, uint64_t dp, uint64_t shard_group)
 {

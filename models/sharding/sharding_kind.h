@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/kind.h"
+
 enum gather_when {
     GATHER_NEVER,
     GATHER_AFTER_UPDATE, /* updated shards are gathered once a step (zero-1, zero-2) */
@@ -20,7 +22,7 @@ enum reduce_when {
     REDUCE_EACH_MICROBATCH  /* gradients are scattered in every backward (shards accumulate) */
 };
 struct sharding_kind {
-    const char *name, *doc;
+    struct kind head;
     bool shards_weights, shards_gradients, shards_optimizer; /* over the shard group */
     bool hybrid; /* shards in a group of layout.shard_group, replicas across */
     enum gather_when gather;
@@ -39,8 +41,6 @@ double sharding_bytes_per_parameter(const struct sharding_kind *kind, double wei
 #define X(name) extern const struct sharding_kind sharding_##name;
 #include "models/sharding/sharding_list.h"
 #undef X
-extern const struct sharding_kind *const sharding_kinds[];
-extern const unsigned sharding_kind_count;
-const struct sharding_kind *sharding_find(const char *name); /* or NULL */
+KIND_FAMILY(sharding)
 
 #endif

@@ -2,8 +2,9 @@
 #include "models/sharding/sharding_kind.h"
 
 const struct sharding_kind sharding_zero_0 = {
-    .name = "zero-0",
-    .doc = "Every rank keeps weights, gradients and optimizer; gradients are all-reduced.",
+    .head = {.name = "zero-0",
+             .doc =
+                 "Every rank keeps weights, gradients and optimizer; gradients are all-reduced."},
     .gather = GATHER_NEVER,
     .reduce = REDUCE_LAST_MICROBATCH,
 };

@@ -108,7 +108,7 @@ bool collective_run(const struct configuration *c, enum comm_op op, uint64_t ran
         out->time_s = fmax(out->time_s, worker_finish_s(worker, i));
     }
     const struct played_plan *plan = plan_of(&symmetry, op);
-    out->algorithm = plan->tuned.kind != NULL ? plan->tuned.kind->name : "none";
+    out->algorithm = plan->tuned.kind != NULL ? plan->tuned.kind->head.name : "none";
     out->protocol = protocol_names[plan->tuned.protocol];
     out->algbw_bytes_per_s = bytes / out->time_s;
     out->busbw_bytes_per_s = out->algbw_bytes_per_s * collective_bus_factor(op, (uint32_t)ranks);

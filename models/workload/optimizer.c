@@ -12,50 +12,43 @@
 #include "models/workload/optimizer.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #define MASTER_BYTES 4.0
 #define MASTER_TRAFFIC (2.0 * MASTER_BYTES)
 #define FACTORED_BYTES (2.0 * 4.0 / 4096.0)
 
 const struct optimizer optimizers[] = {
-    {"adam",
-     "Adam, two fp32 moments",
+    {{.name = "adam", .doc = "Adam, two fp32 moments"},
      2,
      {{"exp_avg", 4.0}, {"exp_avg_sq", 4.0}},
      MASTER_BYTES,
      MASTER_TRAFFIC + 16.0,
      12.0},
-    {"adamw",
-     "Adam with decoupled weight decay, two fp32 moments",
+    {{.name = "adamw", .doc = "Adam with decoupled weight decay, two fp32 moments"},
      2,
      {{"exp_avg", 4.0}, {"exp_avg_sq", 4.0}},
      MASTER_BYTES,
      MASTER_TRAFFIC + 16.0,
      14.0},
-    {"adam8bit",
-     "Adam with moments quantised by block to 8 bits",
+    {{.name = "adam8bit", .doc = "Adam with moments quantised by block to 8 bits"},
      2,
      {{"state1", 1.0}, {"state2", 1.0}},
      MASTER_BYTES,
      MASTER_TRAFFIC + 4.0,
      20.0},
-    {"sgd",
-     "stochastic gradient descent, no state",
+    {{.name = "sgd", .doc = "stochastic gradient descent, no state"},
      0,
      {{NULL, 0.0}},
      MASTER_BYTES,
      MASTER_TRAFFIC,
      2.0},
-    {"momentum",
-     "stochastic gradient descent with an fp32 momentum buffer",
+    {{.name = "momentum", .doc = "stochastic gradient descent with an fp32 momentum buffer"},
      1,
      {{"momentum_buffer", 4.0}},
      MASTER_BYTES,
      MASTER_TRAFFIC + 8.0,
      4.0},
-    {"adafactor",
-     "second moments factored by rows and columns, no first moment",
+    {{.name = "adafactor", .doc = "second moments factored by rows and columns, no first moment"},
      1,
      {{"exp_avg_sq_row_col", FACTORED_BYTES}},
      MASTER_BYTES,
@@ -64,11 +57,12 @@ const struct optimizer optimizers[] = {
 };
 const unsigned optimizer_count = sizeof optimizers / sizeof optimizers[0];
 
+const struct kind *optimizer_at(unsigned index)
+{
+    return index < optimizer_count ? &optimizers[index].head : NULL;
+}
+
 const struct optimizer *optimizer_find(const char *name)
 {
-    for (unsigned i = 0; i < optimizer_count; i++) {
-        if (strcmp(optimizers[i].name, name) == 0)
-            return &optimizers[i];
-    }
-    return NULL;
+    return (const struct optimizer *)kind_find(optimizer_at, name);
 }

@@ -6,6 +6,8 @@
 #ifndef ORRERY_MODELS_WORKLOAD_OPTIMIZER_H
 #define ORRERY_MODELS_WORKLOAD_OPTIMIZER_H
 
+#include "sim/kind.h"
+
 enum {
     MOMENT_MAX = 2
 };
@@ -14,7 +16,7 @@ struct moment {
     double bytes;     /* for each parameter */
 };
 struct optimizer {
-    const char *name, *doc;
+    struct kind head;
     unsigned moment_count;
     struct moment moments[MOMENT_MAX];
     double master_bytes; /* of the master copy, when the precision keeps one */
@@ -26,6 +28,7 @@ struct optimizer {
 };
 extern const struct optimizer optimizers[];
 extern const unsigned optimizer_count;
+kind_at_fn optimizer_at;
 const struct optimizer *optimizer_find(const char *name); /* or NULL */
 
 #endif

@@ -59,7 +59,7 @@ static void check_tiers(struct builder *b, const struct value *checkpoint,
     if (count < kind->tiers_min || count > kind->tiers_max)
         wrong(b, checkpoint, "storage",
               arena_format(b->arena, "%s takes %u to %u tiers joined by '+', as in '%s', not %u",
-                           kind->name, kind->tiers_min, kind->tiers_max,
+                           kind->head.name, kind->tiers_min, kind->tiers_max,
                            *kind->default_storage ? kind->default_storage : "auto", count));
 }
 
@@ -70,9 +70,9 @@ static void check_interval(struct builder *b, const struct value *checkpoint,
     if (timed && counted)
         wrong(b, checkpoint, "interval_steps", "'interval' is given too; keep one of them");
     if (kind->tiers_max == 0 && (timed || counted))
-        problems_warning(b->problems,
-                         section_mark(checkpoint, timed ? "interval" : "interval_steps"),
-                         "checkpoint: %s saves nothing; the interval has no effect", kind->name);
+        problems_warning(
+            b->problems, section_mark(checkpoint, timed ? "interval" : "interval_steps"),
+            "checkpoint: %s saves nothing; the interval has no effect", kind->head.name);
 }
 
 static struct checkpoint_spec spec_of(const struct checkpoint_keys *keys)
@@ -122,14 +122,13 @@ void build_checkpoint(struct builder *b)
     const struct value *mapping = section_take(b, b->root, SECTION_CHECKPOINT);
     struct checkpoint_spec *spec = &b->scenario->job.checkpoint;
     struct checkpoint_keys keys = {.policy = "", .storage = ""};
-    struct params options = {NULL, 0};
     if (mapping == NULL)
         return;
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
     *spec = spec_of(&keys);
+    const struct kind *head = spec->kind ? &spec->kind->head : NULL;
+    struct params options = section_options(b, mapping, schema->path, head, &spec->options);
     if (spec->kind) {
-        options = (struct params){spec->kind->options, spec->kind->option_count};
-        reader_fill_options(&b->reader, mapping, schema->path, options, &spec->options);
         check_interval(b, mapping, spec->kind);
         build_tiers(b, mapping, keys.storage, spec->kind);
     } else if (*keys.policy) {

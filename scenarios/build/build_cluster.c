@@ -72,10 +72,9 @@ static void build_wired(struct builder *b, const struct value *mapping, const st
     const struct topology_kind *kind = find_kind(b, w, mapping, base, keys.kind);
     if (kind == NULL)
         return;
-    struct params options = {kind->options, kind->option_count};
     struct value *merged = section_overlay(b, w->section, base, mapping);
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), w->object);
-    reader_fill_options(&b->reader, merged, schema->path, options, w->options);
+    struct params options = section_options(b, merged, schema->path, &kind->head, w->options);
     section_finish(b, w->section, merged, options, schema->path);
     *w->name = entry_name(keys.name);
     *w->kind = kind;
@@ -84,7 +83,7 @@ static void build_wired(struct builder *b, const struct value *mapping, const st
     build_figures(b, &of, schema_table(schema), merged);
     build_figures(b, &of, options, merged);
     const struct value *usual = value_find(base, "kind");
-    if (usual && usual->text && strcmp(usual->text, kind->name) == 0)
+    if (usual && usual->text && strcmp(usual->text, kind->head.name) == 0)
         build_constant_options(b, &of, options, w->options);
 }
 

@@ -122,11 +122,8 @@ static void build_cause(struct builder *b, const struct value *item, const char 
     reader_fill(&b->reader, item, path, schema->keys, &keys);
     const struct failure_kind *kind = find_kind(b, item, keys.law);
     struct failure_cause cause = cause_of(&keys, kind);
-    struct params options = {NULL, 0};
-    if (kind) {
-        options = (struct params){kind->options, kind->option_count};
-        reader_fill_options(&b->reader, item, path, options, &cause.options);
-    }
+    struct params options =
+        section_options(b, item, path, kind ? &kind->head : NULL, &cause.options);
     read_durations(b, item, path, &cause);
     section_finish(b, SECTION_FAILURES, item, options, path);
     if (b->problems->error_count > before)

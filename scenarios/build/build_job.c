@@ -171,7 +171,7 @@ static void warn_stops_lose_all(struct builder *b)
                          "run.maintenance_every: checkpoint.policy %s saves nothing, so each "
                          "planned stop loses all work since the start; choose a policy that saves, "
                          "or give no maintenance",
-                         job->checkpoint.kind->name);
+                         job->checkpoint.kind->head.name);
 }
 
 /* The rest, which follows from a sound scenario. */

@@ -16,7 +16,7 @@ static void check_spares(struct builder *b, const struct value *recovery)
             b, recovery, "spares",
             arena_format(b->arena,
                          "%s takes none; remove it, or choose hot-spare, warm-spare or cold-spare",
-                         job->recovery.kind->name));
+                         job->recovery.kind->head.name));
     if (b->cluster_sound && spares > job->nodes)
         wrong(b, recovery, "spares",
               arena_format(b->arena,
@@ -79,7 +79,8 @@ static void choose_spares(struct builder *b, const struct value *mapping)
                  arena_format(b->arena, "%llu", (unsigned long long)job->recovery.spares));
 }
 
-static void read_keys(struct builder *b, const struct value *mapping)
+/* What the policy takes beside its name. */
+static struct params read_keys(struct builder *b, const struct value *mapping)
 {
     const struct schema_section *schema = schema_section(SECTION_RECOVERY);
     struct recovery_spec *recovery = &b->scenario->job.recovery;
@@ -97,6 +98,8 @@ static void read_keys(struct builder *b, const struct value *mapping)
     if (*keys.policy && recovery->kind == NULL)
         section_unknown_name(b, SECTION_RECOVERY, mapping, "policy", keys.policy,
                              family_kinds(b->arena, FAMILY_RECOVERIES));
+    return section_options(b, mapping, schema->path, recovery->kind ? &recovery->kind->head : NULL,
+                           &recovery->options);
 }
 
 void build_recovery(struct builder *b)
@@ -107,13 +110,13 @@ void build_recovery(struct builder *b)
     struct duration_keys repair, manual;
     if (mapping == NULL)
         return;
-    read_keys(b, mapping);
+    struct params options = read_keys(b, mapping);
     build_duration(b, mapping, SECTION_REPAIR, schema->path, &repair);
     build_duration(b, mapping, SECTION_MANUAL_REPAIR, schema->path, &manual);
     recovery->repair = repair.duration;
     recovery->manual_repair = manual.duration;
     build_restart(b, mapping);
-    section_finish(b, SECTION_RECOVERY, mapping, (struct params){NULL, 0}, schema->path);
+    section_finish(b, SECTION_RECOVERY, mapping, options, schema->path);
     choose_spares(b, mapping);
     check_spares(b, mapping);
     check_replicas(b, mapping);

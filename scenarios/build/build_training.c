@@ -2,12 +2,17 @@
 #include "models/sharding/sharding_kind.h"
 #include "scenarios/build/build_parts.h"
 
-static void refuse_kind(struct builder *b, enum section section, const struct value *mapping,
-                        const char *key, const char *text)
+/* The options of the kind that a key names, which is refused if there is none of that name. */
+static struct params take_kind(struct builder *b, enum section section, const struct value *mapping,
+                               const char *key, const char *text, const struct kind *kind,
+                               struct kind_options *out)
 {
-    const char *path = reader_path(&b->reader, schema_section(section)->path, key);
-    section_unknown_name(b, section, mapping, key, text,
-                         family_kinds(b->arena, schema_family(path)));
+    const char *section_path = schema_section(section)->path;
+    const char *path = reader_path(&b->reader, section_path, key);
+    if (*text && kind == NULL)
+        section_unknown_name(b, section, mapping, key, text,
+                             family_kinds(b->arena, schema_family(path)));
+    return section_options(b, mapping, section_path, kind, out);
 }
 
 static void build_run(struct builder *b)
@@ -15,18 +20,22 @@ static void build_run(struct builder *b)
     const struct schema_section *schema = schema_section(SECTION_TRAINING);
     const struct value *mapping = section_take(b, b->root, SECTION_TRAINING);
     struct training_keys keys = {.precision = "", .optimizer = ""};
+    struct training_spec *spec = &keys.spec;
     if (mapping == NULL)
         return;
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
-    keys.spec.tokens = (double)keys.tokens;
-    keys.spec.precision = precision_find(keys.precision);
-    keys.spec.optimizer = optimizer_find(keys.optimizer);
-    if (*keys.precision && keys.spec.precision == NULL)
-        refuse_kind(b, SECTION_TRAINING, mapping, "precision", keys.precision);
-    if (*keys.optimizer && keys.spec.optimizer == NULL)
-        refuse_kind(b, SECTION_TRAINING, mapping, "optimizer", keys.optimizer);
-    b->scenario->configuration.training = keys.spec;
-    section_finish(b, SECTION_TRAINING, mapping, (struct params){NULL, 0}, schema->path);
+    spec->tokens = (double)keys.tokens;
+    spec->precision = precision_find(keys.precision);
+    spec->optimizer = optimizer_find(keys.optimizer);
+    struct params of_precision =
+        take_kind(b, SECTION_TRAINING, mapping, "precision", keys.precision,
+                  spec->precision ? &spec->precision->head : NULL, &spec->precision_options);
+    struct params of_optimizer =
+        take_kind(b, SECTION_TRAINING, mapping, "optimizer", keys.optimizer,
+                  spec->optimizer ? &spec->optimizer->head : NULL, &spec->optimizer_options);
+    b->scenario->configuration.training = *spec;
+    section_finish(b, SECTION_TRAINING, mapping, schema_join(b->arena, of_precision, of_optimizer),
+                   schema->path);
 }
 
 static void build_layout(struct builder *b)
@@ -34,17 +43,21 @@ static void build_layout(struct builder *b)
     const struct schema_section *schema = schema_section(SECTION_LAYOUT);
     const struct value *mapping = section_take(b, b->root, SECTION_LAYOUT);
     struct layout_keys keys = {.schedule = "", .sharding = ""};
+    struct layout_spec *spec = &keys.spec;
     if (mapping == NULL)
         return;
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
-    keys.spec.schedule = schedule_find(keys.schedule);
-    keys.spec.sharding = sharding_find(keys.sharding);
-    if (*keys.schedule && keys.spec.schedule == NULL)
-        refuse_kind(b, SECTION_LAYOUT, mapping, "schedule", keys.schedule);
-    if (*keys.sharding && keys.spec.sharding == NULL)
-        refuse_kind(b, SECTION_LAYOUT, mapping, "sharding", keys.sharding);
-    b->scenario->configuration.layout = keys.spec;
-    section_finish(b, SECTION_LAYOUT, mapping, (struct params){NULL, 0}, schema->path);
+    spec->schedule = schedule_find(keys.schedule);
+    spec->sharding = sharding_find(keys.sharding);
+    struct params of_schedule =
+        take_kind(b, SECTION_LAYOUT, mapping, "schedule", keys.schedule,
+                  spec->schedule ? &spec->schedule->head : NULL, &spec->schedule_options);
+    struct params of_sharding =
+        take_kind(b, SECTION_LAYOUT, mapping, "sharding", keys.sharding,
+                  spec->sharding ? &spec->sharding->head : NULL, &spec->sharding_options);
+    b->scenario->configuration.layout = *spec;
+    section_finish(b, SECTION_LAYOUT, mapping, schema_join(b->arena, of_schedule, of_sharding),
+                   schema->path);
 }
 
 static void build_software(struct builder *b)

@@ -80,19 +80,19 @@ static void print_head(struct writer *w)
     fprintf(w->out, "| key | value | default | range | meaning |\n|---|---|---|---|---|\n");
 }
 
-/* The options that each kind of a family adds to its section. */
+/* The options that the kinds which a key may name add to its section. */
 static void print_options(struct writer *w, const struct schema_section *section)
 {
-    if (section->kinds == FAMILY_NONE)
-        return;
-    struct name_list kinds = family_kinds(w->arena, section->kinds);
-    for (unsigned i = 0; i < kinds.count; i++) {
-        struct params options = family_kind_options(section->kinds, kinds.names[i]);
-        if (options.count == 0)
-            continue;
-        fprintf(w->out, "\nWith `%s: %s` also:\n\n", schema_kind_key(section), kinds.names[i]);
-        print_head(w);
-        print_rows(w, section->path, options, "must be given");
+    const struct schema_choice *choice;
+    const struct kind *kind;
+    for (unsigned c = 0; (choice = schema_choice(section, c)) != NULL; c++) {
+        for (unsigned i = 0; (kind = family_at(choice->family, i)) != NULL; i++) {
+            if (kind->options.count == 0)
+                continue;
+            fprintf(w->out, "\nWith `%s: %s` also:\n\n", choice->key, kind->name);
+            print_head(w);
+            print_rows(w, section->path, kind->options, "must be given");
+        }
     }
 }
 
@@ -151,7 +151,7 @@ static void print_family(struct writer *w, enum family family)
     for (unsigned i = 0; i < names.count; i++) {
         const char *name = names.names[i];
         const char *doc = catalogue ? catalogue_doc(catalogue_find(&w->catalogue, family, name))
-                                    : family_kind_doc(family, name);
+                                    : family_find(family, name)->doc;
         fprintf(w->out, "| `%s` | %s |\n", name, doc);
     }
 }
@@ -183,6 +183,7 @@ void scenario_print_reference(FILE *out)
     print_durations(&w);
     fprintf(out, "\n## Names\n");
     for (enum family i = 0; i < FAMILY_COUNT; i++)
-        print_family(&w, i);
+        if (i < FAMILY_CATALOGUE_COUNT || schema_chooses(i))
+            print_family(&w, i);
     arena_destroy(arena);
 }

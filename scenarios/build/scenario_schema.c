@@ -199,7 +199,7 @@ static void print_object(struct writer *w, const struct schema_section *section)
     print_inner(w, section, &first);
     print_properties(w, section, schema_table(section), &first);
     /* Options of all kinds stand side by side; which kind takes which is left to the reader. */
-    print_properties(w, section, family_options(w->arena, section->kinds), &first);
+    print_properties(w, section, schema_options(w->arena, section), &first);
     fprintf(w->out, "}");
     print_needs(w, section);
 }

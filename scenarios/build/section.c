@@ -120,20 +120,23 @@ struct value *section_overlay(struct builder *b, enum section section, const str
     return out;
 }
 
-/* The kinds of the section that have the option: "; it goes with law: weibull"; NULL: none has. */
+/* The kinds that a key may name and that have the option: "; it goes with law: weibull"; NULL: none
+ * has. */
 static const char *other_kinds(struct builder *b, const struct schema_section *schema,
                                const char *key)
 {
     const char *advice = NULL;
-    if (schema->kinds == FAMILY_NONE)
-        return NULL;
-    struct name_list kinds = family_kinds(b->arena, schema->kinds);
-    for (unsigned i = 0; i < kinds.count; i++) {
-        if (!in_table(family_kind_options(schema->kinds, kinds.names[i]), key))
-            continue;
-        advice = advice ? arena_format(b->arena, "%s, %s", advice, kinds.names[i])
-                        : arena_format(b->arena, "; it goes with %s: %s", schema_kind_key(schema),
-                                       kinds.names[i]);
+    const struct schema_choice *choice;
+    const struct kind *kind;
+    for (unsigned c = 0; (choice = schema_choice(schema, c)) != NULL; c++) {
+        const char *before =
+            arena_format(b->arena, "%s %s: ", advice ? " or" : "; it goes with", choice->key);
+        for (unsigned i = 0; (kind = family_at(choice->family, i)) != NULL; i++) {
+            if (!in_table(kind->options, key))
+                continue;
+            advice = arena_format(b->arena, "%s%s%s", advice ? advice : "", before, kind->name);
+            before = ", ";
+        }
     }
     return advice;
 }
@@ -195,6 +198,15 @@ void section_finish(struct builder *b, enum section section, const struct value 
             check_unused(b, schema, member, known, path);
     }
     reader_unknown(&b->reader, mapping, path, known);
+}
+
+struct params section_options(struct builder *b, const struct value *mapping, const char *path,
+                              const struct kind *kind, struct kind_options *out)
+{
+    if (kind == NULL)
+        return (struct params){NULL, 0};
+    reader_fill_options(&b->reader, mapping, path, kind->options, out);
+    return kind->options;
 }
 
 struct mark section_mark(const struct value *mapping, const char *key)

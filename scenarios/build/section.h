@@ -39,7 +39,11 @@ const struct value *section_items(struct builder *b, const struct value *outer,
  * without what describes it. When `over` names another `kind`, only keys of the table are kept. */
 struct value *section_overlay(struct builder *b, enum section section, const struct value *base,
                               const struct value *over);
-/* Reports every key that nothing has read. `extra` are options of a kind. `path`: as messages name
+/* Reads the options of a kind (NULL: none was found) from the mapping, called `path` in messages,
+ * and returns their rows. */
+struct params section_options(struct builder *b, const struct value *mapping, const char *path,
+                              const struct kind *kind, struct kind_options *out);
+/* Reports every key that nothing has read. `extra` are options of kinds. `path`: as messages name
  * the section. */
 void section_finish(struct builder *b, enum section section, const struct value *mapping,
                     struct params extra, const char *path);

@@ -9,7 +9,7 @@
 #include "scenarios/language/names.h"
 #include "scenarios/language/problems.h"
 #include "scenarios/language/value.h"
-#include "sim/param.h"
+#include "sim/kind.h"
 
 #define READER_AUTO "auto"
 #define READER_OPTIMAL "optimal"

@@ -17,7 +17,7 @@ struct writer {
     struct arena *arena;
     const struct schema_section *schema;
     const struct value *entry;
-    struct params options; /* of all kinds of the family */
+    struct params options; /* of all kinds */
     struct stated_figure *rows;
     unsigned count;
 };
@@ -82,7 +82,7 @@ unsigned catalogue_figures(struct arena *arena, enum family family, const struct
                            const struct stated_figure **out)
 {
     struct writer w = {.arena = arena, .schema = schema_section(sections[family]), .entry = entry};
-    w.options = family_options(arena, w.schema->kinds);
+    w.options = schema_options(arena, w.schema);
     w.rows = ARENA_ARRAY(arena, struct stated_figure, members_of(entry) + 1);
     if (family == FAMILY_FLEETS)
         add_causes(&w, value_find(entry, "causes"));

@@ -53,7 +53,7 @@ struct name_list keys_all(struct arena *arena)
             add(&w, path);
         add_rows(&w, path, section->keys);
         add_rows(&w, path, schema_table(section));
-        add_rows(&w, path, family_options(arena, section->kinds));
+        add_rows(&w, path, schema_options(arena, section));
     }
     return (struct name_list){w.names, w.count};
 }
@@ -117,7 +117,7 @@ static const struct param *row_of(struct arena *arena, const char *path)
     const struct param *row = row_in(section->keys, name);
     if (row == NULL)
         row = row_in(schema_table(section), name);
-    return row ? row : row_in(family_options(arena, section->kinds), name);
+    return row ? row : row_in(schema_options(arena, section), name);
 }
 
 static struct name_list family_names(struct arena *arena, enum family family)

@@ -143,61 +143,61 @@ static const struct param cost_params[] = {
 
 static const struct schema_section sections[SECTION_RUN] = {
     [SECTION_SCENARIO] = {"", "The scenario: one training job on one cluster.", true, false, NULL,
-                          KEYS(scenario_params), NULL, NULL, FAMILY_NONE},
+                          KEYS(scenario_params), NULL, NULL},
     [SECTION_MODEL] = {"model",
                        "The model: a preset, a Hugging Face config.json, or the shape itself.",
                        true, false, "preset", KEYS(model_keys_params), model_params,
-                       &model_param_count, FAMILY_NONE},
+                       &model_param_count},
     [SECTION_CLUSTER] = {"cluster", "The machine.", true, false, NULL, KEYS(cluster_params), NULL,
-                         NULL, FAMILY_NONE},
+                         NULL},
     [SECTION_GPU] = {"cluster.gpu", "The GPU: a name, or a mapping that overrides its figures.",
-                     true, false, "name", KEYS(gpu_keys_params), gpu_params, &gpu_param_count,
-                     FAMILY_NONE},
+                     true, false, "name", KEYS(gpu_keys_params), gpu_params, &gpu_param_count},
     [SECTION_NODE] =
         {"cluster.node",
          "The node: a name, or a mapping that overrides its figures; left out, the one that "
          "the GPU usually comes in.",
-         false, false, "name", KEYS(node_keys_params), node_params, &node_param_count,
-         FAMILY_NODE_KINDS},
+         false, false, "name", KEYS(node_keys_params), node_params, &node_param_count},
     [SECTION_FABRIC] = {"cluster.fabric",
                         "The network between nodes: a name, or a mapping with a kind and its "
                         "figures. One node needs none.",
                         false, false, "name", KEYS(fabric_keys_params), fabric_params,
-                        &fabric_param_count, FAMILY_FABRIC_KINDS},
+                        &fabric_param_count},
     [SECTION_TRAINING] = {"training", "What is trained with, and how.", true, false, NULL,
-                          KEYS(training_params), NULL, NULL, FAMILY_NONE},
+                          KEYS(training_params), NULL, NULL},
     [SECTION_LAYOUT] = {"layout", "How the work is spread over the GPUs.", false, false, NULL,
-                        KEYS(layout_params), NULL, NULL, FAMILY_NONE},
+                        KEYS(layout_params), NULL, NULL},
     [SECTION_SOFTWARE] = {"software",
                           "The training framework: a profile, or a mapping that overrides its "
                           "figures.",
                           false, false, "profile", KEYS(software_keys_params), software_params,
-                          &software_param_count, FAMILY_NONE},
+                          &software_param_count},
     [SECTION_PERTURBATIONS] = {"perturbations", "How this cluster departs from an ideal one.",
-                               false, false, NULL, KEYS(perturbation_params), NULL, NULL,
-                               FAMILY_NONE},
+                               false, false, NULL, KEYS(perturbation_params), NULL, NULL},
     [SECTION_STRAGGLERS] = {"perturbations.stragglers", "GPUs that are slow.", false, true, NULL,
-                            KEYS(straggler_params), NULL, NULL, FAMILY_NONE},
+                            KEYS(straggler_params), NULL, NULL},
     [SECTION_LINKS] = {"perturbations.links", "Links that are weak.", false, true, NULL,
-                       KEYS(link_params), NULL, NULL, FAMILY_NONE},
+                       KEYS(link_params), NULL, NULL},
     [SECTION_NOTES] = {"notes", "Captions for a class that reads along.", false, true, NULL,
-                       KEYS(note_params), NULL, NULL, FAMILY_NONE},
-    [SECTION_COST] = {"cost", "Prices.", false, false, NULL, KEYS(cost_params), NULL, NULL,
-                      FAMILY_NONE},
+                       KEYS(note_params), NULL, NULL},
+    [SECTION_COST] = {"cost", "Prices.", false, false, NULL, KEYS(cost_params), NULL, NULL},
 };
 
-static const struct {
-    const char *path;
-    enum family family;
-} chosen[] = {
-    {"model.preset", FAMILY_MODELS},           {"cluster.gpu.name", FAMILY_GPUS},
-    {"cluster.node.name", FAMILY_NODES},       {"cluster.node.kind", FAMILY_NODE_KINDS},
-    {"cluster.fabric.name", FAMILY_FABRICS},   {"cluster.fabric.kind", FAMILY_FABRIC_KINDS},
-    {"training.precision", FAMILY_PRECISIONS}, {"training.optimizer", FAMILY_OPTIMIZERS},
-    {"layout.schedule", FAMILY_SCHEDULES},     {"layout.sharding", FAMILY_SHARDINGS},
-    {"software.profile", FAMILY_SOFTWARE},     {"failures.preset", FAMILY_FLEETS},
-    {"failures.law", FAMILY_FAILURES},         {"checkpoint.policy", FAMILY_CHECKPOINTS},
-    {"recovery.policy", FAMILY_RECOVERIES},
+static const struct schema_choice chosen[] = {
+    {SECTION_MODEL, "preset", FAMILY_MODELS},
+    {SECTION_GPU, "name", FAMILY_GPUS},
+    {SECTION_NODE, "name", FAMILY_NODES},
+    {SECTION_NODE, "kind", FAMILY_NODE_KINDS},
+    {SECTION_FABRIC, "name", FAMILY_FABRICS},
+    {SECTION_FABRIC, "kind", FAMILY_FABRIC_KINDS},
+    {SECTION_TRAINING, "precision", FAMILY_PRECISIONS},
+    {SECTION_TRAINING, "optimizer", FAMILY_OPTIMIZERS},
+    {SECTION_LAYOUT, "schedule", FAMILY_SCHEDULES},
+    {SECTION_LAYOUT, "sharding", FAMILY_SHARDINGS},
+    {SECTION_SOFTWARE, "profile", FAMILY_SOFTWARE},
+    {SECTION_FAILURES, "preset", FAMILY_FLEETS},
+    {SECTION_FAILURES, "law", FAMILY_FAILURES},
+    {SECTION_CHECKPOINT, "policy", FAMILY_CHECKPOINTS},
+    {SECTION_RECOVERY, "policy", FAMILY_RECOVERIES},
 };
 
 /* Words of the language that describe experts, which are not simulated. */
@@ -245,21 +245,51 @@ bool schema_inside(const struct schema_section *outer, const struct schema_secti
 enum family schema_family(const char *path)
 {
     for (unsigned i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
-        if (strcmp(chosen[i].path, path) == 0)
+        const char *section = schema_section(chosen[i].section)->path;
+        size_t length = strlen(section);
+        if (strncmp(path, section, length) == 0 && path[length] == '.' &&
+            strcmp(path + length + 1, chosen[i].key) == 0)
             return chosen[i].family;
     }
     return FAMILY_NONE;
 }
 
-const char *schema_kind_key(const struct schema_section *section)
+const struct schema_choice *schema_choice(const struct schema_section *section, unsigned index)
 {
-    size_t length = strlen(section->path);
     for (unsigned i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
-        const char *path = chosen[i].path;
-        if (chosen[i].family == section->kinds && strncmp(path, section->path, length) == 0)
-            return path + length + 1;
+        bool of_kinds = chosen[i].family >= FAMILY_CATALOGUE_COUNT;
+        if (of_kinds && section == schema_section(chosen[i].section) && index-- == 0)
+            return &chosen[i];
     }
-    return "";
+    return NULL;
+}
+
+struct params schema_options(struct arena *arena, const struct schema_section *section)
+{
+    struct params all = {NULL, 0};
+    const struct schema_choice *choice;
+    for (unsigned i = 0; (choice = schema_choice(section, i)) != NULL; i++)
+        all = schema_join(arena, all, family_options(arena, choice->family));
+    return all;
+}
+
+struct params schema_join(struct arena *arena, struct params a, struct params b)
+{
+    if (a.count == 0 || b.count == 0)
+        return a.count == 0 ? b : a;
+    struct param *rows = ARENA_ARRAY(arena, struct param, a.count + b.count);
+    memcpy(rows, a.rows, a.count * sizeof *rows);
+    memcpy(rows + a.count, b.rows, b.count * sizeof *rows);
+    return (struct params){rows, a.count + b.count};
+}
+
+bool schema_chooses(enum family family)
+{
+    for (unsigned i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+        if (chosen[i].family == family)
+            return true;
+    }
+    return false;
 }
 
 bool schema_is_duration(const struct schema_section *section)

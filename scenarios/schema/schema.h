@@ -96,7 +96,6 @@ struct schema_section {
     struct params keys;    /* its own */
     const struct param *table; /* of the struct that it describes; NULL: none */
     const unsigned *table_count;
-    enum family kinds; /* options of the kind that a key names stand beside; FAMILY_NONE: none */
 };
 /* The shorthand of every section that is a duration: its mean. */
 #define SCHEMA_DURATION "mean"
@@ -111,8 +110,21 @@ const char *schema_key(const struct schema_section *section);
 bool schema_inside(const struct schema_section *outer, const struct schema_section *inner);
 /* The names that the word at this path chooses from; FAMILY_NONE: any word. */
 enum family schema_family(const char *path);
-/* The key of a section with kinds that names one of them: "kind", "law", "policy". */
-const char *schema_kind_key(const struct schema_section *section);
+/* A key whose word names a kind or an entry of a family: "policy" of the checkpoints. */
+struct schema_choice {
+    enum section section;
+    const char *key;
+    enum family family;
+};
+/* The section's choice number `index` among kinds, whose options then stand beside the key; NULL
+ * past the last. */
+const struct schema_choice *schema_choice(const struct schema_section *section, unsigned index);
+/* The options of all kinds that may be chosen in the section. */
+struct params schema_options(struct arena *arena, const struct schema_section *section);
+/* The rows of both. */
+struct params schema_join(struct arena *arena, struct params a, struct params b);
+/* Does any key choose from this family? */
+bool schema_chooses(enum family family);
 bool schema_is_duration(const struct schema_section *section);
 /* The link that a choice of perturbations.links.link means. */
 enum link_kind schema_link_kind(int choice);

@@ -172,11 +172,11 @@ static const struct param link_start_params[] = {MEAN("5min"), LAW, SHAPE, SHELT
 
 #define PLAIN(path, doc, rows)                                                                     \
     {                                                                                              \
-        path, doc, false, false, NULL, KEYS(rows), NULL, NULL, FAMILY_NONE                         \
+        path, doc, false, false, NULL, KEYS(rows), NULL, NULL                                      \
     }
 #define DURATION(path, doc, rows)                                                                  \
     {                                                                                              \
-        path, doc, false, false, SCHEMA_DURATION, KEYS(rows), NULL, NULL, FAMILY_NONE              \
+        path, doc, false, false, SCHEMA_DURATION, KEYS(rows), NULL, NULL                           \
     }
 #define JOB(section) [SECTION_##section - SECTION_RUN]
 #define LINK(link) [SECTION_RESTART_LINKS + LINK_##link - SECTION_RUN]
@@ -184,7 +184,7 @@ static const struct param link_start_params[] = {MEAN("5min"), LAW, SHAPE, SHELT
 const struct schema_section schema_job_sections[SECTION_COUNT - SECTION_RUN] = {
     JOB(RUN) = PLAIN("run", "Weeks of training with failures, in place of one step.", run_params),
     JOB(FAILURES) = {"failures", "What fails, how often, and what it does.", false, true, NULL,
-                     KEYS(failure_params), NULL, NULL, FAMILY_FAILURES},
+                     KEYS(failure_params), NULL, NULL},
     JOB(FAILURE_DETECT) = DURATION(
         "failures.detect", "Until it is noticed; auto: as recovery.restart says.", detect_params),
     JOB(FAILURE_REPAIR) =
@@ -192,10 +192,9 @@ const struct schema_section schema_job_sections[SECTION_COUNT - SECTION_RUN] = {
     JOB(FAILURE_SLOW_TIME) = DURATION(
         "failures.slow_time", "Until a slow unit gets well by itself; 0: never.", slow_time_params),
     JOB(CHECKPOINT) = {"checkpoint", "How the state is saved.", false, false, NULL,
-                       KEYS(checkpoint_params), NULL, NULL, FAMILY_CHECKPOINTS},
+                       KEYS(checkpoint_params), NULL, NULL},
     JOB(STORAGE) = {"storage", "Changes to the catalogue's storage tiers, and new ones.", false,
-                    true, NULL, KEYS(storage_keys_params), storage_params, &storage_param_count,
-                    FAMILY_NONE},
+                    true, NULL, KEYS(storage_keys_params), storage_params, &storage_param_count},
     JOB(RECOVERY) = PLAIN("recovery", "What is done after a failure.", recovery_params),
     JOB(REPAIR) = DURATION("recovery.repair", "Repair of a node.", repair_params),
     JOB(MANUAL_REPAIR) = DURATION("recovery.manual_repair",

@@ -69,7 +69,7 @@ static unsigned take(struct bytes *bytes)
 }
 
 /* Row `index` of all keys with all options, counted over the sections that are no lists. */
-static const struct param *find_row(struct arena *arena, unsigned index, const char **path)
+static const struct param *find_row(unsigned index, const char **path)
 {
     for (enum section s = 0; s < SECTION_COUNT; s++) {
         const struct schema_section *section = schema_section(s);
@@ -86,15 +86,15 @@ static const struct param *find_row(struct arena *arena, unsigned index, const c
     }
     for (enum section i = 0; i < SECTION_COUNT; i++) {
         const struct schema_section *section = schema_section(i);
-        struct name_list kinds = {NULL, 0};
-        if (section->kinds != FAMILY_NONE && !section->list)
-            kinds = family_kinds(arena, section->kinds);
+        const struct schema_choice *choice;
+        const struct kind *kind;
         *path = section->path;
-        for (unsigned k = 0; k < kinds.count; k++) {
-            struct params options = family_kind_options(section->kinds, kinds.names[k]);
-            if (index < options.count)
-                return &options.rows[index];
-            index -= options.count;
+        for (unsigned c = 0; !section->list && (choice = schema_choice(section, c)) != NULL; c++) {
+            for (unsigned k = 0; (kind = family_at(choice->family, k)) != NULL; k++) {
+                if (index < kind->options.count)
+                    return &kind->options.rows[index];
+                index -= kind->options.count;
+            }
         }
     }
     return NULL;
@@ -156,7 +156,7 @@ static const char *draw_set(struct bytes *bytes)
 {
     const char *path;
     unsigned index = take(bytes) << 8;
-    const struct param *row = find_row(bytes->arena, (index | take(bytes)) & 0x3FF, &path);
+    const struct param *row = find_row((index | take(bytes)) & 0x3FF, &path);
     if (row == NULL || bytes->left == 0)
         return NULL;
     const char *dot = *path ? "." : "";

@@ -64,10 +64,10 @@ static void set_cause(struct dice *dice, struct failure_cause *out, const struct
     static const char *const names[] = {"a", "b", "c", "d"};
     out->name = names[index];
     out->kind = failure_find(kinds[pick(dice, 6)]);
-    for (unsigned i = 0; i < out->kind->option_count; i++) {
-        double low = fmax(out->kind->options[i].minimum, 0.3);
-        out->options.value[out->kind->options[i].offset] =
-            fmin(out->kind->options[i].maximum, low + roll(dice, 0.0, 1.5));
+    for (unsigned i = 0; i < out->kind->head.options.count; i++) {
+        double low = fmax(out->kind->head.options.rows[i].minimum, 0.3);
+        out->options.value[out->kind->head.options.rows[i].offset] =
+            fmin(out->kind->head.options.rows[i].maximum, low + roll(dice, 0.0, 1.5));
     }
     out->unit = out->kind == failure_find("shock") ? UNIT_DOMAIN : (int)pick(dice, 5);
     if (out->unit == UNIT_DOMAIN && out->kind->lemons != NULL) {

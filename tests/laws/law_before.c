@@ -97,7 +97,8 @@ static void plan_passes(struct before *b, struct before_plan *plan)
 {
     const struct configuration *c = b->c;
     struct schedule_shape shape = {plan->stages, plan->chunks,
-                                   (uint32_t)configuration_microbatches(c)};
+                                   (uint32_t)configuration_microbatches(c),
+                                   &c->layout.schedule_options};
     struct pass *passes =
         ARENA_ARRAY(b->arena, struct pass, 2u * shape.chunks * shape.microbatches);
     plan->pass_count = c->layout.schedule->write(&shape, plan->stage, passes);

@@ -8,6 +8,7 @@
 #include "sim/check.h"
 #include "sim/random.h"
 #include "sim/units.h"
+#include "tests/kind_defaults.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/models/cards.h"
 
@@ -134,6 +135,8 @@ static bool set_layout(const struct law_case *k, unsigned rank_max, struct confi
         .microbatch = 1,
         .schedule = schedule_kinds[level[LAW_SCHEDULE]],
         .sharding = sharding_kinds[level[LAW_SHARDING]],
+        .schedule_options = kind_defaults(&schedule_kinds[level[LAW_SCHEDULE]]->head),
+        .sharding_options = kind_defaults(&sharding_kinds[level[LAW_SHARDING]]->head),
         .recompute = level[LAW_RECOMPUTE],
         .cp_method = level[LAW_CP_METHOD],
         .sequence_parallel = level[LAW_SEQUENCE_PARALLEL] == 1,
@@ -209,12 +212,13 @@ void law_describe(const struct law_case *k, char *text, unsigned size)
     snprintf(text, size,
              "%s of %u, %s(%s), tp %u pp %u dp %u cp %u vpp %u, %s, %s, recompute %s, cp %s, "
              "sequence_parallel %u, %s, %s, software %u, %s",
-             law_kind(TOPOLOGY_NODE, level[LAW_NODE])->name, gpu_counts[level[LAW_GPUS]],
-             law_kind(TOPOLOGY_FABRIC, level[LAW_FABRIC])->name, variants[level[LAW_OPTIONS]],
+             law_kind(TOPOLOGY_NODE, level[LAW_NODE])->head.name, gpu_counts[level[LAW_GPUS]],
+             law_kind(TOPOLOGY_FABRIC, level[LAW_FABRIC])->head.name, variants[level[LAW_OPTIONS]],
              law_sizes[level[LAW_TP]], law_sizes[level[LAW_PP]], law_sizes[level[LAW_DP]],
              law_sizes[level[LAW_CP]], level[LAW_VPP] + 1u,
-             schedule_kinds[level[LAW_SCHEDULE]]->name, sharding_kinds[level[LAW_SHARDING]]->name,
-             recompute_names[level[LAW_RECOMPUTE]], cp_method_names[level[LAW_CP_METHOD]],
-             level[LAW_SEQUENCE_PARALLEL], placement_names[level[LAW_PLACEMENT]],
-             orders[level[LAW_ORDER]], level[LAW_SOFTWARE], troubles[level[LAW_TROUBLE]]);
+             schedule_kinds[level[LAW_SCHEDULE]]->head.name,
+             sharding_kinds[level[LAW_SHARDING]]->head.name, recompute_names[level[LAW_RECOMPUTE]],
+             cp_method_names[level[LAW_CP_METHOD]], level[LAW_SEQUENCE_PARALLEL],
+             placement_names[level[LAW_PLACEMENT]], orders[level[LAW_ORDER]], level[LAW_SOFTWARE],
+             troubles[level[LAW_TROUBLE]]);
 }

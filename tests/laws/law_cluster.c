@@ -29,8 +29,8 @@ static void set_defaults(const struct topology_kind *kind, uint64_t nodes,
                          struct kind_options *options)
 {
     bool sized = false;
-    for (unsigned i = 0; i < kind->option_count; i++) {
-        const struct param *option = &kind->options[i];
+    for (unsigned i = 0; i < kind->head.options.count; i++) {
+        const struct param *option = &kind->head.options.rows[i];
         double *value = &options->value[option->offset];
         if (option->fallback != NULL) {
             *value = strtod(option->fallback, NULL);
@@ -57,11 +57,11 @@ static unsigned apply(struct topology_spec *spec, const struct setting *settings
     const struct topology_kind *kind = spec->fabric.kind;
     unsigned applied = 0;
     for (size_t s = 0; s < count; s++) {
-        for (unsigned i = 0; i < kind->option_count; i++) {
+        for (unsigned i = 0; i < kind->head.options.count; i++) {
             struct topology_spec next = *spec;
             struct error error;
-            next.fabric.options.value[kind->options[i].offset] = settings[s].value;
-            if (strcmp(kind->options[i].name, settings[s].name) == 0 &&
+            next.fabric.options.value[kind->head.options.rows[i].offset] = settings[s].value;
+            if (strcmp(kind->head.options.rows[i].name, settings[s].name) == 0 &&
                 topology_check(&next, &error)) {
                 *spec = next;
                 applied++;
@@ -77,9 +77,9 @@ static unsigned apply_sides(struct topology_spec *spec)
     struct topology_spec next = *spec;
     const struct topology_kind *kind = spec->fabric.kind;
     unsigned sides = 0;
-    for (unsigned i = 0; i < kind->option_count; i++) {
-        const char *name = kind->options[i].name;
-        double *value = &next.fabric.options.value[kind->options[i].offset];
+    for (unsigned i = 0; i < kind->head.options.count; i++) {
+        const char *name = kind->head.options.rows[i].name;
+        double *value = &next.fabric.options.value[kind->head.options.rows[i].offset];
         if (strcmp(name, "x") == 0 || strcmp(name, "y") == 0) {
             *value = strcmp(name, "x") == 0 ? (double)(spec->nodes / 2) : 2.0;
             sides++;

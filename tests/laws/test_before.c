@@ -183,8 +183,8 @@ static void check(const struct configuration *c, bool planted, struct tally *tal
         if (problems > 0) {
             print_message("%u problems, tp %u cp %u dp %u pp %u vpp %u %s %s: %s\n", problems,
                           (unsigned)c->layout.tp, (unsigned)c->layout.cp, (unsigned)c->layout.dp,
-                          (unsigned)c->layout.pp, (unsigned)c->layout.vpp, c->layout.sharding->name,
-                          c->layout.schedule->name, text);
+                          (unsigned)c->layout.pp, (unsigned)c->layout.vpp,
+                          c->layout.sharding->head.name, c->layout.schedule->head.name, text);
         }
         assert_int_equal(problems, 0);
         if (planted) {

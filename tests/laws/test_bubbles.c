@@ -11,6 +11,7 @@
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "tests/kind_defaults.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/laws/law_play.h"
 
@@ -154,7 +155,7 @@ static void published_forms_are_stated(void **state)
         const struct schedule_kind *kind = schedule_find(published[i].name);
         assert_non_null(kind);
         for (uint32_t p = 1; p <= STAGES_MAX; p++) {
-            const struct schedule_shape shape = {p, published[i].over_chunks ? 4 : 1, 8 * p};
+            const struct schedule_shape shape = {p, published[i].over_chunks ? 4 : 1, 8 * p, NULL};
             const double expected_s = (p - 1) * (forward_s + backward_s) / shape.chunks;
             const double stated_s = kind->bubble_s(&shape, forward_s, backward_s);
             assert_true(fabs(stated_s - expected_s) <= 1e-15 * expected_s);
@@ -180,7 +181,8 @@ static void every_bubble_is_its_closed_form(void **state)
     (void)state;
     for (unsigned k = 0; k < schedule_kind_count; k++) {
         const struct schedule_kind *kind = schedule_kinds[k];
-        struct schedule_shape shape = {1, 1, 0};
+        const struct kind_options options = kind_defaults(&kind->head);
+        struct schedule_shape shape = {1, 1, 0, &options};
         unsigned played = 0;
         while (next_shape(&shape)) {
             if (kind->refuse(&shape) != NULL) {
@@ -194,7 +196,7 @@ static void every_bubble_is_its_closed_form(void **state)
                 const double expected_s = kind->bubble_s(&shape, forward_s, backward_s);
                 const double error = worst_error(&p, expected_s);
                 if (error > 1e-9) {
-                    print_message("%s p %u v %u m %u: off by %g of the step\n", kind->name,
+                    print_message("%s p %u v %u m %u: off by %g of the step\n", kind->head.name,
                                   shape.stages, shape.chunks, shape.microbatches, error);
                 }
                 assert_true(error <= 1e-9);
@@ -210,7 +212,7 @@ static void every_bubble_is_its_closed_form(void **state)
 static void a_slow_pass_is_seen(void **state)
 {
     (void)state;
-    const struct schedule_shape shape = {4, 1, 8};
+    const struct schedule_shape shape = {4, 1, 8, NULL};
     struct pipeline_play p;
     play_pipeline(&p, &schedule_one_f_one_b, &shape, 1e-6);
     const double expected_s = schedule_one_f_one_b.bubble_s(&shape, forward_s, backward_s);
@@ -240,7 +242,7 @@ static void a_short_warm_up_is_seen(void **state)
     (void)state;
     struct schedule_kind faulty = schedule_one_f_one_b;
     faulty.write = write_short_warm_up;
-    const struct schedule_shape shape = {4, 1, 8};
+    const struct schedule_shape shape = {4, 1, 8, NULL};
     struct pipeline_play p;
     play_pipeline(&p, &faulty, &shape, 0.0);
     passes_are_all_there(&p);

@@ -36,11 +36,11 @@ static double written(const char *number)
 static struct failure_cause *add(struct fleet_case *c, const struct failure_kind *kind,
                                  const char *name, int unit, double mtbf_s)
 {
-    struct failure_cause *cause = fleet_case_add(c, name, kind->name, 0.0, unit, mtbf_s);
+    struct failure_cause *cause = fleet_case_add(c, name, kind->head.name, 0.0, unit, mtbf_s);
     static struct trace_event incidents[5] = {
         {0, 3, -1, ""}, {0, 1, 5, ""}, {0, 0, -1, ""}, {0, 4, -1, ""}, {0, 5, -1, ""}};
-    for (unsigned i = 0; i < kind->option_count; i++)
-        cause->options.value[i] = written(kind->options[i].fallback);
+    for (unsigned i = 0; i < kind->head.options.count; i++)
+        cause->options.value[i] = written(kind->head.options.rows[i].fallback);
     cause->domain_nodes = DOMAIN;
     for (unsigned i = 0; kind->replays && i < 5; i++)
         incidents[i].at_s = mtbf_s * (i + 1.0) / 2.0;
@@ -68,15 +68,16 @@ static void test_rows(void **state)
     for (unsigned k = 0; k < failure_kind_count; k++) {
         const struct failure_kind *kind = failure_kinds[k];
         bool ages = kind->life != NULL;
-        assert_ptr_equal(failure_find(kind->name), kind);
-        assert_null(strchr(kind->name, '_'));
-        assert_true(strlen(kind->doc) > 20 && kind->doc[strlen(kind->doc) - 1] == '.');
+        assert_ptr_equal(failure_find(kind->head.name), kind);
+        assert_null(strchr(kind->head.name, '_'));
+        assert_true(strlen(kind->head.doc) > 20 &&
+                    kind->head.doc[strlen(kind->head.doc) - 1] == '.');
         assert_int_equal(kind->memoryless + kind->replays + ages, 1);
         if (kind->lemons || kind->hit_ratio)
             assert_true(kind->memoryless);
-        assert_true(kind->option_count <= KIND_OPTION_MAX);
-        for (unsigned i = 0; i < kind->option_count; i++) {
-            const struct param *option = &kind->options[i];
+        assert_true(kind->head.options.count <= KIND_OPTION_MAX);
+        for (unsigned i = 0; i < kind->head.options.count; i++) {
+            const struct param *option = &kind->head.options.rows[i];
             assert_int_equal(option->offset, i);
             assert_true(option->type != PARAM_TEXT && option->type != PARAM_CHOICE);
             assert_true(written(option->fallback) >= option->minimum);
@@ -94,7 +95,7 @@ static void test_lives(void **state)
     for (unsigned k = 0; k < failure_kind_count; k++) {
         const struct failure_kind *kind = failure_kinds[k];
         for (unsigned edge = 0; kind->life && edge < 3; edge++) {
-            const struct param *shape = &kind->options[0];
+            const struct param *shape = &kind->head.options.rows[0];
             struct kind_options given = {{edge == 0   ? shape->minimum
                                           : edge == 1 ? shape->maximum
                                                       : written(shape->fallback)}};

@@ -238,7 +238,7 @@ static void test_permuted_nodes(void **state)
         uint32_t first[PLACES], last[PLACES], other[PLACES];
         job_case_make(&job, 4000.0, 10.0);
         job_case_save(&job, 200.0, 10.0, 0.0);
-        job_case_nodes(&job, PLACES, 6, recovery_kinds[seed % recovery_kind_count]->name);
+        job_case_nodes(&job, PLACES, 6, recovery_kinds[seed % recovery_kind_count]->head.name);
         job.spec.recovery.restart.links[LINK_START].mean_s = 50.0;
         double at_s = 0.0;
         for (uint32_t i = 0; i < BLOWS; i++) {

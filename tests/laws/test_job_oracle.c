@@ -253,9 +253,9 @@ static void describe(const struct small_job *job)
         (unsigned long long)spec->steps, job->step_s, spec->duration_s, strike_names[spec->strike],
         spec->nodes, spec->maintenance_s, spec->maintenance_every_s);
     describe_checkpoint(&spec->checkpoint);
-    print_message("  %s, %llu spares, %llu crews, repair %g s, per rank %g s; links", r->kind->name,
-                  (unsigned long long)r->spares, (unsigned long long)r->crews, r->repair.mean_s,
-                  r->restart.communicators_per_rank_s);
+    print_message("  %s, %llu spares, %llu crews, repair %g s, per rank %g s; links",
+                  r->kind->head.name, (unsigned long long)r->spares, (unsigned long long)r->crews,
+                  r->repair.mean_s, r->restart.communicators_per_rank_s);
     for (unsigned i = 0; i < RESTART_LINK_COUNT; i++)
         print_message(" %g%s", r->restart.links[i].mean_s, r->restart.sheltered[i] ? "s" : "");
     for (uint32_t c = 0; c < spec->cause_count; c++) {

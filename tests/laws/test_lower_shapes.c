@@ -13,6 +13,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "schedule_player.h"
+#include "tests/kind_defaults.h"
 #include "tests/models/lower_case.h"
 
 struct tally {
@@ -135,6 +136,7 @@ static void test_shapes(void **state)
                         set_software(&c, turn);
                         c.layout.sharding = sharding_kinds[k];
                         c.layout.schedule = schedule_kinds[turn % schedule_kind_count];
+                        c.layout.schedule_options = kind_defaults(&c.layout.schedule->head);
                         c.layout.vpp = c.layout.schedule->interleaved && pp > 1 ? 2 : 1;
                         c.layout.recompute = (int)(turn / 2 % 3);
                         c.layout.sequence_parallel = tp > 1 && turn % 2;

@@ -24,13 +24,13 @@ enum {
 static void set_option(struct topology_spec *spec, const char *name, double value)
 {
     const struct topology_kind *kind = spec->fabric.kind;
-    for (unsigned i = 0; i < kind->option_count; i++) {
-        if (strcmp(kind->options[i].name, name) == 0) {
-            spec->fabric.options.value[kind->options[i].offset] = value;
+    for (unsigned i = 0; i < kind->head.options.count; i++) {
+        if (strcmp(kind->head.options.rows[i].name, name) == 0) {
+            spec->fabric.options.value[kind->head.options.rows[i].offset] = value;
             return;
         }
     }
-    fail_msg("%s has no %s", kind->name, name);
+    fail_msg("%s has no %s", kind->head.name, name);
 }
 
 static void set_up(struct law_setup *setup, const char *fabric, double oversubscription)

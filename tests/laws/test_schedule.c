@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "schedule_player.h"
+#include "tests/kind_defaults.h"
 
 enum {
     STAGES = 8,
@@ -110,11 +111,12 @@ static void each_shape(void (*check)(const struct schedule_kind *, const struct 
                        uint32_t stages, uint32_t chunks, uint32_t microbatches)
 {
     for (unsigned k = 0; k < schedule_kind_count; k++) {
+        const struct kind_options options = kind_defaults(&schedule_kinds[k]->head);
         unsigned checked = 0;
         for (uint32_t p = 1; p <= stages; p++) {
             for (uint32_t v = 1; v <= chunks; v++) {
                 for (uint32_t m = 1; m <= microbatches; m++) {
-                    struct schedule_shape shape = {p, v, m};
+                    struct schedule_shape shape = {p, v, m, &options};
                     if (schedule_kinds[k]->refuse(&shape) == NULL) {
                         check(schedule_kinds[k], &shape);
                         checked++;
@@ -181,7 +183,7 @@ static void test_in_flight(void **state)
     for (uint32_t p = 1; p <= STAGES; p++) {
         for (uint32_t m = 1; m <= MICROBATCHES; m++) {
             for (uint32_t s = 0; s < p; s++) {
-                struct schedule_shape shape = {p, 1, m};
+                struct schedule_shape shape = {p, 1, m, NULL};
                 uint32_t count = schedule_one_f_one_b.write(&shape, s, passes);
                 assert_int_equal(peak_in_flight(passes, count), p - s < m ? p - s : m);
                 count = schedule_gpipe.write(&shape, s, passes);
@@ -189,7 +191,7 @@ static void test_in_flight(void **state)
             }
         }
     }
-    struct schedule_shape shape = {4, 2, 8};
+    struct schedule_shape shape = {4, 2, 8, NULL};
     uint32_t count = schedule_interleaved.write(&shape, 0, passes);
     assert_int_equal(peak_in_flight(passes, count), 3 * 2 + 1 * 4 + 1);
 }
@@ -197,7 +199,7 @@ static void test_in_flight(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    struct schedule_shape chunks = {4, 2, 8}, odd = {4, 2, 6};
+    struct schedule_shape chunks = {4, 2, 8, NULL}, odd = {4, 2, 6, NULL};
     assert_non_null(schedule_gpipe.refuse(&chunks));
     assert_non_null(schedule_one_f_one_b.refuse(&chunks));
     assert_null(schedule_interleaved.refuse(&chunks));
@@ -213,7 +215,8 @@ static void test_kinds_of_pass(void **state)
     bool written[PASS_KIND_COUNT] = {false};
     for (unsigned k = 0; k < schedule_kind_count; k++) {
         struct pass passes[PASS_MAX];
-        struct schedule_shape shape = {2, 1, 4};
+        const struct kind_options options = kind_defaults(&schedule_kinds[k]->head);
+        struct schedule_shape shape = {2, 1, 4, &options};
         uint32_t count = schedule_kinds[k]->write(&shape, 0, passes);
         for (uint32_t i = 0; i < count; i++) {
             assert_true(passes[i].kind < PASS_KIND_COUNT);
@@ -230,7 +233,7 @@ static void test_kinds_of_pass(void **state)
 static void test_planted_faults(void **state)
 {
     (void)state;
-    struct schedule_shape shape = {4, 1, 8};
+    struct schedule_shape shape = {4, 1, 8, NULL};
     struct pass room[STAGES][PASS_MAX], swap;
     struct order order;
     write_order(&schedule_one_f_one_b, &shape, room, &order);

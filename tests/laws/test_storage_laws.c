@@ -190,10 +190,10 @@ static void test_time_is_in_proportion(void **state)
 static struct kind_options defaults_of(const struct checkpoint_kind *kind)
 {
     struct kind_options options = {{0}};
-    for (unsigned i = 0; i < kind->option_count; i++) {
+    for (unsigned i = 0; i < kind->head.options.count; i++) {
         char *end;
-        double value = strtod(kind->options[i].fallback, &end);
-        options.value[kind->options[i].offset] = *end == '%' ? value / 100.0 : value;
+        double value = strtod(kind->head.options.rows[i].fallback, &end);
+        options.value[kind->head.options.rows[i].offset] = *end == '%' ? value / 100.0 : value;
     }
     return options;
 }
@@ -244,7 +244,7 @@ static void check_plan(const struct configuration *c, const struct checkpoint_ki
     assert_int_equal(plan.level_count, request.tier_count);
     const char *fault = plan_fault(&plan);
     if (fault != NULL) {
-        print_message("%s: %s\n", kind->name, fault);
+        print_message("%s: %s\n", kind->head.name, fault);
     }
     assert_null(fault);
     condition_destroy(conditions);

@@ -70,8 +70,8 @@ static void test_optimum_ends(void **state)
 static struct kind_options defaults_of(const struct checkpoint_kind *kind)
 {
     struct kind_options options = {{0}};
-    for (unsigned i = 0; i < kind->option_count; i++) {
-        const struct param *p = &kind->options[i];
+    for (unsigned i = 0; i < kind->head.options.count; i++) {
+        const struct param *p = &kind->head.options.rows[i];
         char *end;
         assert_non_null(p->fallback);
         double value = strtod(p->fallback, &end);
@@ -117,7 +117,7 @@ static void test_laws(void **state)
     for (unsigned k = 0; k < checkpoint_kind_count; k++) {
         const struct checkpoint_kind *kind = checkpoint_kinds[k];
         struct kind_options options = defaults_of(kind);
-        assert_ptr_equal(checkpoint_find(kind->name), kind);
+        assert_ptr_equal(checkpoint_find(kind->head.name), kind);
         assert_true(kind->tiers_min <= kind->tiers_max);
         assert_true(kind->tiers_max <= CHECKPOINT_LEVEL_MAX);
         for (unsigned n = kind->tiers_min; n <= kind->tiers_max; n++) {

@@ -270,12 +270,12 @@ static void test_tuner_chooses_as_nccl_does(void **state)
     assert_int_equal(plan.protocol, PROTOCOL_LL);
     collective_tune(COMM_ALL_REDUCE, &one, 1 * GIB, &plan);
     assert_int_equal(plan.protocol, PROTOCOL_SIMPLE);
-    assert_string_equal(plan.kind->name, "ring");
+    assert_string_equal(plan.kind->head.name, "ring");
     collective_tune(COMM_ALL_REDUCE, &many, 1024, &plan);
-    assert_string_equal(plan.kind->name, "tree");
+    assert_string_equal(plan.kind->head.name, "tree");
     one.nvls = true;
     collective_tune(COMM_ALL_REDUCE, &one, 1 * GIB, &plan);
-    assert_string_equal(plan.kind->name, "nvls");
+    assert_string_equal(plan.kind->head.name, "nvls");
 }
 
 /* Between two nodes a tree's channels, one for each NIC, carry 23.6 GB/s of bus bandwidth on a port
@@ -297,10 +297,10 @@ static void test_tree_is_bound_by_its_channels(void **state)
     assert_true(tree->plan(COMM_ALL_REDUCE, &shape, 1e9, PROTOCOL_SIMPLE, &bound));
     assert_true(fabs(bound.cap_bytes_per_s - 47.2 * GIGA) < 1e-3 * GIGA);
     collective_tune(COMM_ALL_REDUCE, &shape, 1e9, &bound);
-    assert_string_equal(bound.kind->name, "ring");
+    assert_string_equal(bound.kind->head.name, "ring");
     shape.rails = 0;
     collective_tune(COMM_ALL_REDUCE, &shape, 1e9, &free);
-    assert_string_equal(free.kind->name, "tree");
+    assert_string_equal(free.kind->head.name, "tree");
 }
 
 static double outside(const uint32_t *gpus, uint32_t count, uint64_t nics, bool pxn)

@@ -462,7 +462,7 @@ static void check_choices(uint32_t nodes, const struct line *lines, unsigned cou
             const struct line *line = &lines[i + side];
             double size = bytes * (side ? 1 + 1e-6 : 1 - 1e-6);
             collective_tune(ALL_REDUCE, &shape, size, &plan);
-            assert_string_equal(plan.kind->name, line->kind);
+            assert_string_equal(plan.kind->head.name, line->kind);
             assert_int_equal(plan.protocol, line->protocol);
             assert_true(near(plan.time_s, line->latency_us * US + size / (line->gb_per_s * GB)));
         }

@@ -62,8 +62,8 @@ static void look_for_ever(const struct job_spec *spec)
 static struct kind_options ends_of(const struct failure_kind *kind, unsigned bits)
 {
     struct kind_options options = {{0.0}};
-    for (unsigned i = 0; i < kind->option_count; i++) {
-        const struct param *row = &kind->options[i];
+    for (unsigned i = 0; i < kind->head.options.count; i++) {
+        const struct param *row = &kind->head.options.rows[i];
         options.value[row->offset] = bits >> i & 1u ? row->maximum : row->minimum;
     }
     return options;
@@ -76,7 +76,7 @@ static void look_at_unit(const struct failure_kind *kind, int unit, unsigned bit
         struct fleet_case c;
         fleet_case_create(NODES, SPARES, &c);
         struct failure_cause *cause =
-            fleet_case_add(&c, "x", kind->name, 0.0, unit, mtbfs_s[extreme & 1u]);
+            fleet_case_add(&c, "x", kind->head.name, 0.0, unit, mtbfs_s[extreme & 1u]);
         cause->options = ends_of(kind, bits);
         cause->domain_nodes = 3;
         cause->new_units = extreme >> 1 & 1u;
@@ -97,7 +97,7 @@ static void test_every_law_answers(void **state)
     patience(PATIENCE_S);
     for (unsigned i = 0; i < failure_kind_count; i++) {
         const struct failure_kind *kind = failure_kinds[i];
-        for (unsigned bits = 0; bits < 1u << kind->option_count; bits++) {
+        for (unsigned bits = 0; bits < 1u << kind->head.options.count; bits++) {
             for (int unit = UNIT_GPU; unit <= UNIT_JOB; unit++)
                 look_at_unit(kind, unit, bits);
         }

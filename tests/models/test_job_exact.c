@@ -211,7 +211,7 @@ static void test_renewal_of_one(void **state)
     struct failure_cause *cause = job_case_fail(&job, each * 2048);
     cause->unit = UNIT_NODE;
     cause->kind = failure_find("weibull");
-    cause->options.value[cause->kind->options[0].offset] = 0.7;
+    cause->options.value[cause->kind->head.options.rows[0].offset] = 0.7;
     job.spec.steps = 0;
     job.spec.duration_s = 54 * DAY;
     double failures = 0.0, squares = 0.0;

@@ -32,9 +32,9 @@ static void set_recovery(struct recovery_spec *recovery)
 
 static void set_option(struct failure_cause *cause, const char *name, double value)
 {
-    for (unsigned i = 0; i < cause->kind->option_count; i++) {
-        if (strcmp(cause->kind->options[i].name, name) == 0) {
-            cause->options.value[cause->kind->options[i].offset] = value;
+    for (unsigned i = 0; i < cause->kind->head.options.count; i++) {
+        if (strcmp(cause->kind->head.options.rows[i].name, name) == 0) {
+            cause->options.value[cause->kind->head.options.rows[i].offset] = value;
             return;
         }
     }

@@ -44,41 +44,41 @@ struct order_row {
     const char *order;
 };
 static const struct order_row rows[] = {
-    {"gpipe", {1, 1, 1}, 0, "0a 0A"},
-    {"gpipe", {3, 1, 3}, 0, "0a 1a 2a 0A 1A 2A"},
-    {"gpipe", {3, 1, 3}, 2, "0a 1a 2a 0A 1A 2A"},
-    {"gpipe", {2, 1, 5}, 1, "0a 1a 2a 3a 4a 0A 1A 2A 3A 4A"},
-    {"1f1b", {1, 1, 3}, 0, "0a 0A 1a 1A 2a 2A"},
-    {"1f1b", {4, 1, 6}, 0, "0a 1a 2a 3a 0A 4a 1A 5a 2A 3A 4A 5A"},
-    {"1f1b", {4, 1, 6}, 1, "0a 1a 2a 0A 3a 1A 4a 2A 5a 3A 4A 5A"},
-    {"1f1b", {4, 1, 6}, 2, "0a 1a 0A 2a 1A 3a 2A 4a 3A 5a 4A 5A"},
-    {"1f1b", {4, 1, 6}, 3, "0a 0A 1a 1A 2a 2A 3a 3A 4a 4A 5a 5A"},
+    {"gpipe", {1, 1, 1, NULL}, 0, "0a 0A"},
+    {"gpipe", {3, 1, 3, NULL}, 0, "0a 1a 2a 0A 1A 2A"},
+    {"gpipe", {3, 1, 3, NULL}, 2, "0a 1a 2a 0A 1A 2A"},
+    {"gpipe", {2, 1, 5, NULL}, 1, "0a 1a 2a 3a 4a 0A 1A 2A 3A 4A"},
+    {"1f1b", {1, 1, 3, NULL}, 0, "0a 0A 1a 1A 2a 2A"},
+    {"1f1b", {4, 1, 6, NULL}, 0, "0a 1a 2a 3a 0A 4a 1A 5a 2A 3A 4A 5A"},
+    {"1f1b", {4, 1, 6, NULL}, 1, "0a 1a 2a 0A 3a 1A 4a 2A 5a 3A 4A 5A"},
+    {"1f1b", {4, 1, 6, NULL}, 2, "0a 1a 0A 2a 1A 3a 2A 4a 3A 5a 4A 5A"},
+    {"1f1b", {4, 1, 6, NULL}, 3, "0a 0A 1a 1A 2a 2A 3a 3A 4a 4A 5a 5A"},
     /* Fewer microbatches than stages: the warm-up is all of them. */
-    {"1f1b", {4, 1, 2}, 0, "0a 1a 0A 1A"},
-    {"1f1b", {4, 1, 2}, 2, "0a 1a 0A 1A"},
-    {"1f1b", {4, 1, 2}, 3, "0a 0A 1a 1A"},
-    {"1f1b", {4, 1, 1}, 0, "0a 0A"},
-    {"interleaved", {4, 1, 6}, 1, "0a 1a 2a 0A 3a 1A 4a 2A 5a 3A 4A 5A"},
-    {"interleaved", {2, 2, 4}, 0, "0a 1a 0b 1b 2a 0B 3a 1B 2b 0A 3b 1A 2B 3B 2A 3A"},
-    {"interleaved", {2, 2, 4}, 1, "0a 1a 0b 0B 1b 1B 2a 0A 3a 1A 2b 2B 3b 3B 2A 3A"},
+    {"1f1b", {4, 1, 2, NULL}, 0, "0a 1a 0A 1A"},
+    {"1f1b", {4, 1, 2, NULL}, 2, "0a 1a 0A 1A"},
+    {"1f1b", {4, 1, 2, NULL}, 3, "0a 0A 1a 1A"},
+    {"1f1b", {4, 1, 1, NULL}, 0, "0a 0A"},
+    {"interleaved", {4, 1, 6, NULL}, 1, "0a 1a 2a 0A 3a 1A 4a 2A 5a 3A 4A 5A"},
+    {"interleaved", {2, 2, 4, NULL}, 0, "0a 1a 0b 1b 2a 0B 3a 1B 2b 0A 3b 1A 2B 3B 2A 3A"},
+    {"interleaved", {2, 2, 4, NULL}, 1, "0a 1a 0b 0B 1b 1B 2a 0A 3a 1A 2b 2B 3b 3B 2A 3A"},
     {"interleaved",
-     {2, 3, 4},
+     {2, 3, 4, NULL},
      0,
      "0a 1a 0b 1b 0c 1c 2a 0C 3a 1C 2b 0B 3b 1B 2c 0A 3c 1A 2C 3C 2B 3B 2A 3A"},
     {"interleaved",
-     {2, 3, 4},
+     {2, 3, 4, NULL},
      1,
      "0a 1a 0b 1b 0c 0C 1c 1C 2a 0B 3a 1B 2b 0A 3b 1A 2c 2C 3c 3C 2B 3B 2A 3A"},
     {"interleaved",
-     {3, 2, 6},
+     {3, 2, 6, NULL},
      0,
      "0a 1a 2a 0b 1b 2b 3a 4a 0B 5a 1B 3b 2B 4b 0A 5b 1A 2A 3B 4B 5B 3A 4A 5A"},
     {"interleaved",
-     {3, 2, 6},
+     {3, 2, 6, NULL},
      1,
      "0a 1a 2a 0b 1b 2b 0B 3a 1B 4a 2B 5a 0A 3b 1A 4b 2A 5b 3B 4B 5B 3A 4A 5A"},
     {"interleaved",
-     {3, 2, 6},
+     {3, 2, 6, NULL},
      2,
      "0a 1a 2a 0b 0B 1b 1B 2b 2B 3a 0A 4a 1A 5a 2A 3b 3B 4b 4B 5b 5B 3A 4A 5A"},
 };
@@ -156,12 +156,12 @@ static void test_warm_up_and_held(void **state)
         for (uint32_t p = 1; p <= 6; p++) {
             for (uint32_t v = 1; v <= 4; v++) {
                 for (uint32_t m = 1; m <= 13; m++) {
-                    struct schedule_shape shape = {p, v, m};
+                    struct schedule_shape shape = {p, v, m, NULL};
                     for (uint32_t s = 0; s < p && kind->refuse(&shape) == NULL; s++, checked++) {
                         struct pass passes[PASS_MAX];
                         uint32_t before, most, count = kind->write(&shape, s, passes);
                         count_held(passes, count, &before, &most);
-                        assert_int_equal(before, held_by(kind->name, &shape, s));
+                        assert_int_equal(before, held_by(kind->head.name, &shape, s));
                         assert_int_equal(most, before);
                         check_progress(&shape, passes, count);
                     }
@@ -184,9 +184,11 @@ static void test_refusals(void **state)
         struct schedule_shape shape;
         bool chunks, multiple;
     } shapes[] = {
-        {{4, 1, 8}, false, true}, {{4, 1, 6}, false, false}, {{4, 2, 8}, true, true},
-        {{4, 2, 4}, true, true},  {{4, 2, 6}, true, false},  {{4, 2, 2}, true, false},
-        {{4, 3, 9}, true, false}, {{1, 2, 5}, true, true},   {{1, 1, 1}, false, true},
+        {{4, 1, 8, NULL}, false, true}, {{4, 1, 6, NULL}, false, false},
+        {{4, 2, 8, NULL}, true, true},  {{4, 2, 4, NULL}, true, true},
+        {{4, 2, 6, NULL}, true, false}, {{4, 2, 2, NULL}, true, false},
+        {{4, 3, 9, NULL}, true, false}, {{1, 2, 5, NULL}, true, true},
+        {{1, 1, 1, NULL}, false, true},
     };
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         bool chunks = shapes[i].chunks;
@@ -204,7 +206,7 @@ static void test_refusals(void **state)
 static void test_bubbles(void **state)
 {
     (void)state;
-    struct schedule_shape shape = {5, 1, 3}, chunks = {5, 4, 10}, one = {1, 1, 9};
+    struct schedule_shape shape = {5, 1, 3, NULL}, chunks = {5, 4, 10, NULL}, one = {1, 1, 9, NULL};
     assert_true(schedule_find("gpipe")->bubble_s(&shape, 3.0, 7.0) == 40.0);
     assert_true(schedule_find("1f1b")->bubble_s(&shape, 3.0, 7.0) == 40.0);
     assert_true(schedule_find("interleaved")->bubble_s(&shape, 3.0, 7.0) == 40.0);
@@ -219,7 +221,7 @@ static void test_names(void **state)
     (void)state;
     for (unsigned k = 0; k < KNOWN; k++) {
         assert_non_null(schedule_find(known[k]));
-        assert_string_equal(schedule_find(known[k])->name, known[k]);
+        assert_string_equal(schedule_find(known[k])->head.name, known[k]);
         assert_int_equal(schedule_find(known[k])->interleaved, k == 2);
     }
     assert_null(schedule_find(""));

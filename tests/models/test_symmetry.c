@@ -35,8 +35,8 @@ struct play {
 static void set_options(const struct topology_kind *kind, struct kind_options *options,
                         const struct shape *shape)
 {
-    for (unsigned i = 0; i < kind->option_count; i++) {
-        const struct param *p = &kind->options[i];
+    for (unsigned i = 0; i < kind->head.options.count; i++) {
+        const struct param *p = &kind->head.options.rows[i];
         double value = p->fallback == NULL ? (double)shape->nodes : strtod(p->fallback, NULL);
         if (strcmp(p->name, "ecmp") == 0) {
             value = shape->ecmp;

@@ -145,7 +145,7 @@ static void test_update_traffic(void **state)
         for (unsigned j = 0; j < o->moment_count; j++)
             held += o->moments[j].bytes;
         assert_true(o->update_traffic_bytes >= 2.0 * held);
-        assert_true(o->update_flops > 0.0 && strlen(o->doc) > 10);
+        assert_true(o->update_flops > 0.0 && strlen(o->head.doc) > 10);
     }
     assert_true(optimizer_find("adam")->update_traffic_bytes == 24.0);
 }

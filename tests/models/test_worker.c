@@ -317,7 +317,7 @@ static void play_schedule(struct world *w, const char *name, uint32_t stages, ui
         forward[i] = forward_s / chunks;
         backward[i] = backward_s / chunks;
     }
-    const struct schedule_shape shape = {stages, chunks, microbatches};
+    const struct schedule_shape shape = {stages, chunks, microbatches, NULL};
     const struct pass_times times = {.forward_s = forward, .backward_s = backward};
     struct lowered lowered;
     lower_passes(w->arena, schedule_find(name), &shape, &times, &lowered);

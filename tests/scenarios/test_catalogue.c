@@ -119,7 +119,7 @@ static struct params kind_options_of(const struct value *entry, enum family fami
     const struct value *word = value_find(entry, "kind");
     enum topology_role role = family == FAMILY_NODES ? TOPOLOGY_NODE : TOPOLOGY_FABRIC;
     const struct topology_kind *kind = word ? topology_find(role, word->text) : NULL;
-    return kind ? (struct params){kind->options, kind->option_count} : (struct params){NULL, 0};
+    return kind ? kind->head.options : (struct params){NULL, 0};
 }
 
 static void test_every_entry_reads(void **state)

@@ -56,7 +56,7 @@ static void test_values_arrive(void **state)
                    "communicators: {mean: 10s, sheltered: true}, communicators_per_rank: 1ms}}");
     const struct recovery_spec *recovery = &scenario->job.recovery;
     weeks_problems_are(scenario, "");
-    assert_string_equal(recovery->kind->name, "elastic-shrink");
+    assert_string_equal(recovery->kind->head.name, "elastic-shrink");
     assert_int_equal(recovery->replicas_min, 2);
     assert_int_equal(recovery->retire_after, 3);
     assert_int_equal(recovery->crews, 1);

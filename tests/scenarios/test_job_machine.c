@@ -156,7 +156,7 @@ static void test_keys_of_a_recovery(void **state)
         "repair: {mean: 2h, law: gamma, shape: 3}, manual_repair: {mean: 3d, law: exponential}}");
     const struct recovery_spec *recovery = &scenario->job.recovery;
     weeks_problems_are(scenario, "");
-    assert_string_equal(recovery->kind->name, "cold-spare");
+    assert_string_equal(recovery->kind->head.name, "cold-spare");
     assert_int_equal(recovery->spares, 3);
     assert_int_equal(recovery->crews, 5);
     assert_int_equal(recovery->replicas_min, 2);
@@ -211,7 +211,7 @@ static void test_keys_of_a_checkpoint(void **state)
     const struct checkpoint_spec *spec = &scenario->job.checkpoint;
     const struct job_storage *storage = &scenario->storage;
     weeks_problems_are(scenario, "");
-    assert_string_equal(spec->kind->name, "multi-level");
+    assert_string_equal(spec->kind->head.name, "multi-level");
     assert_int_equal(spec->interval_steps, 9);
     assert_true(spec->interval_s == 0.0 && spec->bytes_per_parameter == 13.0);
     assert_int_equal(spec->keep, 4);

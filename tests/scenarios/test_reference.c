@@ -157,7 +157,7 @@ static void test_every_key_that_is_offered_is_one(void **state)
     for (enum section s = 0; s < SECTION_COUNT; s++) {
         const struct schema_section *section = schema_section(s);
         rows += section->keys.count + schema_table(section).count + (section->shorthand ? 1 : 0) +
-                family_options(arena, section->kinds).count;
+                schema_options(arena, section).count;
     }
     assert_int_equal(keys.count, rows);
     assert_true(rows > 250);

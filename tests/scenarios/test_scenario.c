@@ -80,7 +80,7 @@ static void test_sound(void **state)
     assert_string_equal(c->gpu.name, "h100-80gb-sxm");
     assert_int_equal(c->layout.dp, 2);
     assert_int_equal(c->layout.vpp, 1);
-    assert_string_equal(c->training.precision->name, "bf16");
+    assert_string_equal(c->training.precision->head.name, "bf16");
     assert_non_null(c->layout.schedule);
     assert_non_null(c->layout.sharding);
     assert_non_null(c->cluster.fabric.kind);

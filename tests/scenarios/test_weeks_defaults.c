@@ -58,7 +58,7 @@ static void test_operator_recovery(void **state)
     struct scenario *scenario = read_nodes(4, "");
     const struct recovery_spec *recovery = &scenario->job.recovery;
     const struct duration *links = recovery->restart.links;
-    assert_string_equal(recovery->kind->name, "warm-spare");
+    assert_string_equal(recovery->kind->head.name, "warm-spare");
     assert_true(recovery->kind->has_spares);
     assert_int_equal(recovery->spares, 1);
     assert_true(recovery->repair.mean_s == DAY);
@@ -99,7 +99,7 @@ static void test_what_is_said_stays(void **state)
     scenario_destroy(scenario);
     scenario = read_nodes(4, "recovery: {spares: 3, restart: {start: 7min}}");
     assert_int_equal(scenario->job.recovery.spares, 3);
-    assert_string_equal(scenario->job.recovery.kind->name, "warm-spare");
+    assert_string_equal(scenario->job.recovery.kind->head.name, "warm-spare");
     assert_true(scenario->job.recovery.restart.links[LINK_SCHEDULE].mean_s == 0.0);
     assert_true(scenario->job.recovery.restart.communicators_per_rank_s == 0.0);
     expect_chosen(scenario, "recovery.spares", NULL);

@@ -30,11 +30,11 @@ struct topology_spec shape_spec(const struct topology_kind *node,
                  .nic_latency_s = 8},
         .fabric = {.name = "fabric", .kind = fabric, .efficiency_ratio = 1, .switch_latency_s = 1},
         .nodes = nodes};
-    for (unsigned i = 0; i < node->option_count; i++) {
-        spec.node.options.value[i] = fallback(&node->options[i]);
+    for (unsigned i = 0; i < node->head.options.count; i++) {
+        spec.node.options.value[i] = fallback(&node->head.options.rows[i]);
     }
-    for (unsigned i = 0; i < fabric->option_count; i++) {
-        spec.fabric.options.value[i] = fallback(&fabric->options[i]);
+    for (unsigned i = 0; i < fabric->head.options.count; i++) {
+        spec.fabric.options.value[i] = fallback(&fabric->head.options.rows[i]);
     }
     return spec;
 }
@@ -42,13 +42,13 @@ struct topology_spec shape_spec(const struct topology_kind *node,
 void shape_option(struct topology_spec *spec, const char *name, double value)
 {
     const struct topology_kind *kind = spec->fabric.kind;
-    for (unsigned i = 0; i < kind->option_count; i++) {
-        if (strcmp(kind->options[i].name, name) == 0) {
-            spec->fabric.options.value[kind->options[i].offset] = value;
+    for (unsigned i = 0; i < kind->head.options.count; i++) {
+        if (strcmp(kind->head.options.rows[i].name, name) == 0) {
+            spec->fabric.options.value[kind->head.options.rows[i].offset] = value;
             return;
         }
     }
-    CHECK(kind->option_count == 0 && name == NULL); /* the name is no option of this fabric */
+    CHECK(kind->head.options.count == 0 && name == NULL); /* the name is no option of this fabric */
 }
 
 struct visiting {

@@ -16,7 +16,7 @@ static void check_binding(const struct topology *t, void *context)
     unsigned *cleared = context;
     const char *fault = t->gpu_count <= 16 ? binding_fault(t) : NULL;
     if (fault != NULL) {
-        fail_msg("%s of %u nodes: %s", t->spec.fabric.kind->name, t->node_count, fault);
+        fail_msg("%s of %u nodes: %s", t->spec.fabric.kind->head.name, t->node_count, fault);
     }
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
         const struct link_type *type = graph_link_type(&t->graph, (struct link_id){l});

@@ -21,8 +21,8 @@ static void check_routes(const struct topology *t, void *context)
                 topology_route(t, a, b, seed, &again);
                 const char *fault = route_fault(t, a, b, &there);
                 if (fault != NULL) {
-                    fail_msg("%s: from %u to %u of %u nodes: %s", t->spec.fabric.kind->name, a, b,
-                             t->node_count, fault);
+                    fail_msg("%s: from %u to %u of %u nodes: %s", t->spec.fabric.kind->head.name, a,
+                             b, t->node_count, fault);
                 }
                 assert_int_equal(there.link_count, back.link_count);
                 assert_true(there.latency_s == back.latency_s);
@@ -256,7 +256,8 @@ static void a_seed_keeps_its_paths(void **state)
         struct prints prints = {rows[i].fabric, UINT64_C(14695981039346656037)};
         shapes_each(print_cluster, &prints);
         if (prints.sum != rows[i].sum) {
-            print_error("%s: 0x%016llx\n", rows[i].fabric->name, (unsigned long long)prints.sum);
+            print_error("%s: 0x%016llx\n", rows[i].fabric->head.name,
+                        (unsigned long long)prints.sum);
             different++;
         }
     }

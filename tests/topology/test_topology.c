@@ -312,12 +312,12 @@ static void tables_are_whole(void **state)
     assert_int_equal(sizeof(struct fabric_spec) - fabric, fabric_param_count * sizeof(double));
     for (unsigned i = 0; i < topology_kind_count; i++) {
         const struct topology_kind *kind = topology_kinds[i];
-        check_table(kind->options, kind->option_count, KIND_OPTION_MAX);
-        assert_ptr_equal(topology_find(kind->role, kind->name), kind);
+        check_table(kind->head.options.rows, kind->head.options.count, KIND_OPTION_MAX);
+        assert_ptr_equal(topology_find(kind->role, kind->head.name), kind);
         assert_null(topology_find(kind->role == TOPOLOGY_NODE ? TOPOLOGY_FABRIC : TOPOLOGY_NODE,
-                                  kind->name));
-        for (unsigned j = 0; j < kind->option_count; j++) {
-            assert_int_equal(kind->options[j].offset, j);
+                                  kind->head.name));
+        for (unsigned j = 0; j < kind->head.options.count; j++) {
+            assert_int_equal(kind->head.options.rows[j].offset, j);
         }
     }
     assert_null(topology_find(TOPOLOGY_FABRIC, "rails"));

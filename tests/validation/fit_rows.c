@@ -138,8 +138,8 @@ bool fit_rows_read(struct fit_rows *out, const char *path, const char *source, s
         fprintf(stderr, "fit: %s\n", error.text);
         return false;
     }
-    if (strcmp(v->kind->name, "steps") != 0) {
-        fprintf(stderr, "fit: %s holds %s, not steps\n", path, v->kind->name);
+    if (strcmp(v->kind->head.name, "steps") != 0) {
+        fprintf(stderr, "fit: %s holds %s, not steps\n", path, v->kind->head.name);
         return false;
     }
     out->rows = ARENA_ARRAY(out->arena, struct fit_row, v->row_count + 1);

@@ -380,16 +380,13 @@ void data_step_end(struct stage *s)
     double elements = stage_elements(s, l->sharding->shards_optimizer ? l->shards : 1);
     bool gathers = l->sharding->gather == GATHER_AFTER_UPDATE && l->replicas > 1 &&
                    !l->c->software.overlap_parameters;
-    bool sync = l->c->software.host_sync_loss;
     clip(s, elements);
-    s->flags = sync && !gathers ? OP_HOST_SYNC : 0;
+    s->flags = l->c->software.host_sync_loss && !gathers ? OP_HOST_SYNC : 0;
     update(s, elements);
-    s->flags = sync ? OP_HOST_SYNC : 0;
     if (gathers) {
         uint32_t op =
             stage_transfer(s, STREAM_DP, COMM_ALL_GATHER, stage_elements(s, 1) * l->weight_bytes,
                            PHASE_PARAMETERS, "gather parameters", s->last);
         copy_buffer(s, stage_elements(s, 1) * l->weight_bytes, PHASE_PARAMETERS, op);
     }
-    s->flags = 0;
 }

@@ -87,7 +87,8 @@ static void setup_gradients(struct stage *s)
     }
 }
 
-/* Parameter gathers and gradient reductions share a communicator, and so do all pipeline pairs. */
+/* Parameter gathers and gradient reductions share a communicator, and so do all pipeline pairs: who
+ * gathers also reduces, and who receives from a neighbour also sends to it. */
 static void setup_communicators(struct stage *s)
 {
     static const struct {
@@ -96,12 +97,11 @@ static void setup_communicators(struct stage *s)
     } kinds[] = {
         {"tensor-parallel communicator", 1u << STREAM_TP},
         {"context-parallel communicator", 1u << STREAM_CP},
-        {"data-parallel communicator", 1u << STREAM_DP | 1u << STREAM_GATHER},
+        {"data-parallel communicator", 1u << STREAM_DP},
         {"replica communicator", 1u << STREAM_REPLICATE},
         {"embedding communicator", 1u << STREAM_EMBED},
         {"world communicator", 1u << STREAM_WORLD},
-        {"pipeline communicator", 1u << STREAM_SEND_NEXT | 1u << STREAM_RECV_PREV |
-                                      1u << STREAM_SEND_PREV | 1u << STREAM_RECV_NEXT},
+        {"pipeline communicator", 1u << STREAM_SEND_NEXT | 1u << STREAM_SEND_PREV},
     };
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (s->streams & kinds[i].streams) {
@@ -223,8 +223,7 @@ enum which {
 
 static bool is_core(const struct stage *s, const struct segment *g, unsigned k)
 {
-    return s->l->c->layout.recompute == RECOMPUTE_SELECTIVE && g->core_count > 0 &&
-           g->saved[k].attention_core;
+    return s->l->c->layout.recompute == RECOMPUTE_SELECTIVE && g->saved[k].attention_core;
 }
 
 static void saved_tensors(struct stage *s, const struct unit *u, unsigned segment,

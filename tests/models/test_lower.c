@@ -337,30 +337,6 @@ static void test_buckets(void **state)
     arena_destroy(arena);
 }
 
-static void test_split(void **state)
-{
-    (void)state;
-    struct configuration c = lower_case();
-    uint32_t layers[8];
-    c.model.layers = 14;
-    lower_case_size(&c, 1, 1, 1, 4, 4);
-    lower_split(&c, layers);
-    assert_true(layers[0] == 4 && layers[1] == 4 && layers[2] == 3 && layers[3] == 3);
-    c.layout.first_stage_layers = 2;
-    lower_split(&c, layers);
-    assert_true(layers[0] == 2 && layers[1] == 4 && layers[2] == 4 && layers[3] == 4);
-    c.layout.last_stage_layers = 6;
-    lower_split(&c, layers);
-    assert_true(layers[0] == 2 && layers[1] == 3 && layers[2] == 3 && layers[3] == 6);
-    /* By cost: a layer 4 x 64 x 64 + 3 x 64 x 256 = 65,536; the head 64 x 4,096 = four layers. 18
-     * quarters of 4.5: layers 1-5 cross the first, 6-10 the second, 11-14 stay under the third. */
-    c.layout.first_stage_layers = c.layout.last_stage_layers = 0;
-    c.software.split = SPLIT_COST;
-    c.model.vocabulary = 4096;
-    lower_split(&c, layers);
-    assert_true(layers[0] == 5 && layers[1] == 5 && layers[2] == 4 && layers[3] == 0);
-}
-
 /* The embedding belongs to the first stage, the head to the last; tied, both hold the table and
  * all-reduce its gradient. */
 static void test_tied(void **state)
@@ -490,7 +466,6 @@ int main(void)
         cmocka_unit_test(test_op_counts),
         cmocka_unit_test(test_backward_overlap),
         cmocka_unit_test(test_buckets),
-        cmocka_unit_test(test_split),
         cmocka_unit_test(test_tied),
         cmocka_unit_test(test_fsdp_buffers),
         cmocka_unit_test(test_scattered_messages),

@@ -9,7 +9,6 @@
  *    again by the host once that thread has ended, when nobody is left to meet. */
 #include "sim/arena.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "sim/check.h"
 #include "sim/memory.h"
@@ -66,7 +66,7 @@ struct block {
 struct arena {
     struct block *first, *current;
     size_t next_size, taken_bytes;
-    pthread_t owner;
+    uv_thread_t owner;
     bool owned;
 };
 
@@ -82,7 +82,8 @@ struct arena *arena_create(void)
 /* Invariant 4. */
 static void check_owner(const struct arena *arena)
 {
-    CHECK(arena->owned && pthread_equal(arena->owner, pthread_self()));
+    const uv_thread_t self = uv_thread_self();
+    CHECK(arena->owned && uv_thread_equal(&arena->owner, &self));
 }
 
 void arena_give(struct arena *arena)
@@ -94,7 +95,7 @@ void arena_give(struct arena *arena)
 void arena_claim(struct arena *arena)
 {
     CHECK(!arena->owned);
-    arena->owner = pthread_self();
+    arena->owner = uv_thread_self();
     arena->owned = true;
 }
 

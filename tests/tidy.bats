@@ -155,6 +155,10 @@ DOORS
     sed -i "1i #include <gsl/gsl_math.h>" sim/a.c
     tells "GSL outside its doors" "sim/a.c"
 }
+@test "threads beside libuv" {
+    printf '#include <pthread.h>\n' >>sim/a.c
+    tells "threads beside libuv" sim/a.c:7
+}
 @test "unit factors" {
     sed -i 's/2 \* x;/2 * x * 1024 ;/' sim/a.c
     run "$PROJECT/tests/tidy" .

@@ -1,7 +1,7 @@
 /* Invariants:
- * 1. SIGINT, SIGTERM and SIGHUP are blocked in every thread (those not ignored at the start); only
- * the waiting thread takes them, so no handler runs and no global is needed.
- * 2. `path` is read and written under `lock`; a path under guard is a file of ours. */
+ * 1. SIGINT, SIGTERM and SIGHUP (those not ignored at the start) are taken by the loop of the
+ * waiting thread alone, where on_signal may lock and unlink; libuv's handler only wakes it.
+ * 2. `path` and `kept` are read and written under `lock`; a path under guard is a file of ours. */
 #include "analysis/terminal/session.h"
 
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include <jansson.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "analysis/terminal/streams.h"
 #include "analysis/text/wrap.h"
@@ -23,18 +23,24 @@
 
 enum {
     PATH_BYTES = 4096,
-    END_SIGNAL = SIGURG, /* wakes the waiting thread; without effect when a stranger sends it */
     STACK_BYTES = 1 << 18,
     SIGNAL_EXIT_BASE = 128
 };
 
+static const int signal_numbers[] = {SIGINT, SIGTERM, SIGHUP};
+enum {
+    SIGNAL_COUNT = sizeof signal_numbers / sizeof signal_numbers[0]
+};
+
 struct interrupt {
-    pthread_mutex_t lock;
-    pthread_t thread;
-    sigset_t signals;
+    uv_mutex_t lock;
+    uv_thread_t thread;
+    uv_loop_t loop; /* the thread's, once it runs */
+    uv_signal_t signals[SIGNAL_COUNT];
+    uv_async_t end;
     char path[PATH_BYTES]; /* "": nothing to remove */
     char kept[PATH_BYTES]; /* an unfinished database that stays; "": none */
-    atomic_bool soft, asked, ending;
+    atomic_bool soft, asked;
 };
 
 static void say(const char *text)
@@ -53,16 +59,13 @@ static bool leave_word(struct interrupt *interrupt)
     return true;
 }
 
-static void *wait_for_signal(void *context)
+static void on_signal(uv_signal_t *handle, int number)
 {
-    struct interrupt *interrupt = context;
-    int number = 0;
-    do {
-        if (sigwait(&interrupt->signals, &number) != 0 || atomic_load(&interrupt->ending)) {
-            return NULL;
-        }
-    } while (number == END_SIGNAL || leave_word(interrupt));
-    pthread_mutex_lock(&interrupt->lock);
+    struct interrupt *interrupt = handle->data;
+    if (leave_word(interrupt)) {
+        return;
+    }
+    uv_mutex_lock(&interrupt->lock);
     if (interrupt->path[0] != '\0') {
         unlink(interrupt->path);
     }
@@ -77,6 +80,21 @@ static void *wait_for_signal(void *context)
     _exit(SIGNAL_EXIT_BASE + number);
 }
 
+static void on_end(uv_async_t *handle)
+{
+    struct interrupt *interrupt = handle->data;
+    for (unsigned i = 0; i < SIGNAL_COUNT; i++) {
+        uv_close((uv_handle_t *)&interrupt->signals[i], NULL);
+    }
+    uv_close((uv_handle_t *)handle, NULL);
+}
+
+static void wait_for_signals(void *context)
+{
+    struct interrupt *interrupt = context;
+    uv_run(&interrupt->loop, UV_RUN_DEFAULT);
+}
+
 /* A file opened later must not land on a standard descriptor. Reading end only: writes fail. */
 static void open_standard_descriptors(void)
 {
@@ -88,38 +106,53 @@ static void open_standard_descriptors(void)
     }
 }
 
-static void add_unless_ignored(sigset_t *set, int number)
+static bool is_ignored(int number)
 {
     struct sigaction action;
-    if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
-        sigaddset(set, number);
-    }
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* It needs little of a stack; the usual one counts by megabytes where memory is limited. */
-static void start_thread(struct interrupt *interrupt)
+/* A host that has no descriptors or no thread left for it has none for the work either. */
+static void must(int result)
 {
-    pthread_attr_t attributes;
-    CHECK(pthread_attr_init(&attributes) == 0);
-    CHECK(pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0);
-    if (pthread_create(&interrupt->thread, &attributes, wait_for_signal, interrupt) != 0) {
-        memory_refused(STACK_BYTES);
+    if (result == UV_ENOMEM) {
+        memory_refused(0);
     }
-    pthread_attr_destroy(&attributes);
+    if (result != 0) {
+        say("orrery: cannot wait for signals: ");
+        say(uv_strerror(result));
+        say("\n");
+        _exit(1);
+    }
 }
 
 static struct interrupt *start_interrupt(void)
 {
+    /* It needs little of a stack; the usual one counts by megabytes where memory is limited. */
+    const uv_thread_options_t small = {UV_THREAD_HAS_STACK_SIZE, STACK_BYTES};
     struct interrupt *interrupt = memory_take(sizeof *interrupt);
-    pthread_mutex_init(&interrupt->lock, NULL);
-    sigemptyset(&interrupt->signals);
-    add_unless_ignored(&interrupt->signals, SIGINT);
-    add_unless_ignored(&interrupt->signals, SIGTERM);
-    add_unless_ignored(&interrupt->signals, SIGHUP);
-    sigaddset(&interrupt->signals, END_SIGNAL);
-    pthread_sigmask(SIG_BLOCK, &interrupt->signals, NULL);
-    start_thread(interrupt);
+    must(uv_mutex_init(&interrupt->lock));
+    must(uv_loop_init(&interrupt->loop));
+    must(uv_async_init(&interrupt->loop, &interrupt->end, on_end));
+    interrupt->end.data = interrupt;
+    for (unsigned i = 0; i < SIGNAL_COUNT; i++) {
+        must(uv_signal_init(&interrupt->loop, &interrupt->signals[i]));
+        interrupt->signals[i].data = interrupt;
+        if (!is_ignored(signal_numbers[i])) {
+            must(uv_signal_start(&interrupt->signals[i], on_signal, signal_numbers[i]));
+        }
+    }
+    must(uv_thread_create_ex(&interrupt->thread, &small, wait_for_signals, interrupt));
     return interrupt;
+}
+
+static void end_interrupt(struct interrupt *interrupt)
+{
+    CHECK(uv_async_send(&interrupt->end) == 0);
+    CHECK(uv_thread_join(&interrupt->thread) == 0);
+    CHECK(uv_loop_close(&interrupt->loop) == 0);
+    uv_mutex_destroy(&interrupt->lock);
+    free(interrupt);
 }
 
 static bool wants_colour(int fd)
@@ -167,7 +200,7 @@ void session_begin(struct session *session)
 
 void session_hold(struct session *session)
 {
-    pthread_mutex_lock(&session->interrupt->lock);
+    uv_mutex_lock(&session->interrupt->lock);
     session->held = true;
 }
 
@@ -175,11 +208,11 @@ static void name_under_lock(struct session *session, char *name, const char *pat
 {
     struct interrupt *interrupt = session->interrupt;
     if (!session->held) {
-        pthread_mutex_lock(&interrupt->lock);
+        uv_mutex_lock(&interrupt->lock);
     }
     session->held = false;
     snprintf(name, PATH_BYTES, "%s", path != NULL ? path : "");
-    pthread_mutex_unlock(&interrupt->lock);
+    uv_mutex_unlock(&interrupt->lock);
 }
 
 void session_guard(struct session *session, const char *path)
@@ -215,11 +248,7 @@ int session_end(struct session *session, int code)
     }
     streams_close(session->streams);
     free(session->streams);
-    atomic_store(&session->interrupt->ending, true);
-    pthread_kill(session->interrupt->thread, END_SIGNAL);
-    pthread_join(session->interrupt->thread, NULL);
-    pthread_mutex_destroy(&session->interrupt->lock);
-    free(session->interrupt);
+    end_interrupt(session->interrupt);
     return code;
 }
 

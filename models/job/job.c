@@ -44,7 +44,7 @@ enum {
 static void enter_steps(struct job *job)
 {
     job_enter(job, PHASE_STEPS, INFINITY);
-    job->since = 0;
+    job_steps_saved(&job->steps);
     job_plans_steps_begin(&job->plans, job->clock.at_s);
     job_condition(job);
 }
@@ -59,7 +59,7 @@ static void resume(struct job *job)
     }
     job_replicas_return(job);
     job_faults_forgotten(job);
-    job_account_resumed(&job->account, job->clock.at_s, job->load_level);
+    job_account_resumed(&job->account, job->clock.at_s, job->copies.load_level);
     enter_steps(job);
 }
 
@@ -67,16 +67,16 @@ static void resume(struct job *job)
 static void steps_go_on(struct job *job)
 {
     job_enter(job, PHASE_STEPS, INFINITY);
-    job_new_origin(job);
+    job_steps_origin(&job->steps, job->clock.at_s);
 }
 
 /* The job was stopped: did it get any further than at the stops before? Only what stands after the
  * rollback counts: steps that are undone each time are no progress. */
 static void count_vain(struct job *job)
 {
-    job->vain_stops = job->now.progress > job->kept_most ? 0 : job->vain_stops + 1;
+    job->vain_stops = job->steps.now.progress > job->kept_most ? 0 : job->vain_stops + 1;
     if (job->vain_stops == 0) {
-        job->kept_most = job->now.progress;
+        job->kept_most = job->steps.now.progress;
     }
 }
 
@@ -129,7 +129,7 @@ static void turn(struct job *job)
     unsigned due = job_plans_turn(&job->plans, saves ? UINT_MAX : PLAN_MAINTENANCE);
     job_replicas_join(job);
     job_condition(job);
-    if (due == 0 || job->now.progress >= job->target) {
+    if (due == 0 || job_steps_done(&job->steps)) {
         return; /* also where only the last save is left to do */
     }
     if (!saves || job_is_saved(job)) {
@@ -142,7 +142,7 @@ static void turn(struct job *job)
 
 static void durable(struct job *job)
 {
-    job_settle(job, job->clock.at_s);
+    job_copies_settle(&job->copies, job->clock.at_s);
     if (job->durable_for == FOR_NEXT_SAVE) {
         job_begin_save(job, false);
     } else if (job->durable_for == FOR_LAST_SAVE) {
@@ -162,7 +162,8 @@ static void saved(struct job *job)
         return;
     }
     job->durable_for = FOR_REST;
-    job_enter(job, PHASE_DURABLE, greater(job_last_durable_s(job), job->clock.at_s));
+    job_enter(job, PHASE_DURABLE,
+              greater(job_copies_last_durable_s(&job->copies), job->clock.at_s));
 }
 
 static void leave(struct job *job)
@@ -204,9 +205,10 @@ static void repaired(struct job *job, uint32_t node, double at_s)
 static void out_of_time(struct job *job, double at_s)
 {
     if (job->clock.phase == PHASE_STEPS) {
-        double part = job_part_of_step(job, at_s);
-        job_spend_steps(job, job->clock.at_s, at_s, part);
-        job_account_part_of_step(&job->account, part * job_share(job));
+        double share = (double)job->replicas_up / (double)job->spec->replicas;
+        double part =
+            job_steps_take_part(&job->steps, &job->copies, job->clock.at_s, at_s, job->replicas_up);
+        job_account_part_of_step(&job->account, part * share);
         job_clock_leap(&job->clock, at_s, 0.0);
     } else {
         job_pass(job, at_s);
@@ -257,8 +259,8 @@ static void outside(struct job *job)
  * moment of the next failure. */
 static bool run_on(struct job *job, double outside_s)
 {
-    if (job->may_leap && isinf(job->plans.turn_s) && job->interval < STEPS_NEVER) {
-        job_leap(job, outside_s, job_clock_left_s(&job->clock));
+    if (job->may_leap && isinf(job->plans.turn_s) && job->steps.interval < STEPS_NEVER) {
+        job_leap(job, outside_s);
     }
     switch (job_run_on(job, outside_s)) {
     case BOUNDARY_AHEAD:
@@ -338,8 +340,8 @@ static double done_ratio(const struct job *job)
     if (duration_s > 0.0) {
         done = job->clock.at_s / duration_s;
     }
-    if (job->target < STEPS_NEVER) {
-        done = greater(done, (double)job->now.progress / (double)job->target);
+    if (job->steps.target < STEPS_NEVER) {
+        done = greater(done, (double)job->steps.now.progress / (double)job->steps.target);
     }
     return lesser(done, 1.0);
 }
@@ -387,6 +389,21 @@ static uint64_t interval_of(const struct job_spec *spec, double step_s)
 
 static const struct job_observer nobody;
 
+/* The parts of steps and saves. */
+static void set_up_progress(struct job *job)
+{
+    const struct job_spec *spec = job->spec;
+    double ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
+    uint64_t interval = interval_of(spec, ideal_step_s);
+    struct random_stream *noise =
+        spec->step_noise_sigma > 0.0 ? random_create(job->arena, job->seed, 0, "step noise") : NULL;
+    job_segments_create(&job->segments, &spec->checkpoint.plan, interval, spec->replicas,
+                        ideal_step_s, spec->strike != STRIKE_WORKING);
+    job_copies_create(&job->copies, job->arena, spec, &job->segments, job->observer);
+    job_steps_create(&job->steps, spec, ideal_step_s, interval, noise);
+    job->may_leap = !job->step_by_step && noise == NULL && job->observer->saves == NULL;
+}
+
 static void set_up(struct job *job)
 {
     const struct job_spec *spec = job->spec;
@@ -394,18 +411,9 @@ static void set_up(struct job *job)
     job_clock_create(&job->clock, job->fleet, spec->duration_s > 0.0 ? spec->duration_s : INFINITY);
     job_plans_create(&job->plans, spec->maintenance_every_s);
     job_outside_create(&job->outside, job->arena);
-    job->ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
-    job->interval = interval_of(spec, job->ideal_step_s);
-    job->target = spec->steps > 0 ? spec->steps * spec->replicas : STEPS_NEVER;
-    job->may_leap =
-        !job->step_by_step && spec->step_noise_sigma == 0.0 && job->observer->saves == NULL;
-    if (spec->step_noise_sigma > 0.0) {
-        job->noise = random_create(job->arena, job->seed, 0, "step noise");
-    }
+    set_up_progress(job);
     job_nodes_create(job);
     job_links_create(job);
-    job_shelves_create(job);
-    job_segments_create(job);
     if (spec->duration_s > 0.0) {
         job_outside_push(&job->outside, spec->duration_s, OUTSIDE_END, 0, 0);
     }
@@ -417,7 +425,12 @@ static void wind_up(struct job *job)
 {
     struct job_result *out = job->account.result;
     double wall_s = job->clock.at_s;
-    job_settle(job, wall_s);
+    job_copies_settle(&job->copies, wall_s);
+    for (unsigned level = 0; level < CHECKPOINT_LEVEL_MAX; level++) {
+        out->copies[level] = job->copies.durable[level];
+        out->checkpoints += job->copies.durable[level];
+    }
+    out->rollbacks_past_corrupt = job->copies.dropped;
     if (job->account.interrupted) {
         job_account_resumed(&job->account, -1.0, UINT_MAX);
     }
@@ -428,7 +441,7 @@ static void wind_up(struct job *job)
         wall_s = job->spec->duration_s;
         job_account_spend(&job->account, job->clock.at_s, wall_s, BADPUT_idle);
     }
-    job_account_end(&job->account, job->spec, &job->now, job->ideal_step_s, wall_s);
+    job_account_end(&job->account, job->spec, &job->steps.now, job->steps.ideal_step_s, wall_s);
 }
 
 void job_run_in(struct arena *arena, const struct job_spec *spec,
@@ -438,14 +451,15 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
     struct arena_mark mark = arena_mark(arena);
     struct job *job = ARENA_NEW(arena, struct job);
     *out = (struct job_result){0};
-    *job = (struct job){.context.seed = seed,
-                        .spec = spec,
-                        .conditions = conditions,
-                        .arena = arena,
-                        .seed = seed,
-                        .step_by_step = step_by_step,
-                        .observer = observer != NULL ? observer : &nobody,
-                        .first_durable_s = INFINITY};
+    *job = (struct job){
+        .context.seed = seed,
+        .spec = spec,
+        .conditions = conditions,
+        .arena = arena,
+        .seed = seed,
+        .step_by_step = step_by_step,
+        .observer = observer != NULL ? observer : &nobody,
+    };
     CHECK((spec->duration_s > 0.0 || spec->steps > 0) && spec->replicas > 0 && spec->nodes > 0);
     const struct check_context *former = check_enter(&job->context);
     job_account_create(&job->account, arena, job->observer, by_cause, out);

@@ -32,7 +32,9 @@ void job_account_spend(struct job_account *account, double begin_s, double end_s
     CHECK(end_s >= begin_s * (1.0 - 1e-12)); /* 1 */
     account->result->badput_s[of] += end_s - begin_s;
     account->stretches++;
-    job_window_idle(account->window, begin_s, end_s);
+    if (account->window != NULL) {
+        job_window_idle(account->window, begin_s, end_s);
+    }
 }
 
 void job_account_broken(struct job_account *account, double begin_s, double end_s)

@@ -9,7 +9,7 @@
 /* What was loaded may turn out to be unreadable: then the one before is. */
 static bool readable(struct job *job)
 {
-    if (job->load_level == UINT_MAX || job->spec->checkpoint.corrupt_ratio == 0.0) {
+    if (job->copies.load_level == UINT_MAX || job->spec->checkpoint.corrupt_ratio == 0.0) {
         return true;
     }
     uint64_t number = random_hash(job->chains, job->loads++);
@@ -48,7 +48,7 @@ static bool stands(struct job *job, enum phase phase, double s)
 static double place_s(const struct job *job, int place)
 {
     if (place == PLACE_LOAD) {
-        return job_load_s(job);
+        return job_copies_load_s(&job->copies);
     }
     return job->links[place] ? job_link_s(job, (unsigned)place) : -1.0;
 }

@@ -13,12 +13,6 @@
 #include "models/job/job_ledger.h"
 #include "sim/check.h"
 
-/* More than all additions to a clock round it by. */
-static double rounding_s(const struct job_clock *clock)
-{
-    return 1e-9 * clock->at_s;
-}
-
 void job_clock_create(struct job_clock *clock, struct fleet *fleet, double limit_s)
 {
     *clock = (struct job_clock){.fleet = fleet, .limit_s = limit_s};
@@ -36,19 +30,6 @@ bool job_clock_runs(const struct job_clock *clock)
 {
     return clock->phase == PHASE_STEPS || clock->phase == PHASE_SAVE ||
            clock->phase == PHASE_DURABLE;
-}
-
-void job_clock_leap(struct job_clock *clock, double to_s, double exposed_s)
-{
-    CHECK(to_s >= clock->at_s - rounding_s(clock)); /* 1 */
-    clock->exposed_s += exposed_s;
-    clock->at_s = to_s;
-    CHECK(clock->exposed_s <= clock->at_s + rounding_s(clock)); /* 1 */
-}
-
-void job_clock_spend(struct job_clock *clock, double to_s)
-{
-    job_clock_leap(clock, to_s, clock->exposed ? to_s - clock->at_s : 0.0);
 }
 
 void job_clock_learn(struct job_clock *clock)
@@ -79,7 +60,8 @@ double job_clock_left_s(const struct job_clock *clock)
 
 void job_clock_strike(struct job_clock *clock, struct fleet_event *out)
 {
-    CHECK(clock->known && clock->comes && clock->exposed); /* 4 */
+    CHECK(clock->known && clock->comes && clock->exposed);           /* 4 */
+    CHECK(clock->exposed_s <= clock->at_s * (1.0 + CLOCK_ROUNDING)); /* 1 */
     *out = clock->failure;
     fleet_take(clock->fleet, out);
     clock->fleet_s = greater(clock->fleet_s, out->at_s);
@@ -90,7 +72,8 @@ void job_clock_strike(struct job_clock *clock, struct fleet_event *out)
 void job_clock_struck(struct job_clock *clock)
 {
     if (clock->striking) {
-        CHECK(fabs(clock->exposed_s - clock->fleet_s) <= rounding_s(clock)); /* 1 */
+        double apart_s = fabs(clock->exposed_s - clock->fleet_s);
+        CHECK(apart_s <= clock->at_s * CLOCK_ROUNDING); /* 1 */
         clock->exposed_s = clock->fleet_s;
         clock->striking = false;
     }

@@ -8,6 +8,7 @@
 #define ORRERY_MODELS_JOB_JOB_CLOCK_H
 
 #include "models/fleet/fleet.h"
+#include "sim/check.h"
 
 enum phase {
     PHASE_STEPS,
@@ -37,11 +38,6 @@ void job_clock_create(struct job_clock *clock, struct fleet *fleet, double limit
 /* At this moment another phase begins. `until_s` may be INFINITY. */
 void job_clock_enter(struct job_clock *clock, enum phase phase, double until_s, bool exposed);
 bool job_clock_runs(const struct job_clock *clock); /* steps, or a save among them */
-/* Time of the phase at hand goes by ... */
-void job_clock_spend(struct job_clock *clock, double to_s);
-/* ... or of several phases at once, `exposed_s` of it exposed. */
-void job_clock_leap(struct job_clock *clock, double to_s, double exposed_s);
-
 /* Asks for the next failure where it is not known; the questions below need it. */
 void job_clock_learn(struct job_clock *clock);
 /* When it strikes the phase at hand, or steps if those ran now; INFINITY: it does not. */
@@ -59,5 +55,23 @@ void job_clock_spared(struct job_clock *clock);
 /* A node leaves the job or joins it, at a moment within the phase at hand. */
 void job_clock_leave(struct job_clock *clock, uint32_t node, double at_s);
 void job_clock_join(struct job_clock *clock, uint32_t node, double at_s);
+
+/* More than all additions to a clock round it by, as a share of it. */
+#define CLOCK_ROUNDING 1e-9
+
+/* Time of several phases goes by at once, `exposed_s` of it exposed. Inline, as the next: several
+ * times for each failure. */
+static inline void job_clock_leap(struct job_clock *clock, double to_s, double exposed_s)
+{
+    CHECK(to_s >= clock->at_s * (1.0 - CLOCK_ROUNDING)); /* it never runs backwards */
+    clock->exposed_s += exposed_s;
+    clock->at_s = to_s;
+}
+
+/* Time of the phase at hand goes by. */
+static inline void job_clock_spend(struct job_clock *clock, double to_s)
+{
+    job_clock_leap(clock, to_s, clock->exposed ? to_s - clock->at_s : 0.0);
+}
 
 #endif

@@ -118,7 +118,7 @@ void job_faults_forgotten(struct job *job)
 {
     for (uint32_t i = 0; i < job->fault_count; i++) {
         struct fault *fault = &job->faults[i];
-        fault->alive &= !(fault->gone && fault->onset_s >= job->loaded_began_s);
+        fault->alive &= !(fault->gone && fault->onset_s >= job->copies.loaded_began_s);
     }
 }
 
@@ -187,7 +187,7 @@ static bool takes_part(const struct job *job, uint32_t node)
 double job_condition_step_s(const struct job *job)
 {
     if (job->out_count == 0 && job->fault_count == 0) {
-        return job->ideal_step_s;
+        return job->steps.ideal_step_s;
     }
     struct condition condition = condition_ideal;
     condition.replicas_missing = job->out_count;
@@ -198,5 +198,5 @@ double job_condition_step_s(const struct job *job)
         }
     }
     bool ideal = condition.replicas_missing == 0 && condition.slow_count == 0;
-    return ideal ? job->ideal_step_s : condition_step_s(job->conditions, &condition);
+    return ideal ? job->steps.ideal_step_s : condition_step_s(job->conditions, &condition);
 }

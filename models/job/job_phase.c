@@ -9,7 +9,7 @@ static bool strikes(const struct job *job, enum phase phase)
         return true;
     case PHASE_SAVE:
     case PHASE_DURABLE:
-        return job_saves_exposed(job->spec);
+        return job->segments.saves_exposed;
     case PHASE_LINK:
     case PHASE_WAIT:
     case PHASE_LOAD:

@@ -165,7 +165,7 @@ static void begin_telling(struct job *job, const struct fleet_event *event, doub
     if (!job_clock_runs(&job->clock)) {
         break_off(job, at_s); /* a planned restart: what it took so far is not of this failure */
     }
-    job_account_interrupt(&job->account, event, at_s, job->now.steps);
+    job_account_interrupt(&job->account, event, at_s, job->steps.now.steps);
 }
 
 static void stop(struct job *job, int scope, double taint_s)

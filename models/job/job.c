@@ -9,8 +9,8 @@
  *                a failure strikes                chain                       [job_strike]
  *   DURABLE      the copies waited for are kept   SAVE, chain, MAINTENANCE, END [durable]
  *                a failure strikes                chain                       [job_strike]
- *   MAINTENANCE  its time is over                 chain                       [job_chain_begin]
- *   LINK         its time is over                 the next place of the chain [job_chain_go_on]
+ *   MAINTENANCE  its time is over                 chain                       [job_restart]
+ *   LINK         its time is over                 the next place of the chain [job_restart_go_on]
  *   WAIT         the last node came back          the next place of the chain [repaired]
  *   LOAD         the copy was read                LINK (warm-up), or LOAD of an older one
  *   LINK, WAIT, LOAD   a failure strikes          LINK, anew                  [job_strike]
@@ -30,7 +30,6 @@
 
 #include "models/job/job_state.h"
 #include "sim/check.h"
-#include "sim/random.h"
 
 /* What a run meets before it is given up (JOB_ENDS tells them): in all, and since progress was kept
  * last, where it restarts for ever. One that saves nothing and whose work is 11.5 times its mean
@@ -52,13 +51,13 @@ static void enter_steps(struct job *job)
 /* The chain was walked to its end: the job runs again, or what stopped it does so anew. */
 static void resume(struct job *job)
 {
-    job->chain_over = false;
+    job_chain_resume(&job->chain);
     if (job->strikes_again) {
         job_strike_again(job);
         return;
     }
-    job_replicas_return(job);
-    job_faults_forgotten(job);
+    job_replicas_return(&job->replicas);
+    job_faults_forget(&job->faults, job->copies.loaded_began_s);
     job_account_resumed(&job->account, job->clock.at_s, job->copies.load_level);
     enter_steps(job);
 }
@@ -98,10 +97,7 @@ static void stop_as_planned(struct job *job)
     bool maintain = (due & PLAN_MAINTENANCE) != 0, restart = maintain;
     job->stopping = false;
     job_account_planned(&job->account);
-    job->waits = false;
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
-        job->links[link] = link >= LINK_SCHEDULE && link != LINK_PROVISION;
-    }
+    job_chain_planned(&job->chain);
     restart |= (due & PLAN_REJOIN) != 0;
     restart |= (due & PLAN_MITIGATE) != 0 && job_mitigate(job);
     job_plans_take(&job->plans); /* what that asked for too */
@@ -110,7 +106,7 @@ static void stop_as_planned(struct job *job)
         job_condition(job);
         return;
     }
-    job->place = 0;
+    job_chain_stop(&job->chain);
     job_enter(job, PHASE_LINK, INFINITY);
     job_roll_back(job, job->clock.at_s, SURVIVES_PROCESS, INFINITY);
     count_vain(job);
@@ -118,7 +114,7 @@ static void stop_as_planned(struct job *job)
         job_enter(job, PHASE_MAINTENANCE, job->clock.at_s + job->spec->maintenance_s);
         return;
     }
-    job_chain_begin(job);
+    job_restart(job);
 }
 
 /* Another condition, or a planned stop: the job saves first. One that saves nothing is stopped for
@@ -127,7 +123,7 @@ static void turn(struct job *job)
 {
     bool saves = job->spec->checkpoint.plan.level_count > 0;
     unsigned due = job_plans_turn(&job->plans, saves ? UINT_MAX : PLAN_MAINTENANCE);
-    job_replicas_join(job);
+    job_replicas_join(&job->replicas);
     job_condition(job);
     if (due == 0 || job_steps_done(&job->steps)) {
         return; /* also where only the last save is left to do */
@@ -177,10 +173,10 @@ static void leave(struct job *job)
         durable(job);
         break;
     case PHASE_MAINTENANCE:
-        job_chain_begin(job);
+        job_restart(job);
         break;
     default:
-        job_chain_go_on(job);
+        job_restart_go_on(job);
         break;
     }
 }
@@ -195,9 +191,9 @@ static void next_maintenance(struct job *job)
 static void repaired(struct job *job, uint32_t node, double at_s)
 {
     job_node_repaired(job, node, at_s);
-    if (job->clock.phase == PHASE_WAIT && job->nodes_short == 0) {
+    if (job->clock.phase == PHASE_WAIT && job->nodes.short_count == 0) {
         job_pass(job, at_s);
-        job_chain_go_on(job);
+        job_restart_go_on(job);
     }
 }
 
@@ -205,9 +201,9 @@ static void repaired(struct job *job, uint32_t node, double at_s)
 static void out_of_time(struct job *job, double at_s)
 {
     if (job->clock.phase == PHASE_STEPS) {
-        double share = (double)job->replicas_up / (double)job->spec->replicas;
+        double share = (double)job->replicas.up / (double)job->spec->replicas;
         double part =
-            job_steps_take_part(&job->steps, &job->copies, job->clock.at_s, at_s, job->replicas_up);
+            job_steps_take_part(&job->steps, &job->copies, job->clock.at_s, at_s, job->replicas.up);
         job_account_part_of_step(&job->account, part * share);
         job_clock_leap(&job->clock, at_s, 0.0);
     } else {
@@ -216,12 +212,20 @@ static void out_of_time(struct job *job, double at_s)
     job_end(job, JOB_END_time_up);
 }
 
-/* All that was saved since its onset is worthless; NULL: nothing corrupt was found. */
-static void stop_for_corrupt(struct job *job, const struct fault *found, double at_s)
+/* Of a slow unit or a corrupt one: all that was saved since the onset of that is worthless. */
+static void fault_learned(struct job *job, const struct outside_event *event)
 {
-    if (found != NULL) {
-        struct fleet_event event = found->event;
-        job_stop_for(job, &event, at_s, found->onset_s);
+    const struct fault *fault = job_faults_learn(&job->faults, event);
+    if (fault == NULL) {
+        return;
+    }
+    if (event->kind == OUTSIDE_CORRUPT_FOUND) {
+        struct fleet_event found = fault->event;
+        job_stop_for(job, &found, event->at_s, fault->onset_s);
+    } else if (event->kind == OUTSIDE_SLOW_FOUND) {
+        job_plans_add(&job->plans, PLAN_MITIGATE, event->at_s);
+    } else {
+        job_plans_turn_at(&job->plans, event->at_s);
     }
 }
 
@@ -234,8 +238,7 @@ static void outside(struct job *job)
         repaired(job, event.id, event.at_s);
         break;
     case OUTSIDE_REJOIN:
-        if (job->replica[event.id].version == event.version) {
-            job->replica[event.id].ready = true;
+        if (job_replicas_ready(&job->replicas, event.id, event.version)) {
             job_plans_turn_at(&job->plans, event.at_s);
         }
         break;
@@ -250,7 +253,7 @@ static void outside(struct job *job)
         out_of_time(job, event.at_s);
         break;
     default:
-        stop_for_corrupt(job, job_fault_event(job, &event), event.at_s);
+        fault_learned(job, &event);
         break;
     }
 }
@@ -282,8 +285,8 @@ static bool run_on(struct job *job, double outside_s)
 static bool stands_by_next(const struct job *job)
 {
     const struct outside_event *next = job_outside_next(&job->outside);
-    return job->clock.phase == PHASE_STEPS && isinf(job->plans.turn_s) && job->nodes_short == 0 &&
-           next != NULL && next->kind == OUTSIDE_REPAIRED &&
+    return job->clock.phase == PHASE_STEPS && isinf(job->plans.turn_s) &&
+           job->nodes.short_count == 0 && next != NULL && next->kind == OUTSIDE_REPAIRED &&
            next->at_s <= job_clock_failure_s(&job->clock);
 }
 
@@ -361,7 +364,7 @@ static void play(struct job *job)
 {
     while (job->clock.phase != PHASE_END) {
         advance(job);
-        while (job->chain_over) {
+        while (job->chain.over) {
             resume(job);
         }
         give_up_at_limits(job);
@@ -371,77 +374,15 @@ static void play(struct job *job)
     }
 }
 
-static uint64_t interval_of(const struct job_spec *spec, double step_s)
-{
-    const struct checkpoint_spec *checkpoint = &spec->checkpoint;
-    if (checkpoint->plan.level_count == 0) {
-        return STEPS_NEVER;
-    }
-    if (checkpoint->plan.every_step) {
-        return 1;
-    }
-    if (checkpoint->interval_steps > 0) {
-        return checkpoint->interval_steps;
-    }
-    double steps = ceil(checkpoint->interval_s / step_s * (1.0 - 1e-12));
-    return steps < (double)STEPS_NEVER ? (uint64_t)greater(steps, 1.0) : STEPS_NEVER;
-}
-
 static const struct job_observer nobody;
 
-/* The parts of steps and saves. */
-static void set_up_progress(struct job *job)
+static void begin(struct job *job)
 {
-    const struct job_spec *spec = job->spec;
-    double ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
-    uint64_t interval = interval_of(spec, ideal_step_s);
-    struct random_stream *noise =
-        spec->step_noise_sigma > 0.0 ? random_create(job->arena, job->seed, 0, "step noise") : NULL;
-    job_segments_create(&job->segments, &spec->checkpoint.plan, interval, spec->replicas,
-                        ideal_step_s, spec->strike != STRIKE_WORKING);
-    job_copies_create(&job->copies, job->arena, spec, &job->segments, job->observer);
-    job_steps_create(&job->steps, spec, ideal_step_s, interval, noise);
-    job->may_leap = !job->step_by_step && noise == NULL && job->observer->saves == NULL;
-}
-
-static void set_up(struct job *job)
-{
-    const struct job_spec *spec = job->spec;
-    job->fleet = fleet_create(job->arena, job_fleet(spec), job->seed);
-    job_clock_create(&job->clock, job->fleet, spec->duration_s > 0.0 ? spec->duration_s : INFINITY);
-    job_plans_create(&job->plans, spec->maintenance_every_s);
-    job_outside_create(&job->outside, job->arena);
-    set_up_progress(job);
-    job_nodes_create(job);
-    job_links_create(job);
-    if (spec->duration_s > 0.0) {
-        job_outside_push(&job->outside, spec->duration_s, OUTSIDE_END, 0, 0);
+    if (job->spec->duration_s > 0.0) {
+        job_outside_push(&job->outside, job->spec->duration_s, OUTSIDE_END, 0, 0);
     }
     next_maintenance(job);
     enter_steps(job);
-}
-
-static void wind_up(struct job *job)
-{
-    struct job_result *out = job->account.result;
-    double wall_s = job->clock.at_s;
-    job_copies_settle(&job->copies, wall_s);
-    for (unsigned level = 0; level < CHECKPOINT_LEVEL_MAX; level++) {
-        out->copies[level] = job->copies.durable[level];
-        out->checkpoints += job->copies.durable[level];
-    }
-    out->rollbacks_past_corrupt = job->copies.dropped;
-    if (job->account.interrupted) {
-        job_account_resumed(&job->account, -1.0, UINT_MAX);
-    }
-    out->ettr_worst_hour = job_window_worst_hour(job->account.window, wall_s);
-    fleet_skipped(job->fleet, greater(job->clock.exposed_s, job->clock.fleet_s), &out->skipped);
-    bool cut = job_end_is_limit(out->end) || out->end == JOB_END_stopped;
-    if (job->spec->duration_s > job->clock.at_s && !cut) {
-        wall_s = job->spec->duration_s;
-        job_account_spend(&job->account, job->clock.at_s, wall_s, BADPUT_idle);
-    }
-    job_account_end(&job->account, job->spec, &job->steps.now, job->steps.ideal_step_s, wall_s);
 }
 
 void job_run_in(struct arena *arena, const struct job_spec *spec,
@@ -462,10 +403,10 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
     };
     CHECK((spec->duration_s > 0.0 || spec->steps > 0) && spec->replicas > 0 && spec->nodes > 0);
     const struct check_context *former = check_enter(&job->context);
-    job_account_create(&job->account, arena, job->observer, by_cause, out);
-    set_up(job);
+    job_create(job, by_cause, out);
+    begin(job);
     play(job);
-    wind_up(job);
+    job_wind_up(job);
     check_enter(former);
     arena_rewind(arena, mark);
 }

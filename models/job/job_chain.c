@@ -1,134 +1,196 @@
-/* job_chain.c - the restart chain is walked: links, the wait for nodes, loading, in the order
- * of job_places. A failure in it begins it anew with fresh draws (job_recover.c). */
-#include <limits.h>
+/* job_chain.c - the restart chain: its order, how long its links last, in which of them failures
+ * can strike.
+ *
+ * Invariants
+ * 1. Places are passed in the order of job_chain_places, each once; a failure begins the chain
+ * anew, with fresh draws, and the end is told once.
+ * 2. No link takes less than no time. */
+#include "models/job/job_chain.h"
+
 #include <math.h>
 
-#include "models/job/job_state.h"
+#include "sim/check.h"
 #include "sim/random.h"
 
-/* What was loaded may turn out to be unreadable: then the one before is. */
-static bool readable(struct job *job)
+const int job_chain_places[PLACE_COUNT] = {
+    LINK_DETECT,    LINK_DIAGNOSE, LINK_CORDON,        PLACE_WAIT, LINK_ALLOCATE, LINK_SCHEDULE,
+    LINK_PROVISION, LINK_START,    LINK_COMMUNICATORS, PLACE_LOAD, LINK_WARMUP};
+
+/* Purposes of draws that belong to a chain; those below are its links. */
+enum draw {
+    DRAW_CORRUPT = RESTART_LINK_COUNT,
+    DRAW_BLAME,
+    DRAW_BLAMED
+};
+
+/* In (0, 1); the same for the same seed, draw and number, whatever the policy. */
+static double uniform(const struct job_chain *chain, unsigned draw, uint64_t number)
 {
-    if (job->copies.load_level == UINT_MAX || job->spec->checkpoint.corrupt_ratio == 0.0) {
-        return true;
-    }
-    uint64_t number = random_hash(job->chains, job->loads++);
-    if (job_uniform(job, DRAW_CORRUPT, number) >= job->spec->checkpoint.corrupt_ratio) {
-        return true;
-    }
-    job_drop_loaded(job);
-    return false;
+    uint64_t hash = random_hash(random_hash(chain->seed, (uint64_t)draw), number);
+    return ((double)(hash >> 12) + 0.5) * 0x1p-52;
 }
 
-/* What comes after it is for job.c to decide. */
-static void end(struct job *job)
+static bool is_fixed(const struct duration *law)
 {
-    job->place = 0;
-    job->chain_over = true;
+    return law->law == DURATION_FIXED || law->mean_s == 0.0;
 }
 
-/* Without anything under repair a job that waits for nodes will not run again. */
-static void wait_for_nodes(struct job *job)
+void job_chain_create(struct job_chain *chain, const struct job_spec *spec, uint64_t seed)
 {
-    job_enter(job, PHASE_WAIT, INFINITY);
-    if (!job_repairs_pending(job) && job->spec->duration_s == 0.0) {
-        job_end(job, JOB_END_no_nodes);
+    const struct restart_spec *restart = &spec->recovery.restart;
+    *chain = (struct job_chain){.spec = spec, .seed = seed, .all_exposed = true};
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        const struct duration *law = &restart->links[link];
+        chain->all_exposed &= spec->strike != STRIKE_ALWAYS || !restart->sheltered[link];
+        double each_s = link == LINK_COMMUNICATORS ? restart->communicators_per_rank_s : 0.0;
+        chain->grown_s[link] = each_s * (double)spec->ranks;
+        chain->fixed_s[link] = is_fixed(law) ? law->mean_s + chain->grown_s[link] : -1.0;
     }
-}
-
-static bool stands(struct job *job, enum phase phase, double s)
-{
-    if (s > 0.0) {
-        job_enter(job, phase, job->clock.at_s + s);
-    }
-    return s > 0.0;
-}
-
-/* How long the place of the chain takes; < 0: it is passed over. */
-static double place_s(const struct job *job, int place)
-{
-    if (place == PLACE_LOAD) {
-        return job_copies_load_s(&job->copies);
-    }
-    return job->links[place] ? job_link_s(job, (unsigned)place) : -1.0;
-}
-
-/* Enters the next place of the chain that takes time, or the steps after it. */
-static void enter(struct job *job)
-{
-    for (; job->place < PLACE_COUNT; job->place++) {
-        int place = job_places[job->place];
-        if (place == PLACE_WAIT) {
-            if (job->waits && job->nodes_short > 0) {
-                wait_for_nodes(job);
-                return;
-            }
-        } else if (place == PLACE_LOAD) {
-            do {
-                if (stands(job, PHASE_LOAD, place_s(job, place))) {
-                    return;
-                }
-            } while (!readable(job));
-        } else if (stands(job, PHASE_LINK, place_s(job, place))) {
-            return;
+    for (unsigned i = 0; i < PLACE_COUNT; i++) {
+        int place = job_chain_places[i];
+        if (place == PLACE_LOAD || place == LINK_DETECT ||
+            (place != PLACE_WAIT && chain->fixed_s[place] != 0.0)) {
+            chain->timed[chain->timed_count++] = place;
         }
     }
-    end(job);
 }
 
-/* Nothing in the chain is decided while it is walked, but for what comes from outside. */
-static bool walks_through(const struct job *job)
+void job_chain_struck(struct job_chain *chain, uint32_t cause)
 {
-    return !(job->waits && job->nodes_short > 0) && job->all_exposed &&
-           job->spec->checkpoint.corrupt_ratio == 0.0;
+    CHECK(cause < chain->spec->cause_count);
+    chain->cause = cause;
 }
 
-/* The whole chain at once, where nothing comes before its end: the sums of the walk place by place,
- * in the same order, to the bit. */
-static bool walk_through(struct job *job)
+void job_chain_choose(struct job_chain *chain, const bool *links, bool waits)
 {
-    double s[PLACE_COUNT], end_s = job->clock.at_s;
-    for (unsigned i = 0; i < PLACE_COUNT; i++) {
-        s[i] = job_places[i] == PLACE_WAIT ? 0.0 : greater(place_s(job, job_places[i]), 0.0);
-        end_s += s[i];
+    chain->waits = waits;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        chain->links[link] = links[link];
     }
-    job_enter(job, PHASE_LOAD, end_s); /* as exposed as all of the chain */
-    job_clock_learn(&job->clock);
-    if (end_s > lesser(job_outside_next_s(&job->outside), job_clock_failure_s(&job->clock))) {
+}
+
+void job_chain_noticed(struct job_chain *chain)
+{
+    chain->links[LINK_DETECT] = false;
+}
+
+void job_chain_planned(struct job_chain *chain)
+{
+    chain->waits = false;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        chain->links[link] = link >= LINK_SCHEDULE && link != LINK_PROVISION;
+    }
+}
+
+void job_chain_stop(struct job_chain *chain)
+{
+    CHECK(!chain->over); /* 1 */
+    chain->place = 0;
+}
+
+void job_chain_begin(struct job_chain *chain)
+{
+    CHECK(!chain->over); /* 1 */
+    chain->chains++;
+    chain->place = 0;
+    chain->loads = 0;
+}
+
+void job_chain_pass(struct job_chain *chain)
+{
+    CHECK(chain->place < PLACE_COUNT); /* 1 */
+    chain->place++;
+}
+
+void job_chain_end(struct job_chain *chain)
+{
+    CHECK(!chain->over); /* 1 */
+    chain->place = 0;
+    chain->over = true;
+}
+
+void job_chain_resume(struct job_chain *chain)
+{
+    CHECK(chain->over); /* 1 */
+    chain->over = false;
+}
+
+/* The watchdog that notices may be that of the cause. */
+static double walked_s(const struct job_chain *chain, unsigned link)
+{
+    if (link == LINK_DETECT) {
+        const struct duration *own = &chain->spec->causes[chain->cause].detect;
+        if (own->mean_s >= 0.0) {
+            return is_fixed(own) ? own->mean_s
+                                 : duration_quantile_s(own, uniform(chain, link, chain->chains)) +
+                                       chain->grown_s[link];
+        }
+    }
+    if (chain->fixed_s[link] >= 0.0) {
+        return chain->fixed_s[link];
+    }
+    const struct duration *law = &chain->spec->recovery.restart.links[link];
+    return duration_quantile_s(law, uniform(chain, link, chain->chains)) + chain->grown_s[link];
+}
+
+double job_chain_link_s(const struct job_chain *chain, enum restart_link link)
+{
+    double s = chain->links[link] ? walked_s(chain, link) : 0.0;
+    CHECK(s >= 0.0); /* 2 */
+    return s;
+}
+
+unsigned job_chain_times(const struct job_chain *chain, double load_s, struct chain_time *out)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < chain->timed_count; i++) {
+        int place = chain->timed[i];
+        double s = place == PLACE_LOAD ? load_s : job_chain_link_s(chain, (enum restart_link)place);
+        if (s > 0.0) {
+            out[count++] = (struct chain_time){place, s};
+        }
+    }
+    return count;
+}
+
+bool job_chain_exposed(const struct job_chain *chain)
+{
+    int place = job_chain_place(chain);
+    return chain->spec->strike == STRIKE_ALWAYS &&
+           (place >= RESTART_LINK_COUNT || !chain->spec->recovery.restart.sheltered[place]);
+}
+
+bool job_chain_reads(struct job_chain *chain)
+{
+    double corrupt_ratio = chain->spec->checkpoint.corrupt_ratio;
+    if (corrupt_ratio == 0.0) {
+        return true;
+    }
+    uint64_t number = random_hash(chain->chains, chain->loads++);
+    return uniform(chain, DRAW_CORRUPT, number) >= corrupt_ratio;
+}
+
+bool job_chain_blames_other(const struct job_chain *chain, uint32_t positions, uint32_t position,
+                            uint32_t *other)
+{
+    double ratio = chain->spec->recovery.wrong_blame_ratio;
+    if (ratio == 0.0 || positions < 2 || uniform(chain, DRAW_BLAME, chain->chains) >= ratio) {
         return false;
     }
-    for (unsigned i = 0; i < PLACE_COUNT; i++) {
-        if (s[i] > 0.0) {
-            double at_s = job->clock.at_s, until_s = at_s + s[i];
-            if (job_places[i] == PLACE_LOAD) {
-                job_account_load(&job->account, at_s, until_s);
-            } else {
-                job_account_link(&job->account, at_s, until_s, (enum restart_link)job_places[i]);
-            }
-            job_clock_spend(&job->clock, until_s);
-        }
-    }
+    double u = uniform(chain, DRAW_BLAMED, chain->chains);
+    *other = (uint32_t)(u * (positions - 1));
+    *other += *other >= position ? 1 : 0;
+    CHECK(*other < positions && *other != position);
     return true;
 }
 
-void job_chain_begin(struct job *job)
+double job_chain_beside(struct job_chain *chain, double *links_s)
 {
-    job->chains++;
-    job->place = 0;
-    job->loads = 0;
-    if (walks_through(job) && walk_through(job)) {
-        end(job);
-        return;
+    double sum_s = 0.0;
+    chain->chains++;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        links_s[link] = job_chain_link_s(chain, (enum restart_link)link);
+        sum_s += links_s[link];
     }
-    job->place = 0;
-    enter(job);
-}
-
-/* The phase at hand is over. */
-void job_chain_go_on(struct job *job)
-{
-    if (job->clock.phase != PHASE_LOAD || readable(job)) {
-        job->place++;
-    }
-    enter(job);
+    return sum_s;
 }

@@ -18,20 +18,6 @@ void job_clock_create(struct job_clock *clock, struct fleet *fleet, double limit
     *clock = (struct job_clock){.fleet = fleet, .limit_s = limit_s};
 }
 
-void job_clock_enter(struct job_clock *clock, enum phase phase, double until_s, bool exposed)
-{
-    CHECK(clock->phase != PHASE_END && until_s >= clock->at_s); /* 3 */
-    clock->phase = phase;
-    clock->until_s = until_s;
-    clock->exposed = exposed;
-}
-
-bool job_clock_runs(const struct job_clock *clock)
-{
-    return clock->phase == PHASE_STEPS || clock->phase == PHASE_SAVE ||
-           clock->phase == PHASE_DURABLE;
-}
-
 void job_clock_learn(struct job_clock *clock)
 {
     if (!clock->known) {

@@ -35,9 +35,41 @@ struct job_clock {
 
 /* Borrows the fleet. */
 void job_clock_create(struct job_clock *clock, struct fleet *fleet, double limit_s);
-/* At this moment another phase begins. `until_s` may be INFINITY. */
-void job_clock_enter(struct job_clock *clock, enum phase phase, double until_s, bool exposed);
-bool job_clock_runs(const struct job_clock *clock); /* steps, or a save among them */
+/* At this moment another phase begins. `until_s` may be INFINITY. Inline, as the next: several
+ * times for each failure. */
+static inline void job_clock_enter(struct job_clock *clock, enum phase phase, double until_s,
+                                   bool exposed)
+{
+    CHECK(clock->phase != PHASE_END && until_s >= clock->at_s);
+    clock->phase = phase;
+    clock->until_s = until_s;
+    clock->exposed = exposed;
+}
+
+/* More than all additions to a clock round it by, as a share of it. */
+#define CLOCK_ROUNDING 1e-9
+
+/* Time of several phases goes by at once, `exposed_s` of it exposed. */
+static inline void job_clock_leap(struct job_clock *clock, double to_s, double exposed_s)
+{
+    CHECK(to_s >= clock->at_s * (1.0 - CLOCK_ROUNDING)); /* it never runs backwards */
+    clock->exposed_s += exposed_s;
+    clock->at_s = to_s;
+}
+
+/* Time of the phase at hand goes by. */
+static inline void job_clock_spend(struct job_clock *clock, double to_s)
+{
+    job_clock_leap(clock, to_s, clock->exposed ? to_s - clock->at_s : 0.0);
+}
+
+/* Steps are made, or a save among them. */
+static inline bool job_clock_runs(const struct job_clock *clock)
+{
+    return clock->phase == PHASE_STEPS || clock->phase == PHASE_SAVE ||
+           clock->phase == PHASE_DURABLE;
+}
+
 /* Asks for the next failure where it is not known; the questions below need it. */
 void job_clock_learn(struct job_clock *clock);
 /* When it strikes the phase at hand, or steps if those ran now; INFINITY: it does not. */
@@ -55,23 +87,5 @@ void job_clock_spared(struct job_clock *clock);
 /* A node leaves the job or joins it, at a moment within the phase at hand. */
 void job_clock_leave(struct job_clock *clock, uint32_t node, double at_s);
 void job_clock_join(struct job_clock *clock, uint32_t node, double at_s);
-
-/* More than all additions to a clock round it by, as a share of it. */
-#define CLOCK_ROUNDING 1e-9
-
-/* Time of several phases goes by at once, `exposed_s` of it exposed. Inline, as the next: several
- * times for each failure. */
-static inline void job_clock_leap(struct job_clock *clock, double to_s, double exposed_s)
-{
-    CHECK(to_s >= clock->at_s * (1.0 - CLOCK_ROUNDING)); /* it never runs backwards */
-    clock->exposed_s += exposed_s;
-    clock->at_s = to_s;
-}
-
-/* Time of the phase at hand goes by. */
-static inline void job_clock_spend(struct job_clock *clock, double to_s)
-{
-    job_clock_leap(clock, to_s, clock->exposed ? to_s - clock->at_s : 0.0);
-}
 
 #endif

@@ -312,10 +312,10 @@ void job_copies_drop_loaded(struct job_copies *copies)
     come_back(copies);
 }
 
-struct ledger_mark job_copies_loaded(const struct job_copies *copies)
+const struct ledger_mark *job_copies_loaded(const struct job_copies *copies)
 {
-    struct ledger_mark start = {0};
-    return copies->load_level == UINT_MAX ? start : newest(copies, copies->load_level)->reached;
+    static const struct ledger_mark start;
+    return copies->load_level == UINT_MAX ? &start : &newest(copies, copies->load_level)->reached;
 }
 
 double job_copies_load_s(const struct job_copies *copies)

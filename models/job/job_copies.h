@@ -66,7 +66,7 @@ void job_copies_lose(struct job_copies *copies, double now_s, int scope, double 
 /* The copy that was come back to cannot be read: to the one before. */
 void job_copies_drop_loaded(struct job_copies *copies);
 /* What the copy that was come back to holds, and how long it loads. */
-struct ledger_mark job_copies_loaded(const struct job_copies *copies);
+const struct ledger_mark *job_copies_loaded(const struct job_copies *copies);
 double job_copies_load_s(const struct job_copies *copies);
 
 #endif

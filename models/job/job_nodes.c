@@ -1,245 +1,152 @@
 /* job_nodes.c - who stands in the job, who stands by, who is being repaired.
  *
  * Invariants
- * 1. A node is in one place: at a position of the job (node_at[position] == node), on the stack
- *    of spares (the one that was repaired last goes first), under repair, in the queue for a crew,
- * or retired.
- * 2. missing[r] counts the positions of replica r without a node; a replica with any is out of the
- *    job, and stays out until it comes back by a restart of the job or by its own chain.
- * 3. replicas_up + out_count == replicas. */
-#include <math.h>
-#include <string.h>
+ * 1. A node is in one place: at a position of the job, on the stack of spares (the one that was
+ *    repaired last goes first), under repair, in the queue for a crew, or retired. So between two
+ *    calls that go together the numbers of them sum to all nodes.
+ * 2. No more nodes are repaired at a time than there are crews, and none waits while one is free.
+ * 3. A position has at most one node. */
+#include "models/job/job_nodes.h"
 
-#include "models/job/job_state.h"
 #include "sim/check.h"
 
-uint32_t job_first_replica(const struct job_spec *spec, uint32_t position)
+void job_nodes_create(struct job_nodes *nodes, struct arena *arena, struct job_nodes_spec spec)
 {
-    return spec->replica_of_node != NULL
-               ? spec->replica_of_node[position]
-               : (uint32_t)((uint64_t)position * spec->replicas / spec->nodes);
-}
-
-uint32_t job_last_replica(const struct job_spec *spec, uint32_t position)
-{
-    return spec->replica_last_of_node != NULL
-               ? spec->replica_last_of_node[position]
-               : (uint32_t)((((uint64_t)position + 1) * spec->replicas - 1) / spec->nodes);
-}
-
-void job_nodes_create(struct job *job)
-{
-    const struct job_spec *spec = job->spec;
-    uint32_t spares = spec->recovery.kind->has_spares ? (uint32_t)spec->recovery.spares : 0;
-    uint32_t all = spec->nodes + (uint32_t)spec->recovery.spares;
-    job->nodes = ARENA_ARRAY(job->arena, struct node, all);
+    uint32_t all = spec.positions + spec.spares + spec.idle;
+    *nodes = (struct job_nodes){.nodes = ARENA_ARRAY(arena, struct node, all),
+                                .count = all,
+                                .positions = spec.positions,
+                                .spares = spec.spares,
+                                .crews = spec.crews,
+                                .retire_after = spec.retire_after,
+                                .vacant = ARENA_ARRAY(arena, uint32_t, spec.positions),
+                                .free_spares = ARENA_ARRAY(arena, uint32_t, all),
+                                .queue_first = UINT32_MAX,
+                                .queue_last = UINT32_MAX};
     for (uint32_t i = 0; i < all; i++) {
-        job->nodes[i].position = i < spec->nodes ? (int32_t)i : NO_NODE;
+        nodes->nodes[i].position = i < spec.positions ? (int32_t)i : NO_NODE;
     }
-    job->node_count = all;
-    job->free_spares = ARENA_ARRAY(job->arena, uint32_t, all);
-    for (job->free_count = 0; job->free_count < spares; job->free_count++) {
-        job->free_spares[job->free_count] = spec->nodes + spares - 1 - job->free_count;
-    }
-    job->vacant = ARENA_ARRAY(job->arena, uint32_t, spec->nodes);
-    job->struck = ARENA_ARRAY(job->arena, uint32_t, spec->nodes);
-    job->replica = ARENA_ARRAY(job->arena, struct replica, spec->replicas);
-    job->out_list = ARENA_ARRAY(job->arena, uint32_t, spec->replicas);
-    job->replicas_up = spec->replicas;
-    job->queue_first = job->queue_last = UINT32_MAX;
-}
-
-void job_replica_out(struct job *job, uint32_t replica, bool alone)
-{
-    struct replica *r = &job->replica[replica];
-    r->version++;
-    r->ready = false;
-    r->alone = alone;
-    if (!r->out) {
-        r->out = true;
-        job->out_list[job->out_count++] = replica;
-        job->replicas_up--;
+    for (; nodes->free_count < spec.spares; nodes->free_count++) {
+        nodes->free_spares[nodes->free_count] =
+            spec.positions + spec.spares - 1 - nodes->free_count;
     }
 }
 
-/* A replica that is out has all its nodes again. While the job restarts it comes along. */
-void job_replica_whole(struct job *job, uint32_t replica, double at_s)
+static void check_sum(const struct job_nodes *nodes)
 {
-    struct replica *r = &job->replica[replica];
-    if (r->alone) {
-        job_outside_push(&job->outside, at_s + job_replica_chain_s(job), OUTSIDE_REJOIN, replica,
-                         r->version);
-    } else if (job_clock_runs(&job->clock)) {
-        job_plans_add(&job->plans, PLAN_REJOIN, at_s);
-    }
+    uint32_t out = nodes->free_count + nodes->busy + nodes->queued + nodes->retired;
+    CHECK(out == nodes->spares + nodes->short_count); /* 1 */
+    CHECK(nodes->crews == 0 ? nodes->queued == 0
+                            : nodes->busy <= nodes->crews &&
+                                  (nodes->queued == 0 || nodes->busy == nodes->crews)); /* 2 */
 }
 
-/* All replicas that have their nodes are back, after a restart of the whole job. */
-void job_replicas_return(struct job *job)
+uint32_t job_nodes_position(const struct job_nodes *nodes, uint32_t node)
 {
-    uint32_t still = 0;
-    for (uint32_t i = 0; i < job->out_count; i++) {
-        struct replica *r = &job->replica[job->out_list[i]];
-        if (r->missing > 0) {
-            job->out_list[still++] = job->out_list[i];
-            continue;
-        }
-        r->out = r->ready = false;
-        r->version++;
-    }
-    job->out_count = still;
-    job->replicas_up = job->spec->replicas - still;
+    CHECK(node < nodes->count && nodes->nodes[node].position != NO_NODE);
+    return (uint32_t)nodes->nodes[node].position;
 }
 
-/* Replicas whose own chain is over take part from the next step on. */
-void job_replicas_join(struct job *job)
+int32_t job_nodes_at(const struct job_nodes *nodes, uint32_t position)
 {
-    for (uint32_t i = job->out_count; i-- > 0;) {
-        struct replica *r = &job->replica[job->out_list[i]];
-        if (r->ready && r->missing == 0) {
-            job->out_list[i] = job->out_list[--job->out_count];
-            r->out = r->ready = false;
-            r->version++;
-            job->replicas_up++;
+    for (uint32_t node = 0; node < nodes->count; node++) {
+        if (nodes->nodes[node].position == (int32_t)position) {
+            return (int32_t)node;
         }
     }
+    return NO_NODE;
 }
 
-static bool escalates(const struct job *job, const struct fleet_event *event)
+uint32_t job_nodes_leave(struct job_nodes *nodes, uint32_t node)
 {
-    double ratio = job->spec->recovery.escalate_ratio;
-    return ratio > 0.0 && fleet_uniform(job->fleet, event, "escalate") < ratio;
+    uint32_t position = job_nodes_position(nodes, node);
+    CHECK(nodes->short_count < nodes->positions); /* 3 */
+    nodes->nodes[node].position = NO_NODE;
+    nodes->nodes[node].failures++;
+    nodes->vacant[nodes->short_count++] = position;
+    return position;
 }
 
-/* A failure's whole repair, by its law or the trace. */
-double job_repair_s(const struct job *job, const struct fleet_event *event)
+bool job_nodes_retire(struct job_nodes *nodes, uint32_t node)
 {
-    const struct recovery_spec *recovery = &job->spec->recovery;
-    const struct duration *own = &job->spec->causes[event->cause].repair;
-    if (event->repair_s >= 0.0) {
-        return event->repair_s;
+    CHECK(!job_nodes_in_job(nodes, node));
+    if (nodes->retire_after == 0 || nodes->nodes[node].failures < nodes->retire_after) {
+        return false;
     }
-    const struct duration *law = own->mean_s >= 0.0 ? own : &recovery->repair;
-    double s = duration_quantile_s(law, fleet_uniform(job->fleet, event, "repair"));
-    if (escalates(job, event)) {
-        s += duration_quantile_s(&recovery->manual_repair,
-                                 fleet_uniform(job->fleet, event, "manual repair"));
-    }
-    return s;
+    nodes->retired++;
+    check_sum(nodes);
+    return true;
 }
 
-static bool repair_succeeds(const struct job *job, const struct fleet_event *event)
+static void queue(struct job_nodes *nodes, uint32_t node)
 {
-    const struct recovery_spec *recovery = &job->spec->recovery;
-    double fails =
-        escalates(job, event) ? recovery->manual_repair_fails_ratio : recovery->repair_fails_ratio;
-    return fails == 0.0 || fleet_uniform(job->fleet, event, "repair fails") >= fails;
-}
-
-static void begin_repair(struct job *job, uint32_t node, double at_s)
-{
-    job->repairs_busy++;
-    job_outside_push(&job->outside, at_s + job->nodes[node].repair_s, OUTSIDE_REPAIRED, node, 0);
-}
-
-static void queue_repair(struct job *job, uint32_t node)
-{
-    job->nodes[node].next = UINT32_MAX;
-    if (job->queue_last == UINT32_MAX) {
-        job->queue_first = node;
+    nodes->nodes[node].next = UINT32_MAX;
+    if (nodes->queue_last == UINT32_MAX) {
+        nodes->queue_first = node;
     } else {
-        job->nodes[job->queue_last].next = node;
+        nodes->nodes[nodes->queue_last].next = node;
     }
-    job->queue_last = node;
+    nodes->queue_last = node;
+    nodes->queued++;
 }
 
-static void send_to_repair(struct job *job, uint32_t node, const struct fleet_event *event,
-                           double at_s)
+bool job_nodes_send(struct job_nodes *nodes, uint32_t node, double repair_s, bool mended)
 {
-    const struct recovery_spec *recovery = &job->spec->recovery;
-    struct node *of = &job->nodes[node];
-    if (recovery->retire_after > 0 && of->failures >= recovery->retire_after) {
-        return;
-    }
-    of->repair_s = job_repair_s(job, event);
-    of->mended = repair_succeeds(job, event);
-    if (recovery->crews > 0 && job->repairs_busy >= recovery->crews) {
-        queue_repair(job, node);
+    CHECK(!job_nodes_in_job(nodes, node) && repair_s >= 0.0);
+    nodes->nodes[node].repair_s = repair_s;
+    nodes->nodes[node].mended = mended;
+    bool begins = nodes->crews == 0 || nodes->busy < nodes->crews;
+    if (begins) {
+        nodes->busy++;
     } else {
-        begin_repair(job, node, at_s);
+        queue(nodes, node);
     }
+    check_sum(nodes);
+    return begins;
 }
 
-/* A node leaves its position, for repair or for good. */
-void job_node_leave(struct job *job, uint32_t node, const struct fleet_event *event, double at_s)
+/* The crew that is free now begins with the one that came first. */
+static int32_t next_in_queue(struct job_nodes *nodes)
 {
-    struct node *of = &job->nodes[node];
-    CHECK(of->position != NO_NODE);
-    uint32_t position = (uint32_t)of->position;
-    job_clock_leave(&job->clock, node, at_s);
-    of->position = NO_NODE;
-    of->failures++;
-    job->vacant[job->nodes_short++] = position;
-    uint32_t last = job_last_replica(job->spec, position);
-    for (uint32_t r = job_first_replica(job->spec, position); r <= last; r++) {
-        job->replica[r].missing++;
-        job_replica_out(job, r, job->alone);
-    }
-    send_to_repair(job, node, event, at_s);
-}
-
-/* A node takes the vacant position that was left last. */
-static void fill(struct job *job, uint32_t node, double at_s)
-{
-    uint32_t position = job->vacant[--job->nodes_short];
-    job->nodes[node].position = (int32_t)position;
-    job_clock_join(&job->clock, node, at_s);
-    uint32_t last = job_last_replica(job->spec, position);
-    for (uint32_t r = job_first_replica(job->spec, position); r <= last; r++) {
-        if (--job->replica[r].missing == 0) {
-            job_replica_whole(job, r, at_s);
-        }
-    }
-}
-
-void job_take_spares(struct job *job, uint32_t count, double at_s)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        CHECK(job->free_count > 0 && job->nodes_short > 0);
-        uint32_t node = job->free_spares[--job->free_count];
-        job->account.result->spares_taken++;
-        fill(job, node, at_s);
-    }
-}
-
-static void next_in_queue(struct job *job, double at_s)
-{
-    uint32_t node = job->queue_first;
+    uint32_t node = nodes->queue_first;
     if (node == UINT32_MAX) {
-        return;
+        return NO_NODE;
     }
-    job->queue_first = job->nodes[node].next;
-    if (job->queue_first == UINT32_MAX) {
-        job->queue_last = UINT32_MAX;
+    nodes->queue_first = nodes->nodes[node].next;
+    if (nodes->queue_first == UINT32_MAX) {
+        nodes->queue_last = UINT32_MAX;
     }
-    begin_repair(job, node, at_s);
+    nodes->queued--;
+    nodes->busy++;
+    return (int32_t)node;
 }
 
-void job_node_repaired(struct job *job, uint32_t node, double at_s)
+int32_t job_nodes_repaired(struct job_nodes *nodes, uint32_t node)
 {
-    job->repairs_busy--;
-    next_in_queue(job, at_s);
-    if (job->nodes[node].mended) {
-        fleet_mend(job->fleet, node);
-    }
-    if (job->nodes_short > 0) {
-        fill(job, node, at_s);
-    } else {
-        job->free_spares[job->free_count++] = node;
-    }
+    CHECK(nodes->busy > 0 && !job_nodes_in_job(nodes, node));
+    nodes->busy--;
+    return next_in_queue(nodes);
 }
 
-bool job_repairs_pending(const struct job *job)
+uint32_t job_nodes_fill(struct job_nodes *nodes, uint32_t node)
 {
-    return job->repairs_busy > 0;
+    CHECK(nodes->short_count > 0 && !job_nodes_in_job(nodes, node)); /* 3 */
+    uint32_t position = nodes->vacant[--nodes->short_count];
+    nodes->nodes[node].position = (int32_t)position;
+    check_sum(nodes);
+    return position;
+}
+
+void job_nodes_stand_by(struct job_nodes *nodes, uint32_t node)
+{
+    CHECK(nodes->free_count < nodes->count && !job_nodes_in_job(nodes, node));
+    nodes->free_spares[nodes->free_count++] = node;
+    check_sum(nodes);
+}
+
+uint32_t job_nodes_take_spare(struct job_nodes *nodes)
+{
+    CHECK(nodes->free_count > 0);
+    nodes->taken++;
+    return nodes->free_spares[--nodes->free_count];
 }

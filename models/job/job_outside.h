@@ -3,12 +3,14 @@
  * time, then of pushing.
  *
  * It keeps the order and knows nothing of what an event means: the thing that it is about may have
- * changed since, which `version` tells. A binary heap: a few entries, bounded by the nodes, their
+ * changed since, which `version` tells. A heap of a few entries, bounded by the nodes, their
  * replicas and their faults. */
 #ifndef ORRERY_MODELS_JOB_JOB_OUTSIDE_H
 #define ORRERY_MODELS_JOB_JOB_OUTSIDE_H
 
-#include "sim/arena.h"
+#include <math.h>
+
+#include "sim/heap.h"
 
 enum outside_kind {
     OUTSIDE_REPAIRED,      /* id: node */
@@ -26,10 +28,15 @@ struct outside_event {
     uint32_t id;
     uint64_t version; /* of the thing it is about; another one: void */
 };
+static inline bool outside_before(const struct outside_event *a, const struct outside_event *b)
+{
+    return a->at_s < b->at_s || (a->at_s == b->at_s && a->order < b->order);
+}
+HEAP_DEFINE(outside_heap, struct outside_event, outside_before)
+
 struct job_outside {
     struct arena *arena;
-    struct outside_event *events; /* heap */
-    uint32_t count, size;
+    struct outside_heap heap;
     uint64_t pushed;
     struct outside_event last; /* that came */
 };
@@ -40,8 +47,15 @@ void job_outside_push(struct job_outside *outside, double at_s, enum outside_kin
                       uint64_t version);
 /* The next one comes; there is one. */
 void job_outside_pop(struct job_outside *outside, struct outside_event *out);
-double job_outside_next_s(const struct job_outside *outside); /* INFINITY: nothing comes */
 /* Without taking it; NULL: nothing comes. Valid up to the next call of those above. */
-const struct outside_event *job_outside_next(const struct job_outside *outside);
+static inline const struct outside_event *job_outside_next(const struct job_outside *outside)
+{
+    return outside->heap.count > 0 ? &outside->heap.items[0] : NULL;
+}
+
+static inline double job_outside_next_s(const struct job_outside *outside) /* INFINITY: nothing */
+{
+    return outside->heap.count > 0 ? outside->heap.items[0].at_s : INFINITY;
+}
 
 #endif

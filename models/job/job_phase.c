@@ -13,7 +13,7 @@ static bool strikes(const struct job *job, enum phase phase)
     case PHASE_LINK:
     case PHASE_WAIT:
     case PHASE_LOAD:
-        return job_chain_exposed(job, phase);
+        return job_chain_exposed(&job->chain);
     default:
         return false;
     }
@@ -43,7 +43,8 @@ void job_pass(struct job *job, double to_s)
         break;
     default:
         CHECK(job->clock.phase == PHASE_LINK);
-        job_account_link(&job->account, at_s, to_s, (enum restart_link)job_places[job->place]);
+        job_account_link(&job->account, at_s, to_s,
+                         (enum restart_link)job_chain_place(&job->chain));
         break;
     }
     job_clock_spend(&job->clock, to_s);

@@ -41,7 +41,7 @@ void job_condition(struct job *job)
 enum boundary job_run_on(struct job *job, double wall_stop_s)
 {
     struct job_steps *steps = &job->steps;
-    uint64_t finish = job_steps_to_finish(steps, job->replicas_up);
+    uint64_t finish = job_steps_to_finish(steps, job->replicas.up);
     uint64_t save = job_steps_to_save(steps), most = finish < save ? finish : save;
     if (job->step_by_step || steps->noise != NULL || job->plans.turn_s < INFINITY) {
         most = most < 1 ? most : 1;
@@ -51,7 +51,7 @@ enum boundary job_run_on(struct job *job, double wall_stop_s)
     if (count > 0) {
         double at_s = job->clock.at_s;
         job_clock_spend(&job->clock,
-                        job_steps_take(steps, &job->copies, count, at_s, job->replicas_up));
+                        job_steps_take(steps, &job->copies, count, at_s, job->replicas.up));
     }
     if (count < most) {
         return BOUNDARY_AHEAD;
@@ -96,7 +96,7 @@ static struct leap leap_from(const struct job *job, double first_s)
                          .first_s = first_s,
                          .saves = job->copies.saves,
                          .first_steps = job_steps_to_save(&job->steps),
-                         .replicas_up = job->replicas_up};
+                         .replicas_up = job->replicas.up};
 }
 
 /* As many segments as fit, with their saves: two or more. */
@@ -114,7 +114,7 @@ void job_leap(struct job *job, double wall_stop_s)
         return;
     }
     struct leap leap = leap_from(job, first_s);
-    uint64_t limit = job_steps_saves_to_finish(&job->steps, job->replicas_up);
+    uint64_t limit = job_steps_saves_to_finish(&job->steps, job->replicas.up);
     if (limit > 1 && job_segments_fit(&leap, 2, wall_s, exposed_s)) {
         uint64_t saves = job_segments_by(&leap, limit, wall_s, exposed_s);
         /* What is due with a planned stop is left to it. */
@@ -126,8 +126,7 @@ void job_leap(struct job *job, double wall_stop_s)
 /* To what the copy that was come back to holds. */
 static void go_back(struct job *job, double now_s)
 {
-    struct ledger_mark to = job_copies_loaded(&job->copies);
-    struct steps_lost lost = job_steps_go_back(&job->steps, &to);
+    struct steps_lost lost = job_steps_go_back(&job->steps, job_copies_loaded(&job->copies));
     job_account_lost(&job->account, lost.lost_s, lost.lost_steps, job->copies.loaded_began_s,
                      now_s);
 }

@@ -12,7 +12,7 @@ static void find_struck(struct job *job, const struct fleet_event *event)
     job->struck_count = 0;
     for (uint32_t i = 0; i < event->node_count; i++) { /* 0 of a failure of the job */
         uint32_t node = event->node + i;
-        if (job->nodes[node].position != NO_NODE &&
+        if (job_nodes_in_job(&job->nodes, node) &&
             (event->node_count == 1 || fleet_hit(job->fleet, event, node))) {
             job->struck[job->struck_count++] = node;
         }
@@ -30,51 +30,29 @@ static bool is_hardware(const struct job *job, const struct fleet_event *event)
 }
 
 /* Replicas that the struck nodes serve, each once. */
-struct touched {
-    uint32_t running, whole; /* in the job; with all their nodes */
-};
-
-static struct touched replicas_touched(struct job *job)
+static struct replicas_touched replicas_touched(struct job *job)
 {
-    struct touched count = {0};
-    job->stamps++;
+    struct replicas_touched count;
+    job_replicas_count(&job->replicas, &count);
     for (uint32_t i = 0; i < job->struck_count; i++) {
-        uint32_t position = (uint32_t)job->nodes[job->struck[i]].position;
-        uint32_t last = job_last_replica(job->spec, position);
-        for (uint32_t r = job_first_replica(job->spec, position); r <= last; r++) {
-            struct replica *replica = &job->replica[r];
-            bool seen = replica->stamp == job->stamps;
-            count.running += !seen && !replica->out ? 1 : 0;
-            count.whole += !seen && replica->missing == 0 ? 1 : 0;
-            replica->stamp = job->stamps;
-        }
+        job_replicas_touch(&job->replicas, job_nodes_position(&job->nodes, job->struck[i]), &count);
     }
     return count;
-}
-
-/* Replicas that will be in the job once it has restarted, if nothing is replaced. */
-static uint32_t replicas_whole(const struct job *job)
-{
-    uint32_t whole = job->replicas_up;
-    for (uint32_t i = 0; i < job->out_count; i++) {
-        whole += job->replica[job->out_list[i]].missing == 0 ? 1 : 0;
-    }
-    return whole;
 }
 
 static void decide(struct job *job, bool hardware, bool whole_job, struct recovery_decision *out)
 {
     const struct recovery_spec *recovery = &job->spec->recovery;
-    struct touched touched = replicas_touched(job);
+    struct replicas_touched touched = replicas_touched(job);
     uint32_t lost = hardware ? job->struck_count : 0;
     whole_job |= job->struck_count == 0 || !job_clock_runs(&job->clock);
     struct recovery_situation situation = {
         .hardware = hardware,
         .nodes_lost = lost,
-        .nodes_short = job->nodes_short + lost,
-        .spares_free = job->free_count,
-        .replicas_up = replicas_whole(job) - (hardware ? touched.whole : 0),
-        .replicas_untouched = whole_job ? 0 : job->replicas_up - touched.running,
+        .nodes_short = job->nodes.short_count + lost,
+        .spares_free = job->nodes.free_count,
+        .replicas_up = job_replicas_whole(&job->replicas) - (hardware ? touched.whole : 0),
+        .replicas_untouched = whole_job ? 0 : job->replicas.up - touched.running,
         .replicas = job->spec->replicas,
         .replicas_min = (uint32_t)recovery->replicas_min,
         .options = &recovery->options,
@@ -85,39 +63,36 @@ static void decide(struct job *job, bool hardware, bool whole_job, struct recove
 
 static bool replaces(const struct job *job, const struct recovery_decision *decision)
 {
-    return decision->nodes_taken >= job->nodes_short + job->struck_count || decision->wait ||
+    return decision->nodes_taken >= job->nodes.short_count + job->struck_count || decision->wait ||
            decision->shrink || decision->others_go_on;
 }
 
 /* The wrong one of two nodes may be blamed: it is replaced, and the fault stays. */
 static void blame(struct job *job, const struct fleet_event *event)
 {
-    double ratio = job->spec->recovery.wrong_blame_ratio;
-    if (ratio == 0.0 || job->struck_count != 1 || job->spec->nodes < 2 ||
-        job_uniform(job, DRAW_BLAME, job->chains) >= ratio) {
+    uint32_t other;
+    if (job->struck_count != 1 ||
+        !job_chain_blames_other(&job->chain, job->spec->nodes,
+                                job_nodes_position(&job->nodes, job->struck[0]), &other)) {
         return;
     }
-    double u = job_uniform(job, DRAW_BLAMED, job->chains);
-    uint32_t position = (uint32_t)(u * (job->spec->nodes - 1));
-    position += (int64_t)position >= job->nodes[job->struck[0]].position ? 1 : 0;
-    for (uint32_t node = 0; node < job->node_count; node++) {
-        if (job->nodes[node].position == (int32_t)position) {
-            job->struck[0] = node;
-            job->strikes_again = true;
-            job->again = *event;
-            return;
-        }
+    int32_t node = job_nodes_at(&job->nodes, other);
+    if (node != NO_NODE) {
+        job->struck[0] = (uint32_t)node;
+        job->strikes_again = true;
+        job->again = *event;
     }
 }
 
 static void replica_alone(struct job *job, uint32_t node, double at_s)
 {
-    uint32_t position = (uint32_t)job->nodes[node].position;
-    uint32_t last = job_last_replica(job->spec, position);
-    for (uint32_t r = job_first_replica(job->spec, position); r <= last; r++) {
-        job_replica_out(job, r, true);
-        if (job->replica[r].missing == 0) {
-            job_replica_whole(job, r, at_s);
+    uint32_t position = job_nodes_position(&job->nodes, node);
+    uint32_t count = job_replicas_at(&job->replicas, position);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t replica = job_replicas_of(&job->replicas, position, i);
+        job_replicas_leave(&job->replicas, replica, true);
+        if (job->replicas.replicas[replica].missing == 0) {
+            job_replica_whole(job, replica, at_s);
         }
     }
 }
@@ -126,17 +101,13 @@ static void replica_alone(struct job *job, uint32_t node, double at_s)
 static void carry_out(struct job *job, const struct fleet_event *event, bool hardware,
                       const struct recovery_decision *decision, double at_s)
 {
-    job->alone = decision->others_go_on;
-    job->waits = decision->wait;
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
-        job->links[link] = decision->links[link];
-    }
+    job_chain_choose(&job->chain, decision->links, decision->wait);
     bool replaced = hardware && replaces(job, decision);
     for (uint32_t i = 0; i < job->struck_count; i++) {
-        job_faults_of_node_end(job, job->struck[i]);
+        job_faults_node_gone(&job->faults, job->struck[i]);
         if (replaced) {
-            job_node_leave(job, job->struck[i], event, at_s);
-        } else if (job->alone) {
+            job_node_leave(job, job->struck[i], event, at_s, decision->others_go_on);
+        } else if (decision->others_go_on) {
             replica_alone(job, job->struck[i], at_s);
         }
     }
@@ -157,7 +128,7 @@ static void break_off(struct job *job, double at_s)
 
 static void begin_telling(struct job *job, const struct fleet_event *event, double at_s)
 {
-    job->cause = event->cause;
+    job_chain_struck(&job->chain, event->cause);
     if (job->account.interrupted) {
         job_account_strike(&job->account);
         return;
@@ -171,7 +142,7 @@ static void begin_telling(struct job *job, const struct fleet_event *event, doub
 static void stop(struct job *job, int scope, double taint_s)
 {
     job->last_save = job->stopping = false;
-    job->place = 0;
+    job_chain_stop(&job->chain);
     job_enter(job, PHASE_LINK, INFINITY);
     job_roll_back(job, job->clock.at_s, scope, taint_s);
 }
@@ -220,9 +191,9 @@ void job_stop_for(struct job *job, const struct fleet_event *event, double at_s,
     carry_out(job, event, hardware, &decision, at_s);
     job_account_decided(&job->account, decision.nodes_taken > 0, false);
     if (!isinf(taint_s)) {
-        job->links[LINK_DETECT] = false;
+        job_chain_noticed(&job->chain);
     }
-    job_chain_begin(job);
+    job_restart(job);
 }
 
 /* The fault that was blamed on another node shows itself again as soon as the job runs. */
@@ -264,7 +235,7 @@ static bool replace(struct job *job, const struct fleet_event *event)
     find_struck(job, event);
     decide(job, hardware, false, &decision);
     carry_out(job, event, hardware, &decision, job->clock.at_s);
-    job->links[LINK_DETECT] = false;
+    job_chain_noticed(&job->chain);
     return !decision.others_go_on;
 }
 
@@ -272,12 +243,10 @@ static bool replace(struct job *job, const struct fleet_event *event)
 bool job_mitigate(struct job *job)
 {
     bool restart = false;
-    for (uint32_t i = 0; i < job->fault_count; i++) {
-        if (job->faults[i].alive && job->faults[i].found) {
-            struct fleet_event event = job->faults[i].event;
-            restart |= replace(job, &event);
-            job->faults[i].alive = false;
-        }
+    const struct fault *fault;
+    for (uint32_t at = 0; (fault = job_faults_replace(&job->faults, &at)) != NULL;) {
+        struct fleet_event event = fault->event;
+        restart |= replace(job, &event);
     }
     return restart;
 }

@@ -31,7 +31,7 @@ static double speed_at(const struct job_copies *copies, double t_s, double *unti
 {
     double speed = 1.0;
     *until_s = INFINITY;
-    for (unsigned level = 0; copies->segments->slows && level < copies->level_count; level++) {
+    for (unsigned level = 0; level < copies->level_count; level++) {
         if (is_written(copies, level, t_s)) {
             speed -= copies->segments->paces[level].loss_ratio;
             *until_s = lesser(*until_s, copies->shelves[level].pending.durable_s);
@@ -41,9 +41,9 @@ static double speed_at(const struct job_copies *copies, double t_s, double *unti
     return greater(speed, 0.0);
 }
 
-double job_speed_after(const struct job_copies *copies, double from_s, double work_s)
+double job_speed_slowed_after(const struct job_copies *copies, double from_s, double work_s)
 {
-    while (copies->segments->slows) {
+    for (;;) {
         double until_s, speed = speed_at(copies, from_s, &until_s);
         if (isinf(until_s)) {
             return from_s + work_s;
@@ -54,10 +54,9 @@ double job_speed_after(const struct job_copies *copies, double from_s, double wo
         work_s -= (until_s - from_s) * speed;
         from_s = until_s;
     }
-    return from_s + work_s;
 }
 
-double job_speed_work_s(const struct job_copies *copies, double from_s, double to_s)
+double job_speed_slowed_work_s(const struct job_copies *copies, double from_s, double to_s)
 {
     double work_s = 0.0, begin_s = from_s;
     while (from_s < to_s) {

@@ -8,9 +8,22 @@
 
 #include "models/job/job_copies.h"
 
+/* The two below where some level slows steps. */
+double job_speed_slowed_after(const struct job_copies *copies, double from_s, double work_s);
+double job_speed_slowed_work_s(const struct job_copies *copies, double from_s, double to_s);
+
 /* When `work_s` of work at full speed, begun at `from_s`, is done. */
-double job_speed_after(const struct job_copies *copies, double from_s, double work_s);
+static inline double job_speed_after(const struct job_copies *copies, double from_s, double work_s)
+{
+    return copies->segments->slows ? job_speed_slowed_after(copies, from_s, work_s)
+                                   : from_s + work_s;
+}
+
 /* Work at full speed that is done from one moment to the other. */
-double job_speed_work_s(const struct job_copies *copies, double from_s, double to_s);
+static inline double job_speed_work_s(const struct job_copies *copies, double from_s, double to_s)
+{
+    return copies->segments->slows ? job_speed_slowed_work_s(copies, from_s, to_s)
+                                   : greater(to_s - from_s, 0.0);
+}
 
 #endif

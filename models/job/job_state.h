@@ -1,67 +1,35 @@
-/* job_state.h - what the files of the player `job` share: one replication while it is played.
+/* job_state.h - one replication of the player `job` while it is played: its parts, and the
+ * functions of the files that compose them.
  *
- * Only job*.c include it. Progress is counted in replica-steps (each step adds the replicas that
- * took part), so that it is exact; `target` is the work of the whole run in the same unit. */
+ * A part is a struct with a header and a file of its own, which alone writes it and never sees the
+ * whole; it may use parts that stand above it here:
+ *
+ *     clock plans outside      the two clocks, what is due at a boundary, what comes from outside
+ *     account <- window        the classes of time
+ *     steps <- speed <- copies <- segments     progress, and the checkpoints of it
+ *     chain nodes replicas faults              what a failure does, and what is done about it
+ *
+ * What concerns several parts is decided in job.c, job_recover.c, job_restart.c, job_progress.c,
+ * job_cluster.c, job_phase.c and job_create.c, which alone include this. */
 #ifndef ORRERY_MODELS_JOB_JOB_STATE_H
 #define ORRERY_MODELS_JOB_JOB_STATE_H
 
 #include "models/job/job_account.h"
+#include "models/job/job_chain.h"
 #include "models/job/job_clock.h"
-#include "models/job/job_ledger.h"
+#include "models/job/job_faults.h"
+#include "models/job/job_nodes.h"
 #include "models/job/job_outside.h"
 #include "models/job/job_plans.h"
+#include "models/job/job_replicas.h"
 #include "models/job/job_steps.h"
-#include "models/step/condition.h"
-#include "sim/check.h"
 
-enum {
-    NO_NODE = -1
-};
 /* Why PHASE_DURABLE waits. */
 enum durable_for {
     FOR_NEXT_SAVE, /* which needs the same level */
     FOR_LAST_SAVE, /* which needs all levels: before a planned stop, or the end */
     FOR_REST       /* that save itself */
 };
-struct node {
-    int32_t position; /* in the job, or NO_NODE */
-    uint32_t next;    /* in the queue for a crew */
-    uint64_t failures;
-    double repair_s; /* of the repair at hand */
-    bool mended;     /* it finds the fault */
-};
-struct replica {
-    uint32_t missing; /* positions without a node */
-    bool out;         /* of the job: something is missing, or it is on its way back */
-    bool alone;       /* it comes back by itself, not by a restart of the job */
-    bool ready;       /* ... with the next step */
-    uint64_t version; /* of its way back */
-    uint64_t stamp;
-};
-/* A slow unit, or one that corrupts silently, until it is found, well, or out of the job. */
-struct fault {
-    struct fleet_event event;
-    double onset_s;
-    uint64_t version;
-    bool alive, corrupts, found;
-    bool gone; /* its node left the job, what it corrupted did not */
-    struct condition_slow slow;
-};
-/* Purposes of draws that belong to a chain; those below are its links. */
-enum draw {
-    DRAW_CORRUPT = RESTART_LINK_COUNT,
-    DRAW_BLAME,
-    DRAW_BLAMED
-};
-
-/* Places of the chain that are no links. */
-enum {
-    PLACE_WAIT = RESTART_LINK_COUNT,
-    PLACE_LOAD,
-    PLACE_COUNT
-};
-extern const int job_places[PLACE_COUNT]; /* links and places in their order */
-
 struct job {
     struct check_context context; /* for a failing CHECK: where the play stands */
     const struct job_spec *spec;
@@ -80,6 +48,10 @@ struct job {
     struct job_segments segments;
     struct job_copies copies;
     struct job_steps steps;
+    struct job_chain chain;
+    struct job_nodes nodes;
+    struct job_replicas replicas;
+    struct job_faults faults;
 
     uint64_t kept_most;  /* progress that stood after a stop, at most */
     uint64_t vain_stops; /* since it grew */
@@ -87,73 +59,34 @@ struct job {
     uint64_t turns;      /* of the player, for whoever watches */
     enum durable_for durable_for;
     bool stopping, last_save; /* the save at hand is for a planned stop, for the end */
-    /* Recovery. */
-    uint32_t cause; /* of the failure that began the chain at hand */
-    bool links[RESTART_LINK_COUNT];
-    bool all_exposed;                        /* all of the chain, or nothing of it */
-    double grown_s[RESTART_LINK_COUNT];      /* with the ranks */
-    double fixed_link_s[RESTART_LINK_COUNT]; /* < 0: drawn */
-    unsigned place;                          /* in the chain, of job_places */
-    bool chain_over;    /* it was walked to its end; job.c goes on from there */
-    uint64_t chains;    /* begun so far: key of their draws */
-    uint64_t loads;     /* tried in this chain */
-    bool waits;         /* for nodes */
-    bool alone;         /* the last decision: replicas come back by themselves */
-    bool strikes_again; /* the wrong node was blamed: the fault is still there */
+    bool strikes_again;       /* the wrong node was blamed: the fault is still there */
     struct fleet_event again;
-
-    /* Nodes. */
-    struct node *nodes; /* of the job, then spares; physical numbers */
-    uint32_t node_count;
-    uint32_t *vacant, nodes_short;     /* positions without a node */
-    uint32_t *free_spares, free_count; /* stack */
-    uint32_t queue_first, queue_last, repairs_busy;
     uint32_t *struck, struck_count; /* scratch: nodes of the failure at hand */
-    struct replica *replica;
-    uint32_t *out_list, out_count, replicas_up;
-    uint64_t stamps;
-
-    struct fault *faults;
-    uint32_t fault_count, fault_size;
 };
 
-/* Functions by file, in layers: a file calls those above it here, never those below; what those
- * have to do then is returned, or left in `chain_over`, and job.c does it. */
+/* Functions of the files that compose the parts, in layers: a file calls those above it here, never
+ * those below; what those have to do then is returned, or left in chain.over, and job.c does it. */
 
-/* job_links.c: the links of the restart chain. */
-void job_links_create(struct job *job);
-double job_link_s(const struct job *job, unsigned link);
-bool job_chain_exposed(const struct job *job, enum phase phase);
-double job_replica_chain_s(struct job *job);
-double job_uniform(const struct job *job, enum draw draw, uint64_t number);
+/* job_create.c: the parts at the beginning, and what they tell at the end. */
+void job_create(struct job *job, uint64_t *by_cause, struct job_result *out);
+void job_wind_up(struct job *job);
 
 /* job_phase.c: entering a phase, and what the time of one is spent on. */
 void job_enter(struct job *job, enum phase phase, double until_s);
 void job_pass(struct job *job, double to_s); /* any but steps */
 void job_end(struct job *job, enum job_end why);
 
-/* job_nodes.c: who stands in the job, who stands by, who is repaired. */
-void job_nodes_create(struct job *job);
-uint32_t job_first_replica(const struct job_spec *spec, uint32_t position);
-uint32_t job_last_replica(const struct job_spec *spec, uint32_t position);
-void job_node_leave(struct job *job, uint32_t node, const struct fleet_event *event, double at_s);
+/* job_cluster.c: nodes, replicas and faults. */
+void job_node_leave(struct job *job, uint32_t node, const struct fleet_event *event, double at_s,
+                    bool alone); /* for repair or for good; `alone`: its replicas come back so */
 void job_take_spares(struct job *job, uint32_t count, double at_s);
 void job_node_repaired(struct job *job, uint32_t node, double at_s);
-bool job_repairs_pending(const struct job *job);
+/* A failure's whole repair, by its law or the trace. */
 double job_repair_s(const struct job *job, const struct fleet_event *event);
-
-void job_replica_out(struct job *job, uint32_t replica, bool alone);
+/* A replica that is out has all its nodes again. While the job restarts it comes along. */
 void job_replica_whole(struct job *job, uint32_t replica, double at_s);
-void job_replicas_join(struct job *job);
-void job_replicas_return(struct job *job);
-
-/* job_faults.c: slow units and silent corruption. */
 void job_fault_begin(struct job *job, const struct fleet_event *event, double at_s);
-void job_faults_of_node_end(struct job *job, uint32_t node);
-/* The corrupt one that was found now, for which the job has to stop; NULL: it goes on. */
-const struct fault *job_fault_event(struct job *job, const struct outside_event *event);
-void job_faults_forgotten(struct job *job);
-double job_condition_step_s(const struct job *job);
+double job_condition_step_s(const struct job *job); /* of the moment */
 
 /* job_progress.c: steps and saves. */
 /* Plays steps up to where something is to be decided, no further than `wall_stop_s` and the moment
@@ -173,9 +106,9 @@ void job_condition(struct job *job); /* of the moment: steps last what they last
 void job_roll_back(struct job *job, double now_s, int scope, double taint_s);
 void job_drop_loaded(struct job *job);
 
-/* job_chain.c: from there to running. */
-void job_chain_begin(struct job *job);
-void job_chain_go_on(struct job *job);
+/* job_restart.c: the restart chain, from there to running. */
+void job_restart(struct job *job);       /* a chain begins */
+void job_restart_go_on(struct job *job); /* the place at hand is over */
 
 /* job_recover.c: from a failure to a decision. */
 void job_strike(struct job *job, double at_s);

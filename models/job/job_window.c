@@ -10,10 +10,10 @@
 #include "models/job/job_window.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "models/job/job_ledger.h"
 #include "sim/check.h"
+#include "sim/list.h"
 #include "sim/units.h"
 
 struct stretch {
@@ -23,7 +23,7 @@ struct stretch {
 struct job_window {
     struct arena *arena;
     struct stretch *stretches;
-    uint64_t count, size;
+    uint32_t count, capacity;
     bool full; /* more came than are kept */
 };
 
@@ -37,17 +37,6 @@ struct job_window *job_window_create(struct arena *arena)
 bool job_window_is_open(const struct job_window *window)
 {
     return window != NULL && !window->full;
-}
-
-static void grow(struct job_window *window)
-{
-    uint64_t size = window->size == 0 ? 64 : 2 * window->size;
-    struct stretch *stretches = ARENA_ARRAY(window->arena, struct stretch, size);
-    if (window->count > 0) {
-        memcpy(stretches, window->stretches, window->count * sizeof *stretches);
-    }
-    window->stretches = stretches;
-    window->size = size;
 }
 
 void job_window_idle(struct job_window *window, double begin_s, double end_s)
@@ -65,9 +54,7 @@ void job_window_idle(struct job_window *window, double begin_s, double end_s)
         window->full = true;
         return;
     }
-    if (window->count == window->size) {
-        grow(window);
-    }
+    LIST_ROOM(window->arena, window->stretches, window->count, 1, window->capacity);
     window->stretches[window->count++] = (struct stretch){begin_s, end_s, 0.0};
 }
 

@@ -184,7 +184,7 @@ static void compare(struct play *play)
         }
     }
     assert_int_equal(play->copies.load_level, from);
-    assert_int_equal(job_copies_loaded(&play->copies).progress, best);
+    assert_int_equal(job_copies_loaded(&play->copies)->progress, best);
     assert_true(fabs(play->copies.loaded_began_s - began_s) < 1e-6);
     assert_int_equal(play->copies.dropped, play->dropped);
     play->now.progress = best;

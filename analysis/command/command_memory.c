@@ -2,6 +2,7 @@
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
 #include "analysis/report/report.h"
+#include "analysis/result/record_run.h"
 #include "models/fit/minimum.h"
 
 enum {
@@ -28,10 +29,14 @@ static void tell(const struct arguments *arguments, struct session *session,
         json_memory(result, &rule, minimum, session->out);
         return;
     }
-    report_memory(session, result, &rule, minimum, limit);
+    struct arena *arena = arena_create();
+    struct record record;
+    record_of_run(arena, result, &record);
+    report_memory(session, &record, result->advice.helps, &rule, minimum, limit);
     if (arguments->verbose) {
-        report_defaults(session, result);
+        report_defaults(session, &record);
     }
+    arena_destroy(arena);
 }
 
 static int simulate(const struct arguments *arguments, struct session *session,

@@ -6,11 +6,12 @@
 #include "analysis/line/load.h"
 #include "analysis/line/refusal.h"
 #include "analysis/report/report.h"
-#include "analysis/report/report_job.h"
+#include "analysis/result/job_record.h"
 #include "analysis/result/lock_step.h"
+#include "analysis/result/record_run.h"
 #include "analysis/terminal/progress.h"
 #include "analysis/text/format.h"
-#include "analysis/uncertainty/uncertainty_report.h"
+#include "analysis/uncertainty/uncertainty_record.h"
 #include "sim/pool.h"
 
 enum {
@@ -84,13 +85,14 @@ static int open_database(const struct arguments *arguments, struct session *sess
 }
 
 static int write_database(const struct arguments *arguments, struct session *session,
-                          const struct result *result, struct store *store)
+                          const struct result *result, const struct record *record,
+                          struct store *store)
 {
     const char *path = arguments->db;
     struct error error = {""};
     char replaced[REPLACED_BYTES];
     snprintf(replaced, sizeof replaced, "%s", store_replaced(store));
-    store_step(store, result, detail_of(arguments));
+    store_step(store, result, record, detail_of(arguments));
     uint64_t rows = store_row_count(store);
     enum store_outcome outcome = store_finish(store, &error);
     session_keep(session, NULL);
@@ -108,30 +110,6 @@ static int write_database(const struct arguments *arguments, struct session *ses
     return outcome_code(outcome);
 }
 
-static void print_report(const struct arguments *arguments, const struct session *session,
-                         const struct result *result, const struct uncertainty *uncertainty)
-{
-    if (result->job != NULL && !arguments->verbose) {
-        report_speed(session, result);
-    } else {
-        report_step(session, result);
-    }
-    if (uncertainty != NULL) {
-        uncertainty_report(session, result, uncertainty);
-    }
-    if (result->job != NULL) {
-        report_job(session, result->scenario, result->job, arguments->verbose);
-    }
-    report_notes(session, result->scenario);
-    if (!result->step->fits) {
-        fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n",
-              session->out);
-    }
-    if (arguments->verbose) {
-        report_defaults(session, result);
-    }
-}
-
 static void tell_limit(const struct session *session, const struct job_result *job)
 {
     fprintf(session->notes,
@@ -140,19 +118,24 @@ static void tell_limit(const struct session *session, const struct job_result *j
             format_time(job->wall_s).s, job_end_docs[job->end]);
 }
 
-static int finish(const struct arguments *arguments, struct session *session,
-                  const struct result *result, const struct uncertainty *uncertainty,
-                  struct store **store)
+static int finish_in(struct arena *arena, const struct arguments *arguments,
+                     struct session *session, const struct result *result,
+                     const struct uncertainty *uncertainty, struct store **store)
 {
+    struct record record;
+    record_of_run(arena, result, &record);
+    if (uncertainty != NULL) {
+        uncertainty_record(uncertainty, &record);
+    }
     if (arguments->json) {
-        json_run(result, uncertainty, session->out);
+        json_run(result, &record, uncertainty, session->out);
     } else {
-        print_report(arguments, session, result, uncertainty);
+        report_run(session, &record, arguments->verbose);
     }
     fflush(session->out);
     int code = EXIT_OK;
     if (*store != NULL) {
-        code = write_database(arguments, session, result, *store);
+        code = write_database(arguments, session, result, &record, *store);
         *store = NULL;
     }
     if (code == EXIT_OK && result->job != NULL && job_end_is_limit(result->job->result.end)) {
@@ -160,6 +143,16 @@ static int finish(const struct arguments *arguments, struct session *session,
         code = EXIT_LIMIT;
     }
     return code == EXIT_OK && !result->step->fits ? EXIT_NOTHING_FITS : code;
+}
+
+static int finish(const struct arguments *arguments, struct session *session,
+                  const struct result *result, const struct uncertainty *uncertainty,
+                  struct store **store)
+{
+    struct arena *arena = arena_create();
+    int code = finish_in(arena, arguments, session, result, uncertainty, store);
+    arena_destroy(arena);
+    return code;
 }
 
 /* Draws the scenario, and the one that it is compared with, which the caller has loaded. */

@@ -236,6 +236,17 @@ static void print_notes(const struct command_run *run)
               run->session->notes);
 }
 
+static void print_time(const struct command_run *run, double seconds)
+{
+    const struct study *study = &run->study;
+    size_t replications = 0, played = study->point_count - study_refused(study);
+    for (size_t p = 0; p < study->point_count; p++)
+        replications += study->points[p].replications;
+    fprintf(run->session->notes, "%zu %s, %zu %s in %s\n", played, played == 1 ? "point" : "points",
+            replications, replications == 1 ? "replication" : "replications",
+            format_time(seconds).s);
+}
+
 static int tell(const struct command_run *run, double seconds)
 {
     const struct arguments *a = run->arguments;
@@ -248,8 +259,10 @@ static int tell(const struct command_run *run, double seconds)
     else if (a->json)
         json_study(study, &list, seconds, run->session->out);
     else
-        study_report(run->session, study, &list, seconds);
+        study_report(run->session, study, &list);
     fflush(run->session->out);
+    if (!a->csv && !a->json)
+        print_time(run, seconds);
     print_notes(run);
     int code = a->svg != NULL ? draw(run, &list.optimum) : EXIT_OK;
     if (code == EXIT_OK && study_refused(study) == study->point_count)
@@ -318,6 +331,7 @@ static int run_in(const struct arguments *a, struct session *session, struct are
         .confidence_ratio = a->confidence_ratio,
         .objective = a->objective,
         .threads = arguments_threads(a, pool_threads_available()),
+        .top = a->top,
     };
     struct command_run run = {.arguments = a, .session = session};
     struct error error = {""};

@@ -8,14 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/database/schema_sql.h"
+#include "analysis/database/schema.h"
 #include "sim/check.h"
 #include "sim/memory.h"
 
 enum {
-    SCHEMA_VERSION = 4,
+    SCHEMA_VERSION = 5,
     TEXT_MAX_BYTES = 1 << 24,
-    OBJECT_MAX = 64,
+    OBJECT_MAX = 96,
     BUSY_MS = 500, /* a commit takes milliseconds */
     STEPS_BETWEEN_CHECKS = 100000,
     CHECKS_MAX = 1000000 /* 1e11 steps: a million times more than a large export takes by row */
@@ -154,13 +154,15 @@ static bool check_schema(struct query *query, const char *path, struct error *er
 {
     sqlite3 *model;
     sqlite3_stmt *objects;
+    char *schema = schema_text();
     if (sqlite3_open(":memory:", &model) != SQLITE_OK ||
-        sqlite3_exec(model, schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(model, schema, NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(model,
                            "select name, sql from sqlite_schema where sql is not null order by 1",
                            -1, &objects, NULL) != SQLITE_OK) {
         memory_refused(0); /* nothing else can be wrong with a database in memory */
     }
+    free(schema);
     bool good = true;
     while (good && sqlite3_step(objects) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(objects, 0);

@@ -12,10 +12,13 @@
 -- Times of the timeline are whole nanoseconds since the step began; `dur` is the difference of the
 -- two rounded ends, so spans of a track never overlap. Ranks that do the same are stored once, as a
 -- rank class; the views slice and counter give every rank its own rows. Names stand once, in string.
+--
+-- The tables that hold the numbers of a run (run, stage_memory, stream_use, link, interruption, ...)
+-- follow these; they are made from the lists in analysis/result/metrics.h and rows.h.
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 4;
+pragma user_version = 5;
 
 create table meta (
     key text primary key,
@@ -33,66 +36,6 @@ create table doc (
 create table string (
     id integer primary key,
     text text not null
-) strict;
-
-create table run (
-    id integer primary key,
-    study text not null,
-    point integer not null,
-    seed integer not null,
-    scenario text not null,
-    kind text not null,
-    fits integer not null,
-    step_s real,
-    tokens_per_s real,
-    mfu_ratio real,
-    causal_mfu_ratio real,
-    hfu_ratio real,
-    bubble_ratio real,
-    model_flops real,
-    peak_allocated_bytes real not null,
-    peak_reserved_bytes real not null,
-    usable_hbm_bytes real not null,
-    rank_count integer not null,
-    class_count integer not null,
-    op_count integer not null,
-    event_count integer not null,
-    digest text,
-    gpu text not null,
-    nodes integer not null,
-    model text not null,
-    software text not null,
-    tp integer not null,
-    pp integer not null,
-    dp integer not null,
-    cp integer not null,
-    vpp integer not null,
-    microbatch integer not null,
-    global_batch integer not null,
-    sequence integer not null,
-    schedule text not null,
-    sharding text not null,
-    recompute text not null,
-    gpu_hour_usd real,
-    cost_usd_per_step real,
-    cost_usd_per_1e9_tokens real,
-    cost_usd_for_budget real,
-    cost_storage_usd real,
-    -- of weeks; null for a single step
-    wall_s real,
-    goodput_ratio real,
-    ettr_ratio real,
-    ettr_worst_hour_ratio real,
-    steps_completed real,
-    tokens_completed real,
-    failures integer,
-    interruptions integer,
-    checkpoints integer,
-    checkpoint_interval_s real,
-    job_mtbf_s real,
-    cost_usd real,
-    energy_j real,
-    ended text
 ) strict;
 
 create table rank_class (
@@ -159,18 +102,6 @@ create table gpu (
     primary key (run, id)
 ) strict, without rowid;
 
-create table link (
-    id integer primary key,
-    run integer not null,
-    kind text not null,
-    "from" text not null,
-    "to" text not null,
-    link_count integer not null,
-    bytes_per_s real not null,
-    moved_bytes real not null,
-    busy_s real not null
-) strict;
-
 create table track (
     id integer primary key,
     run integer not null,
@@ -234,37 +165,6 @@ create table failure (
     repair_s real not null
 ) strict;
 
-create table interruption (
-    id integer primary key,
-    run integer not null,
-    ts integer not null,
-    dur integer,
-    cause text not null,
-    unit text not null,
-    unit_id integer not null,
-    node integer,
-    step integer not null,
-    lost_s real not null,
-    lost_steps real not null,
-    down_s real not null,
-    detect_s real not null,
-    diagnose_s real not null,
-    cordon_s real not null,
-    allocate_s real not null,
-    schedule_s real not null,
-    provision_s real not null,
-    start_s real not null,
-    communicators_s real not null,
-    warmup_s real not null,
-    wait_s real not null,
-    load_s real not null,
-    level integer,
-    tier text,
-    strikes integer not null,
-    spare_taken integer not null,
-    others_went_on integer not null
-) strict;
-
 create table checkpoint (
     id integer primary key,
     run integer not null,
@@ -275,33 +175,6 @@ create table checkpoint (
     tier text not null
 ) strict;
 
-create table badput (
-    run integer not null,
-    class text not null,
-    link text not null,      -- '': the class is not split
-    seconds real not null,
-    primary key (run, class, link)
-) strict, without rowid;
-
-create table checkpoint_level (
-    run integer not null,
-    level integer not null,
-    tier text not null,
-    every integer not null,
-    stall_s real not null,
-    persist_s real not null,
-    load_s real not null,
-    saves integer not null,
-    bytes_per_save real not null,
-    written_bytes real not null,
-    mean_bytes_per_s real not null,
-    peak_bytes_per_s real,
-    busy_ratio real,
-    kept_bytes real not null,
-    warning text,
-    primary key (run, level)
-) strict, without rowid;
-
 -- Filled by `orrery study`: points of a grid, replications by seed, what came out.
 create table study (
     id integer primary key,
@@ -311,8 +184,18 @@ create table study (
     base_seed integer not null,
     seeds integer not null,
     confidence_ratio real not null,
-    fingerprint text not null
+    fingerprint text not null,
+    weeks integer not null
 ) strict;
+
+-- The options of the command line, in their order.
+create table study_option (
+    study integer not null,
+    place integer not null,
+    name text not null,
+    value text not null,
+    primary key (study, place)
+) strict, without rowid;
 
 create table study_point (
     study integer not null,
@@ -373,15 +256,6 @@ create table study_summary (
     p90 real,
     primary key (study, point, metric)
 ) strict, without rowid;
-
--- What the reader should know: warnings, defaults that were taken, the ledger's failure, captions.
-create table message (
-    id integer primary key,
-    run integer not null,
-    severity text not null,  -- 'warning', 'default', 'failure', 'note'
-    key text not null,
-    text text not null
-) strict;
 
 -- Every figure of model, GPU, node, fabric, software, storage and fleet that the numbers above stand
 -- on: the catalogue's, the scenario's own, and defaults.

@@ -44,6 +44,7 @@ void store_close(struct store *store)
         sqlite3_finalize(store->batches[i].insert);
         store->batches[i].insert = NULL;
     }
+    store_insert_end(store);
     sqlite3_close(store->database);
     store->database = NULL;
 }
@@ -174,6 +175,36 @@ int64_t store_row(struct store *store, enum store_table table, const struct stor
     }
     store->row_count++;
     return ++store->rows[table];
+}
+
+int64_t store_count(const struct store *store, enum store_table table)
+{
+    return store->rows[table];
+}
+
+void store_insert_begin(struct store *store, const char *sql)
+{
+    CHECK(store->named == NULL);
+    if (!store->failed &&
+        sqlite3_prepare_v2(store->database, sql, -1, &store->named, NULL) != SQLITE_OK) {
+        store_fail(store, "cannot prepare");
+    }
+}
+
+void store_insert_row(struct store *store, const struct store_value *values, unsigned count)
+{
+    if (store->failed) {
+        return;
+    }
+    CHECK((unsigned)sqlite3_bind_parameter_count(store->named) == count);
+    insert_values(store, store->named, values, count);
+    store->row_count++;
+}
+
+void store_insert_end(struct store *store)
+{
+    sqlite3_finalize(store->named);
+    store->named = NULL;
 }
 
 int64_t store_string(struct store *store, const char *text)

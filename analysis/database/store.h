@@ -3,7 +3,8 @@
  * While it is written the file is NAME.partial, beside a rollback journal, and says meta.complete =
  * 0; store_finish marks it complete, makes it durable and renames it, so that nothing half written
  * ever has the final name: after kill -9, a full disk or a limit the partial file opens and holds
- * what it says. Rows go in by table name with values in the order of the columns of schema.sql.
+ * what it says. Rows go in by statements that name their columns, or, where a row
+ * is small, by table name with values in the order of schema.sql.
  * The first failure sticks: later rows are ignored and store_finish reports it. Same rows in the
  * same order give the same bytes. It knows no model; rows are plain values. */
 #ifndef ORRERY_ANALYSIS_DATABASE_STORE_H
@@ -49,24 +50,19 @@ static inline struct store_value store_text(const char *value)
 #define STORE_TABLES                                                                               \
     X(meta)                                                                                        \
     X(string)                                                                                      \
-    X(run)                                                                                         \
     X(rank_class)                                                                                  \
     X(rank)                                                                                        \
     X(node)                                                                                        \
     X(gpu)                                                                                         \
-    X(link)                                                                                        \
     X(track)                                                                                       \
     X(slice_raw)                                                                                   \
     X(counter_raw)                                                                                 \
     X(transfer)                                                                                    \
     X(failure)                                                                                     \
-    X(interruption)                                                                                \
     X(checkpoint)                                                                                  \
-    X(badput)                                                                                      \
-    X(checkpoint_level)                                                                            \
-    X(message)                                                                                     \
     X(constant)                                                                                    \
     X(study)                                                                                       \
+    X(study_option)                                                                                \
     X(study_point)                                                                                 \
     X(study_value)                                                                                 \
     X(study_raw)                                                                                   \
@@ -106,6 +102,11 @@ const char *store_partial_path(const struct store *store);
  * rows the table has now: its id, where the id column was given as null. */
 int64_t store_row(struct store *store, enum store_table table, const struct store_value *values,
                   unsigned count);
+int64_t store_count(const struct store *store, enum store_table table); /* rows written so far */
+/* Rows by a statement that names table and columns and has `count` parameters; one at a time. */
+void store_insert_begin(struct store *store, const char *sql);
+void store_insert_row(struct store *store, const struct store_value *values, unsigned count);
+void store_insert_end(struct store *store);
 /* The number of a name in the table `string`; a new one when it was not met before. */
 int64_t store_string(struct store *store, const char *text);
 uint64_t store_row_count(const struct store *store);

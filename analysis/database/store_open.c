@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/database/query.h"
-#include "analysis/database/schema_sql.h"
+#include "analysis/database/schema.h"
 #include "analysis/database/store_state.h"
 #include "sim/check.h"
 #include "sim/memory.h"
@@ -78,10 +78,13 @@ static bool prepare_batch(struct store *store, struct batch *batch, enum store_t
 
 static bool write_schema(struct store *store)
 {
-    return store_execute(store, "begin", "cannot begin") &&
-           store_execute(store, schema_sql, "cannot write the schema") &&
-           store_execute(store, "insert into meta values ('complete', '0')", "cannot write") &&
-           store_execute(store, "commit; begin", "cannot write the schema");
+    char *schema = schema_text();
+    bool good = store_execute(store, "begin", "cannot begin") &&
+                store_execute(store, schema, "cannot write the schema") &&
+                store_execute(store, "insert into meta values ('complete', '0')", "cannot write") &&
+                store_execute(store, "commit; begin", "cannot write the schema");
+    free(schema);
+    return good;
 }
 
 static bool prepare_all(struct store *store)

@@ -31,6 +31,7 @@ struct store {
     struct sqlite3_stmt *insert[STORE_TABLE_COUNT];
     int64_t rows[STORE_TABLE_COUNT];
     struct batch batches[STORE_BATCHES];
+    struct sqlite3_stmt *named; /* between store_insert_begin and _end */
     struct string_table *strings;
     struct store_file file;
     bool shared, resumed, failed, limited;

@@ -1,21 +1,15 @@
-/* The rows that describe a run: meta, run, cluster, classes, links, messages. The timeline is in
+/* What a record does not hold: meta, cluster, rank classes, ranks, constants. The timeline is in
  * store_timeline.c. */
 #include "analysis/database/store_step.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
+#include "analysis/database/record_file.h"
 #include "analysis/database/store_job.h"
 #include "analysis/database/store_timeline.h"
-#include "analysis/result/cost.h"
 #include "analysis/text/version.h"
-#include "models/schedule/schedule_kind.h"
-#include "models/sharding/sharding_kind.h"
 
-enum {
-    RUN_COLUMNS = 42 + STORE_JOB_COLUMNS
-};
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
 
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
@@ -41,74 +35,6 @@ static void write_metas(struct store *store, const struct result *result, enum d
     if (result->timed) {
         write_meta(store, "digest", digest);
     }
-}
-
-static struct store_value real_if(bool known, double value)
-{
-    return known ? store_real(value) : store_null();
-}
-
-static struct store_value real_or_null(double value)
-{
-    return isfinite(value) ? store_real(value) : store_null();
-}
-
-static void write_run(struct store *store, const struct result *result)
-{
-    const struct configuration *c = &result->scenario->configuration;
-    const struct layout_spec *l = &c->layout;
-    const struct step *s = result->step;
-    bool timed = result->timed;
-    char digest[24];
-    struct cost cost;
-    cost_of_run(result, &cost);
-    snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
-    struct store_value row[RUN_COLUMNS] = {
-        store_integer(STORE_RUN),
-        store_text(""),
-        store_integer(0),
-        store_integer((int64_t)c->seed),
-        store_text(result->scenario->name),
-        store_text(result->job != NULL ? "job" : "step"),
-        store_integer(s->fits),
-        real_if(timed, s->step_s),
-        real_if(timed, s->tokens_per_s),
-        real_if(timed, s->mfu_ratio),
-        real_if(timed, s->causal_mfu_ratio),
-        real_if(timed, s->hfu_ratio),
-        real_if(timed, s->bubble_ratio),
-        real_if(timed, s->model_flops),
-        store_real(result_peak_bytes(result, false)),
-        store_real(result_peak_bytes(result, true)),
-        store_real(c->gpu.usable_hbm_bytes),
-        store_integer((int64_t)s->rank_count),
-        store_integer(store_class_count(s)),
-        store_integer((int64_t)s->op_count),
-        store_integer((int64_t)s->event_count),
-        timed ? store_text(digest) : store_null(),
-        store_text(c->gpu.name),
-        store_integer((int64_t)c->cluster.nodes),
-        store_text(c->model.name),
-        store_text(c->software.name),
-        store_integer((int64_t)l->tp),
-        store_integer((int64_t)l->pp),
-        store_integer((int64_t)l->dp),
-        store_integer((int64_t)l->cp),
-        store_integer((int64_t)l->vpp),
-        store_integer((int64_t)l->microbatch),
-        store_integer((int64_t)c->training.global_batch),
-        store_integer((int64_t)c->training.sequence),
-        store_text(l->schedule->head.name),
-        store_text(l->sharding->head.name),
-        store_text(recompute_names[l->recompute]),
-        real_or_null(cost.gpu_hour_usd),
-        real_or_null(cost.step_usd),
-        real_or_null(cost.usd_per_1e9_tokens),
-        real_or_null(cost.budget_usd),
-        real_or_null(cost.storage_usd),
-    };
-    store_job_columns(result->job, row + RUN_COLUMNS - STORE_JOB_COLUMNS);
-    store_row(store, STORE_run, row, COUNT(row));
 }
 
 static void write_cluster(struct store *store, const struct result *result)
@@ -186,69 +112,6 @@ static void write_class(struct store *store, const struct result *result, uint32
     store_row(store, STORE_rank_class, row, n);
 }
 
-static void write_links(struct store *store, const struct step *step)
-{
-    for (uint32_t i = 0; i < step->symmetry.link_class_count && store_good(store); i++) {
-        const struct link_class *l = &step->symmetry.links[i];
-        const struct graph *graph = &step->topology.graph;
-        struct link_id id = {l->representative};
-        char from[64], to[64];
-        graph_vertex_name(graph, graph_link_at(graph, id).from, from, sizeof from);
-        graph_vertex_name(graph, graph_link_at(graph, id).to, to, sizeof to);
-        struct store_value row[] = {
-            store_integer((int64_t)i + 1),
-            store_integer(STORE_RUN),
-            store_text(link_kind_name(graph_link_type(graph, id)->kind)),
-            store_text(from),
-            store_text(to),
-            store_integer(l->link_count),
-            store_real(l->bytes_per_s),
-            store_real(network_link_bytes(step->network, i)),
-            store_real(network_link_busy_s(step->network, i)),
-        };
-        store_row(store, STORE_link, row, COUNT(row));
-    }
-}
-
-static void write_message(struct store *store, const char *severity, const char *key,
-                          const char *text)
-{
-    struct store_value row[] = {store_null(), store_integer(STORE_RUN), store_text(severity),
-                                store_text(key), store_text(text)};
-    store_row(store, STORE_message, row, COUNT(row));
-}
-
-static void write_failure(struct store *store, const struct result_failure *f)
-{
-    char text[512];
-    snprintf(text, sizeof text,
-             "rank %" PRIu32 " (stage %" PRIu32
-             ") runs out of memory at %s, in %s: %s asks for %.0f "
-             "bytes of %s, %.0f more than the card has left",
-             f->rank, f->stage, f->at, f->call_site, f->tensor, f->bytes, tenant_names[f->tenant],
-             f->short_bytes);
-    write_message(store, "failure", "memory", text);
-}
-
-static void write_messages(struct store *store, const struct result *result)
-{
-    const struct scenario *s = result->scenario;
-    for (unsigned i = 0; i < s->problem_count; i++) {
-        write_message(store, "warning", "", s->problems[i].text);
-    }
-    if (result->failure.failed) {
-        write_failure(store, &result->failure);
-    }
-    for (unsigned i = 0; i < s->default_count; i++) {
-        write_message(store, "default", s->defaults[i].key, s->defaults[i].value);
-    }
-    for (unsigned i = 0; i < s->note_count; i++) {
-        char key[32];
-        snprintf(key, sizeof key, "%.9f s", s->notes[i].at_s);
-        write_message(store, "note", key, s->notes[i].say);
-    }
-}
-
 static void write_constants(struct store *store, const struct scenario *s)
 {
     for (unsigned i = 0; i < s->figure_count; i++) {
@@ -265,10 +128,11 @@ static void write_constants(struct store *store, const struct scenario *s)
     }
 }
 
-void store_step(struct store *store, const struct result *result, enum detail detail)
+void store_step(struct store *store, const struct result *result, const struct record *record,
+                enum detail detail)
 {
     write_metas(store, result, detail);
-    write_run(store, result);
+    record_store(store, record);
     write_cluster(store, result);
     uint32_t class_count = store_class_count(result->step);
     for (uint32_t i = 0; i < class_count && store_good(store); i++) {
@@ -276,7 +140,6 @@ void store_step(struct store *store, const struct result *result, enum detail de
     }
     write_ranks(store, result);
     if (result->timed) {
-        write_links(store, result->step);
         for (uint32_t i = 0; i < class_count && store_good(store); i++) {
             store_timeline(store, result, i, detail);
         }
@@ -284,6 +147,5 @@ void store_step(struct store *store, const struct result *result, enum detail de
     if (result->job != NULL) {
         store_job(store, result->job, STORE_RUN);
     }
-    write_messages(store, result);
     write_constants(store, result->scenario);
 }

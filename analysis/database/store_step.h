@@ -1,6 +1,6 @@
 /* store_step.h - one simulated step as rows of the results database.
  *
- * Writes meta, run, the cluster, the rank classes, links, tracks and, by `detail`, the timeline:
+ * Writes meta, the record, the cluster, the rank classes, tracks and, by `detail`, the timeline:
  * summary none; step one slice for each class; op each op with the memory curves; kernel also the
  * kernels inside ops; flow also the plan of each transfer. Errors stick in the store. */
 #ifndef ORRERY_ANALYSIS_DATABASE_STORE_STEP_H
@@ -8,8 +8,11 @@
 
 #include "analysis/database/detail.h"
 #include "analysis/database/store.h"
+#include "analysis/result/record.h"
 #include "analysis/result/result.h"
 
-void store_step(struct store *store, const struct result *result, enum detail detail);
+/* `record`: of this result. */
+void store_step(struct store *store, const struct result *result, const struct record *record,
+                enum detail detail);
 
 #endif

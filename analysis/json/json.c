@@ -1,10 +1,10 @@
 #include "analysis/json/json.h"
 
-#include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "analysis/json/json_job.h"
 #include "analysis/json/json_parts.h"
-#include "analysis/result/cost.h"
 #include "analysis/result/lock_step.h"
 #include "models/fit/minimum.h"
 #include "sim/check.h"
@@ -155,16 +155,34 @@ static json_t *uncertainty_object(const struct result *result, const struct unce
     return object;
 }
 
-/* What weeks cost in all is among their own keys. */
-static void set_cost(json_t *o, const struct result *result)
+static json_t *metric(const struct run_row *run, const struct row_column *column)
 {
-    struct cost cost;
-    cost_of_run(result, &cost);
-    json_set(o, "gpu_hour_usd", json_number(cost.gpu_hour_usd));
-    json_set(o, "cost_usd_per_step", json_number(cost.step_usd));
-    json_set(o, "cost_usd_per_1e9_tokens", json_number(cost.usd_per_1e9_tokens));
-    json_set(o, "cost_usd_for_budget", json_number(cost.budget_usd));
-    json_set(o, "cost_storage_usd", json_number(cost.storage_usd));
+    switch (column->type) {
+    case ROW_INTEGER: {
+        int64_t value = row_integer(run, column);
+        return value == ROW_NULL ? json_null()
+               : column->flag    ? json_boolean(value)
+                                 : json_integer(value);
+    }
+    case ROW_REAL:
+        return json_number(row_real(run, column));
+    case ROW_TEXT:
+        break;
+    }
+    return json_text(row_text(run, column));
+}
+
+/* The list of metrics.h; what only weeks have is no key of a single step. */
+static void set_metrics(json_t *o, const struct run_row *run)
+{
+    const struct row_table *table = &row_tables[ROW_run];
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct row_column *column = &table->columns[i];
+        const bool has_key = strcmp(column->key, "no_key") != 0;
+        if (has_key && (column->when != ROW_WEEKS || isfinite(run->wall_s))) {
+            json_set(o, column->key, metric(run, column));
+        }
+    }
 }
 
 static json_t *stagger_object(const struct stagger *stagger)
@@ -188,37 +206,16 @@ static json_t *warnings_array(const struct result *result)
     return array;
 }
 
-void json_run(const struct result *result, const struct uncertainty *uncertainty, FILE *out)
+void json_run(const struct result *result, const struct record *record,
+              const struct uncertainty *uncertainty, FILE *out)
 {
-    const struct step *s = result->step;
-    bool timed = result->timed;
-    char digest[24];
-    snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
+    const bool timed = result->timed;
     json_t *o = json_document("orrery.run/1", result->scenario);
-    json_set(o, "digest", timed ? json_text(digest) : json_null());
-    json_set(o, "step_time_s", json_number_if(timed, s->step_s));
-    json_set(o, "tokens_per_s", json_number_if(timed, s->tokens_per_s));
-    json_set(o, "tokens_per_s_per_gpu",
-             json_number_if(timed, s->tokens_per_s / (double)s->rank_count));
-    json_set(o, "mfu", json_number_if(timed, s->mfu_ratio));
-    json_set(o, "causal_mfu", json_number_if(timed, s->causal_mfu_ratio));
-    json_set(o, "hfu", json_number_if(timed, s->hfu_ratio));
-    json_set(o, "model_flops_per_step", json_number(s->lowered.model_flops));
-    json_set(o, "peak_allocated_bytes", json_number(result_peak_bytes(result, false)));
-    json_set(o, "peak_reserved_bytes", json_number(result_peak_bytes(result, true)));
-    json_set(o, "usable_hbm_bytes",
-             json_number(result->scenario->configuration.gpu.usable_hbm_bytes));
-    json_set(o, "fits", json_boolean(s->fits));
+    set_metrics(o, record_run(record));
     json_set(o, "first_failure", failure_object(result));
     json_set(o, "advice", advice_object(result));
-    json_set(o, "bubble_ratio", json_number_if(timed, s->bubble_ratio));
-    json_set(o, "class_count", json_count(s->class_count));
-    json_set(o, "rank_count", json_count(s->rank_count));
-    json_set(o, "op_count", json_count(s->op_count));
-    json_set(o, "event_count", json_count(s->event_count));
-    json_set(o, "breakdown", timed ? breakdown_object(s) : json_null());
+    json_set(o, "breakdown", timed ? breakdown_object(result->step) : json_null());
     json_set(o, "classes", classes_array(result));
-    set_cost(o, result);
     json_set(o, "stagger", timed ? stagger_object(&result->stagger) : json_null());
     json_set(o, "warnings", warnings_array(result));
     if (uncertainty != NULL)

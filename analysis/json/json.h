@@ -9,12 +9,13 @@
 #include <stdio.h>
 
 #include "analysis/result/result.h"
-#include "analysis/uncertainty/uncertainty_report.h"
+#include "analysis/uncertainty/uncertainty_record.h"
 #include "models/fit/rule_of_thumb.h"
 #include "models/step/collective_run.h"
 
 /* `uncertainty` NULL: not asked. */
-void json_run(const struct result *result, const struct uncertainty *uncertainty, FILE *out);
+void json_run(const struct result *result, const struct record *record,
+              const struct uncertainty *uncertainty, FILE *out);
 void json_memory(const struct result *result, const struct rule_of_thumb *rule,
                  uint64_t minimum_gpus, FILE *out);
 struct json_list_entry {

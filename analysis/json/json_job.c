@@ -65,46 +65,10 @@ static json_t *levels_array(const struct job_record *r)
     return levels;
 }
 
-/* The interval that was used beside what the closed forms call best. */
-static void set_interval(const struct job_record *r, json_t *o)
-{
-    const struct checkpoint_spec *c = &r->spec.checkpoint;
-    double stall_s = r->mean_stall_s, mtbf_s = c->job_mtbf_s;
-    json_set(o, "checkpoint_interval_s", json_number_if(c->interval_s > 0.0, c->interval_s));
-    json_set(o, "checkpoint_interval_steps",
-             c->interval_steps > 0 ? json_count(c->interval_steps) : json_null());
-    json_set(o, "checkpoint_stall_s", json_number(stall_s));
-    json_set(o, "young_interval_s", json_number(checkpoint_young_s(stall_s, mtbf_s)));
-    json_set(o, "daly_interval_s", json_number(checkpoint_daly_s(stall_s, mtbf_s)));
-    json_set(o, "exact_interval_s", json_number(checkpoint_optimum_s(stall_s, mtbf_s)));
-    json_set(o, "checkpoint_floor_s", json_number_if(c->floor_s > 0.0, c->floor_s));
-    json_set(o, "job_mtbf_s", json_number(mtbf_s));
-    json_set(o, "checkpoint_levels", levels_array(r));
-}
-
 void json_job(const struct job_record *r, json_t *o)
 {
-    const struct job_result *result = &r->result;
-    json_set(o, "wall_s", json_number(result->wall_s));
-    json_set(o, "goodput", json_number(result->goodput));
-    json_set(o, "ettr", json_number(result->ettr));
-    json_set(o, "ettr_worst_hour", json_number(result->ettr_worst_hour));
-    json_set(o, "finished", json_boolean(result->finished));
-    json_set(o, "end", json_text(job_end_names[result->end]));
-    json_set(o, "steps_completed", json_number(result->steps_completed));
-    json_set(o, "tokens_completed", json_number(result->tokens_completed));
-    json_set(o, "failures", json_count(result->failures));
-    json_set(o, "trace_rows_skipped", json_count(result->skipped.count));
-    json_set(o, "interruptions", json_count(result->interruptions));
     json_set(o, "interruptions_by_cause", causes_object(r));
-    json_set(o, "checkpoints", json_count(result->checkpoints));
-    json_set(o, "spares_taken", json_count(result->spares_taken));
-    json_set(o, "rollbacks_past_corrupt", json_count(result->rollbacks_past_corrupt));
-    json_set(o, "recovery", json_text(r->spec.recovery.kind->head.name));
-    json_set(o, "spares", json_count(r->spec.recovery.spares));
-    json_set(o, "badput", badput_object(result));
-    json_set(o, "restart_links", links_object(result));
-    set_interval(r, o);
-    json_set(o, "cost_usd", json_number(result->cost_usd));
-    json_set(o, "energy_j", json_number(result->energy_j));
+    json_set(o, "badput", badput_object(&r->result));
+    json_set(o, "restart_links", links_object(&r->result));
+    json_set(o, "checkpoint_levels", levels_array(r));
 }

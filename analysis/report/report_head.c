@@ -1,53 +1,47 @@
 /* The opening lines of every report: what was simulated. */
-#include "analysis/report/report.h"
-#include "analysis/text/format.h"
-#include "models/schedule/schedule_kind.h"
-#include "models/sharding/sharding_kind.h"
 #include <inttypes.h>
-#include <math.h>
 
-static void print_layout(const struct session *s, const struct configuration *c)
+#include "analysis/report/report_parts.h"
+#include "analysis/text/format.h"
+
+static void print_layout(const struct session *s, const struct run_row *run)
 {
-    const struct layout_spec *l = &c->layout;
-    fprintf(s->out, "  layout    tp %" PRIu64 "%s x pp %" PRIu64, l->tp,
-            l->sequence_parallel ? " (sequence parallel)" : "", l->pp);
-    if (l->cp > 1) {
-        fprintf(s->out, " x cp %" PRIu64 " (%s)", l->cp, cp_method_names[l->cp_method]);
+    fprintf(s->out, "  layout    tp %" PRId64 "%s x pp %" PRId64, run->tp,
+            run->sequence_parallel == 1 ? " (sequence parallel)" : "", run->pp);
+    if (run->cp > 1) {
+        fprintf(s->out, " x cp %" PRId64 " (%s)", run->cp, format_shown(run->cp_method).s);
     }
-    fprintf(s->out, " x dp %" PRIu64 ", %s, recompute %s\n", l->dp, l->sharding->head.name,
-            recompute_names[l->recompute]);
+    fprintf(s->out, " x dp %" PRId64 ", %s, recompute %s\n", run->dp, format_shown(run->sharding).s,
+            format_shown(run->recompute).s);
     fprintf(s->out,
-            "  batch     %" PRIu64 " sequence%s: %" PRIu64 " microbatch%s of %" PRIu64
+            "  batch     %" PRId64 " sequence%s: %" PRId64 " microbatch%s of %" PRId64
             " for each replica",
-            c->training.global_batch, c->training.global_batch == 1 ? "" : "s",
-            configuration_microbatches(c), configuration_microbatches(c) == 1 ? "" : "es",
-            l->microbatch);
-    if (l->pp > 1) {
-        fprintf(s->out, ", %s", l->schedule->head.name);
-        if (l->vpp > 1) {
-            fprintf(s->out, " with %" PRIu64 " chunks a stage", l->vpp);
+            run->global_batch, run->global_batch == 1 ? "" : "s", run->microbatches,
+            run->microbatches == 1 ? "" : "es", run->microbatch);
+    if (run->pp > 1) {
+        fprintf(s->out, ", %s", format_shown(run->schedule).s);
+        if (run->vpp > 1) {
+            fprintf(s->out, " with %" PRId64 " chunks a stage", run->vpp);
         }
     }
     fputc('\n', s->out);
 }
 
-void report_head(const struct session *s, const struct result *result)
+void report_head(const struct session *s, const struct run_row *run)
 {
-    const struct configuration *c = &result->scenario->configuration;
-    double parameters = model_parameters(&c->model, c->training.sequence);
-    fprintf(s->out, "%s%s%s\n", session_bold(s), format_shown(result->scenario->name).s,
-            session_plain(s));
+    fprintf(s->out, "%s%s%s\n", session_bold(s), format_shown(run->scenario).s, session_plain(s));
     fprintf(s->out, "  model     %s, %s parameters; sequence %s, %s, %s, %s attention\n",
-            c->model.name, format_quantity(parameters).s, format_count(c->training.sequence).s,
-            c->training.precision->head.name, c->training.optimizer->head.name,
-            attention_kernel_names[c->training.attention]);
-    fprintf(s->out, "  cluster   %s x %s", format_count(configuration_ranks(c)).s, c->gpu.name);
-    if (c->cluster.nodes > 1) {
-        fprintf(s->out, " in %s x %s over %s", format_count(c->cluster.nodes).s,
-                c->cluster.node.name, c->cluster.fabric.name);
+            format_shown(run->model).s, format_quantity(run->parameters).s,
+            format_count((uint64_t)run->sequence).s, format_shown(run->precision).s,
+            format_shown(run->optimizer).s, format_shown(run->attention).s);
+    fprintf(s->out, "  cluster   %s x %s", format_count((uint64_t)run->rank_count).s,
+            format_shown(run->gpu).s);
+    if (run->nodes > 1) {
+        fprintf(s->out, " in %s x %s over %s", format_count((uint64_t)run->nodes).s,
+                format_shown(run->node).s, format_shown(run->fabric).s);
     } else {
-        fprintf(s->out, " in one %s", c->cluster.node.name);
+        fprintf(s->out, " in one %s", format_shown(run->node).s);
     }
-    fprintf(s->out, "; software %s\n", c->software.name);
-    print_layout(s, c);
+    fprintf(s->out, "; software %s\n", format_shown(run->software).s);
+    print_layout(s, run);
 }

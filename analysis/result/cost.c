@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "analysis/result/job_record.h"
 #include "models/layout/layout.h"
 #include "sim/units.h"
 
@@ -18,14 +17,10 @@ void cost_of_step(const struct configuration *c, double step_s, struct cost *out
     out->storage_usd = NAN;
 }
 
-void cost_of_run(const struct result *result, struct cost *out)
+void cost_of_weeks(const struct job_spec *job, const struct job_result *weeks, struct cost *inout)
 {
-    const struct configuration *c = &result->scenario->configuration;
-    cost_of_step(c, result->timed ? result->step->step_s : NAN, out);
-    if (result->job == NULL)
-        return;
-    const struct job_result *weeks = &result->job->result;
-    out->usd_per_1e9_tokens = weeks->cost_usd / weeks->tokens_completed * GIGA;
-    if (isfinite(weeks->cost_usd))
-        out->storage_usd = result->job->spec.storage_hour_usd * weeks->wall_s / HOUR;
+    inout->usd_per_1e9_tokens = weeks->cost_usd / weeks->tokens_completed * GIGA;
+    if (isfinite(weeks->cost_usd)) {
+        inout->storage_usd = job->storage_hour_usd * weeks->wall_s / HOUR;
+    }
 }

@@ -1,10 +1,11 @@
 /* cost.h - what a run costs. Of a step: every GPU of the nodes on which ranks stand is paid for as
  * long as the step lasts, at the scenario's price of a GPU-hour (or the catalogue's). Of weeks,
- * with their spares and storage, the player reckons (models/job/job_account.c). */
+ * with their spares and storage, the player `job` reckons (docs/models/jobs.md). */
 #ifndef ORRERY_ANALYSIS_RESULT_COST_H
 #define ORRERY_ANALYSIS_RESULT_COST_H
 
-#include "analysis/result/result.h"
+#include "models/job/job_result.h"
+#include "models/layout/configuration.h"
 
 struct cost {
     double gpu_hour_usd; /* the price; NAN: not known, and so is all that follows from it */
@@ -14,8 +15,9 @@ struct cost {
     double budget_usd;         /* of training.tokens in such steps; NAN: not said */
     double storage_usd;        /* of weeks: the share of their price; NAN: a single step */
 };
+/* `step_s` NAN where nothing was timed: then all is but the price. */
 void cost_of_step(const struct configuration *c, double step_s, struct cost *out);
-/* All NAN but the price where nothing was timed. */
-void cost_of_run(const struct result *result, struct cost *out);
+/* Where weeks of such steps were played: what those change. */
+void cost_of_weeks(const struct job_spec *job, const struct job_result *weeks, struct cost *inout);
 
 #endif

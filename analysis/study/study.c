@@ -13,19 +13,16 @@ enum {
     VALUES_MAX = 64000000 /* replications of all points: half a GiB of metrics at most */
 };
 
-const struct study_metric_info study_metrics[METRIC_COUNT] = {
-#define X(name, scope, larger, unit, doc) {#name, doc, scope, larger, unit},
-    STUDY_METRICS(X)
-#undef X
-};
-
-int study_metric_find(const char *name)
+enum study_unit study_unit(enum study_metric metric)
 {
-    for (int i = 0; i < METRIC_COUNT; i++) {
-        if (strcmp(study_metrics[i].name, name) == 0)
-            return i;
-    }
-    return -1;
+    static const char *const units[] = {[METRIC_IN_SHARE] = "1",
+                                        [METRIC_IN_TIME] = "s",
+                                        [METRIC_IN_BYTES] = "B",
+                                        [METRIC_IN_MONEY] = "USD"};
+    unsigned unit = METRIC_IN_MONEY;
+    while (unit > METRIC_IN_PLAIN && strcmp(units[unit], study_metrics[metric].unit) != 0)
+        unit--;
+    return (enum study_unit)unit;
 }
 
 bool study_measures(const struct study *study, unsigned metric)
@@ -63,7 +60,7 @@ static bool read_varies(struct study *study, struct error *error)
         }
     }
     study->vary_count = options->vary_count;
-    return vary_points(study->varies, study->vary_count, &study->point_count, error);
+    return true;
 }
 
 static uint64_t mix_text(uint64_t hash, const char *text)
@@ -254,17 +251,25 @@ static bool choose_objective(struct study *study, struct error *error)
     return true;
 }
 
+bool study_size(struct study *study, struct error *error)
+{
+    const struct study_options *options = study->options;
+    if (options->seeds > SEEDS_MAX)
+        return error_set(error, "--seeds: at most %d", SEEDS_MAX);
+    if (!vary_points(study->varies, study->vary_count, &study->point_count, error))
+        return false;
+    if ((double)study->point_count * (double)options->seeds > VALUES_MAX)
+        return error_set(error, "%zu points of %llu seeds are too many to keep; at most %d in all",
+                         study->point_count, (unsigned long long)options->seeds, VALUES_MAX);
+    return true;
+}
+
 bool study_plan(struct arena *arena, const struct study_options *options, struct study *out,
                 FILE *notes, bool colour, struct error *error)
 {
     *out = (struct study){.arena = arena, .options = options};
-    if (options->seeds > SEEDS_MAX)
-        return error_set(error, "--seeds: at most %d", SEEDS_MAX);
-    if (!read_varies(out, error))
+    if (!read_varies(out, error) || !study_size(out, error))
         return false;
-    if ((double)out->point_count * (double)options->seeds > VALUES_MAX)
-        return error_set(error, "%zu points of %llu seeds are too many to keep; at most %d in all",
-                         out->point_count, (unsigned long long)options->seeds, VALUES_MAX);
     out->points = ARENA_ARRAY(arena, struct study_point, out->point_count);
     return read_points(out, notes, colour, error) && choose_objective(out, error);
 }

@@ -11,11 +11,13 @@
 #ifndef ORRERY_ANALYSIS_STUDY_STUDY_H
 #define ORRERY_ANALYSIS_STUDY_STUDY_H
 
+#include "analysis/result/metric_source.h"
 #include "analysis/result/statistics.h"
 #include "analysis/study/study_vary.h"
 #include "models/job/job.h"
 #include "scenarios/build/scenario.h"
 
+/* How people read a metric: by its unit in the list of metrics (analysis/result/metrics.h). */
 enum study_unit {
     METRIC_IN_PLAIN, /* a count, tokens: as the name says */
     METRIC_IN_SHARE,
@@ -23,62 +25,7 @@ enum study_unit {
     METRIC_IN_BYTES,
     METRIC_IN_MONEY
 };
-enum study_scope {
-    METRIC_OF_WEEKS,
-    METRIC_OF_STEPS, /* of studies without weeks */
-    METRIC_OF_BOTH /* of one step on the cluster as it should be; the same for all seeds of weeks */
-};
-/* X(name, scope, larger is better, unit, what it is) */
-#define STUDY_METRICS(X)                                                                           \
-    X(goodput, METRIC_OF_WEEKS, true, METRIC_IN_SHARE,                                             \
-      "tokens kept, of those of the same time without failures and saves")                         \
-    X(ettr, METRIC_OF_WEEKS, true, METRIC_IN_SHARE, "productive share of the wall clock")          \
-    X(tokens_per_day, METRIC_OF_WEEKS, true, METRIC_IN_PLAIN,                                      \
-      "tokens kept for each day of wall clock")                                                    \
-    X(wall_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "wall clock")                                \
-    X(steps_completed, METRIC_OF_WEEKS, true, METRIC_IN_PLAIN, "steps whose result was kept")      \
-    X(tokens_completed, METRIC_OF_WEEKS, true, METRIC_IN_PLAIN, "tokens of those steps")           \
-    X(failures, METRIC_OF_WEEKS, false, METRIC_IN_PLAIN, "failures")                               \
-    X(interruptions, METRIC_OF_WEEKS, false, METRIC_IN_PLAIN,                                      \
-      "times that the job stopped for one")                                                        \
-    X(checkpoints, METRIC_OF_WEEKS, false, METRIC_IN_PLAIN, "durable checkpoints")                 \
-    X(cost_usd, METRIC_OF_WEEKS, false, METRIC_IN_MONEY, "price of all GPUs for the wall clock")   \
-    X(cost_usd_per_1e9_tokens, METRIC_OF_BOTH, false, METRIC_IN_MONEY,                             \
-      "price of a thousand million tokens, of weeks those that were kept")                         \
-    X(energy_j, METRIC_OF_WEEKS, false, METRIC_IN_PLAIN, "energy of the GPUs")                     \
-    X(useful_s, METRIC_OF_WEEKS, true, METRIC_IN_TIME, "badput class useful")                      \
-    X(checkpoint_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class checkpoint")             \
-    X(lost_work_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class lost_work")               \
-    X(detect_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class detect")                     \
-    X(restart_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class restart")                   \
-    X(wait_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class wait")                         \
-    X(degraded_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class degraded")                 \
-    X(maintenance_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class maintenance")           \
-    X(idle_s, METRIC_OF_WEEKS, false, METRIC_IN_TIME, "badput class idle")                         \
-    X(cost_usd_per_step, METRIC_OF_STEPS, false, METRIC_IN_MONEY, "price of all GPUs for a step")  \
-    X(cost_usd_for_budget, METRIC_OF_STEPS, false, METRIC_IN_MONEY,                                \
-      "price of all GPUs for training.tokens of such steps")                                       \
-    X(step_time_s, METRIC_OF_BOTH, false, METRIC_IN_TIME,                                          \
-      "one step on the cluster as it should be")                                                   \
-    X(tokens_per_s, METRIC_OF_BOTH, true, METRIC_IN_PLAIN,                                         \
-      "throughput without failures and saves")                                                     \
-    X(mfu, METRIC_OF_BOTH, true, METRIC_IN_SHARE, "model FLOPs utilisation of that step")          \
-    X(peak_reserved_bytes, METRIC_OF_BOTH, false, METRIC_IN_BYTES,                                 \
-      "memory that the fullest rank reserves, or would need")
-enum study_metric {
-#define X(name, scope, larger, unit, doc) METRIC_##name,
-    STUDY_METRICS(X)
-#undef X
-    METRIC_COUNT
-};
-struct study_metric_info {
-    const char *name, *doc;
-    enum study_scope scope;
-    bool larger_is_better;
-    enum study_unit unit;
-};
-extern const struct study_metric_info study_metrics[METRIC_COUNT];
-int study_metric_find(const char *name); /* or -1 */
+enum study_unit study_unit(enum study_metric metric);
 
 struct study_options {
     const char *path; /* of the scenario */
@@ -91,6 +38,7 @@ struct study_options {
     double confidence_ratio; /* half width of the objective's interval to its mean; 0: all seeds */
     const char *objective;   /* NULL: goodput, or tokens_per_s without weeks */
     unsigned threads;
+    uint64_t top; /* lists show the best so many points; 0: all */
 };
 /* The closed forms beside a point (reliability.md); NAN where they have no meaning. */
 struct study_marks {
@@ -133,6 +81,8 @@ struct study {
  * typing error in --vary): the problems of the first such point are printed to `notes`. */
 bool study_plan(struct arena *arena, const struct study_options *options, struct study *out,
                 FILE *notes, bool colour, struct error *error);
+/* How many points the keys make; false with a sentence where those and the seeds are too many. */
+bool study_size(struct study *study, struct error *error);
 /* The scenario with the values of one point; to be destroyed. NULL with a sentence when the file
  * cannot be read. */
 struct scenario *study_scenario(const struct study *study, size_t point, struct error *error);

@@ -9,7 +9,6 @@
 #include "models/step/step.h"
 #include "sim/check.h"
 #include "sim/pool.h"
-#include "sim/units.h"
 
 enum {
     SEEDS_AT_ONCE = 8 /* of one thread: some hundred microseconds */
@@ -68,21 +67,18 @@ static void forget_values(double *values)
         values[m] = NAN;
 }
 
-/* What a step tells for itself. `step_s` 0: it was not timed. */
+/* What a step tells for itself. `step_s` NAN: it was not timed. */
 static void take_step(const struct configuration *c, const struct step *step, double step_s,
                       double *values)
 {
-    values[METRIC_peak_reserved_bytes] = step->peak_reserved_bytes;
-    if (step_s <= 0.0)
-        return;
-    struct cost cost;
-    cost_of_step(c, step_s, &cost);
-    values[METRIC_step_time_s] = step_s;
-    values[METRIC_tokens_per_s] = configuration_tokens(c) / step_s;
-    values[METRIC_mfu] = step_peak_ratio(c, step->lowered.model_flops, step_s);
-    values[METRIC_cost_usd_per_step] = cost.step_usd;
-    values[METRIC_cost_usd_per_1e9_tokens] = cost.usd_per_1e9_tokens;
-    values[METRIC_cost_usd_for_budget] = cost.budget_usd;
+    struct metric_source m = {
+        .c = c,
+        .step = step,
+        .step_s = step_s,
+        .peak_reserved_bytes = step->peak_reserved_bytes,
+    };
+    cost_of_step(c, step_s, &m.cost);
+    metrics_of_step(&m, values);
 }
 
 /* Of weeks, the step is timed already: its ledger is what is missing. */
@@ -112,25 +108,6 @@ static bool find_conditions(struct study_player *player, struct playing *playing
            measure_step(player, &playing->scenario->configuration, error);
 }
 
-static void take_result(const struct job_result *r, double *values)
-{
-#define X(name, doc) values[METRIC_##name##_s] = r->badput_s[BADPUT_##name];
-    BADPUT_CLASSES(X)
-#undef X
-    values[METRIC_goodput] = r->goodput;
-    values[METRIC_ettr] = r->ettr;
-    values[METRIC_tokens_per_day] = r->tokens_completed / r->wall_s * DAY;
-    values[METRIC_wall_s] = r->wall_s;
-    values[METRIC_steps_completed] = r->steps_completed;
-    values[METRIC_tokens_completed] = r->tokens_completed;
-    values[METRIC_failures] = (double)r->failures;
-    values[METRIC_interruptions] = (double)r->interruptions;
-    values[METRIC_checkpoints] = (double)r->checkpoints;
-    values[METRIC_cost_usd] = r->cost_usd;
-    values[METRIC_cost_usd_per_1e9_tokens] = r->cost_usd / r->tokens_completed * GIGA;
-    values[METRIC_energy_j] = r->energy_j;
-}
-
 static void play_weeks(struct arena *arena, struct playing *playing, size_t replication)
 {
     struct study_player *player = playing->player;
@@ -138,8 +115,10 @@ static void play_weeks(struct arena *arena, struct playing *playing, size_t repl
     job_run_in(arena, &playing->job, player->conditions, player->study->base_seed + replication,
                false, NULL, NULL, &result);
     double *values = playing->point->values[replication];
+    struct metric_source m = {.job = &playing->job, .weeks = &result};
+    cost_of_weeks(m.job, m.weeks, &m.cost);
     memcpy(values, player->of_step, sizeof player->of_step);
-    take_result(&result, values);
+    metrics_of_weeks(&m, values);
 }
 
 static void play_chunk(void *context, size_t index)

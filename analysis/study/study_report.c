@@ -33,7 +33,7 @@ struct table {
 
 static struct text metric_text(enum study_metric metric, double value)
 {
-    switch (study_metrics[metric].unit) {
+    switch (study_unit(metric)) {
     case METRIC_IN_SHARE:
         return format_percent(value);
     case METRIC_IN_TIME:
@@ -311,12 +311,10 @@ static void print_nearest(const struct session *session, const struct study *stu
 }
 
 void study_report(const struct session *session, const struct study *study,
-                  const struct study_list *list, double seconds)
+                  const struct study_list *list)
 {
     struct table table = {.session = session, .study = study, .list = list};
-    size_t replications = 0, played = study->point_count - study_refused(study);
-    for (size_t p = 0; p < study->point_count; p++)
-        replications += study->points[p].replications;
+    size_t played = study->point_count - study_refused(study);
     fprintf(session->out, "%s%s%s\n", session_bold(session), study->name, session_plain(session));
     set_columns(&table);
     set_scale(&table);
@@ -330,7 +328,4 @@ void study_report(const struct session *session, const struct study *study,
         print_best(session, study, &list->optimum);
     else
         print_nearest(session, study);
-    fprintf(session->notes, "%zu %s, %zu %s in %s\n", played, played == 1 ? "point" : "points",
-            replications, replications == 1 ? "replication" : "replications",
-            format_time(seconds).s);
 }

@@ -20,7 +20,7 @@ struct study_list {
     size_t count;
 };
 void study_report(const struct session *session, const struct study *study,
-                  const struct study_list *list, double seconds);
+                  const struct study_list *list);
 /* How many points were left out, and why; nothing where none was. */
 void study_report_refused(const struct study *study, FILE *out);
 /* One line for each point: values, replications, fits, then each metric that has a value somewhere:

@@ -17,5 +17,11 @@ void study_store_point(struct store *store, struct study *study, size_t point);
 /* Fills the points that the database holds: they are then done and stored. False with a sentence
  * when the file cannot be read or belongs to another study. */
 bool study_store_resume(struct study *study, const char *path, struct error *error);
+/* The study that a database holds, to be reported: what was asked for and every point that was
+ * played; the others have a refusal that says so. All of it lives in the arena. False with a
+ * sentence when the file holds none. */
+struct query;
+bool study_store_recall(struct query *query, struct arena *arena, struct study *out,
+                        struct error *error);
 
 #endif

@@ -159,7 +159,7 @@ static enum plot_unit unit_of(const struct study *study)
                                            [METRIC_IN_TIME] = PLOT_TIME,
                                            [METRIC_IN_BYTES] = PLOT_BYTES,
                                            [METRIC_IN_MONEY] = PLOT_MONEY};
-    return units[study_metrics[study->objective].unit];
+    return units[study_unit(study->objective)];
 }
 
 static void set_axes(struct figure *f)

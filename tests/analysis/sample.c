@@ -1,11 +1,12 @@
 #include "tests/analysis/sample.h"
 
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/database/store_job.h"
+#include "analysis/database/record_file.h"
 #include "sim/check.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
@@ -35,45 +36,93 @@ void sample_long_path(const char *folder, char *path, unsigned length)
     path[length] = '\0';
 }
 
-static void write_run(struct store *store)
+static const struct run_row sample_run = {
+    .seed = 7,
+    .scenario = "sample",
+    .kind = "step",
+    .fits = 1,
+    .step_s = 1e-3,
+    .tokens_per_s = 4096e3,
+    .tokens_per_s_per_gpu = 1024e3,
+    .mfu_ratio = 0.4,
+    .causal_mfu_ratio = 0.3,
+    .hfu_ratio = 0.5,
+    .bubble_ratio = 0.25,
+    .model_flops = 1e15,
+    .peak_allocated_bytes = 60e9,
+    .peak_reserved_bytes = 64e9,
+    .class_count = 2,
+    .op_count = 3,
+    .event_count = 5,
+    .digest = "00000000deadbeef",
+    .compute_s = 7.5e-4,
+    .bubble_s = 2.5e-4,
+    .gpu = "h100",
+    .rank_count = 4,
+    .peak_flops_per_s = 1e15,
+    .usable_hbm_bytes = 80e9,
+    .nodes = 1,
+    .node = "node",
+    .fabric = "none",
+    .model = "tiny",
+    .parameters = 1e9,
+    .software = "megatron",
+    .precision = "bf16",
+    .optimizer = "adamw",
+    .attention = "flash2",
+    .tp = 1,
+    .pp = 2,
+    .dp = 2,
+    .cp = 1,
+    .cp_method = "ring",
+    .vpp = 1,
+    .microbatch = 1,
+    .microbatches = 4,
+    .global_batch = 8,
+    .sequence = 1024,
+    .schedule = "1f1b",
+    .sharding = "zero-1",
+    .recompute = "none",
+    .gpu_hour_usd = NAN,
+    .cost_usd_per_step = NAN,
+    .cost_usd_per_1e9_tokens = NAN,
+    .cost_usd_for_budget = NAN,
+    .cost_storage_usd = NAN,
+    .budget_tokens = NAN,
+    .wall_s = NAN,
+};
+
+/* One row of each table that reports read, all of whose cells say something. */
+static void fill(const struct row_table *table, char *row)
 {
-    enum {
-        COST_COLUMNS = 5
-    };
-    struct store_value row[37 + COST_COLUMNS + STORE_JOB_COLUMNS];
-    unsigned n = 0;
-    row[n++] = store_integer(1);
-    row[n++] = store_text("");
-    row[n++] = store_integer(0);
-    row[n++] = store_integer(7);
-    row[n++] = store_text("sample");
-    row[n++] = store_text("step");
-    row[n++] = store_integer(1);
-    double figures[] = {1e-3, 4096e3, 0.4, 0.3, 0.5, 0.25, 1e15, 60e9, 64e9, 80e9};
-    for (unsigned i = 0; i < COUNT(figures); i++) {
-        row[n++] = store_real(figures[i]);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        void *cell = row + table->columns[i].offset;
+        switch (table->columns[i].type) {
+        case ROW_INTEGER:
+            *(int64_t *)cell = 1;
+            break;
+        case ROW_REAL:
+            *(double *)cell = 0.5;
+            break;
+        case ROW_TEXT:
+            *(const char **)cell = table->columns[i].name;
+            break;
+        }
     }
-    int64_t counts[] = {4, 2, 3, 5};
-    for (unsigned i = 0; i < COUNT(counts); i++) {
-        row[n++] = store_integer(counts[i]);
+}
+
+static void write_record(struct store *store)
+{
+    struct record record = {.arena = arena_create()};
+    struct run_row *run = record_add(&record, ROW_run, 1);
+    *run = sample_run;
+    for (unsigned table = ROW_run + 1; table < ROW_TABLE_COUNT; table++) {
+        if (table != ROW_message && table != ROW_interruption && table != ROW_badput) {
+            fill(&row_tables[table], record_add(&record, (enum row_table_index)table, 1));
+        }
     }
-    row[n++] = store_text("00000000deadbeef");
-    row[n++] = store_text("h100");
-    row[n++] = store_integer(1);
-    row[n++] = store_text("tiny");
-    row[n++] = store_text("megatron");
-    int64_t layout[] = {1, 2, 2, 1, 1, 1, 8, 1024};
-    for (unsigned i = 0; i < COUNT(layout); i++) {
-        row[n++] = store_integer(layout[i]);
-    }
-    row[n++] = store_text("1f1b");
-    row[n++] = store_text("zero-1");
-    row[n++] = store_text("none");
-    for (unsigned i = 0; i < COST_COLUMNS; i++) {
-        row[n++] = store_null();
-    }
-    store_job_columns(NULL, row + n);
-    store_row(store, STORE_run, row, n + STORE_JOB_COLUMNS);
+    record_store(store, &record);
+    arena_destroy(record.arena);
 }
 
 static void write_class(struct store *store, int64_t id)
@@ -130,7 +179,7 @@ static void write_slice(struct store *store, int64_t track, int64_t ts, int64_t 
 
 void sample_rows(struct store *store)
 {
-    write_run(store);
+    write_record(store);
     for (int64_t id = 1; id <= 2; id++) {
         write_class(store, id);
     }

@@ -98,11 +98,11 @@ static void test_foreign_files(void **state)
 static void test_other_versions(void **state)
 {
     struct place *p = *state;
-    sample_tamper(p->path, "pragma user_version = 3");
-    expect_refused(p->path, " has version 3 of the schema; this orrery reads version 4");
-    sample_tamper(p->path, "pragma user_version = 5");
-    expect_refused(p->path, " has version 5 of the schema; this orrery reads version 4");
     sample_tamper(p->path, "pragma user_version = 4");
+    expect_refused(p->path, " has version 4 of the schema; this orrery reads version 5");
+    sample_tamper(p->path, "pragma user_version = 6");
+    expect_refused(p->path, " has version 6 of the schema; this orrery reads version 5");
+    sample_tamper(p->path, "pragma user_version = 5");
     struct query *query;
     struct error error = {""};
     assert_true(query_open(p->path, &query, &error));
@@ -183,13 +183,15 @@ static void stop_half_way(const char *path, const char *beside)
     if (child == 0) {
         sqlite3 *database;
         if (sqlite3_open(path, &database) != SQLITE_OK ||
-            sqlite3_exec(database,
-                         "pragma cache_size = 1; begin; "
-                         "update meta set value = '0' where key = 'complete'; "
-                         "insert into message with recursive n(i) as (select 100 union all select "
-                         "i + 1 from n where i < 5000) select i, 1, 'note', '', hex(zeroblob(100)) "
-                         "from n",
-                         NULL, NULL, NULL) != SQLITE_OK)
+            sqlite3_exec(
+                database,
+                "pragma cache_size = 1; begin; "
+                "update meta set value = '0' where key = 'complete'; "
+                "insert into message (id, run, severity, key, text) with recursive n(i) as "
+                "(select 100 union all select "
+                "i + 1 from n where i < 5000) select i, 1, 'note', '', hex(zeroblob(100)) "
+                "from n",
+                NULL, NULL, NULL) != SQLITE_OK)
             _exit(1);
         raise(SIGKILL);
     }

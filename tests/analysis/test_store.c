@@ -249,21 +249,22 @@ static void test_going_on(void **state)
     struct place *p = *state;
     struct error error = {""};
     struct store *store = share(p->path, false);
-    struct store_value message[] = {store_null(), store_integer(1), store_text("note"),
-                                    store_text(""), store_text("one")};
-    assert_int_equal(store_row(store, STORE_message, message, 5), 1);
+    struct store_value track[] = {store_null(),    store_integer(1), store_integer(2),
+                                  store_text("x"), store_text("y"),  store_integer(3),
+                                  store_real(1.0), store_real(2.0),  store_real(3.0)};
+    assert_int_equal(store_row(store, STORE_track, track, 9), 1);
     add_point(store, 0);
     add_point(store, 1);
     add_point(store, 1);
     assert_int_equal(store_leave(store, &error), STORE_GOOD);
     store = share(p->path, true);
-    assert_int_equal(store_row(store, STORE_message, message, 5), 2);
+    assert_int_equal(store_row(store, STORE_track, track, 9), 2);
     assert_int_equal(store_string(store, "odd"), 2);
     assert_int_equal(store_string(store, "new"), 3);
     store_delete(store, STORE_study_raw, "point", 1);
     assert_int_equal(store_finish(store, &error), STORE_GOOD);
     assert_answer(p->path, "select group_concat(point) from study_raw", "0");
-    assert_answer(p->path, "select group_concat(id) from message", "1,2");
+    assert_answer(p->path, "select group_concat(id) from track", "1,2");
 }
 
 static void test_discard(void **state)
@@ -295,7 +296,7 @@ static void test_what_is_replaced(void **state)
     assert_string_equal(store_replaced(store), "a run of 'numbers'");
     assert_int_equal(store_dropped(store), 0);
     store_discard(store);
-    sample_tamper(p->path, "insert into study values (1, 'n', 'goodput', 1, 0, 1, 0, 'f')");
+    sample_tamper(p->path, "insert into study values (1, 'n', 'goodput', 1, 0, 1, 0, 'f', 1)");
     store = share(p->path, false);
     assert_string_equal(store_replaced(store), "a study of 'numbers'");
     assert_int_equal(store_leave(store, &error), STORE_GOOD);

@@ -13,6 +13,7 @@
 #include "analysis/database/store_step.h"
 #include "analysis/json/json.h"
 #include "analysis/report/report.h"
+#include "analysis/result/record_run.h"
 #include "scenarios/build/scenario.h"
 #include "sim/check.h"
 #include "sim/pool.h"
@@ -58,34 +59,35 @@ static struct bytes read_file(const char *path)
     return out;
 }
 
-static struct bytes report_of(const struct result *result)
+static struct bytes report_of(const struct record *record)
 {
     struct bytes out = {NULL, 0};
     struct session session = {.out = open_memstream(&out.data, &out.size), .notes = stderr};
     CHECK(session.out != NULL);
-    report_step(&session, result);
+    report_run(&session, record, true);
     CHECK(fclose(session.out) == 0);
     return out;
 }
 
-static struct bytes json_of(const struct result *result)
+static struct bytes json_of(const struct result *result, const struct record *record)
 {
     struct bytes out = {NULL, 0};
     FILE *stream = open_memstream(&out.data, &out.size);
     CHECK(stream != NULL);
-    json_run(result, NULL, stream);
+    json_run(result, record, NULL, stream);
     CHECK(fclose(stream) == 0);
     return out;
 }
 
-static struct bytes database_of(const struct result *result, const char *folder)
+static struct bytes database_of(const struct result *result, const struct record *record,
+                                const char *folder)
 {
     char path[256];
     struct store *store;
     struct error error = {""};
     snprintf(path, sizeof path, "%s/threads.db", folder);
     CHECK(store_open(path, 0.0, &store, &error) == STORE_GOOD);
-    store_step(store, result, DETAIL_OP);
+    store_step(store, result, record, DETAIL_OP);
     CHECK(store_finish(store, &error) == STORE_GOOD);
     struct bytes out = read_file(path);
     CHECK(remove(path) == 0);
@@ -104,8 +106,12 @@ static void play(const char *text, unsigned threads, const char *folder, struct 
     assert_true(step_run(&s->configuration, &options, &step, &error));
     assert_int_equal(step->class_count, step->rank_count);
     result_gather(s, step, &result);
-    *out = (struct answer){report_of(&result), json_of(&result), database_of(&result, folder),
-                           step_threads(step)};
+    struct record record;
+    struct arena *arena = arena_create();
+    record_of_run(arena, &result, &record);
+    *out = (struct answer){report_of(&record), json_of(&result, &record),
+                           database_of(&result, &record, folder), step_threads(step)};
+    arena_destroy(arena);
     step_destroy(step);
     scenario_destroy(s);
 }

@@ -1,5 +1,5 @@
-/* A results database that somebody changed, under libFuzzer: every export of it either works or
- * says a sentence. No crash, no hang.
+/* A results database that somebody changed, under libFuzzer: every export and report of it
+ * either works or says a sentence. No crash, no hang.
  *
  * An input changes a small sound database (tests/analysis/sample.h): up to the first zero byte it
  * is SQL that is run on the file; after that come patches of the file itself, each of four bytes of
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/export/export.h"
+#include "analysis/report/report_database.h"
 #include "sim/check.h"
 #include "tests/analysis/sample.h"
 
@@ -88,6 +89,8 @@ static void export_all(struct query *query)
     struct name_list objects = query_objects(query);
     for (unsigned i = 0; i < objects.count; i++)
         CHECK(export_csv(query, objects.names[i], nowhere, &error) || error.text[0] != '\0');
+    struct session session = {.out = nowhere, .notes = nowhere, .utf8 = true};
+    CHECK(report_database(&session, query, true, &error) || error.text[0] != '\0');
     fclose(nowhere);
 }
 

@@ -5,8 +5,8 @@
 
 #include "analysis/json/json.h"
 #include "analysis/report/report.h"
-#include "analysis/report/report_job.h"
 #include "analysis/result/job_record.h"
+#include "analysis/result/record_run.h"
 #include "models/fit/rule_of_thumb.h"
 #include "models/step/step.h"
 #include "sim/check.h"
@@ -52,12 +52,23 @@ static bool is_short(const struct scenario *scenario)
            failures <= FAILURE_MAX && given && job->step_noise_sigma == 0.0;
 }
 
-static void play_weeks(const struct scenario *scenario, const struct session *session)
+static void report(const struct session *session, const struct result *result)
+{
+    struct arena *arena = arena_create();
+    struct record record;
+    record_of_run(arena, result, &record);
+    report_run(session, &record, true);
+    json_run(result, &record, NULL, session->out);
+    arena_destroy(arena);
+}
+
+static void play_weeks(const struct session *session, const struct result *step)
 {
     struct error error = {{0}};
     struct job_record *record;
     double sum_s = 0.0;
-    if (!job_record_play(scenario, false, (struct job_watches){NULL, NULL}, &record, &error)) {
+    if (!job_record_play(step->scenario, false, (struct job_watches){NULL, NULL}, &record,
+                         &error)) {
         CHECK(error.text[0] != '\0');
         return;
     }
@@ -68,24 +79,34 @@ static void play_weeks(const struct scenario *scenario, const struct session *se
     }
     CHECK(fabs(sum_s - result->wall_s) <= 1e-9 * result->wall_s);
     CHECK(result->ettr <= 1.0 + 1e-9 && result->goodput <= 1.0 + 1e-9);
-    report_job(session, scenario, record, true);
+    struct result weeks = *step;
+    weeks.job = record;
+    report(session, &weeks);
     job_record_destroy(record);
+}
+
+static void report_fit(const struct session *session, const struct result *result)
+{
+    struct arena *arena = arena_create();
+    struct record record;
+    struct rule_of_thumb rule;
+    rule_of_thumb(&result->scenario->configuration, &rule);
+    record_of_run(arena, result, &record);
+    report_memory(session, &record, result->advice.helps, &rule, 0, GPU_MAX);
+    arena_destroy(arena);
 }
 
 static void tell(const struct scenario *scenario, struct step *step)
 {
     FILE *nowhere = fopen("/dev/null", "w");
     struct session session = {.out = nowhere, .notes = nowhere, .utf8 = true};
-    struct rule_of_thumb rule;
     struct result result;
     CHECK(nowhere != NULL);
     result_gather(scenario, step, &result);
-    rule_of_thumb(&scenario->configuration, &rule);
-    report_step(&session, &result);
-    report_memory(&session, &result, &rule, 0, GPU_MAX);
-    json_run(&result, NULL, nowhere);
+    report(&session, &result);
+    report_fit(&session, &result);
     if (step->fits && is_short(scenario))
-        play_weeks(scenario, &session);
+        play_weeks(&session, &result);
     fclose(nowhere);
 }
 

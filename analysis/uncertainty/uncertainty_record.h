@@ -1,9 +1,9 @@
-/* uncertainty_report.h - how sure a step is, for people and for JSON. */
-#ifndef ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_REPORT_H
-#define ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_REPORT_H
+/* uncertainty_record.h - how sure a step is, for JSON and as rows of the record. */
+#ifndef ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_RECORD_H
+#define ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_RECORD_H
 
+#include "analysis/result/record.h"
 #include "analysis/result/result.h"
-#include "analysis/terminal/session.h"
 #include "analysis/uncertainty/uncertainty.h"
 
 /* What `run --uncertainty` has found out, besides the step itself. */
@@ -17,9 +17,9 @@ struct uncertainty {
 /* The quantities that follow from a step time: what is whole for a step, over it. */
 double uncertainty_tokens_per_s(const struct result *result, double step_s);
 double uncertainty_mfu_ratio(const struct result *result, double step_s);
-void uncertainty_report(const struct session *session, const struct result *result,
-                        const struct uncertainty *uncertainty);
-/* "A is faster with probability .84", or that it is a tie. */
+/* "the first is faster", or that it is a tie. */
 const char *uncertainty_verdict(const struct uncertain_comparison *comparison);
+/* Adds the tables uncertainty and influence. */
+void uncertainty_record(const struct uncertainty *uncertainty, struct record *record);
 
 #endif

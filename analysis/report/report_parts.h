@@ -1,0 +1,28 @@
+/* report_parts.h - the parts that reports are made of; for report*.c alone.
+ *
+ * What they print comes from a file: texts may hold anything, and numbers may be out of range. */
+#ifndef ORRERY_ANALYSIS_REPORT_REPORT_PARTS_H
+#define ORRERY_ANALYSIS_REPORT_REPORT_PARTS_H
+
+#include "analysis/result/record.h"
+#include "analysis/terminal/session.h"
+
+void report_heading(const struct session *session, const char *text);
+/* A whole number that is kept as a real; 0 below, a million million million above. */
+uint64_t report_count(double value);
+/* The name, model, cluster and layout: what was asked. */
+void report_head(const struct session *session, const struct run_row *run);
+/* Memory of each stage against usable HBM, one bar each. */
+void report_stages(const struct session *session, const struct record *record);
+/* Why and where memory ends, and what would help. Prints nothing when everything fits. */
+void report_failure(const struct session *session, const struct record *record);
+/* How sure the step is; nothing without --uncertainty. */
+void report_uncertainty(const struct session *session, const struct record *record);
+/* Weeks in words and bars: what was kept, where the wall clock went, what failed. `all`: every
+ * interruption, not only the first ones and the worst. */
+void report_weeks(const struct session *session, const struct record *record, bool all);
+/* Totals by cause, then each interruption: when, what, where, what was lost, and how long each link
+ * of the chain took. */
+void report_story(const struct session *session, const struct record *record, bool all);
+
+#endif

@@ -1,0 +1,81 @@
+# `orrery report FILE.db` prints what `run` or `study` printed, byte for byte.
+load helper
+
+# same [OPTION...] -- ARGUMENTS of run or study: what it prints, and what `report` prints.
+same() {
+    local options=() got=0
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    rm -f x.db*
+    "$ORRERY" "$@" "${options[@]}" --db x.db >printed 2>err || got=$?
+    [ "$got" -eq 0 ] || [ "$got" -eq 4 ] || { cat err; return 1; }
+    [ "$(wc -l <printed)" -gt 4 ]
+    expect 0 "$ORRERY" report x.db "${options[@]}"
+    cmp printed out || { diff printed out | head -20; return 1; }
+}
+
+@test "of a step: pipelines, context parallel, unfolded, at every detail, with every default" {
+    same -- run "$hello"
+    same -v -- run "$hello"
+    same -- run "$hello" --detail summary
+    same -- run "$hello" --unfold --set perturbations.jitter=0.05
+    same -- run "$SCENARIOS/llama3-70b-64xh100.yaml" --set layout.pp=4 --set training.global_batch=64
+    same -- run "$SCENARIOS/cp-ring-long-context.yaml" --detail summary
+    same -- run "$SCENARIOS/dragonfly-13b.yaml" --detail step --set cost.gpu_hour=3USD --set training.tokens=1T
+    same -- run "$hello" --set 'notes=[{at: 12.5ms, say: "half way, 100 % of it"}]' --set name="It's \"named\""
+}
+
+@test "of what does not fit, with advice and without" {
+    same -- run "$hello" --set training.global_batch=2048 --set layout.microbatch=128
+    same -- run "$hello" --set training.global_batch=16384 --set layout.microbatch=2048
+    same -v -- run "$SCENARIOS/memory-wall-70b-1gpu.yaml"
+}
+
+@test "of an uncertain step, alone and against another" {
+    same -- run "$hello" --uncertainty 16
+    same -- run "$SCENARIOS/fsdp-7b.yaml" --uncertainty 8 --against "$SCENARIOS/torus-7b.yaml"
+}
+
+@test "of weeks: every scenario that has a run, and each interruption" {
+    for file in $(grep -l '^run:' "$SCENARIOS"/*.yaml); do
+        [ -n "$(grep -E '^(name|run):' "$file")" ] || continue
+        same -- run "$file" --detail summary
+    done
+    same -v -- run "$SCENARIOS/silent-corruption.yaml" --detail summary
+    same -- run "$SCENARIOS/async-vs-sync.yaml" --set run.duration=4d --set cost.storage_tb_month=20USD --detail step
+}
+
+@test "of studies: steps and weeks, refused points, words, an optimum, the best few" {
+    same -- study "$hello" --vary layout.microbatch=1,2,3,4
+    same -- study "$SCENARIOS/spares-study.yaml" --vary recovery.spares=4,8 --seeds 5 --seed 7
+    same -- study "$SCENARIOS/async-vs-sync.yaml" --vary checkpoint.interval=2min..1h:log:5 --seeds 10 --top 2
+    same -- study "$SCENARIOS/async-vs-sync.yaml" --vary recovery.policy=hot-spare,wait-for-repair \
+        --vary recovery.spares=1,4 --seeds 3 --objective ettr --set run.duration=3d
+}
+
+@test "of a study that was stopped: the points that were played, and how many were not" {
+    "$ORRERY" study "$hello" --vary layout.microbatch=1,2,4 --db x.db >printed 2>err
+    sqlite3 x.db "delete from study_point where point = 1; delete from study_value where point = 1;
+        delete from study_raw where point = 1; delete from study_summary where point = 1"
+    expect 0 "$ORRERY" report x.db
+    shows "1: not played: the study was stopped before (layout.microbatch=2)"
+    lacks '^2 ' out
+}
+
+@test "what is no database, empty, damaged, or of no run: a sentence and exit 1" {
+    echo thesis >thesis.db
+    expect 1 "$ORRERY" report thesis.db
+    [ ! -s out ]
+    expect 1 "$ORRERY" report -
+    said "cannot be read from a stream"
+    expect 1 "$ORRERY" report nowhere.db
+    said "cannot read nowhere.db"
+    "$ORRERY" run "$hello" --db x.db >printed 2>err
+    sqlite3 x.db "update run set model = null"
+    expect 1 "$ORRERY" report x.db
+    said "the table run is damaged: no model"
+    sqlite3 x.db "delete from run"
+    expect 1 "$ORRERY" report x.db
+    said "the file holds no run"
+    expect 2 "$ORRERY" report
+}

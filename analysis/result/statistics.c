@@ -1,24 +1,25 @@
 #include "analysis/result/statistics.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_multifit.h>
+#include <gsl/gsl_roots.h>
+#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+enum {
+    TERMS = 3,      /* of a parabola */
+    BISECTIONS = 80 /* halve an interval to the last digit of a double */
+};
 
 void statistics_sort(double *values, size_t count)
 {
-    if (count > 0)
-        qsort(values, count, sizeof *values, ascending);
+    gsl_sort(values, 1, count);
 }
 
+/* Not gsl_stats_quantile_from_sorted_data: (1 - d) a + d b of equal a and b differs from them in
+ * the last bit. */
 double statistics_percentile(const double *values, size_t count, double ratio)
 {
     if (count == 0)
@@ -28,29 +29,23 @@ double statistics_percentile(const double *values, size_t count, double ratio)
     return values[low] + (place - below) * (values[high] - values[low]);
 }
 
-/* Mean rank of value i among all, from 1. */
-static double rank_of(const double *values, size_t count, size_t i)
-{
-    double below = 0.0, equal = 0.0;
-    for (size_t j = 0; j < count; j++) {
-        below += values[j] < values[i];
-        equal += values[j] == values[i];
-    }
-    return below + (equal + 1.0) / 2.0;
-}
-
 double statistics_spearman(struct arena *arena, const double *a, const double *b, size_t count)
 {
-    double *x = ARENA_ARRAY(arena, double, 2 * count + 1), *y = x + count;
-    double mean = ((double)count + 1.0) / 2.0, xy = 0.0, xx = 0.0, yy = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        x[i] = rank_of(a, count, i) - mean;
-        y[i] = rank_of(b, count, i) - mean;
-        xy += x[i] * y[i];
-        xx += x[i] * x[i];
-        yy += y[i] * y[i];
-    }
-    return xx > 0.0 && yy > 0.0 ? xy / sqrt(xx * yy) : NAN;
+    return count > 1 ? gsl_stats_spearman(a, 1, b, 1, count, ARENA_ARRAY(arena, double, 2 * count))
+                     : NAN;
+}
+
+double statistics_root(double (*function)(double x, void *context), void *context, double low,
+                       double high)
+{
+    gsl_function f = {function, context};
+    gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_bisection);
+    gsl_root_fsolver_set(solver, &f, low, high);
+    for (unsigned i = 0; i < BISECTIONS; i++)
+        gsl_root_fsolver_iterate(solver);
+    double root = gsl_root_fsolver_root(solver);
+    gsl_root_fsolver_free(solver);
+    return root;
 }
 
 double statistics_t95(double standard_error, size_t degrees_of_freedom)
@@ -83,36 +78,23 @@ void statistics_summarise(struct arena *arena, const double *values, size_t coun
     arena_rewind(arena, mark);
 }
 
-enum {
-    TERMS = 3
-};
-
-/* Normal equations of y = a + b z + c z^2, solved by Householder reflections. */
-static void fit_parabola(const double *z, const double *y, size_t count, double *coefficients)
+/* y = a + b z + c z^2 by least squares; returns the sum of the squares that are left over. */
+static double fit_parabola(const double *z, const double *y, size_t count, double *coefficients)
 {
-    double matrix[TERMS * TERMS] = {0.0}, right[TERMS] = {0.0};
+    double rows[STATISTICS_VERTEX_MAX * TERMS], spread[TERMS * TERMS], left;
     for (size_t i = 0; i < count; i++) {
-        double powers[TERMS] = {1.0, z[i], z[i] * z[i]};
-        for (unsigned r = 0; r < TERMS; r++) {
-            right[r] += powers[r] * y[i];
-            for (unsigned c = 0; c < TERMS; c++)
-                matrix[r * TERMS + c] += powers[r] * powers[c];
-        }
+        rows[TERMS * i] = 1.0;
+        rows[TERMS * i + 1] = z[i];
+        rows[TERMS * i + 2] = z[i] * z[i];
     }
-    gsl_matrix_view a = gsl_matrix_view_array(matrix, TERMS, TERMS);
-    gsl_vector_view b = gsl_vector_view_array(right, TERMS);
-    gsl_vector_view s = gsl_vector_view_array(coefficients, TERMS);
-    gsl_linalg_HH_solve(&a.matrix, &b.vector, &s.vector);
-}
-
-static double misfit_of(const double *z, const double *y, size_t count, const double *c)
-{
-    double squares = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        double left = y[i] - (c[0] + z[i] * (c[1] + z[i] * c[2]));
-        squares += left * left / (double)count;
-    }
-    return sqrt(squares) / (gsl_stats_max(y, 1, count) - gsl_stats_min(y, 1, count));
+    gsl_matrix_const_view x = gsl_matrix_const_view_array(rows, count, TERMS);
+    gsl_vector_const_view wanted = gsl_vector_const_view_array(y, count);
+    gsl_vector_view c = gsl_vector_view_array(coefficients, TERMS);
+    gsl_matrix_view covariance = gsl_matrix_view_array(spread, TERMS, TERMS);
+    gsl_multifit_linear_workspace *work = gsl_multifit_linear_alloc(count, TERMS);
+    gsl_multifit_linear(&x.matrix, &wanted.vector, &c.vector, &covariance.matrix, &left, work);
+    gsl_multifit_linear_free(work);
+    return left;
 }
 
 /* Centred and scaled, which keeps the equations well conditioned. */
@@ -124,8 +106,9 @@ double statistics_vertex(const double *x, const double *y, size_t count, double 
     double centre = gsl_stats_mean(x, 1, count), scale = gsl_stats_sd(x, 1, count);
     for (size_t i = 0; i < count; i++)
         z[i] = (x[i] - centre) / scale;
-    fit_parabola(z, y, count, c);
+    const double left = fit_parabola(z, y, count, c);
     if (misfit != NULL)
-        *misfit = misfit_of(z, y, count, c);
+        *misfit =
+            sqrt(left / (double)count) / (gsl_stats_max(y, 1, count) - gsl_stats_min(y, 1, count));
     return c[2] > 0.0 ? centre - scale * c[1] / (2.0 * c[2]) : NAN;
 }

@@ -1,5 +1,5 @@
-/* statistics.h - small sample statistics over plain arrays. Pure; knows no rows. What needs special
- * functions or least squares is GSL's. */
+/* statistics.h - small sample statistics over plain arrays. Pure; knows no rows. Special functions,
+ * ranks, least squares and roots are GSL's. */
 #ifndef ORRERY_ANALYSIS_RESULT_STATISTICS_H
 #define ORRERY_ANALYSIS_RESULT_STATISTICS_H
 
@@ -22,6 +22,10 @@ struct summary {
 };
 void statistics_summarise(struct arena *arena, const double *values, size_t count,
                           struct summary *out);
+/* Where a continuous function that is below 0 at `low` and above 0 at `high` is 0, to
+ * the last digits, by bisection. */
+double statistics_root(double (*function)(double x, void *context), void *context, double low,
+                       double high);
 /* Half the width of Student's 95 % interval of a mean with this standard error. */
 double statistics_t95(double standard_error, size_t degrees_of_freedom);
 /* Where the parabola through the points, by least squares, has its minimum; NAN when it has none

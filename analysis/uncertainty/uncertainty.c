@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/result/statistics.h"
 #include "models/step/step.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 #include "sim/random.h"
 
-enum {
-    BISECTIONS = 80 /* halves an interval to the last digit of a double */
-};
 static const double insignificant = 1e-6; /* an elasticity below this is no effect */
 static const double farthest = 12.0;      /* standard deviations, on either side */
 
@@ -106,27 +104,34 @@ static double normal_below(double x)
     return 0.5 * erfc(-x / sqrt(2.0));
 }
 
+struct mixture {
+    const double *values;
+    uint32_t count;
+    double spread, probability;
+};
+
+/* How much more than the probability lies below `x`. */
+static double mixture_excess(double x, void *context)
+{
+    const struct mixture *m = context;
+    double below = 0.0;
+    for (uint32_t i = 0; i < m->count; i++)
+        below += normal_below((x - m->values[i]) / m->spread) / m->count;
+    return below - m->probability;
+}
+
 /* Where a mixture of normals around `values`, all of one spread, has this probability below it. */
 static double mixture_quantile(const double *values, uint32_t count, double spread,
                                double probability)
 {
+    struct mixture mixture = {values, count, spread, probability};
     double low = INFINITY, high = -INFINITY;
     for (uint32_t i = 0; i < count; i++) {
         low = fmin(low, values[i]);
         high = fmax(high, values[i]);
     }
-    low -= farthest * spread;
-    high += farthest * spread;
-    for (int step = 0; step < BISECTIONS; step++) {
-        double middle = 0.5 * (low + high), below = 0.0;
-        for (uint32_t i = 0; i < count; i++)
-            below += normal_below((middle - values[i]) / spread) / count;
-        if (below < probability)
-            low = middle;
-        else
-            high = middle;
-    }
-    return 0.5 * (low + high);
+    return statistics_root(mixture_excess, &mixture, low - farthest * spread,
+                           high + farthest * spread);
 }
 
 double uncertainty_step_s(const struct uncertain_step *step, double probability)

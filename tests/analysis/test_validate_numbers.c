@@ -102,6 +102,38 @@ static void test_percentiles_and_ranks(void **state)
     /* Ranks 1 2 3 4 against 1 2.5 2.5 4: 4.5 / sqrt(5 x 4.5). */
     near(statistics_spearman(arena, values, tied, 4), 4.5 / sqrt(22.5));
     assert_true(isnan(statistics_spearman(arena, values, same, 4)));
+    assert_true(isnan(statistics_spearman(arena, values, turned, 1)));
+    assert_true(isnan(statistics_spearman(arena, values, turned, 0)));
+    /* Quantiles of equal values are that value, to the last bit. */
+    const double third[] = {1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0};
+    for (unsigned i = 0; i <= 100; i++)
+        assert_true(statistics_percentile(third, 5, i / 100.0) == third[0]);
+}
+
+static double cube_less(double x, void *context)
+{
+    return x * x * x - *(const double *)context;
+}
+
+static double steep(double x, void *context)
+{
+    (void)context;
+    return atan(1e9 * (x - 1.0 / 3.0));
+}
+
+static void test_roots_and_order(void **state)
+{
+    (void)state;
+    for (double cube = 0.001; cube < 1e6; cube *= 3.0) {
+        const double root = statistics_root(cube_less, &cube, 0.0, 200.0);
+        assert_true(fabs(root - cbrt(cube)) <= 1e-15 * cbrt(cube));
+    }
+    near(statistics_root(steep, NULL, -1e3, 1e6), 1.0 / 3.0);
+    double values[] = {3.0, -1.0, 7.5, 3.0, 0.0, -1e300};
+    const double sorted[] = {-1e300, -1.0, 0.0, 3.0, 3.0, 7.5};
+    statistics_sort(values, 6);
+    assert_memory_equal(values, sorted, sizeof sorted);
+    statistics_sort(values, 0);
 }
 
 /* Sizes .1 .1 .11 and 90 % of the way at 1.8 steps; a tenth is still near. */
@@ -435,6 +467,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_percentiles_and_ranks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_roots_and_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_score_of_errors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_means_over_sources, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_every_metric, set_up, tear_down),

@@ -333,6 +333,85 @@ static void test_cascades(void **state)
     arena_destroy(arena);
 }
 
+/* Who follows stands on another node of the domain, whichever, and is any of its units; of a domain
+ * without another node nobody follows. Failures come once in ten days or so, so that what comes
+ * within the hour has followed. */
+static void test_who_follows(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t nodes, domain;
+        int unit;
+        uint32_t each; /* units of a node */
+    } cases[] = {{6, 2, UNIT_GPU, 8},  {6, 3, UNIT_NIC, 4}, {6, 4, UNIT_GPU, 8},
+                 {5, 4, UNIT_NODE, 1}, {4, 1, UNIT_GPU, 8}, {7, 9, UNIT_NODE, 1}};
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fleet_case c;
+        struct arena *arena = arena_create();
+        uint32_t units = cases[i].nodes * cases[i].each, met[7 + 6 * 8][7] = {{0}};
+        fleet_case_create(cases[i].nodes, 0, &c);
+        c.spec.nics_per_node = 4;
+        struct failure_cause *cause =
+            fleet_case_add(&c, "x", "exponential", 0, cases[i].unit, units * 10.0 * DAY);
+        cause->cascade_ratio = 0.5;
+        cause->domain_nodes = cases[i].domain;
+        double all_s = cases[i].domain > 1 ? 5.0 * DAY : 10.0 * DAY;
+        assert_true(fabs(fleet_job_mtbf_s(job_fleet(&c.spec)) / all_s - 1.0) < 1e-12);
+        uint32_t count = fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 3), 15000.0 * DAY,
+                                         events, ROOM);
+        uint32_t followed = 0, could = 0;
+        double later_s[7] = {0.0};
+        for (uint32_t k = 0; k + 1 < count; k++) {
+            const struct fleet_event *a = &events[k], *b = &events[k + 1];
+            uint32_t first = a->node / cases[i].domain * cases[i].domain;
+            uint32_t left = cases[i].nodes - first;
+            uint32_t size = cases[i].domain < left ? cases[i].domain : left;
+            assert_int_equal(a->unit / cases[i].each, a->node);
+            could += size > 1;
+            if (size > 1 && b->at_s - a->at_s < HOUR && b->node != a->node && b->node >= first &&
+                b->node < first + size) {
+                followed++;
+                met[a->node][b->node]++;
+                later_s[b->node] += b->at_s - a->at_s;
+                met[7 + b->unit][a->node]++;
+            }
+        }
+        /* half of those that could; a hundredth of the others come by chance */
+        assert_true(fabs((double)followed - 0.5 * could) <= 0.03 * could);
+        for (uint32_t a = 0; a < cases[i].nodes; a++) {
+            uint32_t came = 0;
+            for (uint32_t b = 0; b < cases[i].nodes; b++)
+                came += met[b][a];
+            /* at any moment of the hour, whoever it is */
+            assert_true(came == 0 || fabs(later_s[a] / came / HOUR - 0.5) < 0.1);
+            for (uint32_t u = 0; u < units; u++) {
+                uint32_t b = u / cases[i].each, one = cases[i].domain;
+                bool near = a / one == b / one && a != b;
+                assert_int_equal(met[a][b] > 0, near);
+                assert_int_equal(met[7 + u][a] > 0, near);
+            }
+        }
+        arena_destroy(arena);
+    }
+}
+
+/* Of the job's rate are causes that stop it and that taint it, not those that slow it. */
+static void test_what_counts_as_a_failure(void **state)
+{
+    (void)state;
+    static const struct {
+        int effect;
+        double mtbf_s;
+    } cases[] = {{EFFECT_STOP, 2.0}, {EFFECT_CORRUPT, 2.0}, {EFFECT_SLOW, 4.0}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct fleet_case c;
+        fleet_case_create(4, 0, &c);
+        fleet_case_add(&c, "a", "exponential", 0, UNIT_JOB, 4.0);
+        fleet_case_add(&c, "b", "exponential", 0, UNIT_JOB, 4.0)->effect = cases[i].effect;
+        assert_true(fleet_job_mtbf_s(job_fleet(&c.spec)) == cases[i].mtbf_s);
+    }
+}
+
 static void test_trace(void **state)
 {
     (void)state;
@@ -349,6 +428,10 @@ static void test_trace(void **state)
     cause->trace_count = 4;
     c.spec.duration_s = 20.0;
     assert_true(fleet_job_mtbf_s(job_fleet(&c.spec)) == 5.0);
+    for (c.spec.duration_s = 9.0; c.spec.duration_s <= 12.0; c.spec.duration_s += 3.0)
+        assert_true(fleet_job_mtbf_s(job_fleet(&c.spec)) == 3.0); /* the last second counts */
+    c.spec.duration_s = 0.0;                                      /* all of the trace */
+    assert_true(fleet_job_mtbf_s(job_fleet(&c.spec)) == 3.0);
     struct fleet *fleet = fleet_create(arena, job_fleet(&c.spec), 1);
     assert_false(fleet_next(fleet, 5.0, &event));
     assert_true(fleet_next(fleet, 5.1, &event));
@@ -378,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_every_unit_alike), cmocka_unit_test(test_lemons),
         cmocka_unit_test(test_shocks),           cmocka_unit_test(test_early),
         cmocka_unit_test(test_cascades),         cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_who_follows),      cmocka_unit_test(test_what_counts_as_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

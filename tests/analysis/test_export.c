@@ -106,6 +106,27 @@ static void test_chrome_refuses_overlap(void **state)
     assert_null(chrome(p->path, -1, &error));
 }
 
+/* Spans within spans, 64 deep; and not one more. */
+static void test_chrome_nests_so_deep(void **state)
+{
+    struct place *p = *state;
+    struct error error = {""};
+    char why[256] = "";
+    sample_tamper(p->path, "with recursive n(i) as (select 0 union all select i + 1 from n where "
+                           "i < 63) insert into slice_raw (ts, dur, wait, track_id, name, phase, "
+                           "chunk, depth) select 5000 + i, 1000 - 2 * i, 0, 1, name, phase, 0, i "
+                           "from n, slice_raw where id = 1");
+    char *text = chrome(p->path, -1, &error);
+    assert_non_null(text);
+    assert_int_equal(nesting_check(text, why, sizeof why), 5 + 64);
+    free(text);
+    sample_tamper(p->path, "insert into slice_raw (ts, dur, wait, track_id, name, phase, chunk, "
+                           "depth) select 5064, 1, 0, 1, name, phase, 0, 64 from slice_raw where "
+                           "id = 1");
+    assert_null(chrome(p->path, -1, &error));
+    assert_string_equal(error.text, "spans of track 1 nest too deeply");
+}
+
 static void test_csv(void **state)
 {
     struct place *p = *state;
@@ -199,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_chrome_nests, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_chrome_nests_so_deep, set_up, tear_down),
         cmocka_unit_test(test_nesting_check_can_fail),
         cmocka_unit_test_setup_teardown(test_chrome_of_a_rank, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chrome_refuses_overlap, set_up, tear_down),

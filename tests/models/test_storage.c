@@ -327,7 +327,7 @@ static void test_degraded_slot(void **state)
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct configuration c = job(2, 8, 1);
         struct storage_tier tier = {.name = "t", .copies = 1};
-        struct perturbation worn = {PERTURB_LINK, 11, 0.5, cases[i].worn};
+        struct perturbation worn = {PERTURB_LINK, 11, 0.5, (int)cases[i].worn};
         c.cluster.node.kind = cases[i].node;
         c.cluster.node.options.value[0] = 4;
         c.cluster.node.host_bytes_per_s = 200 * GIGA;

@@ -9,7 +9,6 @@
 
 enum {
     SQL_BYTES = 8192,
-    CELLS_MAX = 128,
     ROWS_AT_ONCE = 64,
     ROWS_MAX = 1 << 22 /* of a table, in a file of unknown origin */
 };
@@ -50,27 +49,16 @@ static bool has_run(const struct row_table *table)
     return table != &row_tables[ROW_run];
 }
 
-static void insert_sql(const struct row_table *table, char *sql, size_t size)
-{
-    int used =
-        snprintf(sql, size, "insert into %s (%s, ", table->name, has_run(table) ? "run" : "id");
-    used += put_names(sql + used, size - (size_t)used, table);
-    used += snprintf(sql + used, size - (size_t)used, ") values (?");
-    for (unsigned i = 0; i < table->column_count; i++) {
-        used += snprintf(sql + used, size - (size_t)used, ", ?");
-    }
-    used += snprintf(sql + used, size - (size_t)used, ")");
-    CHECK(used < (int)size);
-}
-
 static void store_table(struct store *store, const struct row_table *table,
                         const struct record_rows *of)
 {
-    char sql[SQL_BYTES];
-    struct store_value cells[CELLS_MAX];
-    CHECK(table->column_count < CELLS_MAX);
-    insert_sql(table, sql, sizeof sql);
-    store_insert_begin(store, sql);
+    const char *names[STORE_NAMES_MAX] = {has_run(table) ? "run" : "id"};
+    struct store_value cells[STORE_NAMES_MAX];
+    CHECK(table->column_count < STORE_NAMES_MAX);
+    for (unsigned k = 0; k < table->column_count; k++) {
+        names[1 + k] = table->columns[k].name;
+    }
+    store_insert_begin(store, table->name, names, 1 + table->column_count);
     for (size_t i = 0; i < of->count && store_good(store); i++) {
         const char *row = (const char *)of->rows + i * table->size;
         cells[0] = store_integer(STORE_RUN);

@@ -25,7 +25,8 @@
 #include "sim/check.h"
 
 enum {
-    ROOM_PAGES = 64
+    ROOM_PAGES = 64,
+    INSERT_BYTES = STORE_NAMES_MAX * 48
 };
 
 const char *const store_table_names[STORE_TABLE_COUNT] = {
@@ -182,9 +183,22 @@ int64_t store_count(const struct store *store, enum store_table table)
     return store->rows[table];
 }
 
-void store_insert_begin(struct store *store, const char *sql)
+/* insert into TABLE ("a", "b", ...) values (?, ?, ...) */
+void store_insert_begin(struct store *store, const char *table, const char *const *columns,
+                        unsigned count)
 {
-    CHECK(store->named == NULL);
+    char sql[INSERT_BYTES];
+    int used = snprintf(sql, sizeof sql, "insert into %s", table);
+    CHECK(store->named == NULL && count <= STORE_NAMES_MAX);
+    for (unsigned i = 0; i < count && used < (int)sizeof sql; i++) {
+        used += snprintf(sql + used, sizeof sql - (size_t)used, "%s\"%s\"", i > 0 ? ", " : " (",
+                         columns[i]);
+    }
+    for (unsigned i = 0; i < count && used < (int)sizeof sql; i++) {
+        used += snprintf(sql + used, sizeof sql - (size_t)used, i > 0 ? ", ?" : ") values (?");
+    }
+    CHECK(used + 1 < (int)sizeof sql);
+    snprintf(sql + used, sizeof sql - (size_t)used, ")");
     if (!store->failed &&
         sqlite3_prepare_v2(store->database, sql, -1, &store->named, NULL) != SQLITE_OK) {
         store_fail(store, "cannot prepare");

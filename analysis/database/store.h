@@ -103,8 +103,12 @@ const char *store_partial_path(const struct store *store);
 int64_t store_row(struct store *store, enum store_table table, const struct store_value *values,
                   unsigned count);
 int64_t store_count(const struct store *store, enum store_table table); /* rows written so far */
-/* Rows by a statement that names table and columns and has `count` parameters; one at a time. */
-void store_insert_begin(struct store *store, const char *sql);
+/* Rows by the names of their columns, at most STORE_NAMES_MAX; one table at a time. */
+enum {
+    STORE_NAMES_MAX = 160
+};
+void store_insert_begin(struct store *store, const char *table, const char *const *columns,
+                        unsigned count);
 void store_insert_row(struct store *store, const struct store_value *values, unsigned count);
 void store_insert_end(struct store *store);
 /* The number of a name in the table `string`; a new one when it was not met before. */

@@ -74,42 +74,79 @@ static void write_ranks(struct store *store, const struct result *result)
     }
 }
 
-/* Columns 7 .. 18: the finish and the parts of the step; null when nothing was timed. */
-static unsigned write_parts(const struct step *step, uint32_t class_index, bool timed,
-                            struct store_value *row)
+/* A row of rank_class on its way: names are the same for every class. */
+struct class_row {
+    const char *names[STORE_NAMES_MAX];
+    struct store_value cells[STORE_NAMES_MAX];
+    char words[PART_COUNT + TENANT_COUNT][32];
+    unsigned count, word_count;
+};
+
+static void put(struct class_row *row, const char *name, struct store_value value)
 {
-    row[0] = timed ? store_real(worker_finish_s(step->worker, class_index)) : store_null();
-    for (unsigned part = 0; part < PART_COUNT; part++) {
-        row[1 + part] =
-            timed ? store_real(step->class_breakdown_s[class_index][part]) : store_null();
-    }
-    return 1 + PART_COUNT;
+    row->names[row->count] = name;
+    row->cells[row->count++] = value;
 }
 
-static void write_class(struct store *store, const struct result *result, uint32_t class_index)
+/* A column whose name is that of a list, with its unit. */
+static void put_listed(struct class_row *row, const char *name, const char *unit,
+                       struct store_value value)
+{
+    char *word = row->words[row->word_count++];
+    snprintf(word, sizeof row->words[0], "%s_%s", name, unit);
+    put(row, word, value);
+}
+
+static void put_times(struct class_row *row, const struct result *result, uint32_t class_index)
+{
+    const struct step *s = result->step;
+    const bool timed = result->timed;
+    put(row, "finish_s",
+        timed ? store_real(worker_finish_s(s->worker, class_index)) : store_null());
+    for (unsigned part = 0; part < PART_COUNT; part++) {
+        put_listed(row, breakdown_names[part], "s",
+                   timed ? store_real(s->class_breakdown_s[class_index][part]) : store_null());
+    }
+}
+
+static void put_memory(struct class_row *row, const struct ledger_result *needed)
+{
+    put(row, "peak_allocated_bytes", store_real(needed->peak_allocated_bytes));
+    put(row, "peak_reserved_bytes", store_real(needed->peak_reserved_bytes));
+    for (unsigned tenant = 0; tenant < TENANT_COUNT; tenant++) {
+        put_listed(row, tenant_names[tenant], "bytes", store_real(needed->tenants[tenant]));
+    }
+}
+
+static void fill_class(const struct result *result, uint32_t class_index, struct class_row *row)
 {
     const struct step *s = result->step;
     const struct rank_class *c = result->timed ? &s->symmetry.ranks[class_index] : NULL;
     const uint32_t program = c != NULL ? c->program : class_index;
     const struct stage_memory *m = &s->memory[program];
-    const struct ledger_result *needed = &result->stages[program].needed;
-    struct store_value row[32];
-    unsigned n = 0;
-    row[n++] = store_integer(store_class_id(class_index));
-    row[n++] = store_integer(STORE_RUN);
-    row[n++] = store_integer(c != NULL ? c->representative : m->representative);
-    row[n++] = store_integer(c != NULL ? c->rank_count : m->rank_count);
-    row[n++] = store_integer(m->stage);
-    row[n++] = store_integer(s->lowered.layers_of_stage[m->stage]);
-    row[n++] = store_real(c != NULL ? c->speed_ratio : 1.0);
-    n += write_parts(s, class_index, result->timed, row + n);
-    row[n++] = store_real(needed->peak_allocated_bytes);
-    row[n++] = store_real(needed->peak_reserved_bytes);
-    for (unsigned tenant = 0; tenant < TENANT_COUNT; tenant++) {
-        row[n++] = store_real(needed->tenants[tenant]);
+    row->count = row->word_count = 0;
+    put(row, "id", store_integer(store_class_id(class_index)));
+    put(row, "run", store_integer(STORE_RUN));
+    put(row, "first_rank", store_integer(c != NULL ? c->representative : m->representative));
+    put(row, "rank_count", store_integer(c != NULL ? c->rank_count : m->rank_count));
+    put(row, "stage", store_integer(m->stage));
+    put(row, "layers", store_integer(s->lowered.layers_of_stage[m->stage]));
+    put(row, "speed_ratio", store_real(c != NULL ? c->speed_ratio : 1.0));
+    put_times(row, result, class_index);
+    put_memory(row, &result->stages[program].needed);
+    put(row, "fits", store_integer(!m->ledger.failure.failed));
+}
+
+static void write_classes(struct store *store, const struct result *result, uint32_t class_count)
+{
+    struct class_row row;
+    fill_class(result, 0, &row);
+    store_insert_begin(store, "rank_class", row.names, row.count);
+    for (uint32_t i = 0; i < class_count && store_good(store); i++) {
+        fill_class(result, i, &row);
+        store_insert_row(store, row.cells, row.count);
     }
-    row[n++] = store_integer(!m->ledger.failure.failed);
-    store_row(store, STORE_rank_class, row, n);
+    store_insert_end(store);
 }
 
 static void write_constants(struct store *store, const struct scenario *s)
@@ -135,9 +172,7 @@ void store_step(struct store *store, const struct result *result, const struct r
     record_store(store, record);
     write_cluster(store, result);
     uint32_t class_count = store_class_count(result->step);
-    for (uint32_t i = 0; i < class_count && store_good(store); i++) {
-        write_class(store, result, i);
-    }
+    write_classes(store, result, class_count);
     write_ranks(store, result);
     if (result->timed) {
         for (uint32_t i = 0; i < class_count && store_good(store); i++) {

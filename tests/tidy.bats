@@ -159,6 +159,27 @@ DOORS
     printf '#include <pthread.h>\n' >>sim/a.c
     tells "threads beside libuv" sim/a.c:7
 }
+@test "a struct that two files write" {
+    struct_of() { # members
+        printf '/* s.h - large: s->p2 = 1; */\nstruct large {\n'
+        for ((i = 0; i < $1; i++)); do printf '    int m%d, *p%d[2];\n' "$i" "$i"; done
+        printf '};\n'
+    }
+    writer_of() { # name, members
+        printf '\nvoid %s(struct large *s)\n{\n    *s = (struct large){.p1 = {0}};\n' "$1"
+        for ((i = 0; i < $2; i++)); do printf '    s->m%d%s;\n' "$i" "$([ $((i % 2)) = 0 ] && echo ' += 1' || echo ++)"; done
+        printf '}\n'
+    }
+    struct_of 20 >sim/s.h
+    { printf '#include "sim/s.h"\n'; writer_of first 20; } >sim/s.c
+    { printf '#include "sim/s.h"\n'; writer_of second 15; } >sim/t.c
+    printf 's.c\nt.c\n' >>sim/CMakeLists.txt
+    run "$PROJECT/tests/tidy" .
+    echo "$output"
+    [ "$status" -eq 0 ]
+    sed -i 's/^}/    --s->p0[1];\n}/' sim/s.c sim/t.c
+    tells "several files write" "sim/s.h: struct large: 16 members"
+}
 @test "unit factors" {
     sed -i 's/2 \* x;/2 * x * 1024 ;/' sim/a.c
     run "$PROJECT/tests/tidy" .

@@ -83,8 +83,7 @@ bool job_record_play(const struct scenario *scenario, bool keep_saves, struct jo
                                     .interruption = note_interruption,
                                     .saves = keep_saves ? note_save : NULL,
                                     .worst_hour = true};
-    job_run(&r->spec, r->conditions, scenario->configuration.seed, false, &observer, NULL,
-            &r->result);
+    job_run(&r->spec, r->conditions, scenario->configuration.seed, &observer, &r->result);
     r->mean_stall_s = mean_stall_s(&r->spec.checkpoint.plan);
     r->step_variants = condition_count(r->conditions);
     *out = r;

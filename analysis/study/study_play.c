@@ -113,7 +113,7 @@ static void play_weeks(struct arena *arena, struct playing *playing, size_t repl
     struct study_player *player = playing->player;
     struct job_result result;
     job_run_in(arena, &playing->job, player->conditions, player->study->base_seed + replication,
-               false, NULL, NULL, &result);
+               NULL, &result);
     double *values = playing->point->values[replication];
     struct metric_source m = {.job = &playing->job, .weeks = &result};
     cost_of_weeks(m.job, m.weeks, &m.cost);

@@ -386,8 +386,8 @@ static void begin(struct job *job)
 }
 
 void job_run_in(struct arena *arena, const struct job_spec *spec,
-                struct condition_table *conditions, uint64_t seed, bool step_by_step,
-                const struct job_observer *observer, uint64_t *by_cause, struct job_result *out)
+                struct condition_table *conditions, uint64_t seed,
+                const struct job_observer *observer, struct job_result *out)
 {
     struct arena_mark mark = arena_mark(arena);
     struct job *job = ARENA_NEW(arena, struct job);
@@ -398,12 +398,11 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
         .conditions = conditions,
         .arena = arena,
         .seed = seed,
-        .step_by_step = step_by_step,
         .observer = observer != NULL ? observer : &nobody,
     };
     CHECK((spec->duration_s > 0.0 || spec->steps > 0) && spec->replicas > 0 && spec->nodes > 0);
     const struct check_context *former = check_enter(&job->context);
-    job_create(job, by_cause, out);
+    job_create(job, out);
     begin(job);
     play(job);
     job_wind_up(job);
@@ -412,10 +411,9 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
 }
 
 void job_run(const struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
-             bool step_by_step, const struct job_observer *observer, uint64_t *by_cause,
-             struct job_result *out)
+             const struct job_observer *observer, struct job_result *out)
 {
     struct arena *arena = arena_create();
-    job_run_in(arena, spec, conditions, seed, step_by_step, observer, by_cause, out);
+    job_run_in(arena, spec, conditions, seed, observer, out);
     arena_destroy(arena);
 }

@@ -16,15 +16,13 @@
 #include "models/job/job_spec.h"
 #include "models/step/condition.h"
 
-/* One replication. `by_cause`: spec->cause_count counters, or NULL. `step_by_step` plays every step
- * and checkpoint as an event of its own (for the law test). */
+/* One replication. `observer` may be NULL. */
 void job_run(const struct job_spec *spec, struct condition_table *conditions, uint64_t seed,
-             bool step_by_step, const struct job_observer *observer, uint64_t *by_cause,
-             struct job_result *out);
+             const struct job_observer *observer, struct job_result *out);
 /* The same on borrowed memory, which is rewound: for many replications. */
 void job_run_in(struct arena *arena, const struct job_spec *spec,
-                struct condition_table *conditions, uint64_t seed, bool step_by_step,
-                const struct job_observer *observer, uint64_t *by_cause, struct job_result *out);
+                struct condition_table *conditions, uint64_t seed,
+                const struct job_observer *observer, struct job_result *out);
 /* Fills checkpoint.interval_s where it is to be optimal: the closed form of the policy, or the best
  * of simulated replications with common random numbers (golden section over log interval). The
  * search meets two million failures and saves or so, whatever the job: of a longer one fewer

@@ -16,13 +16,11 @@
 #include "sim/units.h"
 
 void job_account_create(struct job_account *account, struct arena *arena,
-                        const struct job_observer *observer, uint64_t *by_cause,
-                        struct job_result *result)
+                        const struct job_observer *observer, struct job_result *result)
 {
     *account =
         (struct job_account){.result = result,
                              .observer = observer,
-                             .by_cause = by_cause,
                              .window = observer->worst_hour ? job_window_create(arena) : NULL};
 }
 
@@ -99,9 +97,6 @@ void job_account_failure(struct job_account *account, const struct fleet_event *
                          double repair_s)
 {
     account->result->failures++;
-    if (account->by_cause != NULL) {
-        account->by_cause[event->cause]++;
-    }
     if (account->observer->failure != NULL) {
         account->observer->failure(account->observer->context, event, at_s, repair_s);
     }

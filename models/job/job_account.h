@@ -14,17 +14,15 @@
 struct job_account {
     struct job_result *result;
     const struct job_observer *observer;
-    uint64_t *by_cause;        /* failures; NULL: nobody asks */
     struct job_window *window; /* NULL: nobody asks */
     struct interruption told;
     bool interrupted;   /* `told` is being filled */
     uint64_t stretches; /* of time that were spent */
 };
 
-/* Borrows all of it; `result` is all 0. `by_cause` may be NULL. */
+/* Borrows all of it; `result` is all 0. */
 void job_account_create(struct job_account *account, struct arena *arena,
-                        const struct job_observer *observer, uint64_t *by_cause,
-                        struct job_result *result);
+                        const struct job_observer *observer, struct job_result *result);
 void job_account_spend(struct job_account *account, double begin_s, double end_s,
                        enum badput_class of);
 /* The part of a step that a failure breaks off: it never enters the ledger. */

@@ -33,7 +33,7 @@ static void set_up_progress(struct job *job)
                         ideal_step_s, spec->strike != STRIKE_WORKING);
     job_copies_create(&job->copies, job->arena, spec, &job->segments, job->observer);
     job_steps_create(&job->steps, spec, ideal_step_s, interval, noise);
-    job->may_leap = !job->step_by_step && noise == NULL && job->observer->saves == NULL;
+    job->may_leap = !job->observer->step_by_step && noise == NULL && job->observer->saves == NULL;
 }
 
 /* Spares have numbers where the policy knows none, too. */
@@ -52,14 +52,14 @@ static void set_up_nodes(struct job *job)
     job->struck = ARENA_ARRAY(job->arena, uint32_t, job->spec->nodes);
 }
 
-void job_create(struct job *job, uint64_t *by_cause, struct job_result *out)
+void job_create(struct job *job, struct job_result *out)
 {
     const struct job_spec *spec = job->spec;
     job->fleet = fleet_create(job->arena, job_fleet(spec), job->seed);
     job_clock_create(&job->clock, job->fleet, spec->duration_s > 0.0 ? spec->duration_s : INFINITY);
     job_plans_create(&job->plans, spec->maintenance_every_s);
     job_outside_create(&job->outside, job->arena);
-    job_account_create(&job->account, job->arena, job->observer, by_cause, out);
+    job_account_create(&job->account, job->arena, job->observer, out);
     set_up_progress(job);
     set_up_nodes(job);
     job_chain_create(&job->chain, spec, job->seed);

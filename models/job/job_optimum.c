@@ -50,8 +50,7 @@ static double cost_of(struct trial *trial, double log_interval)
     spec->checkpoint.interval_s = exp(log_interval);
     for (uint64_t i = 0; i < trial->replications; i++) {
         struct job_result result;
-        job_run_in(trial->arena, spec, trial->conditions, trial->seed + i, false, NULL, NULL,
-                   &result);
+        job_run_in(trial->arena, spec, trial->conditions, trial->seed + i, NULL, &result);
         if (spec->duration_s == 0.0 && !result.finished) {
             return INFINITY;
         }

@@ -43,7 +43,7 @@ enum boundary job_run_on(struct job *job, double wall_stop_s)
     struct job_steps *steps = &job->steps;
     uint64_t finish = job_steps_to_finish(steps, job->replicas.up);
     uint64_t save = job_steps_to_save(steps), most = finish < save ? finish : save;
-    if (job->step_by_step || steps->noise != NULL || job->plans.turn_s < INFINITY) {
+    if (job->observer->step_by_step || steps->noise != NULL || job->plans.turn_s < INFINITY) {
         most = most < 1 ? most : 1;
     }
     double stop_s = lesser(wall_stop_s, job_clock_steps_failure_s(&job->clock));

@@ -78,7 +78,8 @@ struct job_observer {
     void (*failure)(void *context, const struct fleet_event *event, double at_s, double repair_s);
     void (*interruption)(void *context, const struct interruption *interruption);
     void (*saves)(void *context, const struct saved *saved);
-    bool worst_hour; /* to be found: costs the number of saves */
+    bool worst_hour;   /* to be found: costs the number of saves */
+    bool step_by_step; /* every step and save is an event of its own, for the law test */
 };
 enum {
     JOB_STRETCHES_MAX = 1 << 20 /* times that it stood still, kept for the worst hour */

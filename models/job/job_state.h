@@ -37,7 +37,7 @@ struct job {
     struct fleet *fleet;
     struct arena *arena;
     uint64_t seed;
-    bool step_by_step, may_leap;
+    bool may_leap;
     const struct job_observer *observer;
 
     struct job_clock clock;
@@ -68,7 +68,7 @@ struct job {
  * those below; what those have to do then is returned, or left in chain.over, and job.c does it. */
 
 /* job_create.c: the parts at the beginning, and what they tell at the end. */
-void job_create(struct job *job, uint64_t *by_cause, struct job_result *out);
+void job_create(struct job *job, struct job_result *out);
 void job_wind_up(struct job *job);
 
 /* job_phase.c: entering a phase, and what the time of one is spent on. */

@@ -115,8 +115,7 @@ static void *prepare_job(double size)
 static void replicate(struct job_bench *bench)
 {
     struct job_result result;
-    job_run_in(bench->arena, &bench->spec, bench->conditions, bench->seed++, false, NULL, NULL,
-               &result);
+    job_run_in(bench->arena, &bench->spec, bench->conditions, bench->seed++, NULL, &result);
     CHECK(result.wall_s == bench->spec.duration_s);
 }
 

@@ -21,7 +21,8 @@ static void run(const struct job_case *job, uint64_t seed, bool step_by_step,
 {
     struct job_spec spec = job->spec;
     spec.causes = job->causes;
-    job_run(&spec, job->conditions, seed, step_by_step, NULL, NULL, out);
+    job_run(&spec, job->conditions, seed, &(struct job_observer){.step_by_step = step_by_step},
+            out);
     job_case_check(job, out);
 }
 

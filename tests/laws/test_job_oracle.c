@@ -192,6 +192,7 @@ static void tell_failure(void *context, const struct fleet_event *event, double 
                       event->cause, event->at_s, repair_s);
     assert_true(told->failure_count < ORACLE_FAILURES);
     told->failed_s[told->failure_count++] = at_s;
+    told->by_cause[event->cause]++;
 }
 
 static void tell_interruption(void *context, const struct interruption *interruption)
@@ -222,11 +223,12 @@ static void play(const struct small_job *job, bool step_by_step, bool saves, str
 {
     *out = (struct told){0};
     struct job_observer observer = {.context = out,
+                                    .step_by_step = step_by_step,
                                     .failure = tell_failure,
                                     .interruption = tell_interruption,
                                     .saves = saves ? tell_save : NULL};
     struct condition_table *conditions = condition_fixed(job->step_s);
-    job_run(&job->spec, conditions, 1, step_by_step, &observer, out->by_cause, &out->result);
+    job_run(&job->spec, conditions, 1, &observer, &out->result);
     condition_destroy(conditions);
     qsort(out->saves, out->save_count, sizeof *out->saves, by_moment);
 }

@@ -92,7 +92,7 @@ void job_case_play(const struct job_case *job, uint64_t seed, struct job_result 
 {
     struct job_spec spec = job->spec;
     spec.causes = job->causes;
-    job_run(&spec, job->conditions, seed, false, NULL, NULL, out);
+    job_run(&spec, job->conditions, seed, NULL, out);
     job_case_check(job, out);
 }
 
@@ -125,7 +125,7 @@ struct job_sample job_case_sample(const struct job_case *job, uint64_t first, un
         struct job_result result;
         struct job_spec spec = job->spec;
         spec.causes = job->causes;
-        job_run_in(arena, &spec, job->conditions, first + i, false, NULL, NULL, &result);
+        job_run_in(arena, &spec, job->conditions, first + i, NULL, &result);
         job_case_check(job, &result);
         double delta = result.wall_s - mean;
         mean += delta / (i + 1);

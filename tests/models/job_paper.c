@@ -47,7 +47,8 @@ void job_paper_play(const struct job_case *job, const struct job_paper *expected
     spec.causes = job->causes;
     for (int step_by_step = 0; step_by_step < 2; step_by_step++) {
         struct job_result out;
-        job_run(&spec, job->conditions, 1, step_by_step != 0, NULL, NULL, &out);
+        job_run(&spec, job->conditions, 1,
+                &(struct job_observer){.step_by_step = step_by_step != 0}, &out);
         job_case_check(job, &out);
         check(&out, expected);
     }

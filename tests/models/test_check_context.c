@@ -53,8 +53,8 @@ static void fail_in_weeks(void)
     struct job_result result;
     job_case_make(&job, 1000.0, 10.0);
     job_case_trace(&job, &event, 1, UNIT_JOB);
-    job_run(&job.spec, job.conditions, 77, true, &(struct job_observer){.failure = no_failure},
-            NULL, &result);
+    struct job_observer observer = {.step_by_step = true, .failure = no_failure};
+    job_run(&job.spec, job.conditions, 77, &observer, &result);
 }
 
 static void play_and_fail_after(void)

@@ -61,7 +61,7 @@ static void play(const char *policy, uint32_t replicas, uint64_t spares, double 
     struct job_spec spec = job.spec;
     spec.causes = job.causes;
     *told = (struct told){.count = 0};
-    job_run(&spec, job.conditions, 1, false, &observer, NULL, out);
+    job_run(&spec, job.conditions, 1, &observer, out);
     job_case_check(&job, out);
     assert_int_equal(told->count, 1);
     job_case_free(&job);
@@ -296,7 +296,7 @@ static void meet_failures(const char *policy, uint64_t spares, double interval_s
     struct job_spec spec = job.spec;
     spec.causes = job.causes;
     met->count = 0;
-    job_run(&spec, job.conditions, 11, false, &observer, NULL, &out);
+    job_run(&spec, job.conditions, 11, &observer, &out);
     assert_true(met->count > 16);
     job_case_free(&job);
 }

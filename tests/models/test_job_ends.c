@@ -77,7 +77,7 @@ static void test_restarts_in_vain(void **state)
         job.spec.duration_s = has_duration ? 10.0 * YEAR : 0.0;
         struct job_spec spec = job.spec;
         spec.causes = job.causes;
-        job_run(&spec, job.conditions, 1, false, NULL, NULL, &out);
+        job_run(&spec, job.conditions, 1, NULL, &out);
         assert_int_equal(out.end, JOB_END_in_vain);
         assert_true(job_end_is_limit(out.end));
         assert_false(out.finished);
@@ -189,7 +189,7 @@ static void test_watched(void **state)
             const struct job_observer observer = {.watch = &watches[i]};
             struct job_spec spec = job.spec;
             spec.causes = job.causes;
-            job_run(&spec, job.conditions, 1, false, &observer, NULL, &out);
+            job_run(&spec, job.conditions, 1, &observer, &out);
             job.spec.duration_s = i == 0 ? job.spec.duration_s : 0.0; /* what was played tiles */
             job_case_check(&job, &out);
             assert_int_equal(out.end, i == 1    ? JOB_END_stopped

@@ -38,7 +38,8 @@ static void ends_at(const struct job_case *job, double wall_s, struct job_result
     struct job_spec spec = job->spec;
     spec.causes = job->causes;
     for (int step_by_step = 0; step_by_step < 2; step_by_step++) {
-        job_run(&spec, job->conditions, 1, step_by_step != 0, NULL, NULL, out);
+        job_run(&spec, job->conditions, 1,
+                &(struct job_observer){.step_by_step = step_by_step != 0}, out);
         job_case_check(job, out);
         if (fabs(out->wall_s - wall_s) > 1e-9)
             fail_msg("%.12g s, expected %.12g", out->wall_s, wall_s);

@@ -23,7 +23,6 @@ static void test_worst_of_many_hours(void **state)
         double again_min; /* 0: once */
         double idle_min;
     } rows[] = {{0, 0, 6}, {10, 0, 38}, {64, 0, 38}, {90, 0, 38}, {10, 5, 43}};
-    const struct job_observer observer = {.worst_hour = true};
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct job_case job;
         struct job_result out;
@@ -38,7 +37,8 @@ static void test_worst_of_many_hours(void **state)
         struct job_spec spec = job.spec;
         spec.causes = job.causes;
         for (unsigned step_by_step = 0; step_by_step <= 1; step_by_step++) {
-            job_run(&spec, job.conditions, 1, step_by_step == 1, &observer, NULL, &out);
+            struct job_observer observer = {.step_by_step = step_by_step == 1, .worst_hour = true};
+            job_run(&spec, job.conditions, 1, &observer, &out);
             job_case_check(&job, &out);
             job_paper_near(out.ettr_worst_hour, 1.0 - rows[i].idle_min / 60.0);
         }
@@ -55,7 +55,7 @@ static void test_worst_hour_of_short_runs(void **state)
         struct job_case job;
         struct job_result out;
         job_case_make(&job, steps * 10 * MINUTE, 10 * MINUTE);
-        job_run(&job.spec, job.conditions, 1, false, &observer, NULL, &out);
+        job_run(&job.spec, job.conditions, 1, &observer, &out);
         assert_true(steps == 6 ? out.ettr_worst_hour == 1.0 : isnan(out.ettr_worst_hour));
         job_case_free(&job);
     }
@@ -73,7 +73,7 @@ static void test_worst_hour_of_too_many_stops(void **state)
         const double steps = JOB_STRETCHES_MAX + more; /* the last is saved too */
         job_case_make(&job, steps * 10 * MINUTE, 10 * MINUTE);
         job_case_save(&job, 10 * MINUTE, 3 * MINUTE, 0.0);
-        job_run(&job.spec, job.conditions, 1, false, &observer, NULL, &out);
+        job_run(&job.spec, job.conditions, 1, &observer, &out);
         assert_int_equal(out.checkpoints, JOB_STRETCHES_MAX + more);
         if (more == 0) {
             job_paper_near(out.ettr_worst_hour, 45.0 / 60.0);
@@ -328,7 +328,7 @@ static double tried(const struct job_case *job, double log_interval, unsigned co
     at.spec.checkpoint.interval_s = exp(log_interval);
     for (unsigned i = 0; i < count; i++) {
         struct job_result result;
-        job_run(&at.spec, at.conditions, 5 + i, false, NULL, NULL, &result);
+        job_run(&at.spec, at.conditions, 5 + i, NULL, &result);
         wall_s += result.wall_s;
     }
     return wall_s;

@@ -125,7 +125,7 @@ static void test_replica_struck_in_a_save(void **state)
     struct job_observer observer = {.context = &told, .interruption = keep_interruption};
     struct job_result out;
     spec.causes = job.causes;
-    job_run(&spec, job.conditions, 0, false, &observer, NULL, &out);
+    job_run(&spec, job.conditions, 0, &observer, &out);
     job_paper_near(told.at_s, 44.0);
     job_paper_near(told.resumed_at_s, 44.0); /* the others never stopped */
     job_case_free(&job);

@@ -122,7 +122,7 @@ static void test_replica_comes_back(void **state)
         job_case_trace(&job, &event, 1, UNIT_NODE);
         struct job_spec spec = job.spec;
         spec.causes = job.causes;
-        job_run(&spec, job.conditions, 1, false, &observer, NULL, &out);
+        job_run(&spec, job.conditions, 1, &observer, &out);
         job_case_check(&job, &out);
         const double wall_s = 45 + 10.0 * (rows[i].alone + rows[i].both);
         if (fabs(out.wall_s - wall_s) > 1e-9)

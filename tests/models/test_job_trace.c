@@ -215,9 +215,9 @@ static void test_worst_hour(void **state)
         job_case_trace(&job, &event, event.at_s > 0.0 ? 1 : 0, UNIT_JOB);
         struct job_spec spec = job.spec;
         spec.causes = job.causes;
-        job_run(&spec, job.conditions, 1, false, &observer, NULL, &out);
+        job_run(&spec, job.conditions, 1, &observer, &out);
         job_paper_near(out.ettr_worst_hour, cases[i].kept_min / 60.0);
-        job_run(&spec, job.conditions, 1, false, NULL, NULL, &out);
+        job_run(&spec, job.conditions, 1, NULL, &out);
         assert_true(isnan(out.ettr_worst_hour));
         job_case_free(&job);
     }

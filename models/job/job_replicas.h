@@ -60,18 +60,19 @@ static inline uint32_t job_replicas_of(const struct job_replicas *replicas, uint
                                        uint32_t i)
 {
     const struct job_spec *spec = replicas->spec;
-    return i + (spec->replica_of_node != NULL
-                    ? spec->replica_of_node[position]
-                    : (uint32_t)((uint64_t)position * spec->replicas / spec->nodes));
+    return spec->replicas_on != NULL
+               ? spec->replicas_on[spec->replicas_begin[position] + i]
+               : (uint32_t)((uint64_t)position * spec->replicas / spec->nodes) + i;
 }
 
 static inline uint32_t job_replicas_at(const struct job_replicas *replicas, uint32_t position)
 {
     const struct job_spec *spec = replicas->spec;
-    uint32_t last = spec->replica_last_of_node != NULL
-                        ? spec->replica_last_of_node[position]
-                        : (uint32_t)((((uint64_t)position + 1) * spec->replicas - 1) / spec->nodes);
-    return last - job_replicas_of(replicas, position, 0) + 1;
+    if (spec->replicas_on != NULL) {
+        return spec->replicas_begin[position + 1] - spec->replicas_begin[position];
+    }
+    uint64_t end = ((uint64_t)position + 1) * spec->replicas;
+    return (uint32_t)((end - 1) / spec->nodes) - job_replicas_of(replicas, position, 0) + 1;
 }
 
 #endif

@@ -59,10 +59,11 @@ struct job_spec {
     struct recovery_spec recovery;
     double maintenance_every_s, maintenance_s; /* 0: none; the job saves before it */
     uint32_t nodes, gpus_per_node, nics_per_node;
-    uint32_t replicas;                    /* of the layout */
-    const uint32_t *replica_of_node;      /* the first replica with a rank there ... */
-    const uint32_t *replica_last_of_node; /* ... and the last */
-    const uint32_t *stage_of_gpu;         /* pipeline stage, by number in the job; NULL: 0 */
+    uint32_t replicas; /* of the layout */
+    /* The replicas with a rank on node n, in order: replicas_on[i] for i from replicas_begin[n] up
+     * to replicas_begin[n + 1]. NULL: they fill one node after the other. */
+    const uint32_t *replicas_on, *replicas_begin;
+    const uint32_t *stage_of_gpu; /* pipeline stage, by number in the job; NULL: 0 */
     double gpu_hour_usd, node_power_w, idle_power_ratio; /* NAN: not known */
     double storage_hour_usd; /* of all checkpoints that are kept, while the run lasts */
     double tokens_per_step;

@@ -1,6 +1,7 @@
 #include "scenarios/build/build_job.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "models/fleet/fleet.h"
 #include "models/layout/layout.h"
@@ -12,25 +13,42 @@
 /* Planned stops that a run meets, one by one too (job.c). */
 #define STOPS_MAX 1e6
 
-/* Which replicas stand on each node, and which stage on each GPU. */
+/* Puts a number among `count` others that are in order, each there once; returns how many then. */
+static uint32_t put_once(uint32_t *numbers, uint32_t count, uint32_t number)
+{
+    uint32_t at = count;
+    while (at > 0 && numbers[at - 1] > number)
+        at--;
+    if (at > 0 && numbers[at - 1] == number)
+        return count;
+    memmove(numbers + at + 1, numbers + at, (count - at) * sizeof *numbers);
+    numbers[at] = number;
+    return count + 1;
+}
+
+/* Which replicas stand on each node, and which stage on each GPU: no more replicas than GPUs. */
 static void place_replicas(struct builder *b, struct job_spec *job)
 {
     const struct configuration *c = &b->scenario->configuration;
-    uint32_t *first = ARENA_ARRAY(b->arena, uint32_t, job->nodes);
-    uint32_t *last = ARENA_ARRAY(b->arena, uint32_t, job->nodes);
-    uint32_t *stage = ARENA_ARRAY(b->arena, uint32_t, (size_t)job->nodes * job->gpus_per_node);
-    for (uint32_t node = 0; node < job->nodes; node++)
-        first[node] = UINT32_MAX;
+    size_t gpus = (size_t)job->nodes * job->gpus_per_node;
+    uint32_t *on = ARENA_ARRAY(b->arena, uint32_t, gpus);
+    uint32_t *begin = ARENA_ARRAY(b->arena, uint32_t, job->nodes + 1);
+    uint32_t *stage = ARENA_ARRAY(b->arena, uint32_t, gpus);
     for (uint32_t rank = 0; rank < job->ranks; rank++) {
         uint32_t gpu = layout_gpu(c, rank), node = gpu / job->gpus_per_node;
-        uint32_t replica = layout_coordinates(c, rank).dp;
-        stage[gpu] = layout_coordinates(c, rank).pp;
-        first[node] = replica < first[node] ? replica : first[node];
-        last[node] = replica > last[node] ? replica : last[node];
+        struct coordinates at = layout_coordinates(c, rank);
+        uint32_t *there = on + (size_t)node * job->gpus_per_node;
+        stage[gpu] = at.pp;
+        begin[node + 1] = put_once(there, begin[node + 1], at.dp);
+    }
+    for (uint32_t node = 0; node < job->nodes; node++) { /* counts to places, without gaps */
+        uint32_t count = begin[node + 1];
+        memmove(on + begin[node], on + (size_t)node * job->gpus_per_node, count * sizeof *on);
+        begin[node + 1] = begin[node] + count;
     }
     job->stage_of_gpu = stage;
-    job->replica_of_node = first;
-    job->replica_last_of_node = last;
+    job->replicas_on = on;
+    job->replicas_begin = begin;
 }
 
 /* What follows from the machine alone; the causes and the spares are checked against it. */

@@ -16,7 +16,6 @@ enum {
     REPLICAS = 128
 };
 struct job_bench {
-    uint32_t replica_of_node[NODES];
     uint64_t replications, seed;
     struct scenario *scenario;
     struct condition_table *conditions;
@@ -68,9 +67,6 @@ static void set_checkpoint(struct checkpoint_spec *checkpoint)
 
 static void set_spec(struct job_bench *bench)
 {
-    for (uint32_t node = 0; node < NODES; node++) {
-        bench->replica_of_node[node] = node * REPLICAS / NODES;
-    }
     bench->cause = (struct failure_cause){.name = "gpu",
                                           .kind = failure_find("exponential"),
                                           .unit = UNIT_GPU,
@@ -88,8 +84,6 @@ static void set_spec(struct job_bench *bench)
                                     .gpus_per_node = GPUS_EACH,
                                     .nics_per_node = GPUS_EACH,
                                     .replicas = REPLICAS,
-                                    .replica_of_node = bench->replica_of_node,
-                                    .replica_last_of_node = bench->replica_of_node,
                                     .ranks = NODES * GPUS_EACH,
                                     .tokens_per_step = 1.0,
                                     .gpu_hour_usd = NAN,

@@ -236,7 +236,7 @@ static void test_permuted_nodes(void **state)
         struct job_case job;
         struct job_result plain, permuted;
         struct trace_event events[BLOWS];
-        uint32_t first[PLACES], last[PLACES], other[PLACES];
+        uint32_t replica_of[PLACES], begin[PLACES + 1], other[PLACES];
         job_case_make(&job, 4000.0, 10.0);
         job_case_save(&job, 200.0, 10.0, 0.0);
         job_case_nodes(&job, PLACES, 6, recovery_kinds[seed % recovery_kind_count]->head.name);
@@ -250,13 +250,15 @@ static void test_permuted_nodes(void **state)
         job_case_trace(&job, events, BLOWS, UNIT_NODE);
         for (uint32_t i = 0; i < PLACES; i++) {
             other[i] = (i * 5 + (uint32_t)seed) % PLACES;
-            first[i] = last[i] = i / 2;
+            replica_of[i] = i / 2;
+            begin[i + 1] = i + 1;
         }
-        job.spec.replica_of_node = first;
-        job.spec.replica_last_of_node = last;
+        begin[0] = 0;
+        job.spec.replicas_on = replica_of;
+        job.spec.replicas_begin = begin;
         run(&job, seed, false, &plain);
         for (uint32_t i = 0; i < PLACES; i++) {
-            first[other[i]] = last[other[i]] = i / 2;
+            replica_of[other[i]] = i / 2;
         }
         for (uint32_t i = 0; i < BLOWS; i++) {
             events[i].unit = other[events[i].unit];

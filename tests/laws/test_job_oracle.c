@@ -33,7 +33,6 @@ struct small_job {
     double step_s;
     struct failure_cause causes[ORACLE_CAUSES];
     struct trace_event events[ORACLE_CAUSES][ORACLE_EVENTS];
-    uint32_t replica_of_node[ORACLE_NODES];
 };
 
 static double roll(struct dice *dice, double low, double high)
@@ -166,7 +165,6 @@ static void make(struct small_job *job, uint64_t seed)
     spec->gpus_per_node = 1 + pick(&dice, 3);
     spec->nics_per_node = 1 + pick(&dice, 2);
     spec->replicas = 1;
-    spec->replica_of_node = spec->replica_last_of_node = job->replica_of_node;
     spec->ranks = spec->nodes * spec->gpus_per_node;
     spec->tokens_per_step = 3.0;
     spec->gpu_hour_usd = spec->node_power_w = spec->idle_power_ratio = NAN;

@@ -97,6 +97,30 @@ static void test_replica_level(void **state)
     job_case_free(&job);
 }
 
+/* Nodes 0 and 1 have replicas 0 and 2, the others 1 and 3: of the same 120 s of steps with node 1
+ * away half is missing. */
+static void test_scattered_replicas(void **state)
+{
+    (void)state;
+    static const uint32_t on[] = {0, 2, 0, 2, 1, 3, 1, 3}, begin[] = {0, 2, 4, 6, 8};
+    struct job_case job;
+    struct trace_event event = {.at_s = 60, .unit = 1, .repair_s = 100.0};
+    job_paper_make(&job, 1000.0);
+    job_case_nodes(&job, 4, 4, "replica-level");
+    job.spec.replicas_on = on;
+    job.spec.replicas_begin = begin;
+    job_case_trace(&job, &event, 1, UNIT_NODE);
+    job.spec.duration_s = 300.0;
+    job_paper_play(&job, &(struct job_paper){.wall = 300,
+                                             .useful = 190,
+                                             .degraded = 60,
+                                             .checkpoint = 48,
+                                             .lost = 2,
+                                             .failures = 1,
+                                             .interruptions = 1});
+    job_case_free(&job);
+}
+
 static void keep_interruption(void *context, const struct interruption *interruption)
 {
     *(struct interruption *)context = *interruption;
@@ -263,11 +287,11 @@ static void test_maintenance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_survival),          cmocka_unit_test(test_elastic),
-        cmocka_unit_test(test_replica_level),     cmocka_unit_test(test_replica_struck_in_a_save),
-        cmocka_unit_test(test_elastic_minimum),   cmocka_unit_test(test_slow_unit),
-        cmocka_unit_test(test_silent_corruption), cmocka_unit_test(test_wrong_blame),
-        cmocka_unit_test(test_maintenance),
+        cmocka_unit_test(test_survival),           cmocka_unit_test(test_elastic),
+        cmocka_unit_test(test_replica_level),      cmocka_unit_test(test_replica_struck_in_a_save),
+        cmocka_unit_test(test_scattered_replicas), cmocka_unit_test(test_elastic_minimum),
+        cmocka_unit_test(test_slow_unit),          cmocka_unit_test(test_silent_corruption),
+        cmocka_unit_test(test_wrong_blame),        cmocka_unit_test(test_maintenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,20 @@ static struct scenario *read_machine(unsigned nodes, const char *layout)
     return scenario;
 }
 
+static void tell_replicas(const struct job_spec *job, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t node = 0; node < job->nodes; node++) {
+        for (uint32_t i = job->replicas_begin[node]; i < job->replicas_begin[node + 1]; i++) {
+            const char *between = i > job->replicas_begin[node] ? " " : "";
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%u", between, job->replicas_on[i]);
+        }
+        used += (size_t)snprintf(text + used, size - used, "/");
+    }
+    assert_true(used < size);
+}
+
 /* Ranks are numbered tp first, then cp, dp and pp. Packed, rank r is GPU r; scattered over four
  * nodes, node n has the ranks n, n + 4, n + 8, ... */
 static void test_where_replicas_and_stages_stand(void **state)
@@ -34,39 +48,34 @@ static void test_where_replicas_and_stages_stand(void **state)
     static const struct {
         unsigned nodes;
         const char *layout;
-        unsigned used; /* nodes of the job */
-        uint32_t first[4], last[4];
-        const char *stages; /* a digit for each GPU of the job, 8 a node */
+        unsigned used;        /* nodes of the job */
+        const char *replicas; /* of each node, a slash behind it */
+        const char *stages;   /* a digit for each GPU of the job, 8 a node */
     } rows[] = {
-        {4, "tp: 8, pp: 2", 4, {0, 1, 0, 1}, {0, 1, 0, 1}, "00000000000000001111111111111111"},
-        {4, "tp: 2, pp: 4, dp: 2", 2, {0, 0}, {1, 1}, "0000111122223333"},
-        {4, "tp: 8, dp: 4", 4, {0, 1, 2, 3}, {0, 1, 2, 3}, "00000000000000000000000000000000"},
+        {4, "tp: 8, pp: 2", 4, "0/1/0/1/", "00000000000000001111111111111111"},
+        {4, "tp: 2, pp: 4, dp: 2", 2, "0 1/0 1/", "0000111122223333"},
+        {4, "tp: 8, dp: 4", 4, "0/1/2/3/", "00000000000000000000000000000000"},
         /* six ranks a replica: of the second two stand on node 0, of the third four on node 1 */
-        {3, "tp: 2, cp: 3, dp: 4", 3, {0, 1, 2}, {1, 2, 3}, "000000000000000000000000"},
+        {3, "tp: 2, cp: 3, dp: 4", 3, "0 1/1 2/2 3/", "000000000000000000000000"},
         /* two ranks of a replica stand side by side, so that nodes 0 and 1 have the even ones */
-        {4,
-         "tp: 2, dp: 16, placement: scattered",
-         4,
-         {0, 0, 1, 1},
-         {14, 14, 15, 15},
+        {4, "tp: 2, dp: 16, placement: scattered", 4,
+         "0 2 4 6 8 10 12 14/0 2 4 6 8 10 12 14/1 3 5 7 9 11 13 15/1 3 5 7 9 11 13 15/",
          "00000000000000000000000000000000"},
-        /* eight ranks a stage: each node has two of each */
-        {4,
-         "tp: 2, pp: 4, dp: 4, placement: scattered",
-         4,
-         {0, 0, 1, 1},
-         {2, 2, 3, 3},
+        /* eight ranks a stage: each node has two of each, of the first replica and the third, or of
+         * the two others */
+        {4, "tp: 2, pp: 4, dp: 4, placement: scattered", 4, "0 2/0 2/1 3/1 3/",
          "00112233001122330011223300112233"},
         /* pipelines innermost: stage and tensor peers in one node, a replica each */
-        {2, "tp: 2, pp: 4, order: tp-pp-cp-dp", 2, {0, 1}, {0, 1}, "0011223300112233"},
+        {2, "tp: 2, pp: 4, order: tp-pp-cp-dp", 2, "0/1/", "0011223300112233"},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct scenario *scenario = read_machine(rows[i].nodes, rows[i].layout);
         const struct job_spec *job = &scenario->job;
         assert_int_equal(job->nodes, rows[i].used);
         assert_int_equal(job->gpus_per_node, 8);
-        assert_memory_equal(job->replica_of_node, rows[i].first, 4 * rows[i].used);
-        assert_memory_equal(job->replica_last_of_node, rows[i].last, 4 * rows[i].used);
+        char replicas[256];
+        tell_replicas(job, replicas, sizeof replicas);
+        assert_string_equal(replicas, rows[i].replicas);
         for (unsigned gpu = 0; rows[i].stages[gpu] != '\0'; gpu++) {
             if (job->stage_of_gpu[gpu] != (uint32_t)(rows[i].stages[gpu] - '0'))
                 fail_msg("%s: GPU %u in stage %u", rows[i].layout, gpu, job->stage_of_gpu[gpu]);

@@ -22,7 +22,10 @@
  *    failures could strike.
  * 2. What ends at the instant of a failure has ended before it; so has what comes from outside.
  * 3. Between at_s and the next event of the outside nothing changes what a step takes: what does is
- *    taken up at the first boundary from turn_s on. */
+ *    taken up at the first boundary from turn_s on.
+ * 4. A planned stop begins when all that was reached stands on the safest level, unless the job
+ * saves nothing.
+ * 5. Steps have a replica that makes them; a chain that waits for nodes ends when none is short. */
 #include "models/job/job.h"
 
 #include <limits.h>
@@ -42,6 +45,7 @@ enum {
 
 static void enter_steps(struct job *job)
 {
+    CHECK(job->replicas.up > 0); /* 5 */
     job_enter(job, PHASE_STEPS, INFINITY);
     job_steps_saved(&job->steps);
     job_plans_steps_begin(&job->plans, job->clock.at_s);
@@ -51,6 +55,7 @@ static void enter_steps(struct job *job)
 /* The chain was walked to its end: the job runs again, or what stopped it does so anew. */
 static void resume(struct job *job)
 {
+    CHECK(!job->chain.waits || job->nodes.short_count == 0); /* 5 */
     job_chain_resume(&job->chain);
     if (job->strikes_again) {
         job_strike_again(job);
@@ -93,6 +98,7 @@ static void end_of_work(struct job *job)
 /* The job stands, and its state is saved (or it saves nothing): what the stop was planned for. */
 static void stop_as_planned(struct job *job)
 {
+    CHECK(job->copies.level_count == 0 || job_is_saved(job)); /* 4 */
     unsigned due = job_plans_take(&job->plans);
     bool maintain = (due & PLAN_MAINTENANCE) != 0, restart = maintain;
     job->stopping = false;
@@ -164,6 +170,7 @@ static void saved(struct job *job)
 
 static void leave(struct job *job)
 {
+    CHECK(job->clock.until_s <= job_outside_next_s(&job->outside)); /* 2 */
     job_pass(job, job->clock.until_s);
     switch (job->clock.phase) {
     case PHASE_SAVE:

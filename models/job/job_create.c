@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/job/job_state.h"
+#include "sim/check.h"
 #include "sim/random.h"
 
 static uint64_t interval_of(const struct job_spec *spec, double step_s)
@@ -69,6 +70,8 @@ void job_wind_up(struct job *job)
 {
     struct job_result *out = job->account.result;
     double wall_s = job->clock.at_s;
+    CHECK(job->clock.phase == PHASE_END);
+    CHECK(job->spec->duration_s == 0.0 || wall_s <= job->spec->duration_s);
     job_copies_settle(&job->copies, wall_s);
     for (unsigned level = 0; level < CHECKPOINT_LEVEL_MAX; level++) {
         out->copies[level] = job->copies.durable[level];

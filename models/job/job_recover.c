@@ -59,6 +59,8 @@ static void decide(struct job *job, bool hardware, bool whole_job, struct recove
     };
     *out = (struct recovery_decision){0};
     recovery->kind->decide(&situation, out);
+    CHECK(out->nodes_taken <= situation.spares_free && out->nodes_taken <= situation.nodes_short);
+    CHECK(!out->others_go_on || situation.replicas_untouched > 0);
 }
 
 static bool replaces(const struct job *job, const struct recovery_decision *decision)

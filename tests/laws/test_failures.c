@@ -13,6 +13,7 @@
 
 #include "../models/fleet_case.h"
 #include "sim/random.h"
+#include "tests/kind_defaults.h"
 
 enum {
     NODES = 24,
@@ -39,8 +40,7 @@ static struct failure_cause *add(struct fleet_case *c, const struct failure_kind
     struct failure_cause *cause = fleet_case_add(c, name, kind->head.name, 0.0, unit, mtbf_s);
     static struct trace_event incidents[5] = {
         {0, 3, -1, ""}, {0, 1, 5, ""}, {0, 0, -1, ""}, {0, 4, -1, ""}, {0, 5, -1, ""}};
-    for (unsigned i = 0; i < kind->head.options.count; i++)
-        cause->options.value[i] = written(kind->head.options.rows[i].fallback);
+    cause->options = kind_defaults(&kind->head);
     cause->domain_nodes = DOMAIN;
     for (unsigned i = 0; kind->replays && i < 5; i++)
         incidents[i].at_s = mtbf_s * (i + 1.0) / 2.0;

@@ -6,13 +6,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "models/checkpoint/checkpoint_plan.h"
 #include "sim/units.h"
+#include "tests/kind_defaults.h"
 #include "tests/laws/law_case.h"
 
 enum {
@@ -187,17 +187,6 @@ static void test_time_is_in_proportion(void **state)
     assert_int_equal(faults_over_cases(not_in_proportion, &played), 0);
 }
 
-static struct kind_options defaults_of(const struct checkpoint_kind *kind)
-{
-    struct kind_options options = {{0}};
-    for (unsigned i = 0; i < kind->head.options.count; i++) {
-        char *end;
-        double value = strtod(kind->head.options.rows[i].fallback, &end);
-        options.value[kind->head.options.rows[i].offset] = *end == '%' ? value / 100.0 : value;
-    }
-    return options;
-}
-
 /* tiers of a policy: as many as it takes at most, storage that survives last. */
 static unsigned tiers_for(const struct checkpoint_kind *kind, struct storage_tier *out)
 {
@@ -228,7 +217,7 @@ static const char *plan_fault(const struct checkpoint_plan *plan)
 
 static void check_plan(const struct configuration *c, const struct checkpoint_kind *kind)
 {
-    struct kind_options options = defaults_of(kind);
+    struct kind_options options = kind_defaults(&kind->head);
     struct storage_tier chosen[CHECKPOINT_LEVEL_MAX];
     struct condition_table *conditions = condition_fixed(4.0);
     struct checkpoint_request request = {.kind = kind,

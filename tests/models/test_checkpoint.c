@@ -4,12 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "models/checkpoint/checkpoint_kind.h"
+#include "tests/kind_defaults.h"
 
 /* J. T. Daly, Future Generation Computer Systems 22 (2006): in units of M, to all printed digits.
  */
@@ -67,19 +67,6 @@ static void test_optimum_ends(void **state)
     assert_true(isinf(checkpoint_daly_s(0.0, INFINITY)));
 }
 
-static struct kind_options defaults_of(const struct checkpoint_kind *kind)
-{
-    struct kind_options options = {{0}};
-    for (unsigned i = 0; i < kind->head.options.count; i++) {
-        const struct param *p = &kind->head.options.rows[i];
-        char *end;
-        assert_non_null(p->fallback);
-        double value = strtod(p->fallback, &end);
-        options.value[p->offset] = *end == '%' ? value / 100.0 : value;
-    }
-    return options;
-}
-
 static const struct checkpoint_pace pace = {.snapshot_s = 3.0, .step_s = 5.0};
 /* The safest first: policies put them in order. */
 static const struct checkpoint_tier all_tiers[CHECKPOINT_LEVEL_MAX] = {
@@ -116,7 +103,7 @@ static void test_laws(void **state)
     unsigned every_step = 0, plans = 0;
     for (unsigned k = 0; k < checkpoint_kind_count; k++) {
         const struct checkpoint_kind *kind = checkpoint_kinds[k];
-        struct kind_options options = defaults_of(kind);
+        struct kind_options options = kind_defaults(&kind->head);
         assert_ptr_equal(checkpoint_find(kind->head.name), kind);
         assert_true(kind->tiers_min <= kind->tiers_max);
         assert_true(kind->tiers_max <= CHECKPOINT_LEVEL_MAX);
@@ -194,7 +181,7 @@ static void test_async_snapshot(void **state)
 {
     (void)state;
     struct checkpoint_plan plan;
-    struct kind_options options = defaults_of(&checkpoint_async);
+    struct kind_options options = kind_defaults(&checkpoint_async.head);
     checkpoint_async.plan(&options, &pace, all_tiers, 1, &plan);
     assert_true(plan.levels[0].stall_s == 3.0 && plan.levels[0].persist_s == 40.0);
     /* With the host tier its caps make the snapshot, and its copy is there when it ends. */
@@ -233,7 +220,7 @@ static void test_peers_and_seldom_storage(void **state)
 {
     (void)state;
     struct checkpoint_plan plan;
-    struct kind_options options = defaults_of(&checkpoint_peer_memory);
+    struct kind_options options = kind_defaults(&checkpoint_peer_memory.head);
     checkpoint_peer_memory.plan(&options, &pace, all_tiers, 3, &plan);
     assert_int_equal(plan.levels[1].every, 1);
     assert_int_equal(plan.levels[2].every, 100);
@@ -251,7 +238,7 @@ static void test_floor(void **state)
 {
     (void)state;
     struct checkpoint_plan plan;
-    struct kind_options options = defaults_of(&checkpoint_async);
+    struct kind_options options = kind_defaults(&checkpoint_async.head);
     struct checkpoint_tier two[] = {all_tiers[0], all_tiers[2]};
     checkpoint_async.plan(&options, &pace, two, 2, &plan);
     assert_true(fabs(checkpoint_floor_s(&plan, 0.1) - 390.0) < 1e-9);

@@ -1,7 +1,7 @@
 /* heap.h - of many items the first on top; typed where it is defined:
  *
  *     static inline bool life_before(const struct life *a, const struct life *b) {...}
- *     HEAP_DEFINE(lives, struct life, life_before)
+ *     HEAP_DEFINE(lives, struct life, life_before, 2)
  *
  * gives struct lives {items, count, capacity}, which is empty when all zero and has the first item
  * in items[0], with lives_push, lives_pop and lives_replace (the top gets an item in its stead).
@@ -10,11 +10,12 @@
  * equal) what comes out next depends on what is in the heap alone; else equal items come in an
  * order that the same calls repeat.
  *
- * Workload: as many replacements of the top as pops; so four children a node, which halves the
- * depth, and the least of four without a branch where `before` has none. It stands whole in the
- * header because it must be inlined into the solver of shares. An item is never found again: who
- * wants to come earlier is pushed once more, and the item that is stale then is known by its
- * key. Events that move at every turn stand in sim/calendar.h, a winner tree over slots. */
+ * Workload: as many replacements of the top as pops. The last argument is how many children a node
+ * has: 2 where there are dozens of items, 4 where there are thousands, which halves the depth, and
+ * finds the least of four without a branch where `before` has none. It stands whole in the header
+ * because it must be inlined into the solver of shares. An item is never found again: who wants to
+ * come earlier is pushed once more, and the item that is stale then is known by its key. Events
+ * that move at every turn stand in sim/calendar.h, a winner tree over slots. */
 #ifndef ORRERY_SIM_HEAP_H
 #define ORRERY_SIM_HEAP_H
 
@@ -24,56 +25,52 @@
 #include "sim/check.h"
 #include "sim/list.h"
 
-enum {
-    HEAP_FANOUT = 4
-};
-
-#define HEAP_DEFINE(name, type, before)                                                            \
+#define HEAP_DEFINE(name, type, before, fanout)                                                    \
     struct name {                                                                                  \
         type *items;                                                                               \
         uint32_t count, capacity;                                                                  \
     };                                                                                             \
-    HEAP_UP(name, type, before)                                                                    \
-    HEAP_LEAST(name, type, before)                                                                 \
-    HEAP_DOWN(name, type, before)
+    HEAP_UP(name, type, before, fanout)                                                            \
+    HEAP_LEAST(name, type, before, fanout)                                                         \
+    HEAP_DOWN(name, type, before, fanout)
 
 /* Not every user calls every function. */
 #define HEAP_FUNCTION __attribute__((unused)) static inline
 
-#define HEAP_UP(name, type, before)                                                                \
+#define HEAP_UP(name, type, before, fanout)                                                        \
     HEAP_FUNCTION void name##_push(struct name *heap, struct arena *arena, type item)              \
     {                                                                                              \
         LIST_ROOM(arena, heap->items, heap->count, 1, heap->capacity);                             \
         type *items = heap->items;                                                                 \
         uint32_t place = heap->count++;                                                            \
-        for (; place > 0 && before(&item, &items[(place - 1) / HEAP_FANOUT]);                      \
-             place = (place - 1) / HEAP_FANOUT)                                                    \
-            items[place] = items[(place - 1) / HEAP_FANOUT];                                       \
+        for (; place > 0 && before(&item, &items[(place - 1) / (fanout)]);                         \
+             place = (place - 1) / (fanout))                                                       \
+            items[place] = items[(place - 1) / (fanout)];                                          \
         items[place] = item;                                                                       \
     }
 
-/* The place of the least of the items from `first` on, at most HEAP_FANOUT of them. */
-#define HEAP_LEAST(name, type, before)                                                             \
+/* The place of the least of the items from `first` on, at most `fanout` of them. */
+#define HEAP_LEAST(name, type, before, fanout)                                                     \
     HEAP_FUNCTION uint32_t name##_least(const type *items, uint32_t first, uint32_t count)         \
     {                                                                                              \
-        if (first + HEAP_FANOUT <= count) {                                                        \
+        if ((fanout) == 4 && first + 4 <= count) {                                                 \
             uint32_t a = first + before(&items[first + 1], &items[first]);                         \
             uint32_t b = first + 2 + before(&items[first + 3], &items[first + 2]);                 \
             return before(&items[b], &items[a]) ? b : a;                                           \
         }                                                                                          \
         uint32_t least = first;                                                                    \
-        for (uint32_t child = first + 1; child < count; child++)                                   \
+        for (uint32_t child = first + 1; child < first + (fanout) && child < count; child++)       \
             least = before(&items[child], &items[least]) ? child : least;                          \
         return least;                                                                              \
     }
 
-#define HEAP_DOWN(name, type, before)                                                              \
+#define HEAP_DOWN(name, type, before, fanout)                                                      \
     HEAP_FUNCTION void name##_replace(struct name *heap, type item)                                \
     {                                                                                              \
         type *items = heap->items;                                                                 \
         uint32_t place = 0, count = heap->count;                                                   \
         CHECK(count > 0);                                                                          \
-        for (uint32_t first; (first = HEAP_FANOUT * place + 1) < count;) {                         \
+        for (uint32_t first; (first = (fanout)*place + 1) < count;) {                              \
             uint32_t least = name##_least(items, first, count);                                    \
             if (!before(&items[least], &item))                                                     \
                 break;                                                                             \

@@ -78,7 +78,7 @@ static inline bool share_item_before(const struct share_item *a, const struct sh
 {
     return a->key < b->key;
 }
-HEAP_DEFINE(share_heap, struct share_item, share_item_before)
+HEAP_DEFINE(share_heap, struct share_item, share_item_before, 4)
 
 struct share_group {
     double level, weight;

@@ -43,7 +43,7 @@ static inline bool due_before(const struct due *a, const struct due *b)
 {
     return a->at_s < b->at_s || (a->at_s == b->at_s && a->source < b->source);
 }
-HEAP_DEFINE(due_heap, struct due, due_before)
+HEAP_DEFINE(due_heap, struct due, due_before, 2)
 
 struct fleet {
     struct arena *arena;

@@ -25,7 +25,7 @@ static inline bool fleet_life_before(const struct fleet_life *a, const struct fl
 }
 /* The lives of a cause's units, the first to end on top. A few hundred at most in a run of weeks,
  * for units that have not failed yet are not in it. */
-HEAP_DEFINE(fleet_heap, struct fleet_life, fleet_life_before)
+HEAP_DEFINE(fleet_heap, struct fleet_life, fleet_life_before, 2)
 
 struct fleet_carriers {
     uint32_t nodes_each, first_count, count; /* first: those with nodes in the job at first */

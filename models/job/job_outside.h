@@ -32,7 +32,7 @@ static inline bool outside_before(const struct outside_event *a, const struct ou
 {
     return a->at_s < b->at_s || (a->at_s == b->at_s && a->order < b->order);
 }
-HEAP_DEFINE(outside_heap, struct outside_event, outside_before)
+HEAP_DEFINE(outside_heap, struct outside_event, outside_before, 2)
 
 struct job_outside {
     struct arena *arena;

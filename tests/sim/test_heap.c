@@ -30,13 +30,14 @@ static inline bool item_before(const struct item *a, const struct item *b)
 {
     return a->key < b->key || (a->key == b->key && a->number < b->number);
 }
-HEAP_DEFINE(totals, struct item, item_before)
+HEAP_DEFINE(totals, struct item, item_before, 4)
 
 static inline bool key_before(const struct item *a, const struct item *b)
 {
     return a->key < b->key;
 }
-HEAP_DEFINE(ties, struct item, key_before)
+HEAP_DEFINE(ties, struct item, key_before, 4)
+HEAP_DEFINE(pairs, struct item, item_before, 2)
 
 struct plain {
     struct item items[ITEMS_MOST];
@@ -75,34 +76,90 @@ static void plain_remove(struct plain *plain, uint32_t number)
     plain->items[at] = plain->items[--plain->count];
 }
 
+enum played_heap {
+    PLAY_TOTAL, /* of four children, in a total order */
+    PLAY_PAIRS, /* of two */
+    PLAY_TIES   /* of four, by the key alone */
+};
+
+/* One of the three heaps, as a play sees it. */
+struct played {
+    enum played_heap which;
+    struct totals totals;
+    struct pairs pairs;
+    struct ties ties;
+};
+
+static void push(struct played *p, struct arena *arena, struct item item)
+{
+    if (p->which == PLAY_TOTAL)
+        totals_push(&p->totals, arena, item);
+    else if (p->which == PLAY_PAIRS)
+        pairs_push(&p->pairs, arena, item);
+    else
+        ties_push(&p->ties, arena, item);
+}
+
+static void replace(struct played *p, struct item item)
+{
+    if (p->which == PLAY_TOTAL)
+        totals_replace(&p->totals, item);
+    else if (p->which == PLAY_PAIRS)
+        pairs_replace(&p->pairs, item);
+    else
+        ties_replace(&p->ties, item);
+}
+
+static void pop(struct played *p)
+{
+    if (p->which == PLAY_TOTAL)
+        totals_pop(&p->totals);
+    else if (p->which == PLAY_PAIRS)
+        pairs_pop(&p->pairs);
+    else
+        ties_pop(&p->ties);
+}
+
+static const struct item *top_of(const struct played *p)
+{
+    return p->which == PLAY_TOTAL   ? p->totals.items
+           : p->which == PLAY_PAIRS ? p->pairs.items
+                                    : p->ties.items;
+}
+
+static bool same_as_search(const struct played *p, const struct plain *plain)
+{
+    const uint32_t count = p->which == PLAY_TOTAL   ? p->totals.count
+                           : p->which == PLAY_PAIRS ? p->pairs.count
+                                                    : p->ties.count;
+    return same_top(plain, top_of(p), count, p->which != PLAY_TIES);
+}
+
 /* Few keys: many ties. */
-static bool play(uint64_t seed, bool total, bool fault)
+static bool play(uint64_t seed, enum played_heap which, bool fault)
 {
     struct arena *arena = arena_create();
     struct plain *plain = calloc(1, sizeof *plain);
-    struct totals totals = {0};
-    struct ties ties = {0};
+    struct played heap = {.which = which};
     bool agree = true;
     plain->ignore_number = fault;
     for (uint32_t step = 0; step < 3000 && agree; step++) {
         const uint64_t draw = random_hash(seed, step);
         const uint32_t choice = (uint32_t)(draw >> 40) % (step < 1500 ? 8 : 12);
         const struct item item = {(double)(draw % 40) - 20.0, step};
-        const struct item *top = total ? totals.items : ties.items;
-        const uint32_t count = plain->count, leaves = count > 0 ? top->number : 0;
+        const uint32_t leaves = plain->count > 0 ? top_of(&heap)->number : 0;
         if (choice < 5) {
-            total ? totals_push(&totals, arena, item) : ties_push(&ties, arena, item);
+            push(&heap, arena, item);
             plain->items[plain->count++] = item;
-        } else if (choice < 7 && count > 0) {
-            total ? totals_replace(&totals, item) : ties_replace(&ties, item);
+        } else if (choice < 7 && plain->count > 0) {
+            replace(&heap, item);
             plain_remove(plain, leaves);
             plain->items[plain->count++] = item;
-        } else if (count > 0) {
-            total ? totals_pop(&totals) : ties_pop(&ties);
+        } else if (plain->count > 0) {
+            pop(&heap);
             plain_remove(plain, leaves);
         }
-        agree = same_top(plain, total ? totals.items : ties.items,
-                         total ? totals.count : ties.count, total);
+        agree = same_as_search(&heap, plain);
     }
     free(plain);
     arena_destroy(arena);
@@ -113,16 +170,19 @@ static void test_random_programs_agree(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        assert_true(play(seed, true, false));
-        assert_true(play(seed, false, false));
+        assert_true(play(seed, PLAY_TOTAL, false));
+        assert_true(play(seed, PLAY_PAIRS, false));
+        assert_true(play(seed, PLAY_TIES, false));
     }
 }
 
 static void test_planted_fault_is_seen(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 10; seed++)
-        assert_false(play(seed, true, true));
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        assert_false(play(seed, PLAY_TOTAL, true));
+        assert_false(play(seed, PLAY_PAIRS, true));
+    }
 }
 
 /* Every order of filling a small heap gives the items sorted. */
@@ -160,15 +220,16 @@ static void test_filling_does_not_matter(void **state)
         COUNT = 500
     };
     struct arena *arena = arena_create();
-    struct totals up = {0}, down = {0};
+    struct totals up = {0};
+    struct pairs down = {0}; /* nor on how many children a node has */
     for (uint32_t i = 0; i < COUNT; i++) {
         totals_push(&up, arena, (struct item){(double)(i % 13), i});
-        totals_push(&down, arena, (struct item){(double)((COUNT - 1 - i) % 13), COUNT - 1 - i});
+        pairs_push(&down, arena, (struct item){(double)((COUNT - 1 - i) % 13), COUNT - 1 - i});
     }
     for (uint32_t i = 0; i < COUNT; i++) {
         assert_int_equal(up.items[0].number, down.items[0].number);
         totals_pop(&up);
-        totals_pop(&down);
+        pairs_pop(&down);
     }
     arena_destroy(arena);
 }

@@ -1,19 +1,6 @@
 #include "analysis/result/job_record.h"
 
-#include <string.h>
-
-/* Room for one more in an array of `count` items, twice as much when it is full. */
-static void *grow(struct arena *arena, void *items, size_t count, size_t size)
-{
-    if (count > 0 && (count & (count - 1)) != 0) {
-        return items; /* full only at powers of two */
-    }
-    void *more = arena_array(arena, size, count > 0 ? 2 * count : 1, _Alignof(max_align_t));
-    if (count > 0) {
-        memcpy(more, items, count * size);
-    }
-    return more;
-}
+#include "sim/list.h"
 
 static bool room(struct job_record *r, size_t count)
 {
@@ -28,7 +15,7 @@ static void note_failure(void *context, const struct fleet_event *event, double 
     if (!room(r, r->failure_count)) {
         return;
     }
-    r->failures = grow(r->arena, r->failures, r->failure_count, sizeof *r->failures);
+    LIST_ROOM(r->arena, r->failures, (uint32_t)r->failure_count, 1, r->failure_room);
     r->failures[r->failure_count++] =
         (struct job_failure){at_s, event->at_s, repair_s, event->cause, event->unit, event->node};
 }
@@ -40,8 +27,7 @@ static void note_interruption(void *context, const struct interruption *one)
     if (!room(r, r->interruption_count)) {
         return;
     }
-    r->interruptions =
-        grow(r->arena, r->interruptions, r->interruption_count, sizeof *r->interruptions);
+    LIST_ROOM(r->arena, r->interruptions, (uint32_t)r->interruption_count, 1, r->interruption_room);
     r->interruptions[r->interruption_count++] = *one;
 }
 
@@ -51,7 +37,7 @@ static void note_save(void *context, const struct saved *saved)
     if (!room(r, r->save_count)) {
         return;
     }
-    r->saves = grow(r->arena, r->saves, r->save_count, sizeof *r->saves);
+    LIST_ROOM(r->arena, r->saves, (uint32_t)r->save_count, 1, r->save_room);
     r->saves[r->save_count++] = *saved;
 }
 

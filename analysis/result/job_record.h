@@ -25,6 +25,7 @@ struct job_record {
     struct interruption *interruptions; /* in the order in which they ended */
     struct saved *saves;
     size_t failure_count, interruption_count, save_count;
+    uint32_t failure_room, interruption_room, save_room;
     bool cut;               /* more came than are kept */
     uint64_t *stops;        /* interruptions by cause */
     double mean_stall_s;    /* of a checkpoint, over the levels that are not saved each time */

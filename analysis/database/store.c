@@ -178,11 +178,6 @@ int64_t store_row(struct store *store, enum store_table table, const struct stor
     return ++store->rows[table];
 }
 
-int64_t store_count(const struct store *store, enum store_table table)
-{
-    return store->rows[table];
-}
-
 /* insert into TABLE ("a", "b", ...) values (?, ?, ...) */
 void store_insert_begin(struct store *store, const char *table, const char *const *columns,
                         unsigned count)

@@ -102,7 +102,6 @@ const char *store_partial_path(const struct store *store);
  * rows the table has now: its id, where the id column was given as null. */
 int64_t store_row(struct store *store, enum store_table table, const struct store_value *values,
                   unsigned count);
-int64_t store_count(const struct store *store, enum store_table table); /* rows written so far */
 /* Rows by the names of their columns, at most STORE_NAMES_MAX; one table at a time. */
 enum {
     STORE_NAMES_MAX = 160

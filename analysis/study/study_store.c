@@ -50,32 +50,37 @@ static void write_metas(struct store *store, const struct study *study)
     write_meta(store, "path", study->options->path);
 }
 
-static void write_option(struct store *store, const char *name, const char *value)
+struct option_rows {
+    struct store *store;
+    int64_t count;
+};
+
+static void write_option(struct option_rows *rows, const char *name, const char *value)
 {
-    struct store_value row[] = {store_integer(STUDY), store_null(), store_text(name),
-                                store_text(value)};
-    row[1] = store_integer(store_count(store, STORE_study_option));
-    store_row(store, STORE_study_option, row, COUNT(row));
+    struct store_value row[] = {store_integer(STUDY), store_integer(rows->count++),
+                                store_text(name), store_text(value)};
+    store_row(rows->store, STORE_study_option, row, COUNT(row));
 }
 
 /* What the command line asked for, so that a report can repeat it. */
 static void write_options(struct store *store, const struct study *study)
 {
     const struct study_options *o = study->options;
+    struct option_rows rows = {store, 0};
     char number[32];
     store_delete(store, STORE_study_option, "study", STUDY);
     for (unsigned k = 0; k < o->vary_count; k++)
-        write_option(store, "--vary", o->varies[k]);
+        write_option(&rows, "--vary", o->varies[k]);
     for (unsigned i = 0; i < o->scenario->set_count; i++)
-        write_option(store, "--set", o->scenario->sets[i]);
+        write_option(&rows, "--set", o->scenario->sets[i]);
     if (o->scenario->catalogue != NULL)
-        write_option(store, "--catalogue", o->scenario->catalogue);
+        write_option(&rows, "--catalogue", o->scenario->catalogue);
     snprintf(number, sizeof number, "%" PRIu64, o->scenario->seed);
     if (o->scenario->has_seed)
-        write_option(store, "--seed", number);
+        write_option(&rows, "--seed", number);
     snprintf(number, sizeof number, "%" PRIu64, o->top);
     if (o->top > 0)
-        write_option(store, "--top", number);
+        write_option(&rows, "--top", number);
 }
 
 void study_store_begin(struct store *store, const struct study *study)

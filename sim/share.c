@@ -162,21 +162,21 @@ static void copy_edges(struct share *share, struct share_activity *activity,
     activity->edge_count = kept;
 }
 
-uint32_t share_start(struct share *share, double now_s, double work, double cap, double fairness,
+uint32_t share_start(struct share *share, double now_s, struct share_demand demand,
                      const struct share_use *uses, size_t use_count)
 {
-    CHECK(work >= 0.0 && work < INFINITY);
-    CHECK(cap > 0.0 && (use_count > 0 || cap < INFINITY));
-    CHECK(fairness > 0.0 && fairness < INFINITY);
+    CHECK(demand.work >= 0.0 && demand.work < INFINITY);
+    CHECK(demand.cap > 0.0 && (use_count > 0 || demand.cap < INFINITY));
+    CHECK(demand.fairness > 0.0 && demand.fairness < INFINITY);
     clock_advance(share, now_s);
     uint32_t id = activity_take(share);
     struct share_activity *activity = &share->activities[id];
     *activity = (struct share_activity){.standing = STANDING_WAITING,
                                         .is_new = true,
-                                        .fairness = fairness,
-                                        .cap = cap,
-                                        .cap_level = cap / fairness,
-                                        .remaining = work,
+                                        .fairness = demand.fairness,
+                                        .cap = demand.cap,
+                                        .cap_level = demand.cap / demand.fairness,
+                                        .remaining = demand.work,
                                         .since_s = now_s,
                                         .finish_s = INFINITY};
     share->levels[id] = INFINITY;

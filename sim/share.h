@@ -28,6 +28,11 @@ struct share_use {
     uint32_t link;
     double weight; /* load on the link for each unit of rate; > 0, from share_weight */
 };
+struct share_demand { /* of an activity */
+    double work;      /* units */
+    double cap;       /* units/s: its own ceiling */
+    double fairness;
+};
 
 struct share *share_create(struct arena *arena, uint32_t link_count, const double *capacity);
 double share_weight(double weight); /* rounded to a multiple of 2^-24, at least 2^-24 */
@@ -37,7 +42,7 @@ double share_weight(double weight); /* rounded to a multiple of 2^-24, at least 
  * > 0; where it is not 1, fairness x weight is rounded as by share_weight, so take whole numbers.
  * The weights on one link must add up to less than 2^28. Its rate is 0 until the next share_solve.
  * Returns its id (ids are reused). */
-uint32_t share_start(struct share *share, double now_s, double work, double cap, double fairness,
+uint32_t share_start(struct share *share, double now_s, struct share_demand demand,
                      const struct share_use *uses, size_t use_count);
 void share_finish(struct share *share, double now_s, uint32_t activity);
 void share_set_capacity(struct share *share, double now_s, uint32_t link, double capacity);

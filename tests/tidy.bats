@@ -52,6 +52,14 @@ function_of() { # lines of body
     function_of 71 | sed s/long_one/longer_one/ >>sim/a.c
     tells "function over 70 lines" "longer_one"
 }
+@test "functions of six parameters pass, of seven do not" {
+    printf '\nint wide(int a, int (*b)(int, int), int c, int d, int e, int f)\n{\n    return a + b(c, d) + e + f;\n}\n' >>sim/a.c
+    run "$PROJECT/tests/tidy" .
+    echo "$output"
+    [ "$status" -eq 0 ]
+    sed -i 's/int e, int f)/int e, int f, int g)/' sim/a.c
+    tells "function takes more than six parameters" "sim/a.c:8: 7"
+}
 @test "tabs and trailing space" {
     printf '/* x */ \n' >>sim/a.c
     run "$PROJECT/tests/tidy" .

@@ -164,11 +164,11 @@ static void append_global(const struct topology *t, const struct anatomy *a, uin
     route_append(t, r, (struct link_id){fabric_base(t, a) + row});
 }
 
-static void route_between(const struct topology *t, uint32_t node_a, uint32_t nic_a,
-                          uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r)
+static void route_between(const struct topology *t, struct nic_place from, struct nic_place to,
+                          uint64_t flow_seed, struct route *r)
 {
     const struct anatomy *a = t->fabric_private;
-    uint32_t port_a = node_a * a->nics + nic_a, port_b = node_b * a->nics + nic_b;
+    uint32_t port_a = from.node * a->nics + from.nic, port_b = to.node * a->nics + to.nic;
     uint32_t router_a = port_a / a->terminals, router_b = port_b / a->terminals;
     uint32_t group_a = router_a / a->routers, group_b = router_b / a->routers;
     route_append(t, r, topology_nic_out(t, port_a));

@@ -258,11 +258,11 @@ static void build(struct topology *t)
     build_spine_links(t, a, first_leaf + a->leaves);
 }
 
-static void route_between(const struct topology *t, uint32_t node_a, uint32_t nic_a,
-                          uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r)
+static void route_between(const struct topology *t, struct nic_place from, struct nic_place to,
+                          uint64_t flow_seed, struct route *r)
 {
     const struct anatomy *a = t->fabric_private;
-    uint32_t port_a = node_a * a->nics + nic_a, port_b = node_b * a->nics + nic_b;
+    uint32_t port_a = from.node * a->nics + from.nic, port_b = to.node * a->nics + to.nic;
     uint32_t leaf_a = port_a / a->leaf_down, leaf_b = port_b / a->leaf_down;
     uint32_t pod_a = leaf_a / a->spine_down, pod_b = leaf_b / a->spine_down;
     uint32_t spines = spines_of_pod(a), cables = cables_of_spine(a);

@@ -22,11 +22,11 @@ static void build(struct topology *t)
     CHECK(t->node_count == 1); /* check() refused the rest */
 }
 
-static void route_between(const struct topology *t, uint32_t node_a, uint32_t nic_a,
-                          uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r)
+static void route_between(const struct topology *t, struct nic_place from, struct nic_place to,
+                          uint64_t flow_seed, struct route *r)
 {
-    (void)t, (void)node_a, (void)nic_a, (void)node_b, (void)nic_b, (void)flow_seed, (void)r;
-    CHECK(node_a == node_b); /* one node: nothing lies between */
+    (void)t, (void)from, (void)to, (void)flow_seed, (void)r;
+    CHECK(from.node == to.node); /* one node: nothing lies between */
 }
 
 const struct topology_kind topology_none = {

@@ -161,20 +161,20 @@ static struct link_id uplink(const struct topology *t, const struct anatomy *a, 
     return (struct link_id){base + 2 * (leaf * a->uplinks + index) + (up ? 0 : 1)};
 }
 
-static void route_between(const struct topology *t, uint32_t node_a, uint32_t nic_a,
-                          uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r)
+static void route_between(const struct topology *t, struct nic_place from, struct nic_place to,
+                          uint64_t flow_seed, struct route *r)
 {
-    CHECK(nic_a == nic_b);
+    CHECK(from.nic == to.nic);
     const struct anatomy *a = t->fabric_private;
-    uint32_t port_a = node_a * a->nics + nic_a, port_b = node_b * a->nics + nic_b;
-    uint32_t group_a = node_a / a->nodes_per_leaf, group_b = node_b / a->nodes_per_leaf;
+    uint32_t port_a = from.node * a->nics + from.nic, port_b = to.node * a->nics + to.nic;
+    uint32_t group_a = from.node / a->nodes_per_leaf, group_b = to.node / a->nodes_per_leaf;
     route_append(t, r, topology_nic_out(t, port_a));
     if (group_a != group_b) {
         uint32_t up = topology_ecmp(port_a, port_b, flow_seed, 0, a->uplinks);
         uint32_t cable = topology_ecmp(port_a, port_b, flow_seed, 1, a->cables);
         uint32_t down = up / a->cables * a->cables + cable;
-        route_append(t, r, uplink(t, a, nic_a * a->groups + group_a, up, true));
-        route_append(t, r, uplink(t, a, nic_b * a->groups + group_b, down, false));
+        route_append(t, r, uplink(t, a, from.nic * a->groups + group_a, up, true));
+        route_append(t, r, uplink(t, a, to.nic * a->groups + group_b, down, false));
     }
     route_append(t, r, topology_nic_in(t, port_b));
 }

@@ -176,7 +176,8 @@ void topology_route(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, ui
     uint32_t nic_b = node->nic_of(t, gpu_b);
     uint32_t nic_a = fabric->same_rail ? nic_b : node->nic_of(t, gpu_a);
     node->route_nic(t, gpu_a, nic_a, true, route);
-    fabric->route_between(t, node_a, nic_a, node_b, nic_b, flow_seed, route);
+    fabric->route_between(t, (struct nic_place){node_a, nic_a}, (struct nic_place){node_b, nic_b},
+                          flow_seed, route);
     node->route_nic(t, gpu_b, nic_b, false, route);
 }
 

@@ -20,6 +20,9 @@ enum topology_role {
 struct topology_size {
     uint64_t vertices, links;
 };
+struct nic_place { /* NIC number `nic` of a node */
+    uint32_t node, nic;
+};
 struct topology_kind {
     struct kind head;
     enum topology_role role;
@@ -40,12 +43,12 @@ struct topology_kind {
                       struct route *r);
     /* Node kinds: which NIC a GPU sends by. */
     uint32_t (*nic_of)(const struct topology *t, uint32_t gpu);
-    /* Fabric kinds: appends the links from NIC `nic_a` of node a to NIC `nic_b` of node b. When
-     * `same_rail` is set, only equal NIC numbers are asked for: the sender goes to the NIC that has
-     * the receiver's number. */
+    /* Fabric kinds: appends the links from one NIC to a NIC of another node. When `same_rail` is
+     * set, only equal NIC numbers are asked for: the sender goes to the NIC that has the receiver's
+     * number. */
     bool same_rail;
-    void (*route_between)(const struct topology *t, uint32_t node_a, uint32_t nic_a,
-                          uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r);
+    void (*route_between)(const struct topology *t, struct nic_place from, struct nic_place to,
+                          uint64_t flow_seed, struct route *r);
     /* Fabric kinds: do routes depend on flow_seed? NULL: never. */
     bool (*draws_paths)(const struct topology_spec *spec);
 };

@@ -145,23 +145,23 @@ static uint32_t shorter_way(uint32_t side, uint32_t from, uint32_t to)
     return 2 * up > side ? 1 : from % 2;
 }
 
-static void route_between(const struct topology *t, uint32_t node_a, uint32_t nic_a,
-                          uint32_t node_b, uint32_t nic_b, uint64_t flow_seed, struct route *r)
+static void route_between(const struct topology *t, struct nic_place from, struct nic_place to,
+                          uint64_t flow_seed, struct route *r)
 {
     (void)flow_seed; /* one path for each pair */
     const struct anatomy *a = t->fabric_private;
-    uint32_t base = topology_nic_out(t, t->node_count * a->nics).value, node = node_a;
-    route_append(t, r, topology_nic_out(t, node_a * a->nics + nic_a));
+    uint32_t base = topology_nic_out(t, t->node_count * a->nics).value, node = from.node;
+    route_append(t, r, topology_nic_out(t, from.node * a->nics + from.nic));
     for (unsigned d = 0; d < DIMENSIONS; d++) {
-        uint32_t to = node_b / a->stride[d] % a->side[d];
-        uint32_t way = shorter_way(a->side[d], node / a->stride[d] % a->side[d], to);
-        while (node / a->stride[d] % a->side[d] != to) {
+        uint32_t goal = to.node / a->stride[d] % a->side[d];
+        uint32_t way = shorter_way(a->side[d], node / a->stride[d] % a->side[d], goal);
+        while (node / a->stride[d] % a->side[d] != goal) {
             route_append(t, r, (struct link_id){base + node * a->degree + a->first[d] + way});
             node = neighbour(a, node, d, way);
         }
     }
-    CHECK(node == node_b);
-    route_append(t, r, topology_nic_in(t, node_b * a->nics + nic_b));
+    CHECK(node == to.node);
+    route_append(t, r, topology_nic_in(t, to.node * a->nics + to.nic));
 }
 
 const struct topology_kind topology_torus = {

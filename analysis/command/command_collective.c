@@ -102,15 +102,20 @@ static struct scenario *cluster_scenario(const struct arguments *a, struct sessi
     return s;
 }
 
-static bool check_range(const struct arguments *a, enum comm_op op, uint64_t gpus, double min_bytes,
-                        double max_bytes, double factor, FILE *notes)
+struct message_range {
+    double min_bytes, max_bytes, factor; /* from one size to the next */
+};
+
+static bool check_range(const struct arguments *a, enum comm_op op, uint64_t gpus,
+                        const struct message_range *range, FILE *notes)
 {
     if (gpus < 2 || gpus > GPUS_MAX || (op == COMM_SEND && gpus % 2 != 0)) {
         fprintf(notes, "orrery collective: --gpus %" PRIu64 ": from 2 to %d%s\n", a->gpus, GPUS_MAX,
                 op == COMM_SEND ? ", and even for send" : "");
         return false;
     }
-    if (min_bytes > max_bytes || log(max_bytes / min_bytes) / log(factor) >= ROW_MAX - 1) {
+    if (range->min_bytes > range->max_bytes ||
+        log(range->max_bytes / range->min_bytes) / log(range->factor) >= ROW_MAX - 1) {
         fputs("orrery collective: --min must not be above --max, in at most 4096 steps\n", notes);
         return false;
     }
@@ -137,19 +142,21 @@ static int measure(const struct arguments *a, struct session *session, struct sc
                    enum comm_op op, uint64_t gpus)
 {
     struct configuration *c = &scenario->configuration;
-    double bytes = a->min_bytes > 0.0 ? a->min_bytes : 8.0;
-    double max_bytes = a->max_bytes > 0.0 ? a->max_bytes : 8.0 * GIB;
-    double factor = a->factor > 0.0 ? a->factor : 2.0;
+    const struct message_range range = {
+        .min_bytes = a->min_bytes > 0.0 ? a->min_bytes : 8.0,
+        .max_bytes = a->max_bytes > 0.0 ? a->max_bytes : 8.0 * GIB,
+        .factor = a->factor > 0.0 ? a->factor : 2.0,
+    };
     c->cluster.nodes = (gpus + c->cluster.node.gpus - 1) / c->cluster.node.gpus;
-    if (!check_range(a, op, gpus, bytes, max_bytes, factor, session->notes)) {
+    if (!check_range(a, op, gpus, &range, session->notes)) {
         return EXIT_USAGE;
     }
     struct collective_result *rows =
         ARENA_ARRAY(scenario->arena, struct collective_result, ROW_MAX);
     unsigned count = 0;
     struct error error = {""};
-    for (; bytes <= max_bytes && count < ROW_MAX;
-         bytes = fmax(floor(bytes * factor), bytes + 1.0)) {
+    for (double bytes = range.min_bytes; bytes <= range.max_bytes && count < ROW_MAX;
+         bytes = fmax(floor(bytes * range.factor), bytes + 1.0)) {
         if (!collective_run(c, op, gpus, floor(bytes), &rows[count], &error)) {
             fprintf(session->notes, "orrery collective: %s\n", error.text);
             return EXIT_REJECTED;

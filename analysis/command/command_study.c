@@ -312,10 +312,10 @@ static int play(struct command_run *run)
 
 static bool read_text(struct arena *arena, struct study_options *how, struct error *error)
 {
-    char *text = NULL;
-    bool good =
-        file_read(arena, how->path, SOURCE_BYTES_MAX, false, &text, &how->text_bytes, error);
-    how->text = text;
+    struct file_text file = {NULL, 0};
+    bool good = file_read(arena, how->path, SOURCE_BYTES_MAX, false, &file, error);
+    how->text = file.text;
+    how->text_bytes = file.bytes;
     return good;
 }
 

@@ -304,15 +304,15 @@ static bool prepare(struct query *query, const char *sql, struct query_row *row,
            error_set(error, "the database cannot answer: %s", sqlite3_errmsg(query->database));
 }
 
-bool query_run(struct query *query, const char *sql, const int64_t *values, unsigned value_count,
+bool query_run(struct query *query, const char *sql, const struct query_values *values,
                query_row_fn *each, void *context, struct error *error)
 {
     struct query_row row;
     if (!prepare(query, sql, &row, error)) {
         return false;
     }
-    for (unsigned i = 0; i < value_count; i++) {
-        sqlite3_bind_int64(row.statement, (int)i + 1, values[i]);
+    for (unsigned i = 0; values != NULL && i < values->count; i++) {
+        sqlite3_bind_int64(row.statement, (int)i + 1, values->values[i]);
     }
     return run(query, &row, each, context, error);
 }

@@ -39,8 +39,12 @@ const char *query_text(const struct query_row *row, unsigned column, unsigned *b
 
 /* Called for each row; false stops the query, which then counts as failed with the row's error. */
 typedef bool query_row_fn(void *context, const struct query_row *row, struct error *error);
-/* Runs one statement with whole numbers bound to ?1, ?2, ... */
-bool query_run(struct query *query, const char *sql, const int64_t *values, unsigned value_count,
+struct query_values { /* whole numbers bound to ?1, ?2, ... */
+    const int64_t *values;
+    unsigned count;
+};
+/* Runs one statement; `values` may be NULL. */
+bool query_run(struct query *query, const char *sql, const struct query_values *values,
                query_row_fn *each, void *context, struct error *error);
 /* Every row of a table or view that query_knows; `head` is called once before them, also when there
  * is no row, with columns and names but no values. */

@@ -148,7 +148,7 @@ static bool read_table(struct query *query, struct reading *reading, struct erro
                      table->name, has_run(table) ? "run" : "id", STORE_RUN);
     CHECK(used < (int)sizeof sql);
     reading->room = 0;
-    return query_run(query, sql, NULL, 0, take_row, reading, error);
+    return query_run(query, sql, NULL, take_row, reading, error);
 }
 
 /* Words that the report of such a run asks for are there. */

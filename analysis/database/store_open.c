@@ -139,9 +139,9 @@ static void describe_replaced(struct store *store)
     if (!query_open(store->file.path, &query, &ignored)) {
         return;
     }
-    query_run(query, "select value from meta where key = 'scenario'", NULL, 0, take_text, name,
+    query_run(query, "select value from meta where key = 'scenario'", NULL, take_text, name,
               &ignored);
-    query_run(query, "select case count(*) when 0 then 'run' else 'study' end from study", NULL, 0,
+    query_run(query, "select case count(*) when 0 then 'run' else 'study' end from study", NULL,
               take_text, kind, &ignored);
     query_close(query);
     snprintf(store->replaced, sizeof store->replaced, "a %.20s of '%.200s'", kind, name);
@@ -265,8 +265,7 @@ static int64_t count_dropped(const struct store *store)
     struct error ignored = {""};
     int64_t points = 0;
     if (query_open(store->file.partial, &query, &ignored)) {
-        query_run(query, "select count(*) from study_point", NULL, 0, take_count, &points,
-                  &ignored);
+        query_run(query, "select count(*) from study_point", NULL, take_count, &points, &ignored);
         query_close(query);
     }
     return points;

@@ -206,8 +206,8 @@ static bool count_row(void *context, const struct query_row *row, struct error *
 bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *error)
 {
     int64_t ranks = 0;
-    if (!query_run(query, "select count(*) from rank where rank = ?1", &rank, 1, count_row, &ranks,
-                   error)) {
+    if (!query_run(query, "select count(*) from rank where rank = ?1",
+                   &(struct query_values){&rank, 1}, count_row, &ranks, error)) {
         return false;
     }
     if (rank >= 0 && ranks == 0) {
@@ -219,27 +219,27 @@ bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *e
         query_run(query,
                   "select c.id, c.first_rank, c.rank_count, c.stage, c.layers from rank_class c "
                   "where " CHOSEN " order by c.id",
-                  &rank, 1, write_process, &c, error) &&
+                  &(struct query_values){&rank, 1}, write_process, &c, error) &&
         query_run(query,
                   "select c.id, t.id, t.name from track t join rank_class c on c.id = t.rank_class "
                   "where t.kind = 'stream' and " CHOSEN " order by t.id",
-                  &rank, 1, write_thread, &c, error) &&
+                  &(struct query_values){&rank, 1}, write_thread, &c, error) &&
         query_run(query,
                   "select c.id, t.id, s.ts, s.dur, s.wait, n.text, p.text, s.microbatch, s.layer, "
                   "s.chunk from slice_raw s join track t on t.id = s.track_id "
                   "join rank_class c on c.id = t.rank_class join string n on n.id = s.name "
                   "join string p on p.id = s.phase where " CHOSEN
                   " order by t.id, s.ts, s.depth, s.dur desc, s.id",
-                  &rank, 1, write_span, &c, error) &&
+                  &(struct query_values){&rank, 1}, write_span, &c, error) &&
         query_run(query,
                   "select c.id, t.name, v.ts, v.value from counter_raw v "
                   "join track t on t.id = v.track_id join rank_class c on c.id = t.rank_class "
                   "where " CHOSEN " order by t.id, v.ts, v.rowid",
-                  &rank, 1, write_counter, &c, error) &&
+                  &(struct query_values){&rank, 1}, write_counter, &c, error) &&
         query_run(query,
                   "select (select min(c.id) from rank_class c where " CHOSEN "), n.ts, n.text "
                   "from note n order by n.ts, n.id",
-                  &rank, 1, write_note, &c, error);
+                  &(struct query_values){&rank, 1}, write_note, &c, error);
     fputs("\n]}\n", out);
     return good;
 }

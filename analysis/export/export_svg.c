@@ -186,8 +186,8 @@ bool export_svg(struct query *query, FILE *out, struct error *error)
     const int64_t most = NOTE_MAX;
     if (!query_run(query,
                    "select coalesce(max(s.ts + s.dur), 0), coalesce(max(c.stage), 0) " FIRST_TRACKS,
-                   NULL, 0, measure, &p, error) ||
-        !query_run(query, "select count(*) from note", NULL, 0, count_notes, &p, error)) {
+                   NULL, measure, &p, error) ||
+        !query_run(query, "select count(*) from note", NULL, count_notes, &p, error)) {
         return false;
     }
     set_axes(&p);
@@ -196,14 +196,14 @@ bool export_svg(struct query *query, FILE *out, struct error *error)
                    "select c.stage, s.ts, s.ts + s.dur, (select text from string where id = "
                    "s.phase), coalesce(s.microbatch, -1), s.chunk " FIRST_TRACKS
                    "order by c.stage, s.ts, s.id",
-                   NULL, 0, add_span, &p, error)) {
+                   NULL, add_span, &p, error)) {
         return false;
     }
     draw_pass(&p);
     bool good = query_run(query,
                           "select row_number() over (order by ts, id), ts, text from note "
                           "order by ts, id limit ?1",
-                          &most, 1, draw_note, &p, error);
+                          &(struct query_values){&most, 1}, draw_note, &p, error);
     plot_page_end(out);
     return good;
 }

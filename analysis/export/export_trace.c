@@ -32,7 +32,7 @@ static bool mark_weeks(void *context, const struct query_row *row, struct error 
 bool export_trace(struct query *query, FILE *out, struct error *error)
 {
     bool weeks = false;
-    if (!query_run(query, "select 1 from run where kind = 'job'", NULL, 0, mark_weeks, &weeks,
+    if (!query_run(query, "select 1 from run where kind = 'job'", NULL, mark_weeks, &weeks,
                    error)) {
         return false;
     }
@@ -43,5 +43,5 @@ bool export_trace(struct query *query, FILE *out, struct error *error)
     fputs("at,unit_kind,unit,cause,repair\r\n", out);
     return query_run(query,
                      "select exposed_s, unit, unit_id, cause, repair_s from failure order by id",
-                     NULL, 0, write_row, out, error);
+                     NULL, write_row, out, error);
 }

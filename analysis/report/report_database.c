@@ -41,7 +41,7 @@ bool report_database(const struct session *session, struct query *query, bool al
                      struct error *error)
 {
     int64_t studies = 0;
-    if (!query_run(query, "select count(*) from study", NULL, 0, count_studies, &studies, error)) {
+    if (!query_run(query, "select count(*) from study", NULL, count_studies, &studies, error)) {
         return false;
     }
     struct arena *arena = arena_create();

@@ -142,7 +142,7 @@ static void mark_done(struct reading *reading)
 
 static bool read_all(struct query *query, struct reading *reading, struct error *error)
 {
-    if (!query_run(query, "select fingerprint, seeds, confidence_ratio from study", NULL, 0,
+    if (!query_run(query, "select fingerprint, seeds, confidence_ratio from study", NULL,
                    check_study, reading, error))
         return false;
     if (!reading->study->stored) /* stopped before its first commit */
@@ -154,13 +154,13 @@ static bool read_all(struct query *query, struct reading *reading, struct error 
                      "select point, replications, fits, interval_s, young_s, daly_s, exact_s, "
                      "job_mtbf_s, stall_s, usable_hbm_bytes, short_bytes, tensor, tenant, stage "
                      "from study_point order by point",
-                     NULL, 0, take_point, reading, error) &&
-           query_run(query, "select point, reason from study_refused", NULL, 0, take_refused,
-                     reading, error) &&
+                     NULL, take_point, reading, error) &&
+           query_run(query, "select point, reason from study_refused", NULL, take_refused, reading,
+                     error) &&
            query_run(query,
                      "select r.point, r.seed, n.text, r.value from study_raw r join string n on "
                      "n.id = r.metric",
-                     NULL, 0, take_value, reading, error);
+                     NULL, take_value, reading, error);
 }
 
 bool study_store_resume(struct study *study, const char *path, struct error *error)
@@ -255,12 +255,12 @@ static bool recall_question(struct query *query, struct recalling *r, struct err
     return query_run(query,
                      "select name, objective, base_seed, seeds, confidence_ratio, fingerprint, "
                      "weeks from study",
-                     NULL, 0, recall_study, r, error) &&
+                     NULL, recall_study, r, error) &&
            (r->found || error_set(error, "the file holds no study")) &&
-           query_run(query, "select value from meta where key = 'path'", NULL, 0, recall_path, r,
+           query_run(query, "select value from meta where key = 'path'", NULL, recall_path, r,
                      error) &&
            (r->options->path != NULL || error_set(error, "the table meta is damaged")) &&
-           query_run(query, "select name, value from study_option order by place", NULL, 0,
+           query_run(query, "select name, value from study_option order by place", NULL,
                      recall_option, r, error) &&
            study_size(r->study, error);
 }

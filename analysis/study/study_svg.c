@@ -204,8 +204,10 @@ static void draw_lines(const struct figure *f, const struct curve *c, const char
     for (size_t from = 0; from < c->count;) {
         size_t end = end_of_stretch(c, from), count = end - from;
         if (count > 1 && isfinite(c->p10[from])) {
-            plot_band(&f->plot, c->x + from, c->p10 + from, c->p90 + from, count, colour, 0.12);
-            plot_band(&f->plot, c->x + from, c->low + from, c->high + from, count, colour, 0.35);
+            plot_band(&f->plot, &(struct band){c->x + from, c->p10 + from, c->p90 + from, count},
+                      colour, 0.12);
+            plot_band(&f->plot, &(struct band){c->x + from, c->low + from, c->high + from, count},
+                      colour, 0.35);
         }
         if (count > 1)
             plot_line(&f->plot, c->x + from, c->mean + from, count, colour, false);
@@ -296,7 +298,7 @@ static void draw_marks(const struct figure *f, const struct study_optimum *o)
     if (isfinite(o->low95)) {
         double x[] = {o->low95, o->high95}, low[] = {f->plot.y.low, f->plot.y.low};
         double high[] = {f->plot.y.high, f->plot.y.high};
-        plot_band(&f->plot, x, low, high, 2, plot_colour(1), 0.1);
+        plot_band(&f->plot, &(struct band){x, low, high, 2}, plot_colour(1), 0.1);
     }
     draw_mark(f, o->value, 0, "optimum");
 }

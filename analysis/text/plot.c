@@ -231,14 +231,15 @@ void plot_line(const struct plot *plot, const double *x, const double *y, size_t
     fputs("\"/>\n", plot->out);
 }
 
-void plot_band(const struct plot *plot, const double *x, const double *low, const double *high,
-               size_t count, const char *colour, double opacity)
+void plot_band(const struct plot *plot, const struct band *band, const char *colour, double opacity)
 {
     fprintf(plot->out, "<path fill=\"%s\" fill-opacity=\"%.2f\" d=\"", colour, opacity);
-    for (size_t i = 0; i < count; i++)
-        fprintf(plot->out, "%s%.1f %.1f", i ? "L" : "M", plot_x(plot, x[i]), plot_y(plot, high[i]));
-    for (size_t i = count; i > 0; i--)
-        fprintf(plot->out, "L%.1f %.1f", plot_x(plot, x[i - 1]), plot_y(plot, low[i - 1]));
+    for (size_t i = 0; i < band->count; i++)
+        fprintf(plot->out, "%s%.1f %.1f", i ? "L" : "M", plot_x(plot, band->x[i]),
+                plot_y(plot, band->high[i]));
+    for (size_t i = band->count; i > 0; i--)
+        fprintf(plot->out, "L%.1f %.1f", plot_x(plot, band->x[i - 1]),
+                plot_y(plot, band->low[i - 1]));
     fputs("Z\"/>\n", plot->out);
 }
 

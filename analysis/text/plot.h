@@ -32,9 +32,12 @@ double plot_x(const struct plot *plot, double value); /* to SVG units */
 double plot_y(const struct plot *plot, double value);
 void plot_line(const struct plot *plot, const double *x, const double *y, size_t count,
                const char *colour, bool dashed);
-/* The area between two lines. */
-void plot_band(const struct plot *plot, const double *x, const double *low, const double *high,
-               size_t count, const char *colour, double opacity);
+struct band { /* the area between two lines */
+    const double *x, *low, *high;
+    size_t count;
+};
+void plot_band(const struct plot *plot, const struct band *band, const char *colour,
+               double opacity);
 /* A dot with a tooltip (NULL: none). */
 void plot_dot(const struct plot *plot, double x, double y, const char *colour, const char *tip);
 /* A cross on the x axis, for what has no value; with a tooltip. */

@@ -53,8 +53,8 @@ static double gemm_rate(struct subject *s)
         return 0.0;
     }
     bool eight_bit = p->gemm_peak == PEAK_FP8;
-    struct kernel kernel =
-        kernel_gemm("gemm", p->gemm_peak, m, n, k, batch, eight_bit ? 1.0 : p->activation_bytes);
+    struct kernel kernel = kernel_gemm("gemm", p->gemm_peak, (struct gemm_shape){m, n, k, batch},
+                                       eight_bit ? 1.0 : p->activation_bytes);
     bool best = strcmp(cells_word(&s->cells, "implementation"), "best") == 0;
     struct gpu_spec gpu = best ? unthrottled(s->c->gpu) : s->c->gpu;
     return kernel.flops / kernel_time_s(&gpu, &s->c->kernels, &kernel);

@@ -67,7 +67,8 @@ static double play_lowered(const struct configuration *c, struct sim *sim, struc
     if (!topology_build(arena, &c->cluster, &topology, error))
         return -1.0;
     layout_build(arena, c, lowered->streams, &layout);
-    symmetry_build(arena, c, &topology, &layout, lowered, false, &symmetry);
+    symmetry_build(arena, &(struct symmetry_input){c, &topology, &layout, lowered}, false,
+                   &symmetry);
     struct worker *worker = worker_create(sim, &symmetry, lowered, &layout, &options);
     worker_start(worker);
     sim_run(sim);

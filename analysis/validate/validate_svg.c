@@ -67,7 +67,7 @@ static void draw_band(const struct plot *plot, double low, double high)
     double x[] = {low, high};
     double under[] = {low * (1.0 - BAND), high * (1.0 - BAND)};
     double over[] = {low * (1.0 + BAND), high * (1.0 + BAND)};
-    plot_band(plot, x, under, over, 2, "#777777", 0.2);
+    plot_band(plot, &(struct band){x, under, over, 2}, "#777777", 0.2);
     plot_line(plot, x, x, 2, "#777777", false);
 }
 
@@ -143,7 +143,7 @@ static void draw_level_band(const struct plot *plot)
 {
     double x[] = {plot->x.low, plot->x.high};
     double under[] = {-BAND, -BAND}, over[] = {BAND, BAND}, none[] = {0.0, 0.0};
-    plot_band(plot, x, under, over, 2, "#777777", 0.2);
+    plot_band(plot, &(struct band){x, under, over, 2}, "#777777", 0.2);
     plot_line(plot, x, none, 2, "#777777", false);
 }
 

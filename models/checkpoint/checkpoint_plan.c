@@ -25,8 +25,8 @@ void checkpoint_tier_play(const struct configuration *c, struct condition_table 
 {
     struct storage_time write, load;
     enum storage_op op = kind->background ? STORAGE_WRITE_BEHIND : STORAGE_WRITE;
-    storage_play(c, tier, op, bytes_per_parameter, &write);
-    storage_play(c, tier, STORAGE_READ, bytes_per_parameter, &load);
+    storage_play(c, &(struct storage_access){tier, op, bytes_per_parameter}, &write);
+    storage_play(c, &(struct storage_access){tier, STORAGE_READ, bytes_per_parameter}, &load);
     *out = (struct checkpoint_tier){
         .name = tier->name,
         .survival = tier->survival,
@@ -77,7 +77,9 @@ void checkpoint_plan_build(const struct configuration *c, struct condition_table
     }
     if (kind->background) {
         struct storage_time snapshot;
-        storage_play(c, NULL, STORAGE_SNAPSHOT, request->bytes_per_parameter, &snapshot);
+        storage_play(c,
+                     &(struct storage_access){NULL, STORAGE_SNAPSHOT, request->bytes_per_parameter},
+                     &snapshot);
         pace.snapshot_s = snapshot.seconds;
     }
     kind->plan(request->options, &pace, tiers, request->tier_count, out);

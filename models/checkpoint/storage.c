@@ -339,8 +339,9 @@ static void start_flows(struct player *p)
     }
     p->share = share_create(p->arena, links, p->capacity);
     for (uint32_t i = 0; i < p->flow_count; i++) {
-        p->flows[i].activity = share_start(p->share, 0.0, starts[i].work, starts[i].cap, 1.0,
-                                           starts[i].uses, starts[i].use_count);
+        p->flows[i].activity =
+            share_start(p->share, 0.0, (struct share_demand){starts[i].work, starts[i].cap, 1.0},
+                        starts[i].uses, starts[i].use_count);
     }
 }
 
@@ -398,13 +399,12 @@ static void gather_ranks(const struct player *p, double *seconds_of_rank)
     }
 }
 
-void storage_play_ranks(const struct configuration *c, const struct storage_tier *tier,
-                        enum storage_op op, double bytes_per_parameter, bool unfold,
-                        double *seconds_of_rank, struct storage_time *out)
+void storage_play_ranks(const struct configuration *c, const struct storage_access *access,
+                        bool unfold, double *seconds_of_rank, struct storage_time *out)
 {
-    struct player p = {.arena = arena_create(), .c = c, .caps = caps_of(tier, op)};
+    struct player p = {.arena = arena_create(), .c = c, .caps = caps_of(access->tier, access->op)};
     build_cluster(&p);
-    place_bytes(&p, op, bytes_per_parameter);
+    place_bytes(&p, access->op, access->bytes_per_parameter);
     make_classes(&p, unfold);
     start_flows(&p);
     gather(&p, play_flows(&p), out);
@@ -414,8 +414,8 @@ void storage_play_ranks(const struct configuration *c, const struct storage_tier
     arena_destroy(p.arena);
 }
 
-void storage_play(const struct configuration *c, const struct storage_tier *tier,
-                  enum storage_op op, double bytes_per_parameter, struct storage_time *out)
+void storage_play(const struct configuration *c, const struct storage_access *access,
+                  struct storage_time *out)
 {
-    storage_play_ranks(c, tier, op, bytes_per_parameter, false, NULL, out);
+    storage_play_ranks(c, access, false, NULL, out);
 }

@@ -57,14 +57,17 @@ enum storage_op {
     STORAGE_READ,         /* every rank reads its shard; replicas read too */
     STORAGE_SNAPSHOT /* HBM to host memory over PCIe; no cap and no latency of the tier counts */
 };
-/* The cluster can be built (topology_check) and storage_check holds. `tier` may be NULL for a
- * snapshot. */
-void storage_play(const struct configuration *c, const struct storage_tier *tier,
-                  enum storage_op op, double bytes_per_parameter, struct storage_time *out);
+struct storage_access {
+    const struct storage_tier *tier; /* NULL: none, for a snapshot */
+    enum storage_op op;
+    double bytes_per_parameter;
+};
+/* The cluster can be built (topology_check) and storage_check holds. */
+void storage_play(const struct configuration *c, const struct storage_access *access,
+                  struct storage_time *out);
 /* The same with every node played on its own when `unfold`, and when each rank is done: a row for
  * each rank, 0 for those that move nothing; or NULL. */
-void storage_play_ranks(const struct configuration *c, const struct storage_tier *tier,
-                        enum storage_op op, double bytes_per_parameter, bool unfold,
-                        double *seconds_of_rank, struct storage_time *out);
+void storage_play_ranks(const struct configuration *c, const struct storage_access *access,
+                        bool unfold, double *seconds_of_rank, struct storage_time *out);
 
 #endif

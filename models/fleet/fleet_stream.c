@@ -204,20 +204,24 @@ void stream_changed(struct fleet_stream *stream, const struct members *members, 
         stream->inside_count += joined ? 1 : UINT32_MAX;
 }
 
+struct stream_units { /* nodes or domains */
+    uint32_t first, count;
+    uint32_t inside; /* nodes of the job among them */
+};
+
 /* Starts a stream of `rate` failures of one unit a second over `count` nodes or domains. */
 static uint32_t stream_begin(struct fleet_stream *stream, enum stream_over over, uint64_t id,
-                             uint64_t key, double rate, uint32_t first, uint32_t count,
-                             uint32_t inside)
+                             uint64_t key, double rate, struct stream_units units)
 {
-    if (count == 0 || stream->units_each == 0 || rate == 0.0)
+    if (units.count == 0 || stream->units_each == 0 || rate == 0.0)
         return 0;
     stream->over = over;
     stream->key = random_hash(key, id);
     stream->mark = id << MARK_SHIFT;
-    stream->gap_s = 1.0 / (rate * (double)count * (double)stream->units_each);
-    stream->first = first;
-    stream->count = count;
-    stream->inside_count = inside;
+    stream->gap_s = 1.0 / (rate * (double)units.count * (double)stream->units_each);
+    stream->first = units.first;
+    stream->count = units.count;
+    stream->inside_count = units.inside;
     stream->head.age_s = stream_gap_s(stream, 0);
     stream->seen = stream->head;
     return 1;
@@ -241,8 +245,10 @@ static uint32_t stream_lemons(struct arena *arena, const struct members *members
     double rate = (factor - 1.0) / plain->cause->mtbf_s;
     out[0] = out[1] = *plain;
     out[0].lemons = out[1].lemons = lemons;
-    uint32_t made = stream_begin(&out[0], OVER_LEMONS, 1, key, rate, 0, own, own);
-    return made + stream_begin(&out[made], OVER_LEMONS, 2, key, rate, own, count - own, 0);
+    uint32_t made =
+        stream_begin(&out[0], OVER_LEMONS, 1, key, rate, (struct stream_units){0, own, own});
+    return made + stream_begin(&out[made], OVER_LEMONS, 2, key, rate,
+                               (struct stream_units){own, count - own, 0});
 }
 
 /* Domains in which a node of the job stands at first, and those of spares alone. */
@@ -254,8 +260,10 @@ static uint32_t stream_domains(const struct members *members, uint64_t key,
     uint32_t all = (uint32_t)((members->node_count + size - 1) / size);
     double rate = 1.0 / plain->cause->mtbf_s;
     out[0] = out[1] = *plain;
-    uint32_t made = stream_begin(&out[0], OVER_DOMAINS, 0, key, rate, 0, own, members->slot_count);
-    return made + stream_begin(&out[made], OVER_DOMAINS, 1, key, rate, own, all - own, 0);
+    uint32_t made = stream_begin(&out[0], OVER_DOMAINS, 0, key, rate,
+                                 (struct stream_units){0, own, members->slot_count});
+    return made + stream_begin(&out[made], OVER_DOMAINS, 1, key, rate,
+                               (struct stream_units){own, all - own, 0});
 }
 
 uint32_t stream_create(struct arena *arena, const struct fleet_spec *spec,
@@ -277,7 +285,7 @@ uint32_t stream_create(struct arena *arena, const struct fleet_spec *spec,
     *out = plain;
     uint32_t slots = cause->unit == UNIT_JOB ? 1 : members->slot_count;
     uint32_t made = stream_begin(out, cause->unit == UNIT_JOB ? OVER_JOB : OVER_SLOTS, 0, key,
-                                 1.0 / cause->mtbf_s, 0, slots, slots);
+                                 1.0 / cause->mtbf_s, (struct stream_units){0, slots, slots});
     if (cause->kind->lemons && made > 0 && cause->unit != UNIT_JOB)
         made += stream_lemons(arena, members, key, &plain, out + made);
     return made;

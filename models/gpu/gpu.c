@@ -44,9 +44,10 @@ static double gemm_result_bytes(double element_bytes)
     return fmax(element_bytes, HALF_BYTES);
 }
 
-struct kernel kernel_gemm(const char *name, enum peak_kind peak, double m, double n, double k,
-                          double batch, double element_bytes)
+struct kernel kernel_gemm(const char *name, enum peak_kind peak, struct gemm_shape shape,
+                          double element_bytes)
 {
+    double m = shape.m, n = shape.n, k = shape.k;
     return (struct kernel){
         .kind = KERNEL_GEMM,
         .name = name,
@@ -54,44 +55,43 @@ struct kernel kernel_gemm(const char *name, enum peak_kind peak, double m, doubl
         .m = m,
         .n = n,
         .k = k,
-        .batch = batch,
+        .batch = shape.batch,
         .element_bytes = element_bytes,
-        .flops = 2.0 * m * n * k * batch,
-        .bytes =
-            ((m * k + k * n) * element_bytes + m * n * gemm_result_bytes(element_bytes)) * batch,
+        .flops = 2.0 * m * n * k * shape.batch,
+        .bytes = ((m * k + k * n) * element_bytes + m * n * gemm_result_bytes(element_bytes)) *
+                 shape.batch,
         .launches = 1.0,
     };
 }
 
 /* FLOPs: two products forward, five backward (the scores are computed again), each 2 q k d for each
  * head; a causal kernel does half (arXiv:2307.08691 section 4.1). */
-struct kernel kernel_attention(const char *name, enum attention_kernel which, enum peak_kind peak,
-                               bool causal, bool backward, double batch, double query_tokens,
-                               double key_tokens, double heads, double kv_heads, double head_size,
-                               double element_bytes)
+struct kernel kernel_attention(const char *name, enum peak_kind peak,
+                               const struct attention_shape *shape, double element_bytes)
 {
-    double products = backward ? 5.0 : 2.0;
-    double pairs = query_tokens * key_tokens * (causal ? 0.5 : 1.0);
-    double query = query_tokens * heads * head_size, keys = key_tokens * kv_heads * head_size;
-    double statistics = query_tokens * heads * FP32_BYTES;
+    double products = shape->backward ? 5.0 : 2.0;
+    double pairs = shape->query_tokens * shape->key_tokens * (shape->causal ? 0.5 : 1.0);
+    double query = shape->query_tokens * shape->heads * shape->head_size,
+           keys = shape->key_tokens * shape->kv_heads * shape->head_size;
+    double statistics = shape->query_tokens * shape->heads * FP32_BYTES;
     /* Forward reads q, k, v and writes o; backward reads these and do and writes dq, dk, dv. */
-    double elements = backward ? 4.0 * query + 4.0 * keys : 2.0 * query + 2.0 * keys;
+    double elements = shape->backward ? 4.0 * query + 4.0 * keys : 2.0 * query + 2.0 * keys;
     return (struct kernel){
         .kind = KERNEL_ATTENTION,
         .name = name,
         .peak = peak,
-        .batch = batch,
-        .attention = which,
-        .causal = causal,
-        .backward = backward,
-        .query_tokens = query_tokens,
-        .key_tokens = key_tokens,
-        .heads = heads,
-        .kv_heads = kv_heads,
-        .head_size = head_size,
+        .batch = shape->batch,
+        .attention = shape->kernel,
+        .causal = shape->causal,
+        .backward = shape->backward,
+        .query_tokens = shape->query_tokens,
+        .key_tokens = shape->key_tokens,
+        .heads = shape->heads,
+        .kv_heads = shape->kv_heads,
+        .head_size = shape->head_size,
         .element_bytes = element_bytes,
-        .flops = products * 2.0 * pairs * head_size * heads * batch,
-        .bytes = batch * (elements * element_bytes + statistics),
+        .flops = products * 2.0 * pairs * shape->head_size * shape->heads * shape->batch,
+        .bytes = shape->batch * (elements * element_bytes + statistics),
         .launches = 1.0,
     };
 }

@@ -81,13 +81,20 @@ struct kernel {
     double launches; /* host launches it costs */
 };
 
+struct gemm_shape {
+    double m, n, k, batch;
+};
+struct attention_shape {
+    enum attention_kernel kernel;
+    bool causal, backward;
+    double batch; /* sequences */
+    double query_tokens, key_tokens, heads, kv_heads, head_size;
+};
 /* Makers: fill flops, bytes (each operand once) and launches = 1. */
-struct kernel kernel_gemm(const char *name, enum peak_kind peak, double m, double n, double k,
-                          double batch, double element_bytes);
-struct kernel kernel_attention(const char *name, enum attention_kernel which, enum peak_kind peak,
-                               bool causal, bool backward, double batch, double query_tokens,
-                               double key_tokens, double heads, double kv_heads, double head_size,
-                               double element_bytes);
+struct kernel kernel_gemm(const char *name, enum peak_kind peak, struct gemm_shape shape,
+                          double element_bytes);
+struct kernel kernel_attention(const char *name, enum peak_kind peak,
+                               const struct attention_shape *shape, double element_bytes);
 struct kernel kernel_memory(const char *name, double bytes, double launches);
 
 /* How much longer the slowest of `count` cards takes than the mean one, in the mean: ranks that

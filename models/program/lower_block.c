@@ -271,14 +271,14 @@ static uint32_t host_row(struct stage *s, uint32_t row, double host_s)
 }
 
 /* A transfer of data parallelism: one launch on the host; waits for one op. */
-uint32_t stage_transfer(struct stage *s, enum stream stream, enum comm_op what, double bytes,
+uint32_t stage_transfer(struct stage *s, enum stream stream, struct transfer transfer,
                         enum phase phase, const char *name, uint32_t wait)
 {
     struct op op = {
         .kind = OP_COLLECTIVE,
         .stream = (uint8_t)stream,
         .phase = (uint8_t)phase,
-        .cost = program_transfer(s->w, what, bytes),
+        .cost = program_transfer(s->w, transfer.op, transfer.bytes),
         .wait = {wait, OP_NONE},
         .name = (uint16_t)program_name(s->w, name),
         .host = program_host(s->w, s->l->launch_s),

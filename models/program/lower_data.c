@@ -72,14 +72,14 @@ static void reduce(struct stage *s, double elements)
     uint32_t wait = s->last;
     if (l->reducers > 1) {
         enum comm_op what = l->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
-        wait = s->scatter_last =
-            stage_transfer(s, STREAM_DP, what, bytes, PHASE_GRADIENTS, "reduce gradients", wait);
+        wait = s->scatter_last = stage_transfer(s, STREAM_DP, (struct transfer){what, bytes},
+                                                PHASE_GRADIENTS, "reduce gradients", wait);
         wait = s->scatter_last = copy_buffer(s, bytes, PHASE_GRADIENTS, wait);
     }
     if (l->replicas > l->reducers) {
-        s->replicate_last =
-            stage_transfer(s, STREAM_REPLICATE, COMM_ALL_REDUCE, bytes / (double)l->reducers,
-                           PHASE_GRADIENTS, "reduce gradients across replicas", wait);
+        s->replicate_last = stage_transfer(
+            s, STREAM_REPLICATE, (struct transfer){COMM_ALL_REDUCE, bytes / (double)l->reducers},
+            PHASE_GRADIENTS, "reduce gradients across replicas", wait);
     }
 }
 
@@ -99,13 +99,15 @@ static void begin_gathers(struct stage *s)
         }
         uint32_t gather = OP_NONE;
         for (unsigned k = 0; k < full; k++) {
-            gather = stage_transfer(s, STREAM_DP, COMM_ALL_GATHER, elements * s->l->weight_bytes,
-                                    PHASE_PARAMETERS, "gather parameters", OP_NONE);
+            gather = stage_transfer(
+                s, STREAM_DP, (struct transfer){COMM_ALL_GATHER, elements * s->l->weight_bytes},
+                PHASE_PARAMETERS, "gather parameters", OP_NONE);
             gather = copy_buffer(s, elements * s->l->weight_bytes, PHASE_PARAMETERS, gather);
         }
         if (last && s->bucket > 0.0) {
-            gather = stage_transfer(s, STREAM_DP, COMM_ALL_GATHER, s->bucket * s->l->weight_bytes,
-                                    PHASE_PARAMETERS, "gather parameters", OP_NONE);
+            gather = stage_transfer(
+                s, STREAM_DP, (struct transfer){COMM_ALL_GATHER, s->bucket * s->l->weight_bytes},
+                PHASE_PARAMETERS, "gather parameters", OP_NONE);
             gather = copy_buffer(s, s->bucket * s->l->weight_bytes, PHASE_PARAMETERS, gather);
             s->bucket = 0.0;
         }
@@ -172,7 +174,8 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t step)
         return;
     }
     uint32_t wait = step >= s->history_room ? s->history[step % s->history_room] : OP_NONE;
-    g->gather = stage_transfer(s, STREAM_GATHER, COMM_ALL_GATHER, g->gathered * s->l->weight_bytes,
+    g->gather = stage_transfer(s, STREAM_GATHER,
+                               (struct transfer){COMM_ALL_GATHER, g->gathered * s->l->weight_bytes},
                                PHASE_PARAMETERS, "gather weights", wait);
     g->gather = copy_buffer(s, g->gathered * s->l->weight_bytes, PHASE_PARAMETERS, g->gather);
     memory_gather(s, g);
@@ -326,7 +329,8 @@ static void reduce_rest(struct stage *s)
     if (l->tied_across && end) {
         uint32_t ready = stage_result(s);
         double elements = l->vocabulary_shard / (l->scatters ? (double)l->shards : 1.0);
-        uint32_t op = stage_transfer(s, STREAM_EMBED, COMM_ALL_REDUCE, elements * l->kept_bytes,
+        uint32_t op = stage_transfer(s, STREAM_EMBED,
+                                     (struct transfer){COMM_ALL_REDUCE, elements * l->kept_bytes},
                                      PHASE_GRADIENTS, "reduce tied embedding", ready);
         waits_add(waits, op);
     }
@@ -342,8 +346,9 @@ static void clip(struct stage *s, double elements)
     struct kernel norm = kernel_memory("gradient norm", elements * s->l->kept_bytes, 1.0);
     uint32_t op = stage_kernel(s, &norm, PHASE_OPTIMIZER, 0.0);
     if (s->l->has_world) {
-        waits_add(&s->pipeline.waits, stage_transfer(s, STREAM_WORLD, COMM_ALL_REDUCE, 4.0,
-                                                     PHASE_OPTIMIZER, "reduce gradient norm", op));
+        waits_add(&s->pipeline.waits,
+                  stage_transfer(s, STREAM_WORLD, (struct transfer){COMM_ALL_REDUCE, 4.0},
+                                 PHASE_OPTIMIZER, "reduce gradient norm", op));
     }
 }
 
@@ -384,9 +389,10 @@ void data_step_end(struct stage *s)
     s->flags = l->c->software.host_sync_loss && !gathers ? OP_HOST_SYNC : 0;
     update(s, elements);
     if (gathers) {
-        uint32_t op =
-            stage_transfer(s, STREAM_DP, COMM_ALL_GATHER, stage_elements(s, 1) * l->weight_bytes,
-                           PHASE_PARAMETERS, "gather parameters", s->last);
+        uint32_t op = stage_transfer(
+            s, STREAM_DP,
+            (struct transfer){COMM_ALL_GATHER, stage_elements(s, 1) * l->weight_bytes},
+            PHASE_PARAMETERS, "gather parameters", s->last);
         copy_buffer(s, stage_elements(s, 1) * l->weight_bytes, PHASE_PARAMETERS, op);
     }
 }

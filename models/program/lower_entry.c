@@ -1,19 +1,19 @@
 /* lower_entry.c - entries of the ledger, and numbers of tensors, for all who allocate. */
 #include "models/program/lower_parts.h"
 
-void memory_entry(struct stage *s, enum ledger_action action, enum tenant tenant, unsigned flags,
-                  uint32_t tensor, double bytes, const char *name, const char *call_site)
+void memory_entry(struct stage *s, enum ledger_action action, struct tensor tensor,
+                  const char *call_site)
 {
-    if (!(bytes > 0.0)) {
+    if (!(tensor.bytes > 0.0)) {
         return;
     }
     struct ledger_entry e = {
         .action = (uint8_t)action,
-        .tenant = (uint8_t)tenant,
-        .flags = (uint8_t)flags,
-        .tensor = tensor,
-        .bytes = bytes,
-        .name = name,
+        .tenant = (uint8_t)tensor.tenant,
+        .flags = (uint8_t)tensor.flags,
+        .tensor = tensor.number,
+        .bytes = tensor.bytes,
+        .name = tensor.name,
         .call_site = call_site,
         .layer = s->layer,
         .microbatch = s->microbatch,

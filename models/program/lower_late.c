@@ -44,8 +44,10 @@ static struct late_tensor pop(struct stage *s, struct late_list *list)
 static void free_recorded(struct stage *s)
 {
     struct late_tensor row = pop(s, &s->recorded);
-    memory_entry(s, LEDGER_FREE, TENANT_COMMUNICATION, 0, row.tensor, row.bytes,
-                 "collective's buffer", "the GPU has passed it");
+    memory_entry(
+        s, LEDGER_FREE,
+        (struct tensor){TENANT_COMMUNICATION, row.tensor, row.bytes, "collective's buffer", 0},
+        "the GPU has passed it");
 }
 
 /* The whole sum that is scattered, or the shard that was kept and gathered again. */
@@ -73,7 +75,8 @@ void late_buffer(struct stage *s, const struct unit *unit, bool forward,
         return;
     }
     uint32_t tensor = push(s, &s->recorded, bytes);
-    memory_entry(s, LEDGER_ALLOCATE, TENANT_COMMUNICATION, 0, tensor, bytes, "collective's buffer",
+    memory_entry(s, LEDGER_ALLOCATE,
+                 (struct tensor){TENANT_COMMUNICATION, tensor, bytes, "collective's buffer", 0},
                  forward ? "forward" : "backward");
     bool ahead = b->forward.gpu_s + b->backward.gpu_s > b->forward.host_s + b->backward.host_s;
     while (s->recorded.count > 0 &&
@@ -89,7 +92,8 @@ void late_gradient(struct stage *s, const struct unit *unit)
         return;
     }
     uint32_t tensor = push(s, &s->pass_gradients, bytes);
-    memory_entry(s, LEDGER_ALLOCATE, TENANT_GRADIENTS, 0, tensor, bytes, "gradients of a pass",
+    memory_entry(s, LEDGER_ALLOCATE,
+                 (struct tensor){TENANT_GRADIENTS, tensor, bytes, "gradients of a pass", 0},
                  "backward");
 }
 
@@ -97,8 +101,10 @@ void late_pass_end(struct stage *s)
 {
     while (s->pass_gradients.count > 0) {
         struct late_tensor row = pop(s, &s->pass_gradients);
-        memory_entry(s, LEDGER_FREE, TENANT_GRADIENTS, 0, row.tensor, row.bytes,
-                     "gradients of a pass", "added to the kept gradients");
+        memory_entry(
+            s, LEDGER_FREE,
+            (struct tensor){TENANT_GRADIENTS, row.tensor, row.bytes, "gradients of a pass", 0},
+            "added to the kept gradients");
     }
 }
 

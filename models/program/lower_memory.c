@@ -14,19 +14,20 @@ double shard_elements(double elements, uint32_t shards)
     return ceil(elements / (double)shards);
 }
 
-static void setup_entry(struct stage *s, enum tenant tenant, unsigned flags, double bytes,
-                        const char *name, const char *call_site, uint16_t layer)
+/* The tensor gets a number here. */
+static void setup_entry(struct stage *s, struct tensor tensor, const char *call_site,
+                        uint16_t layer)
 {
-    if (!(bytes > 0.0)) {
+    if (!(tensor.bytes > 0.0)) {
         return;
     }
     struct ledger_entry e = {
         .action = LEDGER_ALLOCATE,
-        .tenant = (uint8_t)tenant,
-        .flags = (uint8_t)flags,
+        .tenant = (uint8_t)tensor.tenant,
+        .flags = (uint8_t)tensor.flags,
         .tensor = memory_tensor(s),
-        .bytes = bytes,
-        .name = name,
+        .bytes = tensor.bytes,
+        .name = tensor.name,
         .call_site = call_site,
         .layer = layer,
         .microbatch = UINT16_MAX,
@@ -62,8 +63,10 @@ static void setup_weights(struct stage *s)
                                 (unsigned)u->layer + 1, (unsigned)s->l->c->model.layers);
         }
         const char *name = arena_format(s->l->arena, "%s weights", u->block->name);
-        setup_entry(s, TENANT_WEIGHTS, 0, weight_elements(s, u) * s->l->weight_bytes, name, site,
-                    u->layer);
+        setup_entry(
+            s,
+            (struct tensor){TENANT_WEIGHTS, 0, weight_elements(s, u) * s->l->weight_bytes, name, 0},
+            site, u->layer);
     }
 }
 
@@ -78,12 +81,17 @@ static void setup_gradients(struct stage *s)
         whole += s->units[i].held;
     }
     if (c->software.gradients == GRADIENT_BUFFER) {
-        setup_entry(s, TENANT_GRADIENTS, 0, elements * s->l->kept_bytes, "gradient buffer",
-                    "gradient buffer construction", UINT16_MAX);
+        setup_entry(
+            s,
+            (struct tensor){TENANT_GRADIENTS, 0, elements * s->l->kept_bytes, "gradient buffer", 0},
+            "gradient buffer construction", UINT16_MAX);
     }
     if (c->software.gradient_copy && !s->l->scatters) {
-        setup_entry(s, TENANT_GRADIENTS, 0, whole * c->training.precision->gradient_bytes,
-                    "gradient buckets", "gradient buffer construction", UINT16_MAX);
+        setup_entry(s,
+                    (struct tensor){TENANT_GRADIENTS, 0,
+                                    whole * c->training.precision->gradient_bytes,
+                                    "gradient buckets", 0},
+                    "gradient buffer construction", UINT16_MAX);
     }
 }
 
@@ -105,8 +113,10 @@ static void setup_communicators(struct stage *s)
     };
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (s->streams & kinds[i].streams) {
-            setup_entry(s, TENANT_COMMUNICATION, LEDGER_OUTSIDE,
-                        s->l->c->software.communicator_bytes, kinds[i].name,
+            setup_entry(s,
+                        (struct tensor){TENANT_COMMUNICATION, 0,
+                                        s->l->c->software.communicator_bytes, kinds[i].name,
+                                        LEDGER_OUTSIDE},
                         "communicator construction", UINT16_MAX);
         }
     }
@@ -118,8 +128,11 @@ static void setup_optimizer(struct stage *s)
     const char *site = "optimizer construction";
     for (uint32_t i = 0; i < s->unit_count && t->precision->master_weights; i++) {
         const struct unit *u = &s->units[i];
-        setup_entry(s, TENANT_MASTER, 0, state_elements(s, u) * t->optimizer->master_bytes,
-                    "master weights", site, u->layer);
+        setup_entry(s,
+                    (struct tensor){TENANT_MASTER, 0,
+                                    state_elements(s, u) * t->optimizer->master_bytes,
+                                    "master weights", 0},
+                    site, u->layer);
     }
     if (s->l->c->software.build != BUILD_EAGER) {
         return;
@@ -128,8 +141,9 @@ static void setup_optimizer(struct stage *s)
         const struct moment *m = &t->optimizer->moments[k];
         for (uint32_t i = 0; i < s->unit_count; i++) {
             const struct unit *u = &s->units[i];
-            setup_entry(s, TENANT_MOMENTS, 0, state_elements(s, u) * m->bytes, m->name, site,
-                        u->layer);
+            setup_entry(
+                s, (struct tensor){TENANT_MOMENTS, 0, state_elements(s, u) * m->bytes, m->name, 0},
+                site, u->layer);
         }
     }
 }
@@ -138,7 +152,9 @@ static void setup_optimizer(struct stage *s)
  * buffer, communicators, then the optimizer. */
 void memory_setup(struct stage *s)
 {
-    setup_entry(s, TENANT_CONTEXT, LEDGER_OUTSIDE, s->l->c->gpu.context_bytes, "CUDA context",
+    setup_entry(s,
+                (struct tensor){TENANT_CONTEXT, 0, s->l->c->gpu.context_bytes, "CUDA context",
+                                LEDGER_OUTSIDE},
                 "process start", UINT16_MAX);
     setup_weights(s);
     setup_gradients(s);
@@ -150,8 +166,10 @@ void memory_first_op(struct stage *s)
 {
     if (!s->workspace_taken) {
         s->workspace_taken = true;
-        memory_entry(s, LEDGER_ALLOCATE, TENANT_TEMPORARY, LEDGER_FIRST_STEP | LEDGER_STAYS,
-                     TENSOR_WORKSPACE, s->l->c->software.workspace_bytes, "GEMM workspace",
+        memory_entry(s, LEDGER_ALLOCATE,
+                     (struct tensor){TENANT_TEMPORARY, TENSOR_WORKSPACE,
+                                     s->l->c->software.workspace_bytes, "GEMM workspace",
+                                     LEDGER_FIRST_STEP | LEDGER_STAYS},
                      "first matrix product");
     }
 }
@@ -161,16 +179,20 @@ void memory_first_op(struct stage *s)
 void memory_received(struct stage *s, double bytes)
 {
     if (bytes > 0.0) {
-        memory_entry(s, LEDGER_ALLOCATE, TENANT_COMMUNICATION, 0, TENSOR_RECEIVE, bytes,
-                     "receive buffer", "pipeline receive");
+        memory_entry(
+            s, LEDGER_ALLOCATE,
+            (struct tensor){TENANT_COMMUNICATION, TENSOR_RECEIVE, bytes, "receive buffer", 0},
+            "pipeline receive");
         s->receive_bytes = bytes;
     }
 }
 
 void memory_handed_over(struct stage *s)
 {
-    memory_entry(s, LEDGER_FREE, TENANT_COMMUNICATION, 0, TENSOR_RECEIVE, s->receive_bytes,
-                 "receive buffer", "pipeline receive");
+    memory_entry(s, LEDGER_FREE,
+                 (struct tensor){TENANT_COMMUNICATION, TENSOR_RECEIVE, s->receive_bytes,
+                                 "receive buffer", 0},
+                 "pipeline receive");
     s->receive_bytes = 0.0;
 }
 
@@ -235,8 +257,10 @@ static void saved_tensors(struct stage *s, const struct unit *u, unsigned segmen
         unsigned k = action == LEDGER_ALLOCATE ? i : g->saved_count - 1 - i;
         bool core = is_core(s, g, k);
         if (which == WHICH_ALL || core == (which == WHICH_CORE)) {
-            memory_entry(s, action, TENANT_ACTIVATIONS, 0, first + k, g->saved[k].bytes,
-                         g->saved[k].name, call_site);
+            memory_entry(s, action,
+                         (struct tensor){TENANT_ACTIVATIONS, first + k, g->saved[k].bytes,
+                                         g->saved[k].name, 0},
+                         call_site);
         }
     }
 }
@@ -244,7 +268,8 @@ static void saved_tensors(struct stage *s, const struct unit *u, unsigned segmen
 static void scratch(struct stage *s, enum ledger_action action, double bytes, const char *name,
                     const char *call_site)
 {
-    memory_entry(s, action, TENANT_TEMPORARY, 0, TENSOR_SCRATCH, bytes, name, call_site);
+    memory_entry(s, action, (struct tensor){TENANT_TEMPORARY, TENSOR_SCRATCH, bytes, name, 0},
+                 call_site);
 }
 
 /* Forward that keeps what the backward needs (also when it is run again by full recomputation). */
@@ -263,8 +288,10 @@ static void forward_dropped(struct stage *s, const struct unit *u, unsigned i)
 {
     const struct segment *g = &u->block->layer->segments[i];
     if (i == 0) {
-        memory_entry(s, LEDGER_ALLOCATE, TENANT_ACTIVATIONS, 0, *saved_slot(s, u),
-                     u->block->layer->input_bytes, "layer input", "forward");
+        memory_entry(s, LEDGER_ALLOCATE,
+                     (struct tensor){TENANT_ACTIVATIONS, *saved_slot(s, u),
+                                     u->block->layer->input_bytes, "layer input", 0},
+                     "forward");
     }
     scratch(s, LEDGER_ALLOCATE, g->forward_temporary_bytes, g->name, "forward");
     saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_ALL, "forward");
@@ -290,8 +317,10 @@ static void backward(struct stage *s, const struct unit *u, unsigned i, bool ope
         return;
     }
     if (u->block->full_recompute) {
-        memory_entry(s, LEDGER_FREE, TENANT_ACTIVATIONS, 0, *saved_slot(s, u),
-                     u->block->layer->input_bytes, "layer input", "backward");
+        memory_entry(s, LEDGER_FREE,
+                     (struct tensor){TENANT_ACTIVATIONS, *saved_slot(s, u),
+                                     u->block->layer->input_bytes, "layer input", 0},
+                     "backward");
     }
     give_range(s, u);
 }
@@ -337,8 +366,9 @@ static void gradient_tensor(struct stage *s, struct unit *u, enum ledger_action 
     } else if (action == LEDGER_ALLOCATE || u->gradient == TENSOR_NONE) {
         return;
     }
-    memory_entry(s, action, TENANT_GRADIENTS, 0, u->gradient,
-                 gradient_elements(s, u) * s->l->kept_bytes, "gradients",
+    memory_entry(s, action,
+                 (struct tensor){TENANT_GRADIENTS, u->gradient,
+                                 gradient_elements(s, u) * s->l->kept_bytes, "gradients", 0},
                  action == LEDGER_ALLOCATE ? "backward" : "gradients set to none");
 }
 
@@ -350,7 +380,7 @@ void memory_unit_gradient(struct stage *s, struct unit *unit)
 static void communication(struct stage *s, enum ledger_action action, uint32_t tensor, double bytes,
                           const char *name)
 {
-    memory_entry(s, action, TENANT_COMMUNICATION, 0, tensor, bytes, name, name);
+    memory_entry(s, action, (struct tensor){TENANT_COMMUNICATION, tensor, bytes, name, 0}, name);
 }
 
 void memory_gather(struct stage *s, struct group_of_units *group)
@@ -420,9 +450,11 @@ void memory_update(struct stage *s)
     for (uint32_t i = 0; i < s->unit_count && s->l->c->software.build == BUILD_FIRST_STEP; i++) {
         s->layer = s->units[i].layer;
         for (unsigned k = 0; k < o->moment_count; k++) {
-            memory_entry(s, LEDGER_ALLOCATE, TENANT_MOMENTS, LEDGER_FIRST_STEP | LEDGER_STAYS,
-                         memory_tensor(s), state_elements(s, &s->units[i]) * o->moments[k].bytes,
-                         o->moments[k].name, "first optimizer step");
+            memory_entry(s, LEDGER_ALLOCATE,
+                         (struct tensor){TENANT_MOMENTS, memory_tensor(s),
+                                         state_elements(s, &s->units[i]) * o->moments[k].bytes,
+                                         o->moments[k].name, LEDGER_FIRST_STEP | LEDGER_STAYS},
+                         "first optimizer step");
         }
     }
     for (uint32_t i = 0; i < s->unit_count; i++) {

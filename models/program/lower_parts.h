@@ -153,7 +153,7 @@ void block_compile(struct lowering *l, struct block *block, const struct layer *
                    const char *name, bool full_recompute);
 void block_rows(struct block *block, struct program_writer *w); /* rows of this program */
 uint32_t stage_op(struct stage *s, struct op op);
-uint32_t stage_transfer(struct stage *s, enum stream stream, enum comm_op what, double bytes,
+uint32_t stage_transfer(struct stage *s, enum stream stream, struct transfer transfer,
                         enum phase phase, const char *name, uint32_t wait);
 uint32_t stage_kernel(struct stage *s, const struct kernel *kernel, enum phase phase,
                       double host_s);
@@ -167,8 +167,15 @@ enum fixed_tensor {
     TENSOR_RECEIVE,
     TENSOR_FIRST
 };
-void memory_entry(struct stage *s, enum ledger_action action, enum tenant tenant, unsigned flags,
-                  uint32_t tensor, double bytes, const char *name, const char *call_site);
+struct tensor {
+    enum tenant tenant;
+    uint32_t number;
+    double bytes;
+    const char *name;
+    unsigned flags; /* enum ledger_flag */
+};
+void memory_entry(struct stage *s, enum ledger_action action, struct tensor tensor,
+                  const char *call_site);
 uint32_t memory_tensor(struct stage *s); /* a new number */
 /* lower_memory.c */
 void memory_setup(struct stage *s);

@@ -99,7 +99,8 @@ bool collective_run(const struct configuration *c, enum comm_op op, uint64_t ran
     struct worker_options options = {.seed = c->seed};
     write_programs(arena, op, ranks, bytes, &lowered);
     layout_build(arena, &group, lowered.streams, &layout);
-    symmetry_build(arena, &group, &topology, &layout, &lowered, false, &symmetry);
+    symmetry_build(arena, &(struct symmetry_input){&group, &topology, &layout, &lowered}, false,
+                   &symmetry);
     struct worker *worker = worker_create(sim, &symmetry, &lowered, &layout, &options);
     worker_start(worker);
     sim_run(sim);

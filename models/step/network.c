@@ -319,8 +319,9 @@ static void handle_start(struct sim *sim, void *player, uint32_t slot)
     meeting->begin_s = now_s;
     if (network->times[meeting->plan].shares) {
         const uint32_t activity =
-            share_start(network->share, now_s, plan->bytes * plan->wire_weight,
-                        plan->cap_bytes_per_s * plan->wire_weight, 1.0,
+            share_start(network->share, now_s,
+                        (struct share_demand){plan->bytes * plan->wire_weight,
+                                              plan->cap_bytes_per_s * plan->wire_weight, 1.0},
                         symmetry->uses + plan->use_first, plan->use_count);
         CHECK(activity < symmetry->group_class_count);
         meeting->activity = activity;

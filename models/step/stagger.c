@@ -24,7 +24,9 @@ static double staggered_s(const struct configuration *c, const struct step *step
     struct sim *sim = sim_create(c->seed);
     struct arena *arena = sim_arena(sim);
     struct symmetry symmetry;
-    symmetry_build(arena, c, &step->topology, &step->layout, &step->lowered, true, &symmetry);
+    symmetry_build(arena,
+                   &(struct symmetry_input){c, &step->topology, &step->layout, &step->lowered},
+                   true, &symmetry);
     double *start_s = ARENA_ARRAY(arena, double, symmetry.rank_class_count);
     for (uint32_t i = 0; i < symmetry.rank_class_count; i++) {
         start_s[i] = apart_s * random_at(key, i);

@@ -217,7 +217,8 @@ static bool make_classes(struct arena *arena, const struct configuration *c,
     if (apart && !playable(rank_ops(s), s->rank_count, "ranks", error)) {
         return false;
     }
-    symmetry_build(arena, c, &s->topology, &s->layout, &s->lowered, options->unfold, &s->symmetry);
+    symmetry_build(arena, &(struct symmetry_input){c, &s->topology, &s->layout, &s->lowered},
+                   options->unfold, &s->symmetry);
     return playable(class_ops(s), s->symmetry.rank_class_count, "classes of ranks", error);
 }
 

@@ -176,37 +176,34 @@ static struct partition partition_create(struct arena *arena, const struct real 
 }
 
 /* The colours that these ranks [rank] would have in a fold, for a play that is not folded. */
-static uint64_t *colours_if_folded(struct arena *arena, const struct configuration *c,
-                                   const struct topology *topology, const struct layout *layout,
-                                   const struct lowered *lowered)
+static uint64_t *colours_if_folded(struct arena *arena, const struct symmetry_input *step)
 {
-    uint64_t *colours = ARENA_ARRAY(arena, uint64_t, layout->rank_count);
+    uint64_t *colours = ARENA_ARRAY(arena, uint64_t, step->layout->rank_count);
     const struct arena_mark mark = arena_mark(arena);
     struct real real;
-    symmetry_measure(arena, c, topology, layout, lowered, true, &real);
+    symmetry_measure(arena, step, true, &real);
     struct partition partition = partition_create(arena, &real);
     refine(arena, &real, &partition);
-    for (uint32_t r = 0; r < layout->rank_count; r++) {
+    for (uint32_t r = 0; r < step->layout->rank_count; r++) {
         colours[r] = partition.rank_colour[symmetry_rank_row(&real, r)];
     }
     arena_rewind(arena, mark);
     return colours;
 }
 
-void symmetry_build(struct arena *arena, const struct configuration *c,
-                    const struct topology *topology, const struct layout *layout,
-                    const struct lowered *lowered, bool unfold, struct symmetry *out)
+void symmetry_build(struct arena *arena, const struct symmetry_input *step, bool unfold,
+                    struct symmetry *out)
 {
     struct real real;
-    CHECK(lowered->rank_count == layout->rank_count);
-    const bool fold = !unfold && !(c->kernel_jitter_sigma > 0.0);
-    symmetry_measure(arena, c, topology, layout, lowered, fold, &real);
+    CHECK(step->lowered->rank_count == step->layout->rank_count);
+    const bool fold = !unfold && !(step->c->kernel_jitter_sigma > 0.0);
+    symmetry_measure(arena, step, fold, &real);
     struct partition partition = partition_create(arena, &real);
     if (fold) {
         refine(arena, &real, &partition);
     } else {
         all_different(&real, &partition);
-        partition.rank_colour = colours_if_folded(arena, c, topology, layout, lowered);
+        partition.rank_colour = colours_if_folded(arena, step);
     }
     symmetry_fold(arena, &real, &partition, out);
 #ifndef NDEBUG

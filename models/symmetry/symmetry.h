@@ -83,8 +83,13 @@ static inline bool symmetry_named_before(const struct symmetry *y, uint32_t a, u
     }
     return x->colour != z->colour ? x->colour < z->colour : x->representative < z->representative;
 }
-void symmetry_build(struct arena *arena, const struct configuration *c,
-                    const struct topology *topology, const struct layout *layout,
-                    const struct lowered *lowered, bool unfold, struct symmetry *out);
+struct symmetry_input { /* a step, placed on a cluster: plain data, which it borrows */
+    const struct configuration *c;
+    const struct topology *topology;
+    const struct layout *layout;
+    const struct lowered *lowered;
+};
+void symmetry_build(struct arena *arena, const struct symmetry_input *step, bool unfold,
+                    struct symmetry *out);
 
 #endif

@@ -398,20 +398,24 @@ static void read_speeds(struct real *real)
     }
 }
 
-void symmetry_measure(struct arena *arena, const struct configuration *c,
-                      const struct topology *topology, const struct layout *layout,
-                      const struct lowered *lowered, bool fold, struct real *out)
+void symmetry_measure(struct arena *arena, const struct symmetry_input *step, bool fold,
+                      struct real *out)
 {
-    const uint32_t link_count = topology->graph.link_count;
+    const uint32_t link_count = step->topology->graph.link_count, ranks = step->layout->rank_count;
     *out = (struct real){
-        .c = c, .topology = topology, .layout = layout, .lowered = lowered, .arena = arena};
+        .c = step->c,
+        .topology = step->topology,
+        .layout = step->layout,
+        .lowered = step->lowered,
+        .arena = arena,
+    };
     list_transfers(out);
     read_speeds(out);
     struct measuring m = {
         .real = out,
-        .gpus = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
-        .nodes = ARENA_ARRAY(arena, uint32_t, layout->rank_count),
-        .order = ARENA_ARRAY(arena, uint64_t, layout->rank_count),
+        .gpus = ARENA_ARRAY(arena, uint32_t, ranks),
+        .nodes = ARENA_ARRAY(arena, uint32_t, ranks),
+        .order = ARENA_ARRAY(arena, uint64_t, ranks),
         .row_of_link = ARENA_ARRAY(arena, uint32_t, link_count),
         .sum = ARENA_ARRAY(arena, double, link_count),
         .touched = ARENA_ARRAY(arena, uint32_t, link_count),

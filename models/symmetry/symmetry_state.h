@@ -179,9 +179,8 @@ static inline enum stream symmetry_role(const struct group *group, uint32_t memb
     return group->kind == STREAM_SEND_NEXT ? STREAM_RECV_PREV : STREAM_RECV_NEXT;
 }
 /* `fold`: rows may stand for orbits. */
-void symmetry_measure(struct arena *arena, const struct configuration *c,
-                      const struct topology *topology, const struct layout *layout,
-                      const struct lowered *lowered, bool fold, struct real *out);
+void symmetry_measure(struct arena *arena, const struct symmetry_input *step, bool fold,
+                      struct real *out);
 void symmetry_fold(struct arena *arena, const struct real *real, const struct partition *partition,
                    struct symmetry *out);
 /* CHECKs that the partition is equitable, member by member and load by load, without hashes. */

@@ -43,8 +43,8 @@ static struct blocks blocks_of(const struct share *share, bool ring)
 static struct kernel product(const struct share *share, const char *name, const struct blocks *b,
                              double m, double n, double k)
 {
-    return kernel_gemm(name, share->context->precision->attention_peak, m, n, k,
-                       b->batch * share->heads, share->core_bytes);
+    return kernel_gemm(name, share->context->precision->attention_peak,
+                       (struct gemm_shape){m, n, k, b->batch * share->heads}, share->core_bytes);
 }
 
 static struct kernel softmax(const struct share *share, const char *name, const struct blocks *b,
@@ -66,9 +66,17 @@ static double between_forward_bytes(const struct share *share, const struct bloc
 static struct kernel flash(const struct share *share, const struct blocks *b, bool backward)
 {
     const struct layer_context *c = share->context;
-    return kernel_attention(backward ? "attention gradient" : "attention", c->attention,
-                            c->precision->attention_peak, b->causal, backward, b->batch, b->queries,
-                            b->keys, share->heads, share->kv_heads, share->head_size,
+    return kernel_attention(backward ? "attention gradient" : "attention",
+                            c->precision->attention_peak,
+                            &(struct attention_shape){.kernel = c->attention,
+                                                      .causal = b->causal,
+                                                      .backward = backward,
+                                                      .batch = b->batch,
+                                                      .query_tokens = b->queries,
+                                                      .key_tokens = b->keys,
+                                                      .heads = share->heads,
+                                                      .kv_heads = share->kv_heads,
+                                                      .head_size = share->head_size},
                             share->core_bytes);
 }
 

@@ -72,7 +72,8 @@ void linear_forward(const struct share *share, const struct linear *l, struct se
     enum peak_kind peak = share->context->precision->gemm_peak;
     if (share->linear_bytes < share->core_bytes)
         piece_forward(out, cast(share, "fp8 cast", l->rows * l->inputs));
-    piece_forward(out, kernel_gemm(l->forward_name, peak, l->rows, l->outputs, l->inputs, 1.0,
+    piece_forward(out, kernel_gemm(l->forward_name, peak,
+                                   (struct gemm_shape){l->rows, l->outputs, l->inputs, 1.0},
                                    share->linear_bytes));
 }
 
@@ -91,10 +92,12 @@ void linear_backward(const struct share *share, const struct linear *l, struct s
     double parameters = l->inputs * l->outputs;
     if (share->linear_bytes < share->core_bytes)
         piece_dgrad(out, cast(share, "fp8 cast gradient", l->rows * l->outputs));
-    piece_dgrad(out, kernel_gemm(l->dgrad_name, peak, l->rows, l->inputs, l->outputs, 1.0,
+    piece_dgrad(out, kernel_gemm(l->dgrad_name, peak,
+                                 (struct gemm_shape){l->rows, l->inputs, l->outputs, 1.0},
                                  share->linear_bytes));
     struct kernel weights =
-        kernel_gemm(l->wgrad_name, peak, l->inputs, l->outputs, l->rows, 1.0, share->linear_bytes);
+        kernel_gemm(l->wgrad_name, peak, (struct gemm_shape){l->inputs, l->outputs, l->rows, 1.0},
+                    share->linear_bytes);
     if (c->accumulate && c->software->gradient_fusion)
         weights.bytes +=
             parameters * (2.0 * c->software->gradient_kept_bytes - share->linear_bytes);

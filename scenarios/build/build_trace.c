@@ -138,19 +138,19 @@ void build_trace(struct builder *b, const struct value *item, const char *path,
                  const struct failure_keys *keys, const struct failure_cause *like,
                  struct cause_list *list)
 {
-    const struct trace_row *rows = NULL;
+    struct trace trace = {NULL, 0};
     struct groups *groups = ARENA_NEW(b->arena, struct groups);
-    struct mark where = section_mark(item, "trace");
-    const char *key = reader_path(&b->reader, path, "trace");
-    size_t count = 0;
-    if (!trace_read(b->arena, section_file(b, keys->trace), where, key, b->problems, &rows, &count))
+    const struct trace_file file = {section_file(b, keys->trace),
+                                    reader_path(&b->reader, path, "trace"),
+                                    section_mark(item, "trace")};
+    if (!trace_read(b->arena, &file, b->problems, &trace))
         return;
-    if (!b->cluster_sound || !check_rows(b, like, rows, count))
+    if (!b->cluster_sound || !check_rows(b, like, trace.rows, trace.count))
         return;
-    if (!deal(b, keys, rows, count, groups))
-        problems_error(b->problems, where, "%s: more than %d causes in one trace", key,
+    if (!deal(b, keys, trace.rows, trace.count, groups))
+        problems_error(b->problems, file.where, "%s: more than %d causes in one trace", file.key,
                        TRACE_CAUSES_MAX);
-    else if (groups->count == 0 && count > 0)
+    else if (groups->count == 0 && trace.count > 0)
         problems_error(b->problems, section_mark(item, "rows"),
                        "%s.rows: no row has the cause '%s'", path,
                        source_quote(b->arena, keys->rows));

@@ -2,17 +2,22 @@
 #include "models/sharding/sharding_kind.h"
 #include "scenarios/build/build_parts.h"
 
+struct kind_choice {
+    const char *key, *name;  /* "schedule", and what is written there: "" for nothing */
+    const struct kind *kind; /* of that name, or NULL */
+    struct kind_options *options;
+};
+
 /* The options of the kind that a key names, which is refused if there is none of that name. */
 static struct params take_kind(struct builder *b, enum section section, const struct value *mapping,
-                               const char *key, const char *text, const struct kind *kind,
-                               struct kind_options *out)
+                               const struct kind_choice *choice)
 {
     const char *section_path = schema_section(section)->path;
-    const char *path = reader_path(&b->reader, section_path, key);
-    if (*text && kind == NULL)
-        section_unknown_name(b, section, mapping, key, text,
+    const char *path = reader_path(&b->reader, section_path, choice->key);
+    if (*choice->name && choice->kind == NULL)
+        section_unknown_name(b, section, mapping, choice->key, choice->name,
                              family_kinds(b->arena, schema_family(path)));
-    return section_options(b, mapping, section_path, kind, out);
+    return section_options(b, mapping, section_path, choice->kind, choice->options);
 }
 
 static void build_run(struct builder *b)
@@ -28,11 +33,15 @@ static void build_run(struct builder *b)
     spec->precision = precision_find(keys.precision);
     spec->optimizer = optimizer_find(keys.optimizer);
     struct params of_precision =
-        take_kind(b, SECTION_TRAINING, mapping, "precision", keys.precision,
-                  spec->precision ? &spec->precision->head : NULL, &spec->precision_options);
+        take_kind(b, SECTION_TRAINING, mapping,
+                  &(struct kind_choice){"precision", keys.precision,
+                                        spec->precision ? &spec->precision->head : NULL,
+                                        &spec->precision_options});
     struct params of_optimizer =
-        take_kind(b, SECTION_TRAINING, mapping, "optimizer", keys.optimizer,
-                  spec->optimizer ? &spec->optimizer->head : NULL, &spec->optimizer_options);
+        take_kind(b, SECTION_TRAINING, mapping,
+                  &(struct kind_choice){"optimizer", keys.optimizer,
+                                        spec->optimizer ? &spec->optimizer->head : NULL,
+                                        &spec->optimizer_options});
     b->scenario->configuration.training = *spec;
     section_finish(b, SECTION_TRAINING, mapping, schema_join(b->arena, of_precision, of_optimizer),
                    schema->path);
@@ -50,11 +59,15 @@ static void build_layout(struct builder *b)
     spec->schedule = schedule_find(keys.schedule);
     spec->sharding = sharding_find(keys.sharding);
     struct params of_schedule =
-        take_kind(b, SECTION_LAYOUT, mapping, "schedule", keys.schedule,
-                  spec->schedule ? &spec->schedule->head : NULL, &spec->schedule_options);
+        take_kind(b, SECTION_LAYOUT, mapping,
+                  &(struct kind_choice){"schedule", keys.schedule,
+                                        spec->schedule ? &spec->schedule->head : NULL,
+                                        &spec->schedule_options});
     struct params of_sharding =
-        take_kind(b, SECTION_LAYOUT, mapping, "sharding", keys.sharding,
-                  spec->sharding ? &spec->sharding->head : NULL, &spec->sharding_options);
+        take_kind(b, SECTION_LAYOUT, mapping,
+                  &(struct kind_choice){"sharding", keys.sharding,
+                                        spec->sharding ? &spec->sharding->head : NULL,
+                                        &spec->sharding_options});
     b->scenario->configuration.layout = *spec;
     section_finish(b, SECTION_LAYOUT, mapping, schema_join(b->arena, of_schedule, of_sharding),
                    schema->path);

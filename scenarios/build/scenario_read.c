@@ -20,21 +20,21 @@ static bool load(struct reading *r, const char *path, const char *text, size_t t
 {
     struct source *source = &r->source;
     struct arena *arena = r->scenario->arena;
-    char *copy = NULL;
+    struct file_text file = {NULL, 0};
     source->name = r->scenario->path;
     if (text == NULL) {
-        if (!file_read(arena, path, SOURCE_BYTES_MAX, false, &copy, &source->bytes, error))
+        if (!file_read(arena, path, SOURCE_BYTES_MAX, false, &file, error))
             return false;
     } else {
-        source->bytes = text_bytes > SOURCE_BYTES_MAX ? SOURCE_BYTES_MAX + 1 : text_bytes;
-        copy = arena_alloc(arena, source->bytes + 1, 1);
-        memcpy(copy, text, source->bytes);
+        file.bytes = text_bytes > SOURCE_BYTES_MAX ? SOURCE_BYTES_MAX + 1 : text_bytes;
+        file.text = arena_alloc(arena, file.bytes + 1, 1);
+        memcpy(file.text, text, file.bytes);
     }
-    r->scenario->text = copy;
-    r->scenario->text_bytes = source->bytes;
-    bool marked = source->bytes >= 3 && memcmp(copy, "\xEF\xBB\xBF", 3) == 0;
-    source->text = copy + (marked ? 3 : 0);
-    source->bytes -= marked ? 3 : 0;
+    r->scenario->text = file.text;
+    r->scenario->text_bytes = file.bytes;
+    bool marked = file.bytes >= 3 && memcmp(file.text, "\xEF\xBB\xBF", 3) == 0;
+    source->text = file.text + (marked ? 3 : 0);
+    source->bytes = file.bytes - (marked ? 3 : 0);
     return true;
 }
 

@@ -24,11 +24,12 @@ bool catalogue_describes(const char *key)
 
 static bool read_folder(struct catalogue *c, enum family family, struct source *source)
 {
-    char *text = NULL;
+    struct file_text file;
     struct error error = {{0}};
     source->name = arena_format(c->arena, "%s/%s.yaml", c->folder, family_name(family));
-    if (file_read(c->arena, source->name, SOURCE_BYTES_MAX, false, &text, &source->bytes, &error)) {
-        source->text = text;
+    if (file_read(c->arena, source->name, SOURCE_BYTES_MAX, false, &file, &error)) {
+        source->text = file.text;
+        source->bytes = file.bytes;
         return true;
     }
     if (!c->unreadable)

@@ -197,16 +197,17 @@ static bool load(struct import *in, json_t **json)
 {
     struct source *source = ARENA_NEW(in->arena, struct source);
     struct error error = {{0}};
-    char *text = NULL;
+    struct file_text file;
     json_error_t fault;
     source->name = in->path;
     source->order = in->where.source->order + 1;
-    if (!file_read(in->arena, in->path, SOURCE_BYTES_MAX, true, &text, &source->bytes, &error)) {
+    if (!file_read(in->arena, in->path, SOURCE_BYTES_MAX, true, &file, &error)) {
         problems_error(in->problems, in->where, "%s", source_clean(in->arena, error.text));
         return false;
     }
-    source->text = text;
-    *json = json_loadb(text, source->bytes, JSON_REJECT_DUPLICATES, &fault);
+    source->text = file.text;
+    source->bytes = file.bytes;
+    *json = json_loadb(file.text, source->bytes, JSON_REJECT_DUPLICATES, &fault);
     if (*json == NULL) {
         struct mark where = {source, (unsigned)(fault.line > 0 ? fault.line : 1),
                              (unsigned)(fault.column > 0 ? fault.column : 1), 1};

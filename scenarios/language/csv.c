@@ -168,13 +168,12 @@ bool csv_parse(struct arena *arena, const char *path, char *text, size_t bytes, 
 
 bool csv_read(struct arena *arena, const char *path, struct csv *out, struct error *error)
 {
-    char *text;
-    size_t bytes;
-    if (!file_read(arena, path, CSV_BYTES_MAX, false, &text, &bytes, error))
+    struct file_text file;
+    if (!file_read(arena, path, CSV_BYTES_MAX, false, &file, error))
         return false;
-    if (bytes > CSV_BYTES_MAX)
+    if (file.bytes > CSV_BYTES_MAX)
         return error_set(error, "%s: more than %d MiB", path, CSV_BYTES_MAX >> 20);
-    return csv_parse(arena, path, text, bytes, out, error);
+    return csv_parse(arena, path, file.text, file.bytes, out, error);
 }
 
 int csv_column(const struct csv *csv, const char *name)

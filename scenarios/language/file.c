@@ -21,8 +21,8 @@ static bool readable_kind(const char *path, bool regular, size_t *limit, struct 
     return true;
 }
 
-bool file_read(struct arena *arena, const char *path, size_t limit, bool regular, char **text,
-               size_t *bytes, struct error *error)
+bool file_read(struct arena *arena, const char *path, size_t limit, bool regular,
+               struct file_text *out, struct error *error)
 {
     bool stream = !regular && strcmp(path, "-") == 0;
     if (!stream && !readable_kind(path, regular, &limit, error))
@@ -30,11 +30,11 @@ bool file_read(struct arena *arena, const char *path, size_t limit, bool regular
     FILE *file = stream ? fdopen(dup(STDIN_FILENO), "rb") : fopen(path, "rb");
     if (file == NULL)
         return error_set(error, "%s: %s", path, strerror(errno));
-    *text = arena_alloc(arena, limit + 2, 1);
-    *bytes = fread(*text, 1, limit + 1, file);
+    out->text = arena_alloc(arena, limit + 2, 1);
+    out->bytes = fread(out->text, 1, limit + 1, file);
     bool failed = ferror(file) != 0;
     fclose(file);
-    (*text)[*bytes] = '\0';
+    out->text[out->bytes] = '\0';
     return !failed || error_set(error, "%s: cannot be read", path);
 }
 

@@ -8,12 +8,15 @@
 #include "sim/arena.h"
 #include "sim/error.h"
 
+struct file_text {
+    char *text; /* NUL-ended, owned by the arena */
+    size_t bytes;
+};
 /* At most `limit` + 1 bytes are read, so that the caller can see that there were more. With
  * `regular` a pipe or a device is refused without being opened for reading; without it, "-" is
- * standard input. The text is NUL-ended
- * and owned by the arena. */
-bool file_read(struct arena *arena, const char *path, size_t limit, bool regular, char **text,
-               size_t *bytes, struct error *error);
+ * standard input. */
+bool file_read(struct arena *arena, const char *path, size_t limit, bool regular,
+               struct file_text *out, struct error *error);
 /* `path` as seen from the folder of `beside`; absolute paths stay. */
 const char *file_beside(struct arena *arena, const char *beside, const char *path);
 /* "scenarios/llama.yaml" -> "llama". */

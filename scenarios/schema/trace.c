@@ -153,16 +153,15 @@ static bool read_rows(struct reading *r, struct trace_row *rows)
 }
 
 /* The text as it can be shown, and cut into cells: clean UTF-8. */
-static bool load(struct reading *r, const char *path, char *text, size_t bytes, struct mark where,
-                 const char *key)
+static bool load(struct reading *r, const struct trace_file *file, struct file_text whole)
 {
     struct error error = {""};
     struct mark bad_byte;
     const char *why = NULL;
-    bool marked = bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
-    text += marked ? 3 : 0;
-    bytes -= marked ? 3 : 0;
-    *r->source = (struct source){.name = path, .text = text, .bytes = bytes, .order = 1};
+    size_t skipped = whole.bytes >= 3 && memcmp(whole.text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const char *text = whole.text + skipped;
+    size_t bytes = whole.bytes - skipped;
+    *r->source = (struct source){.name = file->path, .text = text, .bytes = bytes, .order = 1};
     if (!source_check(r->source, &bad_byte, &why)) {
         problems_error(r->problems, bad_byte, "%s", why);
         return false;
@@ -170,46 +169,46 @@ static bool load(struct reading *r, const char *path, char *text, size_t bytes, 
     char *cut = arena_alloc(r->arena, bytes + 1, 1);
     memcpy(cut, text, bytes + 1);
     r->cut = cut;
-    if (!csv_parse(r->arena, path, cut, bytes, &r->csv, &error)) {
-        problems_error(r->problems, where, "%s: %s", key, source_clean(r->arena, error.text));
+    if (!csv_parse(r->arena, file->path, cut, bytes, &r->csv, &error)) {
+        problems_error(r->problems, file->where, "%s: %s", file->key,
+                       source_clean(r->arena, error.text));
         return false;
     }
-    return check_columns(r, where, key);
+    return check_columns(r, file->where, file->key);
 }
 
-bool trace_parse(struct arena *arena, const char *path, char *text, size_t bytes, struct mark where,
-                 const char *key, struct problems *problems, const struct trace_row **rows,
-                 size_t *count)
+bool trace_parse(struct arena *arena, const struct trace_file *file, struct file_text text,
+                 struct problems *problems, struct trace *out)
 {
     struct reading *r = ARENA_NEW(arena, struct reading);
     *r = (struct reading){
         .arena = arena, .problems = problems, .source = ARENA_NEW(arena, struct source), .line = 1};
-    if (!load(r, path, text, bytes, where, key))
+    if (!load(r, file, text))
         return false;
-    *count = r->csv.row_count;
-    if (*count > TRACE_ROWS_MAX) {
-        problems_error(problems, where, "%s: more than %d failures", key, TRACE_ROWS_MAX);
+    out->count = r->csv.row_count;
+    if (out->count > TRACE_ROWS_MAX) {
+        problems_error(problems, file->where, "%s: more than %d failures", file->key,
+                       TRACE_ROWS_MAX);
         return false;
     }
-    struct trace_row *all = ARENA_ARRAY(arena, struct trace_row, *count + 1);
-    *rows = all;
+    struct trace_row *all = ARENA_ARRAY(arena, struct trace_row, out->count + 1);
+    out->rows = all;
     return read_rows(r, all);
 }
 
-bool trace_read(struct arena *arena, const char *path, struct mark where, const char *key,
-                struct problems *problems, const struct trace_row **rows, size_t *count)
+bool trace_read(struct arena *arena, const struct trace_file *file, struct problems *problems,
+                struct trace *out)
 {
     struct error error = {""};
-    char *text = NULL;
-    size_t bytes = 0;
-    if (!file_read(arena, path, TRACE_BYTES_MAX, true, &text, &bytes, &error)) {
-        problems_error(problems, where, "%s: %s", key, source_clean(arena, error.text));
+    struct file_text text;
+    if (!file_read(arena, file->path, TRACE_BYTES_MAX, true, &text, &error)) {
+        problems_error(problems, file->where, "%s: %s", file->key, source_clean(arena, error.text));
         return false;
     }
-    if (bytes > TRACE_BYTES_MAX) {
-        problems_error(problems, where, "%s: more than %d MiB of trace", key,
+    if (text.bytes > TRACE_BYTES_MAX) {
+        problems_error(problems, file->where, "%s: more than %d MiB of trace", file->key,
                        TRACE_BYTES_MAX >> 20);
         return false;
     }
-    return trace_parse(arena, path, text, bytes, where, key, problems, rows, count);
+    return trace_parse(arena, file, text, problems, out);
 }

@@ -9,6 +9,7 @@
 #ifndef ORRERY_SCENARIOS_SCHEMA_TRACE_H
 #define ORRERY_SCENARIOS_SCHEMA_TRACE_H
 
+#include "scenarios/language/file.h"
 #include "scenarios/language/problems.h"
 
 enum {
@@ -23,13 +24,19 @@ struct trace_row {
     const char *cause;
     struct mark unit_mark;
 };
-/* Rows of the file at `path`; problems of the file as a whole stand at `where`, the key that names
- * it. False with problems. */
-bool trace_read(struct arena *arena, const char *path, struct mark where, const char *key,
-                struct problems *problems, const struct trace_row **rows, size_t *count);
-/* The same of a text, with a NUL behind it, which is called `path` in messages. */
-bool trace_parse(struct arena *arena, const char *path, char *text, size_t bytes, struct mark where,
-                 const char *key, struct problems *problems, const struct trace_row **rows,
-                 size_t *count);
+struct trace {
+    const struct trace_row *rows;
+    size_t count;
+};
+struct trace_file {
+    const char *path, *key; /* the key that names it */
+    struct mark where;      /* of that key: problems of the file as a whole stand there */
+};
+/* The rows of a file. False with problems. */
+bool trace_read(struct arena *arena, const struct trace_file *file, struct problems *problems,
+                struct trace *out);
+/* The same of a text, which is called file->path in messages. */
+bool trace_parse(struct arena *arena, const struct trace_file *file, struct file_text text,
+                 struct problems *problems, struct trace *out);
 
 #endif

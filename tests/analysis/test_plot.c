@@ -421,7 +421,7 @@ static void draw_shapes(struct plot *plot)
     plot->y = axis_of(0.0, 10.0, false, PLOT_PLAIN);
     plot_line(plot, x, y, 5, "#111111", false);
     plot_line(plot, x, low, 2, "#222222", true);
-    plot_band(plot, x, low, high, 2, "#333333", 0.25);
+    plot_band(plot, &(struct band){x, low, high, 2}, "#333333", 0.25);
     plot_dot(plot, 1.0, 2.0, "#444444", "x<y");
     plot_dot(plot, 2.0, 4.0, "#555555", NULL);
     plot_dot(plot, NAN, 2.0, "#666666", NULL);

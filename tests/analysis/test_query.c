@@ -223,10 +223,10 @@ static void test_hot_journal(void **state)
     if (!query_open(p->path, &query, &error))
         fail_msg("%s", error.text);
     assert_true(query_complete(query));
-    assert_true(query_run(query, "select count(*) from message where id >= 100", NULL, 0,
-                          take_number, &count, &error));
+    assert_true(query_run(query, "select count(*) from message where id >= 100", NULL, take_number,
+                          &count, &error));
     assert_int_equal(count, 0);
-    assert_false(query_run(query, "delete from meta", NULL, 0, take_number, &count, &error));
+    assert_false(query_run(query, "delete from meta", NULL, take_number, &count, &error));
     assert_non_null(strstr(error.text, "readonly")); /* it was open for writing a moment ago */
     query_close(query);
     snprintf(journal, sizeof journal, "%s-journal", p->path);
@@ -384,17 +384,16 @@ static void test_rows(void **state)
     unsigned count = 0;
     const int64_t values[] = {5, 7};
     assert_true(query_open(p->path, &query, &error));
-    assert_true(query_run(query, "select ?1 - ?2, 2.5 as half, 'text', null, x'4142'", values, 2,
-                          look, &count, &error));
+    assert_true(query_run(query, "select ?1 - ?2, 2.5 as half, 'text', null, x'4142'",
+                          &(struct query_values){values, 2}, look, &count, &error));
     assert_int_equal(count, 1);
-    assert_false(query_run(query, "select missing", NULL, 0, look, &count, &error));
+    assert_false(query_run(query, "select missing", NULL, look, &count, &error));
     assert_string_equal(error.text, "the database cannot answer: no such column: missing");
-    assert_false(
-        query_run(query, "select abs(-9223372036854775808)", NULL, 0, look, &count, &error));
+    assert_false(query_run(query, "select abs(-9223372036854775808)", NULL, look, &count, &error));
     assert_string_equal(error.text, "the database cannot be read: integer overflow");
-    assert_false(query_run(query, "delete from meta", NULL, 0, look, &count, &error));
+    assert_false(query_run(query, "delete from meta", NULL, look, &count, &error));
     assert_non_null(strstr(error.text, "attempt to write a readonly database"));
-    assert_false(query_run(query, "select hex(zeroblob(1 << 24))", NULL, 0, look, &count, &error));
+    assert_false(query_run(query, "select hex(zeroblob(1 << 24))", NULL, look, &count, &error));
     assert_non_null(strstr(error.text, "string or blob too big"));
     assert_int_equal(count, 1);
     query_close(query);

@@ -86,7 +86,8 @@ static void start(struct flows *flows, uint32_t flow, double now_s)
     for (uint32_t i = 0; i < count; i++)
         uses[i].weight = 1.0;
     double bytes = -log(((double)draw(flows, 1u << 30) + 0.5) * 0x1p-30) * GIGA;
-    uint32_t id = share_start(flows->share, now_s, bytes, INFINITY, 1.0, uses, count);
+    uint32_t id =
+        share_start(flows->share, now_s, (struct share_demand){bytes, INFINITY, 1.0}, uses, count);
     flows->flow_of[id] = flow;
 }
 

@@ -24,18 +24,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena *arena = arena_create();
     struct problems *problems = ARENA_NEW(arena, struct problems);
     struct source key = {.name = "fuzz.yaml", .text = "trace: t.csv", .bytes = 12};
-    struct mark where = {&key, 1, 8, 5};
-    const struct trace_row *rows = NULL;
-    size_t count = 0;
+    const struct trace_file file = {"t.csv", "trace", {&key, 1, 8, 5}};
+    struct trace trace = {NULL, 0};
     char *text = arena_alloc(arena, size + 1, 1);
     memcpy(text, data, size);
     problems->arena = arena;
-    bool good = trace_parse(arena, "t.csv", text, size, where, "trace", problems, &rows, &count);
+    bool good = trace_parse(arena, &file, (struct file_text){text, size}, problems, &trace);
     CHECK(good == (problems->error_count == 0));
     for (unsigned i = 0; i < problems->kept_count; i++)
         CHECK(problems->kept[i].line > 0 && *problems->kept[i].text != '\0');
     if (good)
-        check_rows(rows, count);
+        check_rows(trace.rows, trace.count);
     arena_destroy(arena);
     return 0;
 }

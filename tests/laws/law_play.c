@@ -33,7 +33,8 @@ void law_fold(struct law_play *p, bool unfold)
     if (p->layout.rank_count == 0) {
         law_place(p);
     }
-    symmetry_build(p->arena, p->c, &p->topology, &p->layout, &p->lowered, unfold, &p->symmetry);
+    symmetry_build(p->arena, &(struct symmetry_input){p->c, &p->topology, &p->layout, &p->lowered},
+                   unfold, &p->symmetry);
 }
 
 void law_run(struct law_play *p)

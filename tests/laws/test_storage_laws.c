@@ -92,8 +92,8 @@ static bool folds_wrongly(const struct configuration *c, const struct storage_ti
 {
     double folded[RANK_MAX], alone[RANK_MAX];
     struct storage_time a, b;
-    storage_play_ranks(c, tier, op, BYTES, false, folded, &a);
-    storage_play_ranks(c, tier, op, BYTES, true, alone, &b);
+    storage_play_ranks(c, &(struct storage_access){tier, op, BYTES}, false, folded, &a);
+    storage_play_ranks(c, &(struct storage_access){tier, op, BYTES}, true, alone, &b);
     bool same = a.seconds == b.seconds && fabs(a.bytes - b.bytes) <= 1e-12 * b.bytes &&
                 fabs(a.nic_bytes_per_s - b.nic_bytes_per_s) <= 1e-12 * b.nic_bytes_per_s;
     double slowest = 0.0;
@@ -118,7 +118,7 @@ static bool loses_bytes(const struct configuration *c, const struct storage_tier
                         enum storage_op op)
 {
     struct storage_time t;
-    storage_play(c, tier, op, BYTES, &t);
+    storage_play(c, &(struct storage_access){tier, op, BYTES}, &t);
     double times = (double)tier->copies;
     if (op == STORAGE_READ) {
         times = (double)(configuration_replicas(c) / configuration_shards(c));
@@ -145,8 +145,8 @@ static bool slower_when_wider(const struct configuration *c, const struct storag
     wide.node_write_bytes_per_s *= 2, wide.node_read_bytes_per_s *= 2;
     wide.total_write_bytes_per_s *= 2, wide.total_read_bytes_per_s *= 2;
     struct storage_time before, after, twice;
-    storage_play(c, tier, op, BYTES, &before);
-    storage_play(c, &wide, op, BYTES, &after);
+    storage_play(c, &(struct storage_access){tier, op, BYTES}, &before);
+    storage_play(c, &(struct storage_access){&wide, op, BYTES}, &after);
     if (after.seconds > before.seconds) {
         return true;
     }
@@ -155,7 +155,7 @@ static bool slower_when_wider(const struct configuration *c, const struct storag
     wider.cluster.node.host_bytes_per_s *= 2;
     wider.cluster.node.nic_bytes_per_s *= 2;
     wider.cluster.fabric.nic_bytes_per_s *= 2;
-    storage_play(&wider, &wide, op, BYTES, &twice);
+    storage_play(&wider, &(struct storage_access){&wide, op, BYTES}, &twice);
     double latency = op == STORAGE_SNAPSHOT ? 0.0 : tier->latency_s;
     double half = (before.seconds - latency) / 2 + latency;
     return fabs(twice.seconds - half) > 1e-12 * half;
@@ -173,8 +173,8 @@ static bool not_in_proportion(const struct configuration *c, const struct storag
                               enum storage_op op)
 {
     struct storage_time one, ten;
-    storage_play(c, tier, op, BYTES, &one);
-    storage_play(c, tier, op, 10 * BYTES, &ten);
+    storage_play(c, &(struct storage_access){tier, op, BYTES}, &one);
+    storage_play(c, &(struct storage_access){tier, op, 10 * BYTES}, &ten);
     double latency = op == STORAGE_SNAPSHOT ? 0.0 : tier->latency_s;
     double expected = 10 * (one.seconds - latency) + latency;
     return fabs(ten.seconds - expected) > 1e-11 * expected;

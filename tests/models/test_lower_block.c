@@ -240,8 +240,10 @@ static void test_what_ends_a_pass(void **state)
                                   .cost = program_cost(w, &second, NULL, 0),
                                   .name = (uint16_t)program_name(w, "compute"),
                                   .host = program_host(w, 1.0)});
-        stage_transfer(&stage, STREAM_DP, COMM_ALL_REDUCE, 8.0, PHASE_BACKWARD, "first", 1);
-        stage_transfer(&stage, STREAM_DP, COMM_ALL_REDUCE, 8.0, PHASE_BACKWARD, "second", 1);
+        stage_transfer(&stage, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
+                       "first", 1);
+        stage_transfer(&stage, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
+                       "second", 1);
         stage.pipeline.waits = rows[i].waits;
         stage.joining = rows[i].joining;
         stage.last = rows[i].last;

@@ -58,8 +58,9 @@ static struct outcome drawn(const struct configuration *c, const struct step *st
 {
     struct sim *sim = sim_create(c->seed);
     struct symmetry symmetry;
-    symmetry_build(sim_arena(sim), c, &step->topology, &step->layout, &step->lowered, true,
-                   &symmetry);
+    symmetry_build(sim_arena(sim),
+                   &(struct symmetry_input){c, &step->topology, &step->layout, &step->lowered},
+                   true, &symmetry);
     assert_int_equal(symmetry.rank_class_count, 8);
     double start_s[8];
     for (uint32_t rank = 0; rank < 8; rank++) {

@@ -44,7 +44,7 @@ static struct storage_time play(const struct configuration *c, const struct stor
                                 enum storage_op op)
 {
     struct storage_time out;
-    storage_play(c, tier, op, BYTES, &out);
+    storage_play(c, &(struct storage_access){tier, op, BYTES}, &out);
     return out;
 }
 
@@ -190,7 +190,8 @@ static void test_slowest_rank(void **state)
     tier.client_write_bytes_per_s = client; /* above a sixteenth of the total, below an eighth */
     double seconds[16];
     struct storage_time t;
-    storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
+    storage_play_ranks(&c, &(struct storage_access){&tier, STORAGE_WRITE, BYTES}, false, seconds,
+                       &t);
     assert_close(t.seconds, equal + (large - small) / client);
     assert_close(seconds[8], equal);
     assert_true(seconds[0] == t.seconds && seconds[7] == t.seconds);
@@ -283,7 +284,8 @@ static void test_neighbours_share_a_nic(void **state)
     storage_shards(&c, BYTES, arena, &bytes);
     double seconds[16];
     struct storage_time t;
-    storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
+    storage_play_ranks(&c, &(struct storage_access){&tier, STORAGE_WRITE, BYTES}, false, seconds,
+                       &t);
     for (unsigned stage = 0; stage < 4; stage++) {
         assert_close(seconds[4 * stage], 4 * bytes[4 * stage] / (10 * GIGA));
     }
@@ -305,7 +307,8 @@ static void test_busiest_nic(void **state)
     storage_shards(&c, BYTES, arena, &bytes);
     assert_true(bytes[12] > bytes[0] && bytes[0] > bytes[4]);
     struct storage_time t;
-    storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
+    storage_play_ranks(&c, &(struct storage_access){&tier, STORAGE_WRITE, BYTES}, false, seconds,
+                       &t);
     assert_close(t.seconds, 1e-3 + 3 * 4 * bytes[12] / (10 * GIGA));
     assert_close(t.nic_bytes_per_s, 3 * 4 * bytes[12] / t.seconds);
     assert_close(seconds[0], 1e-3 + 3 * 4 * bytes[0] / (10 * GIGA));
@@ -335,7 +338,8 @@ static void test_degraded_slot(void **state)
         c.perturbation_count = 1;
         double seconds[16], shard = all_bytes(&c) / 16;
         struct storage_time t;
-        storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
+        storage_play_ranks(&c, &(struct storage_access){&tier, STORAGE_WRITE, BYTES}, false,
+                           seconds, &t);
         for (unsigned rank = 0; rank < 16; rank++) {
             double left = rank == 11 && cases[i].slower ? 0.5 : 1.0;
             assert_close(seconds[rank], shard / (left * 25 * GIGA));
@@ -379,7 +383,8 @@ static void test_degraded_nic(void **state)
     c.perturbation_count = 3;
     double seconds[16], shard = all_bytes(&c) / 16;
     struct storage_time t;
-    storage_play_ranks(&c, &tier, STORAGE_WRITE, BYTES, false, seconds, &t);
+    storage_play_ranks(&c, &(struct storage_access){&tier, STORAGE_WRITE, BYTES}, false, seconds,
+                       &t);
     for (unsigned rank = 0; rank < 16; rank++) {
         double left = rank == 9 ? 0.25 : rank == 2 ? 0.5 : 1.0;
         assert_close(seconds[rank], shard / (left * 10 * GIGA));
@@ -412,7 +417,7 @@ static void test_bloom(void **state)
     struct storage_tier gpfs = {
         .name = "gpfs", .total_write_bytes_per_s = 2.3 * TERA / 40, .copies = 1};
     struct storage_time t;
-    storage_play(&c, &gpfs, STORAGE_WRITE, bytes_per_parameter, &t);
+    storage_play(&c, &(struct storage_access){&gpfs, STORAGE_WRITE, bytes_per_parameter}, &t);
     assert_true(fabs(t.bytes / (2.3 * TERA) - 1.0) < 0.08);
     assert_true(fabs(t.seconds / 40 - 1.0) < 0.08);
 }

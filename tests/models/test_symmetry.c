@@ -187,7 +187,8 @@ static void prepare(struct play *p, const struct shape *shape, struct perturbati
 
 static void fold(struct play *p, bool unfold)
 {
-    symmetry_build(sim_arena(p->sim), &p->c, &p->topology, &p->layout, &p->lowered, unfold,
+    symmetry_build(sim_arena(p->sim),
+                   &(struct symmetry_input){&p->c, &p->topology, &p->layout, &p->lowered}, unfold,
                    &p->symmetry);
 }
 
@@ -318,7 +319,8 @@ static void alike_replicas_take_little_memory(void **state)
     for (unsigned unfold = 0; unfold < 2; unfold++) {
         struct arena *arena = arena_create();
         prepare(&p, &shape, NULL);
-        symmetry_build(arena, &p.c, &p.topology, &p.layout, &p.lowered, unfold == 1, &p.symmetry);
+        symmetry_build(arena, &(struct symmetry_input){&p.c, &p.topology, &p.layout, &p.lowered},
+                       unfold == 1, &p.symmetry);
         bytes[unfold] = (double)arena_bytes(arena) / p.layout.rank_count;
         arena_destroy(arena);
         sim_destroy(p.sim);

@@ -70,7 +70,9 @@ static void begin(struct scene *s, uint64_t tp)
     s->lowered = (struct lowered){
         .programs = &s->program, .program_count = 1, .rank_count = s->layout.rank_count};
     s->lowered.program_of_rank = ARENA_ARRAY(s->arena, uint32_t, s->layout.rank_count);
-    symmetry_measure(s->arena, &s->c, &s->topology, &s->layout, &s->lowered, false, &s->real);
+    symmetry_measure(s->arena,
+                     &(struct symmetry_input){&s->c, &s->topology, &s->layout, &s->lowered}, false,
+                     &s->real);
 }
 
 static void find_largest(void *context, uint32_t from, uint32_t to, double weight)

@@ -92,7 +92,8 @@ static void begin(struct sim *sim, struct player *player, uint32_t flow)
 {
     const struct share_use uses[] = {{flow % 3, 1.0}, {3 + flow % 2, 0.5}};
     player->activities[flow] = share_start(
-        player->share, sim_now_s(sim), random_exponential(player->stream, 1.0), 2.0, 1.0, uses, 2);
+        player->share, sim_now_s(sim),
+        (struct share_demand){random_exponential(player->stream, 1.0), 2.0, 1.0}, uses, 2);
 }
 
 static void finished(struct sim *sim, void *context, uint32_t slot)

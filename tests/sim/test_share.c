@@ -89,8 +89,9 @@ static void start(struct share *share, struct world *w, uint32_t a, double now_s
 {
     struct activity *activity = &w->activities[a];
     activity->alive = true;
-    activity->id = share_start(share, now_s, activity->work, activity->cap, activity->fairness,
-                               activity->uses, activity->use_count);
+    activity->id = share_start(
+        share, now_s, (struct share_demand){activity->work, activity->cap, activity->fairness},
+        activity->uses, activity->use_count);
 }
 
 static void read_rates(const struct share *share, const struct world *w, double *rates)
@@ -338,7 +339,8 @@ static void test_a_ceiling_where_links_bind(void **state)
         uint32_t id[SAME];
         const uint32_t *changed;
         for (unsigned i = 0; i < SAME; i++) {
-            id[i] = share_start(share, 0.0, 1e9, i == 0 ? 9.6 : INFINITY, 1.0, uses, links);
+            id[i] = share_start(
+                share, 0.0, (struct share_demand){1e9, i == 0 ? 9.6 : INFINITY, 1.0}, uses, links);
             share_solve(share, 0.0, &changed);
         }
         for (unsigned i = 0; i < SAME; i++)

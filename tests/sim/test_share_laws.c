@@ -18,7 +18,8 @@ static uint32_t start_on(struct share *share, double now_s, double work, uint32_
                          uint32_t second, double weight)
 {
     struct share_use uses[] = {{first, share_weight(weight)}, {second, share_weight(weight)}};
-    return share_start(share, now_s, work, INFINITY, 1.0, uses, first == second ? 1 : 2);
+    return share_start(share, now_s, (struct share_demand){work, INFINITY, 1.0}, uses,
+                       first == second ? 1 : 2);
 }
 
 static void test_two_on_one_link_halve(void **state)
@@ -52,10 +53,10 @@ static void test_cap_weight_and_fairness(void **state)
     const uint32_t *changed;
     struct share *share = share_create(arena, 2, capacity);
     struct share_use uses[] = {{0, 1.0}, {0, 1.0}, {1, 1.0}}; /* twice on link 0: weight 2 there */
-    uint32_t capped = share_start(share, 0.0, 1.0, 10.0, 1.0, uses, 1);
-    uint32_t heavy = share_start(share, 0.0, 1.0, INFINITY, 1.0, uses, 3);
-    uint32_t favoured = share_start(share, 0.0, 1.0, INFINITY, 3.0, uses, 1);
-    uint32_t unlinked = share_start(share, 0.0, 1.0, 7.0, 1.0, NULL, 0);
+    uint32_t capped = share_start(share, 0.0, (struct share_demand){1.0, 10.0, 1.0}, uses, 1);
+    uint32_t heavy = share_start(share, 0.0, (struct share_demand){1.0, INFINITY, 1.0}, uses, 3);
+    uint32_t favoured = share_start(share, 0.0, (struct share_demand){1.0, INFINITY, 3.0}, uses, 1);
+    uint32_t unlinked = share_start(share, 0.0, (struct share_demand){1.0, 7.0, 1.0}, NULL, 0);
     share_solve(share, 0.0, &changed);
     /* 10 + 2 x + 3 x = 100 */
     assert_true(share_rate(share, capped) == 10.0 && share_rate(share, unlinked) == 7.0);
@@ -323,7 +324,8 @@ static void test_all_changed_in_order(void **state)
         struct share *share = share_create(arena, 1, capacity);
         for (unsigned round = 0; round < 2; round++) {
             for (uint32_t i = 0; i < count; i++)
-                assert_true(share_start(share, round, 8.0, 2.0, 1.0, &none, 0) < count);
+                assert_true(share_start(share, round, (struct share_demand){8.0, 2.0, 1.0}, &none,
+                                        0) < count);
             assert_int_equal(share_solve(share, round, &changed), count);
             for (uint32_t i = 0; i < count; i++) {
                 assert_int_equal(changed[i], i);

@@ -109,7 +109,8 @@ static void check_shortest(const struct topology *t, void *context)
             if (node_b == node_a) {
                 continue;
             }
-            fabric->route_between(t, node_a, nic_a, node_b, nic_b, 3, &r);
+            fabric->route_between(t, (struct nic_place){node_a, nic_a},
+                                  (struct nic_place){node_b, nic_b}, 3, &r);
             uint32_t shortest = hops[topology_nic(t, node_b, nic_b).value];
             if (fabric == &topology_dragonfly) {
                 assert_in_range(r.link_count, shortest, 5); /* minimal is not always shortest */

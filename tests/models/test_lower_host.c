@@ -171,24 +171,63 @@ static void test_interference_of_tensor_ranks(void **state)
     }
 }
 
-/* The host waits for exchanges of 1f1b where the software says so; never for those of chunks. */
+/* The host waits for exchanges of 1f1b that block, where the software says so; never for those of
+ * chunks. */
 static void test_host_waits_for_exchanges(void **state)
 {
     (void)state;
-    for (unsigned k = 0; k < 4; k++) {
-        const bool waits = k & 1, chunks = k & 2;
+    for (unsigned k = 0; k < 8; k++) {
+        const bool waits = k & 1, chunks = k & 2, blocks = k & 4;
         struct configuration c = job(1, 1, 2, chunks ? 2 : 1);
         c.software.host_sync_loss = false;
         c.software.p2p_host_wait = waits;
-        c.software.p2p_blocking = c.software.p2p_blocking_interleaved = true;
+        c.software.p2p_blocking = c.software.p2p_blocking_interleaved = blocks;
         struct arena *arena = arena_create();
         const struct program *p = lower_stage(arena, &c, 1);
         unsigned syncs = 0;
         for (uint32_t i = 0; i < p->op_count; i++)
             syncs += (p->ops[i].flags & OP_HOST_SYNC) != 0;
-        assert_int_equal(syncs > 0, waits && !chunks);
+        assert_int_equal(syncs > 0, waits && blocks && !chunks);
         arena_destroy(arena);
     }
+}
+
+/* Activations go forward, from the stage before to the one behind; gradients come back. */
+static void test_names_of_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum op_kind kind;
+        enum stream stream;
+        enum phase phase;
+        bool first, last; /* does the first stage have it, and the last? */
+    } messages[] = {
+        {"receive activations", OP_RECV, STREAM_RECV_PREV, PHASE_FORWARD, false, true},
+        {"send activations", OP_SEND, STREAM_SEND_NEXT, PHASE_FORWARD, true, false},
+        {"receive gradients", OP_RECV, STREAM_RECV_NEXT, PHASE_BACKWARD, true, false},
+        {"send gradients", OP_SEND, STREAM_SEND_PREV, PHASE_BACKWARD, false, true},
+    };
+    struct configuration c = job(1, 1, 4, 1);
+    struct arena *arena = arena_create();
+    for (uint32_t stage = 0; stage < 4; stage++) {
+        const struct program *p = lower_stage(arena, &c, stage);
+        for (unsigned m = 0; m < 4; m++) {
+            unsigned count = 0;
+            for (uint32_t i = 0; i < p->op_count; i++) {
+                const struct op *op = &p->ops[i];
+                if (strcmp(p->names[op->name], messages[m].name) == 0) {
+                    assert_int_equal(op->kind, messages[m].kind);
+                    assert_int_equal(op->stream, messages[m].stream);
+                    assert_int_equal(op->phase, messages[m].phase);
+                    assert_int_equal(op->microbatch, count++);
+                }
+            }
+            const bool has = stage == 0 ? messages[m].first : stage == 3 ? messages[m].last : true;
+            assert_int_equal(count, has ? MICROBATCHES : 0);
+        }
+    }
+    arena_destroy(arena);
 }
 
 int main(void)
@@ -199,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_growth_of_launches),
         cmocka_unit_test(test_interference_of_tensor_ranks),
         cmocka_unit_test(test_host_waits_for_exchanges),
+        cmocka_unit_test(test_names_of_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

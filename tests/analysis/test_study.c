@@ -285,6 +285,78 @@ static void test_shell_words(void **state)
 }
 
 /* Words, and numbers that do not ascend, make no range: it has no end to widen. */
+/* Parabolas of one width whose vertices are known: without a group of seeds the vertex is the mean
+ * of the others, and the interval that of a jackknife over twenty groups, 2.093024 (Student's t for
+ * nineteen degrees of freedom) on either side. With fewer than forty seeds there is none. */
+static void test_interval_by_hand(void **state)
+{
+    (void)state;
+    struct study study;
+    struct study_options options;
+    for (size_t seeds = 39; seeds <= 50; seeds += 11) {
+        make_study(&study, &options, seeds, 0.0);
+        study.varies[0] = vary_of("checkpoint.interval=1min,2min,3min,4min,5min,6min,7min");
+        study.point_count = 7;
+        study.objective = METRIC_wall_s; /* less is better */
+        double sum = 0.0, vertices[50], squares = 0.0, mean = 0.0, without[20];
+        for (size_t s = 0; s < seeds; s++) {
+            vertices[s] = 230.0 + (double)(s * s % 17);
+            sum += vertices[s];
+            for (size_t p = 0; p < 7; p++)
+                study.points[p].values[s][METRIC_wall_s] =
+                    9.0 + 1e-3 * pow(study.varies[0].values[p].number - vertices[s], 2);
+        }
+        for (size_t g = 0; g < 20; g++) {
+            double rest = sum, count = (double)seeds;
+            for (size_t s = g; s < seeds; s += 20) {
+                rest -= vertices[s];
+                count--;
+            }
+            without[g] = rest / count;
+            mean += without[g] / 20.0;
+        }
+        for (size_t g = 0; g < 20; g++)
+            squares += pow(without[g] - mean, 2);
+        double half = 2.0930240544 * sqrt(squares * 19.0 / 20.0);
+        struct study_optimum optimum;
+        study_optimum(&study, &optimum);
+        assert_int_equal(optimum.point, 3);
+        assert_true(fabs(optimum.value - sum / (double)seeds) < 1e-6);
+        assert_int_equal(isnan(optimum.low95), seeds < 40);
+        if (seeds >= 40) {
+            assert_true(fabs(optimum.low95 - (optimum.value - half)) < 1e-6);
+            assert_true(fabs(optimum.high95 - (optimum.value + half)) < 1e-6);
+        }
+    }
+}
+
+/* Four seeds whose differences to the best are a - 1 and a + 1: their mean has an error of
+ * sqrt(4 / 3 / 4), and Student's t for three degrees of freedom is 3.182446. */
+static void test_ties_by_hand(void **state)
+{
+    (void)state;
+    for (unsigned apart = 0; apart < 2; apart++) {
+        struct study study;
+        struct study_options options;
+        struct study_optimum optimum;
+        double a = 3.182446 * sqrt(1.0 / 3.0) + (apart ? 1e-4 : -1e-4);
+        make_study(&study, &options, 4, 0.0);
+        study.objective = METRIC_wall_s;
+        study.point_count = 4;
+        for (size_t s = 0; s < 4; s++) {
+            double common = 100.0 * (double)s, off = s % 2 ? 1.0 : -1.0;
+            const double values[] = {common + 50.0, common + a + off, common, common + a - off};
+            for (size_t p = 0; p < 4; p++)
+                study.points[p].values[s][METRIC_wall_s] = values[p];
+        }
+        study_optimum(&study, &optimum);
+        assert_int_equal(optimum.point, 2);
+        assert_int_equal(optimum.tied, apart ? 1 : 3);
+        assert_int_equal(optimum.tied_first, apart ? 2 : 1);
+        assert_int_equal(optimum.tied_last, apart ? 2 : 3);
+    }
+}
+
 static void test_optimum_of_a_list(void **state)
 {
     (void)state;
@@ -411,6 +483,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reasons, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_more_reasons_than_are_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_shell_words, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_interval_by_hand, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_ties_by_hand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optimum_of_a_list, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_confidence_decides_how_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_resume, set_up, tear_down),

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "models/layout/layout.h"
-#include "models/program/lower.h"
+#include "models/program/lower_split.h"
 #include "sim/check.h"
 #include "sim/share.h"
 #include "topology/topology_kind.h"

@@ -40,8 +40,5 @@ struct pass_times {
 void lower_passes(struct arena *arena, const struct schedule_kind *kind,
                   const struct schedule_shape *shape, const struct pass_times *times,
                   struct lowered *out);
-/* Layers of each chunk of each stage: [stages x chunks] by global chunk, by the software's split.
- */
-void lower_split(const struct configuration *c, uint32_t *layers);
 
 #endif

@@ -1,14 +1,15 @@
 /* lower_late.c - memory that comes back later than its last use.
  *
- * A buffer that a collective reads on its own stream is freed by the host at once, but the
- * allocator gives it out again only when the GPU has passed the collective (record_stream, called
- * by pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp for what it is given). A host that
- * is slower than its GPU finds it there; one that is faster runs ahead until CUDA's launch queue is
- * full. The gradients of a pass may stay until the framework adds them to the kept ones after it.
- */
+ * Invariants
+ * 1. What is recorded leaves in the order in which it came, and no buffer stays behind one launched
+ *    later: so the first is the oldest.
+ * 2. The gradients of a pass are gone when it ends.
+ * 3. One flat copy is there at a time. */
+#include "models/program/lower_late.h"
+
 #include <string.h>
 
-#include "models/program/lower_parts.h"
+#include "sim/check.h"
 #include "sim/list.h"
 
 /* Launches that are queued before the host has to wait. CUDA takes 1,024 or so, a figure that
@@ -16,101 +17,142 @@
  * launches. */
 static const double launch_queue = 512.0;
 
+void late_begin(struct late *late, const struct lowering *l, struct tensors *tensors)
+{
+    *late = (struct late){.l = l, .tensors = tensors};
+}
+
+void late_launched(struct late *late, double launches)
+{
+    CHECK(launches >= 0.0); /* 1 */
+    late->launched += launches;
+}
+
 /* Rows that have left make room before the list grows. */
-static uint32_t push(struct stage *s, struct late_list *list, double bytes)
+static uint32_t push(struct late *late, struct late_list *list, double bytes)
 {
     if (list->first > list->count) {
         memcpy(list->rows, &list->rows[list->first], list->count * sizeof *list->rows);
         list->first = 0;
     }
     const uint32_t end = list->first + list->count++;
-    LIST_ROOM(s->l->arena, list->rows, end, 1, list->room);
-    uint32_t tensor = list->spare_count > 0 ? list->spare[--list->spare_count] : memory_tensor(s);
-    list->rows[end] = (struct late_tensor){tensor, bytes, s->launched};
+    LIST_ROOM(late->l->arena, list->rows, end, 1, list->room);
+    uint32_t tensor =
+        list->spare_count > 0 ? list->spare[--list->spare_count] : tensors_number(late->tensors);
+    list->rows[end] = (struct late_tensor){tensor, bytes, late->launched};
     return tensor;
 }
 
-static struct late_tensor pop(struct stage *s, struct late_list *list)
+static struct late_tensor pop(struct late *late, struct late_list *list)
 {
+    CHECK(list->count > 0);
     struct late_tensor row = list->rows[list->first++];
-    LIST_ROOM(s->l->arena, list->spare, list->spare_count, 1, list->spare_room);
+    LIST_ROOM(late->l->arena, list->spare, list->spare_count, 1, list->spare_room);
     list->spare[list->spare_count++] = row.tensor;
     if (--list->count == 0) {
         list->first = 0;
     }
+    CHECK(list->count == 0 || list->rows[list->first].launched >= row.launched); /* 1 */
     return row;
 }
 
-static void free_recorded(struct stage *s)
+static struct tensor recorded(uint32_t number, double bytes)
 {
-    struct late_tensor row = pop(s, &s->recorded);
-    memory_entry(
-        s, LEDGER_FREE,
-        (struct tensor){TENANT_COMMUNICATION, row.tensor, row.bytes, "collective's buffer", 0},
-        "the GPU has passed it");
+    return (struct tensor){TENANT_COMMUNICATION, number, bytes, "collective's buffer", 0};
+}
+
+static struct tensor pass_gradient(uint32_t number, double bytes)
+{
+    return (struct tensor){TENANT_GRADIENTS, number, bytes, "gradients of a pass", 0};
+}
+
+static void free_recorded(struct late *late)
+{
+    struct late_tensor row = pop(late, &late->recorded);
+    tensors_entry(late->tensors, LEDGER_FREE, recorded(row.tensor, row.bytes),
+                  "the GPU has passed it");
 }
 
 /* The whole sum that is scattered, or the shard that was kept and gathered again. */
-static double recorded_bytes(const struct stage *s, const struct segment_transfer *t)
+static double recorded_bytes(const struct late *late, const struct segment_transfer *t)
 {
-    if (!s->l->c->software.record_streams || t->comm != SEGMENT_TP) {
+    if (!late->l->c->software.record_streams || t->comm != SEGMENT_TP) {
         return 0.0;
     }
     switch (t->op) {
     case COMM_REDUCE_SCATTER:
         return t->bytes;
     case COMM_ALL_GATHER:
-        return t->bytes / (double)s->l->c->layout.tp;
+        return t->bytes / (double)late->l->c->layout.tp;
     default:
         return 0.0;
     }
 }
 
-void late_buffer(struct stage *s, const struct unit *unit, bool forward,
+void late_buffer(struct late *late, const struct unit *unit, bool forward,
                  const struct segment_transfer *transfer)
 {
     const struct block *b = unit->block;
-    double bytes = recorded_bytes(s, transfer);
+    double bytes = recorded_bytes(late, transfer);
     if (bytes <= 0.0) {
         return;
     }
-    uint32_t tensor = push(s, &s->recorded, bytes);
-    memory_entry(s, LEDGER_ALLOCATE,
-                 (struct tensor){TENANT_COMMUNICATION, tensor, bytes, "collective's buffer", 0},
-                 forward ? "forward" : "backward");
+    struct late_list *list = &late->recorded;
+    tensors_entry(late->tensors, LEDGER_ALLOCATE, recorded(push(late, list, bytes), bytes),
+                  forward ? "forward" : "backward");
     bool ahead = b->forward.gpu_s + b->backward.gpu_s > b->forward.host_s + b->backward.host_s;
-    while (s->recorded.count > 0 &&
-           (!ahead || s->launched - s->recorded.rows[s->recorded.first].launched > launch_queue)) {
-        free_recorded(s);
+    while (list->count > 0 &&
+           (!ahead || late->launched - list->rows[list->first].launched > launch_queue)) {
+        free_recorded(late);
     }
 }
 
-void late_gradient(struct stage *s, const struct unit *unit)
+void late_gradient(struct late *late, const struct unit *unit)
 {
-    double bytes = unit->block->parameters * s->l->c->training.precision->gradient_bytes;
-    if (!s->l->c->software.gradients_after_pass || s->l->scatters || !(bytes > 0.0)) {
+    const struct lowering *l = late->l;
+    double bytes = unit->block->parameters * l->c->training.precision->gradient_bytes;
+    if (!l->c->software.gradients_after_pass || l->data.scatters || !(bytes > 0.0)) {
         return;
     }
-    uint32_t tensor = push(s, &s->pass_gradients, bytes);
-    memory_entry(s, LEDGER_ALLOCATE,
-                 (struct tensor){TENANT_GRADIENTS, tensor, bytes, "gradients of a pass", 0},
-                 "backward");
+    uint32_t tensor = push(late, &late->pass_gradients, bytes);
+    tensors_entry(late->tensors, LEDGER_ALLOCATE, pass_gradient(tensor, bytes), "backward");
 }
 
-void late_pass_end(struct stage *s)
+void late_pass_end(struct late *late)
 {
-    while (s->pass_gradients.count > 0) {
-        struct late_tensor row = pop(s, &s->pass_gradients);
-        memory_entry(
-            s, LEDGER_FREE,
-            (struct tensor){TENANT_GRADIENTS, row.tensor, row.bytes, "gradients of a pass", 0},
-            "added to the kept gradients");
+    while (late->pass_gradients.count > 0) {
+        struct late_tensor row = pop(late, &late->pass_gradients);
+        tensors_entry(late->tensors, LEDGER_FREE, pass_gradient(row.tensor, row.bytes),
+                      "added to the kept gradients");
     }
 }
 
-void late_host_waits(struct stage *s)
+void late_host_waits(struct late *late)
 {
-    while (s->recorded.count > 0) {
-        free_recorded(s);
+    while (late->recorded.count > 0) {
+        free_recorded(late);
     }
+}
+
+static struct tensor flat_copy(const struct late *late)
+{
+    return (struct tensor){TENANT_COMMUNICATION, late->reducing, late->reducing_bytes,
+                           "reduction buffer", 0};
+}
+
+void late_reduction_end(struct late *late)
+{
+    if (late->reducing != 0) {
+        tensors_entry(late->tensors, LEDGER_FREE, flat_copy(late), "reduction buffer");
+        late->reducing = 0;
+    }
+}
+
+void late_reduction(struct late *late, double bytes)
+{
+    late_reduction_end(late);
+    CHECK(late->reducing == 0); /* 3 */
+    late->reducing = tensors_number(late->tensors);
+    late->reducing_bytes = bytes;
+    tensors_entry(late->tensors, LEDGER_ALLOCATE, flat_copy(late), "reduction buffer");
 }

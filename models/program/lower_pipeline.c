@@ -71,9 +71,10 @@ bool pipeline_sends(const struct pipeline *p, const struct pass *pass)
 
 void pipeline_begin(struct pipeline *p, struct program_writer *w,
                     const struct schedule_shape *shape, uint32_t stage,
-                    const struct pipeline_options *options)
+                    const struct pipeline_options *options, struct waits *waits)
 {
-    *p = (struct pipeline){.w = w, .shape = *shape, .stage = stage, .options = *options};
+    *p = (struct pipeline){
+        .w = w, .shape = *shape, .stage = stage, .options = *options, .waits = waits};
     if (shape->stages == 1) {
         return;
     }
@@ -85,7 +86,8 @@ void pipeline_begin(struct pipeline *p, struct program_writer *w,
     p->names[3] = (uint16_t)program_name(w, "send gradients");
 }
 
-static struct op message(struct pipeline *p, const struct pass *pass, bool send)
+static struct op message(struct pipeline *p, const struct pass *pass, bool send,
+                         double *extra_host_s)
 {
     static const uint8_t streams[2][2] = {{STREAM_RECV_NEXT, STREAM_RECV_PREV},
                                           {STREAM_SEND_PREV, STREAM_SEND_NEXT}};
@@ -93,9 +95,9 @@ static struct op message(struct pipeline *p, const struct pass *pass, bool send)
     uint8_t stream = streams[send][forward];
     p->streams |= 1u << stream;
     uint32_t host = p->host;
-    if (p->extra_host_s > 0.0) {
-        host = program_host(p->w, p->options.host_s + p->extra_host_s);
-        p->extra_host_s = 0.0;
+    if (*extra_host_s > 0.0) {
+        host = program_host(p->w, p->options.host_s + *extra_host_s);
+        *extra_host_s = 0.0;
     }
     return (struct op){
         .kind = send ? OP_SEND : OP_RECV,
@@ -115,14 +117,15 @@ uint32_t pipeline_receive(struct pipeline *p, const struct pass *pass)
     if (!pipeline_receives(p, pass)) {
         return OP_NONE;
     }
-    uint32_t op = program_op(p->w, message(p, pass, false));
-    waits_add(&p->waits, op);
+    double no_extra_s = 0.0;
+    uint32_t op = program_op(p->w, message(p, pass, false, &no_extra_s));
+    waits_add(p->waits, op);
     return op;
 }
 
 void pipeline_host_wait(struct pipeline *p)
 {
-    if (!p->options.blocking || !p->options.host_waits || p->waits.count == 0) {
+    if (!p->options.blocking || !p->options.host_waits || p->waits->count == 0) {
         return;
     }
     struct op_cost nothing = {0};
@@ -137,18 +140,19 @@ void pipeline_host_wait(struct pipeline *p)
         .name = (uint16_t)program_name(p->w, "wait for exchange"),
         .host = program_host(p->w, 0.0),
     };
-    waits_take(&p->waits, p->w, op.wait);
+    waits_take(p->waits, p->w, op.wait);
     program_op(p->w, op);
 }
 
-static void send_now(struct pipeline *p, const struct pass *pass, uint32_t made_by, uint32_t after)
+static void send_now(struct pipeline *p, const struct pass *pass, uint32_t made_by, uint32_t after,
+                     double *extra_host_s)
 {
-    struct op op = message(p, pass, true);
+    struct op op = message(p, pass, true, extra_host_s);
     op.wait[0] = made_by;
     op.wait[1] = after == made_by ? OP_NONE : after;
     uint32_t sent = program_op(p->w, op);
     if (p->options.blocking) {
-        waits_add(&p->waits, sent);
+        waits_add(p->waits, sent);
     }
 }
 
@@ -167,7 +171,7 @@ static bool pairs(struct pipeline *p, const struct pass *pass, const struct pass
 }
 
 void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
-                   uint32_t op)
+                   uint32_t op, double *extra_host_s)
 {
     if (pairs(p, pass, next) && pipeline_sends(p, pass)) {
         CHECK(p->held_op == OP_NONE);
@@ -176,10 +180,10 @@ void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pas
         return;
     }
     if (p->held_op != OP_NONE) {
-        send_now(p, &p->held, p->held_op, op);
+        send_now(p, &p->held, p->held_op, op, extra_host_s);
         p->held_op = OP_NONE;
     }
     if (pipeline_sends(p, pass)) {
-        send_now(p, pass, op, op);
+        send_now(p, pass, op, op, extra_host_s);
     }
 }

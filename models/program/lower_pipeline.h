@@ -39,25 +39,26 @@ struct pipeline {
     struct pipeline_options options;
     uint32_t host, transfer;
     uint16_t names[4];
-    struct waits waits; /* of the next pass */
-    struct pass held;   /* paired: a forward whose output has not left yet */
-    uint32_t held_op;   /* OP_NONE: none */
+    struct waits *waits; /* of the next pass: its owner's */
+    struct pass held;    /* paired: a forward whose output has not left yet */
+    uint32_t held_op;    /* OP_NONE: none */
     uint32_t forwards_seen;
     bool backward_seen;
-    uint32_t streams;    /* bit set of streams used so far */
-    double extra_host_s; /* added to the next message */
+    uint32_t streams; /* bit set of streams used so far */
 };
+/* What the next pass waits for is added to `waits`, which whoever writes its ops takes. */
 void pipeline_begin(struct pipeline *p, struct program_writer *w,
                     const struct schedule_shape *shape, uint32_t stage,
-                    const struct pipeline_options *options);
+                    const struct pipeline_options *options, struct waits *waits);
 /* Posts the receive of this pass's input, when it comes from another stage. Returns it, or OP_NONE.
  */
 uint32_t pipeline_receive(struct pipeline *p, const struct pass *pass);
 /* After the receive: where the host waits for what this pass waits for. */
 void pipeline_host_wait(struct pipeline *p);
-/* Sends what `op` (the last of the pass) has produced; `next`: the pass after it, or NULL. */
+/* Sends what `op` (the last of the pass) has produced; `next`: the pass after it, or NULL. The
+ * first message takes the extra host time, which is then 0; without a message it stays. */
 void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
-                   uint32_t op);
+                   uint32_t op, double *extra_host_s);
 /* Does this pass take its input from, or give its output to, another stage? */
 bool pipeline_receives(const struct pipeline *p, const struct pass *pass);
 bool pipeline_sends(const struct pipeline *p, const struct pass *pass);

@@ -7,7 +7,7 @@
  * 3 h f, the head V h (huggingface/nanotron src/nanotron/parallel/pipeline_parallel/utils.py and
  * models/llama.py, get_block_compute_costs).
  */
-#include "models/program/lower.h"
+#include "models/program/lower_split.h"
 
 #include "sim/check.h"
 

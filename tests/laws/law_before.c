@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/program/lower_split.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/check.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/program/lower_parts.h"
+#include "models/program/lower_ops.h"
 
 static const double launch_s = 2.0, tensor_host_s = 8.0;
 
@@ -39,11 +39,32 @@ static void begin(struct scene *s)
 {
     *s = (struct scene){.arena = arena_create(), .c = lower_case()};
     s->c.kernels.lookup = by_bytes;
-    s->l = (struct lowering){.arena = s->arena,
-                             .c = &s->c,
-                             .launch_s = launch_s,
-                             .tensor_host_s = tensor_host_s,
-                             .slowing = 1.0};
+    s->l = (struct lowering){
+        .arena = s->arena,
+        .c = &s->c,
+        .costs = {.launch_s = launch_s, .tensor_host_s = tensor_host_s, .slowing = 1.0}};
+}
+
+static void compile(const struct scene *s, struct block *block, bool full_recompute)
+{
+    const struct block_spec spec = {&s->c, &s->l.costs, &s->layer, "block", full_recompute};
+    block_compile(s->arena, &spec, block);
+}
+
+/* The parts of a stage that write ops, with nothing to allocate. */
+struct writing {
+    struct program_writer *w;
+    struct labels labels;
+    struct tensors tensors;
+    struct ops ops;
+};
+
+static void begin_writing(struct writing *writing, const struct scene *s)
+{
+    writing->w = program_begin(s->arena, 0);
+    labels_none(&writing->labels);
+    tensors_begin(&writing->tensors, &s->l, writing->w, &writing->labels, NULL);
+    ops_begin(&writing->ops, &s->l, writing->w, &writing->labels, &writing->tensors);
 }
 
 /* 1.2 GB over ports of 300 GB/s inside a node and of 25 GB/s outside: n ranks send (n - 1) / n of
@@ -77,7 +98,7 @@ static void test_what_a_transfer_takes(void **state)
         s.layer.segments[0].name = "segment";
         s.layer.segments[0].before =
             (struct segment_transfer){rows[i].comm, COMM_ALL_GATHER, 1.2e9};
-        block_compile(&s.l, &block, &s.layer, "block", false);
+        compile(&s, &block, false);
         near(block.forward.gpu_s, rows[i].least_s);
         near(block.backward.gpu_s, 0.0);
         assert_int_equal(block.forward.launches, rows[i].comm != SEGMENT_NONE);
@@ -117,7 +138,7 @@ static void test_what_the_host_pays(void **state)
             g->forward[0] = kernel_memory("first", 2.0, 2.0);
             g->forward[1] = kernel_memory("second", 3.0, 1.0);
         }
-        block_compile(&s.l, &block, &s.layer, "block", false);
+        compile(&s, &block, false);
         const struct piece_list *list = &block.forward;
         double all_s = list->host_left_s;
         assert_int_equal(list->count, times * pieces);
@@ -151,7 +172,7 @@ static void test_segments_of_one_op(void **state)
         g->dgrad[0] = kernel_memory("dgrad", 6.0, 1.0);
         g->wgrad[0] = kernel_memory("wgrad", 7.0, 1.0);
     }
-    block_compile(&s.l, &block, &s.layer, "block", true);
+    compile(&s, &block, true);
     const struct {
         const struct piece_list *list;
         double gpu_s, left_s;
@@ -191,7 +212,7 @@ static void test_rest_of_a_list(void **state)
     g->core_count = g->dgrad_count = 1;
     g->core[0] = kernel_memory("core", 4.0, 3.0);
     g->dgrad[0] = kernel_memory("dgrad", 6.0, 2.0);
-    block_compile(&s.l, &block, &s.layer, "block", false);
+    compile(&s, &block, false);
     const struct piece_list *list = &block.backward;
     assert_int_equal(list->count, 2);
     assert_true(list->rows[0].phase == PHASE_RECOMPUTE && list->rows[1].phase == PHASE_BACKWARD);
@@ -201,12 +222,16 @@ static void test_rest_of_a_list(void **state)
     near(list->rows[0].host_s, 2.0);
     near(list->rows[1].host_s, 2.0 + 4.0);
     near(list->host_left_s, 2.0);
-    struct stage stage = {.l = &s.l};
-    const struct piece_list rest = {.launches = 3.0, .host_left_s = 2.0};
-    stage_pieces(&stage, &rest, NULL);
-    stage_pieces(&stage, &rest, NULL);
-    near(stage.launched, 6.0);
-    near(stage.extra_host_s, 4.0);
+    struct writing writing;
+    begin_writing(&writing, &s);
+    ops_host(&writing.ops, list->host_left_s);
+    ops_host(&writing.ops, list->host_left_s);
+    const struct kernel next = kernel_memory("next", 1.0, 1.0);
+    ops_kernel(&writing.ops, &next, PHASE_BACKWARD, 0.0);
+    ops_kernel(&writing.ops, &next, PHASE_BACKWARD, 0.0);
+    const struct program *p = program_end(writing.w);
+    near(p->hosts[p->ops[0].host], 2.0 + 2.0 + launch_s);
+    near(p->hosts[p->ops[1].host], launch_s);
     arena_destroy(s.arena);
 }
 
@@ -233,22 +258,24 @@ static void test_what_ends_a_pass(void **state)
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct scene s;
         begin(&s);
-        struct program_writer *w = program_begin(s.arena, 0);
+        struct writing writing;
+        begin_writing(&writing, &s);
+        struct program_writer *w = writing.w;
+        struct ops *ops = &writing.ops;
         const struct op_cost second = {.gpu_s = 1.0};
-        struct stage stage = {.l = &s.l, .w = w, .workspace_taken = true};
         program_op(w, (struct op){.kind = OP_COMPUTE,
                                   .cost = program_cost(w, &second, NULL, 0),
                                   .name = (uint16_t)program_name(w, "compute"),
                                   .host = program_host(w, 1.0)});
-        stage_transfer(&stage, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
-                       "first", 1);
-        stage_transfer(&stage, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
-                       "second", 1);
-        stage.pipeline.waits = rows[i].waits;
-        stage.joining = rows[i].joining;
-        stage.last = rows[i].last;
-        assert_int_equal(stage_result(&stage), rows[i].result);
-        assert_true(stage.pipeline.waits.count == 0 && stage.joining.count == 0);
+        ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
+                     "first", 1);
+        ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
+                     "second", 1);
+        ops->waits = rows[i].waits;
+        ops->joining = rows[i].joining;
+        ops->last = rows[i].last;
+        assert_int_equal(ops_result(ops), rows[i].result);
+        assert_true(ops->waits.count == 0 && ops->joining.count == 0);
         const struct program *p = program_end(w);
         assert_int_equal(p->op_count, rows[i].result == 4 ? 4 : 3);
         if (rows[i].result == 4) {
@@ -257,7 +284,7 @@ static void test_what_ends_a_pass(void **state)
             assert_true(join->wait[0] == rows[i].wait[0] && join->wait[1] == rows[i].wait[1]);
             assert_true(p->costs[join->cost].gpu_s == 0.0 && p->hosts[join->host] == 0.0);
             assert_string_equal(p->names[join->name], "join");
-            assert_int_equal(stage.last, 4);
+            assert_int_equal(ops->last, 4);
         }
         arena_destroy(s.arena);
     }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "lower_case.h"
-#include "models/program/lower.h"
+#include "models/program/lower_split.h"
 
 static void test_split(void **state)
 {

@@ -1,0 +1,60 @@
+/* lower_block.h - blocks: a layer, the embedding or the head, compiled once into pieces: ops
+ * without labels, priced, with what they allocate and free. Knows neither stages nor passes. */
+#ifndef ORRERY_MODELS_PROGRAM_LOWER_BLOCK_H
+#define ORRERY_MODELS_PROGRAM_LOWER_BLOCK_H
+
+#include "models/layout/configuration.h"
+#include "models/program/program.h"
+
+#define TENSOR_NONE UINT32_MAX
+
+/* One op of a block: a stretch of kernels, or a transfer. */
+struct piece {
+    uint8_t kind, stream, phase;
+    bool beside; /* transfer: the next compute runs meanwhile; the one after waits for it */
+    uint16_t opens, closes, rebuilds; /* segments whose memory changes here, bit sets */
+    const char *name;
+    struct op_cost cost;
+    struct op_kernel *kernels;
+    uint32_t kernel_count;
+    struct transfer transfer;
+    double host_s;
+    /* Rows of the program under way. */
+    uint32_t row, host;
+    uint16_t name_row;
+};
+struct piece_list {
+    struct piece *rows;
+    uint32_t count, room;
+    double host_left_s; /* host time behind its last op: of that op's kernels after the first */
+    double launches;    /* kernels and collectives */
+    double gpu_s, host_s;
+};
+struct block {
+    const struct layer *layer;
+    const char *name;
+    struct piece_list forward, backward; /* backward with selective recomputation in it */
+    struct piece_list recompute;         /* full: the forward again */
+    bool full_recompute;
+    uint32_t tensor_count; /* of one microbatch, one unit */
+    double parameters;     /* that a rank computes with: its tensor-parallel share */
+};
+
+/* What all blocks pay beside their kernels. */
+struct block_costs {
+    double launch_s;      /* of one kernel, at this tp */
+    double tensor_host_s; /* of one tensor-parallel collective */
+    double slowing;       /* of compute, by tensor-parallel collectives beside it: >= 1 */
+};
+struct block_spec { /* borrowed, the layer and the name for as long as the block */
+    const struct configuration *c;
+    const struct block_costs *costs;
+    const struct layer *layer;
+    const char *name;
+    bool full_recompute;
+};
+/* Leaves out->parameters at 0. */
+void block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);
+void block_rows(struct block *block, struct program_writer *w); /* rows of this program */
+
+#endif

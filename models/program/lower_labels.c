@@ -1,0 +1,37 @@
+/* lower_labels.c - what is being written belongs to.
+ *
+ * Invariants
+ * 1. A layer is named inside a unit only: passes begin, and end, without one.
+ * 2. Outside of passes there is neither microbatch nor layer. */
+#include "models/program/lower_labels.h"
+
+#include "sim/check.h"
+
+void labels_none(struct labels *labels)
+{
+    *labels = (struct labels){.microbatch = UINT16_MAX, .layer = UINT16_MAX};
+}
+
+void labels_pass(struct labels *labels, const struct pass *pass)
+{
+    CHECK(labels->layer == UINT16_MAX);    /* 1 */
+    CHECK(pass->microbatch != UINT16_MAX); /* 2 */
+    labels->microbatch = pass->microbatch;
+    labels->chunk = pass->chunk;
+}
+
+void labels_unit(struct labels *labels, uint16_t layer)
+{
+    CHECK(labels->layer == UINT16_MAX); /* 1 */
+    labels->layer = layer;
+}
+
+void labels_unit_end(struct labels *labels)
+{
+    labels->layer = UINT16_MAX;
+}
+
+void labels_flags(struct labels *labels, uint8_t flags)
+{
+    labels->flags = flags;
+}

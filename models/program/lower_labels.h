@@ -1,0 +1,25 @@
+/* lower_labels.h - a part of a stage that is lowered: what the ops and the ledger entries that are
+ * being written belong to.
+ *
+ * Whoever writes reads them; what they say is decided by the walk over passes and units. */
+#ifndef ORRERY_MODELS_PROGRAM_LOWER_LABELS_H
+#define ORRERY_MODELS_PROGRAM_LOWER_LABELS_H
+
+#include <stdint.h>
+
+#include "models/schedule/schedule_kind.h"
+
+struct labels {
+    uint16_t microbatch, layer; /* UINT16_MAX: none */
+    uint8_t chunk;
+    uint8_t flags; /* enum op_flag, of compute */
+};
+
+void labels_none(struct labels *labels); /* outside of passes */
+void labels_pass(struct labels *labels, const struct pass *pass);
+/* A unit, until labels_unit_end; UINT16_MAX: the embedding or the head. */
+void labels_unit(struct labels *labels, uint16_t layer);
+void labels_unit_end(struct labels *labels);
+void labels_flags(struct labels *labels, uint8_t flags);
+
+#endif

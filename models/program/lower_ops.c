@@ -1,0 +1,190 @@
+/* lower_ops.c - the ops of a stage, as they are written.
+ *
+ * Invariants
+ * 1. The waits of a stage name transfers that the next compute op needs; compute needs no wait for
+ *    compute, its stream is in order.
+ * 2. A transfer waits for the last compute op and for what that compute would have waited for.
+ * 3. A transfer beside compute joins the waits after the next compute op.
+ * 4. Host time is never taken back: what is not charged to an op is left for the next. */
+#include "models/program/lower_ops.h"
+
+#include "sim/check.h"
+
+void ops_begin(struct ops *o, const struct lowering *l, struct program_writer *w,
+               const struct labels *labels, struct tensors *tensors)
+{
+    *o = (struct ops){.w = w, .l = l, .labels = labels, .tensors = tensors};
+}
+
+void ops_wait(struct ops *o, uint32_t op)
+{
+    waits_add(&o->waits, op);
+}
+
+void ops_host(struct ops *o, double extra_s)
+{
+    CHECK(extra_s >= 0.0); /* 4 */
+    o->extra_host_s += extra_s;
+}
+
+static uint32_t write(struct ops *o, struct op op)
+{
+    op.microbatch = o->labels->microbatch;
+    op.layer = o->labels->layer;
+    op.chunk = o->labels->chunk;
+    if (op.kind == OP_COMPUTE) {
+        op.flags |= (uint8_t)(o->labels->flags | (o->joined ? OP_JOIN : 0));
+        o->joined = false;
+    }
+    o->streams |= 1u << op.stream;
+    uint32_t index = program_op(o->w, op);
+    CHECK(index > o->last); /* 1 */
+    if (op.kind == OP_COMPUTE) {
+        o->last = index;
+        tensors_workspace(o->tensors);
+    }
+    return index;
+}
+
+static uint32_t host_row(struct ops *o, uint32_t row, double host_s)
+{
+    if (o->extra_host_s > 0.0) {
+        row = program_host(o->w, host_s + o->extra_host_s);
+        o->extra_host_s = 0.0;
+    }
+    return row;
+}
+
+uint32_t ops_transfer(struct ops *o, enum stream stream, struct transfer transfer, enum phase phase,
+                      const char *name, uint32_t wait)
+{
+    struct op op = {
+        .kind = OP_COLLECTIVE,
+        .stream = (uint8_t)stream,
+        .phase = (uint8_t)phase,
+        .cost = program_transfer(o->w, transfer.op, transfer.bytes),
+        .wait = {wait, OP_NONE},
+        .name = (uint16_t)program_name(o->w, name),
+        .host = program_host(o->w, o->l->costs.launch_s),
+    };
+    return write(o, op);
+}
+
+uint32_t ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait)
+{
+    const struct configuration *c = o->l->c;
+    double rate = c->software.dp_copy_bytes_per_s;
+    if (rate <= 0.0 || bytes <= 0.0) {
+        return wait;
+    }
+    double moved = 2.0 * bytes; /* read and written */
+    struct op_kernel row = {"copy buffer", bytes / rate, 0.0, moved};
+    struct op_cost cost = {
+        .gpu_s = bytes / rate, .peak_s = moved / c->gpu.hbm_bytes_per_s, .bytes = moved};
+    struct op op = {
+        .kind = OP_COMPUTE,
+        .stream = STREAM_COPY,
+        .phase = (uint8_t)phase,
+        .cost = program_cost(o->w, &cost, &row, 1),
+        .wait = {wait, OP_NONE},
+        .microbatch = o->labels->microbatch,
+        .layer = o->labels->layer,
+        .chunk = o->labels->chunk,
+        .name = (uint16_t)program_name(o->w, "copy buffer"),
+        .host = program_host(o->w, o->l->costs.launch_s),
+    };
+    o->streams |= 1u << STREAM_COPY;
+    return program_op(o->w, op);
+}
+
+uint32_t ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase, double host_s)
+{
+    const struct configuration *c = o->l->c;
+    double time_s = kernel_time_s(&c->gpu, &c->kernels, kernel);
+    struct op_kernel row = {kernel->name, time_s, kernel->flops, kernel->bytes};
+    struct op_cost cost = {
+        time_s, kernel_peak_time_s(&c->gpu, kernel), kernel->flops, kernel->bytes, 0, 0};
+    double all_s = host_s + kernel->launches * o->l->costs.launch_s;
+    struct op op = {
+        .kind = OP_COMPUTE,
+        .stream = STREAM_COMPUTE,
+        .phase = (uint8_t)phase,
+        .cost = program_cost(o->w, &cost, &row, 1),
+        .name = (uint16_t)program_name(o->w, kernel->name),
+    };
+    op.host = host_row(o, program_host(o->w, all_s), all_s);
+    waits_take(&o->waits, o->w, op.wait);
+    return write(o, op);
+}
+
+void ops_gather_message(struct ops *o, double bytes, enum phase phase)
+{
+    struct op op = {
+        .kind = OP_COLLECTIVE,
+        .stream = STREAM_TP,
+        .phase = (uint8_t)phase,
+        .cost = program_transfer(o->w, COMM_ALL_GATHER, bytes),
+        .name = (uint16_t)program_name(o->w, "gather message"),
+        .host = program_host(o->w, o->l->costs.launch_s),
+    };
+    waits_take(&o->waits, o->w, op.wait);
+    ops_wait(o, write(o, op));
+}
+
+static void join_beside(struct ops *o)
+{
+    o->joined = o->joining.count > 0;
+    for (unsigned i = 0; i < o->joining.count; i++) {
+        ops_wait(o, o->joining.op[i]);
+    }
+    o->joining.count = 0;
+}
+
+void ops_piece(struct ops *o, const struct piece *p)
+{
+    struct op op = {.kind = p->kind, .stream = p->stream, .phase = p->phase, .cost = p->row};
+    op.name = p->name_row;
+    op.host = host_row(o, p->host, p->host_s);
+    if (p->kind == OP_COMPUTE) {
+        waits_take(&o->waits, o->w, op.wait);
+        write(o, op);
+        join_beside(o); /* 3 */
+        return;
+    }
+    struct waits needs = o->waits; /* 2 */
+    waits_add(&needs, o->last);
+    waits_take(&needs, o->w, op.wait);
+    uint32_t index = write(o, op);
+    if (p->beside) {
+        waits_add(&o->joining, index);
+    } else {
+        o->waits.count = 0;
+        ops_wait(o, index);
+    }
+}
+
+uint32_t ops_result(struct ops *o)
+{
+    join_beside(o);
+    if (o->waits.count == 1) {
+        uint32_t op = o->waits.op[0];
+        o->waits.count = 0;
+        return op;
+    }
+    if (o->waits.count == 0 && o->last != OP_NONE) {
+        return o->last;
+    }
+    struct op_cost nothing = {0};
+    struct op join = {.kind = OP_COMPUTE, .stream = STREAM_COMPUTE, .phase = PHASE_FORWARD};
+    join.cost = program_cost(o->w, &nothing, NULL, 0);
+    join.host = program_host(o->w, 0.0);
+    join.name = (uint16_t)program_name(o->w, "join");
+    waits_take(&o->waits, o->w, join.wait);
+    return write(o, join);
+}
+
+void ops_pass_end(struct ops *o)
+{
+    o->waits.count = o->joining.count = 0;
+    o->joined = false;
+}

@@ -1,0 +1,47 @@
+/* lower_ops.h - a part of a stage that is lowered: the ops that are being written, and what the
+ * next one waits for.
+ *
+ * Every op of a stage but its messages is written here: it gets its labels, what it waits for and
+ * the host's time before it. Compute runs in order on its own stream; what it needs of transfers is
+ * told by ops_wait. Knows neither units nor tensors, but for the workspace of the first compute. */
+#ifndef ORRERY_MODELS_PROGRAM_LOWER_OPS_H
+#define ORRERY_MODELS_PROGRAM_LOWER_OPS_H
+
+#include "models/program/lower_pipeline.h"
+#include "models/program/lower_tensors.h"
+
+struct ops {
+    struct program_writer *w;
+    const struct lowering *l;
+    const struct labels *labels;
+    struct tensors *tensors;
+    struct waits waits;   /* of the next compute op */
+    struct waits joining; /* transfers beside the next compute; the one after waits */
+    bool joined;          /* the next compute op is that one */
+    uint32_t last;        /* last compute op */
+    uint32_t streams;     /* bit set of those used */
+    double extra_host_s;  /* added to the next op */
+};
+
+/* Borrows all of it. */
+void ops_begin(struct ops *o, const struct lowering *l, struct program_writer *w,
+               const struct labels *labels, struct tensors *tensors);
+void ops_wait(struct ops *o, uint32_t op);    /* the next compute op does; OP_NONE: for nothing */
+void ops_host(struct ops *o, double extra_s); /* ... and so much host time comes before the next */
+/* A piece of a block. */
+void ops_piece(struct ops *o, const struct piece *piece);
+/* A transfer of data parallelism: one launch on the host; waits for one op. */
+uint32_t ops_transfer(struct ops *o, enum stream stream, struct transfer transfer, enum phase phase,
+                      const char *name, uint32_t wait);
+/* Software that does not communicate in place copies between the tensors and the buffer of the
+ * collective, one copy at a time, beside compute. Returns the op to wait for. */
+uint32_t ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait);
+/* One kernel as an op of its own; takes the waits. */
+uint32_t ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase, double host_s);
+/* Each tensor rank has sent its part over a wire of its own (arXiv:2104.04473 section 4.1): the
+ * whole is there for the next compute. */
+void ops_gather_message(struct ops *o, double bytes, enum phase phase);
+uint32_t ops_result(struct ops *o); /* op after which the pass's output is there */
+void ops_pass_end(struct ops *o);   /* nothing that it left is waited for */
+
+#endif

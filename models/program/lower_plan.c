@@ -1,0 +1,153 @@
+/* lower_plan.c - what all stages have in common.
+ *
+ * Invariants
+ * 1. A group that reduces is no larger than the replicas, and no shard is empty of ranks.
+ * 2. Every layer belongs to one global chunk, in order: layer_start sums up split. */
+#include "models/program/lower_plan.h"
+
+#include <math.h>
+
+#include "models/layout/layout.h"
+#include "models/program/lower_split.h"
+#include "sim/check.h"
+
+static struct layer_context make_context(const struct configuration *c, bool scatters)
+{
+    return (struct layer_context){
+        .model = &c->model,
+        .software = &c->software,
+        .precision = c->training.precision,
+        .attention = (enum attention_kernel)c->training.attention,
+        .microbatch = c->layout.microbatch,
+        .sequence = c->training.sequence,
+        .tp = c->layout.tp,
+        .cp = c->layout.cp,
+        .sequence_parallel = c->layout.sequence_parallel && c->layout.tp > 1,
+        .causal = c->training.causal,
+        .cp_ring = c->layout.cp_method == CP_RING,
+        .accumulate = configuration_microbatches(c) > 1 && !scatters,
+    };
+}
+
+struct data_plan plan_data(const struct configuration *c)
+{
+    const struct software_profile *software = &c->software;
+    const struct sharding_kind *sharding = c->layout.sharding;
+    uint32_t replicas = (uint32_t)configuration_replicas(c);
+    uint32_t shards = (uint32_t)configuration_shards(c);
+    double kept_bytes = c->training.gradient_bytes > 0.0 ? c->training.gradient_bytes
+                                                         : software->gradient_kept_bytes;
+    CHECK(shards > 0 && shards <= replicas); /* 1 */
+    return (struct data_plan){
+        .sharding = sharding,
+        .replicas = replicas,
+        .shards = shards,
+        .reducers = sharding->hybrid ? shards : replicas,
+        .scatters = sharding->reduce == REDUCE_EACH_MICROBATCH && replicas > 1,
+        .gathers = sharding->gather == GATHER_UNITS && shards > 1,
+        .reshards = software->fsdp_reshard || !sharding->units,
+        .weight_bytes = c->training.precision->weight_bytes,
+        .kept_bytes = kept_bytes,
+        .wire_bytes =
+            software->gradient_reduce_bytes > 0.0 ? software->gradient_reduce_bytes : kept_bytes,
+        .tied_across = c->model.tied_embeddings && c->layout.pp > 1,
+        .has_world = c->layout.tp * c->layout.pp * shards > 1,
+    };
+}
+
+static void plan_pipeline(struct lowering *l)
+{
+    const struct configuration *c = l->c;
+    l->shape = (struct schedule_shape){(uint32_t)c->layout.pp, (uint32_t)c->layout.vpp,
+                                       (uint32_t)configuration_microbatches(c),
+                                       &c->layout.schedule_options};
+    uint32_t chunks = l->shape.stages * l->shape.chunks;
+    l->split = ARENA_ARRAY(l->arena, uint32_t, chunks);
+    l->layer_start = ARENA_ARRAY(l->arena, uint32_t, chunks);
+    lower_split(c, l->split);
+    for (uint32_t i = 1; i < chunks; i++) {
+        l->layer_start[i] = l->layer_start[i - 1] + l->split[i - 1];
+    }
+    CHECK(l->layer_start[chunks - 1] + l->split[chunks - 1] == c->model.layers); /* 2 */
+}
+
+/* Does any stage send to another node? */
+static bool pipeline_spans_nodes(const struct configuration *c)
+{
+    for (uint32_t stage = 1; stage < c->layout.pp; stage++) {
+        uint32_t from = layout_rank(c, (struct coordinates){.pp = stage - 1});
+        uint32_t to = layout_rank(c, (struct coordinates){.pp = stage});
+        if (layout_gpu(c, from) / c->cluster.node.gpus !=
+            layout_gpu(c, to) / c->cluster.node.gpus) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct block_costs plan_costs(const struct configuration *c)
+{
+    const struct software_profile *p = &c->software;
+    double tp = (double)c->layout.tp;
+    double launch_s = p->launch_s * (1.0 + p->launch_tp_growth * log2(tp));
+    double tensor_host_s = launch_s + p->tp_exposed_host_s;
+    if (pipeline_spans_nodes(c)) {
+        tensor_host_s += p->tp_pipeline_host_s * tp;
+    }
+    return (struct block_costs){
+        .launch_s = launch_s,
+        .tensor_host_s = tensor_host_s,
+        .slowing = c->layout.tp > 1 ? 1.0 / (1.0 - p->tp_interference_ratio) : 1.0,
+    };
+}
+
+static struct message_plan plan_message(const struct layer_context *context, double bytes)
+{
+    if (context->software->p2p_scatter && context->tp > 1 && !context->sequence_parallel) {
+        return (struct message_plan){bytes / (double)context->tp, bytes};
+    }
+    return (struct message_plan){bytes, 0.0};
+}
+
+static void compile(struct lowering *l, enum block_index index, const char *name, double parameters)
+{
+    const struct block_spec spec = {
+        .c = l->c,
+        .costs = &l->costs,
+        .layer = &l->layers[index],
+        .name = name,
+        .full_recompute = index == BLOCK_LAYER && l->c->layout.recompute == RECOMPUTE_FULL,
+    };
+    block_compile(l->arena, &spec, &l->blocks[index]);
+    l->blocks[index].parameters = parameters;
+}
+
+static void plan_blocks(struct lowering *l)
+{
+    const struct configuration *c = l->c;
+    l->context = make_context(c, l->data.scatters);
+    l->costs = plan_costs(c);
+    transformer_layer(&l->context, &l->layers[BLOCK_LAYER]);
+    transformer_head(&l->context, &l->layers[BLOCK_HEAD]);
+    struct layer *embedding = &l->layers[BLOCK_EMBEDDING];
+    embedding->segment_count = 1;
+    transformer_embedding(&l->context, &embedding->segments[0]);
+    l->vocabulary_shard = (double)transformer_padded_vocabulary(&l->context) /
+                          (double)c->layout.tp * (double)c->model.hidden;
+    l->message = plan_message(&l->context, l->layers[BLOCK_LAYER].input_bytes);
+    compile(l, BLOCK_EMBEDDING, "embedding", transformer_embedding_shard(&l->context));
+    compile(l, BLOCK_LAYER, "layer", l->layers[BLOCK_LAYER].parameters);
+    compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
+}
+
+struct lowering *plan_lowering(struct arena *arena, const struct configuration *c)
+{
+    CHECK(c->model.experts == 0);
+    struct lowering *l = ARENA_NEW(arena, struct lowering);
+    l->arena = arena;
+    l->c = c;
+    l->data = plan_data(c);
+    plan_pipeline(l);
+    plan_blocks(l);
+    return l;
+}

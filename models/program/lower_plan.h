@@ -1,0 +1,49 @@
+/* lower_plan.h - what all stages of a lowering have in common, worked out of the configuration
+ * once: the blocks, the shape of the pipeline, and plain numbers. Nothing here changes while stages
+ * are written, but for the rows of pieces in the program under way (block_rows). */
+#ifndef ORRERY_MODELS_PROGRAM_LOWER_PLAN_H
+#define ORRERY_MODELS_PROGRAM_LOWER_PLAN_H
+
+#include "models/program/lower_block.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+
+enum block_index {
+    BLOCK_EMBEDDING,
+    BLOCK_LAYER,
+    BLOCK_HEAD,
+    BLOCK_COUNT
+};
+
+struct data_plan { /* data parallelism */
+    const struct sharding_kind *sharding;
+    uint32_t replicas, shards, reducers; /* reducers: ranks of a STREAM_DP group */
+    bool scatters; /* gradients leave in every backward, only shards accumulate */
+    bool gathers;  /* weights are gathered unit by unit */
+    bool reshards; /* ... and dropped after the forward */
+    double weight_bytes, kept_bytes, wire_bytes; /* of an element */
+    bool tied_across;                            /* first and last stage hold the same embedding */
+    bool has_world;                              /* more than one rank holds a part of a copy */
+};
+struct message_plan { /* between stages */
+    double bytes;
+    double gather_bytes; /* a received message is gathered from the tp ranks; 0: whole */
+};
+struct lowering {
+    struct arena *arena;
+    const struct configuration *c;
+    struct layer_context context;
+    struct layer layers[BLOCK_COUNT];
+    struct block blocks[BLOCK_COUNT];
+    struct schedule_shape shape;
+    uint32_t *split, *layer_start; /* by global chunk */
+    struct block_costs costs;
+    struct message_plan message;
+    struct data_plan data;
+    double vocabulary_shard; /* parameters of this rank's rows of the vocabulary */
+};
+
+struct data_plan plan_data(const struct configuration *c);
+struct lowering *plan_lowering(struct arena *arena, const struct configuration *c);
+
+#endif

@@ -1,0 +1,111 @@
+/* lower_traffic.c - what data parallelism has under way.
+ *
+ * Invariants
+ * 1. Reductions are issued in the order in which gradients become ready (the last unit first), on
+ *    one stream, so waiting for the last one waits for all.
+ * 2. The open bucket holds less than a full one.
+ * 3. The gather of the k-th group of a rank's step waits for the compute of group k - 1 - prefetch:
+ *    never more than prefetch + 1 gathered groups are alive beside what is kept. */
+#include "models/program/lower_traffic.h"
+
+#include <math.h>
+
+#include "sim/check.h"
+
+enum {
+    BUCKETS_MAX = 16
+};
+
+void traffic_begin(struct data_traffic *t, const struct lowering *l)
+{
+    double bytes = l->c->software.bucket_bytes;
+    *t = (struct data_traffic){
+        .room = bytes > 0.0 ? fmax(1.0, floor(bytes / l->data.kept_bytes)) : 0.0,
+        .history_room = (uint32_t)l->c->software.fsdp_prefetch + 1,
+        .forwards_done = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks),
+        .backwards_left = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks),
+    };
+    t->history = ARENA_ARRAY(l->arena, uint32_t, t->history_room);
+    for (uint32_t k = 0; k < l->shape.chunks; k++) {
+        t->backwards_left[k] = l->shape.microbatches;
+    }
+}
+
+unsigned traffic_fill(struct data_traffic *t, double added, double *elements)
+{
+    t->bucket += added;
+    if (t->room == 0.0) {
+        *elements = traffic_rest(t);
+        return *elements > 0.0;
+    }
+    double full = floor(t->bucket / t->room);
+    t->bucket -= full * t->room;
+    CHECK(t->bucket < t->room); /* 2 */
+    *elements = full > BUCKETS_MAX ? full * t->room / BUCKETS_MAX : t->room;
+    return full > BUCKETS_MAX ? BUCKETS_MAX : (unsigned)full;
+}
+
+double traffic_rest(struct data_traffic *t)
+{
+    double rest = t->bucket;
+    t->bucket = 0.0;
+    return rest;
+}
+
+void traffic_reduce(struct data_traffic *t, struct ops *ops, double elements)
+{
+    const struct data_plan *plan = &ops->l->data;
+    double bytes = elements * plan->wire_bytes;
+    uint32_t wait = ops->last;
+    if (plan->reducers > 1) {
+        enum comm_op what = plan->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
+        wait = ops_transfer(ops, STREAM_DP, (struct transfer){what, bytes}, PHASE_GRADIENTS,
+                            "reduce gradients", wait);
+        wait = ops_copy(ops, bytes, PHASE_GRADIENTS, wait);
+        CHECK(wait > t->scatter_last); /* 1 */
+        t->scatter_last = wait;
+    }
+    if (plan->replicas > plan->reducers) {
+        const struct transfer across = {COMM_ALL_REDUCE, bytes / (double)plan->reducers};
+        t->replicate_last = ops_transfer(ops, STREAM_REPLICATE, across, PHASE_GRADIENTS,
+                                         "reduce gradients across replicas", wait);
+    }
+}
+
+void traffic_wait(const struct data_traffic *t, struct ops *ops)
+{
+    ops_wait(ops, t->scatter_last);
+    ops_wait(ops, t->replicate_last);
+}
+
+uint32_t traffic_gather_after(const struct data_traffic *t, uint32_t ahead)
+{
+    uint32_t step = t->group_step + ahead;
+    CHECK(ahead < t->history_room); /* 3 */
+    return step >= t->history_room ? t->history[step % t->history_room] : OP_NONE;
+}
+
+void traffic_computed(struct data_traffic *t, uint32_t op)
+{
+    t->history[t->group_step++ % t->history_room] = op;
+}
+
+void traffic_pass_end(struct data_traffic *t, const struct pass *pass)
+{
+    if (pass_is_forward(pass)) {
+        t->forwards_done[pass->chunk]++;
+    } else {
+        CHECK(t->backwards_left[pass->chunk] > 0);
+        t->backwards_left[pass->chunk]--;
+    }
+}
+
+bool traffic_first_forward(const struct data_traffic *t, uint32_t chunk)
+{
+    return t->forwards_done[chunk] == 0;
+}
+
+bool traffic_last_backward(const struct data_traffic *t, uint32_t chunk)
+{
+    return t->backwards_left[chunk] == 1;
+}

@@ -1,0 +1,37 @@
+/* lower_traffic.h - a part of a stage that is lowered: the traffic of data parallelism that is
+ * under way: the bucket that fills, the reductions sent last, the groups computed last, and how
+ * many passes each chunk has behind it.
+ *
+ * Numbers only: lower_data.c asks it what is due, and writes it. */
+#ifndef ORRERY_MODELS_PROGRAM_LOWER_TRAFFIC_H
+#define ORRERY_MODELS_PROGRAM_LOWER_TRAFFIC_H
+
+#include "models/program/lower_ops.h"
+
+struct data_traffic {
+    double room;                           /* of a bucket, in elements; 0: no end */
+    double bucket;                         /* parameters in the open bucket */
+    uint32_t scatter_last, replicate_last; /* ops, OP_NONE: none yet */
+    uint32_t *history;     /* [history_room] last compute op of the latest groups computed */
+    uint32_t history_room; /* prefetch + 1 */
+    uint32_t group_step;   /* groups computed so far, over all passes */
+    uint32_t *forwards_done, *backwards_left; /* passes, by chunk */
+};
+
+void traffic_begin(struct data_traffic *t, const struct lowering *l);
+/* A unit of so many elements goes into the open bucket: how many buckets are full now, each of
+ * `elements`. More than 16 leave as 16 larger ones: their latency is not told apart. */
+unsigned traffic_fill(struct data_traffic *t, double added, double *elements);
+double traffic_rest(struct data_traffic *t); /* what is in the open bucket, which is emptied */
+/* Reduces so many gradients over the replicas, now. */
+void traffic_reduce(struct data_traffic *t, struct ops *ops, double elements);
+void traffic_wait(const struct data_traffic *t, struct ops *ops); /* for all that was reduced */
+/* What the gather of a group waits for that is computed after `ahead` others. */
+uint32_t traffic_gather_after(const struct data_traffic *t, uint32_t ahead);
+void traffic_computed(struct data_traffic *t, uint32_t op); /* a group, by then */
+void traffic_pass_end(struct data_traffic *t, const struct pass *pass);
+bool traffic_first_forward(const struct data_traffic *t,
+                           uint32_t chunk); /* is under way, or ahead */
+bool traffic_last_backward(const struct data_traffic *t, uint32_t chunk);
+
+#endif

@@ -1,0 +1,119 @@
+/* lower_units.c - the units of a stage, and their groups.
+ *
+ * Invariants
+ * 1. The units of a chunk are neighbours; chunk_first counts up to all of them.
+ * 2. Every unit is in one group, whose units are neighbours of one chunk; embedding and head are
+ *    groups of their own, as in torchtitan. */
+#include "models/program/lower_units.h"
+
+#include <math.h>
+
+#include "sim/check.h"
+
+double units_shard(double elements, uint32_t shards)
+{
+    return ceil(elements / (double)shards);
+}
+
+double units_elements(const struct units *units, uint32_t shards)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < units->count; i++) {
+        sum += units_shard(units->rows[i].held, shards);
+    }
+    return sum;
+}
+
+static void add_unit(struct units *units, struct lowering *l, enum block_index kind, uint32_t chunk,
+                     uint16_t layer)
+{
+    struct block *b = &l->blocks[kind];
+    double held = b->parameters;
+    if (kind == BLOCK_HEAD && l->c->model.tied_embeddings && !l->data.tied_across) {
+        held -= l->vocabulary_shard; /* the embedding's, on the same rank */
+    }
+    units->rows[units->count++] = (struct unit){.block = b,
+                                                .kind = kind,
+                                                .chunk = chunk,
+                                                .layer = layer,
+                                                .held = held,
+                                                .gradient = TENSOR_NONE,
+                                                .last_gather = OP_NONE};
+}
+
+static void build_units(struct units *units, struct lowering *l, uint32_t stage)
+{
+    uint32_t chunks = l->shape.chunks, room = 2;
+    for (uint32_t k = 0; k < chunks; k++) {
+        room += l->split[stage + k * l->shape.stages];
+    }
+    units->rows = ARENA_ARRAY(l->arena, struct unit, room);
+    units->chunk_first = ARENA_ARRAY(l->arena, uint32_t, chunks + 1);
+    for (uint32_t k = 0; k < chunks; k++) {
+        uint32_t global = stage + k * l->shape.stages;
+        units->chunk_first[k] = units->count;
+        if (global == 0) {
+            add_unit(units, l, BLOCK_EMBEDDING, k, UINT16_MAX);
+        }
+        for (uint32_t i = 0; i < l->split[global]; i++) {
+            add_unit(units, l, BLOCK_LAYER, k, (uint16_t)(l->layer_start[global] + i));
+        }
+        if (global + 1 == l->shape.stages * chunks) {
+            add_unit(units, l, BLOCK_HEAD, k, UINT16_MAX);
+        }
+    }
+    units->chunk_first[chunks] = units->count;
+    CHECK(units->count <= room); /* 1 */
+}
+
+static void add_group(struct units *units, uint32_t unit)
+{
+    units->groups[units->group_count++] = (struct group_of_units){
+        .first = unit, .tensor = TENSOR_NONE, .gather = OP_NONE, .scratch = TENSOR_NONE};
+}
+
+static void join_group(struct units *units, uint32_t chunk, uint32_t index, uint64_t size)
+{
+    struct unit *u = &units->rows[index];
+    bool joins = units->group_count > units->chunk_group[chunk] && u->layer != UINT16_MAX &&
+                 units->rows[index - 1].layer != UINT16_MAX &&
+                 units->groups[units->group_count - 1].count < size;
+    if (!joins) {
+        add_group(units, index);
+    }
+    struct group_of_units *g = &units->groups[units->group_count - 1];
+    CHECK(g->first + g->count == index); /* 2 */
+    g->count++;
+    g->gathered += u->block->parameters;
+    g->held += u->held;
+    u->group = units->group_count - 1;
+}
+
+static void build_groups(struct units *units, const struct lowering *l)
+{
+    uint64_t size = l->data.sharding->units ? l->c->layout.fsdp_unit_layers : 1;
+    size = size > 0 ? size : 1;
+    units->groups = ARENA_ARRAY(l->arena, struct group_of_units, units->count + 1);
+    units->chunk_group = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks + 1);
+    for (uint32_t chunk = 0; chunk < l->shape.chunks; chunk++) {
+        units->chunk_group[chunk] = units->group_count;
+        for (uint32_t i = units->chunk_first[chunk]; i < units->chunk_first[chunk + 1]; i++) {
+            join_group(units, chunk, i, size);
+        }
+    }
+    units->chunk_group[l->shape.chunks] = units->group_count;
+}
+
+void units_build(struct units *units, struct lowering *l, uint32_t stage)
+{
+    *units = (struct units){0};
+    build_units(units, l, stage);
+    build_groups(units, l);
+}
+
+bool units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first)
+{
+    const struct group_of_units *g = &units->groups[units->rows[unit].group];
+    CHECK(unit >= g->first && unit < g->first + g->count); /* 2 */
+    return forward == first ? unit == g->first : unit == g->first + g->count - 1;
+}

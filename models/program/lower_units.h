@@ -1,0 +1,45 @@
+/* lower_units.h - a part of a stage that is lowered: its units, and the groups they are gathered
+ * and scattered in.
+ *
+ * A *unit* is a block at its place in a stage. Units stand in forward order, by chunk; so do
+ * groups, each of neighbours of one chunk. What becomes of a unit's gradient or a group's weights
+ * is written into its row by those who move them. */
+#ifndef ORRERY_MODELS_PROGRAM_LOWER_UNITS_H
+#define ORRERY_MODELS_PROGRAM_LOWER_UNITS_H
+
+#include "models/program/lower_plan.h"
+
+struct unit {
+    struct block *block;
+    enum block_index kind;
+    uint32_t chunk;
+    uint16_t layer;       /* UINT16_MAX: embedding or head */
+    double held;          /* parameters of which this rank keeps state, before sharding */
+    uint32_t group;       /* FSDP unit */
+    uint32_t gradient;    /* tensor of its gradient in the step, or TENSOR_NONE */
+    uint32_t last_gather; /* overlapped parameter gather: op that the first forward waits for */
+};
+struct group_of_units {
+    uint32_t first, count; /* units */
+    double gathered, held; /* parameters */
+    uint32_t tensor;       /* gathered weights, TENSOR_NONE: not here */
+    uint32_t gather;       /* the op that gathers them now, OP_NONE */
+    uint32_t scratch;      /* unsharded gradients, TENSOR_NONE: not here */
+};
+struct units {
+    struct unit *rows;
+    uint32_t *chunk_first; /* [chunks + 1] first unit of each chunk */
+    uint32_t count;
+    struct group_of_units *groups;
+    uint32_t *chunk_group; /* [chunks + 1] */
+    uint32_t group_count;
+};
+
+void units_build(struct units *units, struct lowering *l, uint32_t stage);
+/* Is this unit the first (or last) of its group in the direction of the pass? */
+bool units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first);
+/* Elements of state in so many shards: of one holder, padded to a whole element; of all units. */
+double units_shard(double elements, uint32_t shards);
+double units_elements(const struct units *units, uint32_t shards);
+
+#endif

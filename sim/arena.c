@@ -57,14 +57,14 @@ enum {
 #define permit(memory, bytes) ((void)(memory), (void)(bytes))
 #endif
 
-struct block {
-    struct block *next;
+struct arena_block {
+    struct arena_block *next;
     size_t size, used, touched; /* bytes of `data` */
     max_align_t data[];
 };
 
 struct arena {
-    struct block *first, *current;
+    struct arena_block *first, *current;
     size_t next_size, taken_bytes;
     uv_thread_t owner;
     bool owned;
@@ -104,7 +104,7 @@ void arena_destroy(struct arena *arena)
     if (arena == NULL)
         return;
     check_owner(arena);
-    for (struct block *block = arena->first, *next; block != NULL; block = next) {
+    for (struct arena_block *block = arena->first, *next; block != NULL; block = next) {
         next = block->next;
         free(block);
     }
@@ -121,11 +121,11 @@ static void advise_huge_pages(void *memory, size_t bytes)
 }
 
 /* A host that has little left may still have what is needed, without the room to spare. */
-static struct block *block_take(struct arena *arena, size_t need, size_t *size)
+static struct arena_block *block_take(struct arena *arena, size_t need, size_t *size)
 {
     *size = arena->next_size > need ? arena->next_size : need;
-    CHECK(*size <= SIZE_MAX - sizeof(struct block));
-    struct block *block = memory_try(sizeof *block + *size);
+    CHECK(*size <= SIZE_MAX - sizeof(struct arena_block));
+    struct arena_block *block = memory_try(sizeof *block + *size);
     while (block == NULL && *size > need) {
         *size = *size / 2 > need ? *size / 2 : need;
         arena->next_size = *size;
@@ -136,10 +136,10 @@ static struct block *block_take(struct arena *arena, size_t need, size_t *size)
     return block;
 }
 
-static struct block *block_create(struct arena *arena, size_t need)
+static struct arena_block *block_create(struct arena *arena, size_t need)
 {
     size_t size;
-    struct block *block = block_take(arena, need, &size);
+    struct arena_block *block = block_take(arena, need, &size);
     if (size >= BLOCK_HUGE)
         advise_huge_pages(block, sizeof *block + size);
     block->size = size;
@@ -151,26 +151,26 @@ static struct block *block_create(struct arena *arena, size_t need)
 }
 
 /* Where an object would begin in the block: an offset, which may lie beyond its end. */
-static size_t block_offset(const struct block *block, size_t alignment)
+static size_t block_offset(const struct arena_block *block, size_t alignment)
 {
     uintptr_t address = (uintptr_t)block->data + block->used;
     uintptr_t aligned = (address + (alignment - 1)) & ~(uintptr_t)(alignment - 1);
     return block->used + (size_t)(aligned - address);
 }
 
-static int block_fits(const struct block *block, size_t bytes, size_t alignment)
+static int block_fits(const struct arena_block *block, size_t bytes, size_t alignment)
 {
     size_t offset = block_offset(block, alignment);
     return offset <= block->size && bytes + GUARD_BYTES <= block->size - offset;
 }
 
 /* Makes a block current that has room: the next one if it was rewound and fits, else a new one. */
-static struct block *arena_advance(struct arena *arena, size_t bytes, size_t alignment)
+static struct arena_block *arena_advance(struct arena *arena, size_t bytes, size_t alignment)
 {
-    struct block **link = arena->current != NULL ? &arena->current->next : &arena->first;
+    struct arena_block **link = arena->current != NULL ? &arena->current->next : &arena->first;
     if (*link == NULL || !block_fits(*link, bytes, alignment)) {
         CHECK(bytes <= SIZE_MAX - GUARD_BYTES - alignment);
-        struct block *block = block_create(arena, bytes + GUARD_BYTES + alignment);
+        struct arena_block *block = block_create(arena, bytes + GUARD_BYTES + alignment);
         block->next = *link;
         *link = block;
     }
@@ -182,7 +182,7 @@ void *arena_alloc(struct arena *arena, size_t bytes, size_t alignment)
 {
     CHECK(alignment != 0 && (alignment & (alignment - 1)) == 0);
     check_owner(arena);
-    struct block *block = arena->current;
+    struct arena_block *block = arena->current;
     if (block == NULL || !block_fits(block, bytes, alignment))
         block = arena_advance(arena, bytes, alignment);
     size_t offset = block_offset(block, alignment);
@@ -208,11 +208,11 @@ void *arena_array(struct arena *arena, size_t size, size_t count, size_t alignme
 struct arena_mark arena_mark(const struct arena *arena)
 {
     check_owner(arena);
-    struct block *current = arena->current;
+    struct arena_block *current = arena->current;
     return (struct arena_mark){.block = current, .used = current != NULL ? current->used : 0};
 }
 
-static void block_rewind(struct block *block, size_t used)
+static void block_rewind(struct arena_block *block, size_t used)
 {
     CHECK(used <= block->used);
     unsigned char *rest = (unsigned char *)block->data + used;
@@ -227,8 +227,8 @@ static void block_rewind(struct block *block, size_t used)
 void arena_rewind(struct arena *arena, struct arena_mark mark)
 {
     check_owner(arena);
-    struct block *block = mark.block;
-    struct block *later = block != NULL ? block->next : arena->first;
+    struct arena_block *block = mark.block;
+    struct arena_block *later = block != NULL ? block->next : arena->first;
     if (block != NULL)
         block_rewind(block, mark.used);
     for (; later != NULL && later->used > 0; later = later->next)

@@ -27,15 +27,15 @@ static const uint32_t NONE = UINT32_MAX;
 static const uint64_t EMPTY = UINT64_C(0x7ff8) << 48; /* above the bits of infinity */
 static const uint64_t GIVEN_BACK = UINT64_C(1) << 63;
 
-struct node {
+struct calendar_node {
     uint64_t time_bits;
     uint32_t slot;
 };
 
 struct calendar {
-    uint64_t *times;    /* time_bits by slot */
-    uint64_t *orders;   /* by slot; read where times are equal only */
-    struct node *nodes; /* 2 * group_count; nodes[0] is not used */
+    uint64_t *times;             /* time_bits by slot */
+    uint64_t *orders;            /* by slot; read where times are equal only */
+    struct calendar_node *nodes; /* 2 * group_count; nodes[0] is not used */
     uint64_t sequence;
     uint32_t slot_count, slot_capacity, group_count;
     uint32_t vacated, given_back;
@@ -45,7 +45,8 @@ struct calendar {
 /* Which of two is the lesser is as good as random, so it must not be a branch: the difference of
  * the time_bits, both below 2^63, has the sign that tells, and its sign bit makes the mask that
  * selects. Equal times are a branch, which is foreseen well: they come in crowds or hardly ever. */
-static inline struct node node_lesser(const uint64_t *orders, struct node a, struct node b)
+static inline struct calendar_node node_lesser(const uint64_t *orders, struct calendar_node a,
+                                               struct calendar_node b)
 {
     uint64_t difference = b.time_bits - a.time_bits;
     uint64_t second = 0 - (difference >> 63);
@@ -56,18 +57,19 @@ static inline struct node node_lesser(const uint64_t *orders, struct node a, str
     return a;
 }
 
-static inline struct node leaf_lesser(const struct calendar *calendar, uint32_t slot)
+static inline struct calendar_node leaf_lesser(const struct calendar *calendar, uint32_t slot)
 {
-    struct node a = {calendar->times[slot], slot}, b = {calendar->times[slot + 1], slot + 1};
+    struct calendar_node a = {calendar->times[slot], slot},
+                         b = {calendar->times[slot + 1], slot + 1};
     return node_lesser(calendar->orders, a, b);
 }
 
-static inline struct node group_least(const struct calendar *calendar, uint32_t group)
+static inline struct calendar_node group_least(const struct calendar *calendar, uint32_t group)
 {
     uint32_t first = group * GROUP;
     const uint64_t *orders = calendar->orders;
-    struct node a = leaf_lesser(calendar, first), b = leaf_lesser(calendar, first + 2);
-    struct node c = leaf_lesser(calendar, first + 4), d = leaf_lesser(calendar, first + 6);
+    struct calendar_node a = leaf_lesser(calendar, first), b = leaf_lesser(calendar, first + 2);
+    struct calendar_node c = leaf_lesser(calendar, first + 4), d = leaf_lesser(calendar, first + 6);
     return node_lesser(orders, node_lesser(orders, a, b), node_lesser(orders, c, d));
 }
 
@@ -89,9 +91,9 @@ static inline void fetch_path(const struct calendar *calendar, uint32_t slot)
  * changes further up. */
 static void replay(struct calendar *calendar, uint32_t slot)
 {
-    struct node *nodes = calendar->nodes;
+    struct calendar_node *nodes = calendar->nodes;
     uint32_t group = slot / GROUP, place = calendar->group_count + group;
-    struct node least = group_least(calendar, group);
+    struct calendar_node least = group_least(calendar, group);
     while (nodes[place].slot == slot || least.slot == slot) {
         nodes[place] = least;
         if (place / SOON == 1)
@@ -114,7 +116,7 @@ static inline void replay_vacated(struct calendar *calendar)
 
 static void rebuild(struct calendar *calendar)
 {
-    struct node *nodes = calendar->nodes;
+    struct calendar_node *nodes = calendar->nodes;
     for (uint32_t group = 0; group < calendar->group_count; group++)
         nodes[calendar->group_count + group] = group_least(calendar, group);
     for (uint32_t place = calendar->group_count - 1; place >= 1; place--)
@@ -223,7 +225,7 @@ void calendar_slot_free(struct calendar *calendar, uint32_t slot)
 bool calendar_peek(struct calendar *calendar, struct calendar_event *event)
 {
     replay_vacated(calendar);
-    struct node least = calendar->nodes[1];
+    struct calendar_node least = calendar->nodes[1];
     if (least.time_bits >= EMPTY)
         return false;
     memcpy(&event->time_s, &least.time_bits, sizeof event->time_s);

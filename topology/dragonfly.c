@@ -33,7 +33,7 @@ static const struct param options[] = {
      "Global cables of a router (h); 0: as many as terminals."},
 };
 
-struct anatomy {
+struct dragonfly_shape {
     uint32_t nics, ports, terminals, routers, globals, groups, cables;
 };
 
@@ -47,17 +47,17 @@ static uint64_t balanced_terminals(uint64_t ports)
     return p;
 }
 
-static void measure(const struct topology_spec *spec, struct anatomy *a)
+static void measure(const struct topology_spec *spec, struct dragonfly_shape *a)
 {
     const double *value = spec->fabric.options.value;
     uint64_t ports = spec->nodes * topology_nics(spec);
     uint64_t p = value[TERMINALS] > 0 ? (uint64_t)value[TERMINALS] : balanced_terminals(ports);
-    *a = (struct anatomy){.nics = (uint32_t)topology_nics(spec),
-                          .ports = (uint32_t)ports,
-                          .terminals = (uint32_t)p,
-                          .routers =
-                              value[ROUTERS] > 0 ? (uint32_t)value[ROUTERS] : (uint32_t)(2 * p),
-                          .globals = value[GLOBALS] > 0 ? (uint32_t)value[GLOBALS] : (uint32_t)p};
+    *a = (struct dragonfly_shape){
+        .nics = (uint32_t)topology_nics(spec),
+        .ports = (uint32_t)ports,
+        .terminals = (uint32_t)p,
+        .routers = value[ROUTERS] > 0 ? (uint32_t)value[ROUTERS] : (uint32_t)(2 * p),
+        .globals = value[GLOBALS] > 0 ? (uint32_t)value[GLOBALS] : (uint32_t)p};
     uint64_t in_group = (uint64_t)a->terminals * a->routers;
     a->groups = (uint32_t)((ports + in_group - 1) / in_group);
     a->cables = a->groups > 1 ? a->routers * a->globals / (a->groups - 1) : 0;
@@ -71,7 +71,7 @@ static bool check(const struct topology_spec *spec, struct error *error)
             return false;
         }
     }
-    struct anatomy a;
+    struct dragonfly_shape a;
     measure(spec, &a);
     if (a.groups > 1 && a.cables == 0) {
         return error_set(error,
@@ -85,7 +85,7 @@ static bool check(const struct topology_spec *spec, struct error *error)
 
 static void size(const struct topology_spec *spec, struct topology_size *size)
 {
-    struct anatomy a;
+    struct dragonfly_shape a;
     measure(spec, &a);
     uint64_t local = (uint64_t)a.routers * (a.routers - 1);
     uint64_t global = a.groups > 1 ? (uint64_t)(a.groups - 1) * a.cables : 0;
@@ -94,13 +94,15 @@ static void size(const struct topology_spec *spec, struct topology_size *size)
 }
 
 /* Port of a group on which cable `cable` to another group ends; port / globals is its router. */
-static uint32_t global_port(const struct anatomy *a, uint32_t group, uint32_t other, uint32_t cable)
+static uint32_t global_port(const struct dragonfly_shape *a, uint32_t group, uint32_t other,
+                            uint32_t cable)
 {
     uint32_t onwards = (other + a->groups - group - 1) % a->groups;
     return onwards * a->cables + cable;
 }
 
-static void build_global(struct topology *t, const struct anatomy *a, uint32_t first, uint32_t type)
+static void build_global(struct topology *t, const struct dragonfly_shape *a, uint32_t first,
+                         uint32_t type)
 {
     for (uint32_t group = 0; group < a->groups; group++) {
         for (uint32_t port = 0; port < (a->groups - 1) * a->cables; port++) {
@@ -116,7 +118,7 @@ static void build_global(struct topology *t, const struct anatomy *a, uint32_t f
 static void build(struct topology *t)
 {
     struct graph *graph = &t->graph;
-    struct anatomy *a = ARENA_NEW(graph->arena, struct anatomy);
+    struct dragonfly_shape *a = ARENA_NEW(graph->arena, struct dragonfly_shape);
     measure(&t->spec, a);
     t->fabric_private = a;
     uint32_t first = graph->vertex_count, count = a->groups * a->routers;
@@ -141,12 +143,12 @@ static void build(struct topology *t)
     build_global(t, a, first, type);
 }
 
-static uint32_t fabric_base(const struct topology *t, const struct anatomy *a)
+static uint32_t fabric_base(const struct topology *t, const struct dragonfly_shape *a)
 {
     return topology_nic_out(t, a->ports).value;
 }
 
-static void append_local(const struct topology *t, const struct anatomy *a, uint32_t from,
+static void append_local(const struct topology *t, const struct dragonfly_shape *a, uint32_t from,
                          uint32_t to, struct route *r)
 {
     uint32_t place = to % a->routers, own = from % a->routers;
@@ -156,7 +158,7 @@ static void append_local(const struct topology *t, const struct anatomy *a, uint
     }
 }
 
-static void append_global(const struct topology *t, const struct anatomy *a, uint32_t group,
+static void append_global(const struct topology *t, const struct dragonfly_shape *a, uint32_t group,
                           uint32_t port, struct route *r)
 {
     uint32_t local = a->groups * a->routers * (a->routers - 1);
@@ -167,7 +169,7 @@ static void append_global(const struct topology *t, const struct anatomy *a, uin
 static void route_between(const struct topology *t, struct nic_place from, struct nic_place to,
                           uint64_t flow_seed, struct route *r)
 {
-    const struct anatomy *a = t->fabric_private;
+    const struct dragonfly_shape *a = t->fabric_private;
     uint32_t port_a = from.node * a->nics + from.nic, port_b = to.node * a->nics + to.nic;
     uint32_t router_a = port_a / a->terminals, router_b = port_b / a->terminals;
     uint32_t group_a = router_a / a->routers, group_b = router_b / a->routers;
@@ -188,7 +190,7 @@ static void route_between(const struct topology *t, struct nic_place from, struc
 
 static bool draws_paths(const struct topology_spec *spec)
 {
-    struct anatomy a;
+    struct dragonfly_shape a;
     measure(spec, &a);
     return a.cables > 1;
 }

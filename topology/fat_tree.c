@@ -52,7 +52,7 @@ static const struct param options[] = {
 };
 
 /* leaf_up: u, leaf_down: d, spine_up: v, spine_down: w of the essay above. */
-struct anatomy {
+struct fat_tree_shape {
     uint32_t nics, ports, tiers, radix, leaf_up, leaf_down, spine_up, spine_down;
     uint32_t leaves, pods;
     bool ecmp;
@@ -101,13 +101,13 @@ static uint32_t tiers_of(const struct topology_spec *spec)
     return tiers;
 }
 
-static void measure(const struct topology_spec *spec, struct anatomy *a)
+static void measure(const struct topology_spec *spec, struct fat_tree_shape *a)
 {
     const double *value = spec->fabric.options.value;
-    *a = (struct anatomy){.nics = (uint32_t)topology_nics(spec),
-                          .tiers = tiers_of(spec),
-                          .radix = (uint32_t)value[RADIX],
-                          .ecmp = value[ECMP] > 0};
+    *a = (struct fat_tree_shape){.nics = (uint32_t)topology_nics(spec),
+                                 .tiers = tiers_of(spec),
+                                 .radix = (uint32_t)value[RADIX],
+                                 .ecmp = value[ECMP] > 0};
     a->ports = (uint32_t)spec->nodes * a->nics;
     a->leaf_down = a->radix;
     if (a->tiers > 1) {
@@ -155,24 +155,24 @@ static bool check(const struct topology_spec *spec, struct error *error)
 }
 
 /* Vertices and links of each tier, as far as the cluster needs it. */
-static uint32_t spines_of_pod(const struct anatomy *a)
+static uint32_t spines_of_pod(const struct fat_tree_shape *a)
 {
     return a->leaves == 1 ? 0 : a->ecmp ? a->leaf_up : 1;
 }
 
-static uint32_t cores(const struct anatomy *a)
+static uint32_t cores(const struct fat_tree_shape *a)
 {
     return a->pods == 1 ? 0 : a->ecmp ? a->leaf_up * a->spine_up : 1;
 }
 
-static uint32_t cables_of_spine(const struct anatomy *a)
+static uint32_t cables_of_spine(const struct fat_tree_shape *a)
 {
     return a->pods == 1 ? 0 : a->ecmp ? a->spine_up : 1;
 }
 
 static void size(const struct topology_spec *spec, struct topology_size *size)
 {
-    struct anatomy a;
+    struct fat_tree_shape a;
     measure(spec, &a);
     uint64_t spines = (uint64_t)a.pods * spines_of_pod(&a);
     *size = (struct topology_size){
@@ -188,13 +188,14 @@ static uint32_t fabric_type(struct topology *t, double bytes_per_s, double admit
 }
 
 /* Payload that the NICs of a leaf can move, one way; the last leaf has fewer. */
-static double leaf_admits(const struct topology *t, const struct anatomy *a, uint32_t leaf)
+static double leaf_admits(const struct topology *t, const struct fat_tree_shape *a, uint32_t leaf)
 {
     uint32_t left = a->ports - leaf * a->leaf_down;
     return (left < a->leaf_down ? left : a->leaf_down) * topology_nic_bytes_per_s(&t->spec);
 }
 
-static void build_leaf_links(struct topology *t, const struct anatomy *a, uint32_t first_leaf)
+static void build_leaf_links(struct topology *t, const struct fat_tree_shape *a,
+                             uint32_t first_leaf)
 {
     double port = topology_port_bytes_per_s(&t->spec);
     uint32_t spines = spines_of_pod(a), first_spine = first_leaf + a->leaves;
@@ -209,7 +210,7 @@ static void build_leaf_links(struct topology *t, const struct anatomy *a, uint32
 }
 
 /* What a spine vertex (one spine, or with ecmp 0 all spines of a pod) can be sent by its leaves. */
-static double pod_admits(const struct topology *t, const struct anatomy *a, uint32_t pod)
+static double pod_admits(const struct topology *t, const struct fat_tree_shape *a, uint32_t pod)
 {
     double port = topology_port_bytes_per_s(&t->spec), sum = 0;
     double up = a->ecmp ? port : a->leaf_up * port;
@@ -220,7 +221,8 @@ static double pod_admits(const struct topology *t, const struct anatomy *a, uint
     return sum;
 }
 
-static void build_spine_links(struct topology *t, const struct anatomy *a, uint32_t first_spine)
+static void build_spine_links(struct topology *t, const struct fat_tree_shape *a,
+                              uint32_t first_spine)
 {
     double port = topology_port_bytes_per_s(&t->spec);
     uint32_t spines = spines_of_pod(a), cables = cables_of_spine(a);
@@ -238,7 +240,7 @@ static void build_spine_links(struct topology *t, const struct anatomy *a, uint3
 static void build(struct topology *t)
 {
     struct graph *graph = &t->graph;
-    struct anatomy *a = ARENA_NEW(graph->arena, struct anatomy);
+    struct fat_tree_shape *a = ARENA_NEW(graph->arena, struct fat_tree_shape);
     measure(&t->spec, a);
     t->fabric_private = a;
     uint32_t first_leaf = graph->vertex_count;
@@ -261,7 +263,7 @@ static void build(struct topology *t)
 static void route_between(const struct topology *t, struct nic_place from, struct nic_place to,
                           uint64_t flow_seed, struct route *r)
 {
-    const struct anatomy *a = t->fabric_private;
+    const struct fat_tree_shape *a = t->fabric_private;
     uint32_t port_a = from.node * a->nics + from.nic, port_b = to.node * a->nics + to.nic;
     uint32_t leaf_a = port_a / a->leaf_down, leaf_b = port_b / a->leaf_down;
     uint32_t pod_a = leaf_a / a->spine_down, pod_b = leaf_b / a->spine_down;
@@ -286,7 +288,7 @@ static void route_between(const struct topology *t, struct nic_place from, struc
 
 static bool draws_paths(const struct topology_spec *spec)
 {
-    struct anatomy a;
+    struct fat_tree_shape a;
     measure(spec, &a);
     return spines_of_pod(&a) > 1 || cables_of_spine(&a) > 1;
 }

@@ -27,15 +27,15 @@ static const struct param options[] = {
      "GPUs below one PCIe switch; 4 is usual in servers of 8 cards and 2 CPUs."},
 };
 
-struct anatomy {
+struct pcie_shape {
     uint32_t per_switch, switches;
 };
 
-static struct anatomy anatomy_of(const struct topology_spec *spec)
+static struct pcie_shape anatomy_of(const struct topology_spec *spec)
 {
     uint32_t per_switch = (uint32_t)spec->node.options.value[GPUS_PER_SWITCH];
     uint32_t gpus = (uint32_t)spec->node.gpus;
-    return (struct anatomy){per_switch, (gpus + per_switch - 1) / per_switch};
+    return (struct pcie_shape){per_switch, (gpus + per_switch - 1) / per_switch};
 }
 
 static bool check(const struct topology_spec *spec, struct error *error)
@@ -62,13 +62,13 @@ static uint64_t network_nics(const struct topology_spec *spec)
 /* One switch needs no CPU between: it stands alone. */
 static void size(const struct topology_spec *spec, struct topology_size *size)
 {
-    struct anatomy a = anatomy_of(spec);
+    struct pcie_shape a = anatomy_of(spec);
     uint64_t nics = network_nics(spec), hosts = a.switches > 1 ? 1 : 0;
     *size = (struct topology_size){.vertices = spec->node.gpus + a.switches + hosts + nics,
                                    .links = 2 * (spec->node.gpus + hosts * a.switches + nics)};
 }
 
-static uint32_t switch_of_nic(const struct topology *t, const struct anatomy *a, uint32_t nic)
+static uint32_t switch_of_nic(const struct topology *t, const struct pcie_shape *a, uint32_t nic)
 {
     return (uint32_t)((uint64_t)nic * a->switches / t->nics_per_node);
 }
@@ -84,7 +84,7 @@ static struct link_id node_link(const struct topology *t, uint32_t node, uint32_
     return (struct link_id){node * t->node_links + 2 * row + (up ? 0 : 1)};
 }
 
-static uint32_t host_type(struct topology *t, const struct anatomy *a, uint32_t which)
+static uint32_t host_type(struct topology *t, const struct pcie_shape *a, uint32_t which)
 {
     const struct node_spec *spec = &t->spec.node;
     uint32_t first = which * a->per_switch, end = first + a->per_switch, nics = 0;
@@ -101,7 +101,7 @@ static uint32_t host_type(struct topology *t, const struct anatomy *a, uint32_t 
     return graph_type(&t->graph, &type);
 }
 
-static void build_node(struct topology *t, const struct anatomy *a, uint32_t gpu_type,
+static void build_node(struct topology *t, const struct pcie_shape *a, uint32_t gpu_type,
                        uint32_t nic_type)
 {
     struct graph *graph = &t->graph;
@@ -135,7 +135,7 @@ static void build_node(struct topology *t, const struct anatomy *a, uint32_t gpu
 static void build(struct topology *t)
 {
     const struct node_spec *spec = &t->spec.node;
-    struct anatomy *a = ARENA_NEW(t->graph.arena, struct anatomy);
+    struct pcie_shape *a = ARENA_NEW(t->graph.arena, struct pcie_shape);
     *a = anatomy_of(&t->spec);
     t->node_private = a;
     struct link_type gpu = {LINK_PCIE, true, spec->pcie_bytes_per_s, spec->pcie_latency_s / 2};
@@ -160,7 +160,7 @@ static void route_inside(const struct topology *t, uint32_t gpu_a, uint32_t gpu_
     if (gpu_a == gpu_b) {
         return; /* no switch that reduces: nothing leaves the GPU */
     }
-    const struct anatomy *a = t->node_private;
+    const struct pcie_shape *a = t->node_private;
     uint32_t node = gpu_a / t->gpus_per_node;
     uint32_t from = gpu_a % t->gpus_per_node, to = gpu_b % t->gpus_per_node;
     route_append(t, r, node_link(t, node, from, true));
@@ -172,7 +172,7 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
                       struct route *r)
 {
     CHECK(nic < t->nics_per_node);
-    const struct anatomy *a = t->node_private;
+    const struct pcie_shape *a = t->node_private;
     uint32_t node = gpu / t->gpus_per_node, place = gpu % t->gpus_per_node;
     uint32_t gpu_switch = place / a->per_switch, nic_switch = switch_of_nic(t, a, nic);
     if (to_nic) {

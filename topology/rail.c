@@ -46,23 +46,23 @@ static const struct param options[] = {
 };
 
 /* uplinks: links from one leaf upwards; cables: those between one leaf and one spine. */
-struct anatomy {
+struct rail_shape {
     uint32_t nics, groups, nodes_per_leaf, uplinks, spines, cables;
     double uplink_bytes_per_s;
 };
 
-static void measure(const struct topology_spec *spec, struct anatomy *a)
+static void measure(const struct topology_spec *spec, struct rail_shape *a)
 {
     const double *value = spec->fabric.options.value;
     uint32_t nodes = (uint32_t)spec->nodes, spines = (uint32_t)value[SPINES];
     double port = topology_port_bytes_per_s(spec);
-    *a = (struct anatomy){.nics = (uint32_t)topology_nics(spec),
-                          .nodes_per_leaf = (uint32_t)value[NODES_PER_LEAF],
-                          .uplinks = 1,
-                          .spines = 1,
-                          .cables = 1,
-                          .uplink_bytes_per_s =
-                              value[NODES_PER_LEAF] / value[OVERSUBSCRIPTION] * port};
+    *a = (struct rail_shape){.nics = (uint32_t)topology_nics(spec),
+                             .nodes_per_leaf = (uint32_t)value[NODES_PER_LEAF],
+                             .uplinks = 1,
+                             .spines = 1,
+                             .cables = 1,
+                             .uplink_bytes_per_s =
+                                 value[NODES_PER_LEAF] / value[OVERSUBSCRIPTION] * port};
     a->groups = (nodes - 1) / a->nodes_per_leaf + 1;
     if (value[ECMP] > 0) {
         a->uplinks = (uint32_t)(value[NODES_PER_LEAF] / value[OVERSUBSCRIPTION]);
@@ -104,7 +104,7 @@ static bool check(const struct topology_spec *spec, struct error *error)
 
 static void size(const struct topology_spec *spec, struct topology_size *size)
 {
-    struct anatomy a;
+    struct rail_shape a;
     measure(spec, &a);
     uint64_t leaves = (uint64_t)a.nics * a.groups;
     bool tall = a.groups > 1;
@@ -113,13 +113,13 @@ static void size(const struct topology_spec *spec, struct topology_size *size)
 }
 
 /* The NICs on a leaf of this group: fewer in the last one. */
-static uint32_t taken_ports(const struct topology *t, const struct anatomy *a, uint32_t group)
+static uint32_t taken_ports(const struct topology *t, const struct rail_shape *a, uint32_t group)
 {
     uint32_t first = group * a->nodes_per_leaf, left = t->node_count - first;
     return left < a->nodes_per_leaf ? left : a->nodes_per_leaf;
 }
 
-static uint32_t uplink_type(struct topology *t, const struct anatomy *a, uint32_t group)
+static uint32_t uplink_type(struct topology *t, const struct rail_shape *a, uint32_t group)
 {
     double below = taken_ports(t, a, group) * topology_nic_bytes_per_s(&t->spec);
     struct link_type type = {LINK_FABRIC, below > a->uplink_bytes_per_s, a->uplink_bytes_per_s,
@@ -130,7 +130,7 @@ static uint32_t uplink_type(struct topology *t, const struct anatomy *a, uint32_
 static void build(struct topology *t)
 {
     struct graph *graph = &t->graph;
-    struct anatomy *a = ARENA_NEW(graph->arena, struct anatomy);
+    struct rail_shape *a = ARENA_NEW(graph->arena, struct rail_shape);
     measure(&t->spec, a);
     t->fabric_private = a;
     uint32_t leaves = a->nics * a->groups, first_leaf = graph->vertex_count;
@@ -154,7 +154,7 @@ static void build(struct topology *t)
     }
 }
 
-static struct link_id uplink(const struct topology *t, const struct anatomy *a, uint32_t leaf,
+static struct link_id uplink(const struct topology *t, const struct rail_shape *a, uint32_t leaf,
                              uint32_t index, bool up)
 {
     uint32_t base = topology_nic_out(t, t->node_count * a->nics).value;
@@ -165,7 +165,7 @@ static void route_between(const struct topology *t, struct nic_place from, struc
                           uint64_t flow_seed, struct route *r)
 {
     CHECK(from.nic == to.nic);
-    const struct anatomy *a = t->fabric_private;
+    const struct rail_shape *a = t->fabric_private;
     uint32_t port_a = from.node * a->nics + from.nic, port_b = to.node * a->nics + to.nic;
     uint32_t group_a = from.node / a->nodes_per_leaf, group_b = to.node / a->nodes_per_leaf;
     route_append(t, r, topology_nic_out(t, port_a));
@@ -181,7 +181,7 @@ static void route_between(const struct topology *t, struct nic_place from, struc
 
 static bool draws_paths(const struct topology_spec *spec)
 {
-    struct anatomy a;
+    struct rail_shape a;
     measure(spec, &a);
     return a.groups > 1 && a.uplinks > 1;
 }

@@ -37,12 +37,12 @@ static const struct param options[] = {
 
 /* stride: nodes between neighbours. ways: links that leave a router in a dimension (2; 1 when side
  * is 2; 0 when it is 1). first: how many leave it in the dimensions before. */
-struct anatomy {
+struct torus_shape {
     uint32_t side[DIMENSIONS], stride[DIMENSIONS], ways[DIMENSIONS], first[DIMENSIONS];
     uint32_t degree, nics;
 };
 
-static void measure(const struct topology_spec *spec, struct anatomy *a)
+static void measure(const struct topology_spec *spec, struct torus_shape *a)
 {
     uint32_t stride = 1, degree = 0;
     for (unsigned d = 0; d < DIMENSIONS; d++) {
@@ -95,12 +95,12 @@ static bool check(const struct topology_spec *spec, struct error *error)
 
 static void size(const struct topology_spec *spec, struct topology_size *size)
 {
-    struct anatomy a;
+    struct torus_shape a;
     measure(spec, &a);
     *size = (struct topology_size){.vertices = spec->nodes, .links = spec->nodes * a.degree};
 }
 
-static uint32_t neighbour(const struct anatomy *a, uint32_t node, unsigned d, uint32_t way)
+static uint32_t neighbour(const struct torus_shape *a, uint32_t node, unsigned d, uint32_t way)
 {
     uint32_t place = node / a->stride[d] % a->side[d];
     uint32_t next = (place + (way == 0 ? 1 : a->side[d] - 1)) % a->side[d];
@@ -110,7 +110,7 @@ static uint32_t neighbour(const struct anatomy *a, uint32_t node, unsigned d, ui
 static void build(struct topology *t)
 {
     struct graph *graph = &t->graph;
-    struct anatomy *a = ARENA_NEW(graph->arena, struct anatomy);
+    struct torus_shape *a = ARENA_NEW(graph->arena, struct torus_shape);
     measure(&t->spec, a);
     t->fabric_private = a;
     uint32_t first = graph->vertex_count;
@@ -149,7 +149,7 @@ static void route_between(const struct topology *t, struct nic_place from, struc
                           uint64_t flow_seed, struct route *r)
 {
     (void)flow_seed; /* one path for each pair */
-    const struct anatomy *a = t->fabric_private;
+    const struct torus_shape *a = t->fabric_private;
     uint32_t base = topology_nic_out(t, t->node_count * a->nics).value, node = from.node;
     route_append(t, r, topology_nic_out(t, from.node * a->nics + from.nic));
     for (unsigned d = 0; d < DIMENSIONS; d++) {

@@ -77,14 +77,14 @@ void record_store(struct store *store, const struct record *record)
     }
 }
 
-struct reading {
+struct record_reading {
     struct record *record;
     enum row_table_index table;
     size_t room; /* rows made, of which record->of[table].count are filled */
 };
 
 /* Room for one more, twice as much when it is full. */
-static char *next_row(struct reading *reading)
+static char *next_row(struct record_reading *reading)
 {
     struct record_rows *of = &reading->record->of[reading->table];
     const size_t size = row_tables[reading->table].size, filled = of->count;
@@ -122,7 +122,7 @@ static void take_cell(struct arena *arena, const struct query_row *from, unsigne
 
 static bool take_row(void *context, const struct query_row *from, struct error *error)
 {
-    struct reading *reading = context;
+    struct record_reading *reading = context;
     const struct row_table *table = &row_tables[reading->table];
     if (reading->record->of[reading->table].count == ROWS_MAX) {
         return error_set(error, "the table %s has too many rows", table->name);
@@ -138,7 +138,7 @@ static bool take_row(void *context, const struct query_row *from, struct error *
     return true;
 }
 
-static bool read_table(struct query *query, struct reading *reading, struct error *error)
+static bool read_table(struct query *query, struct record_reading *reading, struct error *error)
 {
     const struct row_table *table = &row_tables[reading->table];
     char sql[SQL_BYTES];
@@ -171,7 +171,7 @@ bool record_read(struct query *query, struct arena *arena, struct record *out, s
 {
     *out = (struct record){.arena = arena};
     for (unsigned i = 0; i < ROW_TABLE_COUNT; i++) {
-        struct reading reading = {out, (enum row_table_index)i, 0};
+        struct record_reading reading = {out, (enum row_table_index)i, 0};
         if (!read_table(query, &reading, error)) {
             return false;
         }

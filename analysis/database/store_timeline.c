@@ -177,12 +177,12 @@ static void write_op(const struct timeline *t, uint32_t index)
 }
 
 /* One memory curve being written: a point only where it changes. */
-struct curve {
+struct ledger_curve {
     unsigned track;
     double last, highest; /* written last; of the present instant */
 };
 
-static void write_counter(const struct timeline *t, struct curve *curve, int64_t at_ns,
+static void write_counter(const struct timeline *t, struct ledger_curve *curve, int64_t at_ns,
                           double value)
 {
     if (value == curve->last) {
@@ -203,7 +203,7 @@ static int64_t entry_ns(const struct timeline *t, uint32_t entry)
 
 /* The end of an instant. What is allocated and freed within it is part of the peak, so the highest
  * point comes before the one that stays. */
-static void write_instant(const struct timeline *t, struct curve *curve, int64_t at_ns,
+static void write_instant(const struct timeline *t, struct ledger_curve *curve, int64_t at_ns,
                           double value)
 {
     if (curve->highest > fmax(curve->last, value)) {
@@ -219,7 +219,8 @@ static void write_memory(const struct timeline *t)
     uint32_t program = t->step->symmetry.ranks[t->rank_class].program;
     const struct ledger_result *ledger = &t->step->memory[program].ledger;
     struct result_stream none = {0};
-    struct curve allocated = {TRACK_ALLOCATED, -1.0, 0.0}, reserved = {TRACK_RESERVED, -1.0, 0.0};
+    struct ledger_curve allocated = {TRACK_ALLOCATED, -1.0, 0.0},
+                        reserved = {TRACK_RESERVED, -1.0, 0.0};
     if (ledger->points == NULL || ledger->point_count == 0) {
         return;
     }

@@ -33,14 +33,14 @@ enum {
     PHASE_KIND_COUNT = sizeof phases / sizeof *phases
 };
 
-struct pass {
+struct drawn_pass {
     int64_t stage, microbatch, chunk, begin, end;
     int phase; /* row of phases; -1: none yet */
 };
-struct picture {
+struct pipeline_picture {
     struct plot plot;
     int64_t stage_count, last, note_count;
-    struct pass pass;
+    struct drawn_pass pass;
     char names[STAGE_MAX][LABEL_SIZE];
     const char *words[STAGE_MAX];
 };
@@ -63,9 +63,9 @@ static int phase_of(const char *text, unsigned bytes)
     return -1;
 }
 
-static void draw_pass(const struct picture *p)
+static void draw_pass(const struct pipeline_picture *p)
 {
-    const struct pass *pass = &p->pass;
+    const struct drawn_pass *pass = &p->pass;
     char label[LABEL_SIZE];
     if (pass->phase < 0) {
         return;
@@ -79,10 +79,10 @@ static void draw_pass(const struct picture *p)
 static bool add_span(void *context, const struct query_row *row, struct error *error)
 {
     (void)error;
-    struct picture *p = context;
+    struct pipeline_picture *p = context;
     unsigned bytes;
     const char *text = query_text(row, 3, &bytes);
-    struct pass next = {
+    struct drawn_pass next = {
         .stage = query_integer(row, 0),
         .begin = query_integer(row, 1),
         .end = query_integer(row, 2),
@@ -90,7 +90,7 @@ static bool add_span(void *context, const struct query_row *row, struct error *e
         .microbatch = query_integer(row, 4),
         .chunk = query_integer(row, 5),
     };
-    struct pass *pass = &p->pass;
+    struct drawn_pass *pass = &p->pass;
     bool same = pass->phase == next.phase && pass->stage == next.stage &&
                 pass->microbatch == next.microbatch && pass->chunk == next.chunk &&
                 next.microbatch >= 0;
@@ -105,7 +105,7 @@ static bool add_span(void *context, const struct query_row *row, struct error *e
 
 static bool measure(void *context, const struct query_row *row, struct error *error)
 {
-    struct picture *p = context;
+    struct pipeline_picture *p = context;
     p->last = query_integer(row, 0);
     p->stage_count = query_integer(row, 1) + 1;
     if (p->last <= 0 || p->stage_count < 1 || p->stage_count > STAGE_MAX) {
@@ -117,13 +117,13 @@ static bool measure(void *context, const struct query_row *row, struct error *er
 static bool count_notes(void *context, const struct query_row *row, struct error *error)
 {
     (void)error;
-    struct picture *p = context;
+    struct pipeline_picture *p = context;
     int64_t count = query_integer(row, 0);
     p->note_count = count < NOTE_MAX ? count : NOTE_MAX;
     return true;
 }
 
-static void set_axes(struct picture *p)
+static void set_axes(struct pipeline_picture *p)
 {
     for (int64_t stage = 0; stage < p->stage_count; stage++) {
         snprintf(p->names[stage], LABEL_SIZE, "stage %" PRId64, stage);
@@ -137,12 +137,12 @@ static void set_axes(struct picture *p)
     p->plot.height = (double)(ROW_HEIGHT * p->stage_count);
 }
 
-static double first_note_y(const struct picture *p)
+static double first_note_y(const struct pipeline_picture *p)
 {
     return p->plot.top + p->plot.height + plot_room_below(&p->plot);
 }
 
-static void draw_page(const struct picture *p)
+static void draw_page(const struct pipeline_picture *p)
 {
     double x = LEFT;
     plot_page_begin(p->plot.out, LEFT + WIDTH + 26,
@@ -161,7 +161,7 @@ static void draw_page(const struct picture *p)
 static bool draw_note(void *context, const struct query_row *row, struct error *error)
 {
     (void)error;
-    const struct picture *p = context;
+    const struct pipeline_picture *p = context;
     int64_t number = query_integer(row, 0);
     unsigned bytes;
     const char *said = query_text(row, 2, &bytes);
@@ -182,7 +182,7 @@ static bool draw_note(void *context, const struct query_row *row, struct error *
 
 bool export_svg(struct query *query, FILE *out, struct error *error)
 {
-    struct picture p = {.plot = {.out = out}, .pass = {.phase = -1}};
+    struct pipeline_picture p = {.plot = {.out = out}, .pass = {.phase = -1}};
     const int64_t most = NOTE_MAX;
     if (!query_run(query,
                    "select coalesce(max(s.ts + s.dur), 0), coalesce(max(c.stage), 0) " FIRST_TRACKS,

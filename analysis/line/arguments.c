@@ -16,7 +16,7 @@ enum {
     OPTION_MAX = 32
 };
 
-struct reader {
+struct argument_reader {
     const struct argument_rules *rules;
     struct arguments *out;
     FILE *problems;
@@ -33,7 +33,7 @@ static const struct option *find(const struct option *options, const char *name,
     return NULL;
 }
 
-static void unknown_option(struct reader *r, const char *given, size_t length)
+static void unknown_option(struct argument_reader *r, const char *given, size_t length)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), given);
@@ -51,7 +51,8 @@ static void unknown_option(struct reader *r, const char *given, size_t length)
     r->problem_count++;
 }
 
-static void problem(struct reader *r, const struct option *o, const char *value, const char *want)
+static void problem(struct argument_reader *r, const struct option *o, const char *value,
+                    const char *want)
 {
     fprintf(r->problems, "orrery %s: %s %s: %s\n", r->rules->command, o->name,
             format_shown(value).s, want);
@@ -78,7 +79,8 @@ static bool whole_number(const char *text, uint64_t *out)
     return errno == 0;
 }
 
-static void take_choice(struct reader *r, const struct option *o, const char *value, int *target)
+static void take_choice(struct argument_reader *r, const struct option *o, const char *value,
+                        int *target)
 {
     unsigned count = 0;
     for (; o->choices[count] != NULL; count++) {
@@ -100,7 +102,7 @@ static void take_choice(struct reader *r, const struct option *o, const char *va
     r->problem_count++;
 }
 
-static void take_set(struct reader *r, const struct option *o, const char *value)
+static void take_set(struct argument_reader *r, const struct option *o, const char *value)
 {
     if (strchr(value, '=') == NULL || value[0] == '=') {
         problem(r, o, value, "expected KEY=VALUE, as in layout.tp=4");
@@ -111,7 +113,7 @@ static void take_set(struct reader *r, const struct option *o, const char *value
     }
 }
 
-static void take_vary(struct reader *r, const struct option *o, const char *value)
+static void take_vary(struct argument_reader *r, const struct option *o, const char *value)
 {
     if (r->out->vary_count == ARGUMENT_VARY_MAX) {
         problem(r, o, value, "too many --vary options");
@@ -120,7 +122,8 @@ static void take_vary(struct reader *r, const struct option *o, const char *valu
     }
 }
 
-static void take_ratio(struct reader *r, const struct option *o, const char *value, double *target)
+static void take_ratio(struct argument_reader *r, const struct option *o, const char *value,
+                       double *target)
 {
     struct quantity quantity;
     char why[QUANTITY_TEXT_MAX];
@@ -132,7 +135,8 @@ static void take_ratio(struct reader *r, const struct option *o, const char *val
     *target = quantity.number;
 }
 
-static void take_factor(struct reader *r, const struct option *o, const char *value, double *target)
+static void take_factor(struct argument_reader *r, const struct option *o, const char *value,
+                        double *target)
 {
     char *end;
     double number = strtod(value, &end);
@@ -161,7 +165,7 @@ static const char *why_no_file(enum option_type type, const char *value)
                : NULL;
 }
 
-static void take_file(struct reader *r, const struct option *o, const char *value,
+static void take_file(struct argument_reader *r, const struct option *o, const char *value,
                       const char **target)
 {
     const char *why = why_no_file(o->type, value);
@@ -172,7 +176,7 @@ static void take_file(struct reader *r, const struct option *o, const char *valu
     *target = stream ? NULL : value;
 }
 
-static void take_value(struct reader *r, const struct option *o, const char *value)
+static void take_value(struct argument_reader *r, const struct option *o, const char *value)
 {
     char *base = (char *)r->out;
     switch (o->type) {
@@ -229,7 +233,7 @@ static void take_value(struct reader *r, const struct option *o, const char *val
 }
 
 /* Reads the option argv[at]; returns how many arguments it took. */
-static int take_option(struct reader *r, int count, char **argv, int at)
+static int take_option(struct argument_reader *r, int count, char **argv, int at)
 {
     const char *given = argv[at];
     const char *equals = given[1] == '-' ? strchr(given, '=') : NULL;
@@ -265,7 +269,7 @@ static int take_option(struct reader *r, int count, char **argv, int at)
     return 2;
 }
 
-static void take_positional(struct reader *r, const char *value)
+static void take_positional(struct argument_reader *r, const char *value)
 {
     unsigned allowed = 0;
     for (const char *word = r->rules->positional; word != NULL; word = strchr(word + 1, ' ')) {
@@ -296,7 +300,7 @@ bool arguments_read(const struct argument_rules *rules, int count, char **argv,
                     struct arguments *out, FILE *problems)
 {
     *out = (struct arguments){.rules = *rules, .detail = DETAIL_DEFAULT, .format = EXPORT_CHROME};
-    struct reader r = {.rules = rules, .out = out, .problems = problems};
+    struct argument_reader r = {.rules = rules, .out = out, .problems = problems};
     if (asks_help(rules, count, argv)) {
         out->help = true;
         return true;

@@ -5,7 +5,7 @@
 #include "analysis/study/study_report.h"
 
 /* What the columns are, found once. */
-struct table {
+struct csv_table {
     const struct study *study;
     FILE *out;
     bool single, lacks; /* one replication each; some point does not fit */
@@ -16,7 +16,7 @@ enum {
     FIGURE_COUNT = sizeof figures / sizeof *figures
 };
 
-static void find_columns(struct table *t)
+static void find_columns(struct csv_table *t)
 {
     t->single = study_single(t->study);
     for (size_t p = 0; p < t->study->point_count; p++)
@@ -25,12 +25,12 @@ static void find_columns(struct table *t)
         t->shown[m] = study_measures(t->study, m) && study_has(t->study, (enum study_metric)m);
 }
 
-static void write_word(const struct table *t, const char *word)
+static void write_word(const struct csv_table *t, const char *word)
 {
     export_csv_text(t->out, word, (unsigned)strlen(word));
 }
 
-static void write_head(const struct table *t)
+static void write_head(const struct csv_table *t)
 {
     for (unsigned k = 0; k < t->study->vary_count; k++) {
         write_word(t, t->study->varies[k].key);
@@ -48,14 +48,14 @@ static void write_head(const struct table *t)
 }
 
 /* A figure that does not exist is an empty cell. */
-static void write_number(const struct table *t, double value)
+static void write_number(const struct csv_table *t, double value)
 {
     fputc(',', t->out);
     if (isfinite(value))
         fprintf(t->out, "%.17g", value);
 }
 
-static void write_metric(const struct table *t, size_t point, enum study_metric metric)
+static void write_metric(const struct csv_table *t, size_t point, enum study_metric metric)
 {
     struct summary s;
     study_summarise(t->study->arena, &t->study->points[point], metric, &s);
@@ -65,7 +65,7 @@ static void write_metric(const struct table *t, size_t point, enum study_metric 
         write_number(t, s.count > 1 ? spread[i] : NAN);
 }
 
-static void write_shortage(const struct table *t, const struct study_shortage *shortage)
+static void write_shortage(const struct csv_table *t, const struct study_shortage *shortage)
 {
     bool lacks = shortage->tensor != NULL;
     write_number(t, lacks ? shortage->short_bytes : NAN);
@@ -73,7 +73,7 @@ static void write_shortage(const struct table *t, const struct study_shortage *s
     write_word(t, lacks ? shortage->tensor : "");
 }
 
-static void write_point(const struct table *t, size_t p)
+static void write_point(const struct csv_table *t, size_t p)
 {
     const struct study *study = t->study;
     const struct study_point *point = &study->points[p];
@@ -94,7 +94,7 @@ static void write_point(const struct table *t, size_t p)
 
 void study_csv(const struct study *study, const struct study_list *list, FILE *out)
 {
-    struct table table = {.study = study, .out = out};
+    struct csv_table table = {.study = study, .out = out};
     find_columns(&table);
     write_head(&table);
     for (size_t i = 0; i < list->count; i++)

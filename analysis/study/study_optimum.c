@@ -15,19 +15,19 @@ enum {
 
 static const double MISFIT_MAX = 0.02; /* of the spread: past it the points bend otherwise */
 
-struct curve {
+struct mean_curve {
     const struct study *study;
     size_t first, last, seeds;
     double sign; /* of the objective, so that the least is the best */
 };
 
-static double value_at(const struct curve *c, size_t point, size_t seed)
+static double value_at(const struct mean_curve *c, size_t point, size_t seed)
 {
     return c->sign * c->study->points[point].values[seed][c->study->objective];
 }
 
 /* Mean over the seeds that are not in `left_out` (GROUPS: none is left out). */
-static double mean_without(const struct curve *c, size_t point, size_t left_out)
+static double mean_without(const struct mean_curve *c, size_t point, size_t left_out)
 {
     double sum = 0.0;
     size_t count = 0;
@@ -46,7 +46,7 @@ static double place_of(const struct vary *vary, size_t point)
     return vary->log ? log(number) : number;
 }
 
-static double vertex_without(const struct curve *c, size_t left_out, double *misfit)
+static double vertex_without(const struct mean_curve *c, size_t left_out, double *misfit)
 {
     double x[2 * REACH + 1], y[2 * REACH + 1];
     size_t count = 0;
@@ -58,7 +58,7 @@ static double vertex_without(const struct curve *c, size_t left_out, double *mis
 }
 
 /* Half the 95 % interval of the vertex. */
-static double jackknife_half(const struct curve *c)
+static double jackknife_half(const struct mean_curve *c)
 {
     double vertex[GROUPS], mean = 0.0, squares = 0.0;
     for (size_t g = 0; g < GROUPS; g++) {
@@ -76,7 +76,7 @@ static double on_axis(const struct vary *vary, double place)
 }
 
 /* The widest reach on which a parabola fits; 0: none does. */
-static size_t choose_reach(struct curve *c, size_t best, size_t last)
+static size_t choose_reach(struct mean_curve *c, size_t best, size_t last)
 {
     for (size_t reach = REACH; reach >= REACH_MIN; reach--) {
         double misfit;
@@ -89,7 +89,7 @@ static size_t choose_reach(struct curve *c, size_t best, size_t last)
     return 0;
 }
 
-static void find_vertex(struct curve *c, struct study_optimum *out)
+static void find_vertex(struct mean_curve *c, struct study_optimum *out)
 {
     const struct vary *vary = &c->study->varies[0];
     out->too_far_apart = choose_reach(c, out->point, c->study->point_count - 1) == 0;
@@ -106,7 +106,7 @@ static void find_vertex(struct curve *c, struct study_optimum *out)
 }
 
 /* Is the mean difference to the best inside its own 95 % interval? */
-static bool is_tied(const struct curve *c, size_t point, size_t best)
+static bool is_tied(const struct mean_curve *c, size_t point, size_t best)
 {
     if (c->seeds == 1) /* nothing is known of the spread */
         return value_at(c, point, 0) == value_at(c, best, 0);
@@ -121,7 +121,7 @@ static bool is_tied(const struct curve *c, size_t point, size_t best)
     return mean <= statistics_t95(error, c->seeds - 1);
 }
 
-static void find_ties(const struct curve *c, struct study_optimum *out)
+static void find_ties(const struct mean_curve *c, struct study_optimum *out)
 {
     out->tied_first = out->tied_last = out->point;
     for (size_t p = 0; p < c->study->point_count; p++) {
@@ -146,7 +146,7 @@ static bool is_whole(const struct study *study)
 
 void study_optimum(const struct study *study, struct study_optimum *out)
 {
-    struct curve c = {.study = study, .seeds = SIZE_MAX};
+    struct mean_curve c = {.study = study, .seeds = SIZE_MAX};
     *out = (struct study_optimum){.value = NAN, .low95 = NAN, .high95 = NAN};
     c.sign = study_metrics[study->objective].larger_is_better ? -1.0 : 1.0;
     for (size_t p = 0; p < study->point_count; p++) {

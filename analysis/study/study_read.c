@@ -12,7 +12,7 @@ enum {
 };
 
 /* What is read back, and how much of each point has come. */
-struct reading {
+struct study_reading {
     struct study *study;
     size_t *cells; /* values met so far, by point */
     bool same;
@@ -21,7 +21,7 @@ struct reading {
 /* Columns: fingerprint, seeds, confidence_ratio. */
 static bool check_study(void *context, const struct query_row *row, struct error *error)
 {
-    struct reading *reading = context;
+    struct study_reading *reading = context;
     char expected[24];
     unsigned bytes;
     const char *text = query_text(row, 0, &bytes);
@@ -56,7 +56,7 @@ static const char *text_of(struct arena *arena, const struct query_row *row, uns
 /* Columns: point, replications, fits, the marks, and what is missing. */
 static bool take_point(void *context, const struct query_row *row, struct error *error)
 {
-    struct study *study = ((struct reading *)context)->study;
+    struct study *study = ((struct study_reading *)context)->study;
     int64_t number = query_integer(row, 0), replications = query_integer(row, 1);
     if (!in_study(study, number, error))
         return false;
@@ -87,7 +87,7 @@ static bool take_point(void *context, const struct query_row *row, struct error 
 /* Columns: point, reason. */
 static bool take_refused(void *context, const struct query_row *row, struct error *error)
 {
-    struct study *study = ((struct reading *)context)->study;
+    struct study *study = ((struct study_reading *)context)->study;
     int64_t number = query_integer(row, 0);
     if (!in_study(study, number, error))
         return false;
@@ -101,7 +101,7 @@ static bool take_refused(void *context, const struct query_row *row, struct erro
 /* Columns: point, seed, metric, value. */
 static bool take_value(void *context, const struct query_row *row, struct error *error)
 {
-    struct reading *reading = context;
+    struct study_reading *reading = context;
     struct study *study = reading->study;
     int64_t number = query_integer(row, 0);
     char name[64];
@@ -129,7 +129,7 @@ static size_t metrics_of(const struct study *study)
 }
 
 /* A point counts as done when every value of every replication came back. */
-static void mark_done(struct reading *reading)
+static void mark_done(struct study_reading *reading)
 {
     for (size_t p = 0; p < reading->study->point_count; p++) {
         struct study_point *point = &reading->study->points[p];
@@ -140,7 +140,7 @@ static void mark_done(struct reading *reading)
     }
 }
 
-static bool read_all(struct query *query, struct reading *reading, struct error *error)
+static bool read_all(struct query *query, struct study_reading *reading, struct error *error)
 {
     if (!query_run(query, "select fingerprint, seeds, confidence_ratio from study", NULL,
                    check_study, reading, error))
@@ -165,8 +165,8 @@ static bool read_all(struct query *query, struct reading *reading, struct error 
 
 bool study_store_resume(struct study *study, const char *path, struct error *error)
 {
-    struct reading reading = {.study = study,
-                              .cells = ARENA_ARRAY(study->arena, size_t, study->point_count)};
+    struct study_reading reading = {.study = study,
+                                    .cells = ARENA_ARRAY(study->arena, size_t, study->point_count)};
     struct query *query;
     struct error inner = {""};
     if (!query_open(path, &query, error))
@@ -288,7 +288,8 @@ bool study_store_recall(struct query *query, struct arena *arena, struct study *
     if (!recall_question(query, &recalling, error))
         return false;
     out->points = ARENA_ARRAY(arena, struct study_point, out->point_count);
-    struct reading reading = {.study = out, .cells = ARENA_ARRAY(arena, size_t, out->point_count)};
+    struct study_reading reading = {.study = out,
+                                    .cells = ARENA_ARRAY(arena, size_t, out->point_count)};
     if (!read_all(query, &reading, error))
         return false;
     mark_done(&reading);

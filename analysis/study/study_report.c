@@ -21,7 +21,7 @@ static const struct {
 enum {
     BESIDE_COUNT = sizeof beside / sizeof *beside
 };
-struct table {
+struct report_table {
     const struct session *session;
     const struct study *study;
     const struct study_list *list;
@@ -91,7 +91,7 @@ static double point_mean(const struct study *study, size_t p)
     return s.mean;
 }
 
-static void set_columns(struct table *t)
+static void set_columns(struct report_table *t)
 {
     const struct study *study = t->study;
     char cells[CELLS_SIZE];
@@ -109,7 +109,7 @@ static void set_columns(struct table *t)
         t->shown[i] = beside[i].metric != study->objective && study_has(study, beside[i].metric);
 }
 
-static void set_scale(struct table *t)
+static void set_scale(struct report_table *t)
 {
     bool larger = study_metrics[t->study->objective].larger_is_better;
     t->best = t->worst = point_mean(t->study, t->list->optimum.point);
@@ -120,7 +120,7 @@ static void set_scale(struct table *t)
     }
 }
 
-static void print_head(const struct table *t)
+static void print_head(const struct report_table *t)
 {
     FILE *out = t->session->out;
     const struct study *study = t->study;
@@ -139,7 +139,7 @@ static void print_head(const struct table *t)
     fputc('\n', out);
 }
 
-static void print_spread(const struct table *t, const struct summary *s)
+static void print_spread(const struct report_table *t, const struct summary *s)
 {
     FILE *out = t->session->out;
     enum study_metric metric = t->study->objective;
@@ -161,7 +161,7 @@ static void print_shortage(FILE *out, const struct study_shortage *shortage)
 }
 
 /* The bar shows where the point lies between the worst and the best mean. */
-static void print_point(const struct table *t, size_t p)
+static void print_point(const struct report_table *t, size_t p)
 {
     FILE *out = t->session->out;
     const struct study_point *point = &t->study->points[p];
@@ -313,7 +313,7 @@ static void print_nearest(const struct session *session, const struct study *stu
 void study_report(const struct session *session, const struct study *study,
                   const struct study_list *list)
 {
-    struct table table = {.session = session, .study = study, .list = list};
+    struct report_table table = {.session = session, .study = study, .list = list};
     size_t played = study->point_count - study_refused(study);
     fprintf(session->out, "%s%s%s\n", session_bold(session), study->name, session_plain(session));
     set_columns(&table);

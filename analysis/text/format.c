@@ -11,32 +11,32 @@ enum {
     BAR_STEPS = 8
 }; /* Unicode has blocks of eighths */
 
-struct unit {
+struct format_unit {
     double factor;
     const char *name;
 };
 
-static const struct unit time_units[] = {
+static const struct format_unit time_units[] = {
     {DAY, "d"},          {HOUR, "h"},         {MINUTE, "min"},    {1.0, "s"},
     {MILLISECOND, "ms"}, {MICROSECOND, "us"}, {NANOSECOND, "ns"}, {0.0, NULL}};
-static const struct unit byte_units[] = {{KIB * GIB, "TiB"}, {GIB, "GiB"}, {MIB, "MiB"},
-                                         {KIB, "KiB"},       {1.0, "B"},   {0.0, NULL}};
-static const struct unit rate_units[] = {{TERA, "TB/s"}, {GIGA, "GB/s"}, {MEGA, "MB/s"},
-                                         {KILO, "kB/s"}, {1.0, "B/s"},   {0.0, NULL}};
-static const struct unit decimal_units[] = {{PETA, "PB"}, {GIGA, "GB"}, {MEGA, "MB"},
-                                            {KILO, "kB"}, {1.0, "B"},   {0.0, NULL}};
-static const struct unit flop_units[] = {{KILO * KILO * PETA, "ZFLOP"},
-                                         {KILO * PETA, "EFLOP"},
-                                         {PETA, "PFLOP"},
-                                         {TERA, "TFLOP"},
-                                         {GIGA, "GFLOP"},
-                                         {MEGA, "MFLOP"},
-                                         {1.0, "FLOP"},
-                                         {0.0, NULL}};
-static const struct unit energy_units[] = {
+static const struct format_unit byte_units[] = {{KIB * GIB, "TiB"}, {GIB, "GiB"}, {MIB, "MiB"},
+                                                {KIB, "KiB"},       {1.0, "B"},   {0.0, NULL}};
+static const struct format_unit rate_units[] = {{TERA, "TB/s"}, {GIGA, "GB/s"}, {MEGA, "MB/s"},
+                                                {KILO, "kB/s"}, {1.0, "B/s"},   {0.0, NULL}};
+static const struct format_unit decimal_units[] = {{PETA, "PB"}, {GIGA, "GB"}, {MEGA, "MB"},
+                                                   {KILO, "kB"}, {1.0, "B"},   {0.0, NULL}};
+static const struct format_unit flop_units[] = {{KILO * KILO * PETA, "ZFLOP"},
+                                                {KILO * PETA, "EFLOP"},
+                                                {PETA, "PFLOP"},
+                                                {TERA, "TFLOP"},
+                                                {GIGA, "GFLOP"},
+                                                {MEGA, "MFLOP"},
+                                                {1.0, "FLOP"},
+                                                {0.0, NULL}};
+static const struct format_unit energy_units[] = {
     {GIGA * HOUR, "GWh"}, {MEGA * HOUR, "MWh"}, {KILO * HOUR, "kWh"}, {HOUR, "Wh"}, {0.0, NULL}};
-static const struct unit quantity_units[] = {{TERA, "T"}, {GIGA, "B"}, {MEGA, "M"},
-                                             {KILO, "k"}, {1.0, ""},   {0.0, NULL}};
+static const struct format_unit quantity_units[] = {{TERA, "T"}, {GIGA, "B"}, {MEGA, "M"},
+                                                    {KILO, "k"}, {1.0, ""},   {0.0, NULL}};
 
 static int decimals_for(double value)
 {
@@ -55,13 +55,13 @@ static int put_number(char *text, size_t size, double shown)
 }
 
 /* The largest unit that leaves at least 1; the smallest one for what is smaller still. */
-static struct text scaled(double value, const struct unit *units)
+static struct text scaled(double value, const struct format_unit *units)
 {
     struct text out;
     if (!isfinite(value)) {
         return (struct text){"-"};
     }
-    const struct unit *unit = units;
+    const struct format_unit *unit = units;
     while (unit[1].name != NULL && fabs(value) < unit->factor * 0.9995) {
         unit++;
     }
@@ -81,7 +81,7 @@ static struct text scaled(double value, const struct unit *units)
 struct text format_time(double seconds)
 {
     /* Below two minutes, hours and days a planner reads the smaller unit more easily. */
-    const struct unit *units = time_units;
+    const struct format_unit *units = time_units;
     double size = fabs(seconds);
     units += size >= 2.0 * DAY ? 0 : size >= 2.0 * HOUR ? 1 : size >= 2.0 * MINUTE ? 2 : 3;
     return size < 0.5 * MILLISECOND * NANOSECOND ? (struct text){"0 s"} : scaled(seconds, units);
@@ -183,7 +183,7 @@ struct text format_moment(double seconds)
     return out;
 }
 
-static const struct unit size_suffixes[] = {
+static const struct format_unit size_suffixes[] = {
     {1.0, ""},        {1.0, "B"},   {KIB, "k"},   {KIB, "K"},         {MIB, "M"},   {GIB, "G"},
     {KIB * GIB, "T"}, {KILO, "kB"}, {KILO, "KB"}, {MEGA, "MB"},       {GIGA, "GB"}, {TERA, "TB"},
     {KIB, "KiB"},     {MIB, "MiB"}, {GIB, "GiB"}, {KIB * GIB, "TiB"}, {0.0, NULL}};
@@ -198,7 +198,7 @@ bool format_parse_size(const char *text, double *bytes)
     while (*rest == ' ') {
         rest++;
     }
-    for (const struct unit *suffix = size_suffixes; suffix->name != NULL; suffix++) {
+    for (const struct format_unit *suffix = size_suffixes; suffix->name != NULL; suffix++) {
         if (strcmp(rest, suffix->name) == 0) {
             *bytes = value * suffix->factor;
             return isfinite(*bytes) && *bytes >= 1.0 && *bytes < KILO * KILO * PETA;

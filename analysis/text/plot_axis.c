@@ -10,36 +10,36 @@ enum {
     TICKS_LEAST = 2
 };
 /* Units that a label may stand in, ascending. */
-struct scale {
+struct axis_scale {
     double size;
     const char *suffix;
 };
-static const struct scale plain[] = {{1.0, ""},    {KILO, " k"}, {MEGA, " M"},
-                                     {GIGA, " B"}, {TERA, " T"}, {0.0, NULL}};
-static const struct scale times[] = {{MICROSECOND, " us"}, {MILLISECOND, " ms"}, {1.0, " s"},
-                                     {MINUTE, " min"},     {HOUR, " h"},         {DAY, " d"},
-                                     {0.0, NULL}};
-static const struct scale shares[] = {{0.01, " %"}, {0.0, NULL}};
-static const struct scale bytes[] = {{1.0, " B"},   {KIB, " KiB"},          {MIB, " MiB"},
-                                     {GIB, " GiB"}, {1024.0 * GIB, " TiB"}, {0.0, NULL}};
-static const struct scale money[] = {
+static const struct axis_scale plain[] = {{1.0, ""},    {KILO, " k"}, {MEGA, " M"},
+                                          {GIGA, " B"}, {TERA, " T"}, {0.0, NULL}};
+static const struct axis_scale times[] = {{MICROSECOND, " us"}, {MILLISECOND, " ms"}, {1.0, " s"},
+                                          {MINUTE, " min"},     {HOUR, " h"},         {DAY, " d"},
+                                          {0.0, NULL}};
+static const struct axis_scale shares[] = {{0.01, " %"}, {0.0, NULL}};
+static const struct axis_scale bytes[] = {{1.0, " B"},   {KIB, " KiB"},          {MIB, " MiB"},
+                                          {GIB, " GiB"}, {1024.0 * GIB, " TiB"}, {0.0, NULL}};
+static const struct axis_scale money[] = {
     {1.0, " USD"}, {KILO, " k USD"}, {MEGA, " M USD"}, {GIGA, " B USD"}, {0.0, NULL}};
-static const struct scale *const scales[] = {[PLOT_PLAIN] = plain,
-                                             [PLOT_TIME] = times,
-                                             [PLOT_SHARE] = shares,
-                                             [PLOT_BYTES] = bytes,
-                                             [PLOT_MONEY] = money};
+static const struct axis_scale *const scales[] = {[PLOT_PLAIN] = plain,
+                                                  [PLOT_TIME] = times,
+                                                  [PLOT_SHARE] = shares,
+                                                  [PLOT_BYTES] = bytes,
+                                                  [PLOT_MONEY] = money};
 
 /* The largest unit that the value reaches, or the smallest there is. */
-static const struct scale *scale_of(enum plot_unit unit, double value)
+static const struct axis_scale *scale_of(enum plot_unit unit, double value)
 {
-    const struct scale *scale = scales[unit];
+    const struct axis_scale *scale = scales[unit];
     while (scale[1].suffix != NULL && fabs(value) >= scale[1].size * (1.0 - 1e-9))
         scale++;
     return scale;
 }
 
-static struct text label_of(const struct scale *scale, double in_unit, int decimals)
+static struct text label_of(const struct axis_scale *scale, double in_unit, int decimals)
 {
     struct text text;
     double shown = in_unit == 0.0 ? 0.0 : in_unit; /* no -0 */
@@ -51,7 +51,7 @@ static struct text label_of(const struct scale *scale, double in_unit, int decim
 static unsigned linear_ticks(const struct plot_axis *axis, struct plot_tick *ticks)
 {
     const double rounding = 1e-9;
-    const struct scale *scale = scale_of(axis->unit, fmax(fabs(axis->low), fabs(axis->high)));
+    const struct axis_scale *scale = scale_of(axis->unit, fmax(fabs(axis->low), fabs(axis->high)));
     double low = axis->low / scale->size, high = axis->high / scale->size;
     double rough = (high - low) / TICKS_WANTED, exponent = floor(log10(rough));
     double power = pow(10.0, exponent);
@@ -73,7 +73,7 @@ static unsigned add_log_tick(const struct plot_axis *axis, double value, struct 
     if (value < axis->low * (1.0 - rounding) || value > axis->high * (1.0 + rounding) ||
         count == PLOT_TICK_MAX)
         return count;
-    const struct scale *scale = scale_of(axis->unit, value);
+    const struct axis_scale *scale = scale_of(axis->unit, value);
     ticks[count].value = value;
     snprintf(ticks[count].label.s, sizeof ticks[count].label.s, "%.10g%s", value / scale->size,
              scale->suffix);

@@ -73,7 +73,7 @@ static double attention_rate(struct subject *s, bool forward, bool backward)
                                     .tp = 1,
                                     .cp = 1,
                                     .causal = cells_count(&s->cells, "causal", 0) > 0};
-    struct share share;
+    struct rank_share share;
     struct segment core = {0};
     share_of(&context, &share);
     piece_write(&share, PIECE_CORE, PIECE_CORE, &core);

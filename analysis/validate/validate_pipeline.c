@@ -15,7 +15,7 @@
 #include "models/step/step.h"
 #include "sim/units.h"
 
-enum metric {
+enum pipeline_metric {
     RATIO,
     STEP_TIME,
     PEAK_MEMORY

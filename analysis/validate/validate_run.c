@@ -14,12 +14,13 @@ enum {
     PIPELINE_MAX = 65535, /* what the door lets in */
     CHUNKS_MAX = 255
 };
-struct text {
+struct growing_text {
     char s[TEXT_SIZE];
     size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *t, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct growing_text *t, const char *format,
+                                                      ...)
 {
     va_list list;
     va_start(list, format);
@@ -30,13 +31,13 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 }
 
 /* ", key: value" unless it is not said. */
-static void add_word(struct text *t, const char *key, const char *word)
+static void add_word(struct growing_text *t, const char *key, const char *word)
 {
     if (*word != '\0')
         add(t, ", %s: %s", key, word);
 }
 
-static void add_count(struct text *t, const char *key, uint64_t count)
+static void add_count(struct growing_text *t, const char *key, uint64_t count)
 {
     if (count > 0)
         add(t, ", %s: %llu", key, (unsigned long long)count);
@@ -90,7 +91,7 @@ void validate_run_read(struct cells *c, struct validate_run *r)
 
 /* Families: gated blocks come with RMS norms, others with LayerNorm; linear layers have biases, and
  * models dropout where the software has it, with learned positions (GPT-2 and its heirs). */
-static void add_model(struct text *t, const struct validate_run *r,
+static void add_model(struct growing_text *t, const struct validate_run *r,
                       const struct software_profile *software)
 {
     bool gated = *r->ffn == '\0' || strcmp(r->ffn, ffn_names[FFN_SWIGLU]) == 0;
@@ -127,7 +128,7 @@ static const char *attention_of(const struct validate_run *r,
 }
 
 /* The cluster section is validate_cluster.c's. */
-static void add_training(struct text *t, const struct validate_run *r,
+static void add_training(struct growing_text *t, const struct validate_run *r,
                          const struct software_profile *software)
 {
     const char *attention = attention_of(r, software);
@@ -156,13 +157,13 @@ static uint64_t usual_chunks(const struct validate_run *r, const struct software
 }
 
 /* A run is the proof that its version could do it: whatever it asked of the layers was possible. */
-static void add_software(struct text *t, const struct software_profile *software)
+static void add_software(struct growing_text *t, const struct software_profile *software)
 {
     add(t, "software: {profile: %s, even_stages: false}\n", software->name);
 }
 
 /* One chunk of an interleaved schedule is 1f1b. */
-static void add_layout(struct text *t, const struct validate_run *r,
+static void add_layout(struct growing_text *t, const struct validate_run *r,
                        const struct software_profile *software)
 {
     uint64_t chunks = r->vpp > 0 && r->pp > 1 ? r->vpp : usual_chunks(r, software);
@@ -234,7 +235,7 @@ struct scenario *validate_run_scenario(const struct validation *v, const struct 
         return NULL;
     }
     char cluster[VALIDATE_CLUSTER_SIZE];
-    struct text text = {.length = 0};
+    struct growing_text text = {.length = 0};
     if (!validate_cluster(v, run, cluster, row))
         return NULL;
     add(&text, "%s", cluster);

@@ -10,7 +10,7 @@
 #include "models/step/step.h"
 #include "sim/units.h"
 
-enum metric {
+enum step_metric {
     STEP_TIME,
     PEAK_RESERVED,
     PEAK_ALLOCATED

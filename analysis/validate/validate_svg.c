@@ -17,7 +17,7 @@ enum {
 #define BAND 0.10
 #define WORST_SHOWN 0.5 /* errors beyond are drawn at the edge */
 
-struct picture {
+struct scatter_picture {
     struct arena *arena;
     const struct validation *v;
     const struct scores *scores;
@@ -25,7 +25,7 @@ struct picture {
     double width; /* of the page */
 };
 
-static unsigned source_index(const struct picture *p, const char *name)
+static unsigned source_index(const struct scatter_picture *p, const char *name)
 {
     unsigned i = 0;
     while (i + 1 < p->scores->source_count && strcmp(p->scores->sources[i].name, name) != 0)
@@ -33,7 +33,7 @@ static unsigned source_index(const struct picture *p, const char *name)
     return i;
 }
 
-static const char *colour_of(const struct picture *p, const struct validate_row *row)
+static const char *colour_of(const struct scatter_picture *p, const struct validate_row *row)
 {
     return plot_colour(source_index(p, row->source));
 }
@@ -52,7 +52,7 @@ static enum plot_unit unit_of(const char *metric)
     return time ? PLOT_TIME : PLOT_PLAIN;
 }
 
-static struct plot panel(const struct picture *p, unsigned column)
+static struct plot panel(const struct scatter_picture *p, unsigned column)
 {
     return (struct plot){.out = p->out,
                          .left = LEFT + (double)(column * PANEL),
@@ -78,7 +78,7 @@ static void tip_of(const struct validate_row *row, char tip[TIP_SIZE])
     snprintf(tip, TIP_SIZE, "%.120s: %+.1f %%", row->id, 100.0 * error);
 }
 
-static struct plot_axis value_axis(const struct picture *p, const char *label)
+static struct plot_axis value_axis(const struct scatter_picture *p, const char *label)
 {
     double *values = ARENA_ARRAY(p->arena, double, 2 * p->v->row_count + 1);
     size_t count = 0;
@@ -91,7 +91,7 @@ static struct plot_axis value_axis(const struct picture *p, const char *label)
     return plot_axis_around(label, values, count, true, unit_of(p->v->kind->metrics[0]));
 }
 
-static void draw_legend(const struct picture *p)
+static void draw_legend(const struct scatter_picture *p)
 {
     double x = LEFT, y = KEY_ROOM;
     for (unsigned i = 0; i < p->scores->source_count; i++) {
@@ -104,7 +104,7 @@ static void draw_legend(const struct picture *p)
     }
 }
 
-static void draw_scatter(const struct picture *p)
+static void draw_scatter(const struct scatter_picture *p)
 {
     struct plot plot = panel(p, 0);
     char label[64], tip[TIP_SIZE];
@@ -129,7 +129,7 @@ static struct plot_axis error_axis(const char *label)
         .label = label, .low = -WORST_SHOWN, .high = WORST_SHOWN, .unit = PLOT_SHARE};
 }
 
-static struct plot_axis gpus_axis(const struct picture *p)
+static struct plot_axis gpus_axis(const struct scatter_picture *p)
 {
     double *values = ARENA_ARRAY(p->arena, double, p->v->row_count + 1), error;
     size_t count = 0;
@@ -147,7 +147,7 @@ static void draw_level_band(const struct plot *plot)
     plot_line(plot, x, none, 2, "#777777", false);
 }
 
-static void draw_errors(const struct picture *p, bool by_gpus)
+static void draw_errors(const struct scatter_picture *p, bool by_gpus)
 {
     struct plot plot = panel(p, 1);
     char tip[TIP_SIZE];
@@ -181,7 +181,7 @@ static void draw_bins(const struct plot *plot, const struct scale *scale, const 
     plot_line(plot, x, bias, SCALE_BIN_COUNT, colour, true);
 }
 
-static void draw_scale(const struct picture *p, const struct scales *scales)
+static void draw_scale(const struct scatter_picture *p, const struct scales *scales)
 {
     const double range = 0.3;
     struct plot plot = panel(p, 2);
@@ -214,7 +214,7 @@ static bool sizes_differ(const struct scales *scales)
 }
 
 /* What has no dot. */
-static void draw_missing(const struct picture *p)
+static void draw_missing(const struct scatter_picture *p)
 {
     struct plot plot = panel(p, 0);
     char text[64];
@@ -227,7 +227,7 @@ static void draw_missing(const struct picture *p)
 void validate_svg(struct arena *arena, const struct validation *v, const struct scores *scores,
                   FILE *out)
 {
-    struct picture p = {arena, v, scores, out, 0.0};
+    struct scatter_picture p = {arena, v, scores, out, 0.0};
     struct scales scales;
     scale_rows(arena, v, scores, &scales);
     bool by_gpus = sizes_differ(&scales);

@@ -91,7 +91,7 @@ struct flow {
     double end_s;
     bool done;
 };
-struct player {
+struct storage_player {
     struct arena *arena;
     const struct configuration *c;
     struct caps caps;
@@ -131,7 +131,7 @@ static struct caps caps_of(const struct storage_tier *tier, enum storage_op op)
     };
 }
 
-static void build_cluster(struct player *p)
+static void build_cluster(struct storage_player *p)
 {
     struct error error;
     CHECK(topology_build(p->arena, &p->c->cluster, &p->topology, &error));
@@ -145,7 +145,7 @@ static void build_cluster(struct player *p)
     p->nics = (uint32_t)topology_nics(&p->c->cluster);
 }
 
-static void place_bytes(struct player *p, enum storage_op op, double bytes_per_parameter)
+static void place_bytes(struct storage_player *p, enum storage_op op, double bytes_per_parameter)
 {
     uint32_t ranks = (uint32_t)configuration_ranks(p->c);
     double *bytes_of_rank = ARENA_ARRAY(p->arena, double, ranks);
@@ -156,7 +156,7 @@ static void place_bytes(struct player *p, enum storage_op op, double bytes_per_p
     }
 }
 
-static bool perturbed(const struct player *p, uint32_t node)
+static bool perturbed(const struct storage_player *p, uint32_t node)
 {
     for (uint32_t i = 0; i < p->c->perturbation_count; i++) {
         const struct perturbation *q = &p->c->perturbations[i];
@@ -169,7 +169,7 @@ static bool perturbed(const struct player *p, uint32_t node)
 
 /* The class of a node, or the number of classes when it opens one. Neighbours are often alike, so
  * the latest class is tried first. */
-static uint32_t class_like(const struct player *p, const double *bytes)
+static uint32_t class_like(const struct storage_player *p, const double *bytes)
 {
     for (uint32_t i = p->class_count; i-- > 0;) {
         if (memcmp(p->classes[i].bytes, bytes, sizeof *bytes * p->gpus) == 0 &&
@@ -180,7 +180,7 @@ static uint32_t class_like(const struct player *p, const double *bytes)
     return p->class_count;
 }
 
-static void make_classes(struct player *p, bool unfold)
+static void make_classes(struct storage_player *p, bool unfold)
 {
     uint32_t nodes = p->topology.node_count;
     p->classes = ARENA_ARRAY(p->arena, struct node_class, nodes);
@@ -202,18 +202,18 @@ enum {
     LINK_CLASSES
 };
 
-static uint32_t node_link(const struct player *p, uint32_t class_index)
+static uint32_t node_link(const struct storage_player *p, uint32_t class_index)
 {
     return LINK_CLASSES + class_index * p->class_links;
 }
 
 /* NICs are shared by neighbours, as the node kinds wire them. */
-static uint32_t nic_of(const struct player *p, uint32_t place)
+static uint32_t nic_of(const struct storage_player *p, uint32_t place)
 {
     return (uint32_t)((uint64_t)place * p->nics / p->gpus);
 }
 
-static double nic_bytes_per_s(const struct player *p, uint32_t node, uint32_t nic)
+static double nic_bytes_per_s(const struct storage_player *p, uint32_t node, uint32_t nic)
 {
     const struct topology *t = &p->topology;
     if (t->nics_per_node == 0) { /* a single node's cluster has no network of its own */
@@ -245,7 +245,7 @@ struct host_way {
     uint32_t switch_index;
 };
 
-static struct host_way host_way_of(const struct player *p, uint32_t node, uint32_t place)
+static struct host_way host_way_of(const struct storage_player *p, uint32_t node, uint32_t place)
 {
     const struct topology *t = &p->topology;
     struct host_way way = {p->c->cluster.node.pcie_bytes_per_s, INFINITY, 0};
@@ -267,7 +267,7 @@ static struct host_way host_way_of(const struct player *p, uint32_t node, uint32
     return way;
 }
 
-static void add_use(struct player *p, struct share_use *uses, size_t *count, uint32_t link,
+static void add_use(struct storage_player *p, struct share_use *uses, size_t *count, uint32_t link,
                     double capacity, double weight)
 {
     if (isfinite(capacity)) {
@@ -277,8 +277,8 @@ static void add_use(struct player *p, struct share_use *uses, size_t *count, uin
 }
 
 /* Everything that one GPU of each node of the class meets on its way. */
-static size_t flow_uses(struct player *p, const struct flow *flow, const struct host_way *way,
-                        struct share_use *uses)
+static size_t flow_uses(struct storage_player *p, const struct flow *flow,
+                        const struct host_way *way, struct share_use *uses)
 {
     const struct node_class *class = &p->classes[flow->class_index];
     uint32_t first = node_link(p, flow->class_index);
@@ -305,7 +305,7 @@ struct start {
     size_t use_count;
 };
 
-static void plan_flow(struct player *p, struct flow *flow, struct start *start)
+static void plan_flow(struct storage_player *p, struct flow *flow, struct start *start)
 {
     const struct node_class *class = &p->classes[flow->class_index];
     struct host_way way = host_way_of(p, class->node, flow->place);
@@ -315,7 +315,7 @@ static void plan_flow(struct player *p, struct flow *flow, struct start *start)
     CHECK(start->cap > 0.0 && isfinite(start->cap));
 }
 
-static void start_flows(struct player *p)
+static void start_flows(struct storage_player *p)
 {
     uint32_t room = p->class_count * p->gpus;
     p->class_links = 1 + p->nics + p->gpus; /* there are no more switches than GPUs */
@@ -346,7 +346,7 @@ static void start_flows(struct player *p)
 }
 
 /* Plays until the last flow is done, and says when. */
-static double play_flows(struct player *p)
+static double play_flows(struct storage_player *p)
 {
     double now_s = 0.0;
     const uint32_t *changed;
@@ -373,7 +373,7 @@ static double play_flows(struct player *p)
     return now_s;
 }
 
-static void gather(const struct player *p, double end_s, struct storage_time *out)
+static void gather(const struct storage_player *p, double end_s, struct storage_time *out)
 {
     double busiest = 0.0;
     *out = (struct storage_time){.seconds = p->caps.latency_s + end_s};
@@ -389,7 +389,7 @@ static void gather(const struct player *p, double end_s, struct storage_time *ou
     out->nic_bytes_per_s = busiest > 0.0 ? busiest / out->seconds : 0.0;
 }
 
-static void gather_ranks(const struct player *p, double *seconds_of_rank)
+static void gather_ranks(const struct storage_player *p, double *seconds_of_rank)
 {
     uint32_t ranks = (uint32_t)configuration_ranks(p->c);
     for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -402,7 +402,8 @@ static void gather_ranks(const struct player *p, double *seconds_of_rank)
 void storage_play_ranks(const struct configuration *c, const struct storage_access *access,
                         bool unfold, double *seconds_of_rank, struct storage_time *out)
 {
-    struct player p = {.arena = arena_create(), .c = c, .caps = caps_of(access->tier, access->op)};
+    struct storage_player p = {
+        .arena = arena_create(), .c = c, .caps = caps_of(access->tier, access->op)};
     build_cluster(&p);
     place_bytes(&p, access->op, access->bytes_per_parameter);
     make_classes(&p, unfold);

@@ -10,7 +10,7 @@
 #include "models/fleet/fleet.h"
 #include "sim/check.h"
 
-enum phase {
+enum job_phase {
     PHASE_STEPS,
     PHASE_SAVE,    /* training stands still for a checkpoint */
     PHASE_DURABLE, /* ... or until the copy before is durable, or the last one */
@@ -22,7 +22,7 @@ enum phase {
 };
 struct job_clock {
     double at_s, exposed_s;
-    enum phase phase;
+    enum job_phase phase;
     double until_s; /* end of the phase; PHASE_STEPS, PHASE_END: not used */
     bool exposed;   /* failures strike the phase at hand */
     struct fleet *fleet;
@@ -37,7 +37,7 @@ struct job_clock {
 void job_clock_create(struct job_clock *clock, struct fleet *fleet, double limit_s);
 /* At this moment another phase begins. `until_s` may be INFINITY. Inline, as the next: several
  * times for each failure. */
-static inline void job_clock_enter(struct job_clock *clock, enum phase phase, double until_s,
+static inline void job_clock_enter(struct job_clock *clock, enum job_phase phase, double until_s,
                                    bool exposed)
 {
     CHECK(clock->phase != PHASE_END && until_s >= clock->at_s);

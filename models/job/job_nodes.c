@@ -13,7 +13,7 @@
 void job_nodes_create(struct job_nodes *nodes, struct arena *arena, struct job_nodes_spec spec)
 {
     uint32_t all = spec.positions + spec.spares + spec.idle;
-    *nodes = (struct job_nodes){.nodes = ARENA_ARRAY(arena, struct node, all),
+    *nodes = (struct job_nodes){.nodes = ARENA_ARRAY(arena, struct job_node, all),
                                 .count = all,
                                 .positions = spec.positions,
                                 .spares = spec.spares,

@@ -14,7 +14,7 @@
 enum {
     NO_NODE = -1
 };
-struct node {
+struct job_node {
     int32_t position; /* in the job, or NO_NODE */
     uint32_t next;    /* in the queue for a crew */
     uint64_t failures;
@@ -22,7 +22,7 @@ struct node {
     bool mended;     /* it finds the fault */
 };
 struct job_nodes {
-    struct node *nodes;
+    struct job_node *nodes;
     uint32_t count;     /* of physical numbers */
     uint32_t positions; /* of the job */
     uint32_t spares;    /* that stood by at first */

@@ -2,7 +2,7 @@
 #include "models/job/job_state.h"
 #include "sim/check.h"
 
-static bool strikes(const struct job *job, enum phase phase)
+static bool strikes(const struct job *job, enum job_phase phase)
 {
     switch (phase) {
     case PHASE_STEPS:
@@ -19,7 +19,7 @@ static bool strikes(const struct job *job, enum phase phase)
     }
 }
 
-void job_enter(struct job *job, enum phase phase, double until_s)
+void job_enter(struct job *job, enum job_phase phase, double until_s)
 {
     job_clock_enter(&job->clock, phase, until_s, strikes(job, phase));
 }

@@ -24,7 +24,7 @@ static void wait_for_nodes(struct job *job)
     }
 }
 
-static bool stands(struct job *job, enum phase phase, double s)
+static bool stands(struct job *job, enum job_phase phase, double s)
 {
     if (s > 0.0) {
         job_enter(job, phase, job->clock.at_s + s);

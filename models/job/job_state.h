@@ -72,7 +72,7 @@ void job_create(struct job *job, struct job_result *out);
 void job_wind_up(struct job *job);
 
 /* job_phase.c: entering a phase, and what the time of one is spent on. */
-void job_enter(struct job *job, enum phase phase, double until_s);
+void job_enter(struct job *job, enum job_phase phase, double until_s);
 void job_pass(struct job *job, double to_s); /* any but steps */
 void job_end(struct job *job, enum job_end why);
 

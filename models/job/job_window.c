@@ -16,13 +16,13 @@
 #include "sim/list.h"
 #include "sim/units.h"
 
-struct stretch {
+struct standing {
     double begin_s, end_s;
     double before_s; /* idle time before it, filled at the end */
 };
 struct job_window {
     struct arena *arena;
-    struct stretch *stretches;
+    struct standing *stretches;
     uint32_t count, capacity;
     bool full; /* more came than are kept */
 };
@@ -44,7 +44,7 @@ void job_window_idle(struct job_window *window, double begin_s, double end_s)
     if (window == NULL || end_s <= begin_s) {
         return;
     }
-    struct stretch *last = window->count > 0 ? &window->stretches[window->count - 1] : NULL;
+    struct standing *last = window->count > 0 ? &window->stretches[window->count - 1] : NULL;
     CHECK(last == NULL || (begin_s >= last->begin_s && last->end_s > last->begin_s)); /* 1 */
     if (last != NULL && begin_s <= last->end_s) {
         last->end_s = end_s;
@@ -55,7 +55,7 @@ void job_window_idle(struct job_window *window, double begin_s, double end_s)
         return;
     }
     LIST_ROOM(window->arena, window->stretches, window->count, 1, window->capacity);
-    window->stretches[window->count++] = (struct stretch){begin_s, end_s, 0.0};
+    window->stretches[window->count++] = (struct standing){begin_s, end_s, 0.0};
 }
 
 void job_window_lost(struct job_window *window, double since_s, double now_s)
@@ -84,7 +84,7 @@ static double idle_until(const struct job_window *window, double t_s)
     if (low == 0) {
         return 0.0;
     }
-    const struct stretch *last = &window->stretches[low - 1];
+    const struct standing *last = &window->stretches[low - 1];
     return last->before_s + lesser(last->end_s, t_s) - last->begin_s;
 }
 
@@ -106,7 +106,7 @@ double job_window_worst_hour(const struct job_window *window, double run_s)
     }
     CHECK(idle_s <= run_s * (1.0 + 1e-9)); /* 1: they are disjoint, and within the run */
     for (uint64_t i = 0; i < window->count; i++) {
-        const struct stretch *at = &window->stretches[i];
+        const struct standing *at = &window->stretches[i];
         worst_s = greater(worst_s, idle_hour(window, at->begin_s));
         worst_s = greater(worst_s, idle_hour(window, at->end_s - HOUR));
     }

@@ -17,7 +17,7 @@ const char *const stream_names[STREAM_COUNT] = {
     "embed",   "world", "send_next", "recv_prev", "send_prev", "recv_next", "copy",
 };
 
-enum dimension {
+enum layout_dimension {
     DIMENSION_TP,
     DIMENSION_CP,
     DIMENSION_DP,
@@ -29,7 +29,7 @@ static const char dimension_letters[DIMENSION_COUNT] = {'t', 'c', 'd', 'p'};
 /* How rank numbers are made: rank = sum of coordinate x stride. */
 struct numbering {
     uint32_t size[DIMENSION_COUNT], stride[DIMENSION_COUNT];
-    enum dimension by_speed[DIMENSION_COUNT]; /* fastest first */
+    enum layout_dimension by_speed[DIMENSION_COUNT]; /* fastest first */
 };
 
 bool layout_order_valid(const char *order)
@@ -66,7 +66,7 @@ static struct numbering number_ranks(const struct layout_spec *spec)
         while (dimension_letters[d] != spec->order[3 * place]) {
             d++;
         }
-        n.by_speed[place] = (enum dimension)d;
+        n.by_speed[place] = (enum layout_dimension)d;
         n.stride[d] = stride;
         stride *= n.size[d];
     }
@@ -93,7 +93,7 @@ uint32_t layout_rank(const struct configuration *c, struct coordinates where)
 
 static const struct pairs no_pairs = {.block = 1};
 
-struct builder {
+struct layout_builder {
     const struct configuration *c;
     struct numbering n;
     struct layout *out;
@@ -121,18 +121,18 @@ uint32_t layout_gpu(const struct configuration *c, uint32_t rank)
     return rank % nodes * per_node + rank / nodes;
 }
 
-static uint32_t coordinate(const struct builder *b, uint32_t rank, enum dimension d)
+static uint32_t coordinate(const struct layout_builder *b, uint32_t rank, enum layout_dimension d)
 {
     return rank / b->n.stride[d] % b->n.size[d];
 }
 
 /* The number of the set of ranks that agree in every dimension outside `varying`: sets are numbered
  * by their lowest rank. */
-static uint32_t key_without(const struct builder *b, uint32_t rank, unsigned varying)
+static uint32_t key_without(const struct layout_builder *b, uint32_t rank, unsigned varying)
 {
     uint32_t key = 0, weight = 1;
     for (unsigned place = 0; place < DIMENSION_COUNT; place++) {
-        enum dimension d = b->n.by_speed[place];
+        enum layout_dimension d = b->n.by_speed[place];
         if (!(varying & 1u << d)) {
             key += weight * coordinate(b, rank, d);
             weight *= b->n.size[d];
@@ -142,18 +142,18 @@ static uint32_t key_without(const struct builder *b, uint32_t rank, unsigned var
 }
 
 /* A replica's number among the ranks with the same tp and pp, in the order of their ranks. */
-static uint32_t replica_index(const struct builder *b, uint32_t rank)
+static uint32_t replica_index(const struct layout_builder *b, uint32_t rank)
 {
     return key_without(b, rank, 1u << DIMENSION_TP | 1u << DIMENSION_PP);
 }
 
 /* A rank's part of the model among the ranks of one copy. */
-static uint32_t part_index(const struct builder *b, uint32_t rank)
+static uint32_t part_index(const struct layout_builder *b, uint32_t rank)
 {
     return key_without(b, rank, 1u << DIMENSION_DP | 1u << DIMENSION_CP);
 }
 
-static uint32_t group_key(const struct builder *b, uint32_t rank, enum stream kind)
+static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum stream kind)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stage = coordinate(b, rank, DIMENSION_PP);
     uint32_t parts = b->n.size[DIMENSION_TP] * stages;
@@ -183,7 +183,7 @@ static uint32_t group_key(const struct builder *b, uint32_t rank, enum stream ki
 }
 
 /* Opens `keys` groups behind the others; next[key] becomes the row of its first member. */
-static uint32_t open_groups(struct builder *b, enum stream kind, uint32_t keys)
+static uint32_t open_groups(struct layout_builder *b, enum stream kind, uint32_t keys)
 {
     uint32_t first = b->out->group_count;
     CHECK(first + keys <= b->group_room);
@@ -199,7 +199,7 @@ static uint32_t open_groups(struct builder *b, enum stream kind, uint32_t keys)
 
 /* Groups the ranks by their key; members are entered GPU by GPU, so that they stand node by node.
  */
-static void build_groups(struct builder *b, enum stream kind)
+static void build_groups(struct layout_builder *b, enum stream kind)
 {
     uint32_t keys = 0;
     memset(b->next, 0, sizeof *b->next * (b->out->rank_count + 1));
@@ -223,7 +223,7 @@ static void build_groups(struct builder *b, enum stream kind)
 }
 
 /* Pairs from each stage to the next, or to the one before; with chunks the ends are neighbours. */
-static struct pairs number_pairs(struct builder *b, bool forward)
+static struct pairs number_pairs(struct layout_builder *b, bool forward)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stride = b->n.stride[DIMENSION_PP];
     bool ring = b->c->layout.vpp > 1;
@@ -310,7 +310,7 @@ enum {
     COLLECTIVE_KINDS = sizeof collectives / sizeof collectives[0]
 };
 
-static void build_wanted(struct builder *b, uint32_t wanted)
+static void build_wanted(struct layout_builder *b, uint32_t wanted)
 {
     for (unsigned i = 0; i < COLLECTIVE_KINDS; i++) {
         if (wanted & 1u << collectives[i]) {
@@ -328,7 +328,7 @@ static void build_wanted(struct builder *b, uint32_t wanted)
 }
 
 /* A kind has at most one group for each rank, and a rank is in it at most once. */
-static void reserve(struct arena *arena, struct builder *b, uint32_t wanted)
+static void reserve(struct arena *arena, struct layout_builder *b, uint32_t wanted)
 {
     uint32_t ranks = b->out->rank_count, kinds = 0;
     for (unsigned i = 0; i < COLLECTIVE_KINDS; i++) {
@@ -345,7 +345,7 @@ static void reserve(struct arena *arena, struct builder *b, uint32_t wanted)
     b->out->members = ARENA_ARRAY(arena, uint32_t, b->member_room);
 }
 
-static void place_ranks(struct arena *arena, struct builder *b)
+static void place_ranks(struct arena *arena, struct layout_builder *b)
 {
     struct layout *out = b->out;
     b->gpu_count = (uint32_t)configuration_gpus(b->c);
@@ -365,7 +365,7 @@ void layout_build(struct arena *arena, const struct configuration *c, uint32_t w
     uint32_t ranks = (uint32_t)configuration_ranks(c);
     *out = (struct layout){.spec = &c->layout, .rank_count = ranks};
     out->gpu_of_rank = ARENA_ARRAY(arena, uint32_t, ranks);
-    struct builder b = {.c = c, .n = number_ranks(&c->layout), .out = out};
+    struct layout_builder b = {.c = c, .n = number_ranks(&c->layout), .out = out};
     b.shards = (uint32_t)configuration_shards(c);
     reserve(arena, &b, wanted);
     struct arena_mark mark = arena_mark(arena);

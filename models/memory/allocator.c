@@ -26,7 +26,7 @@ static const double large_segment_bytes = 20.0 * MIB;
 static const double large_limit_bytes = 10.0 * MIB;
 static const double segment_round_bytes = 2.0 * MIB;
 
-struct block {
+struct allocator_block {
     double bytes;
     uint64_t address; /* order of birth of the segment, then offset: breaks ties like an address */
     uint32_t previous, next; /* by address, within the segment; NO_BLOCK at the ends */
@@ -45,7 +45,7 @@ struct pool {
 };
 struct allocator {
     struct arena *arena;
-    struct block *blocks;
+    struct allocator_block *blocks;
     uint32_t block_count, block_capacity;
     uint32_t spare; /* list of dead block rows, by `next` */
     struct pool pools[POOL_COUNT];
@@ -73,7 +73,7 @@ struct allocator *allocator_create(struct arena *arena, double limit_bytes, bool
     return a;
 }
 
-static uint32_t block_new(struct allocator *a, struct block block)
+static uint32_t block_new(struct allocator *a, struct allocator_block block)
 {
     uint32_t row = a->spare;
     if (row != NO_BLOCK) {
@@ -110,7 +110,7 @@ static uint32_t order_find(const struct pool *pool, double bytes, uint64_t addre
 
 static void order_add(struct allocator *a, uint32_t row)
 {
-    const struct block *b = &a->blocks[row];
+    const struct allocator_block *b = &a->blocks[row];
     struct pool *pool = &a->pools[b->pool];
     LIST_ROOM(a->arena, pool->order, pool->count, 1, pool->capacity);
     uint32_t at = order_find(pool, b->bytes, b->address);
@@ -141,7 +141,7 @@ static double page_bytes(unsigned pool)
 /* Takes a free block that is not in the order out of its list. */
 static void unlink_block(struct allocator *a, uint32_t row)
 {
-    struct block *b = &a->blocks[row];
+    struct allocator_block *b = &a->blocks[row];
     if (b->previous != NO_BLOCK) {
         a->blocks[b->previous].next = b->next;
     }
@@ -180,7 +180,7 @@ static void release_segments(struct allocator *a, unsigned name)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < pool->count; i++) {
         uint32_t row = pool->order[i].row;
-        const struct block *b = &a->blocks[row];
+        const struct allocator_block *b = &a->blocks[row];
         if (b->previous != NO_BLOCK || b->next != NO_BLOCK) {
             pool->order[kept++] = pool->order[i];
             continue;
@@ -232,11 +232,11 @@ static uint32_t segment_new(struct allocator *a, uint8_t pool, double bytes)
     if (!reserve(a, size)) {
         return NO_BLOCK;
     }
-    struct block fresh = {.bytes = size,
-                          .address = a->next_address,
-                          .previous = NO_BLOCK,
-                          .next = NO_BLOCK,
-                          .pool = pool};
+    struct allocator_block fresh = {.bytes = size,
+                                    .address = a->next_address,
+                                    .previous = NO_BLOCK,
+                                    .next = NO_BLOCK,
+                                    .pool = pool};
     a->next_address += (uint64_t)size;
     return block_new(a, fresh);
 }
@@ -258,7 +258,7 @@ static uint32_t range_append(struct allocator *a, uint8_t pool, double bytes)
     }
     uint32_t row = block_new(
         a,
-        (struct block){
+        (struct allocator_block){
             .bytes = bytes, .address = address, .previous = tail, .next = NO_BLOCK, .pool = pool});
     if (tail != NO_BLOCK) {
         a->blocks[tail].next = row;
@@ -298,12 +298,12 @@ static void split(struct allocator *a, uint32_t row, double bytes)
     if (!worth) {
         return;
     }
-    struct block tail = a->blocks[row];
+    struct allocator_block tail = a->blocks[row];
     tail.bytes = rest;
     tail.address += (uint64_t)bytes;
     tail.previous = row;
     uint32_t fresh = block_new(a, tail);
-    struct block *b = &a->blocks[row];
+    struct allocator_block *b = &a->blocks[row];
     if (b->next != NO_BLOCK) {
         a->blocks[b->next].previous = fresh;
     }
@@ -340,7 +340,7 @@ uint32_t allocator_take(struct allocator *a, double bytes)
 /* Merges the free block `row` with the block after it. */
 static void merge_next(struct allocator *a, uint32_t row)
 {
-    struct block *b = &a->blocks[row];
+    struct allocator_block *b = &a->blocks[row];
     uint32_t next = b->next;
     b->bytes += a->blocks[next].bytes;
     b->next = a->blocks[next].next;

@@ -29,7 +29,7 @@ struct live {
     bool outside, alive;
     double bytes;
 };
-struct player {
+struct ledger_player {
     struct allocator *allocator;
     struct live *live; /* [tensor] */
     double held[TENANT_COUNT];
@@ -55,14 +55,14 @@ static uint32_t tensor_bound(const struct program *program)
     return bound;
 }
 
-static uint64_t live_hash(const struct player *p, const struct ledger_entry *e)
+static uint64_t live_hash(const struct ledger_player *p, const struct ledger_entry *e)
 {
     const struct live *live = &p->live[e->tensor];
     uint64_t address = live->outside ? 1 : allocator_block_address(p->allocator, live->block);
     return random_hash((uint64_t)e->tensor << 32 ^ (uint64_t)live->bytes, address);
 }
 
-static bool allocate(struct player *p, const struct ledger_entry *e)
+static bool allocate(struct ledger_player *p, const struct ledger_entry *e)
 {
     struct live *live = &p->live[e->tensor];
     CHECK(!live->alive);
@@ -87,7 +87,7 @@ static bool allocate(struct player *p, const struct ledger_entry *e)
     return true;
 }
 
-static void release(struct player *p, const struct ledger_entry *e)
+static void release(struct ledger_player *p, const struct ledger_entry *e)
 {
     struct live *live = &p->live[e->tensor];
     CHECK(live->alive);
@@ -103,7 +103,7 @@ static void release(struct player *p, const struct ledger_entry *e)
 }
 
 /* Keeps the peaks; the tenants are those of the fullest moment at the reserved peak. */
-static void note_peak(struct player *p, const struct ledger_entry *e, uint32_t step)
+static void note_peak(struct ledger_player *p, const struct ledger_entry *e, uint32_t step)
 {
     struct ledger_result *out = p->out;
     double allocated = allocator_allocated_bytes(p->allocator);
@@ -126,7 +126,7 @@ static void note_peak(struct player *p, const struct ledger_entry *e, uint32_t s
     out->tenants[TENANT_FRAGMENTATION] = reserved - allocated;
 }
 
-static void note_failure(struct player *p, const struct ledger_entry *e, uint32_t step)
+static void note_failure(struct ledger_player *p, const struct ledger_entry *e, uint32_t step)
 {
     struct ledger_failure *f = &p->out->failure;
     f->failed = true;
@@ -139,8 +139,8 @@ static void note_failure(struct player *p, const struct ledger_entry *e, uint32_
     p->out->tenants[TENANT_FRAGMENTATION] = f->reserved_bytes - f->allocated_bytes;
 }
 
-static bool play(struct player *p, const struct ledger_entry *entries, uint32_t begin, uint32_t end,
-                 uint32_t step)
+static bool play(struct ledger_player *p, const struct ledger_entry *entries, uint32_t begin,
+                 uint32_t end, uint32_t step)
 {
     for (uint32_t i = begin; i < end; i++) {
         const struct ledger_entry *e = &entries[i];
@@ -163,7 +163,7 @@ static bool play(struct player *p, const struct ledger_entry *entries, uint32_t 
 }
 
 /* Without points, passes that repeat what has just been played change nothing and are left out. */
-static bool play_step(struct player *p, const struct ledger_entry *entries,
+static bool play_step(struct ledger_player *p, const struct ledger_entry *entries,
                       struct ledger_passes *passes, uint32_t step)
 {
     p->point_count = 0;
@@ -179,7 +179,7 @@ static bool play_step(struct player *p, const struct ledger_entry *entries,
     return true;
 }
 
-static void play_all(struct player *p, struct arena *arena, const struct program *program)
+static void play_all(struct ledger_player *p, struct arena *arena, const struct program *program)
 {
     if (!play(p, program->setup, 0, program->setup_count, STEP_SETUP)) {
         return;
@@ -195,7 +195,7 @@ void ledger_play(struct arena *arena, const struct program *program,
                  const struct ledger_limits *limits, bool points, struct ledger_result *out)
 {
     *out = (struct ledger_result){0};
-    struct player p = {.out = out};
+    struct ledger_player p = {.out = out};
     if (points) {
         p.points = ARENA_ARRAY(arena, struct ledger_point, program->ledger_count + 1);
     }

@@ -56,7 +56,8 @@ static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
     data_begin(s);
 }
 
-static void write_pieces(struct stage *s, const struct piece_list *list, const struct unit *unit)
+static void write_pieces(struct stage *s, const struct piece_list *list,
+                         const struct lowered_unit *unit)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         ops_piece(&s->ops, &list->rows[i]);
@@ -70,7 +71,7 @@ static void write_pieces(struct stage *s, const struct piece_list *list, const s
 
 static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
 {
-    struct unit *u = &s->units.rows[index];
+    struct lowered_unit *u = &s->units.rows[index];
     labels_unit(&s->labels, u->layer);
     data_unit_begin(s, pass, index);
     if (pass_is_forward(pass)) {

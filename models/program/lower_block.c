@@ -17,12 +17,12 @@ struct stretch {
     const struct block_spec *spec;
     struct piece_list *out;
     struct op_kernel kernels[LAYER_SEGMENT_MAX * 2 * SEGMENT_KERNEL_MAX];
-    struct piece piece;
+    struct lowered_piece piece;
     double launches;
     unsigned segments; /* that have kernels in it */
 };
 
-static void push(struct arena *arena, struct piece_list *list, const struct piece *piece)
+static void push(struct arena *arena, struct piece_list *list, const struct lowered_piece *piece)
 {
     LIST_ROOM(arena, list->rows, list->count, 1, list->room);
     list->rows[list->count++] = *piece;
@@ -30,8 +30,8 @@ static void push(struct arena *arena, struct piece_list *list, const struct piec
 
 static void restart(struct stretch *s, enum phase phase)
 {
-    s->piece =
-        (struct piece){.kind = OP_COMPUTE, .stream = STREAM_COMPUTE, .phase = (uint8_t)phase};
+    s->piece = (struct lowered_piece){
+        .kind = OP_COMPUTE, .stream = STREAM_COMPUTE, .phase = (uint8_t)phase};
     s->launches = 0.0;
     s->segments = 0;
 }
@@ -39,7 +39,7 @@ static void restart(struct stretch *s, enum phase phase)
 /* Closes the piece under way, if there is anything in it. */
 static void flush(struct stretch *s)
 {
-    struct piece *p = &s->piece;
+    struct lowered_piece *p = &s->piece;
     enum phase phase = (enum phase)p->phase;
     const bool marked = p->opens || p->closes || p->rebuilds;
     CHECK(marked || p->kernel_count == 0);
@@ -62,7 +62,7 @@ static void flush(struct stretch *s)
 static void add_kernels(struct stretch *s, const char *segment, const struct kernel *kernels,
                         unsigned count)
 {
-    struct piece *p = &s->piece;
+    struct lowered_piece *p = &s->piece;
     for (unsigned i = 0; i < count; i++) {
         const struct kernel *k = &kernels[i];
         CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
@@ -107,7 +107,7 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
     }
     flush(s);
     bool tensor = t->comm == SEGMENT_TP;
-    struct piece piece = {
+    struct lowered_piece piece = {
         .kind = OP_COLLECTIVE,
         .stream = tensor ? STREAM_TP : STREAM_CP,
         .phase = s->piece.phase,
@@ -230,7 +230,7 @@ void block_compile(struct arena *arena, const struct block_spec *spec, struct bl
 static void list_rows(struct piece_list *list, struct program_writer *w)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        struct piece *p = &list->rows[i];
+        struct lowered_piece *p = &list->rows[i];
         p->row = p->kind == OP_COMPUTE ? program_cost(w, &p->cost, p->kernels, p->kernel_count)
                                        : program_transfer(w, p->transfer.op, p->transfer.bytes);
         p->host = program_host(w, p->host_s);

@@ -9,7 +9,7 @@
 #define TENSOR_NONE UINT32_MAX
 
 /* One op of a block: a stretch of kernels, or a transfer. */
-struct piece {
+struct lowered_piece {
     uint8_t kind, stream, phase;
     bool beside; /* transfer: the next compute runs meanwhile; the one after waits for it */
     uint16_t opens, closes, rebuilds; /* segments whose memory changes here, bit sets */
@@ -24,7 +24,7 @@ struct piece {
     uint16_t name_row;
 };
 struct piece_list {
-    struct piece *rows;
+    struct lowered_piece *rows;
     uint32_t count, room;
     double host_left_s; /* host time behind its last op: of that op's kernels after the first */
     double launches;    /* kernels and collectives */

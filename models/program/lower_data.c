@@ -106,7 +106,7 @@ static void mark_sensitive(struct stage *s)
 
 void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
 {
-    struct unit *u = &s->units.rows[unit];
+    struct lowered_unit *u = &s->units.rows[unit];
     bool forward = pass_is_forward(pass);
     mark_sensitive(s);
     if (forward && u->last_gather != OP_NONE && traffic_first_forward(&s->traffic, pass->chunk)) {
@@ -152,7 +152,7 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
 
 void data_unit_gradient(struct stage *s, uint32_t unit)
 {
-    struct unit *u = &s->units.rows[unit];
+    struct lowered_unit *u = &s->units.rows[unit];
     late_gradient(&s->late, u);
     if (!s->l->data.scatters) {
         memory_unit_gradient(s, u);
@@ -163,7 +163,7 @@ void data_unit_gradient(struct stage *s, uint32_t unit)
 
 void data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit)
 {
-    struct unit *u = &s->units.rows[unit];
+    struct lowered_unit *u = &s->units.rows[unit];
     bool forward = pass_is_forward(pass);
     if (units_at_edge(&s->units, unit, forward, false)) {
         end_group(s, pass, &s->units.groups[u->group]);

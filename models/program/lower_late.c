@@ -89,7 +89,7 @@ static double recorded_bytes(const struct late *late, const struct segment_trans
     }
 }
 
-void late_buffer(struct late *late, const struct unit *unit, bool forward,
+void late_buffer(struct late *late, const struct lowered_unit *unit, bool forward,
                  const struct segment_transfer *transfer)
 {
     const struct block *b = unit->block;
@@ -107,7 +107,7 @@ void late_buffer(struct late *late, const struct unit *unit, bool forward,
     }
 }
 
-void late_gradient(struct late *late, const struct unit *unit)
+void late_gradient(struct late *late, const struct lowered_unit *unit)
 {
     const struct lowering *l = late->l;
     double bytes = unit->block->parameters * l->c->training.precision->gradient_bytes;

@@ -34,9 +34,9 @@ struct late {
 void late_begin(struct late *late, const struct lowering *l, struct tensors *tensors);
 void late_launched(struct late *late, double launches);
 /* The whole output of a product whose sum is scattered. */
-void late_buffer(struct late *late, const struct unit *unit, bool forward,
+void late_buffer(struct late *late, const struct lowered_unit *unit, bool forward,
                  const struct segment_transfer *scatter);
-void late_gradient(struct late *late, const struct unit *unit);
+void late_gradient(struct late *late, const struct lowered_unit *unit);
 void late_pass_end(struct late *late);
 void late_host_waits(struct late *late); /* the GPU has passed all that was launched */
 /* A reduction of a flat copy of so many bytes: the one before is over. */

@@ -9,19 +9,19 @@
 #include "models/program/lower_parts.h"
 #include "sim/check.h"
 
-static double weight_elements(const struct stage *s, const struct unit *u)
+static double weight_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
     return l->data.sharding->shards_weights ? units_shard(u->held, l->data.shards) : u->held;
 }
 
-static double gradient_elements(const struct stage *s, const struct unit *u)
+static double gradient_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
     return l->data.sharding->shards_gradients ? units_shard(u->held, l->data.shards) : u->held;
 }
 
-static double state_elements(const struct stage *s, const struct unit *u)
+static double state_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
     return l->data.sharding->shards_optimizer ? units_shard(u->held, l->data.shards) : u->held;
@@ -30,7 +30,7 @@ static double state_elements(const struct stage *s, const struct unit *u)
 static void setup_weights(struct stage *s)
 {
     for (uint32_t i = 0; i < s->units.count; i++) {
-        const struct unit *u = &s->units.rows[i];
+        const struct lowered_unit *u = &s->units.rows[i];
         const char *site = "model construction";
         if (u->layer != UINT16_MAX) {
             site = arena_format(s->l->arena, "model construction, layer %u of %u",
@@ -102,7 +102,7 @@ static void setup_optimizer(struct stage *s)
     const struct training_spec *t = &s->l->c->training;
     const char *site = "optimizer construction";
     for (uint32_t i = 0; i < s->units.count && t->precision->master_weights; i++) {
-        const struct unit *u = &s->units.rows[i];
+        const struct lowered_unit *u = &s->units.rows[i];
         tensors_setup(&s->tensors,
                       (struct tensor){TENANT_MASTER, 0,
                                       state_elements(s, u) * t->optimizer->master_bytes,
@@ -115,7 +115,7 @@ static void setup_optimizer(struct stage *s)
     for (unsigned k = 0; k < t->optimizer->moment_count; k++) {
         const struct moment *m = &t->optimizer->moments[k];
         for (uint32_t i = 0; i < s->units.count; i++) {
-            const struct unit *u = &s->units.rows[i];
+            const struct lowered_unit *u = &s->units.rows[i];
             tensors_setup(
                 &s->tensors,
                 (struct tensor){TENANT_MOMENTS, 0, state_elements(s, u) * m->bytes, m->name, 0},
@@ -149,7 +149,7 @@ static bool is_core(const struct stage *s, const struct segment *g, unsigned k)
     return s->l->c->layout.recompute == RECOMPUTE_SELECTIVE && g->saved[k].attention_core;
 }
 
-static void saved_tensors(struct stage *s, const struct unit *u, unsigned segment,
+static void saved_tensors(struct stage *s, const struct lowered_unit *u, unsigned segment,
                           enum ledger_action action, enum which which, const char *call_site)
 {
     const struct segment *g = &u->block->layer->segments[segment];
@@ -174,7 +174,8 @@ static void scratch(struct stage *s, enum ledger_action action, double bytes, co
 }
 
 /* Forward that keeps what the backward needs (also when it is run again by full recomputation). */
-static void forward_kept(struct stage *s, const struct unit *u, unsigned i, const char *call_site)
+static void forward_kept(struct stage *s, const struct lowered_unit *u, unsigned i,
+                         const char *call_site)
 {
     const struct segment *g = &u->block->layer->segments[i];
     scratch(s, LEDGER_ALLOCATE, g->forward_temporary_bytes, g->name, call_site);
@@ -185,7 +186,7 @@ static void forward_kept(struct stage *s, const struct unit *u, unsigned i, cons
 }
 
 /* Forward under full recomputation: only the input is kept, the rest lives inside its segment. */
-static void forward_dropped(struct stage *s, const struct unit *u, unsigned i)
+static void forward_dropped(struct stage *s, const struct lowered_unit *u, unsigned i)
 {
     const struct segment *g = &u->block->layer->segments[i];
     if (i == 0) {
@@ -201,7 +202,8 @@ static void forward_dropped(struct stage *s, const struct unit *u, unsigned i)
     late_buffer(&s->late, u, true, &g->after);
 }
 
-static void backward(struct stage *s, const struct unit *u, unsigned i, bool opens, bool closes)
+static void backward(struct stage *s, const struct lowered_unit *u, unsigned i, bool opens,
+                     bool closes)
 {
     const struct segment *g = &u->block->layer->segments[i];
     if (opens) {
@@ -226,7 +228,8 @@ static void backward(struct stage *s, const struct unit *u, unsigned i, bool ope
     tensors_give(&s->tensors, u);
 }
 
-static void piece_segment(struct stage *s, const struct piece *p, const struct unit *u, unsigned i)
+static void piece_segment(struct stage *s, const struct lowered_piece *p,
+                          const struct lowered_unit *u, unsigned i)
 {
     bool opens = p->opens >> i & 1u, closes = p->closes >> i & 1u;
     if (p->phase == PHASE_FORWARD && opens) {
@@ -247,7 +250,7 @@ static void piece_segment(struct stage *s, const struct piece *p, const struct u
     }
 }
 
-void memory_piece(struct stage *s, const struct piece *p, const struct unit *u)
+void memory_piece(struct stage *s, const struct lowered_piece *p, const struct lowered_unit *u)
 {
     unsigned count = u->block->layer->segment_count;
     for (unsigned k = 0; k < count; k++) {
@@ -257,7 +260,7 @@ void memory_piece(struct stage *s, const struct piece *p, const struct unit *u)
 }
 
 /* Gradients kept tensor by tensor: from the first backward to the update. */
-static void gradient_tensor(struct stage *s, struct unit *u, enum ledger_action action)
+static void gradient_tensor(struct stage *s, struct lowered_unit *u, enum ledger_action action)
 {
     if (s->l->c->software.gradients != GRADIENT_TENSOR) {
         return;
@@ -273,7 +276,7 @@ static void gradient_tensor(struct stage *s, struct unit *u, enum ledger_action 
                   action == LEDGER_ALLOCATE ? "backward" : "gradients set to none");
 }
 
-void memory_unit_gradient(struct stage *s, struct unit *unit)
+void memory_unit_gradient(struct stage *s, struct lowered_unit *unit)
 {
     gradient_tensor(s, unit, LEDGER_ALLOCATE);
 }

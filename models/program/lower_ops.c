@@ -140,7 +140,7 @@ static void join_beside(struct ops *o)
     o->joining.count = 0;
 }
 
-void ops_piece(struct ops *o, const struct piece *p)
+void ops_piece(struct ops *o, const struct lowered_piece *p)
 {
     struct op op = {.kind = p->kind, .stream = p->stream, .phase = p->phase, .cost = p->row};
     op.name = p->name_row;

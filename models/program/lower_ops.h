@@ -29,7 +29,7 @@ void ops_begin(struct ops *o, const struct lowering *l, struct program_writer *w
 void ops_wait(struct ops *o, uint32_t op);    /* the next compute op does; OP_NONE: for nothing */
 void ops_host(struct ops *o, double extra_s); /* ... and so much host time comes before the next */
 /* A piece of a block. */
-void ops_piece(struct ops *o, const struct piece *piece);
+void ops_piece(struct ops *o, const struct lowered_piece *piece);
 /* A transfer of data parallelism: one launch on the host; waits for one op. */
 uint32_t ops_transfer(struct ops *o, enum stream stream, struct transfer transfer, enum phase phase,
                       const char *name, uint32_t wait);

@@ -31,8 +31,9 @@ struct stage {
 
 /* lower_memory.c */
 void memory_setup(struct stage *s);
-void memory_piece(struct stage *s, const struct piece *piece, const struct unit *unit);
-void memory_unit_gradient(struct stage *s, struct unit *unit);
+void memory_piece(struct stage *s, const struct lowered_piece *piece,
+                  const struct lowered_unit *unit);
+void memory_unit_gradient(struct stage *s, struct lowered_unit *unit);
 void memory_gather(struct stage *s, struct group_of_units *group);
 void memory_drop(struct stage *s, struct group_of_units *group);
 void memory_scratch(struct stage *s, struct group_of_units *group);

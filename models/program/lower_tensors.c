@@ -76,13 +76,13 @@ void tensors_setup(struct tensors *t, struct tensor tensor, const char *call_sit
     program_setup(t->w, e);
 }
 
-static size_t slot_of(const struct tensors *t, const struct unit *unit)
+static size_t slot_of(const struct tensors *t, const struct lowered_unit *unit)
 {
     CHECK(t->labels->microbatch < t->microbatches);
     return (size_t)(unit - t->units->rows) * t->microbatches + t->labels->microbatch;
 }
 
-void tensors_take(struct tensors *t, const struct unit *unit)
+void tensors_take(struct tensors *t, const struct lowered_unit *unit)
 {
     uint32_t *slot = &t->saved[slot_of(t, unit)];
     CHECK(*slot == TENSOR_NONE); /* 1 */
@@ -94,7 +94,7 @@ void tensors_take(struct tensors *t, const struct unit *unit)
     t->next += unit->block->tensor_count - 1;
 }
 
-void tensors_give(struct tensors *t, const struct unit *unit)
+void tensors_give(struct tensors *t, const struct lowered_unit *unit)
 {
     uint32_t *slot = &t->saved[slot_of(t, unit)];
     CHECK(*slot != TENSOR_NONE); /* 1 */
@@ -102,14 +102,14 @@ void tensors_give(struct tensors *t, const struct unit *unit)
     *slot = TENSOR_NONE;
 }
 
-uint32_t tensors_input(const struct tensors *t, const struct unit *unit)
+uint32_t tensors_input(const struct tensors *t, const struct lowered_unit *unit)
 {
     uint32_t first = t->saved[slot_of(t, unit)];
     CHECK(first != TENSOR_NONE); /* 1 */
     return first;
 }
 
-uint32_t tensors_segment(const struct tensors *t, const struct unit *unit, unsigned segment)
+uint32_t tensors_segment(const struct tensors *t, const struct lowered_unit *unit, unsigned segment)
 {
     uint32_t tensor = tensors_input(t, unit) + 1;
     for (unsigned i = 0; i < segment; i++) {

@@ -48,10 +48,11 @@ void tensors_setup(struct tensors *t, struct tensor tensor, const char *call_sit
 
 /* Numbers of what a unit saves of the microbatch under way: taken by its first forward op, given
  * back by its last backward op. The first is its input's, then segment by segment. */
-void tensors_take(struct tensors *t, const struct unit *unit);
-void tensors_give(struct tensors *t, const struct unit *unit);
-uint32_t tensors_input(const struct tensors *t, const struct unit *unit);
-uint32_t tensors_segment(const struct tensors *t, const struct unit *unit, unsigned segment);
+void tensors_take(struct tensors *t, const struct lowered_unit *unit);
+void tensors_give(struct tensors *t, const struct lowered_unit *unit);
+uint32_t tensors_input(const struct tensors *t, const struct lowered_unit *unit);
+uint32_t tensors_segment(const struct tensors *t, const struct lowered_unit *unit,
+                         unsigned segment);
 
 /* The first compute op has been written. */
 void tensors_workspace(struct tensors *t);

@@ -32,13 +32,13 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
     if (kind == BLOCK_HEAD && l->c->model.tied_embeddings && !l->data.tied_across) {
         held -= l->vocabulary_shard; /* the embedding's, on the same rank */
     }
-    units->rows[units->count++] = (struct unit){.block = b,
-                                                .kind = kind,
-                                                .chunk = chunk,
-                                                .layer = layer,
-                                                .held = held,
-                                                .gradient = TENSOR_NONE,
-                                                .last_gather = OP_NONE};
+    units->rows[units->count++] = (struct lowered_unit){.block = b,
+                                                        .kind = kind,
+                                                        .chunk = chunk,
+                                                        .layer = layer,
+                                                        .held = held,
+                                                        .gradient = TENSOR_NONE,
+                                                        .last_gather = OP_NONE};
 }
 
 static void build_units(struct units *units, struct lowering *l, uint32_t stage)
@@ -47,7 +47,7 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
     for (uint32_t k = 0; k < chunks; k++) {
         room += l->split[stage + k * l->shape.stages];
     }
-    units->rows = ARENA_ARRAY(l->arena, struct unit, room);
+    units->rows = ARENA_ARRAY(l->arena, struct lowered_unit, room);
     units->chunk_first = ARENA_ARRAY(l->arena, uint32_t, chunks + 1);
     for (uint32_t k = 0; k < chunks; k++) {
         uint32_t global = stage + k * l->shape.stages;
@@ -74,7 +74,7 @@ static void add_group(struct units *units, uint32_t unit)
 
 static void join_group(struct units *units, uint32_t chunk, uint32_t index, uint64_t size)
 {
-    struct unit *u = &units->rows[index];
+    struct lowered_unit *u = &units->rows[index];
     bool joins = units->group_count > units->chunk_group[chunk] && u->layer != UINT16_MAX &&
                  units->rows[index - 1].layer != UINT16_MAX &&
                  units->groups[units->group_count - 1].count < size;

@@ -9,7 +9,7 @@
 
 #include "models/program/lower_plan.h"
 
-struct unit {
+struct lowered_unit {
     struct block *block;
     enum block_index kind;
     uint32_t chunk;
@@ -27,7 +27,7 @@ struct group_of_units {
     uint32_t scratch;      /* unsharded gradients, TENSOR_NONE: not here */
 };
 struct units {
-    struct unit *rows;
+    struct lowered_unit *rows;
     uint32_t *chunk_first; /* [chunks + 1] first unit of each chunk */
     uint32_t count;
     struct group_of_units *groups;

@@ -24,7 +24,7 @@ struct blocks {
     bool causal;
 };
 
-static struct blocks blocks_of(const struct share *share, bool ring)
+static struct blocks blocks_of(const struct rank_share *share, bool ring)
 {
     const struct layer_context *c = share->context;
     double batch = (double)c->microbatch;
@@ -40,15 +40,15 @@ static struct blocks blocks_of(const struct share *share, bool ring)
                            false};
 }
 
-static struct kernel product(const struct share *share, const char *name, const struct blocks *b,
-                             double m, double n, double k)
+static struct kernel product(const struct rank_share *share, const char *name,
+                             const struct blocks *b, double m, double n, double k)
 {
     return kernel_gemm(name, share->context->precision->attention_peak,
                        (struct gemm_shape){m, n, k, b->batch * share->heads}, share->core_bytes);
 }
 
-static struct kernel softmax(const struct share *share, const char *name, const struct blocks *b,
-                             double all_bytes, double products_bytes)
+static struct kernel softmax(const struct rank_share *share, const char *name,
+                             const struct blocks *b, double all_bytes, double products_bytes)
 {
     double bytes = all_bytes - products_bytes - (share->dropout ? 0.0 : DROPOUT_BYTES);
     double scores = b->batch * share->heads * b->queries * b->keys;
@@ -57,13 +57,13 @@ static struct kernel softmax(const struct share *share, const char *name, const 
 }
 
 /* What lies between the products forward. Eager frameworks add the causal mask in a kernel. */
-static double between_forward_bytes(const struct share *share, const struct blocks *b)
+static double between_forward_bytes(const struct rank_share *share, const struct blocks *b)
 {
     const struct software_profile *software = share->context->software;
     return software->math_forward_bytes + (b->causal ? software->math_mask_bytes : 0.0);
 }
 
-static struct kernel flash(const struct share *share, const struct blocks *b, bool backward)
+static struct kernel flash(const struct rank_share *share, const struct blocks *b, bool backward)
 {
     const struct layer_context *c = share->context;
     return kernel_attention(backward ? "attention gradient" : "attention",
@@ -80,7 +80,7 @@ static struct kernel flash(const struct share *share, const struct blocks *b, bo
                             share->core_bytes);
 }
 
-void attention_forward(const struct share *share, bool ring, struct segment *out)
+void attention_forward(const struct rank_share *share, bool ring, struct segment *out)
 {
     const struct layer_context *c = share->context;
     struct blocks b = blocks_of(share, ring);
@@ -98,7 +98,7 @@ void attention_forward(const struct share *share, bool ring, struct segment *out
         out->core[out->core_count++] = out->forward[i];
 }
 
-void attention_backward(const struct share *share, bool ring, struct segment *out)
+void attention_backward(const struct rank_share *share, bool ring, struct segment *out)
 {
     const struct layer_context *c = share->context;
     struct blocks b = blocks_of(share, ring);

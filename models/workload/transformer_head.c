@@ -14,7 +14,7 @@
 #define LOSS_REDUCTIONS 3.0 /* largest logit, logit of the target, sum of exponentials */
 #define MASK_BYTES 1.0
 
-static struct segment_transfer hidden_transfer(const struct share *s, enum comm_op op)
+static struct segment_transfer hidden_transfer(const struct rank_share *s, enum comm_op op)
 {
     return (struct segment_transfer){
         .comm = SEGMENT_TP, .op = op, .bytes = s->tokens * s->hidden * s->core_bytes};
@@ -25,7 +25,7 @@ static double vocabulary_rows(const struct layer_context *context)
     return (double)(transformer_padded_vocabulary(context) / context->tp);
 }
 
-static void embedding_gradient(const struct share *s, struct segment *out)
+static void embedding_gradient(const struct rank_share *s, struct segment *out)
 {
     const struct layer_context *c = s->context;
     double table = vocabulary_rows(c) * s->hidden;
@@ -40,7 +40,7 @@ static void embedding_gradient(const struct share *s, struct segment *out)
 
 void transformer_embedding(const struct layer_context *context, struct segment *out)
 {
-    struct share s;
+    struct rank_share s;
     share_of(context, &s);
     memset(out, 0, sizeof *out);
     out->name = "embedding";
@@ -67,7 +67,7 @@ void transformer_embedding(const struct layer_context *context, struct segment *
 
 /* The gradient of the logits, in fp32 at most, is of the backward pass; what else the loss holds is
  * kept from the forward. Half of the loss's traffic belongs to either pass. */
-static void write_loss(const struct share *s, double logits, struct segment *out)
+static void write_loss(const struct rank_share *s, double logits, struct segment *out)
 {
     const struct software_profile *p = s->context->software;
     double gradient = fmin(FP32_BYTES, p->loss_memory_bytes / 2.0);
@@ -78,7 +78,7 @@ static void write_loss(const struct share *s, double logits, struct segment *out
     out->backward_temporary_bytes = fmax(out->backward_temporary_bytes, logits * gradient);
 }
 
-static void write_logits(const struct share *s, struct segment *out)
+static void write_logits(const struct rank_share *s, struct segment *out)
 {
     const struct layer_context *c = s->context;
     double rows = vocabulary_rows(c);
@@ -105,7 +105,7 @@ static void write_logits(const struct share *s, struct segment *out)
 
 void transformer_head(const struct layer_context *context, struct layer *out)
 {
-    struct share s;
+    struct rank_share s;
     share_of(context, &s);
     memset(out, 0, sizeof *out);
     struct segment *segment = &out->segments[out->segment_count++];

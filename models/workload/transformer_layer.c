@@ -12,13 +12,13 @@
 #include "models/workload/transformer_piece.h"
 #include "sim/check.h"
 
-struct writer {
-    struct share share;
+struct layer_writer {
+    struct rank_share share;
     struct layer *layer;
     bool tensor, sequence, context, ring;
 };
 
-static struct segment *segment_add(struct writer *w, const char *name, enum piece first,
+static struct segment *segment_add(struct layer_writer *w, const char *name, enum piece first,
                                    enum piece last, double output_bytes)
 {
     CHECK(w->layer->segment_count < LAYER_SEGMENT_MAX);
@@ -29,14 +29,14 @@ static struct segment *segment_add(struct writer *w, const char *name, enum piec
     return segment;
 }
 
-static struct segment_transfer tensor_transfer(const struct writer *w, enum comm_op op)
+static struct segment_transfer tensor_transfer(const struct layer_writer *w, enum comm_op op)
 {
     double bytes = w->share.tokens * w->share.hidden * w->share.core_bytes;
     return (struct segment_transfer){.comm = SEGMENT_TP, .op = op, .bytes = bytes};
 }
 
 /* Keys and values of the whole sequence: the full buffer of the context ranks. */
-static double keys_bytes(const struct writer *w)
+static double keys_bytes(const struct layer_writer *w)
 {
     double rows = w->share.tokens * (double)w->share.context->cp;
     return rows * 2.0 * w->share.key * w->share.core_bytes;
@@ -48,7 +48,7 @@ static struct segment_transfer context_transfer(enum comm_op op, double bytes)
 }
 
 /* The segment starts with a column-parallel linear layer, whose weight gradient comes last. */
-static void opens_tensor(const struct writer *w, struct segment *segment, unsigned beside)
+static void opens_tensor(const struct layer_writer *w, struct segment *segment, unsigned beside)
 {
     if (!w->tensor)
         return;
@@ -64,7 +64,7 @@ static void opens_tensor(const struct writer *w, struct segment *segment, unsign
 }
 
 /* The segment ends with a row-parallel linear layer. */
-static void closes_tensor(const struct writer *w, struct segment *segment)
+static void closes_tensor(const struct layer_writer *w, struct segment *segment)
 {
     if (!w->tensor)
         return;
@@ -73,7 +73,7 @@ static void closes_tensor(const struct writer *w, struct segment *segment)
         segment->backward_before = tensor_transfer(w, COMM_ALL_GATHER);
 }
 
-static void gathers_keys(const struct writer *w, struct segment *segment)
+static void gathers_keys(const struct layer_writer *w, struct segment *segment)
 {
     segment->before = context_transfer(COMM_ALL_GATHER, keys_bytes(w));
     segment->backward_before = segment->before;
@@ -81,9 +81,9 @@ static void gathers_keys(const struct writer *w, struct segment *segment)
 }
 
 /* Keys and values make n - 1 moves forward; backward again, and their gradients n, back home. */
-static void rings_keys(struct writer *w)
+static void rings_keys(struct layer_writer *w)
 {
-    const struct share *s = &w->share;
+    const struct rank_share *s = &w->share;
     double ranks = (double)s->context->cp;
     struct segment *segment =
         segment_add(w, "ring", PIECE_RING, PIECE_RING, s->tokens * s->query * s->core_bytes);
@@ -93,16 +93,16 @@ static void rings_keys(struct writer *w)
 }
 
 /* Kernels of one linear layer's weight gradient. */
-static unsigned wgrad_kernels(const struct writer *w)
+static unsigned wgrad_kernels(const struct layer_writer *w)
 {
     const struct layer_context *c = w->share.context;
     return c->accumulate && !c->software->gradient_fusion ? 2 : 1;
 }
 
 /* From the layer's input to the queries, keys and values. */
-static void write_entry(struct writer *w, enum piece last, double output_bytes)
+static void write_entry(struct layer_writer *w, enum piece last, double output_bytes)
 {
-    const struct share *s = &w->share;
+    const struct rank_share *s = &w->share;
     double norm_bytes = s->norm_tokens * s->hidden * s->core_bytes;
     enum piece first = PIECE_CLOSE;
     if (w->sequence) {
@@ -117,9 +117,9 @@ static void write_entry(struct writer *w, enum piece last, double output_bytes)
 }
 
 /* The core and what follows it up to `last`, when the keys come from other ranks. */
-static void write_context(struct writer *w, enum piece last, double output_bytes)
+static void write_context(struct layer_writer *w, enum piece last, double output_bytes)
 {
-    const struct share *s = &w->share;
+    const struct rank_share *s = &w->share;
     if (w->ring)
         rings_keys(w);
     bool apart = w->sequence && !w->ring; /* both ends of core + projection would be taken */
@@ -135,9 +135,9 @@ static void write_context(struct writer *w, enum piece last, double output_bytes
         gathers_keys(w, segment);
 }
 
-static void write_mlp(struct writer *w, double output_bytes)
+static void write_mlp(struct layer_writer *w, double output_bytes)
 {
-    const struct share *s = &w->share;
+    const struct rank_share *s = &w->share;
     enum piece first = PIECE_RESIDUAL;
     if (w->sequence) {
         segment_add(w, "norm", PIECE_RESIDUAL, PIECE_NORM2,
@@ -151,7 +151,7 @@ static void write_mlp(struct writer *w, double output_bytes)
 
 /* Matrices, and biases of the column-parallel layers, are split; norms and biases that are added
  * after a reduction are whole on every rank. */
-static double shard_parameters(const struct share *s)
+static double shard_parameters(const struct rank_share *s)
 {
     const struct model_shape *m = s->context->model;
     double attention = 2.0 * s->hidden * (s->query + s->key);
@@ -168,13 +168,13 @@ static double shard_parameters(const struct share *s)
 void transformer_layer(const struct layer_context *context, struct layer *out)
 {
     memset(out, 0, sizeof *out);
-    struct writer w = {.layer = out,
-                       .tensor = context->tp > 1,
-                       .context = context->cp > 1,
-                       .ring = context->cp > 1 && context->cp_ring};
+    struct layer_writer w = {.layer = out,
+                             .tensor = context->tp > 1,
+                             .context = context->cp > 1,
+                             .ring = context->cp > 1 && context->cp_ring};
     share_of(context, &w.share);
     w.sequence = w.share.gathers;
-    const struct share *s = &w.share;
+    const struct rank_share *s = &w.share;
     double output = s->norm_tokens * s->hidden * s->core_bytes;
     double qkv = s->tokens * (s->query + 2.0 * s->key) * s->core_bytes;
     enum piece last = w.tensor ? PIECE_PROJECT : PIECE_DOWN;

@@ -12,7 +12,7 @@
 #define GATED_FORWARD 1.5
 #define GATED_BACKWARD (10.0 / 6.0)
 
-static struct linear linear_of(const struct share *s, enum piece piece)
+static struct linear linear_of(const struct rank_share *s, enum piece piece)
 {
     switch (piece) {
     case PIECE_QKV:
@@ -37,7 +37,7 @@ struct stream_piece {
 };
 
 /* What queries and keys go through before the core: their norms, one of each, and the rotation. */
-static struct stream_piece rope_piece(const struct share *s)
+static struct stream_piece rope_piece(const struct rank_share *s)
 {
     const struct software_profile *p = s->context->software;
     const struct model_shape *m = s->context->model;
@@ -59,7 +59,7 @@ static struct stream_piece rope_piece(const struct share *s)
     return out;
 }
 
-static struct stream_piece stream_of(const struct share *s, enum piece piece)
+static struct stream_piece stream_of(const struct rank_share *s, enum piece piece)
 {
     const struct software_profile *p = s->context->software;
     double residual = s->norm_tokens * s->hidden;
@@ -100,7 +100,7 @@ static struct stream_piece stream_of(const struct share *s, enum piece piece)
     }
 }
 
-static bool absent(const struct share *share, enum piece piece)
+static bool absent(const struct rank_share *share, enum piece piece)
 {
     const struct layer_context *c = share->context;
     if (piece == PIECE_ROPE)
@@ -113,7 +113,7 @@ static bool is_linear(enum piece piece)
     return piece == PIECE_QKV || piece == PIECE_PROJECT || piece == PIECE_UP || piece == PIECE_DOWN;
 }
 
-static void write_forward(const struct share *share, enum piece piece, struct segment *out)
+static void write_forward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
         return;
@@ -129,7 +129,7 @@ static void write_forward(const struct share *share, enum piece piece, struct se
     }
 }
 
-static void write_backward(const struct share *share, enum piece piece, struct segment *out)
+static void write_backward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
         return;
@@ -145,7 +145,8 @@ static void write_backward(const struct share *share, enum piece piece, struct s
     }
 }
 
-void piece_write(const struct share *share, enum piece first, enum piece last, struct segment *out)
+void piece_write(const struct rank_share *share, enum piece first, enum piece last,
+                 struct segment *out)
 {
     for (int piece = (int)first; piece <= (int)last; piece++) {
         write_forward(share, (enum piece)piece, out);

@@ -31,7 +31,7 @@ enum piece {
 };
 
 /* A rank's share of a layer, in elements. */
-struct share {
+struct rank_share {
     const struct layer_context *context;
     double tokens;       /* microbatch x sequence / cp: rows of the linear layers */
     double norm_tokens;  /* the same over tp with sequence parallelism: rows of norm and residual */
@@ -45,16 +45,17 @@ struct share {
     double core_bytes;     /* of any other element */
     bool dropout, gathers; /* gathers: sequence parallelism over more than one rank */
 };
-void share_of(const struct layer_context *context, struct share *out);
+void share_of(const struct layer_context *context, struct rank_share *out);
 
 /* Writes the pieces first .. last into `out`: forward in order, backward in reverse. */
-void piece_write(const struct share *share, enum piece first, enum piece last, struct segment *out);
+void piece_write(const struct rank_share *share, enum piece first, enum piece last,
+                 struct segment *out);
 /* Parts of piece_write, each in a file of its own. */
-void attention_forward(const struct share *share, bool ring, struct segment *out);
-void attention_backward(const struct share *share, bool ring, struct segment *out);
-void piece_keep(const struct share *share, enum piece piece, struct segment *out);
+void attention_forward(const struct rank_share *share, bool ring, struct segment *out);
+void attention_backward(const struct rank_share *share, bool ring, struct segment *out);
+void piece_keep(const struct rank_share *share, enum piece piece, struct segment *out);
 /* Bytes that live only while the piece runs, forward or backward. */
-double piece_temporary(const struct share *share, enum piece piece, bool backward);
+double piece_temporary(const struct rank_share *share, enum piece piece, bool backward);
 /* Tools for the embedding and the head, which are no pieces of a layer. */
 void piece_forward(struct segment *out, struct kernel kernel);
 void piece_dgrad(struct segment *out, struct kernel kernel);
@@ -65,9 +66,11 @@ struct linear {
     const char *forward_name, *dgrad_name, *wgrad_name;
     double rows, inputs, outputs;
 };
-void linear_forward(const struct share *share, const struct linear *linear, struct segment *out);
-void linear_backward(const struct share *share, const struct linear *linear, struct segment *out);
+void linear_forward(const struct rank_share *share, const struct linear *linear,
+                    struct segment *out);
+void linear_backward(const struct rank_share *share, const struct linear *linear,
+                     struct segment *out);
 /* Traffic of adding a finished gradient of `parameters` to the kept one: reads both, writes one. */
-double gradient_add_bytes(const struct share *share, double parameters);
+double gradient_add_bytes(const struct rank_share *share, double parameters);
 
 #endif

@@ -11,14 +11,14 @@
 #define FP32_BYTES 4.0
 #define MASK_BYTES 1.0
 
-static double scores(const struct share *s)
+static double scores(const struct rank_share *s)
 {
     return (double)s->context->microbatch * s->heads * s->queries * s->keys;
 }
 
 /* Softmax's output, the mask and what dropout leaves; or a row statistic of the flash kernel, whose
  * output is what the projection keeps. */
-static void keep_core(const struct share *s, struct segment *out)
+static void keep_core(const struct rank_share *s, struct segment *out)
 {
     if (s->context->attention != ATTENTION_MATH) {
         piece_saved(out, "log-sum-exp", s->tokens * s->heads * FP32_BYTES, true);
@@ -31,7 +31,7 @@ static void keep_core(const struct share *s, struct segment *out)
     }
 }
 
-static void keep_projection(const struct share *s, struct segment *out)
+static void keep_projection(const struct rank_share *s, struct segment *out)
 {
     bool flash = s->context->attention != ATTENTION_MATH;
     double elements = s->tokens * s->query;
@@ -40,7 +40,7 @@ static void keep_projection(const struct share *s, struct segment *out)
     piece_saved(out, "projection input", elements * s->linear_bytes, false);
 }
 
-static void keep_qkv(const struct share *s, struct segment *out)
+static void keep_qkv(const struct rank_share *s, struct segment *out)
 {
     piece_saved(out, "qkv input", s->input_tokens * s->hidden * s->linear_bytes, false);
     piece_saved(out, "query", s->tokens * s->query * s->core_bytes, false);
@@ -48,35 +48,36 @@ static void keep_qkv(const struct share *s, struct segment *out)
     piece_saved(out, "value", s->tokens * s->key * s->core_bytes, false);
 }
 
-static void keep_norm(const struct share *s, const char *name, double norms, struct segment *out)
+static void keep_norm(const struct rank_share *s, const char *name, double norms,
+                      struct segment *out)
 {
     if (s->context->software->save_norm_input)
         piece_saved(out, name, norms * s->norm_tokens * s->hidden * s->core_bytes, false);
 }
 
 /* Sines and cosines are shared by all layers; norms keep what comes from the projection. */
-static void keep_rope(const struct share *s, struct segment *out)
+static void keep_rope(const struct rank_share *s, struct segment *out)
 {
     const struct layer_context *c = s->context;
     if (c->model->qk_norms && c->software->save_norm_input)
         piece_saved(out, "qk norm input", s->tokens * (s->query + s->key) * s->core_bytes, false);
 }
 
-static void keep_mask(const struct share *s, const char *name, struct segment *out)
+static void keep_mask(const struct rank_share *s, const char *name, struct segment *out)
 {
     if (s->dropout)
         piece_saved(out, name, s->norm_tokens * s->hidden * MASK_BYTES, false);
 }
 
 /* Unfused, a gate's activation is a tensor of its own, which the product keeps as an input. */
-static void keep_activation(const struct share *s, struct segment *out)
+static void keep_activation(const struct rank_share *s, struct segment *out)
 {
     double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
     double elements = s->tokens * s->gates * s->ffn;
     piece_saved(out, "activation input", elements * s->core_bytes * factor, false);
 }
 
-void piece_keep(const struct share *s, enum piece piece, struct segment *out)
+void piece_keep(const struct rank_share *s, enum piece piece, struct segment *out)
 {
     switch (piece) {
     case PIECE_CLOSE:
@@ -123,7 +124,7 @@ void piece_keep(const struct share *s, enum piece piece, struct segment *out)
 
 /* Unfused scores exist before the softmax; keys and values gathered over context ranks, or the
  * block that is under way in a ring, live while the core runs. */
-static double core_temporary(const struct share *s, bool backward)
+static double core_temporary(const struct rank_share *s, bool backward)
 {
     const struct layer_context *c = s->context;
     double held = c->cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
@@ -139,12 +140,12 @@ static double core_temporary(const struct share *s, bool backward)
 
 /* Gathered inputs are dropped after the forward pass; the backward pass gathers them and the
  * gradient of the output. */
-static double gathered_input(const struct share *s)
+static double gathered_input(const struct rank_share *s)
 {
     return s->gathers ? s->tokens * s->hidden * s->core_bytes : 0.0;
 }
 
-double piece_temporary(const struct share *s, enum piece piece, bool backward)
+double piece_temporary(const struct rank_share *s, enum piece piece, bool backward)
 {
     double row = s->tokens * s->core_bytes;
     switch (piece) {

@@ -3,7 +3,7 @@
 #include "models/workload/transformer_piece.h"
 #include "sim/check.h"
 
-void share_of(const struct layer_context *c, struct share *out)
+void share_of(const struct layer_context *c, struct rank_share *out)
 {
     const struct model_shape *m = c->model;
     double tp = (double)c->tp, cp = (double)c->cp;
@@ -12,7 +12,7 @@ void share_of(const struct layer_context *c, struct share *out)
     bool wide =
         c->precision->attention_peak == PEAK_FP32 || c->precision->attention_peak == PEAK_TF32;
     CHECK(m->experts == 0 && m->kv_rank == 0 && m->head_size > 0 && m->kv_heads > 0);
-    *out = (struct share){
+    *out = (struct rank_share){
         .context = c,
         .tokens = tokens,
         .hidden = (double)m->hidden,
@@ -62,12 +62,12 @@ void piece_saved(struct segment *out, const char *name, double bytes, bool atten
 
 /* Operands narrower than the tensors around them are written by a cast, once as they are and once
  * transposed for the product with the gradient (NVIDIA/TransformerEngine, cast_transpose). */
-static struct kernel cast(const struct share *share, const char *name, double elements)
+static struct kernel cast(const struct rank_share *share, const char *name, double elements)
 {
     return kernel_memory(name, elements * (share->core_bytes + 2.0 * share->linear_bytes), 1.0);
 }
 
-void linear_forward(const struct share *share, const struct linear *l, struct segment *out)
+void linear_forward(const struct rank_share *share, const struct linear *l, struct segment *out)
 {
     enum peak_kind peak = share->context->precision->gemm_peak;
     if (share->linear_bytes < share->core_bytes)
@@ -77,7 +77,7 @@ void linear_forward(const struct share *share, const struct linear *l, struct se
                                    share->linear_bytes));
 }
 
-double gradient_add_bytes(const struct share *share, double parameters)
+double gradient_add_bytes(const struct rank_share *share, double parameters)
 {
     const struct layer_context *c = share->context;
     return parameters * (c->precision->gradient_bytes + 2.0 * c->software->gradient_kept_bytes);
@@ -85,7 +85,7 @@ double gradient_add_bytes(const struct share *share, double parameters)
 
 /* The product for the weights writes a gradient of its own, which is then added to the kept one;
  * or, fused, it reads and writes the kept one itself. */
-void linear_backward(const struct share *share, const struct linear *l, struct segment *out)
+void linear_backward(const struct rank_share *share, const struct linear *l, struct segment *out)
 {
     const struct layer_context *c = share->context;
     enum peak_kind peak = c->precision->gemm_peak;

@@ -9,14 +9,14 @@ enum {
 };
 
 /* The rows of one cause, on one kind of unit. */
-struct group {
+struct incident_group {
     const char *name;
     int unit_kind;
     uint32_t count;
     struct trace_event *events;
 };
 struct groups {
-    struct group rows[TRACE_CAUSES_MAX];
+    struct incident_group rows[TRACE_CAUSES_MAX];
     unsigned count;
 };
 
@@ -57,16 +57,16 @@ static bool check_row(struct builder *b, const struct failure_cause *like,
     return false;
 }
 
-static struct group *group_of(struct groups *groups, const struct trace_row *row)
+static struct incident_group *group_of(struct groups *groups, const struct trace_row *row)
 {
     for (unsigned i = 0; i < groups->count; i++) {
-        struct group *group = &groups->rows[i];
+        struct incident_group *group = &groups->rows[i];
         if (group->unit_kind == row->unit_kind && strcmp(group->name, row->cause) == 0)
             return group;
     }
     if (groups->count == TRACE_CAUSES_MAX)
         return NULL;
-    groups->rows[groups->count] = (struct group){row->cause, row->unit_kind, 0, NULL};
+    groups->rows[groups->count] = (struct incident_group){row->cause, row->unit_kind, 0, NULL};
     return &groups->rows[groups->count++];
 }
 
@@ -80,19 +80,19 @@ static bool deal(struct builder *b, const struct failure_keys *keys, const struc
                  size_t count, struct groups *groups)
 {
     for (size_t i = 0; i < count; i++) {
-        struct group *group = taken(keys, &rows[i]) ? group_of(groups, &rows[i]) : NULL;
+        struct incident_group *group = taken(keys, &rows[i]) ? group_of(groups, &rows[i]) : NULL;
         if (taken(keys, &rows[i]) && group == NULL)
             return false;
         if (group)
             group->count++;
     }
     for (unsigned i = 0; i < groups->count; i++) {
-        struct group *group = &groups->rows[i];
+        struct incident_group *group = &groups->rows[i];
         group->events = ARENA_ARRAY(b->arena, struct trace_event, group->count);
         group->count = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        struct group *group = taken(keys, &rows[i]) ? group_of(groups, &rows[i]) : NULL;
+        struct incident_group *group = taken(keys, &rows[i]) ? group_of(groups, &rows[i]) : NULL;
         if (group)
             group->events[group->count++] = (struct trace_event){
                 rows[i].at_s, (uint32_t)rows[i].unit, rows[i].repair_s, rows[i].cause};
@@ -103,7 +103,7 @@ static bool deal(struct builder *b, const struct failure_keys *keys, const struc
 /* A cause that strikes two kinds of units becomes two, told apart by the kind. */
 static const char *group_name(struct builder *b, const struct groups *groups, unsigned index)
 {
-    const struct group *group = &groups->rows[index];
+    const struct incident_group *group = &groups->rows[index];
     for (unsigned i = 0; i < index; i++) {
         if (strcmp(groups->rows[i].name, group->name) == 0)
             return arena_format(b->arena, "%s (%s)", group->name,

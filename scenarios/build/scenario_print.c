@@ -14,12 +14,12 @@ enum {
     LEAD = 40 /* characters kept before the caret of a long line */
 };
 
-struct colours {
+struct print_colours {
     const char *bold, *error, *warning, *caret, *plain;
 };
-static const struct colours coloured = {"\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;32m",
-                                        "\033[0m"};
-static const struct colours colourless = {"", "", "", "", ""};
+static const struct print_colours coloured = {"\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;32m",
+                                              "\033[0m"};
+static const struct print_colours colourless = {"", "", "", "", ""};
 
 static bool continues(char byte)
 {
@@ -56,7 +56,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-static void print_source(const struct problem *problem, FILE *out, const struct colours *c)
+static void print_source(const struct problem *problem, FILE *out, const struct print_colours *c)
 {
     unsigned length = characters(problem->source), before = problem->column - 1;
     unsigned start = length > WINDOW && before > LEAD ? before - LEAD : 0;
@@ -73,7 +73,7 @@ static void print_source(const struct problem *problem, FILE *out, const struct 
 
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour)
 {
-    const struct colours *c = colour ? &coloured : &colourless;
+    const struct print_colours *c = colour ? &coloured : &colourless;
     unsigned errors = 0;
     for (unsigned i = 0; i < scenario->problem_count; i++) {
         const struct problem *problem = &scenario->problems[i];

@@ -8,14 +8,14 @@
 #include "scenarios/schema/set.h"
 
 /* What scenario_read works with, beside the result. */
-struct reading {
+struct scenario_reading {
     struct scenario *scenario;
     struct source source;
     struct problems problems;
     struct builder builder;
 };
 
-static bool load(struct reading *r, const char *path, const char *text, size_t text_bytes,
+static bool load(struct scenario_reading *r, const char *path, const char *text, size_t text_bytes,
                  struct error *error)
 {
     struct source *source = &r->source;
@@ -39,7 +39,7 @@ static bool load(struct reading *r, const char *path, const char *text, size_t t
 }
 
 /* The tree of the file with every --set applied; NULL when it is not even a mapping. */
-static struct value *parse(struct reading *r, const struct scenario_options *options)
+static struct value *parse(struct scenario_reading *r, const struct scenario_options *options)
 {
     struct arena *arena = r->scenario->arena;
     struct value *root = parse_source(arena, &r->source, 0, &r->problems);
@@ -57,7 +57,8 @@ static struct value *parse(struct reading *r, const struct scenario_options *opt
     return root;
 }
 
-static void build(struct reading *r, struct value *root, const struct scenario_options *options)
+static void build(struct scenario_reading *r, struct value *root,
+                  const struct scenario_options *options)
 {
     struct builder *b = &r->builder;
     struct scenario *scenario = r->scenario;
@@ -76,7 +77,7 @@ static void build(struct reading *r, struct value *root, const struct scenario_o
         scenario->configuration.seed = options->seed;
 }
 
-static struct scenario *read(struct reading *r, const char *path, const char *text,
+static struct scenario *read(struct scenario_reading *r, const char *path, const char *text,
                              size_t text_bytes, const struct scenario_options *options,
                              struct error *error)
 {
@@ -103,7 +104,7 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
 {
     static const struct scenario_options none = {0};
     struct arena *arena = arena_create();
-    struct reading *r = ARENA_NEW(arena, struct reading);
+    struct scenario_reading *r = ARENA_NEW(arena, struct scenario_reading);
     r->scenario = ARENA_NEW(arena, struct scenario);
     r->scenario->arena = arena;
     bool stream = strcmp(path, "-") == 0;

@@ -7,14 +7,14 @@
 #include "scenarios/language/quantity.h"
 #include "scenarios/schema/schema.h"
 
-struct writer {
+struct reference_writer {
     FILE *out;
     struct arena *arena;
     struct catalogue catalogue;
 };
 
 /* The anchor that Markdown viewers give a heading: no dots, dashes for blanks. */
-static const char *anchor(struct writer *w, const char *heading)
+static const char *anchor(struct reference_writer *w, const char *heading)
 {
     char *text = arena_text(w->arena, heading);
     size_t length = 0;
@@ -26,7 +26,8 @@ static const char *anchor(struct writer *w, const char *heading)
     return text;
 }
 
-static const char *value_text(struct writer *w, const char *path, const struct param *param)
+static const char *value_text(struct reference_writer *w, const char *path,
+                              const struct param *param)
 {
     const char *units = quantity_units(param->type), *text = quantity_type_name(param->type);
     if (schema_family(path) != FAMILY_NONE)
@@ -42,14 +43,15 @@ static const char *value_text(struct writer *w, const char *path, const struct p
     return text;
 }
 
-static const char *default_text(struct writer *w, const struct param *param, const char *otherwise)
+static const char *default_text(struct reference_writer *w, const struct param *param,
+                                const char *otherwise)
 {
     if (param->fallback == NULL)
         return otherwise;
     return *param->fallback ? arena_format(w->arena, "`%s`", param->fallback) : "";
 }
 
-static const char *range_text(struct writer *w, const struct param *param)
+static const char *range_text(struct reference_writer *w, const struct param *param)
 {
     char least[QUANTITY_TEXT_MAX], most[QUANTITY_TEXT_MAX];
     if (param->type == PARAM_FLAG || param->type == PARAM_CHOICE || param->type == PARAM_TEXT)
@@ -60,7 +62,7 @@ static const char *range_text(struct writer *w, const struct param *param)
 }
 
 /* `otherwise`: what a key without default means. */
-static void print_row(struct writer *w, const char *path, const struct param *param,
+static void print_row(struct reference_writer *w, const char *path, const struct param *param,
                       const char *otherwise)
 {
     const char *key = arena_format(w->arena, "%s.%s", path, param->name);
@@ -68,20 +70,20 @@ static void print_row(struct writer *w, const char *path, const struct param *pa
             default_text(w, param, otherwise), range_text(w, param), param->doc);
 }
 
-static void print_rows(struct writer *w, const char *path, struct params params,
+static void print_rows(struct reference_writer *w, const char *path, struct params params,
                        const char *otherwise)
 {
     for (unsigned i = 0; i < params.count; i++)
         print_row(w, path, &params.rows[i], otherwise);
 }
 
-static void print_head(struct writer *w)
+static void print_head(struct reference_writer *w)
 {
     fprintf(w->out, "| key | value | default | range | meaning |\n|---|---|---|---|---|\n");
 }
 
 /* The options that the kinds which a key may name add to its section. */
-static void print_options(struct writer *w, const struct schema_section *section)
+static void print_options(struct reference_writer *w, const struct schema_section *section)
 {
     const struct schema_choice *choice;
     const struct kind *kind;
@@ -96,7 +98,7 @@ static void print_options(struct writer *w, const struct schema_section *section
     }
 }
 
-static void print_inner(struct writer *w, const struct schema_section *inner)
+static void print_inner(struct reference_writer *w, const struct schema_section *inner)
 {
     bool duration = schema_is_duration(inner);
     const char *kind = duration ? "duration" : "section";
@@ -106,7 +108,7 @@ static void print_inner(struct writer *w, const struct schema_section *inner)
             duration ? default_text(w, &inner->keys.rows[0], "") : otherwise, inner->doc);
 }
 
-static void print_section(struct writer *w, const struct schema_section *section)
+static void print_section(struct reference_writer *w, const struct schema_section *section)
 {
     fprintf(w->out, "\n### %s\n%s", *section->path ? section->path : "Top level", section->doc);
     if (section->list)
@@ -127,7 +129,7 @@ static void print_section(struct writer *w, const struct schema_section *section
 
 /* All durations have the keys of a link of the restart chain, but for the defaults of the mean and
  * for `sheltered`, which only links have. */
-static void print_durations(struct writer *w)
+static void print_durations(struct reference_writer *w)
 {
     const struct schema_section *link = schema_section(SECTION_RESTART_LINKS);
     fprintf(w->out,
@@ -142,7 +144,7 @@ static void print_durations(struct writer *w)
 }
 
 /* The entries of a catalogue family, or the kinds of another. */
-static void print_family(struct writer *w, enum family family)
+static void print_family(struct reference_writer *w, enum family family)
 {
     bool catalogue = family < FAMILY_CATALOGUE_COUNT;
     struct name_list names =
@@ -156,7 +158,7 @@ static void print_family(struct writer *w, enum family family)
     }
 }
 
-static void print_units(struct writer *w)
+static void print_units(struct reference_writer *w)
 {
     fprintf(w->out, "| value | units |\n|---|---|\n");
     for (enum param_type type = PARAM_TIME; type <= PARAM_MONEY; type++)
@@ -167,7 +169,7 @@ void scenario_print_reference(FILE *out)
 {
     struct arena *arena = arena_create();
     struct problems *problems = ARENA_NEW(arena, struct problems);
-    struct writer w = {.out = out, .arena = arena};
+    struct reference_writer w = {.out = out, .arena = arena};
     problems->arena = arena;
     catalogue_open(&w.catalogue, arena, NULL, problems);
     fprintf(out,

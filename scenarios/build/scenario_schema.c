@@ -11,7 +11,7 @@
 /* quantity.h states this grammar. */
 #define NUMBER_PATTERN "[+-]?([0-9]+\\\\.?[0-9]*|\\\\.[0-9]+)([eE][+-]?[0-9]+)?"
 
-struct writer {
+struct schema_writer {
     FILE *out;
     struct arena *arena;
     struct catalogue catalogue;
@@ -28,7 +28,7 @@ static void print_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void print_names(struct writer *w, struct name_list names)
+static void print_names(struct schema_writer *w, struct name_list names)
 {
     fprintf(w->out, "\"enum\": [");
     for (unsigned i = 0; i < names.count; i++) {
@@ -38,14 +38,14 @@ static void print_names(struct writer *w, struct name_list names)
     fprintf(w->out, "]");
 }
 
-static struct name_list names_of(struct writer *w, enum family family)
+static struct name_list names_of(struct schema_writer *w, enum family family)
 {
     return family < FAMILY_CATALOGUE_COUNT ? catalogue_names(&w->catalogue, family)
                                            : family_kinds(w->arena, family);
 }
 
 /* "ns, us" as the alternatives of a pattern. */
-static void print_units(struct writer *w, const char *units)
+static void print_units(struct schema_writer *w, const char *units)
 {
     for (; *units; units++) {
         if (*units == ',')
@@ -55,7 +55,7 @@ static void print_units(struct writer *w, const char *units)
     }
 }
 
-static void print_number(struct writer *w, const char *type, const struct param *param,
+static void print_number(struct schema_writer *w, const char *type, const struct param *param,
                          const char *suffix)
 {
     fprintf(w->out,
@@ -64,7 +64,7 @@ static void print_number(struct writer *w, const char *type, const struct param 
             type, param->minimum, param->maximum, suffix);
 }
 
-static void print_choices(struct writer *w, const struct param *param)
+static void print_choices(struct schema_writer *w, const struct param *param)
 {
     unsigned count = 0;
     while (param->choices[count])
@@ -72,7 +72,7 @@ static void print_choices(struct writer *w, const struct param *param)
     print_names(w, (struct name_list){param->choices, count});
 }
 
-static void print_type(struct writer *w, const char *path, const struct param *param)
+static void print_type(struct schema_writer *w, const char *path, const struct param *param)
 {
     bool takes_auto = reader_takes_word(param);
     switch (param->type) {
@@ -103,7 +103,7 @@ static void print_type(struct writer *w, const char *path, const struct param *p
 }
 
 /* A flag is a truth value; everything else may be a word, and is easier read as it is written. */
-static void print_default(struct writer *w, const struct param *param)
+static void print_default(struct schema_writer *w, const struct param *param)
 {
     if (param->fallback == NULL || *param->fallback == '\0')
         return;
@@ -115,7 +115,7 @@ static void print_default(struct writer *w, const struct param *param)
 }
 
 /* `spelling`: the name of the key, or what else it is called. */
-static void print_property(struct writer *w, const char *path, const struct param *param,
+static void print_property(struct schema_writer *w, const char *path, const struct param *param,
                            const char *spelling, bool *first)
 {
     const char *key = arena_format(w->arena, "%s%s%s", path, *path ? "." : "", param->name);
@@ -130,7 +130,7 @@ static void print_property(struct writer *w, const char *path, const struct para
     fprintf(w->out, "}");
 }
 
-static void print_properties(struct writer *w, const struct schema_section *section,
+static void print_properties(struct schema_writer *w, const struct schema_section *section,
                              struct params params, bool *first)
 {
     for (unsigned i = 0; i < params.count; i++) {
@@ -143,7 +143,7 @@ static void print_properties(struct writer *w, const struct schema_section *sect
 }
 
 /* Keys of a table are never required here: the catalogue may give them. */
-static void print_required(struct writer *w, const struct schema_section *section)
+static void print_required(struct schema_writer *w, const struct schema_section *section)
 {
     const char *comma = "";
     fprintf(w->out, "\"required\": [");
@@ -164,7 +164,7 @@ static void print_required(struct writer *w, const struct schema_section *sectio
 }
 
 /* What must be given; or, where one key stands in place of all others, that one alone. */
-static void print_needs(struct writer *w, const struct schema_section *section)
+static void print_needs(struct schema_writer *w, const struct schema_section *section)
 {
     const char *alone = schema_alone(section);
     fprintf(w->out, ", ");
@@ -175,9 +175,9 @@ static void print_needs(struct writer *w, const struct schema_section *section)
         fprintf(w->out, ", \"properties\": {\"%s\": false}}]", alone);
 }
 
-static void print_section(struct writer *w, const struct schema_section *section);
+static void print_section(struct schema_writer *w, const struct schema_section *section);
 
-static void print_inner(struct writer *w, const struct schema_section *section, bool *first)
+static void print_inner(struct schema_writer *w, const struct schema_section *section, bool *first)
 {
     for (enum section i = 0; i < SECTION_COUNT; i++) {
         const struct schema_section *inner = schema_section(i);
@@ -190,7 +190,7 @@ static void print_inner(struct writer *w, const struct schema_section *section, 
     }
 }
 
-static void print_object(struct writer *w, const struct schema_section *section)
+static void print_object(struct schema_writer *w, const struct schema_section *section)
 {
     bool first = true;
     const char *type = section->required || section->list ? "\"object\"" : "[\"object\", \"null\"]";
@@ -213,7 +213,7 @@ static const struct param *shorthand_row(const struct schema_section *section)
 }
 
 /* The members of the schema of one section, without the braces around them. */
-static void print_section(struct writer *w, const struct schema_section *section)
+static void print_section(struct schema_writer *w, const struct schema_section *section)
 {
     const char *path = section->path;
     fprintf(w->out, "\"description\": ");
@@ -239,7 +239,7 @@ void scenario_print_schema(FILE *out)
 {
     struct arena *arena = arena_create();
     struct problems *problems = ARENA_NEW(arena, struct problems);
-    struct writer w = {.out = out, .arena = arena};
+    struct schema_writer w = {.out = out, .arena = arena};
     problems->arena = arena;
     catalogue_open(&w.catalogue, arena, NULL, problems);
     fprintf(out, "{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\", "

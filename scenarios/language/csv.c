@@ -5,14 +5,14 @@
 #include "scenarios/language/file.h"
 
 /* A place in the text; fields are cut out of it where they stand. */
-struct reader {
+struct csv_reader {
     const char *path;
     char *at, *end;
     unsigned line;
     struct error *error;
 };
 
-static bool skip_break(struct reader *r)
+static bool skip_break(struct csv_reader *r)
 {
     if (r->at < r->end && *r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n')
         r->at++;
@@ -24,7 +24,7 @@ static bool skip_break(struct reader *r)
 }
 
 /* Reads a quoted field; doubled quotes stand for one. NULL: it does not end. */
-static char *quoted(struct reader *r)
+static char *quoted(struct csv_reader *r)
 {
     char *begin = ++r->at, *to = begin;
     for (; r->at < r->end; r->at++) {
@@ -44,14 +44,14 @@ static char *quoted(struct reader *r)
     return begin;
 }
 
-static bool at_end_of_field(const struct reader *r)
+static bool at_end_of_field(const struct csv_reader *r)
 {
     return r->at == r->end || *r->at == ',' || *r->at == '\n' ||
            (*r->at == '\r' && r->at + 1 < r->end && r->at[1] == '\n');
 }
 
 /* One field, ended by a NUL; `last` when the record ends with it. */
-static char *next_field(struct reader *r, bool *last)
+static char *next_field(struct csv_reader *r, bool *last)
 {
     unsigned line = r->line;
     char *field = r->at;
@@ -85,7 +85,7 @@ static char *next_field(struct reader *r, bool *last)
     return field;
 }
 
-static bool read_header(struct reader *r, struct arena *arena, struct csv *out)
+static bool read_header(struct csv_reader *r, struct arena *arena, struct csv *out)
 {
     bool last = false;
     out->names = ARENA_ARRAY(arena, const char *, CSV_COLUMN_MAX);
@@ -102,7 +102,7 @@ static bool read_header(struct reader *r, struct arena *arena, struct csv *out)
     return true;
 }
 
-static bool read_record(struct reader *r, struct csv *out)
+static bool read_record(struct csv_reader *r, struct csv *out)
 {
     const char **cells = out->cells + out->row_count * out->column_count;
     unsigned line = r->line, count = 0;
@@ -122,7 +122,7 @@ static bool read_record(struct reader *r, struct csv *out)
     return true;
 }
 
-static bool check_bytes(const struct reader *r)
+static bool check_bytes(const struct csv_reader *r)
 {
     unsigned line = 1;
     for (const char *c = r->at; c < r->end; c++) {
@@ -136,7 +136,7 @@ static bool check_bytes(const struct reader *r)
 }
 
 /* Every record is as wide as the header, so there are no more cells than separators, and one. */
-static size_t count_cells(const struct reader *r)
+static size_t count_cells(const struct csv_reader *r)
 {
     size_t cells = 1;
     for (const char *c = r->at; c < r->end; c++)
@@ -148,7 +148,7 @@ bool csv_parse(struct arena *arena, const char *path, char *text, size_t bytes, 
                struct error *error)
 {
     bool marked = bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
-    struct reader r = {path, text + (marked ? 3 : 0), text + bytes, 1, error};
+    struct csv_reader r = {path, text + (marked ? 3 : 0), text + bytes, 1, error};
     *out = (struct csv){.path = path};
     if (r.at == r.end)
         return error_set(error, "%s: the file is empty", path);

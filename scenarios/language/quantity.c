@@ -17,16 +17,16 @@ enum {
 /* Whole numbers are exact in a double up to 2^53. */
 #define EXACT_MAX 9007199254740992.0
 
-struct unit {
+struct quantity_unit {
     const char *name;
     double factor;
 };
-struct dimension {
+struct quantity_dimension {
     const char *name, *units; /* units as a message lists them */
-    struct unit unit[UNIT_COUNT_MAX];
+    struct quantity_unit unit[UNIT_COUNT_MAX];
 };
 
-static const struct dimension dimensions[] = {
+static const struct quantity_dimension dimensions[] = {
     [PARAM_TIME] = {"time",
                     "ns, us, ms, s, min, h, d, y",
                     {{"ns", NANOSECOND},
@@ -91,7 +91,7 @@ const char *quantity_units(enum param_type type)
 
 const char *quantity_si_unit(enum param_type type)
 {
-    const struct unit *unit = dimensions[type].unit;
+    const struct quantity_unit *unit = dimensions[type].unit;
     while (unit->name && unit->factor != 1.0)
         unit++;
     return unit->name ? unit->name : type == PARAM_FLOP_RATE ? "FLOP/s" : "";
@@ -206,14 +206,14 @@ static bool read_ratio(const char *text, const char *shown, struct quantity *out
 static bool read_physical(enum param_type type, const char *text, const char *shown,
                           struct quantity *out, char *why)
 {
-    const struct dimension *dimension = &dimensions[type];
+    const struct quantity_dimension *dimension = &dimensions[type];
     char number[NUMBER_MAX];
     const char *name = NULL;
     if (!split(text, shown, number, &name, why))
         return false;
     if (*name == '\0')
         return refuse(why, "'%s' has no unit; write one of %s", shown, dimension->units);
-    for (const struct unit *unit = dimension->unit; unit->name; unit++) {
+    for (const struct quantity_unit *unit = dimension->unit; unit->name; unit++) {
         if (strcmp(name, unit->name) != 0)
             continue;
         out->number = strtod(number, NULL) * unit->factor;
@@ -240,10 +240,11 @@ bool quantity_read(enum param_type type, const char *text, const char *shown, st
 }
 
 /* The largest unit in which the number is at least 1, decimal ones only; else the smallest. */
-static const struct unit *fitting_unit(const struct dimension *dimension, double number)
+static const struct quantity_unit *fitting_unit(const struct quantity_dimension *dimension,
+                                                double number)
 {
-    const struct unit *best = &dimension->unit[0];
-    for (const struct unit *unit = dimension->unit; unit->name; unit++) {
+    const struct quantity_unit *best = &dimension->unit[0];
+    for (const struct quantity_unit *unit = dimension->unit; unit->name; unit++) {
         bool binary = strchr(unit->name, 'i') != NULL && strcmp(unit->name, "min") != 0;
         bool bits = strchr(unit->name, 'b') != NULL;
         if (!binary && !bits && unit->factor <= fabs(number))
@@ -254,14 +255,14 @@ static const struct unit *fitting_unit(const struct dimension *dimension, double
 
 void quantity_write(enum param_type type, double number, char *text, unsigned size)
 {
-    const struct dimension *dimension = &dimensions[type];
+    const struct quantity_dimension *dimension = &dimensions[type];
     if (type == PARAM_FLAG) {
         snprintf(text, size, "%s", number != 0 ? "true" : "false");
     } else if (dimension->unit[0].name == NULL) {
         bool whole = type == PARAM_COUNT && number < EXACT_MAX;
         snprintf(text, size, whole ? "%.0f" : "%.6g", number);
     } else {
-        const struct unit *unit = fitting_unit(dimension, number);
+        const struct quantity_unit *unit = fitting_unit(dimension, number);
         snprintf(text, size, "%.6g%s", number / unit->factor, unit->name);
     }
 }

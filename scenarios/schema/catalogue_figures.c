@@ -13,7 +13,7 @@ static const enum section sections[FAMILY_CATALOGUE_COUNT] = {
     [FAMILY_STORAGE] = SECTION_STORAGE,
 };
 
-struct writer {
+struct figure_writer {
     struct arena *arena;
     const struct schema_section *schema;
     const struct value *entry;
@@ -31,7 +31,7 @@ static const struct param *row_of(struct params params, const char *key)
     return NULL;
 }
 
-static const struct param *find(const struct writer *w, const char *key)
+static const struct param *find(const struct figure_writer *w, const char *key)
 {
     const char *spelt = schema_spelling(w->schema, key);
     const struct param *row = row_of(schema_table(w->schema), spelt);
@@ -40,7 +40,7 @@ static const struct param *find(const struct writer *w, const char *key)
     return row ? row : row_of(w->schema->keys, key);
 }
 
-static void add(struct writer *w, const struct param *param, const char *name,
+static void add(struct figure_writer *w, const struct param *param, const char *name,
                 const struct value *word)
 {
     struct stated_figure figure = figure_of_entry(w->entry, param, name, word);
@@ -51,7 +51,7 @@ static void add(struct writer *w, const struct param *param, const char *name,
 }
 
 /* The members of a mapping that have a row; `prefix` stands before their names. */
-static void add_members(struct writer *w, const struct value *mapping, const char *prefix)
+static void add_members(struct figure_writer *w, const struct value *mapping, const char *prefix)
 {
     for (const struct value *m = mapping->first; m; m = m->next) {
         const struct param *param = m->kind == VALUE_WORD ? find(w, m->key) : NULL;
@@ -61,7 +61,7 @@ static void add_members(struct writer *w, const struct value *mapping, const cha
 }
 
 /* A cause may stand without a name in a broken file; the reader says so. */
-static void add_causes(struct writer *w, const struct value *causes)
+static void add_causes(struct figure_writer *w, const struct value *causes)
 {
     for (const struct value *c = causes ? causes->first : NULL; c; c = c->next) {
         const struct value *name = value_find(c, "cause");
@@ -81,7 +81,8 @@ static unsigned members_of(const struct value *value)
 unsigned catalogue_figures(struct arena *arena, enum family family, const struct value *entry,
                            const struct stated_figure **out)
 {
-    struct writer w = {.arena = arena, .schema = schema_section(sections[family]), .entry = entry};
+    struct figure_writer w = {
+        .arena = arena, .schema = schema_section(sections[family]), .entry = entry};
     w.options = schema_options(arena, w.schema);
     w.rows = ARENA_ARRAY(arena, struct stated_figure, members_of(entry) + 1);
     if (family == FAMILY_FLEETS)

@@ -9,13 +9,13 @@ enum {
     KEY_MAX = 1024
 };
 
-struct writer {
+struct key_writer {
     struct arena *arena;
     const char **names;
     unsigned count;
 };
 
-static void add(struct writer *w, const char *key)
+static void add(struct key_writer *w, const char *key)
 {
     CHECK(w->count < KEY_MAX);
     w->names[w->count++] = key;
@@ -37,7 +37,7 @@ static const char *spelt(struct arena *arena, const struct schema_section *secti
     return out;
 }
 
-static void add_rows(struct writer *w, const char *path, struct params params)
+static void add_rows(struct key_writer *w, const char *path, struct params params)
 {
     for (unsigned i = 0; i < params.count; i++)
         add(w, arena_format(w->arena, "%s%s%s", path, *path ? "." : "", params.rows[i].name));
@@ -45,7 +45,7 @@ static void add_rows(struct writer *w, const char *path, struct params params)
 
 struct name_list keys_all(struct arena *arena)
 {
-    struct writer w = {.arena = arena, .names = ARENA_ARRAY(arena, const char *, KEY_MAX)};
+    struct key_writer w = {.arena = arena, .names = ARENA_ARRAY(arena, const char *, KEY_MAX)};
     for (enum section s = 0; s < SECTION_COUNT; s++) {
         const struct schema_section *section = schema_section(s);
         const char *path = spelt(arena, section);

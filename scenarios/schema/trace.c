@@ -20,7 +20,7 @@ enum {
 static const char *const columns[COLUMN_COUNT] = {"at", "unit_kind", "unit", "cause", "repair"};
 #define TIME_MAX_S (100.0 * YEAR)
 
-struct reading {
+struct trace_reading {
     struct arena *arena;
     struct problems *problems;
     struct source *source;
@@ -31,7 +31,7 @@ struct reading {
 };
 
 /* Counts on from the last place, which stands in the same row or in the one before. */
-static struct mark mark_of(struct reading *r, const char *cell)
+static struct mark mark_of(struct trace_reading *r, const char *cell)
 {
     const char *text = r->source->text;
     size_t offset = (size_t)(cell - r->cut), begin;
@@ -47,19 +47,19 @@ static struct mark mark_of(struct reading *r, const char *cell)
     return (struct mark){r->source, r->line, column, width ? width : 1};
 }
 
-static const char *cell(const struct reading *r, size_t row, unsigned column)
+static const char *cell(const struct trace_reading *r, size_t row, unsigned column)
 {
     return csv_cell(&r->csv, row, columns[column]);
 }
 
-static bool bad(struct reading *r, size_t row, unsigned column, const char *why)
+static bool bad(struct trace_reading *r, size_t row, unsigned column, const char *why)
 {
     const char *text = cell(r, row, column);
     problems_error(r->problems, mark_of(r, text), "%s: %s", columns[column], why);
     return false;
 }
 
-static bool read_time(struct reading *r, size_t row, unsigned column, double *out)
+static bool read_time(struct trace_reading *r, size_t row, unsigned column, double *out)
 {
     char why[QUANTITY_TEXT_MAX];
     struct quantity quantity;
@@ -71,7 +71,7 @@ static bool read_time(struct reading *r, size_t row, unsigned column, double *ou
            bad(r, row, column, "must be from 0s to 100y");
 }
 
-static bool read_unit(struct reading *r, size_t row, uint64_t *out)
+static bool read_unit(struct trace_reading *r, size_t row, uint64_t *out)
 {
     char why[QUANTITY_TEXT_MAX];
     struct quantity quantity;
@@ -82,7 +82,7 @@ static bool read_unit(struct reading *r, size_t row, uint64_t *out)
     return true;
 }
 
-static bool read_kind(struct reading *r, size_t row, int *out)
+static bool read_kind(struct trace_reading *r, size_t row, int *out)
 {
     const char *text = cell(r, row, COLUMN_KIND);
     unsigned count = 0;
@@ -98,7 +98,7 @@ static bool read_kind(struct reading *r, size_t row, int *out)
                             names_advice(r->arena, text, known)));
 }
 
-static bool read_cause(struct reading *r, size_t row, const char **out)
+static bool read_cause(struct trace_reading *r, size_t row, const char **out)
 {
     *out = cell(r, row, COLUMN_CAUSE);
     size_t length = strlen(*out);
@@ -107,7 +107,7 @@ static bool read_cause(struct reading *r, size_t row, const char **out)
     return length <= TRACE_CAUSE_MAX || bad(r, row, COLUMN_CAUSE, "is longer than 80 bytes");
 }
 
-static bool read_row(struct reading *r, size_t row, double before_s, struct trace_row *out)
+static bool read_row(struct trace_reading *r, size_t row, double before_s, struct trace_row *out)
 {
     bool good = read_time(r, row, COLUMN_AT, &out->at_s);
     if (good && out->at_s < before_s)
@@ -123,7 +123,7 @@ static bool read_row(struct reading *r, size_t row, double before_s, struct trac
     return good;
 }
 
-static bool check_columns(struct reading *r, struct mark where, const char *key)
+static bool check_columns(struct trace_reading *r, struct mark where, const char *key)
 {
     for (unsigned i = 0; i < COLUMN_COUNT; i++) {
         if (csv_column(&r->csv, columns[i]) < 0) {
@@ -137,7 +137,7 @@ static bool check_columns(struct reading *r, struct mark where, const char *key)
     return true;
 }
 
-static bool read_rows(struct reading *r, struct trace_row *rows)
+static bool read_rows(struct trace_reading *r, struct trace_row *rows)
 {
     unsigned bad_rows = 0; /* no more are shown than PROBLEM_MAX */
     double before_s = 0.0;
@@ -153,7 +153,7 @@ static bool read_rows(struct reading *r, struct trace_row *rows)
 }
 
 /* The text as it can be shown, and cut into cells: clean UTF-8. */
-static bool load(struct reading *r, const struct trace_file *file, struct file_text whole)
+static bool load(struct trace_reading *r, const struct trace_file *file, struct file_text whole)
 {
     struct error error = {""};
     struct mark bad_byte;
@@ -180,8 +180,8 @@ static bool load(struct reading *r, const struct trace_file *file, struct file_t
 bool trace_parse(struct arena *arena, const struct trace_file *file, struct file_text text,
                  struct problems *problems, struct trace *out)
 {
-    struct reading *r = ARENA_NEW(arena, struct reading);
-    *r = (struct reading){
+    struct trace_reading *r = ARENA_NEW(arena, struct trace_reading);
+    *r = (struct trace_reading){
         .arena = arena, .problems = problems, .source = ARENA_NEW(arena, struct source), .line = 1};
     if (!load(r, file, text))
         return false;

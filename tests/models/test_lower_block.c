@@ -182,7 +182,7 @@ static void test_segments_of_one_op(void **state)
                 {&block.backward, 26, 6, 4, {6, 7, 6, 7}},
                 {&block.recompute, 10, 10, 2, {5, 5}}};
     for (unsigned i = 0; i < 3; i++) {
-        const struct piece *piece = &rows[i].list->rows[0];
+        const struct lowered_piece *piece = &rows[i].list->rows[0];
         assert_int_equal(rows[i].list->count, 1);
         assert_int_equal(piece->kernel_count, rows[i].kernels);
         assert_string_equal(piece->name, "block");

@@ -64,7 +64,7 @@ static void test_numbers_are_used_again(void **state)
     labels_none(&labels);
     units_build(&units, l, 0);
     tensors_begin(&tensors, l, program_begin(arena, 0), &labels, &units);
-    const struct unit *first = &units.rows[1], *second = &units.rows[2];
+    const struct lowered_unit *first = &units.rows[1], *second = &units.rows[2];
     const uint32_t each = l->blocks[BLOCK_LAYER].tensor_count;
     labels_pass(&labels, &(struct pass){.kind = PASS_FORWARD, .microbatch = 0});
     tensors_take(&tensors, first);

@@ -32,7 +32,7 @@ static int run_command(const struct command *command, int count, char **argv,
         return EXIT_USAGE;
     }
     if (arguments.help) {
-        help_print(command, session->out, session->width);
+        command_help(command, session->out, session->width);
         return EXIT_OK;
     }
     outputs_name_database(command, &arguments);
@@ -43,12 +43,12 @@ static int run_command(const struct command *command, int count, char **argv,
 static int dispatch(int argc, char **argv, struct session *session)
 {
     if (argc < 2) {
-        help_print_all(session->notes, session->width);
+        command_help_all(session->notes, session->width);
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
-        help_print_all(session->out, session->width);
+        command_help_all(session->out, session->width);
         return EXIT_OK;
     }
     if (strcmp(argv[1], "--version") == 0) {

@@ -154,7 +154,7 @@ static void append_local(const struct topology *t, const struct dragonfly_shape 
     uint32_t place = to % a->routers, own = from % a->routers;
     if (place != own) {
         uint32_t row = from * (a->routers - 1) + (place < own ? place : place - 1);
-        route_append(t, r, (struct link_id){fabric_base(t, a) + row});
+        topology_route_append(t, r, (struct link_id){fabric_base(t, a) + row});
     }
 }
 
@@ -163,7 +163,7 @@ static void append_global(const struct topology *t, const struct dragonfly_shape
 {
     uint32_t local = a->groups * a->routers * (a->routers - 1);
     uint32_t row = local + group * (a->groups - 1) * a->cables + port;
-    route_append(t, r, (struct link_id){fabric_base(t, a) + row});
+    topology_route_append(t, r, (struct link_id){fabric_base(t, a) + row});
 }
 
 static void route_between(const struct topology *t, struct nic_place from, struct nic_place to,
@@ -173,7 +173,7 @@ static void route_between(const struct topology *t, struct nic_place from, struc
     uint32_t port_a = from.node * a->nics + from.nic, port_b = to.node * a->nics + to.nic;
     uint32_t router_a = port_a / a->terminals, router_b = port_b / a->terminals;
     uint32_t group_a = router_a / a->routers, group_b = router_b / a->routers;
-    route_append(t, r, topology_nic_out(t, port_a));
+    topology_route_append(t, r, topology_nic_out(t, port_a));
     if (group_a == group_b) {
         append_local(t, a, router_a, router_b, r);
     } else {
@@ -185,7 +185,7 @@ static void route_between(const struct topology *t, struct nic_place from, struc
         append_global(t, a, group_a, out, r);
         append_local(t, a, group_b * a->routers + in / a->globals, router_b, r);
     }
-    route_append(t, r, topology_nic_in(t, port_b));
+    topology_route_append(t, r, topology_nic_in(t, port_b));
 }
 
 static bool draws_paths(const struct topology_spec *spec)

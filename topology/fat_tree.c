@@ -270,20 +270,21 @@ static void route_between(const struct topology *t, struct nic_place from, struc
     uint32_t spines = spines_of_pod(a), cables = cables_of_spine(a);
     uint32_t leaf_base = topology_nic_out(t, a->ports).value;
     uint32_t spine_base = leaf_base + 2 * a->leaves * spines;
-    route_append(t, r, topology_nic_out(t, port_a));
+    topology_route_append(t, r, topology_nic_out(t, port_a));
     if (leaf_a != leaf_b) {
         uint32_t spine = topology_ecmp(port_a, port_b, flow_seed, 0, spines);
-        route_append(t, r, (struct link_id){leaf_base + 2 * (leaf_a * spines + spine)});
+        topology_route_append(t, r, (struct link_id){leaf_base + 2 * (leaf_a * spines + spine)});
         if (pod_a != pod_b) {
             uint32_t core = topology_ecmp(port_a, port_b, flow_seed, 1, cables);
             uint32_t up = (pod_a * spines + spine) * cables + core;
             uint32_t down = (pod_b * spines + spine) * cables + core;
-            route_append(t, r, (struct link_id){spine_base + 2 * up});
-            route_append(t, r, (struct link_id){spine_base + 2 * down + 1});
+            topology_route_append(t, r, (struct link_id){spine_base + 2 * up});
+            topology_route_append(t, r, (struct link_id){spine_base + 2 * down + 1});
         }
-        route_append(t, r, (struct link_id){leaf_base + 2 * (leaf_b * spines + spine) + 1});
+        topology_route_append(t, r,
+                              (struct link_id){leaf_base + 2 * (leaf_b * spines + spine) + 1});
     }
-    route_append(t, r, topology_nic_in(t, port_b));
+    topology_route_append(t, r, topology_nic_in(t, port_b));
 }
 
 static bool draws_paths(const struct topology_spec *spec)

@@ -199,7 +199,7 @@ struct link_id graph_pair(struct graph *graph, struct vertex_id a, struct vertex
     return first;
 }
 
-const char *vertex_kind_name(enum vertex_kind kind)
+const char *graph_vertex_kind_name(enum vertex_kind kind)
 {
     static const char *const names[] = {[VERTEX_GPU] = "gpu",
                                         [VERTEX_NVSWITCH] = "nvswitch",
@@ -214,7 +214,7 @@ const char *vertex_kind_name(enum vertex_kind kind)
     return names[kind];
 }
 
-const char *link_kind_name(enum link_kind kind)
+const char *graph_link_kind_name(enum link_kind kind)
 {
     static const char *const names[] = {[LINK_NVLINK] = "nvlink",
                                         [LINK_PCIE] = "pcie",
@@ -229,7 +229,7 @@ void graph_vertex_name(const struct graph *graph, struct vertex_id vertex, char 
                        unsigned size)
 {
     const struct vertex v = graph_vertex_at(graph, vertex);
-    const char *kind = vertex_kind_name((enum vertex_kind)v.kind);
+    const char *kind = graph_vertex_kind_name((enum vertex_kind)v.kind);
     if (v.node == NODE_NONE) {
         snprintf(text, size, "%s %u", kind, (unsigned)v.index);
     } else {

@@ -85,8 +85,8 @@ static struct link_id gpu_link(const struct topology *t, uint32_t gpu, bool pcie
 
 static void route_inside(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, struct route *r)
 {
-    route_append(t, r, gpu_link(t, gpu_a, false, true));
-    route_append(t, r, gpu_link(t, gpu_b, false, false));
+    topology_route_append(t, r, gpu_link(t, gpu_a, false, true));
+    topology_route_append(t, r, gpu_link(t, gpu_b, false, false));
 }
 
 static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool to_nic,
@@ -99,7 +99,7 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
     if (to_nic && beside != gpu) {
         route_inside(t, gpu, beside, r);
     }
-    route_append(t, r, gpu_link(t, beside, true, to_nic));
+    topology_route_append(t, r, gpu_link(t, beside, true, to_nic));
     if (!to_nic && beside != gpu) {
         route_inside(t, beside, gpu, r);
     }

@@ -150,8 +150,8 @@ static void cross(const struct topology *t, uint32_t node, uint32_t from, uint32
 {
     if (from != to) {
         uint32_t row = t->gpus_per_node + t->nics_per_node;
-        route_append(t, r, node_link(t, node, row + from, true));
-        route_append(t, r, node_link(t, node, row + to, false));
+        topology_route_append(t, r, node_link(t, node, row + from, true));
+        topology_route_append(t, r, node_link(t, node, row + to, false));
     }
 }
 
@@ -163,9 +163,9 @@ static void route_inside(const struct topology *t, uint32_t gpu_a, uint32_t gpu_
     const struct pcie_shape *a = t->node_private;
     uint32_t node = gpu_a / t->gpus_per_node;
     uint32_t from = gpu_a % t->gpus_per_node, to = gpu_b % t->gpus_per_node;
-    route_append(t, r, node_link(t, node, from, true));
+    topology_route_append(t, r, node_link(t, node, from, true));
     cross(t, node, from / a->per_switch, to / a->per_switch, r);
-    route_append(t, r, node_link(t, node, to, false));
+    topology_route_append(t, r, node_link(t, node, to, false));
 }
 
 static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool to_nic,
@@ -176,13 +176,13 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
     uint32_t node = gpu / t->gpus_per_node, place = gpu % t->gpus_per_node;
     uint32_t gpu_switch = place / a->per_switch, nic_switch = switch_of_nic(t, a, nic);
     if (to_nic) {
-        route_append(t, r, node_link(t, node, place, true));
+        topology_route_append(t, r, node_link(t, node, place, true));
         cross(t, node, gpu_switch, nic_switch, r);
-        route_append(t, r, node_link(t, node, t->gpus_per_node + nic, false));
+        topology_route_append(t, r, node_link(t, node, t->gpus_per_node + nic, false));
     } else {
-        route_append(t, r, node_link(t, node, t->gpus_per_node + nic, true));
+        topology_route_append(t, r, node_link(t, node, t->gpus_per_node + nic, true));
         cross(t, node, nic_switch, gpu_switch, r);
-        route_append(t, r, node_link(t, node, place, false));
+        topology_route_append(t, r, node_link(t, node, place, false));
     }
 }
 

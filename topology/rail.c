@@ -168,15 +168,15 @@ static void route_between(const struct topology *t, struct nic_place from, struc
     const struct rail_shape *a = t->fabric_private;
     uint32_t port_a = from.node * a->nics + from.nic, port_b = to.node * a->nics + to.nic;
     uint32_t group_a = from.node / a->nodes_per_leaf, group_b = to.node / a->nodes_per_leaf;
-    route_append(t, r, topology_nic_out(t, port_a));
+    topology_route_append(t, r, topology_nic_out(t, port_a));
     if (group_a != group_b) {
         uint32_t up = topology_ecmp(port_a, port_b, flow_seed, 0, a->uplinks);
         uint32_t cable = topology_ecmp(port_a, port_b, flow_seed, 1, a->cables);
         uint32_t down = up / a->cables * a->cables + cable;
-        route_append(t, r, uplink(t, a, from.nic * a->groups + group_a, up, true));
-        route_append(t, r, uplink(t, a, to.nic * a->groups + group_b, down, false));
+        topology_route_append(t, r, uplink(t, a, from.nic * a->groups + group_a, up, true));
+        topology_route_append(t, r, uplink(t, a, to.nic * a->groups + group_b, down, false));
     }
-    route_append(t, r, topology_nic_in(t, port_b));
+    topology_route_append(t, r, topology_nic_in(t, port_b));
 }
 
 static bool draws_paths(const struct topology_spec *spec)

@@ -62,7 +62,7 @@ kind_at_fn topology_node_at, topology_fabric_at; /* the two families: node kinds
 const struct topology_kind *topology_find(enum topology_role role, const char *name); /* or NULL */
 
 /* For kinds. */
-void route_append(const struct topology *t, struct route *route, struct link_id link);
+void topology_route_append(const struct topology *t, struct route *route, struct link_id link);
 /* Joins NIC number `port` = node * nics_per_node + nic to a switch: the links topology_nic_out and
  * topology_nic_in, which are always binding. */
 void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabric_switch);

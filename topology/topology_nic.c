@@ -74,7 +74,7 @@ uint32_t topology_ecmp(uint32_t port_a, uint32_t port_b, uint64_t flow_seed, uin
     return (uint32_t)(draw * count >> 32);
 }
 
-void route_append(const struct topology *t, struct route *route, struct link_id link)
+void topology_route_append(const struct topology *t, struct route *route, struct link_id link)
 {
     CHECK(route->link_count < ROUTE_MAX);
     const uint32_t row = graph_type_of(&t->graph, link);

@@ -151,17 +151,18 @@ static void route_between(const struct topology *t, struct nic_place from, struc
     (void)flow_seed; /* one path for each pair */
     const struct torus_shape *a = t->fabric_private;
     uint32_t base = topology_nic_out(t, t->node_count * a->nics).value, node = from.node;
-    route_append(t, r, topology_nic_out(t, from.node * a->nics + from.nic));
+    topology_route_append(t, r, topology_nic_out(t, from.node * a->nics + from.nic));
     for (unsigned d = 0; d < DIMENSIONS; d++) {
         uint32_t goal = to.node / a->stride[d] % a->side[d];
         uint32_t way = shorter_way(a->side[d], node / a->stride[d] % a->side[d], goal);
         while (node / a->stride[d] % a->side[d] != goal) {
-            route_append(t, r, (struct link_id){base + node * a->degree + a->first[d] + way});
+            topology_route_append(t, r,
+                                  (struct link_id){base + node * a->degree + a->first[d] + way});
             node = neighbour(a, node, d, way);
         }
     }
     CHECK(node == to.node);
-    route_append(t, r, topology_nic_in(t, to.node * a->nics + to.nic));
+    topology_route_append(t, r, topology_nic_in(t, to.node * a->nics + to.nic));
 }
 
 const struct topology_kind topology_torus = {

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/json/json.h"
 #include "analysis/line/command.h"
 #include "analysis/line/outputs.h"
 #include "analysis/study/study_report.h"

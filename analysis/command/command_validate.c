@@ -1,5 +1,6 @@
 #include <stdint.h>
 
+#include "analysis/json/json.h"
 #include "analysis/line/command.h"
 #include "analysis/terminal/output.h"
 #include "analysis/validate/validate.h"
@@ -74,7 +75,7 @@ static int validate(const struct arguments *a, struct session *session, struct a
         fprintf(session->notes, "orrery validate: %s\n", error.text);
         return EXIT_REJECTED;
     }
-    score_rows(arena, &v, &scores);
+    validate_score_rows(arena, &v, &scores);
     tell(a, session, &v, &scores, a->uncertain ? &intervals : NULL);
     if (a->svg == NULL || draw(a->svg, session, arena, &v, &scores, &error))
         return EXIT_OK;

@@ -20,7 +20,7 @@ static void print_option(FILE *out, int width, const struct option *o)
     wrap_print(out, width, text, 25);
 }
 
-void help_print(const struct command *command, FILE *out, int width)
+void command_help(const struct command *command, FILE *out, int width)
 {
     fprintf(out, "orrery %s - %s\n\nusage: orrery %s", command->head.name, command->head.doc,
             command->head.name);
@@ -37,7 +37,7 @@ void help_print(const struct command *command, FILE *out, int width)
     fprintf(out, "\nexample:\n  %s\n", command->example);
 }
 
-void help_print_all(FILE *out, int width)
+void command_help_all(FILE *out, int width)
 {
     wrap_print(out, width,
                "Orrery simulates GPU clusters that train large models: will this layout fit, how "

@@ -231,7 +231,7 @@ void json_memory(const struct result *result, const struct rule_of_thumb *rule,
 {
     const struct configuration *c = &result->scenario->configuration;
     json_t *o = json_document("orrery.memory/1", result->scenario);
-    double parameters = model_parameters(&c->model, c->training.sequence);
+    double parameters = transformer_parameters(&c->model, c->training.sequence);
     json_set(o, "parameters", json_number(parameters));
     json_set(o, "static_bytes_model", json_number(rule->bytes_per_parameter * parameters));
     json_set(o, "rule_of_thumb_bytes", json_number(rule->total_bytes));

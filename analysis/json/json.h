@@ -9,7 +9,9 @@
 #include <stdio.h>
 
 #include "analysis/result/result.h"
+#include "analysis/study/study_report.h"
 #include "analysis/uncertainty/uncertainty_record.h"
+#include "analysis/validate/validate_report.h"
 #include "models/fit/rule_of_thumb.h"
 #include "models/step/collective_run.h"
 
@@ -36,5 +38,11 @@ void json_doctor(const struct json_finding *findings, unsigned count, FILE *out)
 void json_check(const struct scenario *scenario, const char *refusal, FILE *out);
 void json_collective(const struct collective_result *rows, unsigned count, enum comm_op op,
                      uint64_t ranks, FILE *out);
+/* A study, as its lists show it; `seconds` of wall clock. */
+void json_study(const struct study *study, const struct study_list *list, double seconds,
+                FILE *out);
+/* Predicted against measured. `intervals` NULL: not asked. */
+void json_validate(const struct validation *v, const struct scores *scores,
+                   const struct intervals *intervals, FILE *out);
 
 #endif

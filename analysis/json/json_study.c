@@ -1,6 +1,7 @@
 /* The document orrery.study/1. */
 #include <math.h>
 
+#include "analysis/json/json.h"
 #include "analysis/json/json_parts.h"
 #include "analysis/study/study_report.h"
 
@@ -24,7 +25,7 @@ static json_t *vary_object(const struct study *study, size_t point)
     for (unsigned k = 0; k < study->vary_count; k++) {
         const struct vary *vary = &study->varies[k];
         const struct vary_value *value =
-            &vary->values[vary_index(study->varies, study->vary_count, k, point)];
+            &vary->values[study_vary_index(study->varies, study->vary_count, k, point)];
         bool number = isfinite(value->number);
         json_set(o, vary->key, number ? json_number(value->number) : json_text(value->text));
     }

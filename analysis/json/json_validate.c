@@ -1,4 +1,5 @@
 /* The document orrery.validate/1. */
+#include "analysis/json/json.h"
 #include "analysis/json/json_parts.h"
 #include "analysis/validate/validate_report.h"
 #include "sim/check.h"

@@ -42,7 +42,7 @@ const char *command_absent(const char *name);
 const char *command_nearest(const char *name); /* or NULL */
 
 /* `orrery --help` and `orrery NAME --help`. */
-void help_print_all(FILE *out, int width);
-void help_print(const struct command *command, FILE *out, int width);
+void command_help_all(FILE *out, int width);
+void command_help(const struct command *command, FILE *out, int width);
 
 #endif

@@ -175,7 +175,7 @@ static void print_links(const struct session *s, const struct record *record)
     const double step_s = record_run(record)->step_s;
     bool any = false;
     for (int kind = LINK_NVLINK; kind <= LINK_FABRIC; kind++) {
-        const char *name = link_kind_name((enum link_kind)kind);
+        const char *name = graph_link_kind_name((enum link_kind)kind);
         const struct link_row *l = busiest(rows, count, name, step_s);
         if (l == NULL) {
             continue;

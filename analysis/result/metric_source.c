@@ -60,7 +60,7 @@ static void ask_weeks(const struct metric_source *m, struct run_row *row)
 }
 #undef X
 
-void metrics_of_run(const struct metric_source *m, struct run_row *row)
+void metric_source_run(const struct metric_source *m, struct run_row *row)
 {
     if (m->step != NULL) {
         ask_step(m, row);
@@ -80,7 +80,7 @@ void metrics_of_run(const struct metric_source *m, struct run_row *row)
 const struct study_metric_info study_metrics[METRIC_COUNT] = {METRICS(X)};
 #undef X
 
-int study_metric_find(const char *name)
+int metric_find(const char *name)
 {
     for (int i = 0; i < METRIC_COUNT; i++) {
         if (strcmp(study_metrics[i].name, name) == 0) {
@@ -96,7 +96,7 @@ int study_metric_find(const char *name)
 #define STEP_OF_EACH(key, when, getter) STEP_OF_BOTH(key, when, getter)
 #define STEP_OF_BOTH(key, when, getter)                                                            \
     values[METRIC_##key] = KNOWN_##when ? (double)(getter) : NAN;
-void metrics_of_step(const struct metric_source *m, double values[METRIC_COUNT])
+void metric_source_step(const struct metric_source *m, double values[METRIC_COUNT])
 {
 #define X(column, type, unit, key, when, study, more, doc, getter) STEP_##study(key, when, getter)
     METRICS(X)
@@ -108,7 +108,7 @@ void metrics_of_step(const struct metric_source *m, double values[METRIC_COUNT])
 #define PLAYED_OF_BOTH(key, getter)
 #define PLAYED_OF_EACH(key, getter) PLAYED_OF_WEEKS(key, getter)
 #define PLAYED_OF_WEEKS(key, getter) values[METRIC_##key] = (double)(getter);
-void metrics_of_weeks(const struct metric_source *m, double values[METRIC_COUNT])
+void metric_source_weeks(const struct metric_source *m, double values[METRIC_COUNT])
 {
 #define X(column, type, unit, key, when, study, more, doc, getter) PLAYED_##study(key, getter)
     METRICS(X)

@@ -19,7 +19,7 @@ struct study_metric_info {
     enum study_scope scope;
 };
 extern const struct study_metric_info study_metrics[METRIC_COUNT];
-int study_metric_find(const char *name); /* or -1 */
+int metric_find(const char *name); /* or -1 */
 
 /* What the getters ask. */
 struct metric_source {
@@ -38,9 +38,9 @@ struct metric_source {
 };
 /* Everything that is known; the rest is null. */
 struct run_row;
-void metrics_of_run(const struct metric_source *m, struct run_row *row);
+void metric_source_run(const struct metric_source *m, struct run_row *row);
 /* Of studies: what one step tells (of weeks: the undisturbed one), and what weeks tell. */
-void metrics_of_step(const struct metric_source *m, double values[METRIC_COUNT]);
-void metrics_of_weeks(const struct metric_source *m, double values[METRIC_COUNT]);
+void metric_source_step(const struct metric_source *m, double values[METRIC_COUNT]);
+void metric_source_weeks(const struct metric_source *m, double values[METRIC_COUNT]);
 
 #endif

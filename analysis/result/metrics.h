@@ -109,7 +109,7 @@
       topology_draws_paths(&m->c->cluster))                                                        \
     X(model, TEXT, "", no_key, ALWAYS, NO, 0, "name of the model", m->c->model.name)               \
     X(parameters, REAL, "", no_key, ALWAYS, NO, 0, "parameters of the model",                      \
-      model_parameters(&m->c->model, m->c->training.sequence))                                     \
+      transformer_parameters(&m->c->model, m->c->training.sequence))                               \
     X(software, TEXT, "", no_key, ALWAYS, NO, 0, "software profile", m->c->software.name)          \
     X(precision, TEXT, "", no_key, ALWAYS, NO, 0, "number formats of training",                    \
       m->c->training.precision->head.name)                                                         \

@@ -28,7 +28,7 @@ static void take_run(const struct result *result, struct record *out)
     if (result->step != NULL) {
         m.digest = arena_format(out->arena, "%016" PRIx64, result->step->digest);
     }
-    metrics_of_run(&m, record_add(out, ROW_run, 1));
+    metric_source_run(&m, record_add(out, ROW_run, 1));
 }
 
 static void take_stages(const struct result *result, struct record *out)
@@ -85,7 +85,7 @@ static void take_links(const struct step *step, struct record *out)
         const struct link_class *l = &step->symmetry.links[i];
         const struct link_id id = {l->representative};
         *row++ = (struct link_row){
-            .kind = link_kind_name(graph_link_type(graph, id)->kind),
+            .kind = graph_link_kind_name(graph_link_type(graph, id)->kind),
             .from = vertex_text(out->arena, graph, graph_link_at(graph, id).from),
             .to = vertex_text(out->arena, graph, graph_link_at(graph, id).to),
             .link_count = l->link_count,

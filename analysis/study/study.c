@@ -36,7 +36,7 @@ const char *study_label(struct arena *arena, const struct study *study, size_t p
     const char *label = "";
     for (unsigned k = 0; k < study->vary_count; k++) {
         const struct vary *vary = &study->varies[k];
-        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        size_t index = study_vary_index(study->varies, study->vary_count, k, point);
         label = arena_format(arena, "%s%s%s=%s", label, k ? ", " : "", vary->key,
                              vary->values[index].text);
     }
@@ -49,7 +49,7 @@ static bool read_varies(struct study *study, struct error *error)
     if (options->vary_count > VARY_MAX)
         return error_set(error, "at most %d keys are varied at a time", VARY_MAX);
     for (unsigned k = 0; k < options->vary_count; k++) {
-        if (!vary_read(study->arena, options->varies[k], &study->varies[k], error))
+        if (!study_vary_read(study->arena, options->varies[k], &study->varies[k], error))
             return false;
         if (strcmp(study->varies[k].key, "seed") == 0)
             return error_set(error, "--vary: every point meets the same seeds; give the first with "
@@ -92,7 +92,7 @@ struct scenario *study_scenario(const struct study *study, size_t point, struct 
     if (base->set_count > 0)
         memcpy(sets, base->sets, base->set_count * sizeof *sets);
     for (unsigned k = 0; k < study->vary_count; k++) {
-        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        size_t index = study_vary_index(study->varies, study->vary_count, k, point);
         sets[options.set_count++] = arena_format(scratch, "%s=%s", study->varies[k].key,
                                                  study->varies[k].values[index].text);
     }
@@ -207,7 +207,7 @@ static bool find_wrong_value(const struct planning *plan, size_t *point)
         size_t all = study->point_count / study->varies[k].count;
         size_t *wrong = ARENA_ARRAY(study->arena, size_t, study->varies[k].count);
         for (size_t p = 0; p < study->point_count; p++) {
-            size_t value = vary_index(study->varies, study->vary_count, k, p);
+            size_t value = study_vary_index(study->varies, study->vary_count, k, p);
             wrong[value] += (unsigned)(plan->misread[p] >> k) & 1U;
             *point = p;
             if (wrong[value] == all)
@@ -238,7 +238,7 @@ static bool choose_objective(struct study *study, struct error *error)
     study->objective = study->weeks ? METRIC_goodput : METRIC_tokens_per_s;
     if (asked == NULL)
         return true;
-    int found = study_metric_find(asked);
+    int found = metric_find(asked);
     if (found < 0 || !study_measures(study, (unsigned)found)) {
         const char *known = "";
         for (unsigned i = 0; i < METRIC_COUNT; i++) {
@@ -256,7 +256,7 @@ bool study_size(struct study *study, struct error *error)
     const struct study_options *options = study->options;
     if (options->seeds > SEEDS_MAX)
         return error_set(error, "--seeds: at most %d", SEEDS_MAX);
-    if (!vary_points(study->varies, study->vary_count, &study->point_count, error))
+    if (!study_vary_points(study->varies, study->vary_count, &study->point_count, error))
         return false;
     if ((double)study->point_count * (double)options->seeds > VALUES_MAX)
         return error_set(error, "%zu points of %llu seeds are too many to keep; at most %d in all",
@@ -274,7 +274,8 @@ bool study_plan(struct arena *arena, const struct study_options *options, struct
     return read_points(out, notes, colour, error) && choose_objective(out, error);
 }
 
-double *study_column(struct arena *arena, const struct study_point *point, enum study_metric m)
+/* The values of one metric, in the order of seeds. */
+static double *column_of(struct arena *arena, const struct study_point *point, enum study_metric m)
 {
     double *column = ARENA_ARRAY(arena, double, point->replications + 1);
     for (size_t r = 0; r < point->replications; r++)
@@ -286,7 +287,7 @@ void study_summarise(struct arena *arena, const struct study_point *point, enum 
                      struct summary *out)
 {
     struct arena_mark mark = arena_mark(arena);
-    double *column = study_column(arena, point, m);
+    double *column = column_of(arena, point, m);
     size_t kept = 0;
     for (size_t r = 0; r < point->replications; r++) {
         if (isfinite(column[r]))

@@ -101,8 +101,6 @@ size_t study_refused(const struct study *study); /* points in all */
 size_t study_order(const struct study *study, size_t top, size_t **out);
 /* No point has more than one replication: there is nothing to say about a spread. */
 bool study_single(const struct study *study);
-/* The values of one metric, in the order of seeds. */
-double *study_column(struct arena *arena, const struct study_point *point, enum study_metric m);
 void study_summarise(struct arena *arena, const struct study_point *point, enum study_metric m,
                      struct summary *out);
 /* Enough replications of this point? `target`: how many it should have next. */

@@ -78,7 +78,7 @@ static void write_point(const struct csv_table *t, size_t p)
     const struct study *study = t->study;
     const struct study_point *point = &study->points[p];
     for (unsigned k = 0; k < study->vary_count; k++) {
-        size_t index = vary_index(study->varies, study->vary_count, k, p);
+        size_t index = study_vary_index(study->varies, study->vary_count, k, p);
         write_word(t, study->varies[k].values[index].text);
         fputc(',', t->out);
     }

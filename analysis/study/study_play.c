@@ -54,8 +54,8 @@ static bool step_alike(const struct study *study, size_t a, size_t b)
     for (unsigned k = 0; k < study->vary_count; k++) {
         if (scenario_key_of_weeks(study->varies[k].key))
             continue;
-        if (vary_index(study->varies, study->vary_count, k, a) !=
-            vary_index(study->varies, study->vary_count, k, b))
+        if (study_vary_index(study->varies, study->vary_count, k, a) !=
+            study_vary_index(study->varies, study->vary_count, k, b))
             return false;
     }
     return true;
@@ -78,7 +78,7 @@ static void take_step(const struct configuration *c, const struct step *step, do
         .peak_reserved_bytes = step->peak_reserved_bytes,
     };
     cost_of_step(c, step_s, &m.cost);
-    metrics_of_step(&m, values);
+    metric_source_step(&m, values);
 }
 
 /* Of weeks, the step is timed already: its ledger is what is missing. */
@@ -118,7 +118,7 @@ static void play_weeks(struct arena *arena, struct playing *playing, size_t repl
     struct metric_source m = {.job = &playing->job, .weeks = &result};
     cost_of_weeks(m.job, m.weeks, &m.cost);
     memcpy(values, player->of_step, sizeof player->of_step);
-    metrics_of_weeks(&m, values);
+    metric_source_weeks(&m, values);
 }
 
 static void play_chunk(void *context, size_t index)

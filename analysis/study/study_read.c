@@ -112,7 +112,7 @@ static bool take_value(void *context, const struct query_row *row, struct error 
     struct study_point *p = &study->points[number];
     uint64_t replication = (uint64_t)query_integer(row, 1) - study->base_seed;
     snprintf(name, sizeof name, "%.*s", (int)(bytes < sizeof name ? bytes : sizeof name - 1), text);
-    int metric = study_metric_find(name);
+    int metric = metric_find(name);
     if (replication >= p->replications || metric < 0)
         return error_set(error, "the unfinished study holds a result that it cannot have");
     p->values[replication][metric] = number_or_nan(row, 3);
@@ -198,7 +198,7 @@ static bool recall_study(void *context, const struct query_row *row, struct erro
     study->name = text_of(study->arena, row, 0);
     if (study->name == NULL || objective == NULL || fingerprint == NULL)
         return error_set(error, "the table study is damaged");
-    int metric = study_metric_find(objective);
+    int metric = metric_find(objective);
     study->weeks = query_integer(row, 6) == 1;
     if (metric < 0 || !study_measures(study, (unsigned)metric))
         return error_set(error, "the study has an objective that it cannot have");
@@ -216,7 +216,7 @@ static bool recall_vary(struct recalling *r, const char *value, struct error *er
     struct study *study = r->study;
     if (study->vary_count == VARY_MAX)
         return error_set(error, "the study varies more keys than it can");
-    return vary_read(study->arena, value, &study->varies[study->vary_count++], error);
+    return study_vary_read(study->arena, value, &study->varies[study->vary_count++], error);
 }
 
 /* Columns: name, value. */

@@ -75,7 +75,7 @@ static void point_cells(const struct study *study, size_t point, bool keys, char
     for (unsigned k = 0; k < study->vary_count; k++) {
         const struct vary *vary = &study->varies[k];
         const struct vary_value *value =
-            &vary->values[vary_index(study->varies, study->vary_count, k, point)];
+            &vary->values[study_vary_index(study->varies, study->vary_count, k, point)];
         struct text number = study_value_text(vary, value->number);
         const char *shown = vary->numeric ? number.s : value->text;
         used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", k ? ", " : "",
@@ -216,7 +216,7 @@ const char *study_line(struct arena *arena, const char *command, const struct st
     for (unsigned i = 0; i < given->set_count; i++)
         line = arena_format(arena, "%s --set %s", line, shell_word(arena, given->sets[i]));
     for (unsigned k = 0; k < study->vary_count; k++) {
-        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        size_t index = study_vary_index(study->varies, study->vary_count, k, point);
         const char *set =
             arena_format(arena, "%s=%s", study->varies[k].key, study->varies[k].values[index].text);
         line = arena_format(arena, "%s --set %s", line, shell_word(arena, set));

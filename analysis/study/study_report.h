@@ -1,4 +1,4 @@
-/* study_report.h - a study told: as a table for people, CSV, a JSON document, a figure.
+/* study_report.h - a study told: as a table for people, CSV, a figure.
  *
  * Every list shows the same points in the same order (study_order), and ends with the best one and
  * the command that runs it. Where each point has one replication there are no columns of a spread.
@@ -27,8 +27,6 @@ void study_report_refused(const struct study *study, FILE *out);
  * mean, low95, high95, p10, p50, p90, or where no point has more than one replication the value
  * alone; and what is missing where a point does not fit. */
 void study_csv(const struct study *study, const struct study_list *list, FILE *out);
-void json_study(const struct study *study, const struct study_list *list, double seconds,
-                FILE *out);
 void study_svg(const struct study *study, const struct study_optimum *optimum, FILE *out);
 /* "30.4 min": a value of a varied key for people. */
 struct text study_value_text(const struct vary *vary, double number);

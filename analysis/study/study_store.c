@@ -110,7 +110,7 @@ void study_store_begin(struct store *store, const struct study *study)
 static void write_values(struct store *store, const struct study *study, size_t point)
 {
     for (unsigned k = 0; k < study->vary_count; k++) {
-        size_t index = vary_index(study->varies, study->vary_count, k, point);
+        size_t index = study_vary_index(study->varies, study->vary_count, k, point);
         const struct vary_value *value = &study->varies[k].values[index];
         struct store_value row[] = {store_integer(STUDY), store_integer((int64_t)point),
                                     store_text(study->varies[k].key), store_text(value->text),

@@ -253,7 +253,7 @@ static const char *curve_name(const struct figure *f, size_t which, bool keys)
     for (unsigned k = 0; k < study->vary_count; k++) {
         if (k == f->key)
             continue;
-        size_t index = vary_index(study->varies, study->vary_count, k, point_of(f, which, 0));
+        size_t index = study_vary_index(study->varies, study->vary_count, k, point_of(f, which, 0));
         name = arena_format(study->arena, "%s%s%s", name, *name ? ", " : "",
                             keys ? study->varies[k].key : study->varies[k].values[index].text);
     }

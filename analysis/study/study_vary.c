@@ -167,7 +167,7 @@ static bool read_list(struct arena *arena, const char *text, char *list, struct 
     return true;
 }
 
-bool vary_read(struct arena *arena, const char *text, struct vary *out, struct error *error)
+bool study_vary_read(struct arena *arena, const char *text, struct vary *out, struct error *error)
 {
     char *copy = arena_text(arena, text), *equals = strchr(copy, '=');
     *out = (struct vary){.key = copy};
@@ -180,7 +180,8 @@ bool vary_read(struct arena *arena, const char *text, struct vary *out, struct e
     return read_list(arena, text, equals + 1, out, error);
 }
 
-bool vary_points(const struct vary *varies, unsigned count, size_t *points, struct error *error)
+bool study_vary_points(const struct vary *varies, unsigned count, size_t *points,
+                       struct error *error)
 {
     *points = 1;
     for (unsigned k = 0; k < count; k++) {
@@ -194,7 +195,7 @@ bool vary_points(const struct vary *varies, unsigned count, size_t *points, stru
     return true;
 }
 
-size_t vary_index(const struct vary *varies, unsigned count, unsigned k, size_t point)
+size_t study_vary_index(const struct vary *varies, unsigned count, unsigned k, size_t point)
 {
     for (unsigned later = count - 1; later > k; later--)
         point /= varies[later].count;

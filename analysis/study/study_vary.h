@@ -33,10 +33,11 @@ struct vary {
     bool time;    /* they are durations */
 };
 /* False with a sentence that quotes the text and says what would do. */
-bool vary_read(struct arena *arena, const char *text, struct vary *out, struct error *error);
+bool study_vary_read(struct arena *arena, const char *text, struct vary *out, struct error *error);
 /* Points of the grid; false with a sentence past VARY_VALUE_MAX. */
-bool vary_points(const struct vary *varies, unsigned count, size_t *points, struct error *error);
+bool study_vary_points(const struct vary *varies, unsigned count, size_t *points,
+                       struct error *error);
 /* Which value of varies[k] stands at this point. */
-size_t vary_index(const struct vary *varies, unsigned count, unsigned k, size_t point);
+size_t study_vary_index(const struct vary *varies, unsigned count, unsigned k, size_t point);
 
 #endif

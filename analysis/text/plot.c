@@ -82,7 +82,7 @@ void plot_text(FILE *out, double x, double y, const char *anchor, const char *te
 }
 
 /* Where a value stands on its axis, from 0 to 1. */
-static double share_of(const struct plot_axis *axis, double value)
+static double transformer_share_of(const struct plot_axis *axis, double value)
 {
     double share = axis->log ? log(value / axis->low) / log(axis->high / axis->low)
                              : (value - axis->low) / (axis->high - axis->low);
@@ -91,12 +91,12 @@ static double share_of(const struct plot_axis *axis, double value)
 
 double plot_x(const struct plot *plot, double value)
 {
-    return plot->left + plot->width * share_of(&plot->x, value);
+    return plot->left + plot->width * transformer_share_of(&plot->x, value);
 }
 
 double plot_y(const struct plot *plot, double value)
 {
-    return plot->top + plot->height * (1.0 - share_of(&plot->y, value));
+    return plot->top + plot->height * (1.0 - transformer_share_of(&plot->y, value));
 }
 
 static void grid_x(const struct plot *plot, double x)

@@ -219,10 +219,11 @@ double uncertainty_model_ratio(const struct influence *influences, uint32_t coun
     return fmax(rest, 0.0);
 }
 
-bool uncertainty_alike(const struct configuration *a, const struct configuration *b)
+/* Do the two differ in layout alone: model, GPU, number of GPUs, fabric, software? */
+static bool alike_but_for_layout(const struct configuration *a, const struct configuration *b)
 {
-    return model_parameters(&a->model, a->training.sequence) ==
-               model_parameters(&b->model, b->training.sequence) &&
+    return transformer_parameters(&a->model, a->training.sequence) ==
+               transformer_parameters(&b->model, b->training.sequence) &&
            a->model.layers == b->model.layers && a->model.hidden == b->model.hidden &&
            a->training.sequence == b->training.sequence &&
            configuration_gpus(a) == configuration_gpus(b) &&
@@ -235,7 +236,7 @@ void uncertainty_compare(const struct uncertain_step *a, const struct uncertain_
                          struct uncertain_comparison *out)
 {
     static const double percentiles[] = {0.1, 0.5, 0.9};
-    bool alike = uncertainty_alike(&a->scenario->configuration, &b->scenario->configuration);
+    bool alike = alike_but_for_layout(&a->scenario->configuration, &b->scenario->configuration);
     *out = (struct uncertain_comparison){.shared_ratio =
                                              alike ? uncertainty_model_error.shared_ratio : 0.0};
     double spread = uncertainty_model_error.log_spread * sqrt(2.0 * (1.0 - out->shared_ratio));

@@ -66,8 +66,6 @@ struct uncertain_comparison {
     double shared_ratio;       /* of the variance of the model's own error; 0: not alike */
     double ratio[3];           /* P10, P50, P90 of b's time over a's */
 };
-/* Do the two differ in layout alone: model, GPU, number of GPUs, fabric, software? */
-bool uncertainty_alike(const struct configuration *a, const struct configuration *b);
 void uncertainty_compare(const struct uncertain_step *a, const struct uncertain_step *b,
                          struct uncertain_comparison *out);
 /* Between these nobody should choose by the prediction. */

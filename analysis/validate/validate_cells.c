@@ -12,7 +12,7 @@ static void bad(struct cells *c, const char *column, const char *cell, const cha
         validate_row_refuse(c->row, "%s '%.40s' is not %s", column, cell, want);
 }
 
-const char *cells_word(struct cells *c, const char *column)
+const char *validate_cells_word(struct cells *c, const char *column)
 {
     const char *cell = csv_cell(c->csv, c->record, column);
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
@@ -31,7 +31,7 @@ static bool parse(const char *cell, double *out)
     return plain && end != cell && *end == '\0' && isfinite(*out);
 }
 
-double cells_number(struct cells *c, const char *column, double fallback)
+double validate_cells_number(struct cells *c, const char *column, double fallback)
 {
     const char *cell = csv_cell(c->csv, c->record, column);
     double value = fallback;
@@ -42,9 +42,9 @@ double cells_number(struct cells *c, const char *column, double fallback)
     return value;
 }
 
-uint64_t cells_count(struct cells *c, const char *column, uint64_t fallback)
+uint64_t validate_cells_count(struct cells *c, const char *column, uint64_t fallback)
 {
-    double value = cells_number(c, column, (double)fallback);
+    double value = validate_cells_number(c, column, (double)fallback);
     if (value > LARGEST_COUNT || value != floor(value)) {
         bad(c, column, csv_cell(c->csv, c->record, column), "a count");
         return fallback;
@@ -52,7 +52,8 @@ uint64_t cells_count(struct cells *c, const char *column, uint64_t fallback)
     return (uint64_t)value;
 }
 
-void cells_measured(struct cells *c, const char *column, double unit, struct validate_value *value)
+void validate_cells_measured(struct cells *c, const char *column, double unit,
+                             struct validate_value *value)
 {
     const char *cell = csv_cell(c->csv, c->record, column);
     double measured;

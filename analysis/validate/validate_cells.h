@@ -12,11 +12,12 @@ struct cells {
     struct validate_row *row; /* refused at the first bad cell */
 };
 /* A name: letters, digits, dashes, dots, underscores. "" when empty or bad. */
-const char *cells_word(struct cells *c, const char *column);
+const char *validate_cells_word(struct cells *c, const char *column);
 /* A number, or `fallback` when the cell is empty; refuses what is neither. */
-double cells_number(struct cells *c, const char *column, double fallback);
-uint64_t cells_count(struct cells *c, const char *column, uint64_t fallback);
+double validate_cells_number(struct cells *c, const char *column, double fallback);
+uint64_t validate_cells_count(struct cells *c, const char *column, uint64_t fallback);
 /* Measured or not: an empty cell leaves `value` alone. `unit` is the factor to SI. */
-void cells_measured(struct cells *c, const char *column, double unit, struct validate_value *value);
+void validate_cells_measured(struct cells *c, const char *column, double unit,
+                             struct validate_value *value);
 
 #endif

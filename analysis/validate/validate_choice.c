@@ -61,7 +61,8 @@ static void judge(struct arena *arena, const struct layout_row *rows, size_t cou
         l->spearmans[l->spearman_count++] = spearman;
 }
 
-struct choice choice_of(struct arena *arena, const struct validation *v, const char *source)
+struct choice validate_choice_of(struct arena *arena, const struct validation *v,
+                                 const char *source)
 {
     size_t room = v->row_count + 1;
     struct layout_row *rows = ARENA_ARRAY(arena, struct layout_row, room);

@@ -11,6 +11,7 @@
 struct choice {
     double groups, median_regret, p90_regret, median_spearman, top1;
 };
-struct choice choice_of(struct arena *arena, const struct validation *v, const char *source);
+struct choice validate_choice_of(struct arena *arena, const struct validation *v,
+                                 const char *source);
 
 #endif

@@ -58,10 +58,11 @@ static void predict(const struct validation *v, struct validate_row *row)
     struct validate_run run;
     enum comm_op op = COMM_ALL_REDUCE;
     validate_run_read(&c, &run);
-    const char *name = cells_word(&c, "op");
-    double bytes = cells_number(&c, "size_bytes", 0.0);
-    int nvls = *cells_word(&c, "nvls") != '\0' ? cells_count(&c, "nvls", 0) > 0 : -1;
-    cells_measured(&c, "time_s", 1.0, &row->values[0]);
+    const char *name = validate_cells_word(&c, "op");
+    double bytes = validate_cells_number(&c, "size_bytes", 0.0);
+    int nvls =
+        *validate_cells_word(&c, "nvls") != '\0' ? validate_cells_count(&c, "nvls", 0) > 0 : -1;
+    validate_cells_measured(&c, "time_s", 1.0, &row->values[0]);
     if (!row->refused && !find_op(name, &op))
         validate_row_refuse(row, "the operation %s is not known", name);
     if (!row->refused && (run.gpus < 2 || (op == COMM_SEND && run.gpus % 2 != 0)))

@@ -30,7 +30,7 @@ static double time_of(const struct subject *s, const struct kernel *kernels, uns
 {
     double time_s = 0.0;
     for (unsigned i = 0; i < count; i++)
-        time_s += kernel_time_s(&s->c->gpu, &s->c->kernels, &kernels[i]);
+        time_s += gpu_kernel_time_s(&s->c->gpu, &s->c->kernels, &kernels[i]);
     return time_s;
 }
 
@@ -45,19 +45,22 @@ static struct gpu_spec unthrottled(struct gpu_spec gpu)
 /* `best` is the highest of many short runs of the best shape of a search. */
 static double gemm_rate(struct subject *s)
 {
-    double m = cells_number(&s->cells, "m", 0.0), n = cells_number(&s->cells, "n", 0.0);
-    double k = cells_number(&s->cells, "k", 0.0), batch = cells_number(&s->cells, "batch", 1.0);
+    double m = validate_cells_number(&s->cells, "m", 0.0),
+           n = validate_cells_number(&s->cells, "n", 0.0);
+    double k = validate_cells_number(&s->cells, "k", 0.0),
+           batch = validate_cells_number(&s->cells, "batch", 1.0);
     const struct precision *p = s->c->training.precision;
     if (!(m >= 1.0 && n >= 1.0 && k >= 1.0 && batch >= 1.0)) {
         validate_row_refuse(s->row, "a gemm needs m, n and k");
         return 0.0;
     }
     bool eight_bit = p->gemm_peak == PEAK_FP8;
-    struct kernel kernel = kernel_gemm("gemm", p->gemm_peak, (struct gemm_shape){m, n, k, batch},
-                                       eight_bit ? 1.0 : p->activation_bytes);
-    bool best = strcmp(cells_word(&s->cells, "implementation"), "best") == 0;
+    struct kernel kernel =
+        gpu_kernel_gemm("gemm", p->gemm_peak, (struct gemm_shape){m, n, k, batch},
+                        eight_bit ? 1.0 : p->activation_bytes);
+    bool best = strcmp(validate_cells_word(&s->cells, "implementation"), "best") == 0;
     struct gpu_spec gpu = best ? unthrottled(s->c->gpu) : s->c->gpu;
-    return kernel.flops / kernel_time_s(&gpu, &s->c->kernels, &kernel);
+    return kernel.flops / gpu_kernel_time_s(&gpu, &s->c->kernels, &kernel);
 }
 
 /* One core of attention: forward, backward or both. */
@@ -72,11 +75,11 @@ static double attention_rate(struct subject *s, bool forward, bool backward)
                                     .sequence = c->training.sequence,
                                     .tp = 1,
                                     .cp = 1,
-                                    .causal = cells_count(&s->cells, "causal", 0) > 0};
+                                    .causal = validate_cells_count(&s->cells, "causal", 0) > 0};
     struct rank_share share;
     struct segment core = {0};
-    share_of(&context, &share);
-    piece_write(&share, PIECE_CORE, PIECE_CORE, &core);
+    transformer_share_of(&context, &share);
+    transformer_piece_write(&share, PIECE_CORE, PIECE_CORE, &core);
     double length = (double)context.sequence;
     double flops = 4.0 * length * length * share.head_size * share.heads *
                    (double)context.microbatch * (context.causal ? 0.5 : 1.0);
@@ -90,7 +93,7 @@ static double attention_rate(struct subject *s, bool forward, bool backward)
 
 static double copy_rate(struct subject *s)
 {
-    struct kernel kernel = kernel_memory("copy", COPY_BYTES, 1.0);
+    struct kernel kernel = gpu_kernel_memory("copy", COPY_BYTES, 1.0);
     return COPY_BYTES / time_of(s, &kernel, 1);
 }
 
@@ -115,10 +118,11 @@ static struct scenario *scenario_of(const struct validation *v, struct cells *c,
                                     struct validate_row *row)
 {
     struct validate_run run = {
-        .gpu = cells_word(c, "gpu"), .gpus = 1, .gpus_per_node = 1, .fabric = ""};
-    const char *dtype = cells_word(c, "dtype");
-    uint64_t heads = cells_count(c, "heads", 1), size = cells_count(c, "head_dim", 128);
-    uint64_t batch = attention ? cells_count(c, "batch", 1) : 1;
+        .gpu = validate_cells_word(c, "gpu"), .gpus = 1, .gpus_per_node = 1, .fabric = ""};
+    const char *dtype = validate_cells_word(c, "dtype");
+    uint64_t heads = validate_cells_count(c, "heads", 1),
+             size = validate_cells_count(c, "head_dim", 128);
+    uint64_t batch = attention ? validate_cells_count(c, "batch", 1) : 1;
     char cluster[VALIDATE_CLUSTER_SIZE], text[VALIDATE_CLUSTER_SIZE + 512];
     if (row->refused || !validate_cluster(v, &run, cluster, row))
         return NULL;
@@ -127,19 +131,20 @@ static struct scenario *scenario_of(const struct validation *v, struct cells *c,
              "training: {sequence: %llu, global_batch: %llu, precision: %s, attention: %s}\n"
              "layout: {microbatch: %llu}\nsoftware: fsdp\n",
              cluster, (unsigned long long)(heads * size), (unsigned long long)heads,
-             (unsigned long long)size, (unsigned long long)cells_count(c, "seq_len", 64),
+             (unsigned long long)size, (unsigned long long)validate_cells_count(c, "seq_len", 64),
              (unsigned long long)batch, *dtype != '\0' ? dtype : "bf16",
-             attention ? cells_word(c, "implementation") : "math", (unsigned long long)batch);
+             attention ? validate_cells_word(c, "implementation") : "math",
+             (unsigned long long)batch);
     return validate_scenario(v, text, row);
 }
 
 static void predict(const struct validation *v, struct validate_row *row)
 {
     struct subject s = {{v->csv, row->record, row}, NULL, row};
-    const char *kind = cells_word(&s.cells, "kind");
+    const char *kind = validate_cells_word(&s.cells, "kind");
     bool attention = strncmp(kind, "attention", strlen("attention")) == 0;
-    cells_measured(&s.cells, "flops_per_s", 1.0, &row->values[0]);
-    cells_measured(&s.cells, "bytes_per_s", 1.0, &row->values[0]);
+    validate_cells_measured(&s.cells, "flops_per_s", 1.0, &row->values[0]);
+    validate_cells_measured(&s.cells, "bytes_per_s", 1.0, &row->values[0]);
     struct scenario *scenario = scenario_of(v, &s.cells, attention, row);
     if (scenario == NULL)
         return;

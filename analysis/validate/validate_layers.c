@@ -50,8 +50,8 @@ static void predict(const struct validation *v, struct validate_row *row)
     struct cells c = {v->csv, row->record, row};
     struct validate_run run;
     validate_run_read(&c, &run);
-    cells_measured(&c, "fwd_s", 1.0, &row->values[0]);
-    cells_measured(&c, "bwd_s", 1.0, &row->values[1]);
+    validate_cells_measured(&c, "fwd_s", 1.0, &row->values[0]);
+    validate_cells_measured(&c, "bwd_s", 1.0, &row->values[1]);
     run.layers = LAYERS;
     run.gpus = run.tp;
     run.global_batch = run.microbatch;

@@ -22,15 +22,15 @@ static double optimizer_bytes(const struct optimizer *optimizer)
 static void predict(const struct validation *v, struct validate_row *row)
 {
     struct cells c = {v->csv, row->record, row};
-    const char *given = cells_word(&c, "optimizer");
+    const char *given = validate_cells_word(&c, "optimizer");
     const struct optimizer *optimizer = optimizer_find(*given != '\0' ? given : "adam");
     const struct precision *precision = precision_find("bf16");
     char name[32];
-    snprintf(name, sizeof name, "zero-%.20g", cells_number(&c, "zero", 0.0));
+    snprintf(name, sizeof name, "zero-%.20g", validate_cells_number(&c, "zero", 0.0));
     const struct sharding_kind *sharding = sharding_find(name);
-    double parameters = cells_number(&c, "params", 0.0);
-    uint64_t dp = cells_count(&c, "dp", 1);
-    cells_measured(&c, "bytes_per_gpu", 1.0, &row->values[0]);
+    double parameters = validate_cells_number(&c, "params", 0.0);
+    uint64_t dp = validate_cells_count(&c, "dp", 1);
+    validate_cells_measured(&c, "bytes_per_gpu", 1.0, &row->values[0]);
     if (optimizer == NULL || sharding == NULL || dp == 0) {
         validate_row_refuse(row, "optimizer '%s', sharding %s over %llu ranks is not known", given,
                             name, (unsigned long long)dp);

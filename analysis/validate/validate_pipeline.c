@@ -33,10 +33,10 @@ static void read_run(struct cells *c, struct validate_run *run)
     validate_run_read(c, run);
     const struct schedule_kind *kind = schedule_find(run->schedule);
     bool interleaved = kind != NULL && kind->interleaved;
-    run->pp = cells_count(c, "stages", 1);
+    run->pp = validate_cells_count(c, "stages", 1);
     run->dp = 1;
-    run->microbatch = cells_count(c, "microbatch_size", 1);
-    run->global_batch = run->microbatch * cells_count(c, "microbatches", 1);
+    run->microbatch = validate_cells_count(c, "microbatch_size", 1);
+    run->global_batch = run->microbatch * validate_cells_count(c, "microbatches", 1);
     run->gpus = run->pp;
     run->ffn = *run->ffn != '\0' ? run->ffn : ffn_names[FFN_GELU];
     run->positions = *run->positions != '\0' ? run->positions : position_names[POSITION_LEARNED];
@@ -93,12 +93,12 @@ static void predict(const struct validation *v, struct validate_row *row)
     struct validate_run run;
     struct validate_passes passes;
     read_run(&c, &run);
-    passes.forward_s = cells_number(&c, "t_f_s", 0.0);
-    passes.backward_s = cells_number(&c, "t_b_s", 0.0);
-    passes.weights_s = cells_number(&c, "t_w_s", 0.0);
-    passes.transfer_s = cells_number(&c, "t_comm_s", 0.0);
-    cells_measured(&c, "step_time_s", 1.0, &row->values[STEP_TIME]);
-    cells_measured(&c, "peak_mem_gb", GIGA, &row->values[PEAK_MEMORY]);
+    passes.forward_s = validate_cells_number(&c, "t_f_s", 0.0);
+    passes.backward_s = validate_cells_number(&c, "t_b_s", 0.0);
+    passes.weights_s = validate_cells_number(&c, "t_w_s", 0.0);
+    passes.transfer_s = validate_cells_number(&c, "t_comm_s", 0.0);
+    validate_cells_measured(&c, "step_time_s", 1.0, &row->values[STEP_TIME]);
+    validate_cells_measured(&c, "peak_mem_gb", GIGA, &row->values[PEAK_MEMORY]);
     bool profiled = passes.forward_s > 0.0 && passes.backward_s > 0.0;
     struct scenario *s = validate_run_scenario(v, &run, row);
     if (s == NULL)

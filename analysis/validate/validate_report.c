@@ -187,7 +187,7 @@ static void print_scale(const char *name, const struct scale *s, FILE *out)
 static void print_scales(const struct validation *v, const struct scores *scores, FILE *out)
 {
     struct scales scales;
-    scale_rows(v->arena, v, scores, &scales);
+    validate_scale_rows(v->arena, v, scores, &scales);
     if (isnan(scales.all.spearman))
         return;
     fprintf(out,

@@ -12,9 +12,6 @@ void validate_report(const struct validation *v, const struct scores *scores, si
 /* row_id,source,quality,metric,predicted,measured,error,note: one line for each metric of each row
  * that was measured, or that is the main one; 17 digits. */
 void validate_report_csv(const struct validation *v, FILE *out);
-/* `intervals` NULL: not asked. */
-void json_validate(const struct validation *v, const struct scores *scores,
-                   const struct intervals *intervals, FILE *out);
 
 /* The rows of these reports: metric `m` of a row is listed when it was measured, or when it is the
  * main one. */

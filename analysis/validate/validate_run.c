@@ -45,48 +45,48 @@ static void add_count(struct growing_text *t, const char *key, uint64_t count)
 
 static void read_model(struct cells *c, struct validate_run *r)
 {
-    r->layers = cells_count(c, "layers", 0);
-    r->hidden = cells_count(c, "hidden", 0);
-    r->heads = cells_count(c, "heads", 0);
-    r->kv_heads = cells_count(c, "kv_heads", 0);
-    r->head_size = cells_count(c, "head_dim", 0);
-    r->ffn_hidden = cells_count(c, "ffn_hidden", 0);
-    r->vocabulary = cells_count(c, "vocab", 0);
-    r->ffn = cells_word(c, "ffn");
-    r->positions = cells_word(c, "positions");
-    r->tied_embeddings = cells_count(c, "tied_embeddings", 0) > 0;
-    r->experts = cells_count(c, "experts", 0);
-    r->experts_per_token = cells_count(c, "experts_per_token", 0);
-    r->moe_ffn_hidden = cells_count(c, "moe_ffn_hidden", 0);
-    r->shared_experts = cells_count(c, "shared_experts", 0);
-    r->dense_layers = cells_count(c, "dense_layers", 0);
+    r->layers = validate_cells_count(c, "layers", 0);
+    r->hidden = validate_cells_count(c, "hidden", 0);
+    r->heads = validate_cells_count(c, "heads", 0);
+    r->kv_heads = validate_cells_count(c, "kv_heads", 0);
+    r->head_size = validate_cells_count(c, "head_dim", 0);
+    r->ffn_hidden = validate_cells_count(c, "ffn_hidden", 0);
+    r->vocabulary = validate_cells_count(c, "vocab", 0);
+    r->ffn = validate_cells_word(c, "ffn");
+    r->positions = validate_cells_word(c, "positions");
+    r->tied_embeddings = validate_cells_count(c, "tied_embeddings", 0) > 0;
+    r->experts = validate_cells_count(c, "experts", 0);
+    r->experts_per_token = validate_cells_count(c, "experts_per_token", 0);
+    r->moe_ffn_hidden = validate_cells_count(c, "moe_ffn_hidden", 0);
+    r->shared_experts = validate_cells_count(c, "shared_experts", 0);
+    r->dense_layers = validate_cells_count(c, "dense_layers", 0);
 }
 
 void validate_run_read(struct cells *c, struct validate_run *r)
 {
     *r = (struct validate_run){0};
     read_model(c, r);
-    r->sequence = cells_count(c, "seq_len", 0);
-    r->global_batch = cells_count(c, "global_batch", 0);
-    r->gpu = cells_word(c, "gpu");
-    r->gpus = cells_count(c, "gpus", 0);
-    r->gpus_per_node = cells_count(c, "gpus_per_node", 0);
-    r->fabric = cells_word(c, "fabric");
-    r->tp = cells_count(c, "tp", 1);
-    r->pp = cells_count(c, "pp", 1);
-    r->dp = cells_count(c, "dp", 0);
-    r->cp = cells_count(c, "cp", 1);
-    r->ep = cells_count(c, "ep", 1);
-    r->vpp = cells_count(c, "vpp", 0);
-    r->zero = cells_count(c, "zero", ZERO_UNKNOWN);
-    r->sequence_parallel = cells_count(c, "sequence_parallel", 0) > 0;
-    r->microbatch = cells_count(c, "microbatch", 1);
-    r->recompute = cells_word(c, "recompute");
-    r->attention = cells_word(c, "attention");
-    r->precision = cells_word(c, "precision");
-    r->gradient_bytes = cells_number(c, "grad_bytes", 0.0);
-    r->schedule = cells_word(c, "schedule");
-    r->software = cells_word(c, "software");
+    r->sequence = validate_cells_count(c, "seq_len", 0);
+    r->global_batch = validate_cells_count(c, "global_batch", 0);
+    r->gpu = validate_cells_word(c, "gpu");
+    r->gpus = validate_cells_count(c, "gpus", 0);
+    r->gpus_per_node = validate_cells_count(c, "gpus_per_node", 0);
+    r->fabric = validate_cells_word(c, "fabric");
+    r->tp = validate_cells_count(c, "tp", 1);
+    r->pp = validate_cells_count(c, "pp", 1);
+    r->dp = validate_cells_count(c, "dp", 0);
+    r->cp = validate_cells_count(c, "cp", 1);
+    r->ep = validate_cells_count(c, "ep", 1);
+    r->vpp = validate_cells_count(c, "vpp", 0);
+    r->zero = validate_cells_count(c, "zero", ZERO_UNKNOWN);
+    r->sequence_parallel = validate_cells_count(c, "sequence_parallel", 0) > 0;
+    r->microbatch = validate_cells_count(c, "microbatch", 1);
+    r->recompute = validate_cells_word(c, "recompute");
+    r->attention = validate_cells_word(c, "attention");
+    r->precision = validate_cells_word(c, "precision");
+    r->gradient_bytes = validate_cells_number(c, "grad_bytes", 0.0);
+    r->schedule = validate_cells_word(c, "schedule");
+    r->software = validate_cells_word(c, "software");
 }
 
 /* Families: gated blocks come with RMS norms, others with LayerNorm; linear layers have biases, and

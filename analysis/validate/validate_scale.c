@@ -13,8 +13,8 @@ struct machine_row {
     size_t index;
 };
 
-bool scale_row(const struct validation *v, const struct validate_row *row, double *gpus,
-               double *error)
+bool validate_scale_row(const struct validation *v, const struct validate_row *row, double *gpus,
+                        double *error)
 {
     if (row->quality != QUALITY_CLEAN || csv_column(v->csv, "gpus") < 0 ||
         !row->values[0].has_measured || !validate_row_error(row, 0, error))
@@ -38,7 +38,7 @@ static size_t take(const struct validation *v, const char *source, struct machin
     for (size_t i = 0; i < v->row_count; i++) {
         const struct validate_row *row = &v->rows[i];
         if ((source == NULL || strcmp(row->source, source) == 0) &&
-            scale_row(v, row, &out[count].gpus, &out[count].error))
+            validate_scale_row(v, row, &out[count].gpus, &out[count].error))
             out[count++].index = i;
     }
     if (count > 0)
@@ -50,7 +50,7 @@ static struct score score_of(const struct machine_row *rows, size_t count, doubl
 {
     for (size_t i = 0; i < count; i++)
         space[i] = rows[i].error;
-    return score_errors(space, count);
+    return validate_score_errors(space, count);
 }
 
 static void fill_bins(const struct machine_row *rows, size_t count, double *space,
@@ -85,8 +85,8 @@ static struct scale scale_of(struct arena *arena, const struct validation *v, co
     return s;
 }
 
-void scale_rows(struct arena *arena, const struct validation *v, const struct scores *scores,
-                struct scales *out)
+void validate_scale_rows(struct arena *arena, const struct validation *v,
+                         const struct scores *scores, struct scales *out)
 {
     double sum = 0.0, weight = 0.0;
     *out = (struct scales){ARENA_ARRAY(arena, struct scale, scores->source_count + 1), 0,

@@ -26,10 +26,10 @@ struct scales {
     double within;    /* mean rank correlation of the sources, by their rows: small machines of one
                          source are not set against large ones of another; NAN of none */
 };
-void scale_rows(struct arena *arena, const struct validation *v, const struct scores *scores,
-                struct scales *out);
+void validate_scale_rows(struct arena *arena, const struct validation *v,
+                         const struct scores *scores, struct scales *out);
 /* GPUs of a clean row with a known error of the main metric; false for any other. */
-bool scale_row(const struct validation *v, const struct validate_row *row, double *gpus,
-               double *error);
+bool validate_scale_row(const struct validation *v, const struct validate_row *row, double *gpus,
+                        double *error);
 
 #endif

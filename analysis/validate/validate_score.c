@@ -8,7 +8,7 @@
 
 #define NEAR 0.10 /* within_10 */
 
-struct score score_errors(double *errors, size_t count)
+struct score validate_score_errors(double *errors, size_t count)
 {
     if (count == 0)
         return (struct score){0.0, NAN, NAN, NAN, NAN, NAN};
@@ -41,7 +41,7 @@ static struct score score_metric(const struct validation *v, const char *source,
             validate_row_error(row, metric, &errors[count]))
             count++;
     }
-    return score_errors(errors, count);
+    return validate_score_errors(errors, count);
 }
 
 static double share(unsigned part, unsigned whole)
@@ -84,7 +84,7 @@ static void score_source(struct arena *arena, const struct validation *v, const 
         out->refused += of_source(&v->rows[i], source) && v->rows[i].refused;
     out->oom = confuse(v, source);
     if (source != NULL)
-        out->choice = choice_of(arena, v, source);
+        out->choice = validate_choice_of(arena, v, source);
 }
 
 /* Adds `part` / count unless it is not known. */
@@ -111,7 +111,7 @@ static void score_macro(struct scores *s)
         add(&mean.within_10, of->within_10, count);
     }
     mean.count = count;
-    s->macro_clean = count > 0.0 ? mean : score_errors(NULL, 0);
+    s->macro_clean = count > 0.0 ? mean : validate_score_errors(NULL, 0);
 }
 
 static void choose_macro(struct scores *s)
@@ -133,7 +133,7 @@ static void choose_macro(struct scores *s)
     s->all.choice = count > 0.0 ? mean : (struct choice){0.0, NAN, NAN, NAN, NAN};
 }
 
-void score_rows(struct arena *arena, const struct validation *v, struct scores *out)
+void validate_score_rows(struct arena *arena, const struct validation *v, struct scores *out)
 {
     *out = (struct scores){0};
     const char **names = ARENA_ARRAY(arena, const char *, v->row_count + 1);

@@ -12,7 +12,7 @@
 struct score {
     double count, median_ape, mean_ape, p90_ape, bias, within_10;
 };
-struct score score_errors(double *errors, size_t count); /* overwrites `errors` */
+struct score validate_score_errors(double *errors, size_t count); /* overwrites `errors` */
 /* Out of memory or not, over clean rows; positive: out of memory. A refused row is wrong. */
 struct confusion {
     unsigned true_positive, false_positive, true_negative, false_negative;
@@ -32,6 +32,6 @@ struct scores {
     struct score macro_clean; /* of the main metric: mean over the sources of each figure; count:
                                  how many sources */
 };
-void score_rows(struct arena *arena, const struct validation *v, struct scores *out);
+void validate_score_rows(struct arena *arena, const struct validation *v, struct scores *out);
 
 #endif

@@ -61,16 +61,16 @@ static void take_memory(const struct configuration *c, const struct step *step,
 static void take_measured(struct cells *c, const struct validate_run *run, struct validate_row *row)
 {
     struct validate_value tokens = {0}, *time = &row->values[STEP_TIME];
-    cells_measured(c, "step_time_s", 1.0, time);
-    cells_measured(c, "peak_reserved_gib", GIB, &row->values[PEAK_RESERVED]);
-    cells_measured(c, "peak_alloc_gib", GIB, &row->values[PEAK_ALLOCATED]);
-    cells_measured(c, "tokens_per_s_per_gpu", 1.0, &tokens);
+    validate_cells_measured(c, "step_time_s", 1.0, time);
+    validate_cells_measured(c, "peak_reserved_gib", GIB, &row->values[PEAK_RESERVED]);
+    validate_cells_measured(c, "peak_alloc_gib", GIB, &row->values[PEAK_ALLOCATED]);
+    validate_cells_measured(c, "tokens_per_s_per_gpu", 1.0, &tokens);
     if (!time->has_measured && tokens.has_measured && run->gpus > 0) {
         time->has_measured = true;
         time->measured = (double)run->global_batch * (double)run->sequence /
                          (tokens.measured * (double)run->gpus);
     }
-    const char *outcome = cells_word(c, "outcome");
+    const char *outcome = validate_cells_word(c, "outcome");
     bool ran_out = outcome[0] == 'o' && outcome[1] == 'o' && outcome[2] == 'm';
     row->measured = ran_out ? VERDICT_OOM : VERDICT_FITS;
 }

@@ -134,7 +134,7 @@ static struct plot_axis gpus_axis(const struct scatter_picture *p)
     double *values = ARENA_ARRAY(p->arena, double, p->v->row_count + 1), error;
     size_t count = 0;
     for (size_t i = 0; i < p->v->row_count; i++)
-        count += scale_row(p->v, &p->v->rows[i], &values[count], &error);
+        count += validate_scale_row(p->v, &p->v->rows[i], &values[count], &error);
     return plot_axis_around("GPUs, log", values, count, true, PLOT_PLAIN);
 }
 
@@ -160,7 +160,7 @@ static void draw_errors(const struct scatter_picture *p, bool by_gpus)
         double gpus = 0.0, error = 0.0;
         if (!drawn(row) || !validate_row_error(row, 0, &error))
             continue;
-        if (by_gpus && !scale_row(p->v, row, &gpus, &error))
+        if (by_gpus && !validate_scale_row(p->v, row, &gpus, &error))
             continue;
         tip_of(row, tip);
         plot_dot(&plot, by_gpus ? gpus : row->values[0].measured, error, colour_of(p, row), tip);
@@ -229,7 +229,7 @@ void validate_svg(struct arena *arena, const struct validation *v, const struct 
 {
     struct scatter_picture p = {arena, v, scores, out, 0.0};
     struct scales scales;
-    scale_rows(arena, v, scores, &scales);
+    validate_scale_rows(arena, v, scores, &scales);
     bool by_gpus = sizes_differ(&scales);
     p.width = (by_gpus ? 3.0 : 2.0) * PANEL;
     plot_page_begin(out, p.width, PAGE_HEIGHT);

@@ -75,7 +75,8 @@ static bool covered(const struct interval_row *row, double own)
     return fabs(row->log_error) <= half_width * hypot(row->log_spread, own);
 }
 
-double intervals_coverage(const struct intervals *in, const char *source, double own_spread)
+double validate_uncertainty_coverage(const struct intervals *in, const char *source,
+                                     double own_spread)
 {
     uint32_t inside = 0, count = 0;
     for (uint32_t i = 0; i < in->row_count; i++) {
@@ -92,14 +93,14 @@ static double mean_coverage(const struct intervals *in, const char *but, double 
     double sum = 0.0, count = 0.0;
     for (uint32_t s = 0; s < in->source_count; s++) {
         if (but == NULL || strcmp(in->sources[s].name, but) != 0) {
-            sum += intervals_coverage(in, in->sources[s].name, own);
+            sum += validate_uncertainty_coverage(in, in->sources[s].name, own);
             count++;
         }
     }
     return count > 0.0 ? sum / count : NAN;
 }
 
-double intervals_own_spread(const struct intervals *in, const char *but)
+double validate_uncertainty_own_spread(const struct intervals *in, const char *but)
 {
     double low = 0.0, high = widest;
     if (isnan(mean_coverage(in, but, 0.0)))
@@ -125,12 +126,13 @@ static void judge_source(struct arena *arena, const struct intervals *in,
     }
     statistics_sort(spreads, count);
     source->figures_spread = statistics_percentile(spreads, count, 0.5);
-    source->coverage = intervals_coverage(in, source->name, uncertainty_model_error.log_spread);
-    source->spread_elsewhere = intervals_own_spread(in, source->name);
+    source->coverage =
+        validate_uncertainty_coverage(in, source->name, uncertainty_model_error.log_spread);
+    source->spread_elsewhere = validate_uncertainty_own_spread(in, source->name);
     source->coverage_elsewhere =
         isnan(source->spread_elsewhere)
             ? NAN
-            : intervals_coverage(in, source->name, source->spread_elsewhere);
+            : validate_uncertainty_coverage(in, source->name, source->spread_elsewhere);
 }
 
 /* Two rows of one group of layouts. */
@@ -245,7 +247,7 @@ static void judge(struct arena *arena, const double *predicted, struct intervals
     for (uint32_t s = 0; s < out->source_count; s++)
         judge_source(arena, out, &out->sources[s]);
     out->coverage = mean_coverage(out, NULL, uncertainty_model_error.log_spread);
-    out->own_spread = intervals_own_spread(out, NULL);
+    out->own_spread = validate_uncertainty_own_spread(out, NULL);
     judge_pairs(arena, predicted, out);
 }
 

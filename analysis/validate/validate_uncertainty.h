@@ -51,8 +51,9 @@ void validate_report_intervals(const struct intervals *intervals, struct session
 
 /* The least own error with which intervals cover this share of the rows, each source the same
  * (`but`: without that source; NULL: all). */
-double intervals_own_spread(const struct intervals *intervals, const char *but);
+double validate_uncertainty_own_spread(const struct intervals *intervals, const char *but);
 /* Share of a source's rows inside their intervals with this own error. */
-double intervals_coverage(const struct intervals *intervals, const char *source, double own_spread);
+double validate_uncertainty_coverage(const struct intervals *intervals, const char *source,
+                                     double own_spread);
 
 #endif

@@ -40,11 +40,11 @@ static double *stage_parameters(const struct configuration *c, struct arena *are
     lower_split(c, split);
     for (uint32_t chunk = 0; chunk < chunks; chunk++) {
         for (uint32_t i = 0; i < split[chunk]; i++) {
-            parameters[chunk % stages] += model_layer_parameters(&c->model, layer++);
+            parameters[chunk % stages] += transformer_layer_parameters(&c->model, layer++);
         }
     }
-    parameters[0] += model_embedding_parameters(&c->model, c->training.sequence);
-    parameters[stages - 1] += model_final_parameters(&c->model);
+    parameters[0] += transformer_embedding_parameters(&c->model, c->training.sequence);
+    parameters[stages - 1] += transformer_final_parameters(&c->model);
     return parameters;
 }
 

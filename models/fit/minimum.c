@@ -110,7 +110,7 @@ static bool state_may_fit(const struct configuration *trial)
     const struct layout_spec *l = &trial->layout;
     uint64_t shards = configuration_shards(trial);
     double bytes = sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) *
-                   model_parameters(&trial->model, trial->training.sequence) /
+                   transformer_parameters(&trial->model, trial->training.sequence) /
                    (double)(l->tp * l->pp);
     return bytes <= trial->gpu.usable_hbm_bytes - trial->gpu.context_bytes;
 }
@@ -205,7 +205,7 @@ static uint64_t lower_bound_gpus(const struct configuration *c)
     state_bytes(c, &weight, &gradient, &optimizer);
     double usable = c->gpu.usable_hbm_bytes - c->gpu.context_bytes;
     double total =
-        (weight + gradient + optimizer) * model_parameters(&c->model, c->training.sequence);
+        (weight + gradient + optimizer) * transformer_parameters(&c->model, c->training.sequence);
     double gpus = usable > 0.0 ? ceil(total / usable) : INFINITY;
     return gpus > TOPOLOGY_GPU_MAX ? UINT64_MAX : (uint64_t)fmax(gpus, 1.0);
 }

@@ -30,8 +30,9 @@ static double elements_per_token(const struct precision *precision)
 void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
 {
     const struct model_shape *m = &c->model;
-    double parameters = m->nominal_parameters > 0.0 ? m->nominal_parameters
-                                                    : model_parameters(m, c->training.sequence);
+    double parameters = m->nominal_parameters > 0.0
+                            ? m->nominal_parameters
+                            : transformer_parameters(m, c->training.sequence);
     const struct precision *p = c->training.precision;
     const struct optimizer *o = c->training.optimizer;
     double bytes =

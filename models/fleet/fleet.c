@@ -98,17 +98,17 @@ struct fleet *fleet_create(struct arena *arena, struct fleet_spec spec, uint64_t
     *fleet = (struct fleet){.arena = arena, .spec = spec};
     fleet->keys = ARENA_ARRAY(arena, uint64_t, spec.cause_count);
     fleet->streams = ARENA_ARRAY(arena, struct fleet_stream, spec.cause_count * STREAMS_EACH);
-    members_create(arena, spec.nodes, spec.nodes + spec.spares, &fleet->members);
-    pools_create(arena, spec.cause_count, &fleet->pools);
+    fleet_members_create(arena, spec.nodes, spec.nodes + spec.spares, &fleet->members);
+    fleet_pool_create(arena, spec.cause_count, &fleet->pools);
     fleet_keys(fleet, seed);
     for (uint32_t i = 0; i < spec.cause_count; i++) {
         const struct failure_cause *cause = &spec.causes[i];
         if (cause->kind->memoryless || cause->kind->replays)
             fleet->stream_count +=
-                stream_create(arena, &fleet->spec, cause, &fleet->members, fleet->keys[i],
-                              &fleet->streams[fleet->stream_count]);
+                fleet_stream_create(arena, &fleet->spec, cause, &fleet->members, fleet->keys[i],
+                                    &fleet->streams[fleet->stream_count]);
         else
-            pools_add(&fleet->pools, &fleet->spec, cause, &fleet->members, fleet->keys[i]);
+            fleet_pool_add(&fleet->pools, &fleet->spec, cause, &fleet->members, fleet->keys[i]);
     }
     due_all(fleet, 0.0);
     fleet->slots_alone = streams_over_slots(fleet);
@@ -151,10 +151,10 @@ static void fleet_offer(struct fleet *fleet, struct fleet_source source, uint32_
 static bool ask_stream(struct fleet *fleet, struct due *due, double limit_s, struct candidate *out)
 {
     struct fleet_stream *stream = &fleet->streams[due->source];
-    bool found = stream_next(stream, &fleet->members, fleet->now_s, limit_s);
+    bool found = fleet_stream_next(stream, &fleet->members, fleet->now_s, limit_s);
     due->at_s =
         found || (stream->drawn && stream->next.at_s > limit_s) ? stream->next.at_s : limit_s;
-    fleet->looked_ahead |= stream_looked_ahead(stream);
+    fleet->looked_ahead |= fleet_stream_looked_ahead(stream);
     if (found)
         *out = stream->next;
     return found;
@@ -162,7 +162,7 @@ static bool ask_stream(struct fleet *fleet, struct due *due, double limit_s, str
 
 static bool ask_pool(struct fleet *fleet, struct due *due, double limit_s, struct candidate *out)
 {
-    bool found = pools_next(&fleet->pools, due->source - fleet->stream_count, limit_s, out);
+    bool found = fleet_pool_next(&fleet->pools, due->source - fleet->stream_count, limit_s, out);
     due->at_s = found ? out->at_s : limit_s;
     return found;
 }
@@ -213,7 +213,7 @@ static void look_followers(struct fleet *fleet, double limit_s)
         const struct follower *f = &fleet->followers[i];
         uint32_t each = fleet_units_each(&fleet->spec, fleet->spec.causes[f->cause].unit);
         if (f->candidate.at_s >= limit_s || f->candidate.at_s < fleet->now_s ||
-            !members_inside(&fleet->members, f->candidate.unit / each, f->candidate.at_s))
+            !fleet_members_inside(&fleet->members, f->candidate.unit / each, f->candidate.at_s))
             continue;
         fleet_offer(fleet, (struct fleet_source){SOURCE_FOLLOWER, i}, f->cause, &f->candidate);
         limit_s = f->candidate.at_s;
@@ -291,10 +291,11 @@ void fleet_take(struct fleet *fleet, const struct fleet_event *event)
     fleet->fresh = false;
     uint32_t index = fleet->source.index;
     if (fleet->source.kind == SOURCE_STREAM) {
-        stream_take(&fleet->streams[index]);
-        due_heap_replace(&fleet->due, (struct due){stream_moment_s(&fleet->streams[index]), index});
+        fleet_stream_take(&fleet->streams[index]);
+        due_heap_replace(&fleet->due,
+                         (struct due){fleet_stream_moment_s(&fleet->streams[index]), index});
     } else if (fleet->source.kind == SOURCE_POOL) {
-        pools_take(&fleet->pools, index);
+        fleet_pool_take(&fleet->pools, index);
         due_heap_replace(&fleet->due, (struct due){fleet->now_s, fleet->stream_count + index});
     } else {
         fleet->followers[index] = fleet->followers[--fleet->follower_count];
@@ -311,7 +312,7 @@ static void fleet_changed(struct fleet *fleet, uint32_t node, double exposed_s, 
     bool met = fleet->looked_ahead || fleet->members.inside_count == 0;
     bool steady = fleet->slots_alone && !(joined && met);
     for (uint32_t i = 0; !steady && i < fleet->stream_count; i++)
-        stream_changed(&fleet->streams[i], &fleet->members, node, joined);
+        fleet_stream_changed(&fleet->streams[i], &fleet->members, node, joined);
     if (joined && (!steady || fleet->pools.pool_count > 0))
         due_all(fleet, exposed_s);
     fleet->looked_ahead &= !joined;
@@ -320,21 +321,21 @@ static void fleet_changed(struct fleet *fleet, uint32_t node, double exposed_s, 
 void fleet_leave(struct fleet *fleet, uint32_t node, double exposed_s)
 {
     fleet_changed(fleet, node, exposed_s, false);
-    members_leave(&fleet->members, fleet->arena, node);
-    pools_leave(&fleet->pools, node, exposed_s);
+    fleet_members_leave(&fleet->members, fleet->arena, node);
+    fleet_pool_leave(&fleet->pools, node, exposed_s);
 }
 
 void fleet_join(struct fleet *fleet, uint32_t node, double exposed_s)
 {
     fleet_changed(fleet, node, exposed_s, true);
-    members_join(&fleet->members, node, exposed_s);
-    pools_join(&fleet->pools, node, exposed_s);
+    fleet_members_join(&fleet->members, node, exposed_s);
+    fleet_pool_join(&fleet->pools, node, exposed_s);
 }
 
 void fleet_mend(struct fleet *fleet, uint32_t node)
 {
     CHECK(fleet->members.slot_of_node[node] == SLOT_EMPTY);
-    members_mend(&fleet->members, fleet->arena, node);
+    fleet_members_mend(&fleet->members, fleet->arena, node);
 }
 
 bool fleet_hit(const struct fleet *fleet, const struct fleet_event *event, uint32_t node)
@@ -354,7 +355,7 @@ void fleet_skipped(const struct fleet *fleet, double end_s, struct fleet_skipped
     *out = (struct fleet_skipped){0};
     for (uint32_t i = 0; i < fleet->stream_count; i++) {
         const struct fleet_stream *stream = &fleet->streams[i];
-        uint64_t first, count = stream_skipped(stream, end_s, &first);
+        uint64_t first, count = fleet_stream_skipped(stream, end_s, &first);
         if (count == 0)
             continue;
         const struct trace_event *event = &stream->cause->trace[first];

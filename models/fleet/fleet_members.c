@@ -2,8 +2,8 @@
 
 #include "sim/check.h"
 
-void members_create(struct arena *arena, uint32_t slot_count, uint32_t node_count,
-                    struct members *out)
+void fleet_members_create(struct arena *arena, uint32_t slot_count, uint32_t node_count,
+                          struct members *out)
 {
     CHECK(slot_count <= node_count);
     *out = (struct members){.slot_count = slot_count,
@@ -18,7 +18,7 @@ void members_create(struct arena *arena, uint32_t slot_count, uint32_t node_coun
         out->slot_of_node[i] = SLOT_EMPTY;
 }
 
-void members_leave(struct members *members, struct arena *arena, uint32_t node)
+void fleet_members_leave(struct members *members, struct arena *arena, uint32_t node)
 {
     CHECK(node < members->node_count && members->slot_of_node[node] != SLOT_EMPTY);
     if (!members->empty)
@@ -30,7 +30,7 @@ void members_leave(struct members *members, struct arena *arena, uint32_t node)
     members->inside_count--;
 }
 
-void members_join(struct members *members, uint32_t node, double exposed_s)
+void fleet_members_join(struct members *members, uint32_t node, double exposed_s)
 {
     CHECK(node < members->node_count && members->slot_of_node[node] == SLOT_EMPTY);
     CHECK(members->empty_count > 0); /* the job never has more nodes than slots */
@@ -41,7 +41,7 @@ void members_join(struct members *members, uint32_t node, double exposed_s)
     members->inside_count++;
 }
 
-void members_mend(struct members *members, struct arena *arena, uint32_t node)
+void fleet_members_mend(struct members *members, struct arena *arena, uint32_t node)
 {
     if (!members->mended)
         members->mended = ARENA_ARRAY(arena, bool, members->node_count);

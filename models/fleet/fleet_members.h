@@ -24,21 +24,21 @@ struct members {
     bool *mended; /* made when the first node is */
 };
 
-void members_create(struct arena *arena, uint32_t slot_count, uint32_t node_count,
-                    struct members *out);
-void members_leave(struct members *members, struct arena *arena, uint32_t node);
-void members_join(struct members *members, uint32_t node, double exposed_s);
+void fleet_members_create(struct arena *arena, uint32_t slot_count, uint32_t node_count,
+                          struct members *out);
+void fleet_members_leave(struct members *members, struct arena *arena, uint32_t node);
+void fleet_members_join(struct members *members, uint32_t node, double exposed_s);
 
 /* A repair found what was wrong with the node. */
-void members_mend(struct members *members, struct arena *arena, uint32_t node);
+void fleet_members_mend(struct members *members, struct arena *arena, uint32_t node);
 
-static inline bool members_mended(const struct members *members, uint32_t node)
+static inline bool fleet_members_mended(const struct members *members, uint32_t node)
 {
     return members->mended && members->mended[node];
 }
 
 /* Was the node in the job at that moment, which must not be before the last failure? */
-static inline bool members_inside(const struct members *members, uint32_t node, double at_s)
+static inline bool fleet_members_inside(const struct members *members, uint32_t node, double at_s)
 {
     return members->slot_of_node[node] != SLOT_EMPTY && at_s >= members->joined_s[node];
 }
@@ -48,13 +48,13 @@ struct fleet_clock {
     double factor, early_s; /* 1, 0: exposed time itself */
 };
 
-static inline double clock_age_s(struct fleet_clock clock, double exposed_s)
+static inline double fleet_clock_age_s(struct fleet_clock clock, double exposed_s)
 {
     return exposed_s < clock.early_s ? exposed_s * clock.factor
                                      : exposed_s + clock.early_s * (clock.factor - 1.0);
 }
 
-static inline double clock_exposed_s(struct fleet_clock clock, double age_s)
+static inline double fleet_clock_exposed_s(struct fleet_clock clock, double age_s)
 {
     return age_s < clock.early_s * clock.factor ? age_s / clock.factor
                                                 : age_s - clock.early_s * (clock.factor - 1.0);

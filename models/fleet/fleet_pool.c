@@ -16,7 +16,7 @@ enum {
     WORD_BITS = 64
 };
 
-void pools_create(struct arena *arena, uint32_t cause_count, struct fleet_pools *out)
+void fleet_pool_create(struct arena *arena, uint32_t cause_count, struct fleet_pools *out)
 {
     *out = (struct fleet_pools){.arena = arena,
                                 .carriers = ARENA_ARRAY(arena, struct fleet_carriers, cause_count),
@@ -88,8 +88,8 @@ static void pool_step(struct fleet_pool *pool)
     pool->first_s = pool_first_s(pool, fmin(-expm1(-pool->exponent), 1.0 - 0x1p-53));
 }
 
-void pools_add(struct fleet_pools *pools, const struct fleet_spec *spec,
-               const struct failure_cause *cause, const struct members *members, uint64_t key)
+void fleet_pool_add(struct fleet_pools *pools, const struct fleet_spec *spec,
+                    const struct failure_cause *cause, const struct members *members, uint64_t key)
 {
     uint32_t units_each = fleet_units_each(spec, cause->unit);
     if (units_each == 0)
@@ -166,11 +166,12 @@ static void pool_park(struct fleet_pools *pools, uint32_t index, uint32_t carrie
     fleet_heap_pop(&pool->heap);
 }
 
-bool pools_next(struct fleet_pools *pools, uint32_t index, double limit_s, struct candidate *out)
+bool fleet_pool_next(struct fleet_pools *pools, uint32_t index, double limit_s,
+                     struct candidate *out)
 {
     struct fleet_pool *pool = &pools->pools[index];
     const struct fleet_carriers *carriers = &pools->carriers[pool->carriers];
-    double limit_age_s = clock_age_s(carriers->clock, limit_s);
+    double limit_age_s = fleet_clock_age_s(carriers->clock, limit_s);
     for (;;) {
         struct fleet_life *top = pool->heap.count > 0 ? &pool->heap.items[0] : NULL;
         if (fmin(pool->first_s, top ? top->due_s : INFINITY) >= limit_age_s)
@@ -188,14 +189,14 @@ bool pools_next(struct fleet_pools *pools, uint32_t index, double limit_s, struc
             late.due_s = due_s;
             fleet_heap_replace(&pool->heap, late);
         } else {
-            *out = (struct candidate){clock_exposed_s(carriers->clock, due_s),
+            *out = (struct candidate){fleet_clock_exposed_s(carriers->clock, due_s),
                                       (uint64_t)top->generation << 32 | top->unit, top->unit, -1.0};
             return true;
         }
     }
 }
 
-void pools_take(struct fleet_pools *pools, uint32_t index)
+void fleet_pool_take(struct fleet_pools *pools, uint32_t index)
 {
     struct fleet_pool *pool = &pools->pools[index];
     CHECK(pool->heap.count > 0);
@@ -207,13 +208,13 @@ void pools_take(struct fleet_pools *pools, uint32_t index)
     fleet_heap_replace(&pool->heap, life);
 }
 
-void pools_leave(struct fleet_pools *pools, uint32_t node, double exposed_s)
+void fleet_pool_leave(struct fleet_pools *pools, uint32_t node, double exposed_s)
 {
     for (uint32_t i = 0; i < pools->carriers_count; i++) {
         struct fleet_carriers *carriers = &pools->carriers[i];
         uint32_t carrier = node / carriers->nodes_each;
         if (--carriers->inside[carrier] == 0)
-            carriers->left_s[carrier] = clock_age_s(carriers->clock, exposed_s);
+            carriers->left_s[carrier] = fleet_clock_age_s(carriers->clock, exposed_s);
     }
 }
 
@@ -243,7 +244,7 @@ static void pools_unpark(struct fleet_pools *pools, uint32_t *list)
     }
 }
 
-void pools_join(struct fleet_pools *pools, uint32_t node, double exposed_s)
+void fleet_pool_join(struct fleet_pools *pools, uint32_t node, double exposed_s)
 {
     for (uint32_t i = 0; i < pools->carriers_count; i++) {
         struct fleet_carriers *carriers = &pools->carriers[i];
@@ -251,7 +252,7 @@ void pools_join(struct fleet_pools *pools, uint32_t node, double exposed_s)
         if (carriers->inside[carrier]++ > 0)
             continue;
         carriers->still_s[carrier] +=
-            clock_age_s(carriers->clock, exposed_s) - carriers->left_s[carrier];
+            fleet_clock_age_s(carriers->clock, exposed_s) - carriers->left_s[carrier];
         if (!carriers->known[carrier]) {
             carriers->known[carrier] = true;
             pools_meet(pools, i, carrier);

@@ -62,13 +62,14 @@ struct fleet_pools {
 };
 
 /* Room for a pool of each cause. */
-void pools_create(struct arena *arena, uint32_t cause_count, struct fleet_pools *out);
-void pools_add(struct fleet_pools *pools, const struct fleet_spec *spec,
-               const struct failure_cause *cause, const struct members *members, uint64_t key);
+void fleet_pool_create(struct arena *arena, uint32_t cause_count, struct fleet_pools *out);
+void fleet_pool_add(struct fleet_pools *pools, const struct fleet_spec *spec,
+                    const struct failure_cause *cause, const struct members *members, uint64_t key);
 /* The next failure of pool `index` before `limit_s`. */
-bool pools_next(struct fleet_pools *pools, uint32_t index, double limit_s, struct candidate *out);
-void pools_take(struct fleet_pools *pools, uint32_t index);
-void pools_leave(struct fleet_pools *pools, uint32_t node, double exposed_s);
-void pools_join(struct fleet_pools *pools, uint32_t node, double exposed_s);
+bool fleet_pool_next(struct fleet_pools *pools, uint32_t index, double limit_s,
+                     struct candidate *out);
+void fleet_pool_take(struct fleet_pools *pools, uint32_t index);
+void fleet_pool_leave(struct fleet_pools *pools, uint32_t node, double exposed_s);
+void fleet_pool_join(struct fleet_pools *pools, uint32_t node, double exposed_s);
 
 #endif

@@ -37,7 +37,7 @@ static bool domain_strikes(const struct fleet_stream *stream, const struct membe
 {
     uint64_t size = stream->cause->domain_nodes, first = domain * size;
     for (uint64_t node = first; node < first + size && node < members->node_count; node++) {
-        if (members_inside(members, (uint32_t)node, candidate->at_s) &&
+        if (fleet_members_inside(members, (uint32_t)node, candidate->at_s) &&
             fleet_struck(stream->cause, stream->hit_key, candidate->number, (uint32_t)node))
             return true;
     }
@@ -52,9 +52,9 @@ static bool unit_strikes(const struct fleet_stream *stream, const struct members
     if (stream->cause->unit == UNIT_DOMAIN)
         return domain_strikes(stream, members, candidate->unit, candidate);
     uint32_t node = candidate->unit / stream->units_each;
-    if (stream->over == OVER_LEMONS && members_mended(members, node))
+    if (stream->over == OVER_LEMONS && fleet_members_mended(members, node))
         return false;
-    return members_inside(members, node, candidate->at_s);
+    return fleet_members_inside(members, node, candidate->at_s);
 }
 
 /* The unit that the candidate strikes; false: it falls on an empty slot. */
@@ -88,10 +88,10 @@ static bool stream_propose(struct fleet_stream *stream, const struct members *me
     return unit_strikes(stream, members, next);
 }
 
-double stream_moment_s(const struct fleet_stream *stream)
+double fleet_stream_moment_s(const struct fleet_stream *stream)
 {
     if (stream->over != OVER_TRACE)
-        return clock_exposed_s(stream->clock, stream->seen.age_s);
+        return fleet_clock_exposed_s(stream->clock, stream->seen.age_s);
     uint64_t index = stream->seen.index;
     return index < stream->cause->trace_count ? stream->cause->trace[index].at_s : INFINITY;
 }
@@ -111,7 +111,7 @@ static void stream_advance(const struct fleet_stream *stream, struct stream_plac
 /* Moment and place of the candidate at `seen`. */
 static void stream_draw(struct fleet_stream *stream)
 {
-    stream->next.at_s = stream_moment_s(stream);
+    stream->next.at_s = fleet_stream_moment_s(stream);
     stream->drawn = true;
     if (stream->over == OVER_TRACE)
         return;
@@ -129,8 +129,8 @@ static void stream_settle(struct fleet_stream *stream)
     stream->head = stream->seen;
 }
 
-bool stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
-                 double limit_s)
+bool fleet_stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
+                       double limit_s)
 {
     if ((stream->over == OVER_SLOTS ? members->inside_count : stream->inside_count) == 0)
         return false;
@@ -142,7 +142,7 @@ bool stream_next(struct fleet_stream *stream, const struct members *members, dou
         stream->found = stream_propose(stream, members);
         if (stream->found)
             return true;
-        bool settled = stream->next.at_s < now_s && !stream_looked_ahead(stream);
+        bool settled = stream->next.at_s < now_s && !fleet_stream_looked_ahead(stream);
         stream_advance(stream, &stream->seen);
         stream->drawn = false;
         if (settled)
@@ -150,7 +150,7 @@ bool stream_next(struct fleet_stream *stream, const struct members *members, dou
     }
 }
 
-void stream_take(struct fleet_stream *stream)
+void fleet_stream_take(struct fleet_stream *stream)
 {
     CHECK(stream->found);
     stream_settle(stream);
@@ -159,7 +159,7 @@ void stream_take(struct fleet_stream *stream)
     stream->found = stream->drawn = false;
 }
 
-uint64_t stream_skipped(const struct fleet_stream *stream, double end_s, uint64_t *first)
+uint64_t fleet_stream_skipped(const struct fleet_stream *stream, double end_s, uint64_t *first)
 {
     uint64_t index = stream->head.index, past = 0;
     if (stream->over != OVER_TRACE)
@@ -180,7 +180,7 @@ static bool stream_holds(const struct fleet_stream *stream, const struct members
         uint64_t domain = node / stream->cause->domain_nodes;
         return domain >= stream->first && domain - stream->first < stream->count;
     }
-    if (stream->over != OVER_LEMONS || members_mended(members, node))
+    if (stream->over != OVER_LEMONS || fleet_members_mended(members, node))
         return false;
     uint32_t low = stream->first, high = stream->first + stream->count;
     while (low < high) {
@@ -193,10 +193,10 @@ static bool stream_holds(const struct fleet_stream *stream, const struct members
     return low < stream->first + stream->count && stream->lemons[low] == node;
 }
 
-void stream_changed(struct fleet_stream *stream, const struct members *members, uint32_t node,
-                    bool joined)
+void fleet_stream_changed(struct fleet_stream *stream, const struct members *members, uint32_t node,
+                          bool joined)
 {
-    if (joined && stream_looked_ahead(stream)) {
+    if (joined && fleet_stream_looked_ahead(stream)) {
         stream->seen = stream->head;
         stream->found = stream->drawn = false;
     }
@@ -266,9 +266,9 @@ static uint32_t stream_domains(const struct members *members, uint64_t key,
                                (struct stream_units){own, all - own, 0});
 }
 
-uint32_t stream_create(struct arena *arena, const struct fleet_spec *spec,
-                       const struct failure_cause *cause, const struct members *members,
-                       uint64_t key, struct fleet_stream *out)
+uint32_t fleet_stream_create(struct arena *arena, const struct fleet_spec *spec,
+                             const struct failure_cause *cause, const struct members *members,
+                             uint64_t key, struct fleet_stream *out)
 {
     struct fleet_stream plain = {.cause = cause,
                                  .clock = {cause->early_factor, cause->early_s},

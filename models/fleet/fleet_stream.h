@@ -53,25 +53,25 @@ struct fleet_stream {
 enum {
     STREAMS_EACH = 3
 };
-uint32_t stream_create(struct arena *arena, const struct fleet_spec *spec,
-                       const struct failure_cause *cause, const struct members *members,
-                       uint64_t key, struct fleet_stream *out);
+uint32_t fleet_stream_create(struct arena *arena, const struct fleet_spec *spec,
+                             const struct failure_cause *cause, const struct members *members,
+                             uint64_t key, struct fleet_stream *out);
 /* Looks for the next candidate that strikes the job before `limit_s`; it stands in stream->next.
  * Ends for every limit: without a node that it can strike it is not looked for. */
-bool stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
-                 double limit_s);
-void stream_take(struct fleet_stream *stream);
+bool fleet_stream_next(struct fleet_stream *stream, const struct members *members, double now_s,
+                       double limit_s);
+void fleet_stream_take(struct fleet_stream *stream);
 /* Incidents of a trace up to `end_s` that struck nothing, the unit being out of the job; `first` is
  * the index of the first where there are any. 0 for other streams. */
-uint64_t stream_skipped(const struct fleet_stream *stream, double end_s, uint64_t *first);
+uint64_t fleet_stream_skipped(const struct fleet_stream *stream, double end_s, uint64_t *first);
 /* Of the candidate that stands next, whether it strikes or not; INFINITY: none is left. */
-double stream_moment_s(const struct fleet_stream *stream);
+double fleet_stream_moment_s(const struct fleet_stream *stream);
 /* A node leaves or joins. Streams over slots, or over the job, need not be told while they have
  * not looked ahead. */
-void stream_changed(struct fleet_stream *stream, const struct members *members, uint32_t node,
-                    bool joined);
+void fleet_stream_changed(struct fleet_stream *stream, const struct members *members, uint32_t node,
+                          bool joined);
 /* Candidates were passed over that may strike the job when a node joins. */
-static inline bool stream_looked_ahead(const struct fleet_stream *stream)
+static inline bool fleet_stream_looked_ahead(const struct fleet_stream *stream)
 {
     return stream->head.index != stream->seen.index;
 }

@@ -44,8 +44,8 @@ static double gemm_result_bytes(double element_bytes)
     return fmax(element_bytes, HALF_BYTES);
 }
 
-struct kernel kernel_gemm(const char *name, enum peak_kind peak, struct gemm_shape shape,
-                          double element_bytes)
+struct kernel gpu_kernel_gemm(const char *name, enum peak_kind peak, struct gemm_shape shape,
+                              double element_bytes)
 {
     double m = shape.m, n = shape.n, k = shape.k;
     return (struct kernel){
@@ -66,8 +66,8 @@ struct kernel kernel_gemm(const char *name, enum peak_kind peak, struct gemm_sha
 
 /* FLOPs: two products forward, five backward (the scores are computed again), each 2 q k d for each
  * head; a causal kernel does half (arXiv:2307.08691 section 4.1). */
-struct kernel kernel_attention(const char *name, enum peak_kind peak,
-                               const struct attention_shape *shape, double element_bytes)
+struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
+                                   const struct attention_shape *shape, double element_bytes)
 {
     double products = shape->backward ? 5.0 : 2.0;
     double pairs = shape->query_tokens * shape->key_tokens * (shape->causal ? 0.5 : 1.0);
@@ -96,7 +96,7 @@ struct kernel kernel_attention(const char *name, enum peak_kind peak,
     };
 }
 
-struct kernel kernel_memory(const char *name, double bytes, double launches)
+struct kernel gpu_kernel_memory(const char *name, double bytes, double launches)
 {
     return (struct kernel){
         .kind = KERNEL_MEMORY, .name = name, .bytes = bytes, .launches = launches};
@@ -211,8 +211,8 @@ bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which)
     return true;
 }
 
-double kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,
-                     const struct kernel *kernel)
+double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,
+                         const struct kernel *kernel)
 {
     double time_s = 0.0;
     if (kernel->kind != KERNEL_MEMORY && kernel->flops <= 0.0)
@@ -243,7 +243,7 @@ double gpu_slowest_excess_ratio(const struct gpu_spec *gpu, uint64_t count)
     return gpu->speed_spread_ratio * gsl_cdf_ugaussian_Pinv((n - 0.375) / (n + 0.25));
 }
 
-double kernel_peak_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
+double gpu_kernel_peak_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
     if (kernel->kind == KERNEL_MEMORY || kernel->flops <= 0.0)
         return 0.0;

@@ -1,6 +1,6 @@
 /* gpu.h - a GPU, and how long a kernel runs on it.
  *
- * kernel_time_s is max(compute, memory) plus a small start latency: compute = FLOPs / (peak x
+ * gpu_kernel_time_s is max(compute, memory) plus a small start latency: compute = FLOPs / (peak x
  * efficiency(shape)), memory = bytes / (HBM rate x efficiency). Efficiency comes from a measured
  * profile when one is given, else from the structural model of docs/models/kernel.md (tiles and
  * waves over the SMs, k-loop ramp, L2 re-use, sustained clock under the power cap; attention
@@ -91,11 +91,11 @@ struct attention_shape {
     double query_tokens, key_tokens, heads, kv_heads, head_size;
 };
 /* Makers: fill flops, bytes (each operand once) and launches = 1. */
-struct kernel kernel_gemm(const char *name, enum peak_kind peak, struct gemm_shape shape,
-                          double element_bytes);
-struct kernel kernel_attention(const char *name, enum peak_kind peak,
-                               const struct attention_shape *shape, double element_bytes);
-struct kernel kernel_memory(const char *name, double bytes, double launches);
+struct kernel gpu_kernel_gemm(const char *name, enum peak_kind peak, struct gemm_shape shape,
+                              double element_bytes);
+struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
+                                   const struct attention_shape *shape, double element_bytes);
+struct kernel gpu_kernel_memory(const char *name, double bytes, double launches);
 
 /* How much longer the slowest of `count` cards takes than the mean one, in the mean: ranks that
  * meet in every step go at its pace. 0 for one card. */
@@ -111,9 +111,9 @@ struct kernel_source {
     kernel_lookup_fn *lookup; /* NULL: structural model only */
     const struct kernel_profile *profile;
 };
-double kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,
-                     const struct kernel *kernel);
+double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,
+                         const struct kernel *kernel);
 /* The same FLOPs at the dense peak: "useful compute at peak" of the waterfall. */
-double kernel_peak_time_s(const struct gpu_spec *gpu, const struct kernel *kernel);
+double gpu_kernel_peak_time_s(const struct gpu_spec *gpu, const struct kernel *kernel);
 
 #endif

@@ -165,7 +165,7 @@ static void saved(struct job *job)
     }
     job->durable_for = FOR_REST;
     job_enter(job, PHASE_DURABLE,
-              greater(job_copies_last_durable_s(&job->copies), job->clock.at_s));
+              job_greater(job_copies_last_durable_s(&job->copies), job->clock.at_s));
 }
 
 static void leave(struct job *job)
@@ -314,7 +314,7 @@ static void advance(struct job *job)
         if (run_on(job, outside_s)) {
             return;
         }
-    } else if (job->clock.until_s <= lesser(outside_s, job_clock_failure_s(&job->clock))) {
+    } else if (job->clock.until_s <= job_lesser(outside_s, job_clock_failure_s(&job->clock))) {
         leave(job);
         return;
     }
@@ -351,9 +351,9 @@ static double done_ratio(const struct job *job)
         done = job->clock.at_s / duration_s;
     }
     if (job->steps.target < STEPS_NEVER) {
-        done = greater(done, (double)job->steps.now.progress / (double)job->steps.target);
+        done = job_greater(done, (double)job->steps.now.progress / (double)job->steps.target);
     }
-    return lesser(done, 1.0);
+    return job_lesser(done, 1.0);
 }
 
 /* Each so many turns: tens of microseconds. */

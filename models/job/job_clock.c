@@ -31,7 +31,7 @@ double job_clock_failure_s(const struct job_clock *clock)
     if (!clock->comes || !clock->exposed) {
         return INFINITY;
     }
-    return clock->at_s + greater(clock->failure.at_s - clock->exposed_s, 0.0);
+    return clock->at_s + job_greater(clock->failure.at_s - clock->exposed_s, 0.0);
 }
 
 double job_clock_steps_failure_s(const struct job_clock *clock)
@@ -50,7 +50,7 @@ void job_clock_strike(struct job_clock *clock, struct fleet_event *out)
     CHECK(clock->exposed_s <= clock->at_s * (1.0 + CLOCK_ROUNDING)); /* 1 */
     *out = clock->failure;
     fleet_take(clock->fleet, out);
-    clock->fleet_s = greater(clock->fleet_s, out->at_s);
+    clock->fleet_s = job_greater(clock->fleet_s, out->at_s);
     clock->known = false;
     clock->striking = true;
 }
@@ -74,7 +74,7 @@ void job_clock_spared(struct job_clock *clock)
 static double tell_fleet(struct job_clock *clock, double at_s)
 {
     double exposed_s = clock->exposed_s + (clock->exposed ? at_s - clock->at_s : 0.0);
-    clock->fleet_s = greater(clock->fleet_s, exposed_s); /* 2 */
+    clock->fleet_s = job_greater(clock->fleet_s, exposed_s); /* 2 */
     clock->known = false;
     return clock->fleet_s;
 }

@@ -146,7 +146,7 @@ static void learn_first_durable(struct job_copies *copies)
     for (unsigned level = 0; level < copies->level_count; level++) {
         const struct shelf *shelf = &copies->shelves[level];
         if (shelf->is_pending) {
-            copies->first_durable_s = lesser(copies->first_durable_s, shelf->pending.durable_s);
+            copies->first_durable_s = job_lesser(copies->first_durable_s, shelf->pending.durable_s);
         }
     }
 }
@@ -158,7 +158,7 @@ static void write_copy(struct job_copies *copies, unsigned level, const struct c
     CHECK(!shelf->is_pending && copy->durable_s >= copy->began_s); /* 2 */
     shelf->pending = *copy;
     shelf->is_pending = true;
-    copies->first_durable_s = lesser(copies->first_durable_s, copy->durable_s);
+    copies->first_durable_s = job_lesser(copies->first_durable_s, copy->durable_s);
 }
 
 void job_copies_settle(struct job_copies *copies, double now_s)
@@ -184,7 +184,7 @@ double job_copies_last_durable_s(const struct job_copies *copies)
     double last = -INFINITY;
     for (unsigned level = 0; level < copies->level_count; level++) {
         if (copies->shelves[level].is_pending) {
-            last = greater(last, copies->shelves[level].pending.durable_s);
+            last = job_greater(last, copies->shelves[level].pending.durable_s);
         }
     }
     return last;
@@ -196,7 +196,7 @@ double job_copies_free_s(const struct job_copies *copies, bool all_levels)
     for (unsigned level = 0; level < copies->level_count; level++) {
         if (copies->shelves[level].is_pending &&
             (all_levels || job_segments_saves_level(copies->segments, level, copies->saves + 1))) {
-            free_s = greater(free_s, copies->shelves[level].pending.durable_s);
+            free_s = job_greater(free_s, copies->shelves[level].pending.durable_s);
         }
     }
     return free_s;
@@ -302,7 +302,7 @@ void job_copies_lose(struct job_copies *copies, double now_s, int scope, double 
         }
     }
     come_back(copies);
-    CHECK(copies->loaded_began_s <= lesser(now_s, greater(taint_s, 0.0))); /* 4 */
+    CHECK(copies->loaded_began_s <= job_lesser(now_s, job_greater(taint_s, 0.0))); /* 4 */
 }
 
 void job_copies_drop_loaded(struct job_copies *copies)

@@ -19,7 +19,7 @@ static uint64_t interval_of(const struct job_spec *spec, double step_s)
         return checkpoint->interval_steps;
     }
     double steps = ceil(checkpoint->interval_s / step_s * (1.0 - 1e-12));
-    return steps < (double)STEPS_NEVER ? (uint64_t)greater(steps, 1.0) : STEPS_NEVER;
+    return steps < (double)STEPS_NEVER ? (uint64_t)job_greater(steps, 1.0) : STEPS_NEVER;
 }
 
 /* The parts of steps and saves. */
@@ -83,7 +83,7 @@ void job_wind_up(struct job *job)
         job_account_resumed(&job->account, -1.0, UINT_MAX);
     }
     out->ettr_worst_hour = job_window_worst_hour(job->account.window, wall_s);
-    fleet_skipped(job->fleet, greater(job->clock.exposed_s, job->clock.fleet_s), &out->skipped);
+    fleet_skipped(job->fleet, job_greater(job->clock.exposed_s, job->clock.fleet_s), &out->skipped);
     bool cut = job_end_is_limit(out->end) || out->end == JOB_END_stopped;
     if (job->spec->duration_s > job->clock.at_s && !cut) {
         wall_s = job->spec->duration_s;

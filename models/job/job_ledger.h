@@ -21,12 +21,12 @@ struct copy {                   /* one checkpoint on one level */
 };
 
 /* Inline, which fmin and fmax of the C library are not; nothing here is NAN. */
-static inline double lesser(double a, double b)
+static inline double job_lesser(double a, double b)
 {
     return a < b ? a : b;
 }
 
-static inline double greater(double a, double b)
+static inline double job_greater(double a, double b)
 {
     return a > b ? a : b;
 }

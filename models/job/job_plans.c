@@ -32,7 +32,7 @@ void job_plans_next_maintenance(struct job_plans *plans)
 
 void job_plans_turn_at(struct job_plans *plans, double at_s)
 {
-    plans->turn_s = lesser(plans->turn_s, at_s);
+    plans->turn_s = job_lesser(plans->turn_s, at_s);
 }
 
 void job_plans_add(struct job_plans *plans, unsigned plan, double at_s)

@@ -46,7 +46,7 @@ enum boundary job_run_on(struct job *job, double wall_stop_s)
     if (job->observer->step_by_step || steps->noise != NULL || job->plans.turn_s < INFINITY) {
         most = most < 1 ? most : 1;
     }
-    double stop_s = lesser(wall_stop_s, job_clock_steps_failure_s(&job->clock));
+    double stop_s = job_lesser(wall_stop_s, job_clock_steps_failure_s(&job->clock));
     uint64_t count = most == 0 ? 0 : job_steps_by(steps, &job->copies, most, stop_s);
     if (count > 0) {
         double at_s = job->clock.at_s;

@@ -88,7 +88,7 @@ static bool walk_through(struct job *job)
     }
     job_enter(job, PHASE_LOAD, end_s); /* as exposed as all of the chain */
     job_clock_learn(&job->clock);
-    if (end_s > lesser(job_outside_next_s(&job->outside), job_clock_failure_s(&job->clock))) {
+    if (end_s > job_lesser(job_outside_next_s(&job->outside), job_clock_failure_s(&job->clock))) {
         return false;
     }
     for (unsigned i = 0; i < count; i++) {

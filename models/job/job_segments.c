@@ -37,13 +37,13 @@ void job_segments_create(struct job_segments *segments, const struct checkpoint_
     for (unsigned level = 0; level < plan->level_count; level++) {
         const struct checkpoint_level *at = &plan->levels[level];
         struct level_pace *pace = &segments->paces[level];
-        pace->write_s = greater(at->persist_s - written_s, 0.0);
+        pace->write_s = job_greater(at->persist_s - written_s, 0.0);
         pace->loss_ratio = 1.0 - 1.0 / at->slowdown_ratio;
         written_s += pace->write_s;
         segments->slows |= pace->loss_ratio > 0.0 && pace->write_s > 0.0;
         segments->nested &= level == 0 || at->every % at[-1].every == 0;
         segments->same_each_time &= at->every == 1;
-        segments->longest_persist_s = greater(segments->longest_persist_s, at->persist_s);
+        segments->longest_persist_s = job_greater(segments->longest_persist_s, at->persist_s);
         segments->all_stalls_s += at->stall_s;
         segments->all_slowed_s += slowed_s(segments, level);
     }
@@ -112,18 +112,18 @@ static double guess(const struct leap *leap, double wall_s, double exposed_s)
     const struct job_segments *segments = leap->segments;
     double stall_s = segments->all_stalls_s, cycle_s = leap->segment_s + segments->all_slowed_s;
     if (segments->saves_exposed) {
-        return (lesser(wall_s, exposed_s) - stall_s) / (cycle_s + stall_s);
+        return (job_lesser(wall_s, exposed_s) - stall_s) / (cycle_s + stall_s);
     }
-    return lesser((wall_s - stall_s) / (cycle_s + stall_s), exposed_s / cycle_s);
+    return job_lesser((wall_s - stall_s) / (cycle_s + stall_s), exposed_s / cycle_s);
 }
 
 uint64_t job_segments_by(const struct leap *leap, uint64_t limit, double wall_s, double exposed_s)
 {
-    double by_steps = lesser(wall_s, exposed_s) / leap->segment_s + 2.0;
+    double by_steps = job_lesser(wall_s, exposed_s) / leap->segment_s + 2.0;
     uint64_t low = 1, high = by_steps < (double)limit ? (uint64_t)by_steps : limit;
     if (leap->segments->same_each_time) {
         double near = guess(leap, wall_s, exposed_s);
-        low = near < (double)high ? (uint64_t)greater(near, 1.0) : high > 1 ? high - 1 : 1;
+        low = near < (double)high ? (uint64_t)job_greater(near, 1.0) : high > 1 ? high - 1 : 1;
         high = low + 2 < high ? low + 2 : high;
     }
     while (low < high) {
@@ -148,7 +148,7 @@ static struct copy copy_of(const struct leap *leap, uint64_t save)
     double share = (double)leap->replicas_up / (double)segments->replicas;
     double useful_s = (double)steps * segments->ideal_step_s * share;
     double whole_s = leap->first_s - leap->at_s + run_s;
-    useful_s = lesser(useful_s, whole_s);
+    useful_s = job_lesser(useful_s, whole_s);
     struct copy copy = {.reached = {leap->now.progress + steps * leap->replicas_up,
                                     leap->now.steps + steps, leap->now.useful_s + useful_s,
                                     leap->now.degraded_s + (whole_s - useful_s)}};

@@ -34,11 +34,11 @@ static double speed_at(const struct job_copies *copies, double t_s, double *unti
     for (unsigned level = 0; level < copies->level_count; level++) {
         if (is_written(copies, level, t_s)) {
             speed -= copies->segments->paces[level].loss_ratio;
-            *until_s = lesser(*until_s, copies->shelves[level].pending.durable_s);
+            *until_s = job_lesser(*until_s, copies->shelves[level].pending.durable_s);
         }
     }
     CHECK(speed <= 1.0 && *until_s > t_s); /* 1 */
-    return greater(speed, 0.0);
+    return job_greater(speed, 0.0);
 }
 
 double job_speed_slowed_after(const struct job_copies *copies, double from_s, double work_s)
@@ -61,10 +61,10 @@ double job_speed_slowed_work_s(const struct job_copies *copies, double from_s, d
     double work_s = 0.0, begin_s = from_s;
     while (from_s < to_s) {
         double until_s, speed = speed_at(copies, from_s, &until_s);
-        double end_s = lesser(until_s, to_s);
+        double end_s = job_lesser(until_s, to_s);
         work_s += (end_s - from_s) * speed;
         from_s = end_s;
     }
-    CHECK(work_s <= greater(to_s - begin_s, 0.0) * (1.0 + 1e-9)); /* 2 */
+    CHECK(work_s <= job_greater(to_s - begin_s, 0.0) * (1.0 + 1e-9)); /* 2 */
     return work_s;
 }

@@ -23,7 +23,7 @@ static inline double job_speed_after(const struct job_copies *copies, double fro
 static inline double job_speed_work_s(const struct job_copies *copies, double from_s, double to_s)
 {
     return copies->segments->slows ? job_speed_slowed_work_s(copies, from_s, to_s)
-                                   : greater(to_s - from_s, 0.0);
+                                   : job_greater(to_s - from_s, 0.0);
 }
 
 #endif

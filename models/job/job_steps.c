@@ -110,7 +110,7 @@ static void spend(struct job_steps *steps, double whole_s, double count, uint32_
 {
     double noise = steps->noisy_step_s / steps->step_s;
     double share = (double)replicas_up / (double)steps->replicas;
-    double useful_s = lesser(count * steps->ideal_step_s * noise * share, whole_s);
+    double useful_s = job_lesser(count * steps->ideal_step_s * noise * share, whole_s);
     steps->now.useful_s += useful_s;
     steps->now.degraded_s += whole_s - useful_s;
 }
@@ -138,7 +138,7 @@ double job_steps_take_part(struct job_steps *steps, const struct job_copies *cop
 {
     double done_s = job_speed_work_s(copies, steps->origin_s, end_s);
     double part = done_s / steps->noisy_step_s - (double)steps->origin_steps;
-    part = lesser(greater(part, 0.0), 1.0);
+    part = job_lesser(job_greater(part, 0.0), 1.0);
     spend(steps, end_s - at_s, part, replicas_up);
     return part;
 }

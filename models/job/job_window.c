@@ -85,7 +85,7 @@ static double idle_until(const struct job_window *window, double t_s)
         return 0.0;
     }
     const struct standing *last = &window->stretches[low - 1];
-    return last->before_s + lesser(last->end_s, t_s) - last->begin_s;
+    return last->before_s + job_lesser(last->end_s, t_s) - last->begin_s;
 }
 
 /* An hour that reaches out of the run is no more idle than the one within that holds its part. */
@@ -107,8 +107,8 @@ double job_window_worst_hour(const struct job_window *window, double run_s)
     CHECK(idle_s <= run_s * (1.0 + 1e-9)); /* 1: they are disjoint, and within the run */
     for (uint64_t i = 0; i < window->count; i++) {
         const struct standing *at = &window->stretches[i];
-        worst_s = greater(worst_s, idle_hour(window, at->begin_s));
-        worst_s = greater(worst_s, idle_hour(window, at->end_s - HOUR));
+        worst_s = job_greater(worst_s, idle_hour(window, at->begin_s));
+        worst_s = job_greater(worst_s, idle_hour(window, at->end_s - HOUR));
     }
-    return greater(1.0 - worst_s / HOUR, 0.0);
+    return job_greater(1.0 - worst_s / HOUR, 0.0);
 }

@@ -379,7 +379,7 @@ static void check_recompute(struct report *r)
     bool half = c->training.causal && !c->software.attention_full_square;
     double scores = 4.0 * (double)c->training.sequence * (half ? 0.5 : 1.0);
     double core = scores * (double)(m->layers * m->heads * m->head_size);
-    double all = model_flops_per_token(m, c->training.sequence, half);
+    double all = transformer_flops_per_token(m, c->training.sequence, half);
     say(r, true, "layout.recompute",
         "selective saves next to nothing with %s attention, which never keeps the scores, and "
         "repeats its forward kernels: %.1f %% more FLOPs; take none, or full where memory is short",

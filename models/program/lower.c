@@ -36,69 +36,69 @@ static void begin_pipeline(struct stage *s)
         .blocking = interleaved ? software->p2p_blocking_interleaved : software->p2p_blocking,
         .paired = interleaved,
     };
-    pipeline_begin(&s->pipeline, s->w, &l->shape, s->stage, &options, &s->ops.waits);
+    lower_pipeline_begin(&s->pipeline, s->w, &l->shape, s->stage, &options, &s->ops.waits);
 }
 
 static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
 {
     *s = (struct stage){.l = l, .w = program_begin(l->arena, stage), .stage = stage};
     for (unsigned b = 0; b < BLOCK_COUNT; b++) {
-        block_rows(&l->blocks[b], s->w);
+        lower_block_rows(&l->blocks[b], s->w);
     }
-    labels_none(&s->labels);
-    units_build(&s->units, l, stage);
-    tensors_begin(&s->tensors, l, s->w, &s->labels, &s->units);
-    late_begin(&s->late, l, &s->tensors);
-    ops_begin(&s->ops, l, s->w, &s->labels, &s->tensors);
-    traffic_begin(&s->traffic, l);
+    lower_labels_none(&s->labels);
+    lower_units_build(&s->units, l, stage);
+    lower_tensors_begin(&s->tensors, l, s->w, &s->labels, &s->units);
+    lower_late_begin(&s->late, l, &s->tensors);
+    lower_ops_begin(&s->ops, l, s->w, &s->labels, &s->tensors);
+    lower_traffic_begin(&s->traffic, l);
     begin_pipeline(s);
     reserve(s);
-    data_begin(s);
+    lower_data_begin(s);
 }
 
 static void write_pieces(struct stage *s, const struct piece_list *list,
                          const struct lowered_unit *unit)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        ops_piece(&s->ops, &list->rows[i]);
+        lower_ops_piece(&s->ops, &list->rows[i]);
         if (list->rows[i].kind == OP_COMPUTE) {
-            memory_piece(s, &list->rows[i], unit);
+            lower_memory_piece(s, &list->rows[i], unit);
         }
     }
-    late_launched(&s->late, list->launches);
-    ops_host(&s->ops, list->host_left_s);
+    lower_late_launched(&s->late, list->launches);
+    lower_ops_host(&s->ops, list->host_left_s);
 }
 
 static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
 {
     struct lowered_unit *u = &s->units.rows[index];
-    labels_unit(&s->labels, u->layer);
-    data_unit_begin(s, pass, index);
-    if (pass_is_forward(pass)) {
+    lower_labels_unit(&s->labels, u->layer);
+    lower_data_unit_begin(s, pass, index);
+    if (lower_pass_is_forward(pass)) {
         write_pieces(s, &u->block->forward, u);
     } else {
         write_pieces(s, &u->block->recompute, u);
         write_pieces(s, &u->block->backward, u);
-        data_unit_gradient(s, index);
+        lower_data_unit_gradient(s, index);
     }
-    data_unit_end(s, pass, index);
-    labels_unit_end(&s->labels);
+    lower_data_unit_end(s, pass, index);
+    lower_labels_unit_end(&s->labels);
 }
 
 static void receive(struct stage *s, const struct pass *pass)
 {
     const struct message_plan *message = &s->l->message;
-    bool received = pipeline_receive(&s->pipeline, pass) != OP_NONE;
+    bool received = lower_pipeline_receive(&s->pipeline, pass) != OP_NONE;
     if (received) {
-        tensors_received(&s->tensors, fmax(message->bytes, message->gather_bytes));
+        lower_tensors_received(&s->tensors, fmax(message->bytes, message->gather_bytes));
     }
-    pipeline_host_wait(&s->pipeline);
+    lower_pipeline_host_wait(&s->pipeline);
     if (received && s->l->c->software.p2p_host_wait) {
-        late_host_waits(&s->late);
+        lower_late_host_waits(&s->late);
     }
     if (received && message->gather_bytes > 0.0) {
-        ops_gather_message(&s->ops, message->gather_bytes,
-                           pass_is_forward(pass) ? PHASE_FORWARD : PHASE_BACKWARD);
+        lower_ops_gather_message(&s->ops, message->gather_bytes,
+                                 lower_pass_is_forward(pass) ? PHASE_FORWARD : PHASE_BACKWARD);
     }
 }
 
@@ -106,12 +106,12 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
 {
     CHECK(pass->kind < PASS_KIND_COUNT);
     const struct software_profile *software = &s->l->c->software;
-    bool forward = pass_is_forward(pass);
-    labels_pass(&s->labels, pass);
+    bool forward = lower_pass_is_forward(pass);
+    lower_labels_pass(&s->labels, pass);
     receive(s, pass);
-    ops_host(&s->ops, software->pass_host_s);
+    lower_ops_host(&s->ops, software->pass_host_s);
     if (forward && s->stage == 0 && pass->chunk == 0) {
-        ops_host(&s->ops, software->data_host_s);
+        lower_ops_host(&s->ops, software->data_host_s);
     }
     uint32_t first = s->units.chunk_first[pass->chunk];
     uint32_t end = s->units.chunk_first[pass->chunk + 1];
@@ -119,17 +119,17 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
         write_unit(s, pass, forward ? i : end - 1 - (i - first));
     }
     uint32_t made = OP_NONE;
-    if (pipeline_sends(&s->pipeline, pass)) {
-        made = ops_result(&s->ops);
-        tensors_handed_over(&s->tensors);
+    if (lower_pipeline_sends(&s->pipeline, pass)) {
+        made = lower_ops_result(&s->ops);
+        lower_tensors_handed_over(&s->tensors);
     }
-    late_pass_end(&s->late);
+    lower_late_pass_end(&s->late);
     if (next == NULL) {
-        late_host_waits(&s->late);
+        lower_late_host_waits(&s->late);
     }
-    ops_pass_end(&s->ops);
-    data_pass_end(s, pass);
-    pipeline_send(&s->pipeline, pass, next, made, &s->ops.extra_host_s);
+    lower_ops_pass_end(&s->ops);
+    lower_data_pass_end(s, pass);
+    lower_pipeline_send(&s->pipeline, pass, next, made, &s->ops.extra_host_s);
 }
 
 static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t *streams)
@@ -142,8 +142,8 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         write_pass(&s, &passes[i], i + 1 < count ? &passes[i + 1] : NULL);
     }
-    data_step_end(&s);
-    memory_setup(&s);
+    lower_data_step_end(&s);
+    lower_memory_setup(&s);
     struct program *program = program_end(s.w);
     program->interference_ratio = l->c->software.interference_ratio;
     program->join_ratio = l->c->software.tp_overlap_cost_ratio;
@@ -168,9 +168,9 @@ static void count_flops(const struct lowering *l, struct lowered *out)
 {
     const struct configuration *c = l->c;
     double tokens = (double)c->training.global_batch * (double)c->training.sequence;
-    out->model_flops = model_flops_per_token(&c->model, c->training.sequence, false) * tokens;
+    out->model_flops = transformer_flops_per_token(&c->model, c->training.sequence, false) * tokens;
     out->causal_flops =
-        model_flops_per_token(&c->model, c->training.sequence, c->training.causal) * tokens;
+        transformer_flops_per_token(&c->model, c->training.sequence, c->training.causal) * tokens;
     double ranks = (double)(out->rank_count / out->program_count);
     for (uint32_t i = 0; i < out->program_count; i++) {
         out->hardware_flops += ranks * kernel_flops(out->programs[i]);
@@ -180,12 +180,12 @@ static void count_flops(const struct lowering *l, struct lowered *out)
 struct program *lower_stage(struct arena *arena, const struct configuration *c, uint32_t stage)
 {
     uint32_t streams = 0;
-    return write_stage(plan_lowering(arena, c), stage, &streams);
+    return write_stage(lower_plan_lowering(arena, c), stage, &streams);
 }
 
 void lower(struct arena *arena, const struct configuration *c, struct lowered *out)
 {
-    struct lowering *l = plan_lowering(arena, c);
+    struct lowering *l = lower_plan_lowering(arena, c);
     *out = (struct lowered){.program_count = l->shape.stages};
     out->rank_count = (uint32_t)configuration_ranks(c);
     out->programs = ARENA_ARRAY(arena, struct program *, out->program_count);

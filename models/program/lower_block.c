@@ -67,10 +67,10 @@ static void add_kernels(struct stretch *s, const char *segment, const struct ker
         const struct kernel *k = &kernels[i];
         CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
         double time_s =
-            kernel_time_s(&s->spec->c->gpu, &s->spec->c->kernels, k) * s->spec->costs->slowing;
+            gpu_kernel_time_s(&s->spec->c->gpu, &s->spec->c->kernels, k) * s->spec->costs->slowing;
         s->kernels[p->kernel_count++] = (struct op_kernel){k->name, time_s, k->flops, k->bytes};
         p->cost.gpu_s += time_s;
-        p->cost.peak_s += kernel_peak_time_s(&s->spec->c->gpu, k);
+        p->cost.peak_s += gpu_kernel_peak_time_s(&s->spec->c->gpu, k);
         p->cost.flops += k->flops;
         p->cost.bytes += k->bytes;
         s->launches += k->launches;
@@ -201,7 +201,7 @@ static uint32_t count_tensors(const struct layer *layer)
     return count;
 }
 
-void block_compile(struct arena *arena, const struct block_spec *spec, struct block *out)
+void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out)
 {
     const struct layer *layer = spec->layer;
     struct stretch *s = ARENA_NEW(arena, struct stretch);
@@ -238,7 +238,7 @@ static void list_rows(struct piece_list *list, struct program_writer *w)
     }
 }
 
-void block_rows(struct block *block, struct program_writer *w)
+void lower_block_rows(struct block *block, struct program_writer *w)
 {
     list_rows(&block->forward, w);
     list_rows(&block->backward, w);

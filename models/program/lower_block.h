@@ -54,7 +54,7 @@ struct block_spec { /* borrowed, the layer and the name for as long as the block
     bool full_recompute;
 };
 /* Leaves out->parameters at 0. */
-void block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);
-void block_rows(struct block *block, struct program_writer *w); /* rows of this program */
+void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);
+void lower_block_rows(struct block *block, struct program_writer *w); /* rows of this program */
 
 #endif

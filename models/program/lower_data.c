@@ -11,9 +11,10 @@
 static uint32_t gather_bucket(struct stage *s, double elements)
 {
     double bytes = elements * s->l->data.weight_bytes;
-    uint32_t gather = ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
-                                   PHASE_PARAMETERS, "gather parameters", OP_NONE);
-    return ops_copy(&s->ops, bytes, PHASE_PARAMETERS, gather);
+    uint32_t gather =
+        lower_ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
+                           PHASE_PARAMETERS, "gather parameters", OP_NONE);
+    return lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, gather);
 }
 
 /* Parameters that were updated in the step before arrive bucket by bucket beside the first forward:
@@ -24,13 +25,13 @@ static void begin_gathers(struct stage *s)
     uint32_t waiting = 0;
     for (uint32_t i = 0; i < units->count; i++) {
         double elements = 0.0;
-        unsigned full = traffic_fill(&s->traffic, units->rows[i].held, &elements);
+        unsigned full = lower_traffic_fill(&s->traffic, units->rows[i].held, &elements);
         uint32_t gather = OP_NONE;
         for (unsigned k = 0; k < full; k++) {
             gather = gather_bucket(s, elements);
         }
         if (i + 1 == units->count && s->traffic.bucket > 0.0) {
-            gather = gather_bucket(s, traffic_rest(&s->traffic));
+            gather = gather_bucket(s, lower_traffic_rest(&s->traffic));
         }
         /* A unit whose end lies in the open bucket waits for the bucket that closes next. */
         for (; gather != OP_NONE && waiting < i; waiting++) {
@@ -43,7 +44,7 @@ static void begin_gathers(struct stage *s)
     }
 }
 
-void data_begin(struct stage *s)
+void lower_data_begin(struct stage *s)
 {
     const struct data_plan *plan = &s->l->data;
     if (plan->sharding->gather == GATHER_AFTER_UPDATE && plan->replicas > 1 &&
@@ -58,17 +59,17 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
         return;
     }
     double bytes = g->gathered * s->l->data.weight_bytes;
-    g->gather =
-        ops_transfer(&s->ops, STREAM_GATHER, (struct transfer){COMM_ALL_GATHER, bytes},
-                     PHASE_PARAMETERS, "gather weights", traffic_gather_after(&s->traffic, ahead));
-    g->gather = ops_copy(&s->ops, bytes, PHASE_PARAMETERS, g->gather);
-    memory_gather(s, g);
+    g->gather = lower_ops_transfer(
+        &s->ops, STREAM_GATHER, (struct transfer){COMM_ALL_GATHER, bytes}, PHASE_PARAMETERS,
+        "gather weights", lower_traffic_gather_after(&s->traffic, ahead));
+    g->gather = lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, g->gather);
+    lower_memory_gather(s, g);
 }
 
 /* This group, and those that are fetched ahead of their turn in this pass. */
 static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t group)
 {
-    bool forward = pass_is_forward(pass);
+    bool forward = lower_pass_is_forward(pass);
     uint32_t low = s->units.chunk_group[pass->chunk], high = s->units.chunk_group[pass->chunk + 1];
     uint32_t ahead = (uint32_t)s->l->c->software.fsdp_prefetch;
     for (uint32_t k = 0; k <= ahead; k++) {
@@ -79,7 +80,7 @@ static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t grou
         gather(s, &s->units.groups[forward ? group + k : group - k], k);
     }
     CHECK(s->units.groups[group].tensor != TENSOR_NONE); /* 1 */
-    ops_wait(&s->ops, s->units.groups[group].gather);
+    lower_ops_wait(&s->ops, s->units.groups[group].gather);
 }
 
 /* Is any unit's gather still to be waited for? Each chunk's first forward waits for its own. */
@@ -87,7 +88,7 @@ static bool gathers_left(const struct stage *s)
 {
     for (uint32_t i = 0; i < s->units.count; i++) {
         if (s->units.rows[i].last_gather != OP_NONE &&
-            traffic_first_forward(&s->traffic, s->units.rows[i].chunk)) {
+            lower_traffic_first_forward(&s->traffic, s->units.rows[i].chunk)) {
             return true;
         }
     }
@@ -101,18 +102,19 @@ static void mark_sensitive(struct stage *s)
     const struct lowering *l = s->l;
     bool meets = l->data.gathers || l->data.scatters || s->traffic.scatter_last != OP_NONE;
     bool sensitive = l->c->software.interference_ratio > 0.0 && (meets || gathers_left(s));
-    labels_flags(&s->labels, sensitive ? OP_SENSITIVE : 0);
+    lower_labels_flags(&s->labels, sensitive ? OP_SENSITIVE : 0);
 }
 
-void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
+void lower_data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
 {
     struct lowered_unit *u = &s->units.rows[unit];
-    bool forward = pass_is_forward(pass);
+    bool forward = lower_pass_is_forward(pass);
     mark_sensitive(s);
-    if (forward && u->last_gather != OP_NONE && traffic_first_forward(&s->traffic, pass->chunk)) {
-        ops_wait(&s->ops, u->last_gather);
+    if (forward && u->last_gather != OP_NONE &&
+        lower_traffic_first_forward(&s->traffic, pass->chunk)) {
+        lower_ops_wait(&s->ops, u->last_gather);
     }
-    if (s->l->data.gathers && units_at_edge(&s->units, unit, forward, true)) {
+    if (s->l->data.gathers && lower_units_at_edge(&s->units, unit, forward, true)) {
         gather_ahead(s, pass, u->group);
     }
 }
@@ -121,61 +123,61 @@ void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
 static void wait_for_reductions(struct stage *s)
 {
     if (!s->l->c->software.overlap_gradients) {
-        traffic_wait(&s->traffic, &s->ops);
+        lower_traffic_wait(&s->traffic, &s->ops);
     }
 }
 
-void data_pass_end(struct stage *s, const struct pass *pass)
+void lower_data_pass_end(struct stage *s, const struct pass *pass)
 {
-    traffic_pass_end(&s->traffic, pass);
-    if (!pass_is_forward(pass) && s->l->data.scatters) {
+    lower_traffic_pass_end(&s->traffic, pass);
+    if (!lower_pass_is_forward(pass) && s->l->data.scatters) {
         wait_for_reductions(s);
     }
 }
 
 static void end_group(struct stage *s, const struct pass *pass, struct group_of_units *g)
 {
-    bool forward = pass_is_forward(pass);
+    bool forward = lower_pass_is_forward(pass);
     bool last = g == &s->units.groups[s->units.chunk_group[pass->chunk]];
     if (!forward && s->l->data.scatters) {
-        traffic_reduce(&s->traffic, &s->ops, g->held);
-        memory_scattered(s, g, s->l->c->software.overlap_gradients && !last);
+        lower_traffic_reduce(&s->traffic, &s->ops, g->held);
+        lower_memory_scattered(s, g, s->l->c->software.overlap_gradients && !last);
         wait_for_reductions(s);
     }
     if (s->l->data.gathers) {
-        traffic_computed(&s->traffic, s->ops.last);
+        lower_traffic_computed(&s->traffic, s->ops.last);
         if (!forward || s->l->data.reshards) {
-            memory_drop(s, g);
+            lower_memory_drop(s, g);
         }
     }
 }
 
-void data_unit_gradient(struct stage *s, uint32_t unit)
+void lower_data_unit_gradient(struct stage *s, uint32_t unit)
 {
     struct lowered_unit *u = &s->units.rows[unit];
-    late_gradient(&s->late, u);
+    lower_late_gradient(&s->late, u);
     if (!s->l->data.scatters) {
-        memory_unit_gradient(s, u);
-    } else if (units_at_edge(&s->units, unit, false, true)) {
-        memory_scratch(s, &s->units.groups[u->group]);
+        lower_memory_unit_gradient(s, u);
+    } else if (lower_units_at_edge(&s->units, unit, false, true)) {
+        lower_memory_scratch(s, &s->units.groups[u->group]);
     }
 }
 
-void data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit)
+void lower_data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit)
 {
     struct lowered_unit *u = &s->units.rows[unit];
-    bool forward = pass_is_forward(pass);
-    if (units_at_edge(&s->units, unit, forward, false)) {
+    bool forward = lower_pass_is_forward(pass);
+    if (lower_units_at_edge(&s->units, unit, forward, false)) {
         end_group(s, pass, &s->units.groups[u->group]);
     }
     const struct lowering *l = s->l;
-    bool leaves = !forward && traffic_last_backward(&s->traffic, pass->chunk) &&
+    bool leaves = !forward && lower_traffic_last_backward(&s->traffic, pass->chunk) &&
                   !l->data.scatters && l->data.replicas > 1 && l->c->software.overlap_gradients;
     if (leaves) {
         double elements = 0.0;
-        unsigned full = traffic_fill(&s->traffic, u->held, &elements);
+        unsigned full = lower_traffic_fill(&s->traffic, u->held, &elements);
         for (unsigned k = 0; k < full; k++) {
-            traffic_reduce(&s->traffic, &s->ops, elements);
+            lower_traffic_reduce(&s->traffic, &s->ops, elements);
         }
     }
 }
@@ -185,22 +187,22 @@ static void reduce_rest(struct stage *s)
 {
     const struct lowering *l = s->l;
     if (!l->data.scatters && l->data.replicas > 1) {
-        double open = traffic_rest(&s->traffic);
-        double rest = l->c->software.overlap_gradients ? open : units_elements(&s->units, 1);
+        double open = lower_traffic_rest(&s->traffic);
+        double rest = l->c->software.overlap_gradients ? open : lower_units_elements(&s->units, 1);
         if (rest > 0.0) {
-            traffic_reduce(&s->traffic, &s->ops, rest);
+            lower_traffic_reduce(&s->traffic, &s->ops, rest);
         }
     }
-    traffic_wait(&s->traffic, &s->ops);
+    lower_traffic_wait(&s->traffic, &s->ops);
     bool end = s->stage == 0 || s->stage + 1 == l->shape.stages;
     if (l->data.tied_across && end) {
-        uint32_t ready = ops_result(&s->ops);
+        uint32_t ready = lower_ops_result(&s->ops);
         double elements = l->vocabulary_shard / (l->data.scatters ? (double)l->data.shards : 1.0);
         uint32_t op =
-            ops_transfer(&s->ops, STREAM_EMBED,
-                         (struct transfer){COMM_ALL_REDUCE, elements * l->data.kept_bytes},
-                         PHASE_GRADIENTS, "reduce tied embedding", ready);
-        ops_wait(&s->ops, op);
+            lower_ops_transfer(&s->ops, STREAM_EMBED,
+                               (struct transfer){COMM_ALL_REDUCE, elements * l->data.kept_bytes},
+                               PHASE_GRADIENTS, "reduce tied embedding", ready);
+        lower_ops_wait(&s->ops, op);
     }
 }
 
@@ -211,12 +213,12 @@ static void clip(struct stage *s, double elements)
     if (!s->l->c->software.clip_gradients) {
         return;
     }
-    struct kernel norm = kernel_memory("gradient norm", elements * s->l->data.kept_bytes, 1.0);
-    uint32_t op = ops_kernel(&s->ops, &norm, PHASE_OPTIMIZER, 0.0);
+    struct kernel norm = gpu_kernel_memory("gradient norm", elements * s->l->data.kept_bytes, 1.0);
+    uint32_t op = lower_ops_kernel(&s->ops, &norm, PHASE_OPTIMIZER, 0.0);
     if (s->l->data.has_world) {
-        op = ops_transfer(&s->ops, STREAM_WORLD, (struct transfer){COMM_ALL_REDUCE, 4.0},
-                          PHASE_OPTIMIZER, "reduce gradient norm", op);
-        ops_wait(&s->ops, op);
+        op = lower_ops_transfer(&s->ops, STREAM_WORLD, (struct transfer){COMM_ALL_REDUCE, 4.0},
+                                PHASE_OPTIMIZER, "reduce gradient norm", op);
+        lower_ops_wait(&s->ops, op);
     }
 }
 
@@ -235,33 +237,34 @@ static void update(struct stage *s, double elements)
     }
     double bytes = elements * (l->data.kept_bytes + weight + fmax(traffic, 0.0));
     if (l->c->software.gradients == GRADIENT_BUFFER) {
-        double held =
-            units_elements(&s->units, l->data.sharding->shards_gradients ? l->data.shards : 1);
+        double held = lower_units_elements(&s->units,
+                                           l->data.sharding->shards_gradients ? l->data.shards : 1);
         bytes += held * l->data.kept_bytes;
     }
     bytes += elements * l->c->software.optimizer_extra_bytes;
-    struct kernel kernel = kernel_memory("optimizer update", bytes, 1.0);
-    ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
-    memory_update(s);
+    struct kernel kernel = gpu_kernel_memory("optimizer update", bytes, 1.0);
+    lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
+    lower_memory_update(s);
 }
 
-void data_step_end(struct stage *s)
+void lower_data_step_end(struct stage *s)
 {
     const struct lowering *l = s->l;
-    labels_none(&s->labels);
+    lower_labels_none(&s->labels);
     reduce_rest(s);
     CHECK(s->traffic.bucket == 0.0); /* 2 */
     double elements =
-        units_elements(&s->units, l->data.sharding->shards_optimizer ? l->data.shards : 1);
+        lower_units_elements(&s->units, l->data.sharding->shards_optimizer ? l->data.shards : 1);
     bool gathers = l->data.sharding->gather == GATHER_AFTER_UPDATE && l->data.replicas > 1 &&
                    !l->c->software.overlap_parameters;
     clip(s, elements);
-    labels_flags(&s->labels, l->c->software.host_sync_loss && !gathers ? OP_HOST_SYNC : 0);
+    lower_labels_flags(&s->labels, l->c->software.host_sync_loss && !gathers ? OP_HOST_SYNC : 0);
     update(s, elements);
     if (gathers) {
-        double bytes = units_elements(&s->units, 1) * l->data.weight_bytes;
-        uint32_t op = ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
-                                   PHASE_PARAMETERS, "gather parameters", s->ops.last);
-        ops_copy(&s->ops, bytes, PHASE_PARAMETERS, op);
+        double bytes = lower_units_elements(&s->units, 1) * l->data.weight_bytes;
+        uint32_t op =
+            lower_ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
+                               PHASE_PARAMETERS, "gather parameters", s->ops.last);
+        lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, op);
     }
 }

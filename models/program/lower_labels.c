@@ -7,12 +7,12 @@
 
 #include "sim/check.h"
 
-void labels_none(struct labels *labels)
+void lower_labels_none(struct labels *labels)
 {
     *labels = (struct labels){.microbatch = UINT16_MAX, .layer = UINT16_MAX};
 }
 
-void labels_pass(struct labels *labels, const struct pass *pass)
+void lower_labels_pass(struct labels *labels, const struct pass *pass)
 {
     CHECK(labels->layer == UINT16_MAX);    /* 1 */
     CHECK(pass->microbatch != UINT16_MAX); /* 2 */
@@ -20,18 +20,18 @@ void labels_pass(struct labels *labels, const struct pass *pass)
     labels->chunk = pass->chunk;
 }
 
-void labels_unit(struct labels *labels, uint16_t layer)
+void lower_labels_unit(struct labels *labels, uint16_t layer)
 {
     CHECK(labels->layer == UINT16_MAX); /* 1 */
     labels->layer = layer;
 }
 
-void labels_unit_end(struct labels *labels)
+void lower_labels_unit_end(struct labels *labels)
 {
     labels->layer = UINT16_MAX;
 }
 
-void labels_flags(struct labels *labels, uint8_t flags)
+void lower_labels_flags(struct labels *labels, uint8_t flags)
 {
     labels->flags = flags;
 }

@@ -15,11 +15,11 @@ struct labels {
     uint8_t flags; /* enum op_flag, of compute */
 };
 
-void labels_none(struct labels *labels); /* outside of passes */
-void labels_pass(struct labels *labels, const struct pass *pass);
-/* A unit, until labels_unit_end; UINT16_MAX: the embedding or the head. */
-void labels_unit(struct labels *labels, uint16_t layer);
-void labels_unit_end(struct labels *labels);
-void labels_flags(struct labels *labels, uint8_t flags);
+void lower_labels_none(struct labels *labels); /* outside of passes */
+void lower_labels_pass(struct labels *labels, const struct pass *pass);
+/* A unit, until lower_labels_unit_end; UINT16_MAX: the embedding or the head. */
+void lower_labels_unit(struct labels *labels, uint16_t layer);
+void lower_labels_unit_end(struct labels *labels);
+void lower_labels_flags(struct labels *labels, uint8_t flags);
 
 #endif

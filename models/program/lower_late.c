@@ -17,12 +17,12 @@
  * launches. */
 static const double launch_queue = 512.0;
 
-void late_begin(struct late *late, const struct lowering *l, struct tensors *tensors)
+void lower_late_begin(struct late *late, const struct lowering *l, struct tensors *tensors)
 {
     *late = (struct late){.l = l, .tensors = tensors};
 }
 
-void late_launched(struct late *late, double launches)
+void lower_late_launched(struct late *late, double launches)
 {
     CHECK(launches >= 0.0); /* 1 */
     late->launched += launches;
@@ -37,8 +37,8 @@ static uint32_t push(struct late *late, struct late_list *list, double bytes)
     }
     const uint32_t end = list->first + list->count++;
     LIST_ROOM(late->l->arena, list->rows, end, 1, list->room);
-    uint32_t tensor =
-        list->spare_count > 0 ? list->spare[--list->spare_count] : tensors_number(late->tensors);
+    uint32_t tensor = list->spare_count > 0 ? list->spare[--list->spare_count]
+                                            : lower_tensors_number(late->tensors);
     list->rows[end] = (struct late_tensor){tensor, bytes, late->launched};
     return tensor;
 }
@@ -69,8 +69,8 @@ static struct tensor pass_gradient(uint32_t number, double bytes)
 static void free_recorded(struct late *late)
 {
     struct late_tensor row = pop(late, &late->recorded);
-    tensors_entry(late->tensors, LEDGER_FREE, recorded(row.tensor, row.bytes),
-                  "the GPU has passed it");
+    lower_tensors_entry(late->tensors, LEDGER_FREE, recorded(row.tensor, row.bytes),
+                        "the GPU has passed it");
 }
 
 /* The whole sum that is scattered, or the shard that was kept and gathered again. */
@@ -89,8 +89,8 @@ static double recorded_bytes(const struct late *late, const struct segment_trans
     }
 }
 
-void late_buffer(struct late *late, const struct lowered_unit *unit, bool forward,
-                 const struct segment_transfer *transfer)
+void lower_late_buffer(struct late *late, const struct lowered_unit *unit, bool forward,
+                       const struct segment_transfer *transfer)
 {
     const struct block *b = unit->block;
     double bytes = recorded_bytes(late, transfer);
@@ -98,8 +98,8 @@ void late_buffer(struct late *late, const struct lowered_unit *unit, bool forwar
         return;
     }
     struct late_list *list = &late->recorded;
-    tensors_entry(late->tensors, LEDGER_ALLOCATE, recorded(push(late, list, bytes), bytes),
-                  forward ? "forward" : "backward");
+    lower_tensors_entry(late->tensors, LEDGER_ALLOCATE, recorded(push(late, list, bytes), bytes),
+                        forward ? "forward" : "backward");
     bool ahead = b->forward.gpu_s + b->backward.gpu_s > b->forward.host_s + b->backward.host_s;
     while (list->count > 0 &&
            (!ahead || late->launched - list->rows[list->first].launched > launch_queue)) {
@@ -107,7 +107,7 @@ void late_buffer(struct late *late, const struct lowered_unit *unit, bool forwar
     }
 }
 
-void late_gradient(struct late *late, const struct lowered_unit *unit)
+void lower_late_gradient(struct late *late, const struct lowered_unit *unit)
 {
     const struct lowering *l = late->l;
     double bytes = unit->block->parameters * l->c->training.precision->gradient_bytes;
@@ -115,19 +115,19 @@ void late_gradient(struct late *late, const struct lowered_unit *unit)
         return;
     }
     uint32_t tensor = push(late, &late->pass_gradients, bytes);
-    tensors_entry(late->tensors, LEDGER_ALLOCATE, pass_gradient(tensor, bytes), "backward");
+    lower_tensors_entry(late->tensors, LEDGER_ALLOCATE, pass_gradient(tensor, bytes), "backward");
 }
 
-void late_pass_end(struct late *late)
+void lower_late_pass_end(struct late *late)
 {
     while (late->pass_gradients.count > 0) {
         struct late_tensor row = pop(late, &late->pass_gradients);
-        tensors_entry(late->tensors, LEDGER_FREE, pass_gradient(row.tensor, row.bytes),
-                      "added to the kept gradients");
+        lower_tensors_entry(late->tensors, LEDGER_FREE, pass_gradient(row.tensor, row.bytes),
+                            "added to the kept gradients");
     }
 }
 
-void late_host_waits(struct late *late)
+void lower_late_host_waits(struct late *late)
 {
     while (late->recorded.count > 0) {
         free_recorded(late);
@@ -140,19 +140,19 @@ static struct tensor flat_copy(const struct late *late)
                            "reduction buffer", 0};
 }
 
-void late_reduction_end(struct late *late)
+void lower_late_reduction_end(struct late *late)
 {
     if (late->reducing != 0) {
-        tensors_entry(late->tensors, LEDGER_FREE, flat_copy(late), "reduction buffer");
+        lower_tensors_entry(late->tensors, LEDGER_FREE, flat_copy(late), "reduction buffer");
         late->reducing = 0;
     }
 }
 
-void late_reduction(struct late *late, double bytes)
+void lower_late_reduction(struct late *late, double bytes)
 {
-    late_reduction_end(late);
+    lower_late_reduction_end(late);
     CHECK(late->reducing == 0); /* 3 */
-    late->reducing = tensors_number(late->tensors);
+    late->reducing = lower_tensors_number(late->tensors);
     late->reducing_bytes = bytes;
-    tensors_entry(late->tensors, LEDGER_ALLOCATE, flat_copy(late), "reduction buffer");
+    lower_tensors_entry(late->tensors, LEDGER_ALLOCATE, flat_copy(late), "reduction buffer");
 }

@@ -31,16 +31,16 @@ struct late {
     double reducing_bytes;
 };
 
-void late_begin(struct late *late, const struct lowering *l, struct tensors *tensors);
-void late_launched(struct late *late, double launches);
+void lower_late_begin(struct late *late, const struct lowering *l, struct tensors *tensors);
+void lower_late_launched(struct late *late, double launches);
 /* The whole output of a product whose sum is scattered. */
-void late_buffer(struct late *late, const struct lowered_unit *unit, bool forward,
-                 const struct segment_transfer *scatter);
-void late_gradient(struct late *late, const struct lowered_unit *unit);
-void late_pass_end(struct late *late);
-void late_host_waits(struct late *late); /* the GPU has passed all that was launched */
+void lower_late_buffer(struct late *late, const struct lowered_unit *unit, bool forward,
+                       const struct segment_transfer *scatter);
+void lower_late_gradient(struct late *late, const struct lowered_unit *unit);
+void lower_late_pass_end(struct late *late);
+void lower_late_host_waits(struct late *late); /* the GPU has passed all that was launched */
 /* A reduction of a flat copy of so many bytes: the one before is over. */
-void late_reduction(struct late *late, double bytes);
-void late_reduction_end(struct late *late); /* waited for, if there is one */
+void lower_late_reduction(struct late *late, double bytes);
+void lower_late_reduction_end(struct late *late); /* waited for, if there is one */
 
 #endif

@@ -12,19 +12,21 @@
 static double weight_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
-    return l->data.sharding->shards_weights ? units_shard(u->held, l->data.shards) : u->held;
+    return l->data.sharding->shards_weights ? lower_units_shard(u->held, l->data.shards) : u->held;
 }
 
 static double gradient_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
-    return l->data.sharding->shards_gradients ? units_shard(u->held, l->data.shards) : u->held;
+    return l->data.sharding->shards_gradients ? lower_units_shard(u->held, l->data.shards)
+                                              : u->held;
 }
 
 static double state_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
-    return l->data.sharding->shards_optimizer ? units_shard(u->held, l->data.shards) : u->held;
+    return l->data.sharding->shards_optimizer ? lower_units_shard(u->held, l->data.shards)
+                                              : u->held;
 }
 
 static void setup_weights(struct stage *s)
@@ -37,10 +39,11 @@ static void setup_weights(struct stage *s)
                                 (unsigned)u->layer + 1, (unsigned)s->l->c->model.layers);
         }
         const char *name = arena_format(s->l->arena, "%s weights", u->block->name);
-        tensors_setup(&s->tensors,
-                      (struct tensor){TENANT_WEIGHTS, 0,
-                                      weight_elements(s, u) * s->l->data.weight_bytes, name, 0},
-                      site, u->layer);
+        lower_tensors_setup(&s->tensors,
+                            (struct tensor){TENANT_WEIGHTS, 0,
+                                            weight_elements(s, u) * s->l->data.weight_bytes, name,
+                                            0},
+                            site, u->layer);
     }
 }
 
@@ -55,17 +58,17 @@ static void setup_gradients(struct stage *s)
         whole += s->units.rows[i].held;
     }
     if (c->software.gradients == GRADIENT_BUFFER) {
-        tensors_setup(&s->tensors,
-                      (struct tensor){TENANT_GRADIENTS, 0, elements * s->l->data.kept_bytes,
-                                      "gradient buffer", 0},
-                      "gradient buffer construction", UINT16_MAX);
+        lower_tensors_setup(&s->tensors,
+                            (struct tensor){TENANT_GRADIENTS, 0, elements * s->l->data.kept_bytes,
+                                            "gradient buffer", 0},
+                            "gradient buffer construction", UINT16_MAX);
     }
     if (c->software.gradient_copy && !s->l->data.scatters) {
-        tensors_setup(&s->tensors,
-                      (struct tensor){TENANT_GRADIENTS, 0,
-                                      whole * c->training.precision->gradient_bytes,
-                                      "gradient buckets", 0},
-                      "gradient buffer construction", UINT16_MAX);
+        lower_tensors_setup(&s->tensors,
+                            (struct tensor){TENANT_GRADIENTS, 0,
+                                            whole * c->training.precision->gradient_bytes,
+                                            "gradient buckets", 0},
+                            "gradient buffer construction", UINT16_MAX);
     }
 }
 
@@ -88,11 +91,11 @@ static void setup_communicators(struct stage *s)
     const uint32_t streams = s->ops.streams | s->pipeline.streams;
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (streams & kinds[i].streams) {
-            tensors_setup(&s->tensors,
-                          (struct tensor){TENANT_COMMUNICATION, 0,
-                                          s->l->c->software.communicator_bytes, kinds[i].name,
-                                          LEDGER_OUTSIDE},
-                          "communicator construction", UINT16_MAX);
+            lower_tensors_setup(&s->tensors,
+                                (struct tensor){TENANT_COMMUNICATION, 0,
+                                                s->l->c->software.communicator_bytes, kinds[i].name,
+                                                LEDGER_OUTSIDE},
+                                "communicator construction", UINT16_MAX);
         }
     }
 }
@@ -103,11 +106,11 @@ static void setup_optimizer(struct stage *s)
     const char *site = "optimizer construction";
     for (uint32_t i = 0; i < s->units.count && t->precision->master_weights; i++) {
         const struct lowered_unit *u = &s->units.rows[i];
-        tensors_setup(&s->tensors,
-                      (struct tensor){TENANT_MASTER, 0,
-                                      state_elements(s, u) * t->optimizer->master_bytes,
-                                      "master weights", 0},
-                      site, u->layer);
+        lower_tensors_setup(&s->tensors,
+                            (struct tensor){TENANT_MASTER, 0,
+                                            state_elements(s, u) * t->optimizer->master_bytes,
+                                            "master weights", 0},
+                            site, u->layer);
     }
     if (s->l->c->software.build != BUILD_EAGER) {
         return;
@@ -116,7 +119,7 @@ static void setup_optimizer(struct stage *s)
         const struct moment *m = &t->optimizer->moments[k];
         for (uint32_t i = 0; i < s->units.count; i++) {
             const struct lowered_unit *u = &s->units.rows[i];
-            tensors_setup(
+            lower_tensors_setup(
                 &s->tensors,
                 (struct tensor){TENANT_MOMENTS, 0, state_elements(s, u) * m->bytes, m->name, 0},
                 site, u->layer);
@@ -126,12 +129,12 @@ static void setup_optimizer(struct stage *s)
 
 /* In the order of the software: context, weights as the model is built layer by layer, the gradient
  * buffer, communicators, then the optimizer. */
-void memory_setup(struct stage *s)
+void lower_memory_setup(struct stage *s)
 {
-    tensors_setup(&s->tensors,
-                  (struct tensor){TENANT_CONTEXT, 0, s->l->c->gpu.context_bytes, "CUDA context",
-                                  LEDGER_OUTSIDE},
-                  "process start", UINT16_MAX);
+    lower_tensors_setup(&s->tensors,
+                        (struct tensor){TENANT_CONTEXT, 0, s->l->c->gpu.context_bytes,
+                                        "CUDA context", LEDGER_OUTSIDE},
+                        "process start", UINT16_MAX);
     setup_weights(s);
     setup_gradients(s);
     setup_communicators(s);
@@ -153,15 +156,15 @@ static void saved_tensors(struct stage *s, const struct lowered_unit *u, unsigne
                           enum ledger_action action, enum which which, const char *call_site)
 {
     const struct segment *g = &u->block->layer->segments[segment];
-    uint32_t first = tensors_segment(&s->tensors, u, segment);
+    uint32_t first = lower_tensors_segment(&s->tensors, u, segment);
     for (unsigned i = 0; i < g->saved_count; i++) {
         unsigned k = action == LEDGER_ALLOCATE ? i : g->saved_count - 1 - i;
         bool core = is_core(s, g, k);
         if (which == WHICH_ALL || core == (which == WHICH_CORE)) {
-            tensors_entry(&s->tensors, action,
-                          (struct tensor){TENANT_ACTIVATIONS, first + k, g->saved[k].bytes,
-                                          g->saved[k].name, 0},
-                          call_site);
+            lower_tensors_entry(&s->tensors, action,
+                                (struct tensor){TENANT_ACTIVATIONS, first + k, g->saved[k].bytes,
+                                                g->saved[k].name, 0},
+                                call_site);
         }
     }
 }
@@ -169,8 +172,9 @@ static void saved_tensors(struct stage *s, const struct lowered_unit *u, unsigne
 static void scratch(struct stage *s, enum ledger_action action, double bytes, const char *name,
                     const char *call_site)
 {
-    tensors_entry(&s->tensors, action,
-                  (struct tensor){TENANT_TEMPORARY, TENSOR_SCRATCH, bytes, name, 0}, call_site);
+    lower_tensors_entry(&s->tensors, action,
+                        (struct tensor){TENANT_TEMPORARY, TENSOR_SCRATCH, bytes, name, 0},
+                        call_site);
 }
 
 /* Forward that keeps what the backward needs (also when it is run again by full recomputation). */
@@ -182,7 +186,7 @@ static void forward_kept(struct stage *s, const struct lowered_unit *u, unsigned
     saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_ALL, call_site);
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_CORE, call_site);
     scratch(s, LEDGER_FREE, g->forward_temporary_bytes, g->name, call_site);
-    late_buffer(&s->late, u, true, &g->after);
+    lower_late_buffer(&s->late, u, true, &g->after);
 }
 
 /* Forward under full recomputation: only the input is kept, the rest lives inside its segment. */
@@ -190,16 +194,16 @@ static void forward_dropped(struct stage *s, const struct lowered_unit *u, unsig
 {
     const struct segment *g = &u->block->layer->segments[i];
     if (i == 0) {
-        tensors_entry(&s->tensors, LEDGER_ALLOCATE,
-                      (struct tensor){TENANT_ACTIVATIONS, tensors_input(&s->tensors, u),
-                                      u->block->layer->input_bytes, "layer input", 0},
-                      "forward");
+        lower_tensors_entry(&s->tensors, LEDGER_ALLOCATE,
+                            (struct tensor){TENANT_ACTIVATIONS, lower_tensors_input(&s->tensors, u),
+                                            u->block->layer->input_bytes, "layer input", 0},
+                            "forward");
     }
     scratch(s, LEDGER_ALLOCATE, g->forward_temporary_bytes, g->name, "forward");
     saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_ALL, "forward");
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_ALL, "forward");
     scratch(s, LEDGER_FREE, g->forward_temporary_bytes, g->name, "forward");
-    late_buffer(&s->late, u, true, &g->after);
+    lower_late_buffer(&s->late, u, true, &g->after);
 }
 
 static void backward(struct stage *s, const struct lowered_unit *u, unsigned i, bool opens,
@@ -212,20 +216,20 @@ static void backward(struct stage *s, const struct lowered_unit *u, unsigned i, 
     if (!closes) {
         return;
     }
-    late_buffer(&s->late, u, false, &g->backward_after);
+    lower_late_buffer(&s->late, u, false, &g->backward_after);
     scratch(s, LEDGER_FREE, g->backward_temporary_bytes, g->name, "backward");
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_ALL, "backward");
-    late_buffer(&s->late, u, false, &g->backward_gather);
+    lower_late_buffer(&s->late, u, false, &g->backward_gather);
     if (i > 0) {
         return;
     }
     if (u->block->full_recompute) {
-        tensors_entry(&s->tensors, LEDGER_FREE,
-                      (struct tensor){TENANT_ACTIVATIONS, tensors_input(&s->tensors, u),
-                                      u->block->layer->input_bytes, "layer input", 0},
-                      "backward");
+        lower_tensors_entry(&s->tensors, LEDGER_FREE,
+                            (struct tensor){TENANT_ACTIVATIONS, lower_tensors_input(&s->tensors, u),
+                                            u->block->layer->input_bytes, "layer input", 0},
+                            "backward");
     }
-    tensors_give(&s->tensors, u);
+    lower_tensors_give(&s->tensors, u);
 }
 
 static void piece_segment(struct stage *s, const struct lowered_piece *p,
@@ -234,7 +238,7 @@ static void piece_segment(struct stage *s, const struct lowered_piece *p,
     bool opens = p->opens >> i & 1u, closes = p->closes >> i & 1u;
     if (p->phase == PHASE_FORWARD && opens) {
         if (i == 0) {
-            tensors_take(&s->tensors, u);
+            lower_tensors_take(&s->tensors, u);
         }
         if (u->block->full_recompute) {
             forward_dropped(s, u, i);
@@ -250,13 +254,14 @@ static void piece_segment(struct stage *s, const struct lowered_piece *p,
     }
 }
 
-void memory_piece(struct stage *s, const struct lowered_piece *p, const struct lowered_unit *u)
+void lower_memory_piece(struct stage *s, const struct lowered_piece *p,
+                        const struct lowered_unit *u)
 {
     unsigned count = u->block->layer->segment_count;
     for (unsigned k = 0; k < count; k++) {
         piece_segment(s, p, u, p->phase == PHASE_BACKWARD ? count - 1 - k : k);
     }
-    tensors_handed_over(&s->tensors);
+    lower_tensors_handed_over(&s->tensors);
 }
 
 /* Gradients kept tensor by tensor: from the first backward to the update. */
@@ -266,17 +271,18 @@ static void gradient_tensor(struct stage *s, struct lowered_unit *u, enum ledger
         return;
     }
     if (action == LEDGER_ALLOCATE && u->gradient == TENSOR_NONE) {
-        u->gradient = tensors_number(&s->tensors);
+        u->gradient = lower_tensors_number(&s->tensors);
     } else if (action == LEDGER_ALLOCATE || u->gradient == TENSOR_NONE) {
         return;
     }
-    tensors_entry(&s->tensors, action,
-                  (struct tensor){TENANT_GRADIENTS, u->gradient,
-                                  gradient_elements(s, u) * s->l->data.kept_bytes, "gradients", 0},
-                  action == LEDGER_ALLOCATE ? "backward" : "gradients set to none");
+    lower_tensors_entry(&s->tensors, action,
+                        (struct tensor){TENANT_GRADIENTS, u->gradient,
+                                        gradient_elements(s, u) * s->l->data.kept_bytes,
+                                        "gradients", 0},
+                        action == LEDGER_ALLOCATE ? "backward" : "gradients set to none");
 }
 
-void memory_unit_gradient(struct stage *s, struct lowered_unit *unit)
+void lower_memory_unit_gradient(struct stage *s, struct lowered_unit *unit)
 {
     gradient_tensor(s, unit, LEDGER_ALLOCATE);
 }
@@ -284,19 +290,19 @@ void memory_unit_gradient(struct stage *s, struct lowered_unit *unit)
 static void communication(struct stage *s, enum ledger_action action, uint32_t tensor, double bytes,
                           const char *name)
 {
-    tensors_entry(&s->tensors, action,
-                  (struct tensor){TENANT_COMMUNICATION, tensor, bytes, name, 0}, name);
+    lower_tensors_entry(&s->tensors, action,
+                        (struct tensor){TENANT_COMMUNICATION, tensor, bytes, name, 0}, name);
 }
 
-void memory_gather(struct stage *s, struct group_of_units *group)
+void lower_memory_gather(struct stage *s, struct group_of_units *group)
 {
     CHECK(group->tensor == TENSOR_NONE); /* 3 */
-    group->tensor = tensors_number(&s->tensors);
+    group->tensor = lower_tensors_number(&s->tensors);
     communication(s, LEDGER_ALLOCATE, group->tensor, group->gathered * s->l->data.weight_bytes,
                   "gathered weights");
 }
 
-void memory_drop(struct stage *s, struct group_of_units *group)
+void lower_memory_drop(struct stage *s, struct group_of_units *group)
 {
     communication(s, LEDGER_FREE, group->tensor, group->gathered * s->l->data.weight_bytes,
                   "gathered weights");
@@ -308,10 +314,10 @@ static double scratch_bytes(const struct stage *s, const struct group_of_units *
     return group->held * s->l->c->training.precision->gradient_bytes;
 }
 
-void memory_scratch(struct stage *s, struct group_of_units *group)
+void lower_memory_scratch(struct stage *s, struct group_of_units *group)
 {
     CHECK(group->scratch == TENSOR_NONE); /* 3 */
-    group->scratch = tensors_number(&s->tensors);
+    group->scratch = lower_tensors_number(&s->tensors);
     communication(s, LEDGER_ALLOCATE, group->scratch, scratch_bytes(s, group),
                   "unsharded gradients");
 }
@@ -325,39 +331,39 @@ static double flat_bytes(const struct stage *s, const struct group_of_units *gro
     return bucket > 0.0 ? fmin(bytes, bucket) : bytes;
 }
 
-void memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps)
+void lower_memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps)
 {
-    late_reduction(&s->late, flat_bytes(s, group));
+    lower_late_reduction(&s->late, flat_bytes(s, group));
     for (uint32_t i = 0; i < group->count; i++) {
         gradient_tensor(s, &s->units.rows[group->first + i], LEDGER_ALLOCATE);
     }
     communication(s, LEDGER_FREE, group->scratch, scratch_bytes(s, group), "unsharded gradients");
     group->scratch = TENSOR_NONE;
     if (!overlaps) {
-        late_reduction_end(&s->late);
+        lower_late_reduction_end(&s->late);
     }
 }
 
 /* On the update op: moments that are built in the first step, then the gradients go. torch.optim
  * builds them parameter by parameter. */
-void memory_update(struct stage *s)
+void lower_memory_update(struct stage *s)
 {
     const struct optimizer *o = s->l->c->training.optimizer;
     for (uint32_t i = 0; i < s->units.count && s->l->c->software.build == BUILD_FIRST_STEP; i++) {
-        labels_unit(&s->labels, s->units.rows[i].layer);
+        lower_labels_unit(&s->labels, s->units.rows[i].layer);
         for (unsigned k = 0; k < o->moment_count; k++) {
-            tensors_entry(
+            lower_tensors_entry(
                 &s->tensors, LEDGER_ALLOCATE,
-                (struct tensor){TENANT_MOMENTS, tensors_number(&s->tensors),
+                (struct tensor){TENANT_MOMENTS, lower_tensors_number(&s->tensors),
                                 state_elements(s, &s->units.rows[i]) * o->moments[k].bytes,
                                 o->moments[k].name, LEDGER_FIRST_STEP | LEDGER_STAYS},
                 "first optimizer step");
         }
-        labels_unit_end(&s->labels);
+        lower_labels_unit_end(&s->labels);
     }
     for (uint32_t i = 0; i < s->units.count; i++) {
-        labels_unit(&s->labels, s->units.rows[i].layer);
+        lower_labels_unit(&s->labels, s->units.rows[i].layer);
         gradient_tensor(s, &s->units.rows[i], LEDGER_FREE);
-        labels_unit_end(&s->labels);
+        lower_labels_unit_end(&s->labels);
     }
 }

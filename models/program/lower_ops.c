@@ -10,18 +10,18 @@
 
 #include "sim/check.h"
 
-void ops_begin(struct ops *o, const struct lowering *l, struct program_writer *w,
-               const struct labels *labels, struct tensors *tensors)
+void lower_ops_begin(struct ops *o, const struct lowering *l, struct program_writer *w,
+                     const struct labels *labels, struct tensors *tensors)
 {
     *o = (struct ops){.w = w, .l = l, .labels = labels, .tensors = tensors};
 }
 
-void ops_wait(struct ops *o, uint32_t op)
+void lower_ops_wait(struct ops *o, uint32_t op)
 {
-    waits_add(&o->waits, op);
+    lower_waits_add(&o->waits, op);
 }
 
-void ops_host(struct ops *o, double extra_s)
+void lower_ops_host(struct ops *o, double extra_s)
 {
     CHECK(extra_s >= 0.0); /* 4 */
     o->extra_host_s += extra_s;
@@ -41,7 +41,7 @@ static uint32_t write(struct ops *o, struct op op)
     CHECK(index > o->last); /* 1 */
     if (op.kind == OP_COMPUTE) {
         o->last = index;
-        tensors_workspace(o->tensors);
+        lower_tensors_workspace(o->tensors);
     }
     return index;
 }
@@ -55,8 +55,8 @@ static uint32_t host_row(struct ops *o, uint32_t row, double host_s)
     return row;
 }
 
-uint32_t ops_transfer(struct ops *o, enum stream stream, struct transfer transfer, enum phase phase,
-                      const char *name, uint32_t wait)
+uint32_t lower_ops_transfer(struct ops *o, enum stream stream, struct transfer transfer,
+                            enum phase phase, const char *name, uint32_t wait)
 {
     struct op op = {
         .kind = OP_COLLECTIVE,
@@ -70,7 +70,7 @@ uint32_t ops_transfer(struct ops *o, enum stream stream, struct transfer transfe
     return write(o, op);
 }
 
-uint32_t ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait)
+uint32_t lower_ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait)
 {
     const struct configuration *c = o->l->c;
     double rate = c->software.dp_copy_bytes_per_s;
@@ -97,13 +97,14 @@ uint32_t ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait)
     return program_op(o->w, op);
 }
 
-uint32_t ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase, double host_s)
+uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase,
+                          double host_s)
 {
     const struct configuration *c = o->l->c;
-    double time_s = kernel_time_s(&c->gpu, &c->kernels, kernel);
+    double time_s = gpu_kernel_time_s(&c->gpu, &c->kernels, kernel);
     struct op_kernel row = {kernel->name, time_s, kernel->flops, kernel->bytes};
     struct op_cost cost = {
-        time_s, kernel_peak_time_s(&c->gpu, kernel), kernel->flops, kernel->bytes, 0, 0};
+        time_s, gpu_kernel_peak_time_s(&c->gpu, kernel), kernel->flops, kernel->bytes, 0, 0};
     double all_s = host_s + kernel->launches * o->l->costs.launch_s;
     struct op op = {
         .kind = OP_COMPUTE,
@@ -113,11 +114,11 @@ uint32_t ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase
         .name = (uint16_t)program_name(o->w, kernel->name),
     };
     op.host = host_row(o, program_host(o->w, all_s), all_s);
-    waits_take(&o->waits, o->w, op.wait);
+    lower_waits_take(&o->waits, o->w, op.wait);
     return write(o, op);
 }
 
-void ops_gather_message(struct ops *o, double bytes, enum phase phase)
+void lower_ops_gather_message(struct ops *o, double bytes, enum phase phase)
 {
     struct op op = {
         .kind = OP_COLLECTIVE,
@@ -127,43 +128,43 @@ void ops_gather_message(struct ops *o, double bytes, enum phase phase)
         .name = (uint16_t)program_name(o->w, "gather message"),
         .host = program_host(o->w, o->l->costs.launch_s),
     };
-    waits_take(&o->waits, o->w, op.wait);
-    ops_wait(o, write(o, op));
+    lower_waits_take(&o->waits, o->w, op.wait);
+    lower_ops_wait(o, write(o, op));
 }
 
 static void join_beside(struct ops *o)
 {
     o->joined = o->joining.count > 0;
     for (unsigned i = 0; i < o->joining.count; i++) {
-        ops_wait(o, o->joining.op[i]);
+        lower_ops_wait(o, o->joining.op[i]);
     }
     o->joining.count = 0;
 }
 
-void ops_piece(struct ops *o, const struct lowered_piece *p)
+void lower_ops_piece(struct ops *o, const struct lowered_piece *p)
 {
     struct op op = {.kind = p->kind, .stream = p->stream, .phase = p->phase, .cost = p->row};
     op.name = p->name_row;
     op.host = host_row(o, p->host, p->host_s);
     if (p->kind == OP_COMPUTE) {
-        waits_take(&o->waits, o->w, op.wait);
+        lower_waits_take(&o->waits, o->w, op.wait);
         write(o, op);
         join_beside(o); /* 3 */
         return;
     }
     struct waits needs = o->waits; /* 2 */
-    waits_add(&needs, o->last);
-    waits_take(&needs, o->w, op.wait);
+    lower_waits_add(&needs, o->last);
+    lower_waits_take(&needs, o->w, op.wait);
     uint32_t index = write(o, op);
     if (p->beside) {
-        waits_add(&o->joining, index);
+        lower_waits_add(&o->joining, index);
     } else {
         o->waits.count = 0;
-        ops_wait(o, index);
+        lower_ops_wait(o, index);
     }
 }
 
-uint32_t ops_result(struct ops *o)
+uint32_t lower_ops_result(struct ops *o)
 {
     join_beside(o);
     if (o->waits.count == 1) {
@@ -179,11 +180,11 @@ uint32_t ops_result(struct ops *o)
     join.cost = program_cost(o->w, &nothing, NULL, 0);
     join.host = program_host(o->w, 0.0);
     join.name = (uint16_t)program_name(o->w, "join");
-    waits_take(&o->waits, o->w, join.wait);
+    lower_waits_take(&o->waits, o->w, join.wait);
     return write(o, join);
 }
 
-void ops_pass_end(struct ops *o)
+void lower_ops_pass_end(struct ops *o)
 {
     o->waits.count = o->joining.count = 0;
     o->joined = false;

@@ -3,7 +3,8 @@
  *
  * Every op of a stage but its messages is written here: it gets its labels, what it waits for and
  * the host's time before it. Compute runs in order on its own stream; what it needs of transfers is
- * told by ops_wait. Knows neither units nor tensors, but for the workspace of the first compute. */
+ * told by lower_ops_wait. Knows neither units nor tensors, but for the workspace of the first
+ * compute. */
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_OPS_H
 #define ORRERY_MODELS_PROGRAM_LOWER_OPS_H
 
@@ -24,24 +25,27 @@ struct ops {
 };
 
 /* Borrows all of it. */
-void ops_begin(struct ops *o, const struct lowering *l, struct program_writer *w,
-               const struct labels *labels, struct tensors *tensors);
-void ops_wait(struct ops *o, uint32_t op);    /* the next compute op does; OP_NONE: for nothing */
-void ops_host(struct ops *o, double extra_s); /* ... and so much host time comes before the next */
+void lower_ops_begin(struct ops *o, const struct lowering *l, struct program_writer *w,
+                     const struct labels *labels, struct tensors *tensors);
+void lower_ops_wait(struct ops *o,
+                    uint32_t op); /* the next compute op does; OP_NONE: for nothing */
+void lower_ops_host(struct ops *o,
+                    double extra_s); /* ... and so much host time comes before the next */
 /* A piece of a block. */
-void ops_piece(struct ops *o, const struct lowered_piece *piece);
+void lower_ops_piece(struct ops *o, const struct lowered_piece *piece);
 /* A transfer of data parallelism: one launch on the host; waits for one op. */
-uint32_t ops_transfer(struct ops *o, enum stream stream, struct transfer transfer, enum phase phase,
-                      const char *name, uint32_t wait);
+uint32_t lower_ops_transfer(struct ops *o, enum stream stream, struct transfer transfer,
+                            enum phase phase, const char *name, uint32_t wait);
 /* Software that does not communicate in place copies between the tensors and the buffer of the
  * collective, one copy at a time, beside compute. Returns the op to wait for. */
-uint32_t ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait);
+uint32_t lower_ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait);
 /* One kernel as an op of its own; takes the waits. */
-uint32_t ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase, double host_s);
+uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase,
+                          double host_s);
 /* Each tensor rank has sent its part over a wire of its own (arXiv:2104.04473 section 4.1): the
  * whole is there for the next compute. */
-void ops_gather_message(struct ops *o, double bytes, enum phase phase);
-uint32_t ops_result(struct ops *o); /* op after which the pass's output is there */
-void ops_pass_end(struct ops *o);   /* nothing that it left is waited for */
+void lower_ops_gather_message(struct ops *o, double bytes, enum phase phase);
+uint32_t lower_ops_result(struct ops *o); /* op after which the pass's output is there */
+void lower_ops_pass_end(struct ops *o);   /* nothing that it left is waited for */
 
 #endif

@@ -30,22 +30,23 @@ struct stage {
 };
 
 /* lower_memory.c */
-void memory_setup(struct stage *s);
-void memory_piece(struct stage *s, const struct lowered_piece *piece,
-                  const struct lowered_unit *unit);
-void memory_unit_gradient(struct stage *s, struct lowered_unit *unit);
-void memory_gather(struct stage *s, struct group_of_units *group);
-void memory_drop(struct stage *s, struct group_of_units *group);
-void memory_scratch(struct stage *s, struct group_of_units *group);
+void lower_memory_setup(struct stage *s);
+void lower_memory_piece(struct stage *s, const struct lowered_piece *piece,
+                        const struct lowered_unit *unit);
+void lower_memory_unit_gradient(struct stage *s, struct lowered_unit *unit);
+void lower_memory_gather(struct stage *s, struct group_of_units *group);
+void lower_memory_drop(struct stage *s, struct group_of_units *group);
+void lower_memory_scratch(struct stage *s, struct group_of_units *group);
 /* The group's gradients have left; its flat copy stays until the next call when `overlaps`. */
-void memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps);
-void memory_update(struct stage *s);
+void lower_memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps);
+void lower_memory_update(struct stage *s);
 /* lower_data.c */
-void data_begin(struct stage *s);
-void data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit);
-void data_unit_gradient(struct stage *s, uint32_t unit); /* its backward ops are written */
-void data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit);
-void data_pass_end(struct stage *s, const struct pass *pass); /* its output has been handed on */
-void data_step_end(struct stage *s);
+void lower_data_begin(struct stage *s);
+void lower_data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit);
+void lower_data_unit_gradient(struct stage *s, uint32_t unit); /* its backward ops are written */
+void lower_data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit);
+void lower_data_pass_end(struct stage *s,
+                         const struct pass *pass); /* its output has been handed on */
+void lower_data_step_end(struct stage *s);
 
 #endif

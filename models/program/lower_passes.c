@@ -35,7 +35,7 @@ static uint32_t compute(struct passes *s, const struct pass *pass)
         .chunk = pass->chunk,
         .host = s->host,
     };
-    waits_take(&s->waits, s->w, op.wait);
+    lower_waits_take(&s->waits, s->w, op.wait);
     return program_op(s->w, op);
 }
 
@@ -54,14 +54,14 @@ static struct program *write_stage(struct arena *arena, const struct schedule_ki
         .blocking = times->blocking,
         .paired = kind->interleaved && shape->chunks > 1,
     };
-    pipeline_begin(&s.pipeline, s.w, shape, stage, &options, &s.waits);
+    lower_pipeline_begin(&s.pipeline, s.w, shape, stage, &options, &s.waits);
     struct pass *passes = ARENA_ARRAY(arena, struct pass, 2u * shape->chunks * shape->microbatches);
     uint32_t count = kind->write(shape, stage, passes);
     for (uint32_t i = 0; i < count; i++) {
-        pipeline_receive(&s.pipeline, &passes[i]);
+        lower_pipeline_receive(&s.pipeline, &passes[i]);
         uint32_t op = compute(&s, &passes[i]);
-        pipeline_send(&s.pipeline, &passes[i], i + 1 < count ? &passes[i + 1] : NULL, op,
-                      &s.extra_host_s);
+        lower_pipeline_send(&s.pipeline, &passes[i], i + 1 < count ? &passes[i + 1] : NULL, op,
+                            &s.extra_host_s);
     }
     *streams |= s.pipeline.streams;
     return program_end(s.w);

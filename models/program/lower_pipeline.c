@@ -5,7 +5,7 @@
 
 #include "sim/check.h"
 
-void waits_add(struct waits *waits, uint32_t op)
+void lower_waits_add(struct waits *waits, uint32_t op)
 {
     for (unsigned i = 0; i < waits->count; i++) {
         if (waits->op[i] == op) {
@@ -18,7 +18,7 @@ void waits_add(struct waits *waits, uint32_t op)
     }
 }
 
-void waits_take(struct waits *waits, struct program_writer *w, uint32_t wait[2])
+void lower_waits_take(struct waits *waits, struct program_writer *w, uint32_t wait[2])
 {
     while (waits->count > 2) {
         struct op_cost nothing = {0};
@@ -34,14 +34,14 @@ void waits_take(struct waits *waits, struct program_writer *w, uint32_t wait[2])
             .host = program_host(w, 0.0),
         };
         waits->count -= 2;
-        waits_add(waits, program_op(w, join));
+        lower_waits_add(waits, program_op(w, join));
     }
     wait[0] = waits->count > 0 ? waits->op[0] : OP_NONE;
     wait[1] = waits->count > 1 ? waits->op[1] : OP_NONE;
     waits->count = 0;
 }
 
-bool pass_is_forward(const struct pass *pass)
+bool lower_pass_is_forward(const struct pass *pass)
 {
     return pass->kind == PASS_FORWARD;
 }
@@ -51,27 +51,28 @@ static uint32_t global_chunk(const struct pipeline *p, const struct pass *pass)
     return p->stage + pass->chunk * p->shape.stages;
 }
 
-bool pipeline_receives(const struct pipeline *p, const struct pass *pass)
+/* Does this pass take its input from another stage? */
+static bool receives(const struct pipeline *p, const struct pass *pass)
 {
     uint32_t chunk = global_chunk(p, pass), last = p->shape.stages * p->shape.chunks - 1;
     if (p->shape.stages == 1) {
         return false;
     }
-    return pass_is_forward(pass) ? chunk > 0 : chunk < last;
+    return lower_pass_is_forward(pass) ? chunk > 0 : chunk < last;
 }
 
-bool pipeline_sends(const struct pipeline *p, const struct pass *pass)
+bool lower_pipeline_sends(const struct pipeline *p, const struct pass *pass)
 {
     uint32_t chunk = global_chunk(p, pass), last = p->shape.stages * p->shape.chunks - 1;
     if (p->shape.stages == 1) {
         return false;
     }
-    return pass_is_forward(pass) ? chunk < last : chunk > 0;
+    return lower_pass_is_forward(pass) ? chunk < last : chunk > 0;
 }
 
-void pipeline_begin(struct pipeline *p, struct program_writer *w,
-                    const struct schedule_shape *shape, uint32_t stage,
-                    const struct pipeline_options *options, struct waits *waits)
+void lower_pipeline_begin(struct pipeline *p, struct program_writer *w,
+                          const struct schedule_shape *shape, uint32_t stage,
+                          const struct pipeline_options *options, struct waits *waits)
 {
     *p = (struct pipeline){
         .w = w, .shape = *shape, .stage = stage, .options = *options, .waits = waits};
@@ -91,7 +92,7 @@ static struct op message(struct pipeline *p, const struct pass *pass, bool send,
 {
     static const uint8_t streams[2][2] = {{STREAM_RECV_NEXT, STREAM_RECV_PREV},
                                           {STREAM_SEND_PREV, STREAM_SEND_NEXT}};
-    bool forward = pass_is_forward(pass);
+    bool forward = lower_pass_is_forward(pass);
     uint8_t stream = streams[send][forward];
     p->streams |= 1u << stream;
     uint32_t host = p->host;
@@ -112,18 +113,18 @@ static struct op message(struct pipeline *p, const struct pass *pass, bool send,
     };
 }
 
-uint32_t pipeline_receive(struct pipeline *p, const struct pass *pass)
+uint32_t lower_pipeline_receive(struct pipeline *p, const struct pass *pass)
 {
-    if (!pipeline_receives(p, pass)) {
+    if (!receives(p, pass)) {
         return OP_NONE;
     }
     double no_extra_s = 0.0;
     uint32_t op = program_op(p->w, message(p, pass, false, &no_extra_s));
-    waits_add(p->waits, op);
+    lower_waits_add(p->waits, op);
     return op;
 }
 
-void pipeline_host_wait(struct pipeline *p)
+void lower_pipeline_host_wait(struct pipeline *p)
 {
     if (!p->options.blocking || !p->options.host_waits || p->waits->count == 0) {
         return;
@@ -140,7 +141,7 @@ void pipeline_host_wait(struct pipeline *p)
         .name = (uint16_t)program_name(p->w, "wait for exchange"),
         .host = program_host(p->w, 0.0),
     };
-    waits_take(p->waits, p->w, op.wait);
+    lower_waits_take(p->waits, p->w, op.wait);
     program_op(p->w, op);
 }
 
@@ -152,7 +153,7 @@ static void send_now(struct pipeline *p, const struct pass *pass, uint32_t made_
     op.wait[1] = after == made_by ? OP_NONE : after;
     uint32_t sent = program_op(p->w, op);
     if (p->options.blocking) {
-        waits_add(p->waits, sent);
+        lower_waits_add(p->waits, sent);
     }
 }
 
@@ -160,7 +161,7 @@ static void send_now(struct pipeline *p, const struct pass *pass, uint32_t made_
  * (microbatches = stages): then the last one is warm-up, and the backward needs it elsewhere. */
 static bool pairs(struct pipeline *p, const struct pass *pass, const struct pass *next)
 {
-    if (!pass_is_forward(pass)) {
+    if (!lower_pass_is_forward(pass)) {
         p->backward_seen = true;
         return false;
     }
@@ -170,10 +171,10 @@ static bool pairs(struct pipeline *p, const struct pass *pass, const struct pass
            next->kind == PASS_BACKWARD && !warm_up;
 }
 
-void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
-                   uint32_t op, double *extra_host_s)
+void lower_pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
+                         uint32_t op, double *extra_host_s)
 {
-    if (pairs(p, pass, next) && pipeline_sends(p, pass)) {
+    if (pairs(p, pass, next) && lower_pipeline_sends(p, pass)) {
         CHECK(p->held_op == OP_NONE);
         p->held = *pass;
         p->held_op = op;
@@ -183,7 +184,7 @@ void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pas
         send_now(p, &p->held, p->held_op, op, extra_host_s);
         p->held_op = OP_NONE;
     }
-    if (pipeline_sends(p, pass)) {
+    if (lower_pipeline_sends(p, pass)) {
         send_now(p, pass, op, op, extra_host_s);
     }
 }

@@ -1,10 +1,10 @@
 /* lower_pipeline.h - messages between pipeline stages, as ops around the passes of a schedule.
  *
- * Shared by lower() and lower_passes(). For each pass: pipeline_receive before it, the pass's own
- * ops, pipeline_send after it; pipeline_take names what the first op of the next pass waits for.
- * Forward outputs go to the next stage, gradients to the one before; with chunks the ends of the
- * pipeline are neighbours. Receives wait for nothing but the host, so a send never waits for more
- * than its message: no schedule can deadlock on them. */
+ * Shared by lower() and lower_passes(). For each pass: lower_pipeline_receive before it, the pass's
+ * own ops, lower_pipeline_send after it; pipeline_take names what the first op of the next pass
+ * waits for. Forward outputs go to the next stage, gradients to the one before; with chunks the
+ * ends of the pipeline are neighbours. Receives wait for nothing but the host, so a send never
+ * waits for more than its message: no schedule can deadlock on them. */
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_PIPELINE_H
 #define ORRERY_MODELS_PROGRAM_LOWER_PIPELINE_H
 
@@ -19,9 +19,9 @@ struct waits {
     uint32_t op[WAITS_MAX];
     unsigned count;
 };
-void waits_add(struct waits *waits, uint32_t op); /* OP_NONE and repeats are left out */
+void lower_waits_add(struct waits *waits, uint32_t op); /* OP_NONE and repeats are left out */
 /* Fills `wait` and empties the list; writes joins (empty compute) for what does not fit in two. */
-void waits_take(struct waits *waits, struct program_writer *w, uint32_t wait[2]);
+void lower_waits_take(struct waits *waits, struct program_writer *w, uint32_t wait[2]);
 
 struct pipeline_options {
     double message_bytes; /* 0: free and instant */
@@ -47,21 +47,20 @@ struct pipeline {
     uint32_t streams; /* bit set of streams used so far */
 };
 /* What the next pass waits for is added to `waits`, which whoever writes its ops takes. */
-void pipeline_begin(struct pipeline *p, struct program_writer *w,
-                    const struct schedule_shape *shape, uint32_t stage,
-                    const struct pipeline_options *options, struct waits *waits);
+void lower_pipeline_begin(struct pipeline *p, struct program_writer *w,
+                          const struct schedule_shape *shape, uint32_t stage,
+                          const struct pipeline_options *options, struct waits *waits);
 /* Posts the receive of this pass's input, when it comes from another stage. Returns it, or OP_NONE.
  */
-uint32_t pipeline_receive(struct pipeline *p, const struct pass *pass);
+uint32_t lower_pipeline_receive(struct pipeline *p, const struct pass *pass);
 /* After the receive: where the host waits for what this pass waits for. */
-void pipeline_host_wait(struct pipeline *p);
+void lower_pipeline_host_wait(struct pipeline *p);
 /* Sends what `op` (the last of the pass) has produced; `next`: the pass after it, or NULL. The
  * first message takes the extra host time, which is then 0; without a message it stays. */
-void pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
-                   uint32_t op, double *extra_host_s);
-/* Does this pass take its input from, or give its output to, another stage? */
-bool pipeline_receives(const struct pipeline *p, const struct pass *pass);
-bool pipeline_sends(const struct pipeline *p, const struct pass *pass);
-bool pass_is_forward(const struct pass *pass);
+void lower_pipeline_send(struct pipeline *p, const struct pass *pass, const struct pass *next,
+                         uint32_t op, double *extra_host_s);
+/* Does this pass give its output to another stage? */
+bool lower_pipeline_sends(const struct pipeline *p, const struct pass *pass);
+bool lower_pass_is_forward(const struct pass *pass);
 
 #endif

@@ -29,7 +29,7 @@ static struct layer_context make_context(const struct configuration *c, bool sca
     };
 }
 
-struct data_plan plan_data(const struct configuration *c)
+static struct data_plan lower_plan_data(const struct configuration *c)
 {
     const struct software_profile *software = &c->software;
     const struct sharding_kind *sharding = c->layout.sharding;
@@ -118,7 +118,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         .name = name,
         .full_recompute = index == BLOCK_LAYER && l->c->layout.recompute == RECOMPUTE_FULL,
     };
-    block_compile(l->arena, &spec, &l->blocks[index]);
+    lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = parameters;
 }
 
@@ -140,13 +140,13 @@ static void plan_blocks(struct lowering *l)
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
 }
 
-struct lowering *plan_lowering(struct arena *arena, const struct configuration *c)
+struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c)
 {
     CHECK(c->model.experts == 0);
     struct lowering *l = ARENA_NEW(arena, struct lowering);
     l->arena = arena;
     l->c = c;
-    l->data = plan_data(c);
+    l->data = lower_plan_data(c);
     plan_pipeline(l);
     plan_blocks(l);
     return l;

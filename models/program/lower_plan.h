@@ -1,6 +1,6 @@
 /* lower_plan.h - what all stages of a lowering have in common, worked out of the configuration
  * once: the blocks, the shape of the pipeline, and plain numbers. Nothing here changes while stages
- * are written, but for the rows of pieces in the program under way (block_rows). */
+ * are written, but for the rows of pieces in the program under way (lower_block_rows). */
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_PLAN_H
 #define ORRERY_MODELS_PROGRAM_LOWER_PLAN_H
 
@@ -43,7 +43,6 @@ struct lowering {
     double vocabulary_shard; /* parameters of this rank's rows of the vocabulary */
 };
 
-struct data_plan plan_data(const struct configuration *c);
-struct lowering *plan_lowering(struct arena *arena, const struct configuration *c);
+struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c);
 
 #endif

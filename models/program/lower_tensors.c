@@ -11,8 +11,8 @@
 
 #include "sim/check.h"
 
-void tensors_begin(struct tensors *t, const struct lowering *l, struct program_writer *w,
-                   const struct labels *labels, const struct units *units)
+void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct program_writer *w,
+                         const struct labels *labels, const struct units *units)
 {
     *t = (struct tensors){.w = w,
                           .labels = labels,
@@ -30,14 +30,14 @@ void tensors_begin(struct tensors *t, const struct lowering *l, struct program_w
     }
 }
 
-uint32_t tensors_number(struct tensors *t)
+uint32_t lower_tensors_number(struct tensors *t)
 {
     CHECK(t->next < TENSOR_NONE);
     return t->next++;
 }
 
-void tensors_entry(struct tensors *t, enum ledger_action action, struct tensor tensor,
-                   const char *call_site)
+void lower_tensors_entry(struct tensors *t, enum ledger_action action, struct tensor tensor,
+                         const char *call_site)
 {
     if (!(tensor.bytes > 0.0)) {
         return;
@@ -57,7 +57,8 @@ void tensors_entry(struct tensors *t, enum ledger_action action, struct tensor t
     program_ledger(t->w, e);
 }
 
-void tensors_setup(struct tensors *t, struct tensor tensor, const char *call_site, uint16_t layer)
+void lower_tensors_setup(struct tensors *t, struct tensor tensor, const char *call_site,
+                         uint16_t layer)
 {
     if (!(tensor.bytes > 0.0)) {
         return;
@@ -66,7 +67,7 @@ void tensors_setup(struct tensors *t, struct tensor tensor, const char *call_sit
         .action = LEDGER_ALLOCATE,
         .tenant = (uint8_t)tensor.tenant,
         .flags = (uint8_t)tensor.flags,
-        .tensor = tensors_number(t),
+        .tensor = lower_tensors_number(t),
         .bytes = tensor.bytes,
         .name = tensor.name,
         .call_site = call_site,
@@ -82,7 +83,7 @@ static size_t slot_of(const struct tensors *t, const struct lowered_unit *unit)
     return (size_t)(unit - t->units->rows) * t->microbatches + t->labels->microbatch;
 }
 
-void tensors_take(struct tensors *t, const struct lowered_unit *unit)
+void lower_tensors_take(struct tensors *t, const struct lowered_unit *unit)
 {
     uint32_t *slot = &t->saved[slot_of(t, unit)];
     CHECK(*slot == TENSOR_NONE); /* 1 */
@@ -90,11 +91,11 @@ void tensors_take(struct tensors *t, const struct lowered_unit *unit)
         *slot = t->spare[unit->kind][--t->spare_count[unit->kind]];
         return;
     }
-    *slot = tensors_number(t);
+    *slot = lower_tensors_number(t);
     t->next += unit->block->tensor_count - 1;
 }
 
-void tensors_give(struct tensors *t, const struct lowered_unit *unit)
+void lower_tensors_give(struct tensors *t, const struct lowered_unit *unit)
 {
     uint32_t *slot = &t->saved[slot_of(t, unit)];
     CHECK(*slot != TENSOR_NONE); /* 1 */
@@ -102,27 +103,28 @@ void tensors_give(struct tensors *t, const struct lowered_unit *unit)
     *slot = TENSOR_NONE;
 }
 
-uint32_t tensors_input(const struct tensors *t, const struct lowered_unit *unit)
+uint32_t lower_tensors_input(const struct tensors *t, const struct lowered_unit *unit)
 {
     uint32_t first = t->saved[slot_of(t, unit)];
     CHECK(first != TENSOR_NONE); /* 1 */
     return first;
 }
 
-uint32_t tensors_segment(const struct tensors *t, const struct lowered_unit *unit, unsigned segment)
+uint32_t lower_tensors_segment(const struct tensors *t, const struct lowered_unit *unit,
+                               unsigned segment)
 {
-    uint32_t tensor = tensors_input(t, unit) + 1;
+    uint32_t tensor = lower_tensors_input(t, unit) + 1;
     for (unsigned i = 0; i < segment; i++) {
         tensor += unit->block->layer->segments[i].saved_count;
     }
     return tensor;
 }
 
-void tensors_workspace(struct tensors *t)
+void lower_tensors_workspace(struct tensors *t)
 {
     const struct tensor workspace = {TENANT_TEMPORARY, TENSOR_WORKSPACE, t->workspace_bytes,
                                      "GEMM workspace", LEDGER_FIRST_STEP | LEDGER_STAYS};
-    tensors_entry(t, LEDGER_ALLOCATE, workspace, "first matrix product");
+    lower_tensors_entry(t, LEDGER_ALLOCATE, workspace, "first matrix product");
     t->workspace_bytes = 0.0; /* 3 */
 }
 
@@ -131,15 +133,15 @@ static struct tensor receive_buffer(double bytes)
     return (struct tensor){TENANT_COMMUNICATION, TENSOR_RECEIVE, bytes, "receive buffer", 0};
 }
 
-void tensors_received(struct tensors *t, double bytes)
+void lower_tensors_received(struct tensors *t, double bytes)
 {
     CHECK(t->receive_bytes == 0.0); /* 3 */
-    tensors_entry(t, LEDGER_ALLOCATE, receive_buffer(bytes), "pipeline receive");
+    lower_tensors_entry(t, LEDGER_ALLOCATE, receive_buffer(bytes), "pipeline receive");
     t->receive_bytes = bytes;
 }
 
-void tensors_handed_over(struct tensors *t)
+void lower_tensors_handed_over(struct tensors *t)
 {
-    tensors_entry(t, LEDGER_FREE, receive_buffer(t->receive_bytes), "pipeline receive");
+    lower_tensors_entry(t, LEDGER_FREE, receive_buffer(t->receive_bytes), "pipeline receive");
     t->receive_bytes = 0.0;
 }

@@ -38,27 +38,28 @@ struct tensors {
 };
 
 /* Borrows all of it; without units (NULL) nothing is saved. */
-void tensors_begin(struct tensors *t, const struct lowering *l, struct program_writer *w,
-                   const struct labels *labels, const struct units *units);
-uint32_t tensors_number(struct tensors *t); /* a new one */
-void tensors_entry(struct tensors *t, enum ledger_action action, struct tensor tensor,
-                   const char *call_site);
+void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct program_writer *w,
+                         const struct labels *labels, const struct units *units);
+uint32_t lower_tensors_number(struct tensors *t); /* a new one */
+void lower_tensors_entry(struct tensors *t, enum ledger_action action, struct tensor tensor,
+                         const char *call_site);
 /* An allocation before the first step. The tensor gets a number here. */
-void tensors_setup(struct tensors *t, struct tensor tensor, const char *call_site, uint16_t layer);
+void lower_tensors_setup(struct tensors *t, struct tensor tensor, const char *call_site,
+                         uint16_t layer);
 
 /* Numbers of what a unit saves of the microbatch under way: taken by its first forward op, given
  * back by its last backward op. The first is its input's, then segment by segment. */
-void tensors_take(struct tensors *t, const struct lowered_unit *unit);
-void tensors_give(struct tensors *t, const struct lowered_unit *unit);
-uint32_t tensors_input(const struct tensors *t, const struct lowered_unit *unit);
-uint32_t tensors_segment(const struct tensors *t, const struct lowered_unit *unit,
-                         unsigned segment);
+void lower_tensors_take(struct tensors *t, const struct lowered_unit *unit);
+void lower_tensors_give(struct tensors *t, const struct lowered_unit *unit);
+uint32_t lower_tensors_input(const struct tensors *t, const struct lowered_unit *unit);
+uint32_t lower_tensors_segment(const struct tensors *t, const struct lowered_unit *unit,
+                               unsigned segment);
 
 /* The first compute op has been written. */
-void tensors_workspace(struct tensors *t);
+void lower_tensors_workspace(struct tensors *t);
 /* The received tensor becomes the input that the first segment saves: from the handing over on it
  * counts there. */
-void tensors_received(struct tensors *t, double bytes);
-void tensors_handed_over(struct tensors *t);
+void lower_tensors_received(struct tensors *t, double bytes);
+void lower_tensors_handed_over(struct tensors *t);
 
 #endif

@@ -16,7 +16,7 @@ enum {
     BUCKETS_MAX = 16
 };
 
-void traffic_begin(struct data_traffic *t, const struct lowering *l)
+void lower_traffic_begin(struct data_traffic *t, const struct lowering *l)
 {
     double bytes = l->c->software.bucket_bytes;
     *t = (struct data_traffic){
@@ -31,11 +31,11 @@ void traffic_begin(struct data_traffic *t, const struct lowering *l)
     }
 }
 
-unsigned traffic_fill(struct data_traffic *t, double added, double *elements)
+unsigned lower_traffic_fill(struct data_traffic *t, double added, double *elements)
 {
     t->bucket += added;
     if (t->room == 0.0) {
-        *elements = traffic_rest(t);
+        *elements = lower_traffic_rest(t);
         return *elements > 0.0;
     }
     double full = floor(t->bucket / t->room);
@@ -45,54 +45,54 @@ unsigned traffic_fill(struct data_traffic *t, double added, double *elements)
     return full > BUCKETS_MAX ? BUCKETS_MAX : (unsigned)full;
 }
 
-double traffic_rest(struct data_traffic *t)
+double lower_traffic_rest(struct data_traffic *t)
 {
     double rest = t->bucket;
     t->bucket = 0.0;
     return rest;
 }
 
-void traffic_reduce(struct data_traffic *t, struct ops *ops, double elements)
+void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, double elements)
 {
     const struct data_plan *plan = &ops->l->data;
     double bytes = elements * plan->wire_bytes;
     uint32_t wait = ops->last;
     if (plan->reducers > 1) {
         enum comm_op what = plan->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
-        wait = ops_transfer(ops, STREAM_DP, (struct transfer){what, bytes}, PHASE_GRADIENTS,
-                            "reduce gradients", wait);
-        wait = ops_copy(ops, bytes, PHASE_GRADIENTS, wait);
+        wait = lower_ops_transfer(ops, STREAM_DP, (struct transfer){what, bytes}, PHASE_GRADIENTS,
+                                  "reduce gradients", wait);
+        wait = lower_ops_copy(ops, bytes, PHASE_GRADIENTS, wait);
         CHECK(wait > t->scatter_last); /* 1 */
         t->scatter_last = wait;
     }
     if (plan->replicas > plan->reducers) {
         const struct transfer across = {COMM_ALL_REDUCE, bytes / (double)plan->reducers};
-        t->replicate_last = ops_transfer(ops, STREAM_REPLICATE, across, PHASE_GRADIENTS,
-                                         "reduce gradients across replicas", wait);
+        t->replicate_last = lower_ops_transfer(ops, STREAM_REPLICATE, across, PHASE_GRADIENTS,
+                                               "reduce gradients across replicas", wait);
     }
 }
 
-void traffic_wait(const struct data_traffic *t, struct ops *ops)
+void lower_traffic_wait(const struct data_traffic *t, struct ops *ops)
 {
-    ops_wait(ops, t->scatter_last);
-    ops_wait(ops, t->replicate_last);
+    lower_ops_wait(ops, t->scatter_last);
+    lower_ops_wait(ops, t->replicate_last);
 }
 
-uint32_t traffic_gather_after(const struct data_traffic *t, uint32_t ahead)
+uint32_t lower_traffic_gather_after(const struct data_traffic *t, uint32_t ahead)
 {
     uint32_t step = t->group_step + ahead;
     CHECK(ahead < t->history_room); /* 3 */
     return step >= t->history_room ? t->history[step % t->history_room] : OP_NONE;
 }
 
-void traffic_computed(struct data_traffic *t, uint32_t op)
+void lower_traffic_computed(struct data_traffic *t, uint32_t op)
 {
     t->history[t->group_step++ % t->history_room] = op;
 }
 
-void traffic_pass_end(struct data_traffic *t, const struct pass *pass)
+void lower_traffic_pass_end(struct data_traffic *t, const struct pass *pass)
 {
-    if (pass_is_forward(pass)) {
+    if (lower_pass_is_forward(pass)) {
         t->forwards_done[pass->chunk]++;
     } else {
         CHECK(t->backwards_left[pass->chunk] > 0);
@@ -100,12 +100,12 @@ void traffic_pass_end(struct data_traffic *t, const struct pass *pass)
     }
 }
 
-bool traffic_first_forward(const struct data_traffic *t, uint32_t chunk)
+bool lower_traffic_first_forward(const struct data_traffic *t, uint32_t chunk)
 {
     return t->forwards_done[chunk] == 0;
 }
 
-bool traffic_last_backward(const struct data_traffic *t, uint32_t chunk)
+bool lower_traffic_last_backward(const struct data_traffic *t, uint32_t chunk)
 {
     return t->backwards_left[chunk] == 1;
 }

@@ -18,20 +18,22 @@ struct data_traffic {
     uint32_t *forwards_done, *backwards_left; /* passes, by chunk */
 };
 
-void traffic_begin(struct data_traffic *t, const struct lowering *l);
+void lower_traffic_begin(struct data_traffic *t, const struct lowering *l);
 /* A unit of so many elements goes into the open bucket: how many buckets are full now, each of
  * `elements`. More than 16 leave as 16 larger ones: their latency is not told apart. */
-unsigned traffic_fill(struct data_traffic *t, double added, double *elements);
-double traffic_rest(struct data_traffic *t); /* what is in the open bucket, which is emptied */
+unsigned lower_traffic_fill(struct data_traffic *t, double added, double *elements);
+double
+lower_traffic_rest(struct data_traffic *t); /* what is in the open bucket, which is emptied */
 /* Reduces so many gradients over the replicas, now. */
-void traffic_reduce(struct data_traffic *t, struct ops *ops, double elements);
-void traffic_wait(const struct data_traffic *t, struct ops *ops); /* for all that was reduced */
+void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, double elements);
+void lower_traffic_wait(const struct data_traffic *t,
+                        struct ops *ops); /* for all that was reduced */
 /* What the gather of a group waits for that is computed after `ahead` others. */
-uint32_t traffic_gather_after(const struct data_traffic *t, uint32_t ahead);
-void traffic_computed(struct data_traffic *t, uint32_t op); /* a group, by then */
-void traffic_pass_end(struct data_traffic *t, const struct pass *pass);
-bool traffic_first_forward(const struct data_traffic *t,
-                           uint32_t chunk); /* is under way, or ahead */
-bool traffic_last_backward(const struct data_traffic *t, uint32_t chunk);
+uint32_t lower_traffic_gather_after(const struct data_traffic *t, uint32_t ahead);
+void lower_traffic_computed(struct data_traffic *t, uint32_t op); /* a group, by then */
+void lower_traffic_pass_end(struct data_traffic *t, const struct pass *pass);
+bool lower_traffic_first_forward(const struct data_traffic *t,
+                                 uint32_t chunk); /* is under way, or ahead */
+bool lower_traffic_last_backward(const struct data_traffic *t, uint32_t chunk);
 
 #endif

@@ -10,16 +10,16 @@
 
 #include "sim/check.h"
 
-double units_shard(double elements, uint32_t shards)
+double lower_units_shard(double elements, uint32_t shards)
 {
     return ceil(elements / (double)shards);
 }
 
-double units_elements(const struct units *units, uint32_t shards)
+double lower_units_elements(const struct units *units, uint32_t shards)
 {
     double sum = 0.0;
     for (uint32_t i = 0; i < units->count; i++) {
-        sum += units_shard(units->rows[i].held, shards);
+        sum += lower_units_shard(units->rows[i].held, shards);
     }
     return sum;
 }
@@ -104,14 +104,14 @@ static void build_groups(struct units *units, const struct lowering *l)
     units->chunk_group[l->shape.chunks] = units->group_count;
 }
 
-void units_build(struct units *units, struct lowering *l, uint32_t stage)
+void lower_units_build(struct units *units, struct lowering *l, uint32_t stage)
 {
     *units = (struct units){0};
     build_units(units, l, stage);
     build_groups(units, l);
 }
 
-bool units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first)
+bool lower_units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first)
 {
     const struct group_of_units *g = &units->groups[units->rows[unit].group];
     CHECK(unit >= g->first && unit < g->first + g->count); /* 2 */

@@ -35,11 +35,11 @@ struct units {
     uint32_t group_count;
 };
 
-void units_build(struct units *units, struct lowering *l, uint32_t stage);
+void lower_units_build(struct units *units, struct lowering *l, uint32_t stage);
 /* Is this unit the first (or last) of its group in the direction of the pass? */
-bool units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first);
+bool lower_units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first);
 /* Elements of state in so many shards: of one holder, padded to a whole element; of all units. */
-double units_shard(double elements, uint32_t shards);
-double units_elements(const struct units *units, uint32_t shards);
+double lower_units_shard(double elements, uint32_t shards);
+double lower_units_elements(const struct units *units, uint32_t shards);
 
 #endif

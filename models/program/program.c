@@ -151,7 +151,7 @@ void program_ledger(struct program_writer *w, struct ledger_entry entry)
 
 struct program *program_end(struct program_writer *w)
 {
-    program_verify(w->program);
+    CHECK(program_problem(w->program) == NULL);
     return w->program;
 }
 
@@ -329,9 +329,4 @@ const char *program_problem(const struct program *program)
     problem = ledger_problem(program, blocks, tensors);
     arena_destroy(scratch);
     return problem;
-}
-
-void program_verify(const struct program *program)
-{
-    CHECK(program_problem(program) == NULL);
 }

@@ -107,8 +107,7 @@ void program_ledger(struct program_writer *w, struct ledger_entry entry); /* on 
 struct program *program_end(struct program_writer *w);
 /* NULL when the invariants hold, else one sentence: waits point back, rows exist, streams fit
  * kinds, every allocation of the step is freed in it, as it was made, or lives on by flag.
- * program_verify CHECKs it, and program_end does for every program. */
+ * program_end CHECKs it for every program. */
 const char *program_problem(const struct program *program);
-void program_verify(const struct program *program);
 
 #endif

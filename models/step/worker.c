@@ -89,7 +89,7 @@ double worker_joined_s(const struct rank_state *rank, const struct played_op *op
     for (unsigned i = WAIT_FIRST; i <= WAIT_SECOND; i++) {
         const bool other = op->wait_stream[i] == STREAM_TP || op->wait_stream[i] == STREAM_CP;
         if (op->wait[i] != 0 && other) {
-            const double begin_s = later(from_s, worker_begin_s(rank, op->wait[i]));
+            const double begin_s = worker_later(from_s, worker_begin_s(rank, op->wait[i]));
             const double end_s = fmin(until_s, rank->finish_s[op->wait[i]]);
             beside_s += fmax(0.0, end_s - begin_s);
         }

@@ -66,7 +66,7 @@ static const struct rank_state *rank_of(const struct walk *walk)
 /* The time from `from_s` to where the walk stands goes into an account. */
 static void take_into(struct walk *walk, double from_s, double *account_s)
 {
-    const double down_s = later(from_s, walk->floor_s);
+    const double down_s = worker_later(from_s, walk->floor_s);
     if (down_s < walk->at_s) {
         *account_s += walk->at_s - down_s;
         walk->at_s = down_s;
@@ -82,7 +82,7 @@ static void take_others(struct walk *walk, double from_s, enum breakdown_part pa
     const double passed_s = rank_of(walk)->finish_s[rank_of(walk)->program->last_pass];
     for (unsigned i = 0; i < AFTER_COUNT; i++) {
         if (part == part_after[i]) {
-            take_into(walk, later(from_s, passed_s), &books->other_s[i]);
+            take_into(walk, worker_later(from_s, passed_s), &books->other_s[i]);
         }
     }
     take_into(walk, from_s, &books->parts[part == PART_EXPOSED_PP ? PART_EXPOSED_PP : PART_BUBBLE]);
@@ -172,7 +172,7 @@ static bool take_lag(struct walk *walk, const struct wait *w)
 {
     const struct rank_class *ranks = walk->worker->symmetry->ranks;
     const bool alike = ranks[w->late].program == ranks[w->rank_class].program;
-    const double down_s = alike ? w->from_s : later(w->early_s, w->from_s);
+    const double down_s = alike ? w->from_s : worker_later(w->early_s, w->from_s);
     if (walk->at_s > down_s) {
         put_down_lag(walk->worker, w, alike ? w->rank_class : w->early, walk->at_s - down_s,
                      walk->books->parts);
@@ -205,7 +205,7 @@ static struct wait wait_of(const struct walk *walk, uint32_t index)
         worker_meets_widely(worker, group) ? *worker_first_row(worker, group, nth) - 1 : w.late;
     w.op = w.early_op = worker_nth_op(ranks[w.late].program, last->stream, nth);
     w.early_s = worker_post_s(ranks[w.early].finish_s, &ranks[w.early].program->ops[w.op]);
-    w.from_s = later(worker_post_s(rank->finish_s, op), walk->floor_s);
+    w.from_s = worker_later(worker_post_s(rank->finish_s, op), walk->floor_s);
     return w;
 }
 

@@ -109,7 +109,7 @@ struct worker {
     bool draining;
 };
 
-static inline double later(double a, double b)
+static inline double worker_later(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -125,8 +125,9 @@ static inline double worker_issue_s(const double *finish_s, const struct played_
 static inline double worker_launched_post_s(const double *finish_s, const struct played_op *op,
                                             double issue_s)
 {
-    const double waits_s = later(finish_s[op->wait[WAIT_FIRST]], finish_s[op->wait[WAIT_SECOND]]);
-    return later(waits_s, later(finish_s[op->previous], issue_s));
+    const double waits_s =
+        worker_later(finish_s[op->wait[WAIT_FIRST]], finish_s[op->wait[WAIT_SECOND]]);
+    return worker_later(waits_s, worker_later(finish_s[op->previous], issue_s));
 }
 
 static inline double worker_post_s(const double *finish_s, const struct played_op *op)
@@ -164,7 +165,7 @@ static inline double worker_rank_finish_s(const struct rank_state *rank)
 {
     double finish_s = 0.0;
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
-        finish_s = later(finish_s, rank->finish_s[rank->program->last[s]]);
+        finish_s = worker_later(finish_s, rank->finish_s[rank->program->last[s]]);
     }
     return finish_s;
 }

@@ -1,5 +1,5 @@
 /* model_params.c - how the fields of a model's shape are spelt, checked and explained. Zeros that
- * mean "the usual" are replaced by model_complete. */
+ * mean "the usual" are replaced by transformer_complete. */
 #include "models/workload/transformer.h"
 
 #define AT(field) offsetof(struct model_shape, field)

@@ -8,7 +8,7 @@
  * (Dehghani et al., arXiv:2302.05442). Learned positions are a table of their own. */
 #include "models/workload/transformer.h"
 
-void model_complete(struct model_shape *m)
+void transformer_complete(struct model_shape *m)
 {
     if (m->kv_heads == 0)
         m->kv_heads = m->heads;
@@ -20,17 +20,17 @@ void model_complete(struct model_shape *m)
         m->v_head_size = m->head_size;
 }
 
-bool model_gated(const struct model_shape *m)
+bool transformer_gated(const struct model_shape *m)
 {
     return m->ffn == FFN_SWIGLU || m->ffn == FFN_GEGLU;
 }
 
-uint64_t model_norms(const struct model_shape *m)
+uint64_t transformer_norms(const struct model_shape *m)
 {
     return m->norms > 0 ? m->norms : 2;
 }
 
-double model_norm_parameters(const struct model_shape *m)
+double transformer_norm_parameters(const struct model_shape *m)
 {
     bool shift = m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases);
     return (double)m->hidden * (shift ? 2.0 : 1.0);
@@ -66,7 +66,7 @@ static double attention_parameters(const struct model_shape *m)
 static double block_parameters(const struct model_shape *m, uint64_t inner)
 {
     double hidden = (double)m->hidden, width = (double)inner;
-    double inputs = model_gated(m) ? 2.0 : 1.0;
+    double inputs = transformer_gated(m) ? 2.0 : 1.0;
     double biases = m->biases ? inputs * width + hidden : 0.0;
     return (inputs + 1.0) * hidden * width + biases;
 }
@@ -83,10 +83,10 @@ static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64
 static double layer_parameters(const struct model_shape *m, uint64_t layer, uint64_t routed)
 {
     return attention_parameters(m) + ffn_parameters(m, layer, routed) +
-           (double)model_norms(m) * model_norm_parameters(m);
+           (double)transformer_norms(m) * transformer_norm_parameters(m);
 }
 
-double model_layer_parameters(const struct model_shape *m, uint64_t layer)
+double transformer_layer_parameters(const struct model_shape *m, uint64_t layer)
 {
     return layer_parameters(m, layer, m->experts);
 }
@@ -98,34 +98,34 @@ static double position_parameters(const struct model_shape *m, uint64_t sequence
     return (double)((m->positions_max > 0 ? m->positions_max : sequence) * m->hidden);
 }
 
-double model_embedding_parameters(const struct model_shape *m, uint64_t sequence)
+double transformer_embedding_parameters(const struct model_shape *m, uint64_t sequence)
 {
     return (double)(m->vocabulary * m->hidden) + position_parameters(m, sequence);
 }
 
-double model_final_parameters(const struct model_shape *m)
+double transformer_final_parameters(const struct model_shape *m)
 {
     double head = m->tied_embeddings ? 0.0 : (double)(m->vocabulary * m->hidden);
-    return model_norm_parameters(m) + head;
+    return transformer_norm_parameters(m) + head;
 }
 
-double model_parameters(const struct model_shape *m, uint64_t sequence)
+double transformer_parameters(const struct model_shape *m, uint64_t sequence)
 {
-    double sum = model_embedding_parameters(m, sequence) + model_final_parameters(m);
+    double sum = transformer_embedding_parameters(m, sequence) + transformer_final_parameters(m);
     for (uint64_t layer = 0; layer < m->layers; layer++)
-        sum += model_layer_parameters(m, layer);
+        sum += transformer_layer_parameters(m, layer);
     return sum;
 }
 
-double model_active_parameters(const struct model_shape *m)
+double transformer_active_parameters(const struct model_shape *m)
 {
-    double sum = model_norm_parameters(m) + (double)(m->vocabulary * m->hidden);
+    double sum = transformer_norm_parameters(m) + (double)(m->vocabulary * m->hidden);
     for (uint64_t layer = 0; layer < m->layers; layer++)
         sum += layer_parameters(m, layer, m->experts_per_token);
     return sum;
 }
 
-double model_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal)
+double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal)
 {
     double scores = (double)m->head_size, values = (double)m->head_size;
     if (m->kv_rank > 0) {
@@ -133,7 +133,7 @@ double model_flops_per_token(const struct model_shape *m, uint64_t sequence, boo
         values = (double)m->v_head_size;
     }
     double attention = 6.0 * (double)(m->layers * m->heads * sequence) * (scores + values);
-    return 6.0 * model_active_parameters(m) + (causal ? 0.5 : 1.0) * attention;
+    return 6.0 * transformer_active_parameters(m) + (causal ? 0.5 : 1.0) * attention;
 }
 
 uint64_t transformer_padded_vocabulary(const struct layer_context *context)
@@ -156,5 +156,5 @@ double transformer_embedding_shard(const struct layer_context *context)
 
 double transformer_head_shard(const struct layer_context *context)
 {
-    return vocabulary_shard(context) + model_norm_parameters(context->model);
+    return vocabulary_shard(context) + transformer_norm_parameters(context->model);
 }

@@ -60,19 +60,19 @@ extern const struct param model_params[];
 extern const unsigned model_param_count;
 
 /* Replaces the zeros that mean "the usual": kv_heads, head_size, ffn_hidden. Call after reading. */
-void model_complete(struct model_shape *m);
+void transformer_complete(struct model_shape *m);
 
-bool model_gated(const struct model_shape *m);             /* the feed-forward block has a gate */
-double model_norm_parameters(const struct model_shape *m); /* of one norm of the residual */
-uint64_t model_norms(const struct model_shape *m);         /* of a layer */
-double model_embedding_parameters(const struct model_shape *m, uint64_t sequence);
-double model_layer_parameters(const struct model_shape *m, uint64_t layer);
-double model_final_parameters(const struct model_shape *m); /* last norm, untied head */
-double model_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
-double model_active_parameters(const struct model_shape *m); /* with head, without lookup */
+bool transformer_gated(const struct model_shape *m); /* the feed-forward block has a gate */
+double transformer_norm_parameters(const struct model_shape *m); /* of one norm of the residual */
+uint64_t transformer_norms(const struct model_shape *m);         /* of a layer */
+double transformer_embedding_parameters(const struct model_shape *m, uint64_t sequence);
+double transformer_layer_parameters(const struct model_shape *m, uint64_t layer);
+double transformer_final_parameters(const struct model_shape *m); /* last norm, untied head */
+double transformer_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
+double transformer_active_parameters(const struct model_shape *m); /* with head, without lookup */
 /* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
  * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. */
-double model_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
+double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
 /* What a rank's share of a layer looks like. */
 struct layer_context {

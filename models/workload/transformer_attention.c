@@ -43,8 +43,9 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
 static struct kernel product(const struct rank_share *share, const char *name,
                              const struct blocks *b, double m, double n, double k)
 {
-    return kernel_gemm(name, share->context->precision->attention_peak,
-                       (struct gemm_shape){m, n, k, b->batch * share->heads}, share->core_bytes);
+    return gpu_kernel_gemm(name, share->context->precision->attention_peak,
+                           (struct gemm_shape){m, n, k, b->batch * share->heads},
+                           share->core_bytes);
 }
 
 static struct kernel softmax(const struct rank_share *share, const char *name,
@@ -53,7 +54,7 @@ static struct kernel softmax(const struct rank_share *share, const char *name,
     double bytes = all_bytes - products_bytes - (share->dropout ? 0.0 : DROPOUT_BYTES);
     double scores = b->batch * share->heads * b->queries * b->keys;
     double scale = share->core_bytes / HALF_BYTES;
-    return kernel_memory(name, scores * fmax(bytes, 0.0) * scale, share->dropout ? 2.0 : 1.0);
+    return gpu_kernel_memory(name, scores * fmax(bytes, 0.0) * scale, share->dropout ? 2.0 : 1.0);
 }
 
 /* What lies between the products forward. Eager frameworks add the causal mask in a kernel. */
@@ -66,51 +67,56 @@ static double between_forward_bytes(const struct rank_share *share, const struct
 static struct kernel flash(const struct rank_share *share, const struct blocks *b, bool backward)
 {
     const struct layer_context *c = share->context;
-    return kernel_attention(backward ? "attention gradient" : "attention",
-                            c->precision->attention_peak,
-                            &(struct attention_shape){.kernel = c->attention,
-                                                      .causal = b->causal,
-                                                      .backward = backward,
-                                                      .batch = b->batch,
-                                                      .query_tokens = b->queries,
-                                                      .key_tokens = b->keys,
-                                                      .heads = share->heads,
-                                                      .kv_heads = share->kv_heads,
-                                                      .head_size = share->head_size},
-                            share->core_bytes);
+    return gpu_kernel_attention(backward ? "attention gradient" : "attention",
+                                c->precision->attention_peak,
+                                &(struct attention_shape){.kernel = c->attention,
+                                                          .causal = b->causal,
+                                                          .backward = backward,
+                                                          .batch = b->batch,
+                                                          .query_tokens = b->queries,
+                                                          .key_tokens = b->keys,
+                                                          .heads = share->heads,
+                                                          .kv_heads = share->kv_heads,
+                                                          .head_size = share->head_size},
+                                share->core_bytes);
 }
 
-void attention_forward(const struct rank_share *share, bool ring, struct segment *out)
+void transformer_attention_forward(const struct rank_share *share, bool ring, struct segment *out)
 {
     const struct layer_context *c = share->context;
     struct blocks b = blocks_of(share, ring);
     unsigned first = out->forward_count;
     if (c->attention == ATTENTION_MATH) {
-        piece_forward(out, product(share, "scores", &b, b.queries, b.keys, share->head_size));
-        piece_forward(out, softmax(share, "softmax", &b, between_forward_bytes(share, &b),
-                                   PRODUCTS_FORWARD_BYTES));
-        piece_forward(out, product(share, "context", &b, b.queries, share->head_size, b.keys));
+        transformer_piece_forward(
+            out, product(share, "scores", &b, b.queries, b.keys, share->head_size));
+        transformer_piece_forward(out,
+                                  softmax(share, "softmax", &b, between_forward_bytes(share, &b),
+                                          PRODUCTS_FORWARD_BYTES));
+        transformer_piece_forward(
+            out, product(share, "context", &b, b.queries, share->head_size, b.keys));
     } else {
-        piece_forward(out, flash(share, &b, false));
+        transformer_piece_forward(out, flash(share, &b, false));
     }
     out->attention_core = true;
     for (unsigned i = first; i < out->forward_count; i++)
         out->core[out->core_count++] = out->forward[i];
 }
 
-void attention_backward(const struct rank_share *share, bool ring, struct segment *out)
+void transformer_attention_backward(const struct rank_share *share, bool ring, struct segment *out)
 {
     const struct layer_context *c = share->context;
     struct blocks b = blocks_of(share, ring);
     double size = share->head_size;
     if (c->attention != ATTENTION_MATH) {
-        piece_dgrad(out, flash(share, &b, true));
+        transformer_piece_dgrad(out, flash(share, &b, true));
         return;
     }
-    piece_dgrad(out, product(share, "probability gradient", &b, b.queries, b.keys, size));
-    piece_dgrad(out, product(share, "value gradient", &b, b.keys, size, b.queries));
-    piece_dgrad(out, softmax(share, "softmax gradient", &b, c->software->math_backward_bytes,
-                             PRODUCTS_BACKWARD_BYTES));
-    piece_dgrad(out, product(share, "query gradient", &b, b.queries, size, b.keys));
-    piece_dgrad(out, product(share, "key gradient", &b, b.keys, size, b.queries));
+    transformer_piece_dgrad(out,
+                            product(share, "probability gradient", &b, b.queries, b.keys, size));
+    transformer_piece_dgrad(out, product(share, "value gradient", &b, b.keys, size, b.queries));
+    transformer_piece_dgrad(out,
+                            softmax(share, "softmax gradient", &b, c->software->math_backward_bytes,
+                                    PRODUCTS_BACKWARD_BYTES));
+    transformer_piece_dgrad(out, product(share, "query gradient", &b, b.queries, size, b.keys));
+    transformer_piece_dgrad(out, product(share, "key gradient", &b, b.keys, size, b.queries));
 }

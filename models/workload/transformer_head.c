@@ -33,26 +33,30 @@ static void embedding_gradient(const struct rank_share *s, struct segment *out)
     /* Cleared; each row read from the gradient, and read and written in the table. */
     double bytes = table * c->precision->gradient_bytes +
                    rows * (s->core_bytes + 2.0 * c->precision->gradient_bytes);
-    piece_wgrad(out, kernel_memory("embedding gradient", bytes, 2.0));
+    transformer_piece_wgrad(out, gpu_kernel_memory("embedding gradient", bytes, 2.0));
     if (c->accumulate)
-        piece_wgrad(out, kernel_memory("gradient accumulation", gradient_add_bytes(s, table), 1.0));
+        transformer_piece_wgrad(out,
+                                gpu_kernel_memory("gradient accumulation",
+                                                  transformer_gradient_add_bytes(s, table), 1.0));
 }
 
 void transformer_embedding(const struct layer_context *context, struct segment *out)
 {
     struct rank_share s;
-    share_of(context, &s);
+    transformer_share_of(context, &s);
     memset(out, 0, sizeof *out);
     out->name = "embedding";
     double looked_up = s.tokens * s.hidden, kept = s.norm_tokens * s.hidden;
-    piece_forward(out, kernel_memory("embedding", 2.0 * looked_up * s.core_bytes, 1.0));
+    transformer_piece_forward(out,
+                              gpu_kernel_memory("embedding", 2.0 * looked_up * s.core_bytes, 1.0));
     if (context->model->position == POSITION_LEARNED) /* reads both, writes the sum */
-        piece_forward(out, kernel_memory("position embedding", 3.0 * kept * s.core_bytes, 1.0));
+        transformer_piece_forward(
+            out, gpu_kernel_memory("position embedding", 3.0 * kept * s.core_bytes, 1.0));
     if (s.dropout) {
         double bytes = kept * (2.0 * s.core_bytes + MASK_BYTES);
-        piece_forward(out, kernel_memory("embedding dropout", bytes, 1.0));
-        piece_dgrad(out, kernel_memory("embedding dropout gradient", bytes, 1.0));
-        piece_saved(out, "embedding dropout mask", kept * MASK_BYTES, false);
+        transformer_piece_forward(out, gpu_kernel_memory("embedding dropout", bytes, 1.0));
+        transformer_piece_dgrad(out, gpu_kernel_memory("embedding dropout gradient", bytes, 1.0));
+        transformer_piece_saved(out, "embedding dropout mask", kept * MASK_BYTES, false);
     }
     embedding_gradient(&s, out);
     out->output_bytes = kept * s.core_bytes;
@@ -72,9 +76,10 @@ static void write_loss(const struct rank_share *s, double logits, struct segment
     const struct software_profile *p = s->context->software;
     double gradient = fmin(FP32_BYTES, p->loss_memory_bytes / 2.0);
     double half = logits * p->loss_traffic_bytes / 2.0;
-    piece_forward(out, kernel_memory("loss", half, 1.0));
-    piece_dgrad(out, kernel_memory("loss gradient", half, 1.0));
-    piece_saved(out, "logits and softmax", logits * (p->loss_memory_bytes - gradient), false);
+    transformer_piece_forward(out, gpu_kernel_memory("loss", half, 1.0));
+    transformer_piece_dgrad(out, gpu_kernel_memory("loss gradient", half, 1.0));
+    transformer_piece_saved(out, "logits and softmax", logits * (p->loss_memory_bytes - gradient),
+                            false);
     out->backward_temporary_bytes = fmax(out->backward_temporary_bytes, logits * gradient);
 }
 
@@ -83,10 +88,11 @@ static void write_logits(const struct rank_share *s, struct segment *out)
     const struct layer_context *c = s->context;
     double rows = vocabulary_rows(c);
     struct linear linear = {"logits", "logits dgrad", "logits wgrad", s->tokens, s->hidden, rows};
-    linear_forward(s, &linear, out);
-    piece_saved(out, "head input", s->input_tokens * s->hidden * s->linear_bytes, false);
+    transformer_linear_forward(s, &linear, out);
+    transformer_piece_saved(out, "head input", s->input_tokens * s->hidden * s->linear_bytes,
+                            false);
     write_loss(s, s->tokens * rows, out);
-    linear_backward(s, &linear, out);
+    transformer_linear_backward(s, &linear, out);
     out->output_bytes = s->tokens * FP32_BYTES;
     if (c->tp == 1)
         return;
@@ -106,7 +112,7 @@ static void write_logits(const struct rank_share *s, struct segment *out)
 void transformer_head(const struct layer_context *context, struct layer *out)
 {
     struct rank_share s;
-    share_of(context, &s);
+    transformer_share_of(context, &s);
     memset(out, 0, sizeof *out);
     struct segment *segment = &out->segments[out->segment_count++];
     segment->name = "head";
@@ -115,7 +121,7 @@ void transformer_head(const struct layer_context *context, struct layer *out)
     if (s.gathers) {
         segment->name = "norm";
         segment->output_bytes = out->input_bytes;
-        piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, segment);
+        transformer_piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, segment);
         segment = &out->segments[out->segment_count++];
         segment->name = "head";
         write_logits(&s, segment);
@@ -123,10 +129,10 @@ void transformer_head(const struct layer_context *context, struct layer *out)
     }
     /* Backward runs from the loss to the norm, so the norm's gradient is written last. */
     struct segment norm = {.name = "norm"};
-    piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, &norm);
-    piece_forward(segment, norm.forward[0]);
+    transformer_piece_write(&s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, &norm);
+    transformer_piece_forward(segment, norm.forward[0]);
     for (unsigned i = 0; i < norm.saved_count; i++)
-        piece_saved(segment, norm.saved[i].name, norm.saved[i].bytes, false);
+        transformer_piece_saved(segment, norm.saved[i].name, norm.saved[i].bytes, false);
     write_logits(&s, segment);
-    piece_dgrad(segment, norm.dgrad[0]);
+    transformer_piece_dgrad(segment, norm.dgrad[0]);
 }

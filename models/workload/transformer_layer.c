@@ -25,7 +25,7 @@ static struct segment *segment_add(struct layer_writer *w, const char *name, enu
     struct segment *segment = &w->layer->segments[w->layer->segment_count++];
     segment->name = name;
     segment->output_bytes = output_bytes;
-    piece_write(&w->share, first, last, segment);
+    transformer_piece_write(&w->share, first, last, segment);
     return segment;
 }
 
@@ -156,7 +156,7 @@ static double shard_parameters(const struct rank_share *s)
     const struct model_shape *m = s->context->model;
     double attention = 2.0 * s->hidden * (s->query + s->key);
     double ffn = (s->gates + 1.0) * s->hidden * s->ffn;
-    double norms = (double)model_norms(m) * model_norm_parameters(m) +
+    double norms = (double)transformer_norms(m) * transformer_norm_parameters(m) +
                    (m->qk_norms ? 2.0 * s->head_size : 0.0);
     bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
     bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
@@ -172,7 +172,7 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
                              .tensor = context->tp > 1,
                              .context = context->cp > 1,
                              .ring = context->cp > 1 && context->cp_ring};
-    share_of(context, &w.share);
+    transformer_share_of(context, &w.share);
     w.sequence = w.share.gathers;
     const struct rank_share *s = &w.share;
     double output = s->norm_tokens * s->hidden * s->core_bytes;

@@ -118,14 +118,14 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
     if (absent(share, piece))
         return;
     if (piece == PIECE_RING || piece == PIECE_CORE) {
-        attention_forward(share, piece == PIECE_RING, out);
+        transformer_attention_forward(share, piece == PIECE_RING, out);
     } else if (is_linear(piece)) {
         struct linear linear = linear_of(share, piece);
-        linear_forward(share, &linear, out);
+        transformer_linear_forward(share, &linear, out);
     } else {
         struct stream_piece s = stream_of(share, piece);
         double bytes = s.elements * s.forward_bytes * share->core_bytes / HALF_BYTES;
-        piece_forward(out, kernel_memory(s.name, bytes, s.launches));
+        transformer_piece_forward(out, gpu_kernel_memory(s.name, bytes, s.launches));
     }
 }
 
@@ -134,25 +134,25 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
     if (absent(share, piece))
         return;
     if (piece == PIECE_RING || piece == PIECE_CORE) {
-        attention_backward(share, piece == PIECE_RING, out);
+        transformer_attention_backward(share, piece == PIECE_RING, out);
     } else if (is_linear(piece)) {
         struct linear linear = linear_of(share, piece);
-        linear_backward(share, &linear, out);
+        transformer_linear_backward(share, &linear, out);
     } else {
         struct stream_piece s = stream_of(share, piece);
         double bytes = s.elements * s.backward_bytes * share->core_bytes / HALF_BYTES;
-        piece_dgrad(out, kernel_memory(s.gradient_name, bytes, s.launches));
+        transformer_piece_dgrad(out, gpu_kernel_memory(s.gradient_name, bytes, s.launches));
     }
 }
 
-void piece_write(const struct rank_share *share, enum piece first, enum piece last,
-                 struct segment *out)
+void transformer_piece_write(const struct rank_share *share, enum piece first, enum piece last,
+                             struct segment *out)
 {
     for (int piece = (int)first; piece <= (int)last; piece++) {
         write_forward(share, (enum piece)piece, out);
-        piece_keep(share, (enum piece)piece, out);
-        double forward = piece_temporary(share, (enum piece)piece, false);
-        double backward = piece_temporary(share, (enum piece)piece, true);
+        transformer_piece_keep(share, (enum piece)piece, out);
+        double forward = transformer_piece_temporary(share, (enum piece)piece, false);
+        double backward = transformer_piece_temporary(share, (enum piece)piece, true);
         if (forward > out->forward_temporary_bytes)
             out->forward_temporary_bytes = forward;
         if (backward > out->backward_temporary_bytes)

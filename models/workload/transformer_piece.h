@@ -45,32 +45,33 @@ struct rank_share {
     double core_bytes;     /* of any other element */
     bool dropout, gathers; /* gathers: sequence parallelism over more than one rank */
 };
-void share_of(const struct layer_context *context, struct rank_share *out);
+void transformer_share_of(const struct layer_context *context, struct rank_share *out);
 
 /* Writes the pieces first .. last into `out`: forward in order, backward in reverse. */
-void piece_write(const struct rank_share *share, enum piece first, enum piece last,
-                 struct segment *out);
-/* Parts of piece_write, each in a file of its own. */
-void attention_forward(const struct rank_share *share, bool ring, struct segment *out);
-void attention_backward(const struct rank_share *share, bool ring, struct segment *out);
-void piece_keep(const struct rank_share *share, enum piece piece, struct segment *out);
+void transformer_piece_write(const struct rank_share *share, enum piece first, enum piece last,
+                             struct segment *out);
+/* Parts of transformer_piece_write, each in a file of its own. */
+void transformer_attention_forward(const struct rank_share *share, bool ring, struct segment *out);
+void transformer_attention_backward(const struct rank_share *share, bool ring, struct segment *out);
+void transformer_piece_keep(const struct rank_share *share, enum piece piece, struct segment *out);
 /* Bytes that live only while the piece runs, forward or backward. */
-double piece_temporary(const struct rank_share *share, enum piece piece, bool backward);
+double transformer_piece_temporary(const struct rank_share *share, enum piece piece, bool backward);
 /* Tools for the embedding and the head, which are no pieces of a layer. */
-void piece_forward(struct segment *out, struct kernel kernel);
-void piece_dgrad(struct segment *out, struct kernel kernel);
-void piece_wgrad(struct segment *out, struct kernel kernel);
-void piece_saved(struct segment *out, const char *name, double bytes, bool attention_core);
+void transformer_piece_forward(struct segment *out, struct kernel kernel);
+void transformer_piece_dgrad(struct segment *out, struct kernel kernel);
+void transformer_piece_wgrad(struct segment *out, struct kernel kernel);
+void transformer_piece_saved(struct segment *out, const char *name, double bytes,
+                             bool attention_core);
 /* A linear layer of `rows` x `inputs` to `outputs`: its three products, casts and accumulation. */
 struct linear {
     const char *forward_name, *dgrad_name, *wgrad_name;
     double rows, inputs, outputs;
 };
-void linear_forward(const struct rank_share *share, const struct linear *linear,
-                    struct segment *out);
-void linear_backward(const struct rank_share *share, const struct linear *linear,
-                     struct segment *out);
+void transformer_linear_forward(const struct rank_share *share, const struct linear *linear,
+                                struct segment *out);
+void transformer_linear_backward(const struct rank_share *share, const struct linear *linear,
+                                 struct segment *out);
 /* Traffic of adding a finished gradient of `parameters` to the kept one: reads both, writes one. */
-double gradient_add_bytes(const struct rank_share *share, double parameters);
+double transformer_gradient_add_bytes(const struct rank_share *share, double parameters);
 
 #endif

@@ -21,13 +21,13 @@ static double scores(const struct rank_share *s)
 static void keep_core(const struct rank_share *s, struct segment *out)
 {
     if (s->context->attention != ATTENTION_MATH) {
-        piece_saved(out, "log-sum-exp", s->tokens * s->heads * FP32_BYTES, true);
+        transformer_piece_saved(out, "log-sum-exp", s->tokens * s->heads * FP32_BYTES, true);
         return;
     }
-    piece_saved(out, "softmax output", scores(s) * s->core_bytes, true);
+    transformer_piece_saved(out, "softmax output", scores(s) * s->core_bytes, true);
     if (s->dropout) {
-        piece_saved(out, "attention dropout mask", scores(s) * MASK_BYTES, true);
-        piece_saved(out, "attention dropout output", scores(s) * s->core_bytes, true);
+        transformer_piece_saved(out, "attention dropout mask", scores(s) * MASK_BYTES, true);
+        transformer_piece_saved(out, "attention dropout output", scores(s) * s->core_bytes, true);
     }
 }
 
@@ -36,23 +36,24 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
     bool flash = s->context->attention != ATTENTION_MATH;
     double elements = s->tokens * s->query;
     if (flash && s->linear_bytes < s->core_bytes)
-        piece_saved(out, "attention output", elements * s->core_bytes, false);
-    piece_saved(out, "projection input", elements * s->linear_bytes, false);
+        transformer_piece_saved(out, "attention output", elements * s->core_bytes, false);
+    transformer_piece_saved(out, "projection input", elements * s->linear_bytes, false);
 }
 
 static void keep_qkv(const struct rank_share *s, struct segment *out)
 {
-    piece_saved(out, "qkv input", s->input_tokens * s->hidden * s->linear_bytes, false);
-    piece_saved(out, "query", s->tokens * s->query * s->core_bytes, false);
-    piece_saved(out, "key", s->tokens * s->key * s->core_bytes, false);
-    piece_saved(out, "value", s->tokens * s->key * s->core_bytes, false);
+    transformer_piece_saved(out, "qkv input", s->input_tokens * s->hidden * s->linear_bytes, false);
+    transformer_piece_saved(out, "query", s->tokens * s->query * s->core_bytes, false);
+    transformer_piece_saved(out, "key", s->tokens * s->key * s->core_bytes, false);
+    transformer_piece_saved(out, "value", s->tokens * s->key * s->core_bytes, false);
 }
 
 static void keep_norm(const struct rank_share *s, const char *name, double norms,
                       struct segment *out)
 {
     if (s->context->software->save_norm_input)
-        piece_saved(out, name, norms * s->norm_tokens * s->hidden * s->core_bytes, false);
+        transformer_piece_saved(out, name, norms * s->norm_tokens * s->hidden * s->core_bytes,
+                                false);
 }
 
 /* Sines and cosines are shared by all layers; norms keep what comes from the projection. */
@@ -60,13 +61,14 @@ static void keep_rope(const struct rank_share *s, struct segment *out)
 {
     const struct layer_context *c = s->context;
     if (c->model->qk_norms && c->software->save_norm_input)
-        piece_saved(out, "qk norm input", s->tokens * (s->query + s->key) * s->core_bytes, false);
+        transformer_piece_saved(out, "qk norm input",
+                                s->tokens * (s->query + s->key) * s->core_bytes, false);
 }
 
 static void keep_mask(const struct rank_share *s, const char *name, struct segment *out)
 {
     if (s->dropout)
-        piece_saved(out, name, s->norm_tokens * s->hidden * MASK_BYTES, false);
+        transformer_piece_saved(out, name, s->norm_tokens * s->hidden * MASK_BYTES, false);
 }
 
 /* Unfused, a gate's activation is a tensor of its own, which the product keeps as an input. */
@@ -74,10 +76,10 @@ static void keep_activation(const struct rank_share *s, struct segment *out)
 {
     double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
     double elements = s->tokens * s->gates * s->ffn;
-    piece_saved(out, "activation input", elements * s->core_bytes * factor, false);
+    transformer_piece_saved(out, "activation input", elements * s->core_bytes * factor, false);
 }
 
-void piece_keep(const struct rank_share *s, enum piece piece, struct segment *out)
+void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct segment *out)
 {
     switch (piece) {
     case PIECE_CLOSE:
@@ -102,13 +104,15 @@ void piece_keep(const struct rank_share *s, enum piece piece, struct segment *ou
         keep_norm(s, "mlp norm input", s->norms, out);
         break;
     case PIECE_UP:
-        piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes, false);
+        transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes,
+                                false);
         break;
     case PIECE_ACTIVATE:
         keep_activation(s, out);
         break;
     case PIECE_DOWN:
-        piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);
+        transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes,
+                                false);
         break;
     case PIECE_FINAL_NORM:
         keep_norm(s, "final norm input", 1.0, out);
@@ -145,7 +149,7 @@ static double gathered_input(const struct rank_share *s)
     return s->gathers ? s->tokens * s->hidden * s->core_bytes : 0.0;
 }
 
-double piece_temporary(const struct rank_share *s, enum piece piece, bool backward)
+double transformer_piece_temporary(const struct rank_share *s, enum piece piece, bool backward)
 {
     double row = s->tokens * s->core_bytes;
     switch (piece) {

@@ -167,7 +167,7 @@ static void check_taint(struct builder *b, struct mark where)
     }
 }
 
-void complete_checkpoint(struct builder *b)
+void build_checkpoint_complete(struct builder *b)
 {
     const struct configuration *c = &b->scenario->configuration;
     const struct job_storage *storage = &b->scenario->storage;

@@ -203,7 +203,7 @@ static void complete(struct builder *b)
     if (job->steps == 0 && b->scenario->work_s == 0.0 && c->training.tokens > 0.0)
         job->steps = (uint64_t)ceil(c->training.tokens / job->tokens_per_step);
     place_replicas(b, job);
-    complete_checkpoint(b);
+    build_checkpoint_complete(b);
     job->checkpoint.job_mtbf_s = fleet_job_mtbf_s(job_fleet(job));
     check_failure_count(b);
     warn_hopeless(b);

@@ -13,8 +13,8 @@ void build_failures(struct builder *b); /* build_failures.c */
 void build_storage(struct builder *b);  /* build_storage.c: the scenario's own tiers */
 /* A tier by its name, the scenario's own or the catalogue's; false with a problem at `where`. */
 bool build_tier(struct builder *b, struct mark where, const char *name, struct storage_tier *out);
-void build_checkpoint(struct builder *b);    /* build_checkpoint.c */
-void complete_checkpoint(struct builder *b); /* what follows from a sound configuration */
+void build_checkpoint(struct builder *b);          /* build_checkpoint.c */
+void build_checkpoint_complete(struct builder *b); /* what follows from a sound configuration */
 /* Moments of a cause that replays a trace: build_trace.c. Adds one cause for each that the file
  * names; `like` says what else is known of them. */
 void build_trace(struct builder *b, const struct value *item, const char *path,

@@ -29,7 +29,7 @@ static const char *model_name(struct builder *b, const struct model_keys *keys)
     return *keys->hf ? file_stem(b->arena, keys->hf) : "custom";
 }
 
-/* What model_complete would derive must come out whole. */
+/* What transformer_complete would derive must come out whole. */
 static void complete(struct builder *b, const struct value *merged, struct model_shape *model)
 {
     if (model->head_size == 0 && model->hidden % model->heads != 0)
@@ -38,7 +38,7 @@ static void complete(struct builder *b, const struct value *merged, struct model
             "model.heads: hidden (%llu) is not divisible by heads (%llu); give head_size",
             (unsigned long long)model->hidden, (unsigned long long)model->heads);
     else
-        model_complete(model);
+        transformer_complete(model);
 }
 
 void build_model(struct builder *b)

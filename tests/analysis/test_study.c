@@ -38,7 +38,7 @@ static struct vary vary_of(const char *text)
 {
     struct vary vary;
     struct error error = {""};
-    if (!vary_read(arena, text, &vary, &error))
+    if (!study_vary_read(arena, text, &vary, &error))
         fail_msg("%s", error.text);
     return vary;
 }

@@ -49,7 +49,7 @@ static void make(const char *vary, size_t seeds, const double tokens[POINTS])
                            .name = "Pipes",
                            .objective = METRIC_tokens_per_s,
                            .point_count = POINTS};
-    assert_true(vary_read(arena, vary, &study.varies[0], &error));
+    assert_true(study_vary_read(arena, vary, &study.varies[0], &error));
     study.points = ARENA_ARRAY(arena, struct study_point, POINTS);
     for (size_t p = 0; p < POINTS; p++) {
         struct study_point *point = &study.points[p];

@@ -38,7 +38,7 @@ static bool validate(struct world *w, const char *text, unsigned threads)
     struct validate_options how = {.threads = threads};
     if (!parse(w, text) || !validate_file(w->arena, &w->csv, &how, &w->v, &w->error))
         return false;
-    score_rows(w->arena, &w->v, &w->scores);
+    validate_score_rows(w->arena, &w->v, &w->scores);
     return true;
 }
 
@@ -97,7 +97,7 @@ static void test_errors_by_machine(void **state)
     struct world w = begin();
     struct scales s;
     assert_true(validate(&w, MACHINES, 1));
-    scale_rows(w.arena, &w.v, &w.scores, &s);
+    validate_scale_rows(w.arena, &w.v, &w.scores, &s);
     assert_int_equal(s.all.count, 4);
     assert_int_equal(s.source_count, 2);
     near(s.all.bins[0].count, 1.0);
@@ -216,7 +216,7 @@ static void judge(struct world *w, const double (*rows)[2], unsigned count)
         row->refused = rows[i][1] < 0.0;
         row->values[0] = (struct validate_value){true, true, rows[i][1], rows[i][0]};
     }
-    score_rows(w->arena, &w->v, &w->scores);
+    validate_score_rows(w->arena, &w->v, &w->scores);
 }
 
 static void test_layouts_by_hand(void **state)
@@ -254,7 +254,7 @@ static void test_confusion_by_hand(void **state)
     r[2].predicted = VERDICT_OOM;                 /* false alarm */
     r[3].refused = true;                          /* wrong */
     r[4].quality = QUALITY_NOISY;                 /* not counted; r[5]: right */
-    score_rows(w.arena, &w.v, &w.scores);
+    validate_score_rows(w.arena, &w.v, &w.scores);
     const struct confusion *c = &w.scores.all.oom;
     assert_int_equal(c->true_positive, 1);
     assert_int_equal(c->false_negative, 1);

@@ -83,7 +83,7 @@ static struct validation rows_of(const struct validate_kind *kind, const char *t
 static struct validation score_of(const struct given *given, size_t count)
 {
     struct validation v = rows_of(&validate_steps, "x\n", given, count);
-    score_rows(arena, &v, &scores);
+    validate_score_rows(arena, &v, &scores);
     return v;
 }
 
@@ -141,11 +141,11 @@ static void test_score_of_errors(void **state)
 {
     (void)state;
     double three[] = {0.1, -0.1, 0.11}, one[] = {-0.5};
-    struct score s = score_errors(three, 3);
+    struct score s = validate_score_errors(three, 3);
     near_score(&s, &(const double[6]){3.0, 0.1, 0.31 / 3.0, 0.108, 0.11 / 3.0, 2.0 / 3.0});
-    s = score_errors(one, 1);
+    s = validate_score_errors(one, 1);
     near_score(&s, &(const double[6]){1.0, 0.5, 0.5, 0.5, -0.5, 0.0});
-    s = score_errors(NULL, 0);
+    s = validate_score_errors(NULL, 0);
     assert_true(s.count == 0.0 && isnan(s.median_ape) && isnan(s.mean_ape) && isnan(s.p90_ape));
     assert_true(isnan(s.bias) && isnan(s.within_10));
 }
@@ -207,7 +207,7 @@ static void test_every_metric(void **state)
                                         .measured = 24.0,
                                         .predicted = m == 1 ? 32.0 : 24.0 + 9.0 * (i + 1)};
     }
-    score_rows(arena, &v, &scores);
+    validate_score_rows(arena, &v, &scores);
     near_score(&scores.sources[0].metrics[1][1], &THIRD);
     near_score(&scores.sources[1].metrics[1][0], &THIRD);
     assert_true(scores.sources[0].metrics[1][0].count == 0.0);
@@ -285,8 +285,8 @@ static void test_bins_of_machines(void **state)
     rows[14].measured = NONE;
     struct validation v = rows_of(&validate_steps, text, rows, 15);
     struct scales s;
-    score_rows(arena, &v, &scores);
-    scale_rows(arena, &v, &scores, &s);
+    validate_score_rows(arena, &v, &scores);
+    validate_scale_rows(arena, &v, &scores, &s);
     assert_int_equal(s.all.count, 9);
     static const double counts[] = {2, 2, 2, 2, 1}, biases[] = {0.05, 0.025, 0.045, 0.065, 0.08};
     for (unsigned b = 0; b < SCALE_BIN_COUNT; b++) {
@@ -298,8 +298,8 @@ static void test_bins_of_machines(void **state)
     assert_true(s.source_count == 1 && s.sources[0].count == 9);
     assert_string_equal(s.sources[0].name, "s");
     v = rows_of(&validate_steps, "other\n1\n2\n", rows, 2); /* no column of GPUs */
-    score_rows(arena, &v, &scores);
-    scale_rows(arena, &v, &scores, &s);
+    validate_score_rows(arena, &v, &scores);
+    validate_scale_rows(arena, &v, &scores, &s);
     assert_true(s.all.count == 0 && s.source_count == 0 && isnan(s.within));
     assert_true(isnan(s.all.small) && isnan(s.all.spearman));
 }
@@ -319,8 +319,8 @@ static void test_machines_by_source(void **state)
     };
     struct validation v = rows_of(&validate_steps, "gpus\n8\n8\n16\n16\n32\n8\n", rows, 6);
     struct scales s;
-    score_rows(arena, &v, &scores);
-    scale_rows(arena, &v, &scores, &s);
+    validate_score_rows(arena, &v, &scores);
+    validate_scale_rows(arena, &v, &scores, &s);
     assert_int_equal(s.source_count, 3);
     near(s.sources[0].spearman, 1.0);
     near(s.sources[1].spearman, -1.0);
@@ -333,8 +333,8 @@ static void test_machines_by_source(void **state)
         {.source = "a", .measured = 10, .predicted = 6},
     };
     v = rows_of(&validate_steps, "gpus\n8\n8\n8\n8\n", same, 4);
-    score_rows(arena, &v, &scores);
-    scale_rows(arena, &v, &scores, &s);
+    validate_score_rows(arena, &v, &scores);
+    validate_scale_rows(arena, &v, &scores, &s);
     near(s.all.small, 0.15);
     near(s.all.large, 0.35);
     assert_true(isnan(s.within) && isnan(s.all.spearman));

@@ -31,7 +31,7 @@ static struct vary vary_of(const char *text)
 {
     struct vary vary;
     struct error error = {""};
-    if (!vary_read(arena, text, &vary, &error))
+    if (!study_vary_read(arena, text, &vary, &error))
         fail_msg("%s", error.text);
     return vary;
 }
@@ -118,7 +118,7 @@ static void test_vary_refuses(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct vary vary;
         struct error error = {""};
-        if (vary_read(arena, wrong[i], &vary, &error))
+        if (study_vary_read(arena, wrong[i], &vary, &error))
             fail_msg("taken: %s", wrong[i]);
         assert_non_null(strstr(error.text, "--vary"));
         assert_non_null(strstr(error.text, "write KEY="));
@@ -131,18 +131,18 @@ static void test_grid(void **state)
     struct vary v[] = {vary_of("a=1,2,3"), vary_of("b=1,2"), vary_of("c=1,2,3,4")};
     struct error error = {""};
     size_t points;
-    assert_true(vary_points(v, 3, &points, &error));
+    assert_true(study_vary_points(v, 3, &points, &error));
     assert_int_equal(points, 24);
     bool met[24] = {false};
     for (size_t p = 0; p < points; p++) {
-        size_t id =
-            (vary_index(v, 3, 0, p) * 2 + vary_index(v, 3, 1, p)) * 4 + vary_index(v, 3, 2, p);
+        size_t id = (study_vary_index(v, 3, 0, p) * 2 + study_vary_index(v, 3, 1, p)) * 4 +
+                    study_vary_index(v, 3, 2, p);
         assert_int_equal(id, p); /* the last key is the fastest */
         met[id] = true;
     }
     assert_true(met[0] && met[23]);
     struct vary many[] = {vary_of("a=0s..1s:9999"), vary_of("b=0s..1s:9")};
-    assert_false(vary_points(many, 2, &points, &error));
+    assert_false(study_vary_points(many, 2, &points, &error));
 }
 
 int main(void)

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error error = {""};
     char *text = arena_alloc(arena, size + 1, 1);
     memcpy(text, data, size);
-    if (vary_read(arena, text, &vary, &error))
+    if (study_vary_read(arena, text, &vary, &error))
         check(&vary);
     else
         CHECK(error.text[0] != '\0');

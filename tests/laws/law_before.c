@@ -125,7 +125,7 @@ static void add_unit(struct before *b, struct before_plan *plan, enum unit_block
     double held = gathered;
     if (block == UNIT_LAYER) {
         const double keys = 2.0 * h * (double)(m->kv_heads * m->head_size);
-        const double split = model_layer_parameters(m, layer) - 2.0 * norms - keys;
+        const double split = transformer_layer_parameters(m, layer) - 2.0 * norms - keys;
         const double parts = fmin(tp, (double)m->kv_heads); /* a head is whole on its rank */
         gathered = held = split / tp + keys / parts + 2.0 * norms;
     }

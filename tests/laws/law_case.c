@@ -111,7 +111,7 @@ static void fit_model(struct configuration *c)
     c->model.ffn_hidden = 96 * l->tp;
     c->model.vocabulary = 256;
     c->model.tied_embeddings = c->software.split == SPLIT_COST;
-    model_complete(&c->model);
+    transformer_complete(&c->model);
     const uint64_t microbatches = l->pp * (l->pp < 4 ? 2 : 1);
     c->training = (struct training_spec){
         .sequence = 64 * l->cp * l->tp,

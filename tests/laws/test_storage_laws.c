@@ -125,7 +125,7 @@ static bool loses_bytes(const struct configuration *c, const struct storage_tier
     } else if (op == STORAGE_SNAPSHOT) {
         times = 1.0;
     }
-    double expected = model_parameters(&c->model, c->training.sequence) * BYTES * times;
+    double expected = transformer_parameters(&c->model, c->training.sequence) * BYTES * times;
     return fabs(t.bytes - expected) > 1e-12 * expected;
 }
 

@@ -58,7 +58,7 @@ static double held_bytes(uint64_t dp, const struct sharding_kind *sharding)
     assert_true(step->memory[0].ledger.allocated_after_setup_bytes >= bytes);
     assert_true(step->memory[0].ledger.allocated_after_setup_bytes <= 1.01 * bytes);
     step_destroy(step);
-    return bytes / model_parameters(&setup.c.model, setup.c.training.sequence);
+    return bytes / transformer_parameters(&setup.c.model, setup.c.training.sequence);
 }
 
 struct row {
@@ -148,7 +148,7 @@ static double sent_ratio(const struct sharding_kind *sharding, uint64_t dp)
         }
     }
     law_end(&p);
-    return bytes / (2.0 * model_parameters(&setup.c.model, setup.c.training.sequence));
+    return bytes / (2.0 * transformer_parameters(&setup.c.model, setup.c.training.sequence));
 }
 
 /* arXiv:1910.02054, section 7: 2N, 2N, 2N, 3N elements, of which a ring of n sends (n - 1)/n. */

@@ -220,7 +220,7 @@ static void test_tiers_as_played(void **state)
     (void)state;
     struct configuration c = job();
     struct condition_table *t = condition_fixed(4.0);
-    const double all = model_parameters(&c.model, c.training.sequence) * BYTES;
+    const double all = transformer_parameters(&c.model, c.training.sequence) * BYTES;
     struct checkpoint_tier out;
     struct storage_tier slow = tiers[1];
     slow.latency_s = 2.5;

@@ -17,7 +17,7 @@ typedef double time_fn(const struct gpu_spec *gpu, const struct kernel *kernel);
 
 static double model_time(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    return kernel_time_s(gpu, NULL, kernel);
+    return gpu_kernel_time_s(gpu, NULL, kernel);
 }
 /* Planted faults: each breaks a law below. */
 static double beats_peak(const struct gpu_spec *gpu, const struct kernel *kernel)
@@ -44,25 +44,25 @@ static void all_cases(struct cases *out)
     for (int i = 0; i < 216; i++) {
         double m = sides[i % 6], n = sides[i / 6 % 6], k = sides[i / 36];
         out->kernels[out->count++] =
-            kernel_gemm("gemm", PEAK_BF16, (struct gemm_shape){m, n, k, i % 5 ? 1 : 12}, 2);
+            gpu_kernel_gemm("gemm", PEAK_BF16, (struct gemm_shape){m, n, k, i % 5 ? 1 : 12}, 2);
     }
     for (int i = 0; i < 32; i++) {
         double s = 256 << (i % 8);
         out->kernels[out->count++] =
-            kernel_attention("attention", PEAK_BF16,
-                             &(struct attention_shape){.kernel = ATTENTION_FLASH2,
-                                                       .causal = i & 8,
-                                                       .backward = i & 16,
-                                                       .batch = 1 + i % 3,
-                                                       .query_tokens = s,
-                                                       .key_tokens = s,
-                                                       .heads = 8,
-                                                       .kv_heads = 8,
-                                                       .head_size = i % 2 ? 64 : 128},
-                             2);
+            gpu_kernel_attention("attention", PEAK_BF16,
+                                 &(struct attention_shape){.kernel = ATTENTION_FLASH2,
+                                                           .causal = i & 8,
+                                                           .backward = i & 16,
+                                                           .batch = 1 + i % 3,
+                                                           .query_tokens = s,
+                                                           .key_tokens = s,
+                                                           .heads = 8,
+                                                           .kv_heads = 8,
+                                                           .head_size = i % 2 ? 64 : 128},
+                                 2);
     }
     for (int i = 0; i < 8; i++)
-        out->kernels[out->count++] = kernel_memory("stream", 1000 << (2 * i), 1);
+        out->kernels[out->count++] = gpu_kernel_memory("stream", 1000 << (2 * i), 1);
 }
 
 /* Faster than the dense peak, or than the data sheet's bandwidth, is impossible. */
@@ -76,7 +76,7 @@ static bool never_above_peak(time_fn *time)
         const struct gpu_spec *gpu = &cards[i % 2];
         const struct kernel *kernel = &cases.kernels[i / 2];
         double t = time(gpu, kernel);
-        holds = holds && isfinite(t) && t >= kernel_peak_time_s(gpu, kernel) &&
+        holds = holds && isfinite(t) && t >= gpu_kernel_peak_time_s(gpu, kernel) &&
                 t * gpu->hbm_bytes_per_s >= kernel->bytes;
     }
     return holds;
@@ -108,9 +108,9 @@ static bool never_slower_when_smaller(time_fn *time)
     double before[3] = {0};
     for (double side = 1; side <= 20000; side = floor(side * 1.07) + 1) {
         struct kernel k[3] = {
-            kernel_gemm("m", PEAK_BF16, (struct gemm_shape){side, 4096, 1024, 1}, 2),
-            kernel_gemm("k", PEAK_BF16, (struct gemm_shape){2048, 4096, side, 1}, 2),
-            kernel_gemm("all", PEAK_BF16, (struct gemm_shape){side, side, side, 1}, 2)};
+            gpu_kernel_gemm("m", PEAK_BF16, (struct gemm_shape){side, 4096, 1024, 1}, 2),
+            gpu_kernel_gemm("k", PEAK_BF16, (struct gemm_shape){2048, 4096, side, 1}, 2),
+            gpu_kernel_gemm("all", PEAK_BF16, (struct gemm_shape){side, side, side, 1}, 2)};
         for (int i = 0; i < 3; i++) {
             double t = time(&card, &k[i]);
             holds = holds && t >= before[i];
@@ -151,9 +151,10 @@ static void test_waves(void **state)
     card.kernel_start_s = 0;
     double full = 0, more = 0;
     struct kernel k =
-        kernel_gemm("wave", PEAK_BF16, (struct gemm_shape){128.0 * 108 * 8, 256, 4096, 1}, 2);
+        gpu_kernel_gemm("wave", PEAK_BF16, (struct gemm_shape){128.0 * 108 * 8, 256, 4096, 1}, 2);
     full = model_time(&card, &k) / k.flops;
-    k = kernel_gemm("wave", PEAK_BF16, (struct gemm_shape){128.0 * 108 * 8 + 1, 256, 4096, 1}, 2);
+    k = gpu_kernel_gemm("wave", PEAK_BF16, (struct gemm_shape){128.0 * 108 * 8 + 1, 256, 4096, 1},
+                        2);
     more = model_time(&card, &k) / k.flops;
     assert_true(more > full);
     double ideal = 1.0 / (card.peak_flops_per_s[PEAK_BF16] * card.gemm_efficiency_ratio);
@@ -168,7 +169,7 @@ static void test_loads_and_arithmetic_overlap(void **state)
     card.kernel_start_s = wide.kernel_start_s = 0;
     wide.hbm_bytes_per_s *= 1e6;
     struct kernel k =
-        kernel_gemm("fits L2", PEAK_BF16, (struct gemm_shape){2048, 2048, 2048, 1}, 2);
+        gpu_kernel_gemm("fits L2", PEAK_BF16, (struct gemm_shape){2048, 2048, 2048, 1}, 2);
     double both = model_time(&card, &k), arithmetic = model_time(&wide, &k);
     double loads = 3 * 2048.0 * 2048.0 * 2 / (card.hbm_bytes_per_s * card.hbm_efficiency_ratio);
     assert_true(both > arithmetic && both < arithmetic + loads);
@@ -179,10 +180,11 @@ static void test_loads_and_arithmetic_overlap(void **state)
 static void test_result_of_eight_bit_product(void **state)
 {
     (void)state;
-    assert_true(kernel_gemm("fp8", PEAK_FP8, (struct gemm_shape){512, 256, 128, 3}, 1).bytes ==
+    assert_true(gpu_kernel_gemm("fp8", PEAK_FP8, (struct gemm_shape){512, 256, 128, 3}, 1).bytes ==
                 3 * (512 * 128 + 128 * 256 + 2.0 * 512 * 256));
-    assert_true(kernel_gemm("bf16", PEAK_BF16, (struct gemm_shape){512, 256, 128, 3}, 2).bytes ==
-                3 * 2.0 * (512 * 128 + 128 * 256 + 512 * 256));
+    assert_true(
+        gpu_kernel_gemm("bf16", PEAK_BF16, (struct gemm_shape){512, 256, 128, 3}, 2).bytes ==
+        3 * 2.0 * (512 * 128 + 128 * 256 + 512 * 256));
 }
 
 /* One wave of small tiles is bound by shared memory: operands three times at 128 bytes a clock. */
@@ -192,7 +194,8 @@ static void test_small_tiles_are_bound_by_shared_memory(void **state)
     struct gpu_spec card = card_a100();
     card.hbm_bytes_per_s *= 1e6;
     card.kernel_start_s = 0;
-    struct kernel k = kernel_gemm("small", PEAK_BF16, (struct gemm_shape){64, 64, 1024, 108}, 2);
+    struct kernel k =
+        gpu_kernel_gemm("small", PEAK_BF16, (struct gemm_shape){64, 64, 1024, 108}, 2);
     double bound = 3 * (64 + 64) * (1024 + 200) * 2 / (128 * card.clock_hz);
     assert_true(fabs(model_time(&card, &k) / bound - 1) < 1e-9);
     card.gemm_operand_passes = 1; /* then arithmetic binds */
@@ -201,17 +204,17 @@ static void test_small_tiles_are_bound_by_shared_memory(void **state)
 
 static double attention_of_head(const struct gpu_spec *card, double size)
 {
-    struct kernel k = kernel_attention("a", PEAK_BF16,
-                                       &(struct attention_shape){.kernel = ATTENTION_FLASH2,
-                                                                 .causal = true,
-                                                                 .backward = false,
-                                                                 .batch = 8,
-                                                                 .query_tokens = 2048,
-                                                                 .key_tokens = 2048,
-                                                                 .heads = 2048 / size,
-                                                                 .kv_heads = 2048 / size,
-                                                                 .head_size = size},
-                                       2);
+    struct kernel k = gpu_kernel_attention("a", PEAK_BF16,
+                                           &(struct attention_shape){.kernel = ATTENTION_FLASH2,
+                                                                     .causal = true,
+                                                                     .backward = false,
+                                                                     .batch = 8,
+                                                                     .query_tokens = 2048,
+                                                                     .key_tokens = 2048,
+                                                                     .heads = 2048 / size,
+                                                                     .kv_heads = 2048 / size,
+                                                                     .head_size = size},
+                                           2);
     return model_time(card, &k);
 }
 
@@ -234,17 +237,17 @@ static void test_attention_curve(void **state)
     struct gpu_spec card = card_h100();
     card.kernel_start_s = 0;
     for (double s = 512; s <= 16384; s *= 2) {
-        struct kernel k = kernel_attention("a", PEAK_BF16,
-                                           &(struct attention_shape){.kernel = ATTENTION_FLASH2,
-                                                                     .causal = true,
-                                                                     .backward = false,
-                                                                     .batch = 16384 / s,
-                                                                     .query_tokens = s,
-                                                                     .key_tokens = s,
-                                                                     .heads = 16,
-                                                                     .kv_heads = 16,
-                                                                     .head_size = 128},
-                                           2);
+        struct kernel k = gpu_kernel_attention("a", PEAK_BF16,
+                                               &(struct attention_shape){.kernel = ATTENTION_FLASH2,
+                                                                         .causal = true,
+                                                                         .backward = false,
+                                                                         .batch = 16384 / s,
+                                                                         .query_tokens = s,
+                                                                         .key_tokens = s,
+                                                                         .heads = 16,
+                                                                         .kv_heads = 16,
+                                                                         .head_size = 128},
+                                               2);
         double rate = 372 * TERA / (1 + 475 / s);
         assert_true(fabs(k.flops / model_time(&card, &k) / rate - 1) < 1e-12);
         assert_true(k.flops == 4 * s * s * 128 * 16 * (16384 / s) / 2);
@@ -285,10 +288,10 @@ static void test_profile_comes_first(void **state)
     (void)state;
     struct gpu_spec card = card_h100();
     struct kernel_source source = {.lookup = lookup_fixed};
-    struct kernel gemm = kernel_gemm("g", PEAK_BF16, (struct gemm_shape){64, 64, 64, 1}, 2);
-    struct kernel stream = kernel_memory("s", 1000, 1);
-    assert_true(kernel_time_s(&card, &source, &gemm) == 42.0);
-    assert_true(kernel_time_s(&card, &source, &stream) == model_time(&card, &stream));
+    struct kernel gemm = gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){64, 64, 64, 1}, 2);
+    struct kernel stream = gpu_kernel_memory("s", 1000, 1);
+    assert_true(gpu_kernel_time_s(&card, &source, &gemm) == 42.0);
+    assert_true(gpu_kernel_time_s(&card, &source, &stream) == model_time(&card, &stream));
 }
 
 /* Reading a published table: the fields of a row by the names of the header. */
@@ -340,9 +343,9 @@ static bool kernel_of_row(const struct table *t, struct kernel *out)
     bool fp8 = strcmp(text(t, "dtype"), "fp8") == 0;
     double heads = number(t, "heads"), size = number(t, "head_dim"), s = number(t, "seq_len");
     if (strcmp(text(t, "kind"), "gemm") == 0) {
-        *out = kernel_gemm("gemm", fp8 ? PEAK_FP8 : PEAK_BF16,
-                           (struct gemm_shape){number(t, "m"), number(t, "n"), number(t, "k"), 1},
-                           fp8 ? 1 : 2);
+        *out = gpu_kernel_gemm(
+            "gemm", fp8 ? PEAK_FP8 : PEAK_BF16,
+            (struct gemm_shape){number(t, "m"), number(t, "n"), number(t, "k"), 1}, fp8 ? 1 : 2);
         return true;
     }
     int flash = strcmp(text(t, "implementation"), "flash2") == 0   ? ATTENTION_FLASH2
@@ -350,17 +353,17 @@ static bool kernel_of_row(const struct table *t, struct kernel *out)
                                                                    : ATTENTION_MATH;
     if (strcmp(text(t, "kind"), "attention_fwd") != 0 || flash == ATTENTION_MATH)
         return false;
-    *out = kernel_attention("attention", PEAK_FP16,
-                            &(struct attention_shape){.kernel = (enum attention_kernel)flash,
-                                                      .causal = number(t, "causal") > 0,
-                                                      .backward = false,
-                                                      .batch = number(t, "batch"),
-                                                      .query_tokens = s,
-                                                      .key_tokens = s,
-                                                      .heads = heads,
-                                                      .kv_heads = heads,
-                                                      .head_size = size},
-                            2);
+    *out = gpu_kernel_attention("attention", PEAK_FP16,
+                                &(struct attention_shape){.kernel = (enum attention_kernel)flash,
+                                                          .causal = number(t, "causal") > 0,
+                                                          .backward = false,
+                                                          .batch = number(t, "batch"),
+                                                          .query_tokens = s,
+                                                          .key_tokens = s,
+                                                          .heads = heads,
+                                                          .kv_heads = heads,
+                                                          .head_size = size},
+                                2);
     return true;
 }
 
@@ -394,7 +397,7 @@ static double sum_s(const struct gpu_spec *gpu, const struct kernel *kernels, un
 {
     double sum = 0.0;
     for (unsigned i = 0; i < count; i++)
-        sum += kernel_time_s(gpu, NULL, &kernels[i]);
+        sum += gpu_kernel_time_s(gpu, NULL, &kernels[i]);
     return sum;
 }
 
@@ -447,7 +450,7 @@ static void test_beside_published_layers(void **state)
         model.hidden = (uint64_t)number(&t, "hidden");
         model.heads = model.kv_heads = (uint64_t)number(&t, "heads");
         model.vocabulary = (uint64_t)number(&t, "vocab");
-        model_complete(&model);
+        transformer_complete(&model);
         struct layer_context c = {.model = &model,
                                   .software = &software,
                                   .precision = precision_find("fp16"),

@@ -44,8 +44,8 @@ static bool near(double a, double b)
 
 static double gemm_s(const struct gpu_spec *gpu, double m, double n, double k, double batch)
 {
-    struct kernel kernel = kernel_gemm("g", PEAK_BF16, (struct gemm_shape){m, n, k, batch}, 2);
-    return kernel_time_s(gpu, NULL, &kernel);
+    struct kernel kernel = gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){m, n, k, batch}, 2);
+    return gpu_kernel_time_s(gpu, NULL, &kernel);
 }
 
 /* Arithmetic alone: waves x 2 x tile x (depth + 10) / 50. Tiles of 64 x 64 waste nothing on small
@@ -123,35 +123,35 @@ static void test_other_kernels(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
-    struct kernel k = kernel_memory("m", 600, 3);
-    assert_true(kernel_time_s(&gpu, NULL, &k) == 600 / 50.0 + 3 * 2);
-    assert_true(kernel_peak_time_s(&gpu, &k) == 0);
+    struct kernel k = gpu_kernel_memory("m", 600, 3);
+    assert_true(gpu_kernel_time_s(&gpu, NULL, &k) == 600 / 50.0 + 3 * 2);
+    assert_true(gpu_kernel_peak_time_s(&gpu, &k) == 0);
     assert_true(k.flops == 0 && k.kind == KERNEL_MEMORY);
-    k = kernel_memory("m", 0, 1);
-    assert_true(kernel_time_s(&gpu, NULL, &k) == 2);
-    k = kernel_gemm("g", PEAK_FP16, (struct gemm_shape){3, 5, 7, 2}, 2);
+    k = gpu_kernel_memory("m", 0, 1);
+    assert_true(gpu_kernel_time_s(&gpu, NULL, &k) == 2);
+    k = gpu_kernel_gemm("g", PEAK_FP16, (struct gemm_shape){3, 5, 7, 2}, 2);
     assert_true(k.flops == 2 * 3 * 5 * 7 * 2 && k.launches == 1);
     assert_true(k.bytes == (3 * 7 + 7 * 5 + 3 * 5) * 2 * 2);
-    assert_true(kernel_peak_time_s(&gpu, &k) == 420 / 800.0);
-    k = kernel_gemm("g", PEAK_BF16, (struct gemm_shape){0, 5, 7, 1}, 2);
-    assert_true(kernel_time_s(&gpu, NULL, &k) == 0 && kernel_peak_time_s(&gpu, &k) == 0);
+    assert_true(gpu_kernel_peak_time_s(&gpu, &k) == 420 / 800.0);
+    k = gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){0, 5, 7, 1}, 2);
+    assert_true(gpu_kernel_time_s(&gpu, NULL, &k) == 0 && gpu_kernel_peak_time_s(&gpu, &k) == 0);
 }
 
 static double attention_s(const struct gpu_spec *gpu, bool backward, double batch, double queries,
                           double keys, double heads, double size)
 {
-    struct kernel k = kernel_attention("a", PEAK_BF16,
-                                       &(struct attention_shape){.kernel = ATTENTION_FLASH2,
-                                                                 .causal = true,
-                                                                 .backward = backward,
-                                                                 .batch = batch,
-                                                                 .query_tokens = queries,
-                                                                 .key_tokens = keys,
-                                                                 .heads = heads,
-                                                                 .kv_heads = heads,
-                                                                 .head_size = size},
-                                       2);
-    return kernel_time_s(gpu, NULL, &k);
+    struct kernel k = gpu_kernel_attention("a", PEAK_BF16,
+                                           &(struct attention_shape){.kernel = ATTENTION_FLASH2,
+                                                                     .causal = true,
+                                                                     .backward = backward,
+                                                                     .batch = batch,
+                                                                     .query_tokens = queries,
+                                                                     .key_tokens = keys,
+                                                                     .heads = heads,
+                                                                     .kv_heads = heads,
+                                                                     .head_size = size},
+                                           2);
+    return gpu_kernel_time_s(gpu, NULL, &k);
 }
 
 /* Rate 1,000 / (1 + 64 / keys), of a full card; 2 products forward, 5 backward, 2 q k d each, half
@@ -206,22 +206,22 @@ static void test_attention_traffic(void **state)
     gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
     gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
     for (int backward = 0; backward <= 1; backward++) {
-        struct kernel k = kernel_attention("a", PEAK_BF16,
-                                           &(struct attention_shape){.kernel = ATTENTION_FLASH2,
-                                                                     .causal = true,
-                                                                     .backward = backward,
-                                                                     .batch = 3,
-                                                                     .query_tokens = 10,
-                                                                     .key_tokens = 20,
-                                                                     .heads = 8,
-                                                                     .kv_heads = 2,
-                                                                     .head_size = 4},
-                                           2);
+        struct kernel k = gpu_kernel_attention("a", PEAK_BF16,
+                                               &(struct attention_shape){.kernel = ATTENTION_FLASH2,
+                                                                         .causal = true,
+                                                                         .backward = backward,
+                                                                         .batch = 3,
+                                                                         .query_tokens = 10,
+                                                                         .key_tokens = 20,
+                                                                         .heads = 8,
+                                                                         .kv_heads = 2,
+                                                                         .head_size = 4},
+                                               2);
         double tensors = (backward ? 4 : 2) * (10 * 8 * 4 + 20 * 2 * 4);
         double bytes = 3 * (2 * tensors + 4 * 10 * 8);
         assert_true(k.bytes == bytes);
         assert_true(k.flops == (backward ? 5 : 2) * 2 * (10 * 20 / 2) * 4 * 8 * 3);
-        assert_true(near(kernel_time_s(&gpu, NULL, &k), bytes / 50 + 2));
+        assert_true(near(gpu_kernel_time_s(&gpu, NULL, &k), bytes / 50 + 2));
     }
 }
 

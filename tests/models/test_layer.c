@@ -33,7 +33,7 @@ static void bench_gpt(struct bench *b, uint64_t hidden, uint64_t heads, uint64_t
                                     .tied_embeddings = true,
                                     .biases = true,
                                     .dropout_ratio = 0.1};
-    model_complete(&b->model);
+    transformer_complete(&b->model);
     b->software = profile_fused();
     b->context = (struct layer_context){.model = &b->model,
                                         .software = &b->software,
@@ -188,7 +188,7 @@ static void test_flops_dense(void **state)
     static struct bench b;
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);
-    double matrices = model_layer_parameters(&b.model, 0) - 2.0 * 8192;
+    double matrices = transformer_layer_parameters(&b.model, 0) - 2.0 * 8192;
     double gemm = 2.0 * matrices * 8192, attention = 4.0 * 8192.0 * 8192 * 64 * 128 / 2.0;
     assert_true(near(flops_of(&b.layer, FORWARD, KERNEL_GEMM), gemm));
     assert_true(near(flops_of(&b.layer, DGRAD, KERNEL_GEMM), gemm));
@@ -235,7 +235,7 @@ static void split_holds(struct bench *b, uint64_t tp, uint64_t cp)
     }
     double norms = 2.0 * 8192;
     assert_true(near((double)tp * (b->layer.parameters - norms), whole.parameters - norms));
-    assert_true(whole.parameters == model_layer_parameters(&b->model, 0));
+    assert_true(whole.parameters == transformer_layer_parameters(&b->model, 0));
 }
 
 static void test_splits(void **state)
@@ -360,7 +360,7 @@ static void test_gradient_accumulation(void **state)
     assert_true(accumulation_bytes(&b.layer) == 0.0);
     b.software.gradient_fusion = false;
     transformer_layer(&b.context, &b.layer);
-    double matrices = model_layer_parameters(&b.model, 0) - 2.0 * 8192;
+    double matrices = transformer_layer_parameters(&b.model, 0) - 2.0 * 8192;
     assert_true(near(accumulation_bytes(&b.layer), 10.0 * matrices));
     b.context.accumulate = false;
     transformer_layer(&b.context, &b.layer);

@@ -31,7 +31,7 @@ static void bench_llama(struct bench *b)
                                     .ffn = FFN_SWIGLU,
                                     .norm = NORM_RMS,
                                     .position = POSITION_ROPE};
-    model_complete(&b->model);
+    transformer_complete(&b->model);
     b->software = profile_fused();
     b->context = (struct layer_context){.model = &b->model,
                                         .software = &b->software,
@@ -85,12 +85,12 @@ static void test_norms(void **state)
     double one_norm = kernel_named(&b.layer, "norm", false)->bytes;
     double launches = kernel_named(&b.layer, "norm", false)->launches;
     assert_true(near(one_norm, tokens * hidden * b.software.norm_forward_bytes));
-    assert_true(near(parameters, model_layer_parameters(&b.model, 0)));
+    assert_true(near(parameters, transformer_layer_parameters(&b.model, 0)));
     b.model.norms = 4;
     b.model.qk_norms = true;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(b.layer.parameters, parameters + 2 * hidden + 2 * 128));
-    assert_true(near(b.layer.parameters, model_layer_parameters(&b.model, 0)));
+    assert_true(near(b.layer.parameters, transformer_layer_parameters(&b.model, 0)));
     assert_true(near(kernel_named(&b.layer, "norm", false)->bytes, 2 * one_norm));
     assert_true(near(kernel_named(&b.layer, "norm", false)->launches, 2 * launches));
     const struct software_profile *p = &b.software;
@@ -119,7 +119,7 @@ static void test_attention_biases(void **state)
     b.model.attention_biases = ATTENTION_BIASES_ALL;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(b.layer.parameters, without + 2 * 8192 + 2 * 1024));
-    assert_true(near(b.layer.parameters, model_layer_parameters(&b.model, 0)));
+    assert_true(near(b.layer.parameters, transformer_layer_parameters(&b.model, 0)));
     b.context.tp = 4;
     transformer_layer(&b.context, &b.layer);
     double split = b.layer.parameters;

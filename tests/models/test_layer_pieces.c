@@ -133,10 +133,10 @@ struct held_row {
 static void check_held(const struct bench *b, const struct held_row *rows, unsigned count)
 {
     struct rank_share s;
-    share_of(&b->context, &s);
+    transformer_share_of(&b->context, &s);
     for (unsigned i = 0; i < count; i++) {
-        assert_true(piece_temporary(&s, rows[i].piece, false) == rows[i].forward_bytes);
-        assert_true(piece_temporary(&s, rows[i].piece, true) == rows[i].backward_bytes);
+        assert_true(transformer_piece_temporary(&s, rows[i].piece, false) == rows[i].forward_bytes);
+        assert_true(transformer_piece_temporary(&s, rows[i].piece, true) == rows[i].backward_bytes);
     }
 }
 

@@ -20,7 +20,7 @@ static bool close_to(double a, double b)
 
 static double parameters_of(const struct configuration *c)
 {
-    return model_parameters(&c->model, c->training.sequence);
+    return transformer_parameters(&c->model, c->training.sequence);
 }
 
 /* Static bytes of the only stage, by tenant, against weight + gradient + K optimizer bytes. */

@@ -48,7 +48,7 @@ static void begin(struct scene *s)
 static void compile(const struct scene *s, struct block *block, bool full_recompute)
 {
     const struct block_spec spec = {&s->c, &s->l.costs, &s->layer, "block", full_recompute};
-    block_compile(s->arena, &spec, block);
+    lower_block_compile(s->arena, &spec, block);
 }
 
 /* The parts of a stage that write ops, with nothing to allocate. */
@@ -62,9 +62,9 @@ struct writing {
 static void begin_writing(struct writing *writing, const struct scene *s)
 {
     writing->w = program_begin(s->arena, 0);
-    labels_none(&writing->labels);
-    tensors_begin(&writing->tensors, &s->l, writing->w, &writing->labels, NULL);
-    ops_begin(&writing->ops, &s->l, writing->w, &writing->labels, &writing->tensors);
+    lower_labels_none(&writing->labels);
+    lower_tensors_begin(&writing->tensors, &s->l, writing->w, &writing->labels, NULL);
+    lower_ops_begin(&writing->ops, &s->l, writing->w, &writing->labels, &writing->tensors);
 }
 
 /* 1.2 GB over ports of 300 GB/s inside a node and of 25 GB/s outside: n ranks send (n - 1) / n of
@@ -135,8 +135,8 @@ static void test_what_the_host_pays(void **state)
             g->before = (struct segment_transfer){rows[row].before, COMM_ALL_GATHER, 0.0};
             g->after = (struct segment_transfer){rows[row].after, COMM_REDUCE_SCATTER, 0.0};
             g->forward_count = 2;
-            g->forward[0] = kernel_memory("first", 2.0, 2.0);
-            g->forward[1] = kernel_memory("second", 3.0, 1.0);
+            g->forward[0] = gpu_kernel_memory("first", 2.0, 2.0);
+            g->forward[1] = gpu_kernel_memory("second", 3.0, 1.0);
         }
         compile(&s, &block, false);
         const struct piece_list *list = &block.forward;
@@ -168,9 +168,9 @@ static void test_segments_of_one_op(void **state)
         struct segment *g = &s.layer.segments[k];
         g->name = k ? "mlp" : "attention";
         g->forward_count = g->dgrad_count = g->wgrad_count = 1;
-        g->forward[0] = kernel_memory("forward", 5.0, 3.0);
-        g->dgrad[0] = kernel_memory("dgrad", 6.0, 1.0);
-        g->wgrad[0] = kernel_memory("wgrad", 7.0, 1.0);
+        g->forward[0] = gpu_kernel_memory("forward", 5.0, 3.0);
+        g->dgrad[0] = gpu_kernel_memory("dgrad", 6.0, 1.0);
+        g->wgrad[0] = gpu_kernel_memory("wgrad", 7.0, 1.0);
     }
     compile(&s, &block, true);
     const struct {
@@ -210,8 +210,8 @@ static void test_rest_of_a_list(void **state)
     struct segment *g = &s.layer.segments[0];
     g->name = "attention";
     g->core_count = g->dgrad_count = 1;
-    g->core[0] = kernel_memory("core", 4.0, 3.0);
-    g->dgrad[0] = kernel_memory("dgrad", 6.0, 2.0);
+    g->core[0] = gpu_kernel_memory("core", 4.0, 3.0);
+    g->dgrad[0] = gpu_kernel_memory("dgrad", 6.0, 2.0);
     compile(&s, &block, false);
     const struct piece_list *list = &block.backward;
     assert_int_equal(list->count, 2);
@@ -224,11 +224,11 @@ static void test_rest_of_a_list(void **state)
     near(list->host_left_s, 2.0);
     struct writing writing;
     begin_writing(&writing, &s);
-    ops_host(&writing.ops, list->host_left_s);
-    ops_host(&writing.ops, list->host_left_s);
-    const struct kernel next = kernel_memory("next", 1.0, 1.0);
-    ops_kernel(&writing.ops, &next, PHASE_BACKWARD, 0.0);
-    ops_kernel(&writing.ops, &next, PHASE_BACKWARD, 0.0);
+    lower_ops_host(&writing.ops, list->host_left_s);
+    lower_ops_host(&writing.ops, list->host_left_s);
+    const struct kernel next = gpu_kernel_memory("next", 1.0, 1.0);
+    lower_ops_kernel(&writing.ops, &next, PHASE_BACKWARD, 0.0);
+    lower_ops_kernel(&writing.ops, &next, PHASE_BACKWARD, 0.0);
     const struct program *p = program_end(writing.w);
     near(p->hosts[p->ops[0].host], 2.0 + 2.0 + launch_s);
     near(p->hosts[p->ops[1].host], launch_s);
@@ -267,14 +267,14 @@ static void test_what_ends_a_pass(void **state)
                                   .cost = program_cost(w, &second, NULL, 0),
                                   .name = (uint16_t)program_name(w, "compute"),
                                   .host = program_host(w, 1.0)});
-        ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
-                     "first", 1);
-        ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
-                     "second", 1);
+        lower_ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
+                           "first", 1);
+        lower_ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
+                           "second", 1);
         ops->waits = rows[i].waits;
         ops->joining = rows[i].joining;
         ops->last = rows[i].last;
-        assert_int_equal(ops_result(ops), rows[i].result);
+        assert_int_equal(lower_ops_result(ops), rows[i].result);
         assert_true(ops->waits.count == 0 && ops->joining.count == 0);
         const struct program *p = program_end(w);
         assert_int_equal(p->op_count, rows[i].result == 4 ? 4 : 3);

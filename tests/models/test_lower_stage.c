@@ -30,9 +30,9 @@ static void test_groups(void **state)
         c.layout.vpp = 2;
         c.layout.fsdp_unit_layers = rows[i].size;
         c.layout.sharding = sharding_find("fsdp");
-        struct lowering *l = plan_lowering(arena, &c);
+        struct lowering *l = lower_plan_lowering(arena, &c);
         struct units units;
-        units_build(&units, l, 0);
+        lower_units_build(&units, l, 0);
         assert_int_equal(units.count, 6);
         assert_int_equal(units.chunk_first[1], 3);
         assert_int_equal(units.group_count, rows[i].count);
@@ -41,9 +41,9 @@ static void test_groups(void **state)
             uint32_t first = units.groups[g].first, end = first + units.groups[g].count;
             assert_int_equal(units.groups[g].count, rows[i].members[g]);
             for (uint32_t u = first; u < end; u++) {
-                assert_true(units_at_edge(&units, u, true, true) == (u == first));
-                assert_true(units_at_edge(&units, u, false, true) == (u + 1 == end));
-                assert_true(units_at_edge(&units, u, true, false) == (u + 1 == end));
+                assert_true(lower_units_at_edge(&units, u, true, true) == (u == first));
+                assert_true(lower_units_at_edge(&units, u, false, true) == (u + 1 == end));
+                assert_true(lower_units_at_edge(&units, u, true, false) == (u + 1 == end));
             }
         }
         arena_destroy(arena);
@@ -57,27 +57,28 @@ static void test_numbers_are_used_again(void **state)
     struct arena *arena = arena_create();
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, 1, 1, 2);
-    struct lowering *l = plan_lowering(arena, &c);
+    struct lowering *l = lower_plan_lowering(arena, &c);
     struct labels labels;
     struct units units;
     struct tensors tensors;
-    labels_none(&labels);
-    units_build(&units, l, 0);
-    tensors_begin(&tensors, l, program_begin(arena, 0), &labels, &units);
+    lower_labels_none(&labels);
+    lower_units_build(&units, l, 0);
+    lower_tensors_begin(&tensors, l, program_begin(arena, 0), &labels, &units);
     const struct lowered_unit *first = &units.rows[1], *second = &units.rows[2];
     const uint32_t each = l->blocks[BLOCK_LAYER].tensor_count;
-    labels_pass(&labels, &(struct pass){.kind = PASS_FORWARD, .microbatch = 0});
-    tensors_take(&tensors, first);
-    tensors_take(&tensors, second);
-    const uint32_t a = tensors_input(&tensors, first), b = tensors_input(&tensors, second);
+    lower_labels_pass(&labels, &(struct pass){.kind = PASS_FORWARD, .microbatch = 0});
+    lower_tensors_take(&tensors, first);
+    lower_tensors_take(&tensors, second);
+    const uint32_t a = lower_tensors_input(&tensors, first),
+                   b = lower_tensors_input(&tensors, second);
     assert_int_equal(a, TENSOR_FIRST);
     assert_int_equal(b, TENSOR_FIRST + each);
-    assert_int_equal(tensors_segment(&tensors, first, 0), a + 1);
-    assert_int_equal(tensors_number(&tensors), TENSOR_FIRST + 2 * each);
-    tensors_give(&tensors, first);
-    labels_pass(&labels, &(struct pass){.kind = PASS_FORWARD, .microbatch = 1});
-    tensors_take(&tensors, second);
-    assert_int_equal(tensors_input(&tensors, second), a);
+    assert_int_equal(lower_tensors_segment(&tensors, first, 0), a + 1);
+    assert_int_equal(lower_tensors_number(&tensors), TENSOR_FIRST + 2 * each);
+    lower_tensors_give(&tensors, first);
+    lower_labels_pass(&labels, &(struct pass){.kind = PASS_FORWARD, .microbatch = 1});
+    lower_tensors_take(&tensors, second);
+    assert_int_equal(lower_tensors_input(&tensors, second), a);
     arena_destroy(arena);
 }
 
@@ -87,23 +88,24 @@ static void test_buckets(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct configuration c = lower_case();
-    struct lowering *l = plan_lowering(arena, &c);
+    struct lowering *l = lower_plan_lowering(arena, &c);
     c.software.bucket_bytes = 100.0 * l->data.kept_bytes;
     struct data_traffic t;
     double elements = 0.0;
-    traffic_begin(&t, l);
-    assert_int_equal(traffic_fill(&t, 60.0, &elements), 0);
-    assert_int_equal(traffic_fill(&t, 60.0, &elements), 1);
-    assert_true(elements == 100.0 && traffic_rest(&t) == 20.0 && traffic_rest(&t) == 0.0);
-    assert_int_equal(traffic_fill(&t, 1600.0, &elements), 16);
+    lower_traffic_begin(&t, l);
+    assert_int_equal(lower_traffic_fill(&t, 60.0, &elements), 0);
+    assert_int_equal(lower_traffic_fill(&t, 60.0, &elements), 1);
+    assert_true(elements == 100.0 && lower_traffic_rest(&t) == 20.0 &&
+                lower_traffic_rest(&t) == 0.0);
+    assert_int_equal(lower_traffic_fill(&t, 1600.0, &elements), 16);
     assert_true(elements == 100.0);
-    assert_int_equal(traffic_fill(&t, 3205.0, &elements), 16);
-    assert_true(elements == 200.0 && traffic_rest(&t) == 5.0);
+    assert_int_equal(lower_traffic_fill(&t, 3205.0, &elements), 16);
+    assert_true(elements == 200.0 && lower_traffic_rest(&t) == 5.0);
     c.software.bucket_bytes = 0.0; /* all of a unit */
-    traffic_begin(&t, l);
-    assert_int_equal(traffic_fill(&t, 7.0, &elements), 1);
-    assert_true(elements == 7.0 && traffic_rest(&t) == 0.0);
-    assert_int_equal(traffic_fill(&t, 0.0, &elements), 0);
+    lower_traffic_begin(&t, l);
+    assert_int_equal(lower_traffic_fill(&t, 7.0, &elements), 1);
+    assert_true(elements == 7.0 && lower_traffic_rest(&t) == 0.0);
+    assert_int_equal(lower_traffic_fill(&t, 0.0, &elements), 0);
     arena_destroy(arena);
 }
 
@@ -114,20 +116,20 @@ static void test_gathers_wait_for_compute(void **state)
     struct arena *arena = arena_create();
     struct configuration c = lower_case();
     c.software.fsdp_prefetch = 1;
-    struct lowering *l = plan_lowering(arena, &c);
+    struct lowering *l = lower_plan_lowering(arena, &c);
     struct data_traffic t;
-    traffic_begin(&t, l);
+    lower_traffic_begin(&t, l);
     for (uint32_t k = 0; k < 9; k++) { /* group k is computed by op 100 + k */
-        assert_int_equal(traffic_gather_after(&t, 0), k >= 2 ? 100 + k - 2 : OP_NONE);
-        assert_int_equal(traffic_gather_after(&t, 1), k >= 1 ? 100 + k - 1 : OP_NONE);
-        traffic_computed(&t, 100 + k);
+        assert_int_equal(lower_traffic_gather_after(&t, 0), k >= 2 ? 100 + k - 2 : OP_NONE);
+        assert_int_equal(lower_traffic_gather_after(&t, 1), k >= 1 ? 100 + k - 1 : OP_NONE);
+        lower_traffic_computed(&t, 100 + k);
     }
-    assert_true(traffic_first_forward(&t, 0));
-    traffic_pass_end(&t, &(struct pass){.kind = PASS_FORWARD});
-    assert_false(traffic_first_forward(&t, 0));
+    assert_true(lower_traffic_first_forward(&t, 0));
+    lower_traffic_pass_end(&t, &(struct pass){.kind = PASS_FORWARD});
+    assert_false(lower_traffic_first_forward(&t, 0));
     for (uint32_t m = l->shape.microbatches; m > 0; m--) {
-        assert_true(traffic_last_backward(&t, 0) == (m == 1));
-        traffic_pass_end(&t, &(struct pass){.kind = PASS_BACKWARD});
+        assert_true(lower_traffic_last_backward(&t, 0) == (m == 1));
+        lower_traffic_pass_end(&t, &(struct pass){.kind = PASS_BACKWARD});
     }
     arena_destroy(arena);
 }

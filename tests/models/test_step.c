@@ -142,7 +142,7 @@ static void test_rule_of_thumb_by_hand(void **state)
     assert_int_equal(rule.static_cards, 3);
     c.model.nominal_parameters = 0.0; /* then those that the model has */
     rule_of_thumb(&c, &rule);
-    assert_true(rule.parameters == model_parameters(&c.model, 2048));
+    assert_true(rule.parameters == transformer_parameters(&c.model, 2048));
     c.training.precision = precision_find("fp8");
     rule_of_thumb(&c, &rule);
     double element = c.training.precision->activation_bytes;

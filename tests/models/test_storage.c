@@ -37,7 +37,7 @@ static struct configuration job(uint64_t tp, uint64_t dp, uint64_t pp)
 
 static double all_bytes(const struct configuration *c)
 {
-    return model_parameters(&c->model, c->training.sequence) * BYTES;
+    return transformer_parameters(&c->model, c->training.sequence) * BYTES;
 }
 
 static struct storage_time play(const struct configuration *c, const struct storage_tier *tier,
@@ -106,12 +106,12 @@ static void test_stages(void **state)
     struct arena *arena = arena_create();
     struct configuration c = job(2, 2, 4);
     c.model.layers = 10; /* 3 3 2 2 */
-    double *bytes, layer = model_layer_parameters(&c.model, 0) * BYTES / 4;
+    double *bytes, layer = transformer_layer_parameters(&c.model, 0) * BYTES / 4;
     storage_shards(&c, BYTES, arena, &bytes);
-    assert_close(bytes[0], 3 * layer + model_embedding_parameters(&c.model, 128) * BYTES / 4);
+    assert_close(bytes[0], 3 * layer + transformer_embedding_parameters(&c.model, 128) * BYTES / 4);
     assert_close(bytes[4], 3 * layer);
     assert_close(bytes[8], 2 * layer);
-    assert_close(bytes[12], 2 * layer + model_final_parameters(&c.model) * BYTES / 4);
+    assert_close(bytes[12], 2 * layer + transformer_final_parameters(&c.model) * BYTES / 4);
     arena_destroy(arena);
 }
 
@@ -124,10 +124,10 @@ static void test_interleaved_stages(void **state)
     struct configuration c = job(2, 4, 2);
     c.layout.vpp = 2;
     c.model.layers = 6; /* 2 2 1 1 */
-    double *bytes, layer = model_layer_parameters(&c.model, 0) * BYTES / 8;
+    double *bytes, layer = transformer_layer_parameters(&c.model, 0) * BYTES / 8;
     storage_shards(&c, BYTES, arena, &bytes);
-    assert_close(bytes[0], 3 * layer + model_embedding_parameters(&c.model, 128) * BYTES / 8);
-    assert_close(bytes[8], 3 * layer + model_final_parameters(&c.model) * BYTES / 8);
+    assert_close(bytes[0], 3 * layer + transformer_embedding_parameters(&c.model, 128) * BYTES / 8);
+    assert_close(bytes[8], 3 * layer + transformer_final_parameters(&c.model) * BYTES / 8);
     arena_destroy(arena);
 }
 
@@ -409,7 +409,7 @@ static void test_bloom(void **state)
                                    .position = POSITION_ALIBI,
                                    .tied_embeddings = true,
                                    .biases = true};
-    model_complete(&c.model);
+    transformer_complete(&c.model);
     c.training.sequence = 2048;
     c.layout.ends_count = true;
     assert_int_equal(configuration_ranks(&c), 384);

@@ -29,7 +29,7 @@ static struct configuration job(uint64_t tp, uint64_t dp, uint64_t pp)
 
 static double all_bytes(const struct configuration *c)
 {
-    return model_parameters(&c->model, c->training.sequence) * BYTES;
+    return transformer_parameters(&c->model, c->training.sequence) * BYTES;
 }
 
 static void test_check(void **state)

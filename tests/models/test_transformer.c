@@ -24,7 +24,7 @@ static struct model_shape gpt(uint64_t layers, uint64_t hidden, uint64_t heads, 
                             .tied_embeddings = true,
                             .biases = true,
                             .dropout_ratio = 0.1};
-    model_complete(&m);
+    transformer_complete(&m);
     return m;
 }
 
@@ -40,7 +40,7 @@ static struct model_shape llama(uint64_t layers, uint64_t hidden, uint64_t heads
                             .ffn = FFN_SWIGLU,
                             .norm = NORM_RMS,
                             .position = POSITION_ROPE};
-    model_complete(&m);
+    transformer_complete(&m);
     return m;
 }
 
@@ -63,9 +63,9 @@ static void test_published_counts(void **state)
         {llama(126, 16384, 128, 8, 53248, 128256), 405853388800.0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_true(model_parameters(&rows[i].shape, 2048) == rows[i].parameters);
+        assert_true(transformer_parameters(&rows[i].shape, 2048) == rows[i].parameters);
     rows[0].shape.biases = false; /* a shape that is off by its biases must not pass */
-    assert_false(model_parameters(&rows[0].shape, 2048) == rows[0].parameters);
+    assert_false(transformer_parameters(&rows[0].shape, 2048) == rows[0].parameters);
 }
 
 /* GPT-3 is published as 175.0 billion (arXiv:2005.14165 table 2.1), and by Narayanan et al.'s
@@ -77,8 +77,8 @@ static void test_gpt3(void **state)
     struct model_shape m = gpt(96, 12288, 96, 51200, 2048);
     double l = 96, h = 12288, v = 51200, s = 2048;
     double published = 12 * l * h * h * (1 + 13 / (12 * h) + (v + s) / (12 * l * h));
-    assert_true(fabs(model_parameters(&m, 2048) - 2 * h - published) < 1.0);
-    assert_true(fabs(model_parameters(&m, 2048) / 174.6e9 - 1.0) < 1e-3);
+    assert_true(fabs(transformer_parameters(&m, 2048) - 2 * h - published) < 1.0);
+    assert_true(fabs(transformer_parameters(&m, 2048) / 174.6e9 - 1.0) < 1e-3);
 }
 
 /* MPT has LayerNorms and linear layers without biases; its file has 6,649,286,656 parameters. */
@@ -88,7 +88,7 @@ static void test_mpt(void **state)
     struct model_shape m = gpt(32, 4096, 32, 50432, 0);
     m.biases = false;
     m.position = POSITION_ALIBI;
-    assert_true(model_parameters(&m, 2048) == 6649286656.0);
+    assert_true(transformer_parameters(&m, 2048) == 6649286656.0);
 }
 
 /* 671B in all, 37B active for each token (arXiv:2412.19437, section 2 and table of section 4.2). */
@@ -106,8 +106,8 @@ static void test_deepseek_v3(void **state)
     m.kv_rank = 512;
     m.rope_head_size = 64;
     m.v_head_size = 128;
-    assert_int_equal((int)round(model_parameters(&m, 4096) / 1e9), 671);
-    assert_int_equal((int)round(model_active_parameters(&m) / 1e9), 37);
+    assert_int_equal((int)round(transformer_parameters(&m, 4096) / 1e9), 671);
+    assert_int_equal((int)round(transformer_active_parameters(&m) / 1e9), 37);
 }
 
 /* 6N + 12 L h s, N with the head and without the lookup; tied or not is the same work. */
@@ -116,12 +116,14 @@ static void test_flops_per_token(void **state)
     (void)state;
     struct model_shape m = llama(80, 8192, 64, 8, 28672, 128256);
     double active = 70553706496.0 - 128256.0 * 8192.0;
-    assert_true(model_active_parameters(&m) == active);
-    assert_true(model_flops_per_token(&m, 8192, false) == 6 * active + 12.0 * 80 * 8192 * 8192);
+    assert_true(transformer_active_parameters(&m) == active);
+    assert_true(transformer_flops_per_token(&m, 8192, false) ==
+                6 * active + 12.0 * 80 * 8192 * 8192);
     m.tied_embeddings = true;
-    assert_true(model_active_parameters(&m) == active);
-    assert_true(model_flops_per_token(&m, 8192, true) == 6 * active + 6.0 * 80 * 8192 * 8192);
-    assert_true(model_flops_per_token(&m, 4096, false) < model_flops_per_token(&m, 8192, false));
+    assert_true(transformer_active_parameters(&m) == active);
+    assert_true(transformer_flops_per_token(&m, 8192, true) == 6 * active + 6.0 * 80 * 8192 * 8192);
+    assert_true(transformer_flops_per_token(&m, 4096, false) <
+                transformer_flops_per_token(&m, 8192, false));
 }
 
 static void test_padded_vocabulary(void **state)
@@ -135,7 +137,8 @@ static void test_padded_vocabulary(void **state)
     assert_int_equal(transformer_padded_vocabulary(&c), 50264);
     c.tp = 1;
     assert_int_equal(transformer_padded_vocabulary(&c), 50257);
-    double all = transformer_embedding_shard(&c) + 12 * model_layer_parameters(&m, 0) + 2 * 768;
+    double all =
+        transformer_embedding_shard(&c) + 12 * transformer_layer_parameters(&m, 0) + 2 * 768;
     assert_true(all == 124439808.0);
     assert_true(transformer_head_shard(&c) == 50257.0 * 768 + 2 * 768);
 }

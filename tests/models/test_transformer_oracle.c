@@ -56,14 +56,14 @@ static void check_shape(const struct model_shape *m)
     uint64_t positions = m->positions_max ? m->positions_max : 16;
     positions = m->position == POSITION_LEARNED ? positions * m->hidden : 0;
     uint64_t head = m->tied_embeddings ? 0 : table, all = table + positions + layers;
-    assert_true(model_parameters(m, 16) == (double)(all + last_norm(m) + head));
-    assert_true(model_embedding_parameters(m, 16) == (double)(table + positions));
-    assert_true(model_final_parameters(m) == (double)(last_norm(m) + head));
+    assert_true(transformer_parameters(m, 16) == (double)(all + last_norm(m) + head));
+    assert_true(transformer_embedding_parameters(m, 16) == (double)(table + positions));
+    assert_true(transformer_final_parameters(m) == (double)(last_norm(m) + head));
     uint64_t active = layers + last_norm(m) + table;
-    assert_true(model_active_parameters(m) == (double)active);
+    assert_true(transformer_active_parameters(m) == (double)active);
     uint64_t products = 12 * m->layers * m->heads * m->head_size * 16;
-    assert_true(model_flops_per_token(m, 16, false) == (double)(6 * active + products));
-    assert_true(model_flops_per_token(m, 16, true) == (double)(6 * active + products / 2));
+    assert_true(transformer_flops_per_token(m, 16, false) == (double)(6 * active + products));
+    assert_true(transformer_flops_per_token(m, 16, true) == (double)(6 * active + products / 2));
     static struct layer layer;
     for (c.tp = 1; c.tp <= 8; c.tp *= 2) {
         transformer_layer(&c, &layer);
@@ -107,24 +107,24 @@ static void test_completion(void **state)
 {
     (void)state;
     struct model_shape m = {.layers = 1, .hidden = 48, .heads = 6, .vocabulary = 10};
-    model_complete(&m);
+    transformer_complete(&m);
     assert_int_equal(m.kv_heads, 6);
     assert_int_equal(m.head_size, 8);
     assert_int_equal(m.ffn_hidden, 192);
     assert_int_equal(m.v_head_size, 0);
     struct model_shape given = {
         .hidden = 48, .heads = 6, .kv_heads = 2, .head_size = 16, .ffn_hidden = 7, .kv_rank = 5};
-    model_complete(&given);
+    transformer_complete(&given);
     assert_int_equal(given.kv_heads, 2);
     assert_int_equal(given.head_size, 16);
     assert_int_equal(given.ffn_hidden, 7);
     assert_int_equal(given.v_head_size, 16);
     given.v_head_size = 3;
-    model_complete(&given);
+    transformer_complete(&given);
     assert_int_equal(given.v_head_size, 3);
-    assert_int_equal(model_norms(&given), 2);
+    assert_int_equal(transformer_norms(&given), 2);
     given.norms = 3;
-    assert_int_equal(model_norms(&given), 3);
+    assert_int_equal(transformer_norms(&given), 3);
 }
 
 /* Latent attention and experts: tensors of the files of DeepSeek-V2 and V3 (q_a_proj, q_b_proj,
@@ -168,12 +168,12 @@ static void test_deepseek(void **state)
                 uint64_t common = 5 * attention + dense * 3 * h * 80 + h + 99 * h;
                 uint64_t all = common + 99 * h + sparse * (16 * h + (16 + shared) * expert);
                 uint64_t active = common + sparse * (16 * h + (3 + shared) * expert);
-                assert_true(model_parameters(&m, 64) == (double)all);
-                assert_true(model_active_parameters(&m) == (double)active);
+                assert_true(transformer_parameters(&m, 64) == (double)all);
+                assert_true(transformer_active_parameters(&m) == (double)active);
                 /* Scores over 8 + 2, values over 5: 2 FLOPs each, three times, for 64 keys. */
                 uint64_t products = 6 * 5 * 4 * 64 * (10 + 5);
                 double flops = (double)(6 * active + products);
-                assert_true(model_flops_per_token(&m, 64, false) == flops);
+                assert_true(transformer_flops_per_token(&m, 64, false) == flops);
             }
         }
     }

@@ -265,8 +265,8 @@ static void test_published_counts(void **state)
         const struct model_shape *m = &scenario->configuration.model;
         if (scenario->error_count > 0)
             fail_msg("row %zu: %s", i, scenario->problems[0].text);
-        if (model_parameters(m, 1024) != published[i].parameters)
-            fail_msg("row %zu: %.0f parameters, not %.0f", i, model_parameters(m, 1024),
+        if (transformer_parameters(m, 1024) != published[i].parameters)
+            fail_msg("row %zu: %.0f parameters, not %.0f", i, transformer_parameters(m, 1024),
                      published[i].parameters);
         assert_int_equal(scenario->problem_count, published[i].warnings);
         scenario_destroy(scenario);

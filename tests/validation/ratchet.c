@@ -50,7 +50,7 @@ static const struct scored *score(struct ratchet *r, const char *file, const cha
         fprintf(stderr, "%s\n", error.text);
         exit(2);
     }
-    score_rows(r->arena, &s->v, &s->scores);
+    validate_score_rows(r->arena, &s->v, &s->scores);
     return s;
 }
 

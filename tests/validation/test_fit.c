@@ -47,7 +47,7 @@ static double mean_coverage(const struct intervals *in, double own)
 {
     double sum = 0.0;
     for (uint32_t i = 0; i < in->source_count; i++)
-        sum += intervals_coverage(in, in->sources[i].name, own) / in->source_count;
+        sum += validate_uncertainty_coverage(in, in->sources[i].name, own) / in->source_count;
     return sum;
 }
 

@@ -21,8 +21,8 @@ static bool grows(struct arena *arena, const struct validation *v)
 {
     struct scores scores;
     struct scales scales;
-    score_rows(arena, v, &scores);
-    scale_rows(arena, v, &scores, &scales);
+    validate_score_rows(arena, v, &scores);
+    validate_scale_rows(arena, v, &scores, &scales);
     print_message("%zu rows, rank correlation %.3f, within sources %.3f, thirds %.3f and %.3f\n",
                   scales.all.count, scales.all.spearman, scales.within, scales.all.small,
                   scales.all.large);
@@ -34,7 +34,7 @@ static void plant(struct validation *v)
 {
     for (size_t i = 0; i < v->row_count; i++) {
         double gpus, error;
-        if (scale_row(v, &v->rows[i], &gpus, &error))
+        if (validate_scale_row(v, &v->rows[i], &gpus, &error))
             v->rows[i].values[0].predicted *= 1.0 + 0.03 * log2(gpus);
     }
 }

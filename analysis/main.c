@@ -28,9 +28,8 @@ static int run_command(const struct command *command, int count, char **argv,
 {
     struct argument_rules rules = {command->head.name, command->options, command->positional};
     struct arguments arguments;
-    if (!arguments_read(&rules, count, argv, &arguments, session->notes)) {
+    if (!arguments_read(&rules, count, argv, &arguments, session->notes))
         return EXIT_USAGE;
-    }
     if (arguments.help) {
         command_help(command, session->out, session->width);
         return EXIT_OK;
@@ -56,9 +55,8 @@ static int dispatch(int argc, char **argv, struct session *session)
         return EXIT_OK;
     }
     const struct command *command = command_find(argv[1]);
-    if (command == NULL) {
+    if (command == NULL)
         return no_such_command(argv[1], session->notes);
-    }
     return run_command(command, argc - 2, argv + 2, session);
 }
 

@@ -26,9 +26,8 @@ void check_failed(const char *claim, const char *file, int line)
         fprintf(stderr, "  at simulated time %.17g s, event %" PRIu64 ", seed %" PRIu64 "\n",
                 entered->time_s, entered->event_count, entered->seed);
     }
-    if (replay != NULL) {
+    if (replay != NULL)
         fprintf(stderr, "  replay: %s\n", replay);
-    }
     fprintf(stderr, "  This is a bug of Orrery, not of the scenario; please report these lines.\n");
     fflush(NULL);
     abort();

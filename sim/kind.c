@@ -5,9 +5,8 @@
 const struct kind *kind_find(kind_at_fn *at, const char *name)
 {
     const struct kind *kind;
-    for (unsigned i = 0; (kind = at(i)) != NULL; i++) {
+    for (unsigned i = 0; (kind = at(i)) != NULL; i++)
         if (strcmp(kind->name, name) == 0)
             return kind;
-    }
     return NULL;
 }

@@ -151,12 +151,11 @@ static void copy_edges(struct share *share, struct share_activity *activity,
     }
     if (!ascending)
         qsort(edges, use_count, sizeof *edges, compare_links);
-    for (size_t i = 0; i < use_count; i++) {
+    for (size_t i = 0; i < use_count; i++)
         if (kept > 0 && edges[kept - 1].link == edges[i].link)
             edges[kept - 1].weight += edges[i].weight;
         else
             edges[kept++] = edges[i];
-    }
     activity->edges = edges;
     activity->edge_class = class;
     activity->edge_count = kept;

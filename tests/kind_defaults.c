@@ -9,9 +9,8 @@
 static double default_of(const struct param *option)
 {
     CHECK(option->fallback != NULL);
-    if (option->type == PARAM_FLAG) {
+    if (option->type == PARAM_FLAG)
         return strcmp(option->fallback, "true") == 0 ? 1.0 : 0.0;
-    }
     char *end;
     const double value = strtod(option->fallback, &end);
     const bool percent = strcmp(end, "%") == 0;

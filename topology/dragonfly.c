@@ -41,9 +41,8 @@ struct dragonfly_shape {
 static uint64_t balanced_terminals(uint64_t ports)
 {
     uint64_t p = 1;
-    while ((2 * p * p + 1) * 2 * p * p < ports) {
+    while ((2 * p * p + 1) * 2 * p * p < ports)
         p++;
-    }
     return p;
 }
 
@@ -67,9 +66,8 @@ static bool check(const struct topology_spec *spec, struct error *error)
 {
     for (unsigned i = 0; i < sizeof options / sizeof options[0]; i++) {
         uint64_t value;
-        if (!topology_option(&spec->fabric.options, options, i, &value, error)) {
+        if (!topology_option(&spec->fabric.options, options, i, &value, error))
             return false;
-        }
     }
     struct dragonfly_shape a;
     measure(spec, &a);
@@ -122,12 +120,10 @@ static void build(struct topology *t)
     measure(&t->spec, a);
     t->fabric_private = a;
     uint32_t first = graph->vertex_count, count = a->groups * a->routers;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         graph_vertex(graph, VERTEX_ROUTER, NODE_NONE, i);
-    }
-    for (uint32_t port = 0; port < a->ports; port++) {
+    for (uint32_t port = 0; port < a->ports; port++)
         topology_join_nic(t, port, (struct vertex_id){first + port / a->terminals});
-    }
     struct link_type cable = {LINK_FABRIC, true, topology_port_bytes_per_s(&t->spec),
                               t->spec.fabric.switch_latency_s};
     uint32_t type = graph_type(graph, &cable);

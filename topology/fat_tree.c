@@ -63,9 +63,8 @@ struct fat_tree_shape {
 static uint32_t uplinks(uint32_t radix, double over)
 {
     uint32_t up = (uint32_t)(radix / (1 + over));
-    while (up > 0 && up * over != floor(up * over)) {
+    while (up > 0 && up * over != floor(up * over))
         up--;
-    }
     return up;
 }
 
@@ -78,9 +77,8 @@ static uint64_t ceiling(uint64_t a, uint64_t b)
 static uint64_t capacity(const double *value, uint32_t tiers)
 {
     uint32_t radix = (uint32_t)value[RADIX];
-    if (tiers == 1) {
+    if (tiers == 1)
         return radix;
-    }
     uint32_t up = uplinks(radix, value[OVERSUBSCRIPTION]);
     uint64_t nics = (uint64_t)(up * value[OVERSUBSCRIPTION]) * radix;
     if (tiers == 3) {
@@ -95,9 +93,8 @@ static uint32_t tiers_of(const struct topology_spec *spec)
     const double *value = spec->fabric.options.value;
     uint64_t ports = spec->nodes * topology_nics(spec);
     uint32_t tiers = (uint32_t)value[TIERS];
-    for (uint32_t i = 1; tiers == 0 && i <= 3; i++) {
+    for (uint32_t i = 1; tiers == 0 && i <= 3; i++)
         tiers = capacity(value, i) >= ports ? i : 0;
-    }
     return tiers;
 }
 
@@ -130,9 +127,8 @@ static bool check(const struct topology_spec *spec, struct error *error)
     uint64_t tiers, radix, ecmp;
     if (!topology_option(given, options, TIERS, &tiers, error) ||
         !topology_option(given, options, RADIX, &radix, error) ||
-        !topology_option(given, options, ECMP, &ecmp, error)) {
+        !topology_option(given, options, ECMP, &ecmp, error))
         return false;
-    }
     for (unsigned i = 0; i < 2; i++) {
         double over = given->value[ratios[i]];
         if (!(over >= 1 && over <= 4096) || uplinks((uint32_t)radix, over) == 0) {
@@ -215,9 +211,8 @@ static double pod_admits(const struct topology *t, const struct fat_tree_shape *
     double port = topology_port_bytes_per_s(&t->spec), sum = 0;
     double up = a->ecmp ? port : a->leaf_up * port;
     uint32_t first = pod * a->spine_down, end = first + a->spine_down;
-    for (uint32_t leaf = first; leaf < end && leaf < a->leaves; leaf++) {
+    for (uint32_t leaf = first; leaf < end && leaf < a->leaves; leaf++)
         sum += fmin(up, leaf_admits(t, a, leaf));
-    }
     return sum;
 }
 
@@ -244,18 +239,14 @@ static void build(struct topology *t)
     measure(&t->spec, a);
     t->fabric_private = a;
     uint32_t first_leaf = graph->vertex_count;
-    for (uint32_t i = 0; i < a->leaves; i++) {
+    for (uint32_t i = 0; i < a->leaves; i++)
         graph_vertex(graph, VERTEX_LEAF, NODE_NONE, i);
-    }
-    for (uint32_t i = 0; i < a->pods * spines_of_pod(a); i++) {
+    for (uint32_t i = 0; i < a->pods * spines_of_pod(a); i++)
         graph_vertex(graph, VERTEX_SPINE, NODE_NONE, i);
-    }
-    for (uint32_t i = 0; i < cores(a); i++) {
+    for (uint32_t i = 0; i < cores(a); i++)
         graph_vertex(graph, VERTEX_CORE, NODE_NONE, i);
-    }
-    for (uint32_t port = 0; port < a->ports; port++) {
+    for (uint32_t port = 0; port < a->ports; port++)
         topology_join_nic(t, port, (struct vertex_id){first_leaf + port / a->leaf_down});
-    }
     build_leaf_links(t, a, first_leaf);
     build_spine_links(t, a, first_leaf + a->leaves);
 }

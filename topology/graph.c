@@ -59,9 +59,8 @@ void graph_repeat(struct graph *graph)
     const struct graph_size *size = &graph->size;
     CHECK(graph->vertex_count == size->node_vertices); /* invariants 1 and 4 */
     CHECK(graph->link_count == size->node_links);
-    for (uint32_t i = 0; i < size->node_links; i++) {
+    for (uint32_t i = 0; i < size->node_links; i++)
         graph->patterns[i] = graph->links[i].type;
-    }
     graph->vertex_count *= size->nodes;
     graph->link_count *= size->nodes;
 }
@@ -88,11 +87,9 @@ static bool same_type(const struct link_type *a, const struct link_type *b)
 uint32_t graph_type(struct graph *graph, const struct link_type *type)
 {
     CHECK(type->bytes_per_s > 0 && type->latency_s >= 0);
-    for (uint32_t i = 0; i < graph->type_count; i++) {
-        if (same_type(&graph->types[i], type)) {
+    for (uint32_t i = 0; i < graph->type_count; i++)
+        if (same_type(&graph->types[i], type))
             return i;
-        }
-    }
     LIST_ROOM(graph->arena, graph->types, graph->type_count, 1, graph->type_capacity);
     graph->types[graph->type_count] = *type;
     return graph->type_count++;
@@ -133,9 +130,8 @@ struct vertex graph_vertex_at(const struct graph *graph, struct vertex_id vertex
 {
     CHECK(vertex.value < graph->vertex_count);
     const uint32_t each = graph->size.node_vertices;
-    if (vertex.value >= graph->size.nodes * each) {
+    if (vertex.value >= graph->size.nodes * each)
         return graph->vertices[vertex.value - repeated_vertices(graph)];
-    }
     struct vertex found = graph->vertices[vertex.value % each];
     found.node = vertex.value / each;
     return found;
@@ -153,14 +149,12 @@ static struct link port_link(const struct graph *graph, struct graph_place at, u
 struct link graph_link_at(const struct graph *graph, struct link_id link)
 {
     CHECK(link.value < graph->link_count);
-    if (link.value >= graph_links_of_nodes(graph)) {
+    if (link.value >= graph_links_of_nodes(graph))
         return graph->links[link.value - repeated_links(graph)];
-    }
     const struct graph_place at = graph_place_of(graph, link);
     const uint32_t type = graph_type_of(graph, link);
-    if (at.place >= graph->size.node_links) {
+    if (at.place >= graph->size.node_links)
         return port_link(graph, at, type);
-    }
     const struct link *first = &graph->links[at.place];
     const uint32_t turned = at.node * graph->size.node_vertices;
     return (struct link){{first->from.value + turned}, {first->to.value + turned}, type};
@@ -185,9 +179,8 @@ void graph_set_type(struct graph *graph, struct link_id link, uint32_t type)
         return;
     }
     const struct graph_place at = graph_place_of(graph, link);
-    if (graph->pattern_of[at.node] == 0) {
+    if (graph->pattern_of[at.node] == 0)
         own_pattern(graph, at.node); /* invariant 5 */
-    }
     graph->patterns[(size_t)graph->pattern_of[at.node] * pattern_width(graph) + at.place] = type;
 }
 
@@ -230,9 +223,8 @@ void graph_vertex_name(const struct graph *graph, struct vertex_id vertex, char 
 {
     const struct vertex v = graph_vertex_at(graph, vertex);
     const char *kind = graph_vertex_kind_name((enum vertex_kind)v.kind);
-    if (v.node == NODE_NONE) {
+    if (v.node == NODE_NONE)
         snprintf(text, size, "%s %u", kind, (unsigned)v.index);
-    } else {
+    else
         snprintf(text, size, "node %u %s %u", (unsigned)v.node, kind, (unsigned)v.index);
-    }
 }

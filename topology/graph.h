@@ -108,18 +108,16 @@ struct graph_place {
 static inline struct graph_place graph_place_of(const struct graph *graph, struct link_id link)
 {
     const uint32_t each = graph->size.node_links, inside = graph->size.nodes * each;
-    if (link.value < inside) {
+    if (link.value < inside)
         return (struct graph_place){link.value / each, link.value % each};
-    }
     const uint32_t port = link.value - inside, ends = 2 * graph->size.node_ports;
     return (struct graph_place){port / ends, each + port % ends};
 }
 static inline uint32_t graph_type_of(const struct graph *graph, struct link_id link)
 {
     const uint32_t behind = graph_links_of_nodes(graph), each = graph->size.node_links;
-    if (link.value >= behind) {
+    if (link.value >= behind)
         return graph->links[link.value - behind + each].type;
-    }
     const struct graph_place at = graph_place_of(graph, link);
     const uint32_t width = each + 2 * graph->size.node_ports;
     return graph->patterns[graph->pattern_of[at.node] * width + at.place];

@@ -46,19 +46,15 @@ static void build_node(struct topology *t, uint32_t nvlink, uint32_t pcie)
 {
     struct graph *graph = &t->graph;
     uint32_t gpus = t->gpus_per_node;
-    for (uint32_t i = 0; i < gpus; i++) {
+    for (uint32_t i = 0; i < gpus; i++)
         graph_vertex(graph, VERTEX_GPU, 0, i);
-    }
     struct vertex_id nvswitch = graph_vertex(graph, VERTEX_NVSWITCH, 0, 0);
-    for (uint32_t i = 0; i < t->nics_per_node; i++) {
+    for (uint32_t i = 0; i < t->nics_per_node; i++)
         graph_vertex(graph, VERTEX_NIC, 0, i);
-    }
-    for (uint32_t i = 0; i < gpus; i++) {
+    for (uint32_t i = 0; i < gpus; i++)
         graph_pair(graph, (struct vertex_id){i}, nvswitch, nvlink);
-    }
-    for (uint32_t i = 0; t->nics_per_node > 0 && i < gpus; i++) {
+    for (uint32_t i = 0; t->nics_per_node > 0 && i < gpus; i++)
         graph_pair(graph, (struct vertex_id){i}, topology_nic(t, 0, nic_of(t, i)), pcie);
-    }
 }
 
 static void build(struct topology *t)
@@ -96,13 +92,11 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
     uint32_t share = t->gpus_per_node / t->nics_per_node;
     uint32_t place = gpu % t->gpus_per_node % share;
     uint32_t beside = gpu / t->gpus_per_node * t->gpus_per_node + nic * share + place;
-    if (to_nic && beside != gpu) {
+    if (to_nic && beside != gpu)
         route_inside(t, gpu, beside, r);
-    }
     topology_route_append(t, r, gpu_link(t, beside, true, to_nic));
-    if (!to_nic && beside != gpu) {
+    if (!to_nic && beside != gpu)
         route_inside(t, beside, gpu, r);
-    }
 }
 
 const struct topology_kind topology_nvlink_island = {

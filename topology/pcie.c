@@ -41,12 +41,10 @@ static struct pcie_shape anatomy_of(const struct topology_spec *spec)
 static bool check(const struct topology_spec *spec, struct error *error)
 {
     uint64_t per_switch;
-    if (!topology_option(&spec->node.options, options, GPUS_PER_SWITCH, &per_switch, error)) {
+    if (!topology_option(&spec->node.options, options, GPUS_PER_SWITCH, &per_switch, error))
         return false;
-    }
-    if (!(spec->node.pcie_bytes_per_s > 0)) {
+    if (!(spec->node.pcie_bytes_per_s > 0))
         return error_set(error, "a pcie node needs pcie_bandwidth above 0");
-    }
     if (per_switch < spec->node.gpus && !(spec->node.host_bytes_per_s > 0)) {
         return error_set(error, "a pcie node with several PCIe switches needs host_bandwidth above "
                                 "0 (or gpus_per_switch as large as gpus)");
@@ -89,13 +87,11 @@ static uint32_t host_type(struct topology *t, const struct pcie_shape *a, uint32
     const struct node_spec *spec = &t->spec.node;
     uint32_t first = which * a->per_switch, end = first + a->per_switch, nics = 0;
     uint32_t gpus = (end < t->gpus_per_node ? end : t->gpus_per_node) - first;
-    for (uint32_t i = 0; i < t->nics_per_node; i++) {
+    for (uint32_t i = 0; i < t->nics_per_node; i++)
         nics += switch_of_nic(t, a, i) == which;
-    }
     double below = gpus * spec->pcie_bytes_per_s;
-    if (nics > 0) {
+    if (nics > 0)
         below += nics * topology_nic_bytes_per_s(&t->spec);
-    }
     struct link_type type = {LINK_HOST, below > spec->host_bytes_per_s, spec->host_bytes_per_s,
                              spec->pcie_latency_s / 2};
     return graph_type(&t->graph, &type);
@@ -106,19 +102,15 @@ static void build_node(struct topology *t, const struct pcie_shape *a, uint32_t 
 {
     struct graph *graph = &t->graph;
     uint32_t first_switch = t->gpus_per_node;
-    for (uint32_t i = 0; i < t->gpus_per_node; i++) {
+    for (uint32_t i = 0; i < t->gpus_per_node; i++)
         graph_vertex(graph, VERTEX_GPU, 0, i);
-    }
-    for (uint32_t i = 0; i < a->switches; i++) {
+    for (uint32_t i = 0; i < a->switches; i++)
         graph_vertex(graph, VERTEX_PCIE_SWITCH, 0, i);
-    }
     struct vertex_id host = {0};
-    if (a->switches > 1) {
+    if (a->switches > 1)
         host = graph_vertex(graph, VERTEX_HOST, 0, 0);
-    }
-    for (uint32_t i = 0; i < t->nics_per_node; i++) {
+    for (uint32_t i = 0; i < t->nics_per_node; i++)
         graph_vertex(graph, VERTEX_NIC, 0, i);
-    }
     for (uint32_t i = 0; i < t->gpus_per_node; i++) {
         graph_pair(graph, (struct vertex_id){i},
                    (struct vertex_id){first_switch + i / a->per_switch}, gpu_type);
@@ -127,9 +119,8 @@ static void build_node(struct topology *t, const struct pcie_shape *a, uint32_t 
         graph_pair(graph, topology_nic(t, 0, i),
                    (struct vertex_id){first_switch + switch_of_nic(t, a, i)}, nic_type);
     }
-    for (uint32_t i = 0; a->switches > 1 && i < a->switches; i++) {
+    for (uint32_t i = 0; a->switches > 1 && i < a->switches; i++)
         graph_pair(graph, (struct vertex_id){first_switch + i}, host, host_type(t, a, i));
-    }
 }
 
 static void build(struct topology *t)
@@ -157,9 +148,8 @@ static void cross(const struct topology *t, uint32_t node, uint32_t from, uint32
 
 static void route_inside(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, struct route *r)
 {
-    if (gpu_a == gpu_b) {
+    if (gpu_a == gpu_b)
         return; /* no switch that reduces: nothing leaves the GPU */
-    }
     const struct pcie_shape *a = t->node_private;
     uint32_t node = gpu_a / t->gpus_per_node;
     uint32_t from = gpu_a % t->gpus_per_node, to = gpu_b % t->gpus_per_node;

@@ -79,9 +79,8 @@ static bool check(const struct topology_spec *spec, struct error *error)
     uint64_t nodes_per_leaf, spines, ecmp;
     if (!topology_option(given, options, NODES_PER_LEAF, &nodes_per_leaf, error) ||
         !topology_option(given, options, SPINES, &spines, error) ||
-        !topology_option(given, options, ECMP, &ecmp, error)) {
+        !topology_option(given, options, ECMP, &ecmp, error))
         return false;
-    }
     if (!(over >= 1 && over <= (double)nodes_per_leaf)) {
         return error_set(error,
                          "oversubscription of a rail fabric must lie between 1 and "
@@ -135,12 +134,10 @@ static void build(struct topology *t)
     t->fabric_private = a;
     uint32_t leaves = a->nics * a->groups, first_leaf = graph->vertex_count;
     uint32_t first_spine = first_leaf + leaves;
-    for (uint32_t i = 0; i < leaves; i++) {
+    for (uint32_t i = 0; i < leaves; i++)
         graph_vertex(graph, VERTEX_LEAF, NODE_NONE, i);
-    }
-    for (uint32_t i = 0; a->groups > 1 && i < a->spines; i++) {
+    for (uint32_t i = 0; a->groups > 1 && i < a->spines; i++)
         graph_vertex(graph, VERTEX_SPINE, NODE_NONE, i);
-    }
     for (uint32_t port = 0; port < t->node_count * a->nics; port++) {
         uint32_t group = port / a->nics / a->nodes_per_leaf, rail = port % a->nics;
         topology_join_nic(t, port, (struct vertex_id){first_leaf + rail * a->groups + group});

@@ -21,11 +21,9 @@ const unsigned topology_kind_count = sizeof topology_kinds / sizeof topology_kin
 /* Kind number `index` of those of one role. */
 static const struct kind *at(enum topology_role role, unsigned index)
 {
-    for (unsigned i = 0; i < topology_kind_count; i++) {
-        if (topology_kinds[i]->role == role && index-- == 0) {
+    for (unsigned i = 0; i < topology_kind_count; i++)
+        if (topology_kinds[i]->role == role && index-- == 0)
             return &topology_kinds[i]->head;
-        }
-    }
     return NULL;
 }
 
@@ -49,9 +47,8 @@ static bool check_network(const struct topology_spec *spec, struct error *error)
 {
     uint64_t nics = topology_nics(spec);
     unsigned long long n = nics, gpus = spec->node.gpus;
-    if (nics == 0) {
+    if (nics == 0)
         return error_set(error, "several nodes need a network, but a node has no NIC: set nics");
-    }
     if (nics > spec->node.gpus) {
         return error_set(error,
                          "more NICs (%llu) than GPUs (%llu) in a node: give at most one NIC for "
@@ -74,9 +71,8 @@ static bool check_network(const struct topology_spec *spec, struct error *error)
 static bool check_cluster(const struct topology_spec *spec, struct error *error)
 {
     uint64_t gpus = spec->node.gpus;
-    if (spec->nodes == 0 || gpus == 0) {
+    if (spec->nodes == 0 || gpus == 0)
         return error_set(error, "a cluster needs at least one node with at least one GPU");
-    }
     if (gpus > TOPOLOGY_GPU_MAX || spec->nodes > TOPOLOGY_GPU_MAX / gpus) {
         return error_set(error,
                          "%llu nodes of %llu GPUs are more than the %d GPUs that a cluster "
@@ -86,11 +82,9 @@ static bool check_cluster(const struct topology_spec *spec, struct error *error)
     }
     const double latencies_s[] = {spec->node.nvlink_latency_s, spec->node.pcie_latency_s,
                                   spec->node.nic_latency_s, spec->fabric.switch_latency_s};
-    for (unsigned i = 0; i < sizeof latencies_s / sizeof latencies_s[0]; i++) {
-        if (!(latencies_s[i] >= 0 && isfinite(latencies_s[i]))) {
+    for (unsigned i = 0; i < sizeof latencies_s / sizeof latencies_s[0]; i++)
+        if (!(latencies_s[i] >= 0 && isfinite(latencies_s[i])))
             return error_set(error, "latencies must be finite and not below 0");
-        }
-    }
     return true;
 }
 
@@ -104,9 +98,8 @@ static struct extent extent_of(const struct topology_spec *spec)
     struct topology_size node = {0, 0}, fabric = {0, 0};
     spec->node.kind->size(spec, &node);
     uint64_t ports = spec->nodes > 1 ? spec->nodes * topology_nics(spec) : 0;
-    if (spec->nodes > 1) {
+    if (spec->nodes > 1)
         spec->fabric.kind->size(spec, &fabric);
-    }
     return (struct extent){ports, node.vertices, node.links,
                            spec->nodes * node.vertices + fabric.vertices,
                            spec->nodes * node.links + 2 * ports + fabric.links};
@@ -131,9 +124,8 @@ bool topology_check(const struct topology_spec *spec, struct error *error)
 bool topology_build(struct arena *arena, const struct topology_spec *spec, struct topology *out,
                     struct error *error)
 {
-    if (!topology_check(spec, error)) {
+    if (!topology_check(spec, error))
         return false;
-    }
     struct extent extent = extent_of(spec);
     *out = (struct topology){.spec = *spec,
                              .node_count = (uint32_t)spec->nodes,
@@ -153,9 +145,8 @@ bool topology_build(struct arena *arena, const struct topology_spec *spec, struc
     graph_init(&out->graph, arena, &size);
     spec->node.kind->build(out);
     graph_repeat(&out->graph); /* invariants 1 and 2 */
-    if (spec->nodes > 1) {
+    if (spec->nodes > 1)
         spec->fabric.kind->build(out);
-    }
     CHECK(out->graph.vertex_count == extent.vertices && out->graph.link_count == extent.links);
     return true;
 }
@@ -220,9 +211,8 @@ uint32_t topology_degrade(struct topology *t, uint32_t gpu, enum link_kind kind,
     CHECK(ratio > 0 && ratio <= 1);
     uint32_t node = topology_node_of(t, gpu);
     if (kind == LINK_NIC) {
-        if (t->nics_per_node == 0) {
+        if (t->nics_per_node == 0)
             return 0;
-        }
         uint32_t port = node * t->nics_per_node + topology_nic_of(t, gpu);
         scale_link(t, topology_nic_out(t, port).value, ratio);
         scale_link(t, topology_nic_in(t, port).value, ratio);

@@ -82,7 +82,6 @@ void topology_route_append(const struct topology *t, struct route *route, struct
     route->types[route->link_count] = row;
     route->links[route->link_count++] = link;
     route->latency_s += type->latency_s;
-    if (type->bytes_per_s < route->bytes_per_s) {
+    if (type->bytes_per_s < route->bytes_per_s)
         route->bytes_per_s = type->bytes_per_s;
-    }
 }

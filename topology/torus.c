@@ -68,13 +68,11 @@ static bool check(const struct topology_spec *spec, struct error *error)
 {
     const struct kind_options *given = &spec->fabric.options;
     uint64_t side[DIMENSIONS], cables, product = 1, hops = 0;
-    if (!topology_option(given, options, CABLES, &cables, error)) {
+    if (!topology_option(given, options, CABLES, &cables, error))
         return false;
-    }
     for (unsigned d = 0; d < DIMENSIONS; d++) {
-        if (!topology_option(given, options, d, &side[d], error)) {
+        if (!topology_option(given, options, d, &side[d], error))
             return false;
-        }
         product *= side[d];
         hops += side[d] / 2;
     }
@@ -114,12 +112,10 @@ static void build(struct topology *t)
     measure(&t->spec, a);
     t->fabric_private = a;
     uint32_t first = graph->vertex_count;
-    for (uint32_t node = 0; node < t->node_count; node++) {
+    for (uint32_t node = 0; node < t->node_count; node++)
         graph_vertex(graph, VERTEX_ROUTER, NODE_NONE, node);
-    }
-    for (uint32_t port = 0; port < t->node_count * a->nics; port++) {
+    for (uint32_t port = 0; port < t->node_count * a->nics; port++)
         topology_join_nic(t, port, (struct vertex_id){first + port / a->nics});
-    }
     struct link_type hop = {LINK_FABRIC, true,
                             t->spec.fabric.options.value[CABLES] *
                                 topology_port_bytes_per_s(&t->spec),
@@ -139,9 +135,8 @@ static void build(struct topology *t)
 static uint32_t shorter_way(uint32_t side, uint32_t from, uint32_t to)
 {
     uint32_t up = (to + side - from) % side;
-    if (side == 2 || 2 * up < side) {
+    if (side == 2 || 2 * up < side)
         return 0;
-    }
     return 2 * up > side ? 1 : from % 2;
 }
 

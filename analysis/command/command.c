@@ -26,19 +26,16 @@ const char *const command_absent_names[] = {"plan",   "compare", "explain", "imp
 
 const char *command_absent(const char *name)
 {
-    for (unsigned i = 0; command_absent_names[i] != NULL; i++) {
-        if (strcmp(command_absent_names[i], name) == 0) {
+    for (unsigned i = 0; command_absent_names[i] != NULL; i++)
+        if (strcmp(command_absent_names[i], name) == 0)
             return "is not part of this version";
-        }
-    }
     return NULL;
 }
 
 const char *command_nearest(const char *name)
 {
     const char *known[sizeof commands / sizeof commands[0]];
-    for (unsigned i = 0; i < command_count; i++) {
+    for (unsigned i = 0; i < command_count; i++)
         known[i] = commands[i]->head.name;
-    }
     return names_nearest(name, (struct name_list){known, command_count});
 }

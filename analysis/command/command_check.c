@@ -9,9 +9,8 @@ static int run(const struct arguments *arguments, struct session *session)
 {
     struct scenario *scenario;
     int code = load_scenario(arguments, session, true, &scenario);
-    if (scenario == NULL) {
+    if (scenario == NULL)
         return code;
-    }
     struct error refusal = {""};
     unsigned warnings = scenario->problem_count - scenario->error_count;
     bool refused = code == EXIT_OK && refusal_find(scenario, &refusal);

@@ -46,11 +46,10 @@ static bool find_op(const char *name, enum comm_op *out, FILE *notes)
     const char *nearest =
         names_nearest(name, (struct name_list){known, sizeof ops / sizeof ops[0]});
     fprintf(notes, "orrery collective: no operation '%s'", format_shown(name).s);
-    if (nearest != NULL) {
+    if (nearest != NULL)
         fprintf(notes, "; did you mean '%s'?\n", nearest);
-    } else {
+    else
         fputs("; see 'orrery collective --help'\n", notes);
-    }
     return false;
 }
 
@@ -148,9 +147,8 @@ static int measure(const struct arguments *a, struct session *session, struct sc
         .factor = a->factor > 0.0 ? a->factor : 2.0,
     };
     c->cluster.nodes = (gpus + c->cluster.node.gpus - 1) / c->cluster.node.gpus;
-    if (!check_range(a, op, gpus, &range, session->notes)) {
+    if (!check_range(a, op, gpus, &range, session->notes))
         return EXIT_USAGE;
-    }
     struct collective_result *rows =
         ARENA_ARRAY(scenario->arena, struct collective_result, ROW_MAX);
     unsigned count = 0;
@@ -163,25 +161,22 @@ static int measure(const struct arguments *a, struct session *session, struct sc
         }
         count++;
     }
-    if (a->json) {
+    if (a->json)
         json_collective(rows, count, op, gpus, session->out);
-    } else {
+    else
         print_table(rows, count, op, gpus, c, session);
-    }
     return EXIT_OK;
 }
 
 static int run(const struct arguments *a, struct session *session)
 {
     enum comm_op op = COMM_ALL_REDUCE;
-    if (a->op != NULL && !find_op(a->op, &op, session->notes)) {
+    if (a->op != NULL && !find_op(a->op, &op, session->notes))
         return EXIT_USAGE;
-    }
     int code;
     struct scenario *scenario = cluster_scenario(a, session, &code);
-    if (scenario == NULL) {
+    if (scenario == NULL)
         return code;
-    }
     code = measure(a, session, scenario, op, a->gpus > 0 ? a->gpus : 8);
     scenario_destroy(scenario);
     return code;

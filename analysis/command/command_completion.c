@@ -10,16 +10,14 @@ static const struct option options[] = {OPTION_END};
 
 static void print_names(FILE *out)
 {
-    for (unsigned i = 0; i < command_count; i++) {
+    for (unsigned i = 0; i < command_count; i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", commands[i]->head.name);
-    }
 }
 
 static void print_options(FILE *out, const struct option *o)
 {
-    for (const char *space = ""; o->name != NULL; o++, space = " ") {
+    for (const char *space = ""; o->name != NULL; o++, space = " ")
         fprintf(out, "%s%s", space, o->name);
-    }
 }
 
 /* _orrery_values KEY: the words that the key takes. */
@@ -28,13 +26,11 @@ static void print_values(const struct completion_words *words, FILE *out)
     fputs("_orrery_values()\n{\n    case $1 in\n", out);
     for (unsigned i = 0; i < words->keys.count; i++) {
         struct name_list values = keys_values(words->arena, words->keys.names[i]);
-        if (values.count == 0) {
+        if (values.count == 0)
             continue;
-        }
         fprintf(out, "    '%s') echo", words->keys.names[i]);
-        for (unsigned v = 0; v < values.count; v++) {
+        for (unsigned v = 0; v < values.count; v++)
             fprintf(out, " %s", values.names[v]);
-        }
         fputs(" ;;\n", out);
     }
     fputs("    esac\n}\n", out);
@@ -67,9 +63,8 @@ static void print_setting(const struct completion_words *words, FILE *out)
           "    compopt -o nospace 2>/dev/null || :\n"
           "    COMPREPLY=($(compgen -S = -W \"",
           out);
-    for (unsigned i = 0; i < words->keys.count; i++) {
+    for (unsigned i = 0; i < words->keys.count; i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", words->keys.names[i]);
-    }
     fputs("\" -- \"$value\"))\n}\n", out);
 }
 
@@ -78,15 +73,13 @@ static void print_taken(const struct command *command, FILE *out)
 {
     for (const struct option *o = command->options; o->name != NULL; o++) {
         const char *family = completion_family(o);
-        if (o->choices == NULL && family == NULL) {
+        if (o->choices == NULL && family == NULL)
             continue;
-        }
         fprintf(out, "    '%s %s') words=\"", command->head.name, o->name);
-        if (o->choices != NULL) {
+        if (o->choices != NULL)
             completion_print_list(o->choices, out);
-        } else {
+        else
             fprintf(out, "$(_orrery_names %s)", family);
-        }
         fputs("\" ;;\n", out);
     }
 }
@@ -108,9 +101,8 @@ static void print_dispatch(const struct completion_words *words, FILE *out)
     fputs("\" ;;\n    'completion completion') words='bash zsh fish' ;;\n"
           "    'list '[a-z]*) words=$(_orrery_names \"$before\") ;;\n",
           out);
-    for (unsigned i = 0; i < command_count; i++) {
+    for (unsigned i = 0; i < command_count; i++)
         print_taken(commands[i], out);
-    }
     fputs("    esac\n    if [[ -n $words && $word != -* ]]; then\n"
           "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n        return\n    fi\n"
           "    case \"$command\" in\n",

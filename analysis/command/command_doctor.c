@@ -77,13 +77,11 @@ static void check_catalogue(struct doctor *d, const char *folder)
 static void print_commands(FILE *out)
 {
     fputs("  can  ", out);
-    for (unsigned i = 0; i < command_count; i++) {
+    for (unsigned i = 0; i < command_count; i++)
         fprintf(out, " %s", commands[i]->head.name);
-    }
     fputs("\n  not in this version:", out);
-    for (unsigned i = 0; command_absent_names[i] != NULL; i++) {
+    for (unsigned i = 0; command_absent_names[i] != NULL; i++)
         fprintf(out, " %s", command_absent_names[i]);
-    }
     fputc('\n', out);
 }
 
@@ -108,11 +106,10 @@ static int run(const struct arguments *arguments, struct session *session)
     note(&d, true, "standard output", "%s, %s",
          isatty(STDOUT_FILENO) ? "a terminal" : "a file or pipe",
          session->colour ? "in colour" : "without colour");
-    if (arguments->json) {
+    if (arguments->json)
         json_doctor(d.findings, d.count, session->out);
-    } else {
+    else
         print(&d, session->out);
-    }
     return d.bad == 0 ? EXIT_OK : EXIT_TROUBLE;
 }
 

@@ -18,9 +18,8 @@ static const struct option options[] = {
 
 static bool known_table(struct query *query, const char *table, FILE *notes)
 {
-    if (query_knows(query, table)) {
+    if (query_knows(query, table))
         return true;
-    }
     const char *nearest = names_nearest(table, query_objects(query));
     fprintf(notes, "orrery export: no table or view '%s'", format_shown(table).s);
     if (nearest != NULL) {
@@ -28,9 +27,8 @@ static bool known_table(struct query *query, const char *table, FILE *notes)
         return false;
     }
     fputs("; there are:", notes);
-    for (unsigned i = 0; i < query_objects(query).count; i++) {
+    for (unsigned i = 0; i < query_objects(query).count; i++)
         fprintf(notes, " %s", query_objects(query).names[i]);
-    }
     fputc('\n', notes);
     return false;
 }
@@ -42,9 +40,8 @@ static int write_format(const struct arguments *arguments, struct query *query, 
     bool good;
     if (arguments->format == EXPORT_CSV) {
         const char *table = arguments->table != NULL ? arguments->table : "slice";
-        if (!known_table(query, table, notes)) {
+        if (!known_table(query, table, notes))
             return EXIT_USAGE;
-        }
         good = export_csv(query, table, out, &error);
     } else if (arguments->format == EXPORT_SVG) {
         good = export_svg(query, out, &error);
@@ -54,9 +51,8 @@ static int write_format(const struct arguments *arguments, struct query *query, 
         good =
             export_chrome(query, arguments->has_rank ? (int64_t)arguments->rank : -1, out, &error);
     }
-    if (!good) {
+    if (!good)
         fprintf(notes, "orrery export: %s\n", error.text);
-    }
     return good ? EXIT_OK : EXIT_TROUBLE;
 }
 

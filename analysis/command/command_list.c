@@ -13,13 +13,11 @@ static const struct option options[] = {OPTION_CATALOGUE_ROW, OPTION_JSON_ROW, O
 static int unknown_family(const char *family, struct name_list families, FILE *notes)
 {
     fprintf(notes, "orrery list: no family '%s'; there are:", format_shown(family).s);
-    for (unsigned i = 0; i < families.count; i++) {
+    for (unsigned i = 0; i < families.count; i++)
         fprintf(notes, " %s", families.names[i]);
-    }
     const char *nearest = names_nearest(family, families);
-    if (nearest != NULL) {
+    if (nearest != NULL)
         fprintf(notes, "; did you mean '%s'?", nearest);
-    }
     fputc('\n', notes);
     return EXIT_USAGE;
 }
@@ -44,9 +42,8 @@ static int gather(const struct arguments *arguments, struct session *session, st
     bool found = false;
     for (unsigned i = 0; i < families.count; i++) {
         struct error error;
-        if (wanted != NULL && strcmp(wanted, families.names[i]) != 0) {
+        if (wanted != NULL && strcmp(wanted, families.names[i]) != 0)
             continue;
-        }
         found = true;
         if (!listing_add(l, families.names[i], arguments->catalogue, arena, &error)) {
             fprintf(session->notes, "orrery list: %s\n", error.text);
@@ -85,11 +82,10 @@ static int narrow(const struct arguments *arguments, struct session *session, st
 
 static void print_listing(const struct listing *l, bool one, const struct session *session)
 {
-    if (one && l->entries[0].figures != NULL) {
+    if (one && l->entries[0].figures != NULL)
         figures_print(&l->entries[0], session);
-    } else {
+    else
         print(l, session);
-    }
 }
 
 static int run(const struct arguments *arguments, struct session *session)
@@ -98,14 +94,12 @@ static int run(const struct arguments *arguments, struct session *session)
     struct listing *l = ARENA_NEW(arena, struct listing);
     bool one = arguments->positional_count > 1;
     int code = gather(arguments, session, arena, l);
-    if (code == EXIT_OK && one) {
+    if (code == EXIT_OK && one)
         code = narrow(arguments, session, arena, l);
-    }
-    if (code == EXIT_OK && arguments->json) {
+    if (code == EXIT_OK && arguments->json)
         json_list(l->entries, l->count, session->out);
-    } else if (code == EXIT_OK) {
+    else if (code == EXIT_OK)
         print_listing(l, one, session);
-    }
     arena_destroy(arena);
     return code;
 }

@@ -33,9 +33,8 @@ static void tell(const struct arguments *arguments, struct session *session,
     struct record record;
     record_of_run(arena, result, &record);
     report_memory(session, &record, result->advice.helps, &rule, minimum, limit);
-    if (arguments->verbose) {
+    if (arguments->verbose)
         report_defaults(session, &record);
-    }
     arena_destroy(arena);
 }
 
@@ -62,9 +61,8 @@ static int run(const struct arguments *arguments, struct session *session)
 {
     struct scenario *scenario;
     int code = load_scenario(arguments, session, false, &scenario);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
     if (scenario->counted_only) {
         struct result counted = {.scenario = scenario};
         tell(arguments, session, &counted);

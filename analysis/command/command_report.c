@@ -16,15 +16,12 @@ static int run(const struct arguments *arguments, struct session *session)
     const char *path = arguments->positional[0];
     struct query *query;
     struct error error = {""};
-    if (strcmp(path, "-") == 0) {
+    if (strcmp(path, "-") == 0)
         return trouble(session, "a database cannot be read from a stream; name its file");
-    }
-    if (!query_open(path, &query, &error)) {
+    if (!query_open(path, &query, &error))
         return trouble(session, error.text);
-    }
-    if (!query_complete(query)) {
+    if (!query_complete(query))
         fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
-    }
     bool good = report_database(session, query, arguments->verbose, &error);
     query_close(query);
     return good ? EXIT_OK : trouble(session, error.text);

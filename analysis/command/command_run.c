@@ -45,9 +45,8 @@ static const struct option options[] = {
 
 static enum detail detail_of(const struct arguments *arguments)
 {
-    if (arguments->detail != DETAIL_DEFAULT) {
+    if (arguments->detail != DETAIL_DEFAULT)
         return (enum detail)arguments->detail;
-    }
     return arguments->unfold ? DETAIL_STEP : DETAIL_OP;
 }
 
@@ -59,9 +58,8 @@ static int outcome_code(enum store_outcome outcome)
 /* A view worth looking at first. */
 static const char *view_of(const struct result *result)
 {
-    if (result->job != NULL) {
+    if (result->job != NULL)
         return "goodput";
-    }
     return result->timed ? "breakdown" : "memory_peak";
 }
 
@@ -71,9 +69,8 @@ static int open_database(const struct arguments *arguments, struct session *sess
 {
     struct error error = {""};
     *store = NULL;
-    if (arguments->no_db) {
+    if (arguments->no_db)
         return EXIT_OK;
-    }
     session_hold(session);
     enum store_outcome outcome = store_open(arguments->db, arguments->max_db_bytes, store, &error);
     session_keep(session, outcome == STORE_GOOD ? store_partial_path(*store) : NULL);
@@ -101,9 +98,8 @@ static int write_database(const struct arguments *arguments, struct session *ses
                 "orrery: %s\norrery: the database is incomplete and stays under its partial name\n",
                 error.text);
     } else {
-        if (replaced[0] != '\0') {
+        if (replaced[0] != '\0')
             fprintf(session->notes, "replaced %s, which held %s\n", path, format_shown(replaced).s);
-        }
         fprintf(session->notes, "%s: %s rows; try: sqlite3 -box %s \"select * from %s\"\n", path,
                 format_count(rows).s, path, view_of(result));
     }
@@ -124,14 +120,12 @@ static int finish_in(struct arena *arena, const struct arguments *arguments,
 {
     struct record record;
     record_of_run(arena, result, &record);
-    if (uncertainty != NULL) {
+    if (uncertainty != NULL)
         uncertainty_record(uncertainty, &record);
-    }
-    if (arguments->json) {
+    if (arguments->json)
         json_run(result, &record, uncertainty, session->out);
-    } else {
+    else
         report_run(session, &record, arguments->verbose);
-    }
     fflush(session->out);
     int code = EXIT_OK;
     if (*store != NULL) {
@@ -168,16 +162,13 @@ static bool find_uncertainty(const struct arguments *arguments, struct arena *ar
     *out = (struct uncertainty){.against = NULL};
     if (!uncertainty_draw(arena, scenario, &how, &out->step, error) ||
         !uncertainty_influences(arena, &out->step, how.threads, &out->influences,
-                                &out->influence_count, error)) {
+                                &out->influence_count, error))
         return false;
-    }
-    if (against == NULL) {
+    if (against == NULL)
         return true;
-    }
     struct uncertain_step *other = ARENA_NEW(arena, struct uncertain_step);
-    if (!uncertainty_draw(arena, against, &how, other, error)) {
+    if (!uncertainty_draw(arena, against, &how, other, error))
         return false;
-    }
     out->against = other;
     uncertainty_compare(&out->step, other, &out->comparison);
     return true;
@@ -188,9 +179,8 @@ static int load_against(const struct arguments *arguments, struct session *sessi
 {
     struct arguments other = *arguments;
     *out = NULL;
-    if (arguments->against == NULL) {
+    if (arguments->against == NULL)
         return EXIT_OK;
-    }
     other.positional[0] = arguments->against;
     other.set_count = 0;
     return load_scenario(&other, session, false, out);
@@ -203,9 +193,8 @@ static int finish_surely(const struct arguments *arguments, struct session *sess
     struct scenario *against;
     struct error error = {""};
     int code = load_against(arguments, session, &against);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
     if (against != NULL && against->counted_only) {
         fprintf(session->notes, "orrery: the step of %s cannot be simulated by this version\n",
                 format_shown(against->path).s);
@@ -217,9 +206,8 @@ static int finish_surely(const struct arguments *arguments, struct session *sess
         fprintf(session->notes, "orrery: %s\n", error.text);
         code = EXIT_REJECTED;
     }
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = finish(arguments, session, result, &uncertainty, store);
-    }
     arena_destroy(arena);
     scenario_destroy(against);
     return code;
@@ -256,9 +244,8 @@ static int play_weeks(const struct arguments *arguments, struct session *session
                                   job, &error);
     progress_end(&search.progress);
     progress_end(&run.progress);
-    if (played) {
+    if (played)
         return EXIT_OK;
-    }
     fprintf(session->notes, "orrery: %s\n", error.text);
     return EXIT_REJECTED;
 }
@@ -266,9 +253,8 @@ static int play_weeks(const struct arguments *arguments, struct session *session
 static void try_stagger(const struct session *session, struct result *result)
 {
     stagger_try(&result->scenario->configuration, result->step, &result->stagger);
-    if (stagger_matters(&result->stagger)) {
+    if (stagger_matters(&result->stagger))
         fprintf(session->notes, "orrery: warning: %s\n", lock_step_warning(&result->stagger).s);
-    }
 }
 
 static int simulate(const struct arguments *arguments, struct session *session,
@@ -287,9 +273,8 @@ static int simulate(const struct arguments *arguments, struct session *session,
     }
     struct result result;
     result_gather(scenario, step, &result);
-    if (result.timed) {
+    if (result.timed)
         try_stagger(session, &result);
-    }
     result_advise(&result);
     if (arguments->uncertain && !result.timed) {
         fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",
@@ -297,9 +282,8 @@ static int simulate(const struct arguments *arguments, struct session *session,
     }
     struct job_record *job = NULL;
     int code = EXIT_OK;
-    if (scenario->has_run && step->fits) {
+    if (scenario->has_run && step->fits)
         code = play_weeks(arguments, session, scenario, &job);
-    }
     result.job = job;
     if (code == EXIT_OK) {
         code = arguments->uncertain && result.timed
@@ -315,25 +299,21 @@ static bool arguments_agree(const struct arguments *arguments, const struct sess
 {
     bool alone = arguments->against != NULL && !arguments->uncertain;
     bool many = arguments->draws > DRAWS_MAX;
-    if (alone) {
+    if (alone)
         fputs("orrery run: --against needs --uncertainty\n", session->notes);
-    }
-    if (many) {
+    if (many)
         fprintf(session->notes, "orrery run: --uncertainty: at most %d draws\n", DRAWS_MAX);
-    }
     return !alone && !many;
 }
 
 static int run(const struct arguments *arguments, struct session *session)
 {
     struct scenario *scenario;
-    if (!arguments_agree(arguments, session)) {
+    if (!arguments_agree(arguments, session))
         return EXIT_USAGE;
-    }
     int code = load_scenario(arguments, session, false, &scenario);
-    if (code != EXIT_OK) {
+    if (code != EXIT_OK)
         return code;
-    }
     struct error error = {""};
     if (refusal_counted(scenario, &error)) {
         fprintf(session->notes, "orrery: %s\n", error.text);
@@ -342,9 +322,8 @@ static int run(const struct arguments *arguments, struct session *session)
     }
     struct store *store;
     code = open_database(arguments, session, &store);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK)
         code = simulate(arguments, session, scenario, &store);
-    }
     store_discard(store); /* when there was nothing to write */
     scenario_destroy(scenario);
     return code;

@@ -7,11 +7,10 @@ static const struct option options[] = {
 
 static int run(const struct arguments *arguments, struct session *session)
 {
-    if (arguments->markdown) {
+    if (arguments->markdown)
         scenario_print_reference(session->out);
-    } else {
+    else
         scenario_print_schema(session->out);
-    }
     return EXIT_OK;
 }
 

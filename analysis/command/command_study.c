@@ -218,10 +218,9 @@ static int draw(const struct command_run *run, const struct study_optimum *optim
 
 static bool nothing_fits(const struct study *study)
 {
-    for (size_t p = 0; p < study->point_count; p++) {
+    for (size_t p = 0; p < study->point_count; p++)
         if (study->points[p].fits)
             return false;
-    }
     return true;
 }
 

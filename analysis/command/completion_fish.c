@@ -10,9 +10,8 @@ static void print_keys(const struct completion_words *words, FILE *out)
     for (unsigned i = 0; i < words->keys.count; i++) {
         struct name_list values = keys_values(words->arena, words->keys.names[i]);
         fprintf(out, " '%s='", words->keys.names[i]);
-        for (unsigned v = 0; v < values.count; v++) {
+        for (unsigned v = 0; v < values.count; v++)
             fprintf(out, " '%s=%s'", words->keys.names[i], values.names[v]);
-        }
     }
     fputs("\nend\n", out);
 }
@@ -68,8 +67,7 @@ void completion_print_fish(const struct completion_words *words, FILE *out)
                 commands[i]->head.name);
         completion_print_plain(out, commands[i]->head.doc, "'");
         fputs("'\n", out);
-        for (const struct option *o = commands[i]->options; o->name != NULL; o++) {
+        for (const struct option *o = commands[i]->options; o->name != NULL; o++)
             print_option(words, commands[i]->head.name, o, out);
-        }
     }
 }

@@ -19,11 +19,9 @@ const char *completion_family(const struct option *option)
 {
     static const char *const takers[][2] = {
         {"--gpu", "gpus"}, {"--node", "nodes"}, {"--fabric", "fabrics"}};
-    for (unsigned i = 0; i < sizeof takers / sizeof takers[0]; i++) {
-        if (strcmp(option->name, takers[i][0]) == 0) {
+    for (unsigned i = 0; i < sizeof takers / sizeof takers[0]; i++)
+        if (strcmp(option->name, takers[i][0]) == 0)
             return takers[i][1];
-        }
-    }
     return NULL;
 }
 
@@ -45,16 +43,13 @@ void completion_print_family(const struct completion_words *words, const char *f
 
 void completion_print_list(const char *const *names, FILE *out)
 {
-    for (unsigned i = 0; names[i] != NULL; i++) {
+    for (unsigned i = 0; names[i] != NULL; i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", names[i]);
-    }
 }
 
 void completion_print_plain(FILE *out, const char *text, const char *leave_out)
 {
-    for (; *text != '\0'; text++) {
-        if (strchr(leave_out, *text) == NULL) {
+    for (; *text != '\0'; text++)
+        if (strchr(leave_out, *text) == NULL)
             fputc(*text, out);
-        }
-    }
 }

@@ -11,19 +11,16 @@ static void print_keys(const struct completion_words *words, FILE *out)
           out);
     for (unsigned i = 0; i < words->keys.count; i++) {
         struct name_list values = keys_values(words->arena, words->keys.names[i]);
-        if (values.count == 0) {
+        if (values.count == 0)
             continue;
-        }
         fprintf(out, "        '%s') compadd --", words->keys.names[i]);
-        for (unsigned v = 0; v < values.count; v++) {
+        for (unsigned v = 0; v < values.count; v++)
             fprintf(out, " %s", values.names[v]);
-        }
         fputs(" ;;\n", out);
     }
     fputs("        esac\n    else\n        compadd -S = --", out);
-    for (unsigned i = 0; i < words->keys.count; i++) {
+    for (unsigned i = 0; i < words->keys.count; i++)
         fprintf(out, " '%s'", words->keys.names[i]);
-    }
     fputs("\n    fi\n}\n", out);
 }
 
@@ -35,9 +32,8 @@ static void print_arguments(const struct completion_words *words, const struct c
         fputs("            '1:family:(", out);
         completion_print_list(words->families.names, out);
         fputs(")' \\\n            '2:name:(", out);
-        for (unsigned i = 0; i < words->listing->count; i++) {
+        for (unsigned i = 0; i < words->listing->count; i++)
             fprintf(out, "%s%s", i > 0 ? " " : "", words->listing->entries[i].name);
-        }
         fputs(")' ;;\n", out);
     } else if (strcmp(command->head.name, "completion") == 0) {
         fputs("            '1:shell:(bash zsh fish)' ;;\n", out);
@@ -82,9 +78,8 @@ void completion_print_zsh(const struct completion_words *words, FILE *out)
           out);
     for (unsigned i = 0; i < command_count; i++) {
         fprintf(out, "    %s)\n        _arguments \\\n", commands[i]->head.name);
-        for (const struct option *o = commands[i]->options; o->name != NULL; o++) {
+        for (const struct option *o = commands[i]->options; o->name != NULL; o++)
             print_option(words, o, out);
-        }
         print_arguments(words, commands[i], out);
     }
     fputs("    esac\n}\n_orrery \"$@\"\n", out);

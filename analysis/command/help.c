@@ -24,16 +24,13 @@ void command_help(const struct command *command, FILE *out, int width)
 {
     fprintf(out, "orrery %s - %s\n\nusage: orrery %s", command->head.name, command->head.doc,
             command->head.name);
-    if (command->positional != NULL) {
+    if (command->positional != NULL)
         fprintf(out, " %s", command->positional);
-    }
     fputs(" [OPTION]...\n\n", out);
-    for (const struct option *o = command->options; o->name != NULL; o++) {
+    for (const struct option *o = command->options; o->name != NULL; o++)
         print_option(out, width, o);
-    }
-    if (command->details != NULL) {
+    if (command->details != NULL)
         fprintf(out, "\n%s\n", command->details);
-    }
     fprintf(out, "\nexample:\n  %s\n", command->example);
 }
 

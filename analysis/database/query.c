@@ -58,9 +58,8 @@ static bool broken(struct query *query, const char *path, struct error *error)
 static bool read_number(struct query *query, const char *sql, int64_t *out)
 {
     sqlite3_stmt *statement;
-    if (sqlite3_prepare_v2(query->database, sql, -1, &statement, NULL) != SQLITE_OK) {
+    if (sqlite3_prepare_v2(query->database, sql, -1, &statement, NULL) != SQLITE_OK)
         return false;
-    }
     bool good = sqlite3_step(statement) == SQLITE_ROW;
     *out = good ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_finalize(statement);
@@ -71,12 +70,10 @@ static bool check_identity(struct query *query, const char *path, struct error *
 {
     int64_t id, version;
     if (!read_number(query, "pragma application_id", &id) ||
-        !read_number(query, "pragma user_version", &version)) {
+        !read_number(query, "pragma user_version", &version))
         return broken(query, path, error);
-    }
-    if (id != application_id) {
+    if (id != application_id)
         return error_set(error, "%s is not a results database of Orrery", path);
-    }
     if (version != SCHEMA_VERSION) {
         return error_set(error, "%s has version %lld of the schema; this orrery reads version %d",
                          path, (long long)version, SCHEMA_VERSION);
@@ -99,9 +96,8 @@ static bool same_object(struct query *query, const char *name, const unsigned ch
 {
     sqlite3_stmt *statement;
     if (sqlite3_prepare_v2(query->database, "select sql from sqlite_schema where name = ?1", -1,
-                           &statement, NULL) != SQLITE_OK) {
+                           &statement, NULL) != SQLITE_OK)
         return false;
-    }
     sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
     bool same = sqlite3_step(statement) == SQLITE_ROW;
     const unsigned char *theirs = same ? sqlite3_column_text(statement, 0) : NULL;
@@ -130,16 +126,13 @@ static bool open_with(struct query *query, const char *path, int flags)
 static bool open_recovered(struct query *query, const char *path)
 {
     int64_t version;
-    if (!open_with(query, path, SQLITE_OPEN_READONLY)) {
+    if (!open_with(query, path, SQLITE_OPEN_READONLY))
         return false;
-    }
     if (read_number(query, "pragma user_version", &version) ||
-        !needs_recovery(sqlite3_extended_errcode(query->database))) {
+        !needs_recovery(sqlite3_extended_errcode(query->database)))
         return true;
-    }
-    if (open_with(query, path, SQLITE_OPEN_READWRITE)) {
+    if (open_with(query, path, SQLITE_OPEN_READWRITE))
         read_number(query, "pragma user_version", &version);
-    }
     return open_with(query, path, SQLITE_OPEN_READONLY);
 }
 
@@ -159,9 +152,8 @@ static bool check_schema(struct query *query, const char *path, struct error *er
         sqlite3_exec(model, schema, NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(model,
                            "select name, sql from sqlite_schema where sql is not null order by 1",
-                           -1, &objects, NULL) != SQLITE_OK) {
+                           -1, &objects, NULL) != SQLITE_OK)
         memory_refused(0); /* nothing else can be wrong with a database in memory */
-    }
     free(schema);
     bool good = true;
     while (good && sqlite3_step(objects) == SQLITE_ROW) {
@@ -179,12 +171,10 @@ static bool check_schema(struct query *query, const char *path, struct error *er
 bool query_open(const char *path, struct query **out, struct error *error)
 {
     struct stat facts;
-    if (stat(path, &facts) != 0 || access(path, R_OK) != 0) {
+    if (stat(path, &facts) != 0 || access(path, R_OK) != 0)
         return error_set(error, "cannot read %s: %s", path, strerror(errno));
-    }
-    if (!S_ISREG(facts.st_mode)) { /* a pipe would be waited for */
+    if (!S_ISREG(facts.st_mode)) /* a pipe would be waited for */
         return error_set(error, "%s is not a regular file", path);
-    }
     struct query *query = memory_take(sizeof *query);
     bool good = open_recovered(query, path) || broken(query, path, error);
     good = good && check_identity(query, path, error) && check_schema(query, path, error);
@@ -201,12 +191,10 @@ bool query_open(const char *path, struct query **out, struct error *error)
 
 void query_close(struct query *query)
 {
-    if (query == NULL) {
+    if (query == NULL)
         return;
-    }
-    for (unsigned i = 0; i < query->object_count; i++) {
+    for (unsigned i = 0; i < query->object_count; i++)
         free(query->objects[i]);
-    }
     sqlite3_close(query->database);
     free(query);
 }
@@ -223,11 +211,9 @@ struct name_list query_objects(const struct query *query)
 
 bool query_knows(const struct query *query, const char *name)
 {
-    for (unsigned i = 0; i < query->object_count; i++) {
-        if (strcmp(query->objects[i], name) == 0) {
+    for (unsigned i = 0; i < query->object_count; i++)
+        if (strcmp(query->objects[i], name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -285,9 +271,8 @@ static bool run(struct query *query, struct query_row *row, query_row_fn *each, 
     sqlite3_progress_handler(query->database, STEPS_BETWEEN_CHECKS, count_steps, query);
     int code = SQLITE_DONE;
     bool good = true;
-    while (good && (code = sqlite3_step(row->statement)) == SQLITE_ROW) {
+    while (good && (code = sqlite3_step(row->statement)) == SQLITE_ROW)
         good = each(context, row, error);
-    }
     if (good && code != SQLITE_DONE) {
         good = error_set(error, "the database cannot be read: %s",
                          code == SQLITE_INTERRUPT ? "the query takes too long"
@@ -308,12 +293,10 @@ bool query_run(struct query *query, const char *sql, const struct query_values *
                query_row_fn *each, void *context, struct error *error)
 {
     struct query_row row;
-    if (!prepare(query, sql, &row, error)) {
+    if (!prepare(query, sql, &row, error))
         return false;
-    }
-    for (unsigned i = 0; values != NULL && i < values->count; i++) {
+    for (unsigned i = 0; values != NULL && i < values->count; i++)
         sqlite3_bind_int64(row.statement, (int)i + 1, values->values[i]);
-    }
     return run(query, &row, each, context, error);
 }
 
@@ -324,9 +307,8 @@ bool query_table(struct query *query, const char *name, query_row_fn *head, quer
     char sql[128];
     snprintf(sql, sizeof sql, "select * from \"%s\"", name);
     struct query_row row;
-    if (!prepare(query, sql, &row, error)) {
+    if (!prepare(query, sql, &row, error))
         return false;
-    }
     if (!head(context, &row, error)) {
         sqlite3_finalize(row.statement);
         return false;

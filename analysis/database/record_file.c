@@ -55,16 +55,14 @@ static void store_table(struct store *store, const struct row_table *table,
     const char *names[STORE_NAMES_MAX] = {has_run(table) ? "run" : "id"};
     struct store_value cells[STORE_NAMES_MAX];
     CHECK(table->column_count < STORE_NAMES_MAX);
-    for (unsigned k = 0; k < table->column_count; k++) {
+    for (unsigned k = 0; k < table->column_count; k++)
         names[1 + k] = table->columns[k].name;
-    }
     store_insert_begin(store, table->name, names, 1 + table->column_count);
     for (size_t i = 0; i < of->count && store_good(store); i++) {
         const char *row = (const char *)of->rows + i * table->size;
         cells[0] = store_integer(STORE_RUN);
-        for (unsigned k = 0; k < table->column_count; k++) {
+        for (unsigned k = 0; k < table->column_count; k++)
             cells[1 + k] = value_of(row, &table->columns[k]);
-        }
         store_insert_row(store, cells, 1 + table->column_count);
     }
     store_insert_end(store);
@@ -72,9 +70,8 @@ static void store_table(struct store *store, const struct row_table *table,
 
 void record_store(struct store *store, const struct record *record)
 {
-    for (unsigned i = 0; i < ROW_TABLE_COUNT; i++) {
+    for (unsigned i = 0; i < ROW_TABLE_COUNT; i++)
         store_table(store, &row_tables[i], &record->of[i]);
-    }
 }
 
 struct record_reading {
@@ -102,9 +99,8 @@ static void take_cell(struct arena *arena, const struct query_row *from, unsigne
                       const struct row_column *column, void *cell)
 {
     unsigned bytes;
-    if (query_type(from, index) == QUERY_NULL) {
+    if (query_type(from, index) == QUERY_NULL)
         return; /* as record_add made it */
-    }
     switch (column->type) {
     case ROW_INTEGER:
         *(int64_t *)cell = query_integer(from, index);
@@ -124,15 +120,13 @@ static bool take_row(void *context, const struct query_row *from, struct error *
 {
     struct record_reading *reading = context;
     const struct row_table *table = &row_tables[reading->table];
-    if (reading->record->of[reading->table].count == ROWS_MAX) {
+    if (reading->record->of[reading->table].count == ROWS_MAX)
         return error_set(error, "the table %s has too many rows", table->name);
-    }
     char *row = next_row(reading);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct row_column *column = &table->columns[i];
-        if (!column->or_null && query_type(from, i) == QUERY_NULL) {
+        if (!column->or_null && query_type(from, i) == QUERY_NULL)
             return error_set(error, "the table %s is damaged: no %s", table->name, column->name);
-        }
         take_cell(reading->record->arena, from, i, column, row + column->offset);
     }
     return true;
@@ -160,9 +154,8 @@ static bool check_run(const struct run_row *run, struct error *error)
         bool known = column->when == ROW_ALWAYS ||
                      (column->when == ROW_TIMED && isfinite(run->step_s)) ||
                      (column->when == ROW_WEEKS && isfinite(run->wall_s));
-        if (known && column->type == ROW_TEXT && row_text(run, column) == NULL) {
+        if (known && column->type == ROW_TEXT && row_text(run, column) == NULL)
             return error_set(error, "the table run is damaged: no %s", column->name);
-        }
     }
     return true;
 }
@@ -172,12 +165,10 @@ bool record_read(struct query *query, struct arena *arena, struct record *out, s
     *out = (struct record){.arena = arena};
     for (unsigned i = 0; i < ROW_TABLE_COUNT; i++) {
         struct record_reading reading = {out, (enum row_table_index)i, 0};
-        if (!read_table(query, &reading, error)) {
+        if (!read_table(query, &reading, error))
             return false;
-        }
     }
-    if (out->of[ROW_run].count == 0) {
+    if (out->of[ROW_run].count == 0)
         return error_set(error, "the file holds no run");
-    }
     return check_run(record_run(out), error);
 }

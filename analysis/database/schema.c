@@ -31,9 +31,8 @@ __attribute__((format(printf, 2, 3))) static void put(struct writing *w, const c
 static void put_quoted(struct writing *w, const char *text)
 {
     put(w, "'");
-    for (; *text != '\0'; text++) {
+    for (; *text != '\0'; text++)
         put(w, *text == '\'' ? "''" : "%c", *text);
-    }
     put(w, "'");
 }
 
@@ -42,9 +41,8 @@ static void put_table(struct writing *w, const struct row_table *table)
     static const char *const types[] = {
         [ROW_INTEGER] = "integer", [ROW_REAL] = "real", [ROW_TEXT] = "text"};
     put(w, "create table %s (\n    id integer primary key", table->name);
-    if (table != &row_tables[ROW_run]) {
+    if (table != &row_tables[ROW_run])
         put(w, ",\n    run integer not null");
-    }
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct row_column *column = &table->columns[i];
         put(w, ",\n    \"%s\" %s%s", column->name, types[column->type],
@@ -65,9 +63,8 @@ static void put_docs(struct writing *w, const struct row_table *table)
 {
     put_doc(w, table->name, "", "", table->doc);
     put_doc(w, table->name, "id", "", "number of the row in this file");
-    if (table != &row_tables[ROW_run]) {
+    if (table != &row_tables[ROW_run])
         put_doc(w, table->name, "run", "", "row of run");
-    }
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct row_column *column = &table->columns[i];
         put_doc(w, table->name, column->name, column->unit, column->doc);

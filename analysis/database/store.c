@@ -116,22 +116,18 @@ static int bind(sqlite3_stmt *statement, int column, const struct store_value *v
 static void insert_values(struct store *store, sqlite3_stmt *insert,
                           const struct store_value *values, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         bind(insert, (int)i + 1, &values[i]);
-    }
-    if (sqlite3_step(insert) != SQLITE_DONE) {
+    if (sqlite3_step(insert) != SQLITE_DONE)
         store_fail(store, "cannot write a row");
-    }
     sqlite3_reset(insert);
 }
 
 static struct batch *batch_of(struct store *store, enum store_table table)
 {
-    for (unsigned i = 0; i < STORE_BATCHES; i++) {
-        if (store->batches[i].table == table) {
+    for (unsigned i = 0; i < STORE_BATCHES; i++)
+        if (store->batches[i].table == table)
             return &store->batches[i];
-        }
-    }
     return NULL;
 }
 
@@ -164,16 +160,14 @@ static void drain_batches(struct store *store)
 int64_t store_row(struct store *store, enum store_table table, const struct store_value *values,
                   unsigned count)
 {
-    if (store->failed) {
+    if (store->failed)
         return 0;
-    }
     CHECK((unsigned)sqlite3_bind_parameter_count(store->insert[table]) == count);
     struct batch *batch = batch_of(store, table);
-    if (batch != NULL) {
+    if (batch != NULL)
         add_to_batch(store, batch, values);
-    } else {
+    else
         insert_values(store, store->insert[table], values, count);
-    }
     store->row_count++;
     return ++store->rows[table];
 }
@@ -189,22 +183,19 @@ void store_insert_begin(struct store *store, const char *table, const char *cons
         used += snprintf(sql + used, sizeof sql - (size_t)used, "%s\"%s\"", i > 0 ? ", " : " (",
                          columns[i]);
     }
-    for (unsigned i = 0; i < count && used < (int)sizeof sql; i++) {
+    for (unsigned i = 0; i < count && used < (int)sizeof sql; i++)
         used += snprintf(sql + used, sizeof sql - (size_t)used, i > 0 ? ", ?" : ") values (?");
-    }
     CHECK(used + 1 < (int)sizeof sql);
     snprintf(sql + used, sizeof sql - (size_t)used, ")");
     if (!store->failed &&
-        sqlite3_prepare_v2(store->database, sql, -1, &store->named, NULL) != SQLITE_OK) {
+        sqlite3_prepare_v2(store->database, sql, -1, &store->named, NULL) != SQLITE_OK)
         store_fail(store, "cannot prepare");
-    }
 }
 
 void store_insert_row(struct store *store, const struct store_value *values, unsigned count)
 {
-    if (store->failed) {
+    if (store->failed)
         return;
-    }
     CHECK((unsigned)sqlite3_bind_parameter_count(store->named) == count);
     insert_values(store, store->named, values, count);
     store->row_count++;
@@ -240,9 +231,8 @@ bool store_good(const struct store *store)
 void store_commit(struct store *store)
 {
     drain_batches(store);
-    if (!store->failed) {
+    if (!store->failed)
         store_execute(store, "commit; begin", "cannot commit");
-    }
 }
 
 /* The copy is compact and in rollback mode; the partial file with its log stays until it is
@@ -258,11 +248,10 @@ static bool copy_whole(struct store *store)
 static void publish(struct store *store)
 {
     const char *from = store->shared ? store->file.whole : store->file.partial;
-    if (!store_file_publish(&store->file, from, &store->error)) {
+    if (!store_file_publish(&store->file, from, &store->error))
         store->failed = true;
-    } else if (store->shared) {
+    else if (store->shared)
         store_file_remove(&store->file);
-    }
 }
 
 static enum store_outcome end(struct store *store, struct error *error)
@@ -270,9 +259,8 @@ static enum store_outcome end(struct store *store, struct error *error)
     enum store_outcome outcome = !store->failed   ? STORE_GOOD
                                  : store->limited ? STORE_LIMITED
                                                   : STORE_FAILED;
-    if (store->failed) {
+    if (store->failed)
         *error = store->error;
-    }
     store_free(store);
     return outcome;
 }
@@ -280,22 +268,17 @@ static enum store_outcome end(struct store *store, struct error *error)
 enum store_outcome store_finish(struct store *store, struct error *error)
 {
     drain_batches(store);
-    if (!store->failed) {
+    if (!store->failed)
         store_execute(store, "update meta set value = '1' where key = 'complete'", "cannot finish");
-    }
-    if (!store->failed) {
+    if (!store->failed)
         store_execute(store, "commit", "cannot commit");
-    }
-    if (store->failed) {
+    if (store->failed)
         sqlite3_exec(store->database, "rollback", NULL, NULL, NULL);
-    }
-    if (!store->failed && store->shared) {
+    if (!store->failed && store->shared)
         copy_whole(store);
-    }
     store_close(store);
-    if (!store->failed) {
+    if (!store->failed)
         publish(store);
-    }
     return end(store, error);
 }
 
@@ -308,13 +291,11 @@ enum store_outcome store_leave(struct store *store, struct error *error)
 
 void store_discard(struct store *store)
 {
-    if (store == NULL) {
+    if (store == NULL)
         return;
-    }
     store_close(store);
-    if (!store->resumed) {
+    if (!store->resumed)
         store_file_remove(&store->file);
-    }
     store_free(store);
 }
 
@@ -324,7 +305,6 @@ void store_delete(struct store *store, enum store_table table, const char *colum
     snprintf(sql, sizeof sql, "delete from %s where %s = %lld", store_table_names[table], column,
              (long long)value);
     drain_batches(store);
-    if (!store->failed) {
+    if (!store->failed)
         store_execute(store, sql, "cannot delete");
-    }
 }

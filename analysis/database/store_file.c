@@ -24,18 +24,15 @@ static bool may_replace(const char *path, bool *replaces, struct error *error)
 {
     struct stat status;
     *replaces = false;
-    if (stat(path, &status) != 0) {
+    if (stat(path, &status) != 0)
         return errno == ENOENT || error_set(error, "%s: %s", path, strerror(errno));
-    }
-    if (!S_ISREG(status.st_mode)) {
+    if (!S_ISREG(status.st_mode))
         return error_set(error, "%s is not a regular file; name another with --db", path);
-    }
     unsigned char head[MAGIC_BYTES] = {0};
     FILE *file = fopen(path, "rb");
     size_t got = file != NULL ? fread(head, 1, sizeof head, file) : 0;
-    if (file != NULL) {
+    if (file != NULL)
         fclose(file);
-    }
     int64_t id = (int64_t)head[68] << 24 | head[69] << 16 | head[70] << 8 | head[71];
     if (got != sizeof head || memcmp(head, "SQLite format 3", 16) != 0 || id != application_id) {
         return error_set(error,
@@ -54,20 +51,17 @@ static long holder_of(int fd)
     char line[256];
     long holder = 0;
     FILE *locks = fopen("/proc/locks", "r");
-    if (locks == NULL || fstat(fd, &status) != 0) {
+    if (locks == NULL || fstat(fd, &status) != 0)
         status.st_ino = 0;
-    }
     while (locks != NULL && holder == 0 && fgets(line, sizeof line, locks) != NULL) {
         long process;
         unsigned long long inode;
         if (sscanf(line, "%*d: FLOCK %*s WRITE %ld %*x:%*x:%llu", &process, &inode) == 2 &&
-            inode == (unsigned long long)status.st_ino && process > 0) {
+            inode == (unsigned long long)status.st_ino && process > 0)
             holder = process;
-        }
     }
-    if (locks != NULL) {
+    if (locks != NULL)
         fclose(locks);
-    }
     return holder;
 }
 
@@ -75,9 +69,8 @@ static bool held_by_another(const struct store_file *file, struct error *error)
 {
     char who[32] = "";
     long holder = holder_of(file->lock_fd);
-    if (holder > 0) {
+    if (holder > 0)
         snprintf(who, sizeof who, ", process %ld", holder);
-    }
     return error_set(error,
                      "%s is being written by another orrery%s: wait for it, or stop it (Ctrl-C "
                      "keeps what it has done), or name another database with --db",
@@ -95,17 +88,15 @@ static bool lock_partial(struct store_file *file, struct error *error)
 {
     for (int i = 0; i < SPACE_TRIES; i++) {
         file->lock_fd = open(file->partial, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (file->lock_fd < 0) {
+        if (file->lock_fd < 0)
             return error_set(error, "cannot write %s: %s", file->partial, strerror(errno));
-        }
         if (flock(file->lock_fd, LOCK_EX | LOCK_NB) != 0) {
             held_by_another(file, error);
             store_file_release(file); /* it is not ours to remove */
             return false;
         }
-        if (under_its_name(file)) {
+        if (under_its_name(file))
             return true;
-        }
         store_file_release(file);
     }
     return error_set(error, "%s comes and goes: others write it; name another with --db",
@@ -115,9 +106,8 @@ static bool lock_partial(struct store_file *file, struct error *error)
 bool store_file_claim(struct store_file *file, const char *path, struct error *error)
 {
     file->lock_fd = -1;
-    if (strlen(path) + LONGEST_SUFFIX > STORE_PATH_MAX) {
+    if (strlen(path) + LONGEST_SUFFIX > STORE_PATH_MAX)
         return error_set(error, "the path of the database is too long");
-    }
     const int longest = STORE_PATH_MAX - LONGEST_SUFFIX;
     snprintf(file->path, sizeof file->path, "%s", path);
     snprintf(file->partial, sizeof file->partial, "%.*s.partial", longest, path);
@@ -137,18 +127,16 @@ static bool remove_beside(const struct store_file *file, struct error *error)
     for (unsigned i = 0; i < sizeof beside / sizeof beside[0]; i++) {
         char name[STORE_PATH_MAX + LONGEST_SUFFIX];
         snprintf(name, sizeof name, "%s%s", file->partial, beside[i]);
-        if (unlink(name) != 0 && errno != ENOENT) {
+        if (unlink(name) != 0 && errno != ENOENT)
             return error_set(error, "cannot remove %s: %s", name, strerror(errno));
-        }
     }
     return true;
 }
 
 bool store_file_empty(struct store_file *file, struct error *error)
 {
-    if (!remove_beside(file, error)) {
+    if (!remove_beside(file, error))
         return false;
-    }
     return ftruncate(file->lock_fd, 0) == 0 ||
            error_set(error, "cannot empty %s: %s", file->partial, strerror(errno));
 }
@@ -156,9 +144,8 @@ bool store_file_empty(struct store_file *file, struct error *error)
 static bool sync_path(const char *path, int flags)
 {
     int fd = open(path, flags | O_CLOEXEC);
-    if (fd < 0) {
+    if (fd < 0)
         return false;
-    }
     bool good = fsync(fd) == 0 || errno == EINVAL;
     close(fd);
     return good;
@@ -175,9 +162,8 @@ static bool sync_folder(const char *path)
 
 bool store_file_publish(struct store_file *file, const char *from, struct error *error)
 {
-    if (!sync_path(from, O_RDWR) || rename(from, file->path) != 0 || !sync_folder(file->path)) {
+    if (!sync_path(from, O_RDWR) || rename(from, file->path) != 0 || !sync_folder(file->path))
         return error_set(error, "cannot finish %s: %s", file->path, strerror(errno));
-    }
     return true;
 }
 
@@ -190,8 +176,7 @@ void store_file_remove(struct store_file *file)
 
 void store_file_release(struct store_file *file)
 {
-    if (file->lock_fd >= 0) {
+    if (file->lock_fd >= 0)
         close(file->lock_fd);
-    }
     file->lock_fd = -1;
 }

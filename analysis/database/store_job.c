@@ -42,10 +42,8 @@ static void write_save(struct store *store, const struct job_record *r, int64_t 
 
 void store_job(struct store *store, const struct job_record *r, int64_t run)
 {
-    for (size_t i = 0; i < r->failure_count && store_good(store); i++) {
+    for (size_t i = 0; i < r->failure_count && store_good(store); i++)
         write_failure(store, r, run, &r->failures[i]);
-    }
-    for (size_t i = 0; i < r->save_count && store_good(store); i++) {
+    for (size_t i = 0; i < r->save_count && store_good(store); i++)
         write_save(store, r, run, &r->saves[i]);
-    }
 }

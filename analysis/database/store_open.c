@@ -90,9 +90,8 @@ static bool write_schema(struct store *store)
 static bool prepare_all(struct store *store)
 {
     bool good = true;
-    for (unsigned table = 0; good && table < STORE_TABLE_COUNT; table++) {
+    for (unsigned table = 0; good && table < STORE_TABLE_COUNT; table++)
         good = prepare_insert(store, (enum store_table)table, 1, &store->insert[table]);
-    }
     return good && prepare_batch(store, &store->batches[0], STORE_slice_raw) &&
            prepare_batch(store, &store->batches[1], STORE_counter_raw) &&
            prepare_batch(store, &store->batches[2], STORE_study_raw);
@@ -104,9 +103,8 @@ static enum store_outcome give_up(struct store *store, struct error *error)
     enum store_outcome outcome = store->limited ? STORE_LIMITED : STORE_FAILED;
     *error = store->error;
     store_close(store);
-    if (store->file.lock_fd >= 0 && !store->resumed) {
+    if (store->file.lock_fd >= 0 && !store->resumed)
         store_file_remove(&store->file);
-    }
     store_free(store);
     return outcome;
 }
@@ -132,13 +130,11 @@ static void describe_replaced(struct store *store)
     struct query *query;
     struct error ignored = {""};
     char name[STORE_REPLACED_BYTES] = "", kind[STORE_REPLACED_BYTES] = "";
-    if (!store->file.replaces) {
+    if (!store->file.replaces)
         return;
-    }
     snprintf(store->replaced, sizeof store->replaced, "results of another version");
-    if (!query_open(store->file.path, &query, &ignored)) {
+    if (!query_open(store->file.path, &query, &ignored))
         return;
-    }
     query_run(query, "select value from meta where key = 'scenario'", NULL, take_text, name,
               &ignored);
     query_run(query, "select case count(*) when 0 then 'run' else 'study' end from study", NULL,
@@ -168,9 +164,8 @@ static bool begin_anew(struct store *store, double max_bytes)
 static enum store_outcome hand_out(struct store *store, bool good, struct store **out,
                                    struct error *error)
 {
-    if (!good) {
+    if (!good)
         return give_up(store, error);
-    }
     *out = store;
     return STORE_GOOD;
 }
@@ -190,9 +185,8 @@ static int64_t ask(struct store *store, const char *sql)
     sqlite3_stmt *statement = NULL;
     int64_t answer = -1;
     if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW) {
+        sqlite3_step(statement) == SQLITE_ROW)
         answer = sqlite3_column_int64(statement, 0);
-    }
     sqlite3_finalize(statement);
     return answer;
 }
@@ -220,12 +214,10 @@ static bool recall_rows(struct store *store)
                  store_table_names[table]);
         store->rows[table] = ask(store, sql);
         snprintf(sql, sizeof sql, "select count(*) from %s", store_table_names[table]);
-        if (store->rows[table] < 0) { /* a table without rowid */
+        if (store->rows[table] < 0) /* a table without rowid */
             store->rows[table] = ask(store, sql);
-        }
-        if (store->rows[table] < 0) {
+        if (store->rows[table] < 0)
             return store_fail(store, "cannot count");
-        }
     }
     return true;
 }
@@ -278,20 +270,17 @@ enum store_outcome store_share(const char *path, double max_bytes, bool resume, 
     bool good = store_file_claim(&store->file, path, &store->error);
     describe_replaced(store);
     store->resumed = good && resume && store_file_bytes(&store->file) > 0.0;
-    if (good && !resume && store_file_bytes(&store->file) > 0.0) {
+    if (good && !resume && store_file_bytes(&store->file) > 0.0)
         store->dropped = count_dropped(store);
-    }
     if (store->resumed) {
         good = open_database(store);
         /* A writer that was stopped before the schema was committed left nothing to go on from. */
         store->resumed = !good || ask(store, "pragma user_version") != 0;
-        if (!store->resumed) {
+        if (!store->resumed)
             store_close(store);
-        }
     }
-    if (store->resumed) {
+    if (store->resumed)
         return hand_out(store, good && go_on(store, max_bytes), out, error);
-    }
     return hand_out(store, good && begin_anew(store, max_bytes), out, error);
 }
 

@@ -32,9 +32,8 @@ static void write_metas(struct store *store, const struct result *result, enum d
     write_meta(store, "text", result->scenario->text);
     write_meta(store, "seed", seed);
     write_meta(store, "detail", detail_names[detail]);
-    if (result->timed) {
+    if (result->timed)
         write_meta(store, "digest", digest);
-    }
 }
 
 static void write_cluster(struct store *store, const struct result *result)
@@ -113,9 +112,8 @@ static void put_memory(struct class_row *row, const struct ledger_result *needed
 {
     put(row, "peak_allocated_bytes", store_real(needed->peak_allocated_bytes));
     put(row, "peak_reserved_bytes", store_real(needed->peak_reserved_bytes));
-    for (unsigned tenant = 0; tenant < TENANT_COUNT; tenant++) {
+    for (unsigned tenant = 0; tenant < TENANT_COUNT; tenant++)
         put_listed(row, tenant_names[tenant], "bytes", store_real(needed->tenants[tenant]));
-    }
 }
 
 static void fill_class(const struct result *result, uint32_t class_index, struct class_row *row)
@@ -174,13 +172,10 @@ void store_step(struct store *store, const struct result *result, const struct r
     uint32_t class_count = store_class_count(result->step);
     write_classes(store, result, class_count);
     write_ranks(store, result);
-    if (result->timed) {
-        for (uint32_t i = 0; i < class_count && store_good(store); i++) {
+    if (result->timed)
+        for (uint32_t i = 0; i < class_count && store_good(store); i++)
             store_timeline(store, result, i, detail);
-        }
-    }
-    if (result->job != NULL) {
+    if (result->job != NULL)
         store_job(store, result->job, STORE_RUN);
-    }
     write_constants(store, result->scenario);
 }

@@ -90,9 +90,8 @@ static void write_kernels(const struct timeline *t, const struct op *op, const s
     const struct op_cost *cost = &t->program->costs[op->cost];
     const struct op_kernel *kernels = &t->program->kernels[cost->kernel_first];
     double sum_s = 0.0, done_s = 0.0;
-    for (uint32_t i = 0; i < cost->kernel_count; i++) {
+    for (uint32_t i = 0; i < cost->kernel_count; i++)
         sum_s += kernels[i].gpu_s;
-    }
     for (uint32_t i = 0; sum_s > 0.0 && i < cost->kernel_count; i++) {
         struct slice s = *whole;
         double from = done_s / sum_s;
@@ -112,9 +111,8 @@ static const struct played_plan *plan_of(const struct timeline *t, const struct 
 {
     const struct symmetry *sym = &t->step->symmetry;
     const struct rank_class *mine = &sym->ranks[t->rank_class];
-    if (mine->group[op->stream] == GROUP_NONE) {
+    if (mine->group[op->stream] == GROUP_NONE)
         return NULL;
-    }
     const struct group_class *group = &sym->groups[mine->group[op->stream]];
     const struct party *party = &sym->parties[group->party_first + mine->party[op->stream]];
     uint32_t plan = sym->plan_of[party->plan_first + op->cost];
@@ -125,9 +123,8 @@ static void write_transfer(const struct timeline *t, const struct op *op, const 
                            int64_t slice_id)
 {
     const struct played_plan *plan = plan_of(t, op);
-    if (plan == NULL) {
+    if (plan == NULL)
         return;
-    }
     const struct symmetry *sym = &t->step->symmetry;
     const struct group_shape *shape =
         &sym->groups[sym->ranks[t->rank_class].group[op->stream]].shape;
@@ -168,9 +165,8 @@ static void write_op(const struct timeline *t, uint32_t index)
     };
     int64_t slice_id = write_slice(t, op->stream, &s);
     if (op->kind == OP_COMPUTE) {
-        if (t->detail >= DETAIL_KERNEL) {
+        if (t->detail >= DETAIL_KERNEL)
             write_kernels(t, op, &s, at->begin_s, at->finish_s);
-        }
     } else if (t->detail >= DETAIL_FLOW) {
         write_transfer(t, op, &s, slice_id);
     }
@@ -185,9 +181,8 @@ struct ledger_curve {
 static void write_counter(const struct timeline *t, struct ledger_curve *curve, int64_t at_ns,
                           double value)
 {
-    if (value == curve->last) {
+    if (value == curve->last)
         return;
-    }
     curve->last = value;
     struct store_value row[] = {store_integer(track_id(t, curve->track)), store_integer(at_ns),
                                 store_real(value)};
@@ -206,9 +201,8 @@ static int64_t entry_ns(const struct timeline *t, uint32_t entry)
 static void write_instant(const struct timeline *t, struct ledger_curve *curve, int64_t at_ns,
                           double value)
 {
-    if (curve->highest > fmax(curve->last, value)) {
+    if (curve->highest > fmax(curve->last, value))
         write_counter(t, curve, at_ns, curve->highest);
-    }
     write_counter(t, curve, at_ns, value);
     curve->highest = 0.0;
 }
@@ -221,9 +215,8 @@ static void write_memory(const struct timeline *t)
     struct result_stream none = {0};
     struct ledger_curve allocated = {TRACK_ALLOCATED, -1.0, 0.0},
                         reserved = {TRACK_RESERVED, -1.0, 0.0};
-    if (ledger->points == NULL || ledger->point_count == 0) {
+    if (ledger->points == NULL || ledger->point_count == 0)
         return;
-    }
     write_track(t, TRACK_ALLOCATED, "ledger", "allocated", &none);
     write_track(t, TRACK_RESERVED, "ledger", "reserved", &none);
     int64_t now_ns = entry_ns(t, ledger->points[0].entry);
@@ -267,19 +260,15 @@ void store_timeline(struct store *store, const struct result *result, uint32_t r
     for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
         const struct result_stream *sums =
             &result->class_streams[(size_t)rank_class * STREAM_COUNT + stream];
-        if (sums->op_count == 0) {
+        if (sums->op_count == 0)
             continue;
-        }
         write_track(&t, stream, "stream", stream_names[stream], sums);
-        for (uint32_t i = 0; detail >= DETAIL_OP && i < t.program->op_count; i++) {
-            if (t.program->ops[i].stream == stream && store_good(store)) {
+        for (uint32_t i = 0; detail >= DETAIL_OP && i < t.program->op_count; i++)
+            if (t.program->ops[i].stream == stream && store_good(store))
                 write_op(&t, i);
-            }
-        }
     }
-    if (detail == DETAIL_STEP) {
+    if (detail == DETAIL_STEP)
         write_whole_step(&t);
-    } else if (detail >= DETAIL_OP) {
+    else if (detail >= DETAIL_OP)
         write_memory(&t);
-    }
 }

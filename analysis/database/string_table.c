@@ -24,9 +24,8 @@ struct string_table {
 static uint64_t hash(const char *text)
 {
     uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *text != '\0'; text++) {
+    for (; *text != '\0'; text++)
         h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    }
     return h;
 }
 
@@ -45,9 +44,8 @@ struct string_table *string_table_create(void)
 
 void string_table_destroy(struct string_table *table)
 {
-    if (table != NULL) {
+    if (table != NULL)
         arena_destroy(table->arena);
-    }
 }
 
 static int64_t find_or_add(struct string_table *table, const char *text, bool *added,

@@ -25,15 +25,14 @@ static void write_string(FILE *out, const char *text, unsigned bytes)
     for (unsigned i = 0; i < bytes;) {
         const unsigned char *s = (const unsigned char *)text + i;
         unsigned length = utf8_length(s, bytes - i);
-        if (length == 0) {
+        if (length == 0)
             fputs("\\ufffd", out);
-        } else if (*s == '"' || *s == '\\') {
+        else if (*s == '"' || *s == '\\')
             fprintf(out, "\\%c", *s);
-        } else if (*s < 0x20 || *s == 0x7f) {
+        else if (*s < 0x20 || *s == 0x7f)
             fprintf(out, "\\u%04x", *s);
-        } else {
+        else
             fwrite(s, 1, length, out);
-        }
         i += length > 0 ? length : 1;
     }
     fputc('"', out);
@@ -110,19 +109,16 @@ static bool nests(struct chrome *c, int64_t track, int64_t ts, int64_t dur, stru
         c->track = track;
         c->depth = 0;
     }
-    if (ts < 0 || dur < 0 || ts > INT64_MAX / 2 || dur > INT64_MAX / 2) {
+    if (ts < 0 || dur < 0 || ts > INT64_MAX / 2 || dur > INT64_MAX / 2)
         return error_set(error, "track %lld has a span outside of time", (long long)track);
-    }
-    while (c->depth > 0 && c->ends_ns[c->depth - 1] <= ts) {
+    while (c->depth > 0 && c->ends_ns[c->depth - 1] <= ts)
         c->depth--;
-    }
     if (c->depth > 0 && ts + dur > c->ends_ns[c->depth - 1]) {
         return error_set(error, "spans of track %lld overlap at %lld ns without nesting",
                          (long long)track, (long long)ts);
     }
-    if (c->depth == NEST_MAX) {
+    if (c->depth == NEST_MAX)
         return error_set(error, "spans of track %lld nest too deeply", (long long)track);
-    }
     c->ends_ns[c->depth++] = ts + dur;
     return true;
 }
@@ -130,9 +126,8 @@ static bool nests(struct chrome *c, int64_t track, int64_t ts, int64_t dur, stru
 static void write_label(struct chrome *c, const struct query_row *row, unsigned column,
                         const char *name)
 {
-    if (query_type(row, column) != QUERY_NULL) {
+    if (query_type(row, column) != QUERY_NULL)
         fprintf(c->out, ",\"%s\":%lld", name, (long long)query_integer(row, column));
-    }
 }
 
 /* Columns: 0 class id, 1 track id, 2 ts, 3 dur, 4 wait, 5 name, 6 phase, 7 microbatch, 8 layer,
@@ -141,9 +136,8 @@ static bool write_span(void *context, const struct query_row *row, struct error 
 {
     struct chrome *c = context;
     int64_t ts = query_integer(row, 2), dur = query_integer(row, 3);
-    if (!nests(c, query_integer(row, 1), ts, dur, error)) {
+    if (!nests(c, query_integer(row, 1), ts, dur, error))
         return false;
-    }
     next_event(c);
     fputs("{\"ph\":\"X\",\"name\":", c->out);
     write_text(c->out, row, 5);
@@ -167,9 +161,8 @@ static bool write_counter(void *context, const struct query_row *row, struct err
 {
     struct chrome *c = context;
     int64_t ts = query_integer(row, 2);
-    if (ts < 0 || !isfinite(query_real(row, 3))) {
+    if (ts < 0 || !isfinite(query_real(row, 3)))
         return error_set(error, "a memory curve holds what is no time or no number");
-    }
     next_event(c);
     fputs("{\"ph\":\"C\",\"name\":", c->out);
     write_text(c->out, row, 1);
@@ -207,12 +200,10 @@ bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *e
 {
     int64_t ranks = 0;
     if (!query_run(query, "select count(*) from rank where rank = ?1",
-                   &(struct query_values){&rank, 1}, count_row, &ranks, error)) {
+                   &(struct query_values){&rank, 1}, count_row, &ranks, error))
         return false;
-    }
-    if (rank >= 0 && ranks == 0) {
+    if (rank >= 0 && ranks == 0)
         return error_set(error, "the database has no rank %lld", (long long)rank);
-    }
     struct chrome c = {.out = out, .rank = rank, .first = true, .track = -1};
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", out);
     bool good =

@@ -5,18 +5,16 @@
 void export_csv_text(FILE *out, const char *text, unsigned bytes)
 {
     bool quote = false;
-    for (unsigned i = 0; i < bytes; i++) {
+    for (unsigned i = 0; i < bytes; i++)
         quote = quote || strchr(",\"\r\n", text[i]) != NULL;
-    }
     if (!quote) {
         fwrite(text, 1, bytes, out);
         return;
     }
     fputc('"', out);
     for (unsigned i = 0; i < bytes; i++) {
-        if (text[i] == '"') {
+        if (text[i] == '"')
             fputc('"', out);
-        }
         fputc(text[i], out);
     }
     fputc('"', out);

@@ -52,14 +52,11 @@ static double seconds(int64_t ns)
 
 static int phase_of(const char *text, unsigned bytes)
 {
-    if (bytes == strlen("recompute") && memcmp(text, "recompute", bytes) == 0) {
+    if (bytes == strlen("recompute") && memcmp(text, "recompute", bytes) == 0)
         return 1; /* part of the backward pass */
-    }
-    for (int i = 0; i < PHASE_KIND_COUNT; i++) {
-        if (strlen(phases[i].phase) == bytes && memcmp(phases[i].phase, text, bytes) == 0) {
+    for (int i = 0; i < PHASE_KIND_COUNT; i++)
+        if (strlen(phases[i].phase) == bytes && memcmp(phases[i].phase, text, bytes) == 0)
             return i;
-        }
-    }
     return -1;
 }
 
@@ -67,9 +64,8 @@ static void draw_pass(const struct pipeline_picture *p)
 {
     const struct drawn_pass *pass = &p->pass;
     char label[LABEL_SIZE];
-    if (pass->phase < 0) {
+    if (pass->phase < 0)
         return;
-    }
     snprintf(label, sizeof label, "%" PRId64, pass->microbatch);
     plot_box(&p->plot, seconds(pass->begin), seconds(pass->end), (double)pass->stage,
              plot_colour(phases[pass->phase].colour), pass->microbatch >= 0 ? label : NULL);
@@ -108,9 +104,8 @@ static bool measure(void *context, const struct query_row *row, struct error *er
     struct pipeline_picture *p = context;
     p->last = query_integer(row, 0);
     p->stage_count = query_integer(row, 1) + 1;
-    if (p->last <= 0 || p->stage_count < 1 || p->stage_count > STAGE_MAX) {
+    if (p->last <= 0 || p->stage_count < 1 || p->stage_count > STAGE_MAX)
         return error_set(error, "the database has no timeline to draw: run with --detail op");
-    }
     return true;
 }
 
@@ -147,14 +142,12 @@ static void draw_page(const struct pipeline_picture *p)
     double x = LEFT;
     plot_page_begin(p->plot.out, LEFT + WIDTH + 26,
                     first_note_y(p) + (double)(LINE * p->note_count));
-    for (int i = 0; i < PHASE_KIND_COUNT; i++) {
+    for (int i = 0; i < PHASE_KIND_COUNT; i++)
         x = plot_key(p->plot.out, x, 20.0, plot_colour(phases[i].colour), phases[i].phase);
-    }
     plot_key(p->plot.out, x, 20.0, NULL, "no compute");
     plot_frame(&p->plot, "");
-    for (int64_t stage = 0; stage < p->stage_count; stage++) {
+    for (int64_t stage = 0; stage < p->stage_count; stage++)
         plot_box(&p->plot, 0.0, seconds(p->last), (double)stage, NULL, NULL);
-    }
 }
 
 /* Columns: number from 1, ts, text. */
@@ -187,18 +180,16 @@ bool export_svg(struct query *query, FILE *out, struct error *error)
     if (!query_run(query,
                    "select coalesce(max(s.ts + s.dur), 0), coalesce(max(c.stage), 0) " FIRST_TRACKS,
                    NULL, measure, &p, error) ||
-        !query_run(query, "select count(*) from note", NULL, count_notes, &p, error)) {
+        !query_run(query, "select count(*) from note", NULL, count_notes, &p, error))
         return false;
-    }
     set_axes(&p);
     draw_page(&p);
     if (!query_run(query,
                    "select c.stage, s.ts, s.ts + s.dur, (select text from string where id = "
                    "s.phase), coalesce(s.microbatch, -1), s.chunk " FIRST_TRACKS
                    "order by c.stage, s.ts, s.id",
-                   NULL, add_span, &p, error)) {
+                   NULL, add_span, &p, error))
         return false;
-    }
     draw_pass(&p);
     bool good = query_run(query,
                           "select row_number() over (order by ts, id), ts, text from note "

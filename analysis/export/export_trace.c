@@ -8,9 +8,8 @@ static bool write_row(void *context, const struct query_row *row, struct error *
 {
     FILE *out = context;
     unsigned bytes = 0;
-    if (query_type(row, 0) != QUERY_REAL || query_type(row, 4) != QUERY_REAL) {
+    if (query_type(row, 0) != QUERY_REAL || query_type(row, 4) != QUERY_REAL)
         return error_set(error, "a failure without its time");
-    }
     fprintf(out, "%.17gs,", query_real(row, 0));
     const char *unit = query_text(row, 1, &bytes);
     export_csv_text(out, unit, bytes);
@@ -32,10 +31,8 @@ static bool mark_weeks(void *context, const struct query_row *row, struct error 
 bool export_trace(struct query *query, FILE *out, struct error *error)
 {
     bool weeks = false;
-    if (!query_run(query, "select 1 from run where kind = 'job'", NULL, mark_weeks, &weeks,
-                   error)) {
+    if (!query_run(query, "select 1 from run where kind = 'job'", NULL, mark_weeks, &weeks, error))
         return false;
-    }
     if (!weeks) {
         return error_set(error, "no weeks were played into this database, so nothing failed: give "
                                 "the one of `orrery run` of a scenario with `run:`");

@@ -12,9 +12,8 @@
 static json_t *failure_object(const struct result *result)
 {
     const struct result_failure *f = &result->failure;
-    if (!f->failed) {
+    if (!f->failed)
         return json_null();
-    }
     json_t *object = json_object();
     json_set(object, "rank", json_count(f->rank));
     json_set(object, "stage", json_count(f->stage));
@@ -35,9 +34,8 @@ static json_t *failure_object(const struct result *result)
 static json_t *advice_object(const struct result *result)
 {
     const struct neighbourhood *tried = &result->advice.tried;
-    if (!result->failure.failed) {
+    if (!result->failure.failed)
         return json_null();
-    }
     json_t *object = json_object(), *rows = json_array();
     for (unsigned i = 0; i < tried->fitting_count; i++) {
         const struct neighbour *n = &tried->fitting[i];
@@ -57,9 +55,8 @@ static json_t *advice_object(const struct result *result)
 static json_t *breakdown_object(const struct step *step)
 {
     json_t *object = json_object();
-    for (unsigned part = 0; part < PART_COUNT; part++) {
+    for (unsigned part = 0; part < PART_COUNT; part++)
         json_set(object, breakdown_names[part], json_number(step->breakdown_s[part]));
-    }
     return object;
 }
 
@@ -70,9 +67,8 @@ static json_t *classes_array(const struct result *result)
     for (uint32_t i = 0; i < result->stage_count; i++) {
         const struct result_stage *stage = &result->stages[i];
         json_t *tenants = json_object();
-        for (unsigned t = 0; t < TENANT_COUNT; t++) {
+        for (unsigned t = 0; t < TENANT_COUNT; t++)
             json_set(tenants, tenant_names[t], json_number(stage->needed.tenants[t]));
-        }
         json_t *one = json_object();
         json_set(one, "stage", json_count(stage->stage));
         json_set(one, "ranks", json_count(stage->rank_count));
@@ -116,9 +112,8 @@ static json_t *influences_array(const struct uncertainty *u)
 
 static json_t *comparison_object(const struct uncertainty *u)
 {
-    if (u->against == NULL) {
+    if (u->against == NULL)
         return json_null();
-    }
     json_t *object = json_object();
     json_set(object, "scenario", json_text(u->against->scenario->name));
     json_set(object, "step_time_s", json_number(u->against->step_s));
@@ -179,9 +174,8 @@ static void set_metrics(json_t *o, const struct run_row *run)
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct row_column *column = &table->columns[i];
         const bool has_key = strcmp(column->key, "no_key") != 0;
-        if (has_key && (column->when != ROW_WEEKS || isfinite(run->wall_s))) {
+        if (has_key && (column->when != ROW_WEEKS || isfinite(run->wall_s)))
             json_set(o, column->key, metric(run, column));
-        }
     }
 }
 
@@ -200,9 +194,8 @@ static json_t *stagger_object(const struct stagger *stagger)
 static json_t *warnings_array(const struct result *result)
 {
     json_t *array = json_array();
-    if (stagger_matters(&result->stagger)) {
+    if (stagger_matters(&result->stagger))
         json_append(array, json_text(lock_step_warning(&result->stagger).s));
-    }
     return array;
 }
 
@@ -220,9 +213,8 @@ void json_run(const struct result *result, const struct record *record,
     json_set(o, "warnings", warnings_array(result));
     if (uncertainty != NULL)
         json_set(o, "uncertainty", uncertainty_object(result, uncertainty));
-    if (result->job != NULL) {
+    if (result->job != NULL)
         json_job(result->job, o);
-    }
     json_print(o, out);
 }
 
@@ -277,9 +269,8 @@ void json_list(const struct json_list_entry *entries, unsigned entry_count, FILE
         json_set(row, "family", json_text(entries[i].family));
         json_set(row, "name", json_text(entries[i].name));
         json_set(row, "doc", json_text(entries[i].doc));
-        if (entries[i].figures != NULL) {
+        if (entries[i].figures != NULL)
             json_set(row, "figures", figures_of(&entries[i]));
-        }
         json_append(rows, row);
     }
     json_set(o, "rows", rows);

@@ -5,18 +5,16 @@
 static json_t *badput_object(const struct job_result *result)
 {
     json_t *object = json_object();
-    for (unsigned i = 0; i < BADPUT_COUNT; i++) {
+    for (unsigned i = 0; i < BADPUT_COUNT; i++)
         json_set(object, badput_names[i], json_number(result->badput_s[i]));
-    }
     return object;
 }
 
 static json_t *links_object(const struct job_result *result)
 {
     json_t *object = json_object();
-    for (unsigned i = 0; i < RESTART_LINK_COUNT; i++) {
+    for (unsigned i = 0; i < RESTART_LINK_COUNT; i++)
         json_set(object, restart_link_names[i], json_number(result->restart_link_s[i]));
-    }
     json_set(object, "load", json_number(result->load_s));
     return object;
 }
@@ -24,9 +22,8 @@ static json_t *links_object(const struct job_result *result)
 static json_t *causes_object(const struct job_record *r)
 {
     json_t *object = json_object();
-    for (uint32_t i = 0; i < r->spec.cause_count; i++) {
+    for (uint32_t i = 0; i < r->spec.cause_count; i++)
         json_set(object, r->spec.causes[i].name, json_count(r->stops[i]));
-    }
     return object;
 }
 

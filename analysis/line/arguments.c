@@ -25,11 +25,9 @@ struct argument_reader {
 
 static const struct option *find(const struct option *options, const char *name, size_t length)
 {
-    for (; options->name != NULL; options++) {
-        if (strlen(options->name) == length && memcmp(options->name, name, length) == 0) {
+    for (; options->name != NULL; options++)
+        if (strlen(options->name) == length && memcmp(options->name, name, length) == 0)
             return options;
-        }
-    }
     return NULL;
 }
 
@@ -39,14 +37,12 @@ static void unknown_option(struct argument_reader *r, const char *given, size_t 
     snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), given);
     const char *known[OPTION_MAX];
     unsigned count = 0;
-    for (const struct option *o = r->rules->options; o->name != NULL && count < OPTION_MAX; o++) {
+    for (const struct option *o = r->rules->options; o->name != NULL && count < OPTION_MAX; o++)
         known[count++] = o->name;
-    }
     const char *nearest = names_nearest(name, (struct name_list){known, count});
     fprintf(r->problems, "orrery %s: unknown option '%s'", r->rules->command, format_shown(name).s);
-    if (nearest != NULL) {
+    if (nearest != NULL)
         fprintf(r->problems, "; did you mean '%s'?", nearest);
-    }
     fputc('\n', r->problems);
     r->problem_count++;
 }
@@ -71,9 +67,8 @@ static bool all_zeros(const char *text)
 
 static bool whole_number(const char *text, uint64_t *out)
 {
-    if (!all_digits(text)) {
+    if (!all_digits(text))
         return false;
-    }
     errno = 0;
     *out = strtoull(text, NULL, 10);
     return errno == 0;
@@ -92,34 +87,30 @@ static void take_choice(struct argument_reader *r, const struct option *o, const
     const char *nearest = names_nearest(value, (struct name_list){o->choices, count});
     fprintf(r->problems, "orrery %s: %s %s: expected one of", r->rules->command, o->name,
             format_shown(value).s);
-    for (int i = 0; o->choices[i] != NULL; i++) {
+    for (int i = 0; o->choices[i] != NULL; i++)
         fprintf(r->problems, " %s", o->choices[i]);
-    }
-    if (nearest != NULL) {
+    if (nearest != NULL)
         fprintf(r->problems, "; did you mean '%s'?", nearest);
-    }
     fputc('\n', r->problems);
     r->problem_count++;
 }
 
 static void take_set(struct argument_reader *r, const struct option *o, const char *value)
 {
-    if (strchr(value, '=') == NULL || value[0] == '=') {
+    if (strchr(value, '=') == NULL || value[0] == '=')
         problem(r, o, value, "expected KEY=VALUE, as in layout.tp=4");
-    } else if (r->out->set_count == ARGUMENT_SET_MAX) {
+    else if (r->out->set_count == ARGUMENT_SET_MAX)
         problem(r, o, value, "too many --set options");
-    } else {
+    else
         r->out->sets[r->out->set_count++] = value;
-    }
 }
 
 static void take_vary(struct argument_reader *r, const struct option *o, const char *value)
 {
-    if (r->out->vary_count == ARGUMENT_VARY_MAX) {
+    if (r->out->vary_count == ARGUMENT_VARY_MAX)
         problem(r, o, value, "too many --vary options");
-    } else {
+    else
         r->out->varies[r->out->vary_count++] = value;
-    }
 }
 
 static void take_ratio(struct argument_reader *r, const struct option *o, const char *value,
@@ -169,9 +160,8 @@ static void take_file(struct argument_reader *r, const struct option *o, const c
                       const char **target)
 {
     const char *why = why_no_file(o->type, value);
-    if (why != NULL) {
+    if (why != NULL)
         problem(r, o, value, why);
-    }
     bool stream = o->type == OPTION_OUTPUT && strcmp(value, "-") == 0;
     *target = stream ? NULL : value;
 }
@@ -184,27 +174,23 @@ static void take_value(struct argument_reader *r, const struct option *o, const 
         *(bool *)(base + o->offset) = true;
         break;
     case OPTION_MAYBE:
-        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset)) || all_zeros(value)) {
+        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset)) || all_zeros(value))
             problem(r, o, value, "expected a whole number above 0, or none");
-        }
         break;
     case OPTION_SOME:
-        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset)) || all_zeros(value)) {
+        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset)) || all_zeros(value))
             problem(r, o, value, "expected a whole number above 0");
-        }
         break;
     case OPTION_COUNT:
-        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset))) {
+        if (!whole_number(value, (uint64_t *)(void *)(base + o->offset)))
             problem(r, o, value, "expected a whole number");
-        }
         break;
     case OPTION_FACTOR:
         take_factor(r, o, value, (double *)(void *)(base + o->offset));
         break;
     case OPTION_SIZE:
-        if (!format_parse_size(value, (double *)(void *)(base + o->offset))) {
+        if (!format_parse_size(value, (double *)(void *)(base + o->offset)))
             problem(r, o, value, "expected a size, as in 64k, 8GiB or 1.5GB");
-        }
         break;
     case OPTION_TEXT:
     case OPTION_INPUT:
@@ -227,9 +213,8 @@ static void take_value(struct argument_reader *r, const struct option *o, const 
         take_vary(r, o, value);
         break;
     }
-    if (o->given_offset != OPTION_NO_OFFSET) {
+    if (o->given_offset != OPTION_NO_OFFSET)
         *(bool *)(base + o->given_offset) = true;
-    }
 }
 
 /* Reads the option argv[at]; returns how many arguments it took. */
@@ -244,11 +229,10 @@ static int take_option(struct argument_reader *r, int count, char **argv, int at
         return 1;
     }
     if (o->value == NULL) {
-        if (equals != NULL) {
+        if (equals != NULL)
             problem(r, o, equals, "takes no value");
-        } else {
+        else
             take_value(r, o, "");
-        }
         return 1;
     }
     if (equals != NULL) {
@@ -272,9 +256,8 @@ static int take_option(struct argument_reader *r, int count, char **argv, int at
 static void take_positional(struct argument_reader *r, const char *value)
 {
     unsigned allowed = 0;
-    for (const char *word = r->rules->positional; word != NULL; word = strchr(word + 1, ' ')) {
+    for (const char *word = r->rules->positional; word != NULL; word = strchr(word + 1, ' '))
         allowed++;
-    }
     CHECK(allowed <= ARGUMENT_POSITIONAL_MAX);
     if (r->out->positional_count >= allowed) {
         fprintf(r->problems, "orrery %s: unexpected argument '%s'\n", r->rules->command,
@@ -289,9 +272,8 @@ static bool asks_help(const struct argument_rules *rules, int count, char **argv
 {
     for (int i = 0; i < count && strcmp(argv[i], "--") != 0; i++) {
         bool asked = strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-        if (asked && find(rules->options, "--help", 6) != NULL) {
+        if (asked && find(rules->options, "--help", 6) != NULL)
             return true;
-        }
     }
     return false;
 }
@@ -327,9 +309,8 @@ bool arguments_read(const struct argument_rules *rules, int count, char **argv,
 
 unsigned arguments_threads(const struct arguments *arguments, unsigned usual)
 {
-    if (arguments->threads == 0) {
+    if (arguments->threads == 0)
         return usual;
-    }
     return arguments->threads < ARGUMENT_THREADS_MAX ? (unsigned)arguments->threads
                                                      : ARGUMENT_THREADS_MAX;
 }

@@ -117,10 +117,9 @@ static int spare_folder(const struct arguments *a, const char *folder, FILE *not
     DIR *entries = opendir(folder);
     if (entries == NULL)
         return EXIT_OK; /* its reader tells */
-    for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(entries)) != NULL;) {
+    for (const struct dirent *entry; code == EXIT_OK && (entry = readdir(entries)) != NULL;)
         if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path)
             code = spare_one(a, path, notes);
-    }
     closedir(entries);
     return code;
 }

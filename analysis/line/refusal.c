@@ -13,9 +13,8 @@ bool refusal_find(const struct scenario *scenario, struct error *error)
 {
     struct step_options options = {.brief = true};
     struct step *step = NULL;
-    if (refusal_counted(scenario, error)) {
+    if (refusal_counted(scenario, error))
         return true;
-    }
     bool played = step_run(&scenario->configuration, &options, &step, error);
     step_destroy(step);
     return !played;

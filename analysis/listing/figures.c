@@ -9,9 +9,8 @@
 static unsigned first_of(const struct json_list_entry *entry, unsigned i)
 {
     unsigned first = 0;
-    while (strcmp(entry->figures[first].source, entry->figures[i].source) != 0) {
+    while (strcmp(entry->figures[first].source, entry->figures[i].source) != 0)
         first++;
-    }
     return first;
 }
 
@@ -19,9 +18,8 @@ static unsigned first_of(const struct json_list_entry *entry, unsigned i)
 static unsigned source_number(const struct json_list_entry *entry, unsigned i)
 {
     unsigned number = 0, first = first_of(entry, i);
-    for (unsigned k = 0; k <= first; k++) {
+    for (unsigned k = 0; k <= first; k++)
         number += first_of(entry, k) == k && entry->figures[k].source[0] != '\0';
-    }
     return entry->figures[i].source[0] != '\0' ? number : 0;
 }
 
@@ -41,9 +39,8 @@ static void print_figure(const struct json_list_entry *entry, unsigned i, int wi
     const char *error = f->error_ratio > 0.0 ? format_percent(f->error_ratio).s : "exact";
     fprintf(out, "  %-*s  %14s  %-8s", width, f->name, f->text,
             f->number || f->error_ratio > 0.0 ? error : "");
-    if (source_number(entry, i) > 0) {
+    if (source_number(entry, i) > 0)
         fprintf(out, "  [%u]", source_number(entry, i));
-    }
     fputc('\n', out);
 }
 
@@ -51,9 +48,8 @@ static void print_sources(const struct json_list_entry *entry, const struct sess
 {
     for (unsigned i = 0; i < entry->figure_count; i++) {
         const struct stated_figure *f = &entry->figures[i];
-        if (first_of(entry, i) != i || f->source[0] == '\0') {
+        if (first_of(entry, i) != i || f->source[0] == '\0')
             continue;
-        }
         int used = fprintf(session->out, "  [%u] %s: ", source_number(entry, i), f->origin);
         wrap_print(session->out, session->width, f->source, used);
     }
@@ -67,9 +63,8 @@ void figures_print(const struct json_list_entry *entry, const struct session *se
     wrap_print(session->out, session->width, entry->doc, 0);
     fprintf(session->out, "\n%s  %-*s  %14s  error (relative, one sigma) and source%s\n",
             session_dim(session), width, "key", "value", session_plain(session));
-    for (unsigned i = 0; i < entry->figure_count; i++) {
+    for (unsigned i = 0; i < entry->figure_count; i++)
         print_figure(entry, i, width, session->out);
-    }
     fprintf(session->out, "\nSources\n");
     print_sources(entry, session);
 }

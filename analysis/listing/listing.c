@@ -24,9 +24,8 @@ struct name_list listing_families(struct arena *arena)
     unsigned count = 0;
     for (unsigned i = 0; i < FAMILY_COUNT; i++) {
         const char *name = family_listed(nth_family(i));
-        if (count == 0 || strcmp(names[count - 1], name) != 0) {
+        if (count == 0 || strcmp(names[count - 1], name) != 0)
             names[count++] = name;
-        }
     }
     return (struct name_list){names, count};
 }
@@ -37,18 +36,16 @@ static bool add_catalogue(struct listing *l, const char *family, const char *fol
     const struct catalogue_entry *entries;
     error->text[0] = '\0';
     unsigned count = scenario_list(family, folder, arena, &entries, error);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         add(l, family, entries[i].name, entries[i].doc);
-    }
     return error->text[0] == '\0';
 }
 
 static void add_kinds(struct listing *l, enum family family)
 {
     const struct kind *kind;
-    for (unsigned i = 0; (kind = family_at(family, i)) != NULL; i++) {
+    for (unsigned i = 0; (kind = family_at(family, i)) != NULL; i++)
         add(l, family_listed(family), kind->name, kind->doc);
-    }
 }
 
 bool listing_add(struct listing *l, const char *listed, const char *folder, struct arena *arena,
@@ -56,14 +53,12 @@ bool listing_add(struct listing *l, const char *listed, const char *folder, stru
 {
     for (unsigned i = 0; i < FAMILY_COUNT; i++) {
         enum family family = nth_family(i);
-        if (strcmp(family_listed(family), listed) != 0) {
+        if (strcmp(family_listed(family), listed) != 0)
             continue;
-        }
-        if (family >= FAMILY_CATALOGUE_COUNT) {
+        if (family >= FAMILY_CATALOGUE_COUNT)
             add_kinds(l, family);
-        } else if (!add_catalogue(l, listed, folder, arena, error)) {
+        else if (!add_catalogue(l, listed, folder, arena, error))
             return false;
-        }
     }
     return true;
 }

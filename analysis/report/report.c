@@ -111,9 +111,8 @@ static void print_breakdown(const struct session *s, const struct run_row *run)
     for (unsigned part = 0; part < PART_COUNT; part++) {
         double seconds = parts_s[part];
         sum += seconds;
-        if (seconds <= 0.0) {
+        if (seconds <= 0.0)
             continue;
-        }
         double ratio = seconds / run->step_s;
         fprintf(s->out, "  %-11s %9s %7s  %s  %s%s%s\n", breakdown_names[part],
                 format_time(seconds).s, format_percent(ratio).s,
@@ -132,9 +131,8 @@ static void print_streams(const struct session *s, const struct record *record)
     for (size_t i = 0; i < count; i++) {
         const struct stream_use_row *t = &rows[i];
         if (t->op_count == 0 || strcmp(t->stream, stream_names[STREAM_COMPUTE]) == 0 ||
-            strcmp(t->stream, stream_names[STREAM_COPY]) == 0) {
+            strcmp(t->stream, stream_names[STREAM_COPY]) == 0)
             continue;
-        }
         if (!any) {
             report_heading(s, "Communication of the mean rank, and how much hides under compute");
             fprintf(s->out, "  %-12s %9s %9s %9s %9s\n", "stream", "ops", "busy", "hidden",
@@ -177,9 +175,8 @@ static void print_links(const struct session *s, const struct record *record)
     for (int kind = LINK_NVLINK; kind <= LINK_FABRIC; kind++) {
         const char *name = graph_link_kind_name((enum link_kind)kind);
         const struct link_row *l = busiest(rows, count, name, step_s);
-        if (l == NULL) {
+        if (l == NULL)
             continue;
-        }
         if (!any) {
             report_heading(s, "Busiest wires, one direction");
             any = true;
@@ -240,9 +237,8 @@ static void print_notes(const struct session *s, const struct record *record)
     const struct message_row *rows = record_message(record, &count);
     bool any = false;
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].severity, "note") != 0) {
+        if (strcmp(rows[i].severity, "note") != 0)
             continue;
-        }
         if (!any) {
             report_heading(s, "Notes of the scenario");
             any = true;
@@ -260,9 +256,8 @@ void report_defaults(const struct session *s, const struct record *record)
     bool any = false;
     report_heading(s, "Defaults taken");
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].severity, "default") != 0) {
+        if (strcmp(rows[i].severity, "default") != 0)
             continue;
-        }
         int used = fprintf(s->out, "  %-36s %-12s ", source_clean(record->arena, rows[i].key),
                            source_clean(record->arena, rows[i].text));
         fputs(session_dim(s), s->out);
@@ -272,9 +267,8 @@ void report_defaults(const struct session *s, const struct record *record)
         fputs(session_plain(s), s->out);
         any = true;
     }
-    if (!any) {
+    if (!any)
         fputs("  none\n", s->out);
-    }
 }
 
 void report_run(const struct session *s, const struct record *record, bool all)
@@ -288,14 +282,11 @@ void report_run(const struct session *s, const struct record *record, bool all)
         print_step(s, record);
     }
     report_uncertainty(s, record);
-    if (weeks) {
+    if (weeks)
         report_weeks(s, record, all);
-    }
     print_notes(s, record);
-    if (run->fits != 1) {
+    if (run->fits != 1)
         fputs("\n'orrery memory' tells what fills the card, and how many cards it takes\n", s->out);
-    }
-    if (all) {
+    if (all)
         report_defaults(s, record);
-    }
 }

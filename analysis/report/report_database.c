@@ -10,9 +10,8 @@ static bool report_study(const struct session *session, struct query *query, str
 {
     struct study study;
     struct study_list list = {0};
-    if (!study_store_recall(query, arena, &study, error)) {
+    if (!study_store_recall(query, arena, &study, error))
         return false;
-    }
     study_optimum(&study, &list.optimum);
     list.count = study_order(&study, study.options->top, &list.points);
     study_report(session, &study, &list);
@@ -23,9 +22,8 @@ static bool report_record(const struct session *session, struct query *query, st
                           bool all, struct error *error)
 {
     struct record record;
-    if (!record_read(query, arena, &record, error)) {
+    if (!record_read(query, arena, &record, error))
         return false;
-    }
     report_run(session, &record, all);
     return true;
 }
@@ -41,9 +39,8 @@ bool report_database(const struct session *session, struct query *query, bool al
                      struct error *error)
 {
     int64_t studies = 0;
-    if (!query_run(query, "select count(*) from study", NULL, count_studies, &studies, error)) {
+    if (!query_run(query, "select count(*) from study", NULL, count_studies, &studies, error))
         return false;
-    }
     struct arena *arena = arena_create();
     bool good = studies > 0 ? report_study(session, query, arena, error)
                             : report_record(session, query, arena, all, error);

@@ -8,9 +8,8 @@ static void print_layout(const struct session *s, const struct run_row *run)
 {
     fprintf(s->out, "  layout    tp %" PRId64 "%s x pp %" PRId64, run->tp,
             run->sequence_parallel == 1 ? " (sequence parallel)" : "", run->pp);
-    if (run->cp > 1) {
+    if (run->cp > 1)
         fprintf(s->out, " x cp %" PRId64 " (%s)", run->cp, format_shown(run->cp_method).s);
-    }
     fprintf(s->out, " x dp %" PRId64 ", %s, recompute %s\n", run->dp, format_shown(run->sharding).s,
             format_shown(run->recompute).s);
     fprintf(s->out,
@@ -20,9 +19,8 @@ static void print_layout(const struct session *s, const struct run_row *run)
             run->microbatches == 1 ? "" : "es", run->microbatch);
     if (run->pp > 1) {
         fprintf(s->out, ", %s", format_shown(run->schedule).s);
-        if (run->vpp > 1) {
+        if (run->vpp > 1)
             fprintf(s->out, " with %" PRId64 " chunks a stage", run->vpp);
-        }
     }
     fputc('\n', s->out);
 }

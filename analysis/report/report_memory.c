@@ -42,15 +42,12 @@ static void print_largest(const struct session *s, const struct stage_memory_row
     bool shown[TENANT_COUNT] = {false};
     for (int place = 0; place < 2; place++) {
         int best = -1;
-        for (int t = 0; t < TENANT_COUNT; t++) {
+        for (int t = 0; t < TENANT_COUNT; t++)
             if (!shown[t] && held(stage, (unsigned)t) > 0.0 &&
-                (best < 0 || held(stage, (unsigned)t) > held(stage, (unsigned)best))) {
+                (best < 0 || held(stage, (unsigned)t) > held(stage, (unsigned)best)))
                 best = t;
-            }
-        }
-        if (best < 0) {
+        if (best < 0)
             break;
-        }
         shown[best] = true;
         fprintf(s->out, "%s%s %s", place > 0 ? ", " : "", tenant_names[best],
                 format_bytes(held(stage, (unsigned)best)).s);
@@ -62,9 +59,8 @@ static bool alike(const struct stage_memory_row *a, const struct stage_memory_ro
 {
     bool same = a->peak_reserved_bytes == b->peak_reserved_bytes && a->fits == b->fits &&
                 a->layers == b->layers;
-    for (unsigned t = 0; same && t < TENANT_COUNT; t++) {
+    for (unsigned t = 0; same && t < TENANT_COUNT; t++)
         same = held(a, t) == held(b, t);
-    }
     return same;
 }
 
@@ -72,20 +68,18 @@ static bool alike(const struct stage_memory_row *a, const struct stage_memory_ro
 static size_t last_alike(const struct stage_memory_row *stages, size_t count, size_t first)
 {
     size_t last = first;
-    while (last + 1 < count && alike(&stages[first], &stages[last + 1])) {
+    while (last + 1 < count && alike(&stages[first], &stages[last + 1]))
         last++;
-    }
     return last;
 }
 
 static struct text stage_name(int64_t from, int64_t to)
 {
     struct text name;
-    if (from == to) {
+    if (from == to)
         snprintf(name.s, sizeof name.s, "stage %" PRId64, from);
-    } else {
+    else
         snprintf(name.s, sizeof name.s, "stages %" PRId64 "-%" PRId64, from, to);
-    }
     return name;
 }
 
@@ -142,9 +136,8 @@ void report_failure(const struct session *s, const struct record *record)
 {
     size_t count;
     const struct out_of_memory_row *f = record_out_of_memory(record, &count);
-    if (count == 0) {
+    if (count == 0)
         return;
-    }
     fprintf(s->out, "\n%s%sOut of memory%s at %s\n", session_bold(s), session_red(s),
             session_plain(s), format_shown(f->at).s);
     fprintf(s->out, "  who        rank %" PRId64 ", pipeline stage %" PRId64 "\n", f->rank,
@@ -152,9 +145,8 @@ void report_failure(const struct session *s, const struct record *record)
     fprintf(s->out, "  asks for   %s for %s (%s)\n", format_bytes(f->bytes).s,
             format_shown(f->tensor).s, format_shown(f->tenant).s);
     fprintf(s->out, "  in         %s\n", format_shown(f->call_site).s);
-    if (f->at_s > 0.0) {
+    if (f->at_s > 0.0)
         fprintf(s->out, "  time       %s into the step\n", format_time(f->at_s).s);
-    }
     fprintf(s->out, "  the card   %s reserved (%s allocated) of %s usable: %s short\n",
             format_bytes(f->reserved_bytes).s, format_bytes(f->allocated_bytes).s,
             format_bytes(usable(record)).s, format_bytes(f->short_bytes).s);
@@ -170,9 +162,8 @@ static void print_tenants(const struct session *s, const struct record *record,
     bool fits = stage->fits == 1;
     char title[192];
     char first[64] = "";
-    if (stage->rank_count > 1) {
+    if (stage->rank_count > 1)
         snprintf(first, sizeof first, " like rank %" PRId64, stage->first_rank);
-    }
     snprintf(title, sizeof title, "%s: %s rank%s%s, %" PRId64 " layers%s",
              stage_name(stage->stage, stages[last].stage).s,
              format_count((uint64_t)stage->rank_count).s, stage->rank_count == 1 ? "" : "s", first,
@@ -253,18 +244,16 @@ static void print_stages(const struct session *s, const struct record *record,
     const struct stage_memory_row *stages = record_stage_memory(record, &count);
     for (size_t i = 0; i < count; i = last_alike(stages, count, i) + 1) {
         kinds++;
-        if (stages[i].peak_reserved_bytes > stages[fullest].peak_reserved_bytes) {
+        if (stages[i].peak_reserved_bytes > stages[fullest].peak_reserved_bytes)
             fullest = i;
-        }
     }
     if (kinds > told_whole) {
         report_stages(s, record);
         print_tenants(s, record, helps, fullest, last_alike(stages, count, fullest));
         return;
     }
-    for (size_t i = 0; i < count; i = last_alike(stages, count, i) + 1) {
+    for (size_t i = 0; i < count; i = last_alike(stages, count, i) + 1)
         print_tenants(s, record, helps, i, last_alike(stages, count, i));
-    }
 }
 
 /* Of the fullest rank, as it would need. */

@@ -35,9 +35,8 @@ static void order_causes(const struct cause_total *totals, size_t count, size_t 
         size_t place = i;
         for (; place > 0; place--) {
             const struct cause_total *before = &totals[order[place - 1]];
-            if (before->lost_s + before->down_s >= price) {
+            if (before->lost_s + before->down_s >= price)
                 break;
-            }
             order[place] = order[place - 1];
         }
         order[place] = i;
@@ -49,9 +48,8 @@ static size_t cause_of(const struct failure_cause_row *causes, size_t count,
                        const struct interruption_row *one)
 {
     size_t i = 0;
-    while (i < count && strcmp(causes[i].name, one->cause) != 0) {
+    while (i < count && strcmp(causes[i].name, one->cause) != 0)
         i++;
-    }
     return i;
 }
 
@@ -116,11 +114,9 @@ static const char *unit_in_words(const char *unit)
 {
     static const char *const words[][2] = {
         {"gpu", "GPU"}, {"nic", "NIC"}, {"node", "node"}, {"domain", "domain"}};
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(words[i][0], unit) == 0) {
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], unit) == 0)
             return words[i][1];
-        }
-    }
     return NULL;
 }
 
@@ -145,11 +141,10 @@ static void tell_loss(struct story *story, const struct interruption_row *one)
         tell(story, "the other replicas went on");
     } else if (one->lost_s > 0.0) {
         tell(story, "lost %s of work", format_time(one->lost_s).s);
-        if (one->tier != NULL) {
+        if (one->tier != NULL)
             tell(story, ", back to the copy in %s", format_shown(one->tier).s);
-        } else if (one->dur != ROW_NULL) { /* else nothing was loaded yet */
+        else if (one->dur != ROW_NULL) /* else nothing was loaded yet */
             tell(story, ", back to the start");
-        }
     } else {
         tell(story, "no work lost");
     }
@@ -166,11 +161,10 @@ static void tell_link(struct story *story, const char **comma, const char *name,
 static void tell_chain(struct story *story, const struct interruption_row *one)
 {
     const char *comma = ": ";
-    if (one->dur == ROW_NULL) {
+    if (one->dur == ROW_NULL)
         tell(story, "; the run ended before it was back");
-    } else {
+    else
         tell(story, "; %s until it ran again", format_time(one->down_s).s);
-    }
     tell_link(story, &comma, "detect", one->detect_s);
     tell_link(story, &comma, "diagnose", one->diagnose_s);
     tell_link(story, &comma, "cordon", one->cordon_s);
@@ -182,9 +176,8 @@ static void tell_chain(struct story *story, const struct interruption_row *one)
     tell_link(story, &comma, "communicators", one->communicators_s);
     tell_link(story, &comma, "load", one->load_s);
     tell_link(story, &comma, "warmup", one->warmup_s);
-    if (one->spare_taken == 1) {
+    if (one->spare_taken == 1)
         tell(story, "; a spare stands in");
-    }
     if (one->strikes > 0) {
         tell(story, "; struck %" PRId64 " more time%s meanwhile", one->strikes,
              one->strikes == 1 ? "" : "s");
@@ -209,9 +202,8 @@ struct priced {
 static int compare_prices(const void *a, const void *b)
 {
     const struct priced *x = a, *y = b;
-    if (x->price_s != y->price_s) {
+    if (x->price_s != y->price_s)
         return x->price_s < y->price_s ? 1 : -1;
-    }
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -221,14 +213,12 @@ static void print_worst(const struct session *s, const struct record *record)
     size_t count;
     const struct interruption_row *rows = record_interruption(record, &count);
     struct priced *order = ARENA_ARRAY(record->arena, struct priced, count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         order[i] = (struct priced){price_s(&rows[i]), i};
-    }
     qsort(order, count, sizeof *order, compare_prices);
     report_heading(s, "The costliest interruptions");
-    for (size_t i = 0; i < WORST_SHOWN; i++) {
+    for (size_t i = 0; i < WORST_SHOWN; i++)
         print_interruption(s, &rows[order[i].index]);
-    }
     arena_rewind(record->arena, mark);
 }
 
@@ -238,15 +228,13 @@ void report_story(const struct session *s, const struct record *record, bool all
     const struct interruption_row *rows = record_interruption(record, &count);
     const size_t shown = all || count <= FIRST_SHOWN + WORST_SHOWN ? count : FIRST_SHOWN;
     char title[64];
-    if (count == 0) {
+    if (count == 0)
         return;
-    }
     print_causes(s, record);
     snprintf(title, sizeof title, "The first %zu interruptions", shown);
     report_heading(s, shown < count ? title : "Every interruption");
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < shown; i++)
         print_interruption(s, &rows[i]);
-    }
     if (shown < count) {
         print_worst(s, record);
         fprintf(s->out, "  %sall %s of them: run -v, or the table interruption%s\n", session_dim(s),

@@ -68,9 +68,8 @@ void report_uncertainty(const struct session *s, const struct record *record)
     const struct uncertainty_row *u = record_uncertainty(record, &count);
     const struct run_row *run = record_run(record);
     char title[128];
-    if (count == 0) {
+    if (count == 0)
         return;
-    }
     snprintf(title, sizeof title, "How sure: %s draws of %u figures%s, and the model's own error",
              format_count((uint64_t)u->draws).s, (unsigned)u->constants,
              run->paths_drawn == 1 ? " and of paths" : "");

@@ -20,11 +20,9 @@ static const double meaningless_ratio = 1e-9;
 /* Why weeks ended, in a sentence; NULL: as planned. */
 static const char *end_in_words(const char *ended)
 {
-    for (unsigned i = JOB_END_no_nodes; i < JOB_END_COUNT; i++) {
-        if (strcmp(job_end_names[i], ended) == 0) {
+    for (unsigned i = JOB_END_no_nodes; i < JOB_END_COUNT; i++)
+        if (strcmp(job_end_names[i], ended) == 0)
             return job_end_docs[i];
-        }
-    }
     return NULL;
 }
 
@@ -33,22 +31,19 @@ static void print_kept(const struct session *s, const struct run_row *run)
     fprintf(s->out, "  wall clock   %s%s%s, of which %s useful\n", session_bold(s),
             format_time(run->wall_s).s, session_plain(s), format_time(run->useful_s).s);
     fprintf(s->out, "  kept         %s ", format_count(report_count(run->steps_completed)).s);
-    if (run->work_steps > 0) {
+    if (run->work_steps > 0)
         fprintf(s->out, "of the work's %s ", format_count((uint64_t)run->work_steps).s);
-    }
     fprintf(s->out, "steps, %s tokens%s", format_quantity(run->tokens_completed).s,
             run->finished == 1 ? "; the work is done" : "");
     fprintf(s->out, "\n  goodput      %s%s%s of the tokens without failures and checkpoints\n",
             session_bold(s), format_percent(run->goodput_ratio).s, session_plain(s));
     fprintf(s->out, "  ETTR         %s of the wall clock was productive",
             format_percent(run->ettr_ratio).s);
-    if (isfinite(run->ettr_worst_hour_ratio)) {
+    if (isfinite(run->ettr_worst_hour_ratio))
         fprintf(s->out, "; in the worst hour %s", format_percent(run->ettr_worst_hour_ratio).s);
-    }
     fputc('\n', s->out);
-    if (end_in_words(run->ended) != NULL) {
+    if (end_in_words(run->ended) != NULL)
         fprintf(s->out, "  ended        %s\n", end_in_words(run->ended));
-    }
 }
 
 static void print_price(const struct session *s, const struct run_row *run)
@@ -75,12 +70,10 @@ static void print_rate(const struct session *s, const struct run_row *run)
 {
     fprintf(s->out, "  failures     %s, which stopped the job %s times",
             format_count((uint64_t)run->failures).s, format_count((uint64_t)run->interruptions).s);
-    if (run->interruptions > 0) {
+    if (run->interruptions > 0)
         fprintf(s->out, ": one each %s", format_time(run->wall_s / (double)run->interruptions).s);
-    }
-    if (isfinite(run->job_mtbf_s)) {
+    if (isfinite(run->job_mtbf_s))
         fprintf(s->out, " (by the rates %s)", format_time(run->job_mtbf_s).s);
-    }
     fputc('\n', s->out);
 }
 
@@ -129,17 +122,14 @@ static void print_levels(const struct session *s, const struct record *record)
         const struct checkpoint_level_row *l = &rows[i];
         fprintf(s->out, "               %s: stalls %s, ", format_shown(l->tier).s,
                 format_time(l->stall_s).s);
-        if (l->persist_s > 0.0) {
+        if (l->persist_s > 0.0)
             fprintf(s->out, "durable %s later, ", format_time(l->persist_s).s);
-        }
         fprintf(s->out, "loads in %s", format_time(l->load_s).s);
-        if (l->every > 1) {
+        if (l->every > 1)
             fprintf(s->out, "; each %" PRId64 "th", l->every);
-        }
         fputc('\n', s->out);
-        if (l->bytes_per_save > 0.0) {
+        if (l->bytes_per_save > 0.0)
             print_storage(s, record, l);
-        }
     }
 }
 
@@ -228,12 +218,10 @@ static void print_badput(const struct session *s, const struct record *record)
     report_heading(s, "Where the wall clock went");
     for (unsigned i = 0; i < BADPUT_COUNT; i++) {
         sum += classes_s[i];
-        if (classes_s[i] > meaningless_ratio * run->wall_s) {
+        if (classes_s[i] > meaningless_ratio * run->wall_s)
             print_class(s, badput_names[i], classes_s[i], run->wall_s, badput_docs[i]);
-        }
-        if (i == BADPUT_restart) {
+        if (i == BADPUT_restart)
             print_links(s, record);
-        }
     }
     fprintf(s->out, "  %-11s %9s %7s\n", "sum", format_time(sum).s,
             format_percent(sum / run->wall_s).s);

@@ -71,9 +71,8 @@ static const char *words_for(struct arena *arena, const struct configuration *c,
                            ? sharding_shrinks(c->layout.sharding, n->c.layout.sharding, tenant)
                            : move_shrinks(n->move, tenant);
         bool again = i > 0 && n->move != MOVE_SHARDING && rows[i - 1].move == n->move;
-        if (shrinks && !again) {
+        if (shrinks && !again)
             text = arena_format(arena, "%s%s%s", text, *text != '\0' ? ", " : "", word_of(n));
-        }
     }
     return text;
 }
@@ -82,9 +81,8 @@ void advice_words(struct arena *arena, const struct configuration *c, struct adv
 {
     struct neighbour rows[NEIGHBOUR_MAX];
     unsigned count = neighbour_list(c, rows);
-    for (unsigned tenant = 0; tenant < TENANT_COUNT; tenant++) {
+    for (unsigned tenant = 0; tenant < TENANT_COUNT; tenant++)
         out->helps[tenant] = words_for(arena, c, rows, count, (enum tenant)tenant);
-    }
     out->helps[TENANT_CONTEXT] = "nothing: the price of a process";
     out->helps[TENANT_COMMUNICATION] = "fewer and smaller buffers in flight";
 }

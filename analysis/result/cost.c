@@ -20,7 +20,6 @@ void cost_of_step(const struct configuration *c, double step_s, struct cost *out
 void cost_of_weeks(const struct job_spec *job, const struct job_result *weeks, struct cost *inout)
 {
     inout->usd_per_1e9_tokens = weeks->cost_usd / weeks->tokens_completed * GIGA;
-    if (isfinite(weeks->cost_usd)) {
+    if (isfinite(weeks->cost_usd))
         inout->storage_usd = job->storage_hour_usd * weeks->wall_s / HOUR;
-    }
 }

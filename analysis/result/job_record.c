@@ -12,9 +12,8 @@ static void note_failure(void *context, const struct fleet_event *event, double 
                          double repair_s)
 {
     struct job_record *r = context;
-    if (!room(r, r->failure_count)) {
+    if (!room(r, r->failure_count))
         return;
-    }
     LIST_ROOM(r->arena, r->failures, (uint32_t)r->failure_count, 1, r->failure_room);
     r->failures[r->failure_count++] =
         (struct job_failure){at_s, event->at_s, repair_s, event->cause, event->unit, event->node};
@@ -24,9 +23,8 @@ static void note_interruption(void *context, const struct interruption *one)
 {
     struct job_record *r = context;
     r->stops[one->cause]++;
-    if (!room(r, r->interruption_count)) {
+    if (!room(r, r->interruption_count))
         return;
-    }
     LIST_ROOM(r->arena, r->interruptions, (uint32_t)r->interruption_count, 1, r->interruption_room);
     r->interruptions[r->interruption_count++] = *one;
 }
@@ -34,9 +32,8 @@ static void note_interruption(void *context, const struct interruption *one)
 static void note_save(void *context, const struct saved *saved)
 {
     struct job_record *r = context;
-    if (!room(r, r->save_count)) {
+    if (!room(r, r->save_count))
         return;
-    }
     LIST_ROOM(r->arena, r->saves, (uint32_t)r->save_count, 1, r->save_room);
     r->saves[r->save_count++] = *saved;
 }
@@ -44,9 +41,8 @@ static void note_save(void *context, const struct saved *saved)
 static double mean_stall_s(const struct checkpoint_plan *plan)
 {
     double stall_s = 0.0;
-    for (unsigned i = 0; i < plan->level_count; i++) {
+    for (unsigned i = 0; i < plan->level_count; i++)
         stall_s += plan->levels[i].stall_s / (double)plan->levels[i].every;
-    }
     return stall_s;
 }
 

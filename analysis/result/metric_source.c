@@ -62,9 +62,8 @@ static void ask_weeks(const struct metric_source *m, struct run_row *row)
 
 void metric_source_run(const struct metric_source *m, struct run_row *row)
 {
-    if (m->step != NULL) {
+    if (m->step != NULL)
         ask_step(m, row);
-    }
     ask_choice(m, row);
     ask_weeks(m, row);
 }
@@ -82,11 +81,9 @@ const struct study_metric_info study_metrics[METRIC_COUNT] = {METRICS(X)};
 
 int metric_find(const char *name)
 {
-    for (int i = 0; i < METRIC_COUNT; i++) {
-        if (strcmp(study_metrics[i].name, name) == 0) {
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (strcmp(study_metrics[i].name, name) == 0)
             return i;
-        }
-    }
     return -1;
 }
 

@@ -26,17 +26,14 @@ void *record_add(struct record *record, enum row_table_index table, size_t count
 {
     const struct row_table *kind = &row_tables[table];
     struct record_rows *of = &record->of[table];
-    if (count == 0) {
+    if (count == 0)
         return NULL;
-    }
     char *rows = arena_array(record->arena, kind->size, of->count + count, _Alignof(max_align_t));
-    if (of->count > 0) {
+    if (of->count > 0)
         memcpy(rows, of->rows, of->count * kind->size);
-    }
     char *added = rows + of->count * kind->size;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         make_null(kind, added + i * kind->size);
-    }
     *of = (struct record_rows){rows, of->count + count};
     return added;
 }

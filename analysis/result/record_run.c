@@ -22,12 +22,10 @@ static void take_run(const struct result *result, struct record *out)
         .peak_reserved_bytes = result_peak_bytes(result, true),
     };
     cost_of_step(c, m.step_s, &m.cost);
-    if (job != NULL) {
+    if (job != NULL)
         cost_of_weeks(&job->spec, &job->result, &m.cost);
-    }
-    if (result->step != NULL) {
+    if (result->step != NULL)
         m.digest = arena_format(out->arena, "%016" PRIx64, result->step->digest);
-    }
     metric_source_run(&m, record_add(out, ROW_run, 1));
 }
 
@@ -110,9 +108,8 @@ static void take_failure(const struct result *result, struct record *out)
 {
     const struct result_failure *f = &result->failure;
     const struct neighbourhood *tried = &result->advice.tried;
-    if (!f->failed) {
+    if (!f->failed)
         return;
-    }
     struct out_of_memory_row *row = record_add(out, ROW_out_of_memory, 1);
     *row = (struct out_of_memory_row){
         .rank = f->rank,
@@ -155,16 +152,14 @@ static const char *failure_sentence(struct arena *arena, const struct result_fai
 static void take_messages(const struct result *result, struct record *out)
 {
     const struct scenario *s = result->scenario;
-    for (unsigned i = 0; i < s->problem_count; i++) {
+    for (unsigned i = 0; i < s->problem_count; i++)
         take_message(out, "warning", "", s->problems[i].text, NULL);
-    }
     if (result->failure.failed) {
         take_message(out, "failure", "memory", failure_sentence(out->arena, &result->failure),
                      NULL);
     }
-    for (unsigned i = 0; i < s->default_count; i++) {
+    for (unsigned i = 0; i < s->default_count; i++)
         take_message(out, "default", s->defaults[i].key, s->defaults[i].value, s->defaults[i].doc);
-    }
     for (unsigned i = 0; i < s->note_count; i++) {
         take_message(out, "note", arena_format(out->arena, "%.9f s", s->notes[i].at_s),
                      s->notes[i].say, NULL);
@@ -181,8 +176,7 @@ void record_of_run(struct arena *arena, const struct result *result, struct reco
         take_links(result->step, out);
     }
     take_failure(result, out);
-    if (result->job != NULL) {
+    if (result->job != NULL)
         record_of_weeks(result->job, out);
-    }
     take_messages(result, out);
 }

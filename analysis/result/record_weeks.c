@@ -65,11 +65,9 @@ static void take_class(struct record *out, const char *class, const char *link, 
 /* `detect` is one link of the chain; `restart` is split into the others, which sum to it. */
 static void take_badput(const struct job_result *result, struct record *out)
 {
-    for (unsigned i = 0; i < BADPUT_COUNT; i++) {
-        if (i != BADPUT_restart) {
+    for (unsigned i = 0; i < BADPUT_COUNT; i++)
+        if (i != BADPUT_restart)
             take_class(out, badput_names[i], "", result->badput_s[i]);
-        }
-    }
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
         if (link != LINK_DETECT) {
             take_class(out, badput_names[BADPUT_restart], restart_link_names[link],
@@ -109,9 +107,8 @@ static void take_level(const struct job_record *r, unsigned level, struct checkp
 static void take_skipped(const struct job_record *r, struct record *out)
 {
     const struct fleet_skipped *skipped = &r->result.skipped;
-    if (skipped->count == 0) {
+    if (skipped->count == 0)
         return;
-    }
     const struct failure_cause *cause = &r->spec.causes[skipped->cause];
     struct message_row *row = record_add(out, ROW_message, 1);
     *row = (struct message_row){
@@ -131,14 +128,12 @@ void record_of_weeks(const struct job_record *job, struct record *out)
 {
     take_causes(job, out);
     struct interruption_row *stop = record_add(out, ROW_interruption, job->interruption_count);
-    for (size_t i = 0; i < job->interruption_count; i++) {
+    for (size_t i = 0; i < job->interruption_count; i++)
         take_interruption(job, &job->interruptions[i], stop++);
-    }
     take_badput(&job->result, out);
     const unsigned levels = job->spec.checkpoint.plan.level_count;
     struct checkpoint_level_row *level = record_add(out, ROW_checkpoint_level, levels);
-    for (unsigned i = 0; i < levels; i++) {
+    for (unsigned i = 0; i < levels; i++)
         take_level(job, i, level++);
-    }
     take_skipped(job, out);
 }

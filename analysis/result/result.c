@@ -38,14 +38,12 @@ static void trace_compute(struct arena *arena, const struct program *program,
 static inline double done_until(const struct busy_curve *curve, uint32_t *place, double at_s)
 {
     uint32_t last = *place;
-    while (curve->begin_s[last + 1] <= at_s) {
+    while (curve->begin_s[last + 1] <= at_s)
         last++;
-    }
     *place = last;
     const double begin_s = curve->begin_s[last], finish_s = curve->finish_s[last];
-    if (at_s < begin_s) {
+    if (at_s < begin_s)
         return 0.0;
-    }
     return curve->before_s[last] + (at_s < finish_s ? at_s : finish_s) - begin_s;
 }
 
@@ -82,9 +80,8 @@ struct stream_reader {
 static void read_streams(void *context, size_t index, struct arena *scratch)
 {
     const struct stream_reader *reader = context;
-    if (reader->step->read_as[index] == index) {
+    if (reader->step->read_as[index] == index)
         trace_class(scratch, reader->step, (uint32_t)index, reader->streams + index * STREAM_COUNT);
-    }
 }
 
 static void gather_streams(const struct step *step, struct result *out)
@@ -144,28 +141,24 @@ static void gather_stages(const struct scenario *scenario, const struct step *st
             .layers = step->lowered.layers_of_stage[m->stage],
             .ledger = &m->ledger,
         };
-        if (m->ledger.failure.failed) {
+        if (m->ledger.failure.failed)
             ledger_play(arena, step->lowered.programs[m->program], &endless, false, &stage->needed);
-        } else {
+        else
             stage->needed = m->ledger;
-        }
     }
 }
 
 static const char *moment_in_words(struct arena *arena, const struct program *program,
                                    const struct ledger_failure *failure)
 {
-    if (failure->step == 0) {
+    if (failure->step == 0)
         return "step zero, before any training";
-    }
     const char *step = failure->step == 1 ? "first training step" : "a later training step";
-    if (failure->entry.op == 0) {
+    if (failure->entry.op == 0)
         return step;
-    }
     const struct op *op = &program->ops[failure->entry.op - 1];
-    if (op->microbatch == UINT16_MAX) {
+    if (op->microbatch == UINT16_MAX)
         return arena_format(arena, "%s, %s", step, phase_names[op->phase]);
-    }
     return arena_format(arena, "%s, %s of microbatch %u", step, phase_names[op->phase],
                         op->microbatch);
 }
@@ -202,9 +195,8 @@ void result_gather(const struct scenario *scenario, const struct step *step, str
         gather_bubbles(step, out);
         gather_streams(step, out);
     }
-    if (!step->fits) {
+    if (!step->fits)
         gather_failure(step, &out->failure);
-    }
     advice_words(sim_arena(step->sim), &scenario->configuration, &out->advice);
 }
 

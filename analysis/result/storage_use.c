@@ -26,11 +26,10 @@ static double period_s(const struct job_record *record, unsigned level)
     const struct checkpoint_spec *spec = &record->spec.checkpoint;
     double step_s = condition_step_s(record->conditions, &condition_ideal);
     double each_s = spec->interval_s;
-    if (spec->plan.every_step) {
+    if (spec->plan.every_step)
         each_s = step_s;
-    } else if (spec->interval_steps > 0) {
+    else if (spec->interval_steps > 0)
         each_s = (double)spec->interval_steps * step_s;
-    }
     return fmax(each_s, step_s) * (double)spec->plan.levels[level].every;
 }
 

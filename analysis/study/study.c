@@ -54,10 +54,9 @@ static bool read_varies(struct study *study, struct error *error)
         if (strcmp(study->varies[k].key, "seed") == 0)
             return error_set(error, "--vary: every point meets the same seeds; give the first with "
                                     "--seed and how many with --seeds");
-        for (unsigned j = 0; j < k; j++) {
+        for (unsigned j = 0; j < k; j++)
             if (strcmp(study->varies[j].key, study->varies[k].key) == 0)
                 return error_set(error, "--vary: %s is varied twice", study->varies[k].key);
-        }
     }
     study->vary_count = options->vary_count;
     return true;
@@ -126,10 +125,9 @@ struct planning {
 
 static const char *refusal_of(const struct study *study, const struct scenario *scenario)
 {
-    for (unsigned i = 0; i < scenario->problem_count; i++) {
+    for (unsigned i = 0; i < scenario->problem_count; i++)
         if (!scenario->problems[i].warning)
             return arena_text(study->arena, scenario->problems[i].text);
-    }
     return scenario->counted_only ? "a mixture of experts is counted by 'orrery memory', and not "
                                     "simulated in this version"
                                   : NULL;
@@ -223,10 +221,9 @@ static bool read_points(struct study *study, FILE *notes, bool colour, struct er
     struct planning plan = {
         .study = study, .misread = ARENA_ARRAY(study->arena, unsigned char, study->point_count)};
     size_t wrong = 0;
-    for (size_t p = 0; p < study->point_count; p++) {
+    for (size_t p = 0; p < study->point_count; p++)
         if (!read_point(&plan, p, error))
             return false;
-    }
     if (find_wrong_value(&plan, &wrong) || plan.legal == 0)
         return reject(study, wrong, notes, colour, error);
     return true;
@@ -241,10 +238,9 @@ static bool choose_objective(struct study *study, struct error *error)
     int found = metric_find(asked);
     if (found < 0 || !study_measures(study, (unsigned)found)) {
         const char *known = "";
-        for (unsigned i = 0; i < METRIC_COUNT; i++) {
+        for (unsigned i = 0; i < METRIC_COUNT; i++)
             if (study_measures(study, i))
                 known = arena_format(study->arena, "%s %s", known, study_metrics[i].name);
-        }
         return error_set(error, "--objective: this study has no such metric; it has%s", known);
     }
     study->objective = (enum study_metric)found;
@@ -289,10 +285,9 @@ void study_summarise(struct arena *arena, const struct study_point *point, enum 
     struct arena_mark mark = arena_mark(arena);
     double *column = column_of(arena, point, m);
     size_t kept = 0;
-    for (size_t r = 0; r < point->replications; r++) {
+    for (size_t r = 0; r < point->replications; r++)
         if (isfinite(column[r]))
             column[kept++] = column[r];
-    }
     statistics_summarise(arena, column, kept, out);
     arena_rewind(arena, mark);
 }

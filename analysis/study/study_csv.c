@@ -83,10 +83,9 @@ static void write_point(const struct csv_table *t, size_t p)
         fputc(',', t->out);
     }
     fprintf(t->out, "%zu,%s", point->replications, point->fits ? "yes" : "no");
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+    for (unsigned m = 0; m < METRIC_COUNT; m++)
         if (t->shown[m])
             write_metric(t, p, (enum study_metric)m);
-    }
     if (t->lacks)
         write_shortage(t, &point->shortage);
     fputc('\n', t->out);

@@ -62,10 +62,9 @@ size_t study_refused(const struct study *study)
 
 bool study_single(const struct study *study)
 {
-    for (size_t p = 0; p < study->point_count; p++) {
+    for (size_t p = 0; p < study->point_count; p++)
         if (study->points[p].replications > 1)
             return false;
-    }
     return true;
 }
 
@@ -101,10 +100,9 @@ static size_t keep_best(const struct study *study, size_t top, size_t *order, si
 size_t study_order(const struct study *study, size_t top, size_t **out)
 {
     size_t *order = ARENA_ARRAY(study->arena, size_t, study->point_count + 1), count = 0;
-    for (size_t p = 0; p < study->point_count; p++) {
+    for (size_t p = 0; p < study->point_count; p++)
         if (study->points[p].refusal == NULL)
             order[count++] = p;
-    }
     *out = order;
     return top == 0 ? count : keep_best(study, top < count ? top : count, order, count);
 }

@@ -234,10 +234,9 @@ static bool play_steps(struct playing *playing, struct error *error)
     size_t target = 1;
     while (drawn ? !study_enough(playing->player->study, point, &target)
                  : point->replications < 1) {
-        for (size_t r = point->replications; r < target; r++) {
+        for (size_t r = point->replications; r < target; r++)
             if (!play_step(playing, r, error))
                 return false;
-        }
         point->replications = target;
     }
     return true;

@@ -77,10 +77,9 @@ static bool take_point(void *context, const struct query_row *row, struct error 
                                           .stage = (uint32_t)query_integer(row, 13)};
     p->values =
         arena_array(study->arena, sizeof *p->values, study->options->seeds, _Alignof(double));
-    for (size_t r = 0; r < p->replications; r++) {
+    for (size_t r = 0; r < p->replications; r++)
         for (unsigned m = 0; m < METRIC_COUNT; m++)
             p->values[r][m] = NAN;
-    }
     return true;
 }
 

@@ -59,10 +59,9 @@ struct text study_value_text(const struct vary *vary, double number)
 bool study_has(const struct study *study, enum study_metric metric)
 {
     for (size_t p = 0; p < study->point_count; p++) {
-        for (size_t r = 0; r < study->points[p].replications; r++) {
+        for (size_t r = 0; r < study->points[p].replications; r++)
             if (isfinite(study->points[p].values[r][metric]))
                 return true;
-        }
     }
     return false;
 }
@@ -132,10 +131,9 @@ static void print_head(const struct report_table *t)
     if (!t->single)
         fprintf(out, " %10s %10s %10s %7s", "+- 95 %", "P10", "P90", "seeds");
     fprintf(out, " %5s", "fits");
-    for (unsigned i = 0; i < BESIDE_COUNT; i++) {
+    for (unsigned i = 0; i < BESIDE_COUNT; i++)
         if (t->shown[i])
             fprintf(out, " %11s", beside[i].title);
-    }
     fputc('\n', out);
 }
 

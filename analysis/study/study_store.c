@@ -187,10 +187,9 @@ void study_store_point(struct store *store, struct study *study, size_t point)
                                 lacks ? store_integer(p->shortage.stage) : store_null()};
     store_row(store, STORE_study_point, row, COUNT(row));
     write_values(store, study, point);
-    for (unsigned metric = 0; metric < METRIC_COUNT; metric++) {
+    for (unsigned metric = 0; metric < METRIC_COUNT; metric++)
         if (study_measures(study, metric))
             write_metric(store, study, point, (enum study_metric)metric);
-    }
     store_commit(store);
     arena_rewind(study->arena, mark);
 }

@@ -121,10 +121,9 @@ static double best_of(const struct figure *f, size_t which)
 
 static bool is_legal(const struct figure *f, size_t which)
 {
-    for (size_t i = 0; i < x_key(f)->count; i++) {
+    for (size_t i = 0; i < x_key(f)->count; i++)
         if (f->study->points[point_of(f, which, i)].refusal == NULL)
             return true;
-    }
     return false;
 }
 

@@ -52,9 +52,8 @@ static void say(const char *text)
 /* The first interrupt of a command that stops by itself. */
 static bool leave_word(struct interrupt *interrupt)
 {
-    if (!atomic_load(&interrupt->soft) || atomic_exchange(&interrupt->asked, true)) {
+    if (!atomic_load(&interrupt->soft) || atomic_exchange(&interrupt->asked, true))
         return false;
-    }
     say("\nstopping as soon as the present point is done; again to stop at once\n");
     return true;
 }
@@ -62,13 +61,11 @@ static bool leave_word(struct interrupt *interrupt)
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct interrupt *interrupt = handle->data;
-    if (leave_word(interrupt)) {
+    if (leave_word(interrupt))
         return;
-    }
     uv_mutex_lock(&interrupt->lock);
-    if (interrupt->path[0] != '\0') {
+    if (interrupt->path[0] != '\0')
         unlink(interrupt->path);
-    }
     say("\ninterrupted");
     if (interrupt->kept[0] != '\0') {
         say(": ");
@@ -83,9 +80,8 @@ static void on_signal(uv_signal_t *handle, int number)
 static void on_end(uv_async_t *handle)
 {
     struct interrupt *interrupt = handle->data;
-    for (unsigned i = 0; i < SIGNAL_COUNT; i++) {
+    for (unsigned i = 0; i < SIGNAL_COUNT; i++)
         uv_close((uv_handle_t *)&interrupt->signals[i], NULL);
-    }
     uv_close((uv_handle_t *)handle, NULL);
 }
 
@@ -115,9 +111,8 @@ static bool is_ignored(int number)
 /* A host that has no descriptors or no thread left for it has none for the work either. */
 static void must(int result)
 {
-    if (result == UV_ENOMEM) {
+    if (result == UV_ENOMEM)
         memory_refused(0);
-    }
     if (result != 0) {
         say("orrery: cannot wait for signals: ");
         say(uv_strerror(result));
@@ -138,9 +133,8 @@ static struct interrupt *start_interrupt(void)
     for (unsigned i = 0; i < SIGNAL_COUNT; i++) {
         must(uv_signal_init(&interrupt->loop, &interrupt->signals[i]));
         interrupt->signals[i].data = interrupt;
-        if (!is_ignored(signal_numbers[i])) {
+        if (!is_ignored(signal_numbers[i]))
             must(uv_signal_start(&interrupt->signals[i], on_signal, signal_numbers[i]));
-        }
     }
     must(uv_thread_create_ex(&interrupt->thread, &small, wait_for_signals, interrupt));
     return interrupt;
@@ -166,13 +160,11 @@ static bool wants_colour(int fd)
 /* Outside a terminal the bytes are the same everywhere: UTF-8. */
 static bool speaks_utf8(void)
 {
-    if (!isatty(STDOUT_FILENO)) {
+    if (!isatty(STDOUT_FILENO))
         return true;
-    }
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (locale == (locale_t)0) {
+    if (locale == (locale_t)0)
         return false;
-    }
     bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
     freelocale(locale);
     return utf8;
@@ -207,9 +199,8 @@ void session_hold(struct session *session)
 static void name_under_lock(struct session *session, char *name, const char *path)
 {
     struct interrupt *interrupt = session->interrupt;
-    if (!session->held) {
+    if (!session->held)
         uv_mutex_lock(&interrupt->lock);
-    }
     session->held = false;
     snprintf(name, PATH_BYTES, "%s", path != NULL ? path : "");
     uv_mutex_unlock(&interrupt->lock);

@@ -48,9 +48,8 @@ static int decimals_for(double value)
 static int put_number(char *text, size_t size, double shown)
 {
     const double least = 0.0995, most = MEGA - 0.5; /* before they are rounded to 0.1 and 10^6 */
-    if (fabs(shown) < least || fabs(shown) >= most) {
+    if (fabs(shown) < least || fabs(shown) >= most)
         return snprintf(text, size, "%.3g", shown);
-    }
     return snprintf(text, size, "%.*f", decimals_for(shown), shown);
 }
 
@@ -58,13 +57,11 @@ static int put_number(char *text, size_t size, double shown)
 static struct text scaled(double value, const struct format_unit *units)
 {
     struct text out;
-    if (!isfinite(value)) {
+    if (!isfinite(value))
         return (struct text){"-"};
-    }
     const struct format_unit *unit = units;
-    while (unit[1].name != NULL && fabs(value) < unit->factor * 0.9995) {
+    while (unit[1].name != NULL && fabs(value) < unit->factor * 0.9995)
         unit++;
-    }
     if (value == 0.0) {
         snprintf(out.s, sizeof out.s, "0%s%s", unit->name[0] != '\0' ? " " : "", unit->name);
         return out;
@@ -114,9 +111,8 @@ struct text format_count(uint64_t value)
     struct text out;
     size_t at = 0;
     for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
+        if (i > 0 && (length - i) % 3 == 0)
             out.s[at++] = ',';
-        }
         out.s[at++] = digits[i];
     }
     out.s[at] = '\0';
@@ -137,9 +133,8 @@ struct text format_bytes_decimal(double bytes)
 struct text format_percent(double ratio)
 {
     struct text out;
-    if (!isfinite(ratio)) {
+    if (!isfinite(ratio))
         return (struct text){"-"};
-    }
     snprintf(out.s, sizeof out.s, "%.1f %%", 100.0 * ratio);
     return out;
 }
@@ -149,9 +144,8 @@ struct text format_money(double usd)
     const double cents = 999.5; /* below this, which rounds to 1,000, they matter */
     const double small = 0.1;   /* below this a cent is too coarse */
     struct text out;
-    if (!isfinite(usd)) {
+    if (!isfinite(usd))
         return (struct text){"-"};
-    }
     if (usd != 0.0 && fabs(usd) < small) {
         snprintf(out.s, sizeof out.s, "%.3g USD", usd);
     } else if (fabs(usd) < cents) {
@@ -173,9 +167,8 @@ struct text format_energy(double joules)
 struct text format_moment(double seconds)
 {
     struct text out;
-    if (!isfinite(seconds)) {
+    if (!isfinite(seconds))
         return (struct text){"-"};
-    }
     long long whole = (long long)seconds;
     long long day = (long long)DAY, hour = (long long)HOUR, minute = (long long)MINUTE;
     snprintf(out.s, sizeof out.s, "%3lld d %02lld:%02lld:%02lld", whole / day, whole % day / hour,
@@ -190,14 +183,12 @@ static const struct format_unit size_suffixes[] = {
 
 bool format_parse_size(const char *text, double *bytes)
 {
-    if (text[0] < '0' || text[0] > '9' || strchr("xX", text[1] != '\0' ? text[1] : '.') != NULL) {
+    if (text[0] < '0' || text[0] > '9' || strchr("xX", text[1] != '\0' ? text[1] : '.') != NULL)
         return false;
-    }
     char *rest;
     double value = strtod(text, &rest);
-    while (*rest == ' ') {
+    while (*rest == ' ')
         rest++;
-    }
     for (const struct format_unit *suffix = size_suffixes; suffix->name != NULL; suffix++) {
         if (strcmp(rest, suffix->name) == 0) {
             *bytes = value * suffix->factor;
@@ -214,9 +205,8 @@ struct shown format_shown(const char *text)
     };
     struct shown out;
     size_t length = strnlen(text, SHOWN_MAX);
-    while (length > 0 && length == SHOWN_MAX && ((unsigned char)text[length] & 0xc0) == 0x80) {
+    while (length > 0 && length == SHOWN_MAX && ((unsigned char)text[length] & 0xc0) == 0x80)
         length--; /* not in the middle of a character */
-    }
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         out.s[i] = c < 0x20 || c == 0x7f ? '?' : (char)c;
@@ -240,15 +230,13 @@ struct bar format_bar(double ratio, unsigned width, bool utf8)
     unsigned whole = (unsigned)filled;
     unsigned part = utf8 ? (unsigned)((filled - whole) * BAR_STEPS) : 0;
     unsigned cells = 0;
-    for (; cells < whole; cells++) {
+    for (; cells < whole; cells++)
         append(&out, utf8 ? "█" : "#");
-    }
     if (part > 0 && cells < width) {
         append(&out, eighths[part]);
         cells++;
     }
-    for (; cells < width; cells++) {
+    for (; cells < width; cells++)
         append(&out, utf8 ? " " : ".");
-    }
     return out;
 }

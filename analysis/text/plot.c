@@ -131,11 +131,10 @@ double plot_room_below(const struct plot *plot)
 static void put_word(FILE *out, const char *word)
 {
     const char *end = word;
-    for (unsigned i = 0; *end && i < WORD_MOST; i++) {
+    for (unsigned i = 0; *end && i < WORD_MOST; i++)
         do
             end++;
         while (((unsigned char)*end & 0xc0) == 0x80);
-    }
     char cut[4 * WORD_MOST + 1];
     size_t bytes = (size_t)(end - word) < sizeof cut ? (size_t)(end - word) : sizeof cut - 1;
     memcpy(cut, word, bytes);

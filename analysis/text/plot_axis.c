@@ -97,10 +97,9 @@ static unsigned log_ticks(const struct plot_axis *axis, struct plot_tick *ticks)
     }
     unsigned parts = log10(axis->high / axis->low) < 3.0 ? 3 : 1;
     double unit = axis->unit == PLOT_BYTES ? scale_of(PLOT_BYTES, axis->high)->size : 1.0;
-    for (double p = floor(log10(axis->low / unit)); p <= log10(axis->high / unit); p++) {
+    for (double p = floor(log10(axis->low / unit)); p <= log10(axis->high / unit); p++)
         for (unsigned i = 0; i < parts; i++)
             count = add_log_tick(axis, fine[i] * pow(10.0, p) * unit, ticks, count);
-    }
     return count;
 }
 

@@ -17,18 +17,16 @@ static long columns_of(int fd)
     const char *said = getenv("COLUMNS");
     struct winsize size = {0};
     long columns = said != NULL ? strtol(said, NULL, 10) : 0;
-    if (columns <= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0) {
+    if (columns <= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0)
         columns = size.ws_col;
-    }
     return columns;
 }
 
 int wrap_width(int fd)
 {
     long columns = isatty(fd) ? columns_of(fd) : 0;
-    if (columns <= 0) {
+    if (columns <= 0)
         return WIDTH_USUAL;
-    }
     return columns < WIDTH_MIN ? WIDTH_MIN : columns > WIDTH_MAX ? WIDTH_MAX : (int)columns;
 }
 

@@ -53,10 +53,9 @@ static const struct validate_kind *recognise(const struct csv *csv, struct error
 
 static enum quality quality_of(const char *cell)
 {
-    for (unsigned i = 0; quality_names[i] != NULL; i++) {
+    for (unsigned i = 0; quality_names[i] != NULL; i++)
         if (strcmp(cell, quality_names[i]) == 0)
             return (enum quality)i;
-    }
     return QUALITY_CLEAN;
 }
 

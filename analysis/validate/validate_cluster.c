@@ -43,10 +43,9 @@ static bool look_up(const struct validation *v, const struct validate_run *run,
     }
     const struct topology_spec *spec = &s->configuration.cluster;
     bool found = spec->node.kind != NULL && spec->fabric.kind != NULL;
-    for (unsigned i = 0; !found && i < s->problem_count; i++) {
+    for (unsigned i = 0; !found && i < s->problem_count; i++)
         if (strncmp(s->problems[i].text, "cluster", strlen("cluster")) == 0 && !row->refused)
             validate_row_refuse(row, "%.200s", s->problems[i].text);
-    }
     if (!found && !row->refused)
         validate_row_refuse(row, "its hardware is not in the catalogue");
     if (found) {

@@ -132,10 +132,9 @@ static void print_scores(const struct validation *v, const struct scores *s, FIL
     for (unsigned i = 0; i <= s->source_count; i++) {
         const struct source_score *of = i < s->source_count ? &s->sources[i] : &s->all;
         const char *name = of->name != NULL ? of->name : "all";
-        for (unsigned m = 0; m < validate_metric_count(v->kind); m++) {
+        for (unsigned m = 0; m < validate_metric_count(v->kind); m++)
             for (unsigned q = 0; q < 2; q++)
                 print_score(name, v->kind->metrics[m], kept[q], &of->metrics[m][q], out);
-        }
         if (of->refused > 0)
             fprintf(out, "%-18.18s refused %u\n", name, of->refused);
     }

@@ -195,10 +195,9 @@ static void add_layout(struct growing_text *t, const struct validate_run *r,
 
 static const struct problem *first_error(const struct scenario *s)
 {
-    for (unsigned i = 0; i < s->problem_count; i++) {
+    for (unsigned i = 0; i < s->problem_count; i++)
         if (!s->problems[i].warning)
             return &s->problems[i];
-    }
     return NULL;
 }
 

@@ -120,10 +120,9 @@ static void judge_source(struct arena *arena, const struct intervals *in,
 {
     double *spreads = ARENA_ARRAY(arena, double, in->row_count + 1);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < in->row_count; i++) {
+    for (uint32_t i = 0; i < in->row_count; i++)
         if (strcmp(in->rows[i].source, source->name) == 0)
             spreads[count++] = in->rows[i].log_spread;
-    }
     statistics_sort(spreads, count);
     source->figures_spread = statistics_percentile(spreads, count, 0.5);
     source->coverage =
@@ -167,10 +166,9 @@ static uint32_t list_pairs(const struct intervals *in, const double *predicted,
                 out[count++] = pair_of(in, a, b, predicted);
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < count; k++)
             out[i].of_group += strcmp(out[i].group, out[k].group) == 0;
-    }
     return count;
 }
 

@@ -44,11 +44,10 @@ const struct validate_versions *validate_versions_read(struct arena *arena, cons
     if (count == 0)
         return NULL;
     out->profiles = ARENA_ARRAY(arena, struct software_profile, count + 1);
-    for (; out->count < count; out->count++) {
+    for (; out->count < count; out->count++)
         if (!read_profile(arena, catalogue, entries[out->count].name, &out->profiles[out->count],
                           error))
             return NULL;
-    }
     if (!read_profile(arena, catalogue, "", &out->profiles[count], error))
         return NULL;
     out->usual = framework_of(&out->profiles[count]);

@@ -24,9 +24,8 @@ double checkpoint_optimum_s(double stall_s, double mtbf_s)
     const double series_below = 1e-6;
     CHECK(stall_s >= 0.0 && mtbf_s > 0.0);
     double d = stall_s / mtbf_s;
-    if (isinf(mtbf_s) || d < series_below) {
+    if (isinf(mtbf_s) || d < series_below)
         return isinf(mtbf_s) ? INFINITY : checkpoint_daly_s(stall_s, mtbf_s);
-    }
     return mtbf_s * (1.0 + gsl_sf_lambert_W0(-exp(-1.0 - d)));
 }
 
@@ -38,12 +37,10 @@ double checkpoint_young_s(double stall_s, double mtbf_s)
 
 double checkpoint_daly_s(double stall_s, double mtbf_s)
 {
-    if (isinf(mtbf_s)) {
+    if (isinf(mtbf_s))
         return INFINITY;
-    }
-    if (stall_s >= 2.0 * mtbf_s) {
+    if (stall_s >= 2.0 * mtbf_s)
         return mtbf_s;
-    }
     double x = stall_s / (2.0 * mtbf_s);
     return sqrt(2.0 * stall_s * mtbf_s) * (1.0 + sqrt(x) / 3.0 + x / 9.0) - stall_s;
 }

@@ -9,9 +9,8 @@
 static double slowdown_of(const struct configuration *c, struct condition_table *conditions,
                           double nic_bytes_per_s)
 {
-    if (!(nic_bytes_per_s > 0.0)) {
+    if (!(nic_bytes_per_s > 0.0))
         return 1.0;
-    }
     struct condition beside = condition_ideal;
     beside.nic_share_ratio = 1.0 - nic_bytes_per_s / topology_nic_bytes_per_s(&c->cluster);
     const double step_s = condition_step_s(conditions, &beside);
@@ -45,21 +44,18 @@ static void override(const struct checkpoint_request *request, struct checkpoint
 {
     for (unsigned i = 0; i < plan->level_count; i++) {
         struct checkpoint_level *level = &plan->levels[i];
-        if (request->stall_s >= 0.0 && i == 0) {
+        if (request->stall_s >= 0.0 && i == 0)
             level->stall_s = request->stall_s;
-        }
         if (request->persist_s >= 0.0) {
             bool safest = i + 1 == plan->level_count;
             level->persist_s =
                 safest ? request->persist_s : fmin(level->persist_s, request->persist_s);
             level->transfer_s = fmin(level->transfer_s, level->persist_s);
         }
-        if (request->stall_s >= 0.0 && !request->kind->background) {
+        if (request->stall_s >= 0.0 && !request->kind->background)
             level->transfer_s = request->stall_s;
-        }
-        if (request->load_s >= 0.0) {
+        if (request->load_s >= 0.0)
             level->load_s = request->load_s;
-        }
     }
 }
 

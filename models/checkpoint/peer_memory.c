@@ -20,11 +20,9 @@ static void plan(const struct kind_options *given, const struct checkpoint_pace 
                  struct checkpoint_plan *out)
 {
     checkpoint_write_behind(pace, given->value[HIDDEN_SNAPSHOT], tiers, tier_count, out);
-    for (unsigned i = 1; i < tier_count; i++) {
-        if (out->levels[i].survival == SURVIVES_DOMAIN) {
+    for (unsigned i = 1; i < tier_count; i++)
+        if (out->levels[i].survival == SURVIVES_DOMAIN)
             out->levels[i].every = (uint64_t)given->value[STORAGE_EVERY];
-        }
-    }
 }
 
 const struct checkpoint_kind checkpoint_peer_memory = {

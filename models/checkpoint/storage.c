@@ -24,9 +24,8 @@ double storage_bytes_per_parameter(const struct configuration *c)
     const struct optimizer *optimizer = c->training.optimizer;
     double bytes = precision->weight_bytes;
     bytes += precision->master_weights ? optimizer->master_bytes : 0.0;
-    for (unsigned i = 0; i < optimizer->moment_count; i++) {
+    for (unsigned i = 0; i < optimizer->moment_count; i++)
         bytes += optimizer->moments[i].bytes;
-    }
     return bytes;
 }
 
@@ -38,11 +37,9 @@ static double *stage_parameters(const struct configuration *c, struct arena *are
     uint32_t *split = ARENA_ARRAY(arena, uint32_t, chunks);
     uint64_t layer = 0;
     lower_split(c, split);
-    for (uint32_t chunk = 0; chunk < chunks; chunk++) {
-        for (uint32_t i = 0; i < split[chunk]; i++) {
+    for (uint32_t chunk = 0; chunk < chunks; chunk++)
+        for (uint32_t i = 0; i < split[chunk]; i++)
             parameters[chunk % stages] += transformer_layer_parameters(&c->model, layer++);
-        }
-    }
     parameters[0] += transformer_embedding_parameters(&c->model, c->training.sequence);
     parameters[stages - 1] += transformer_final_parameters(&c->model);
     return parameters;
@@ -113,9 +110,8 @@ static double cap_of(double bytes_per_s)
 
 static struct caps caps_of(const struct storage_tier *tier, enum storage_op op)
 {
-    if (op == STORAGE_SNAPSHOT) {
+    if (op == STORAGE_SNAPSHOT)
         return (struct caps){INFINITY, INFINITY, INFINITY, 0.0, 1.0, 0.0};
-    }
     bool read = op == STORAGE_READ;
     double nic_ratio = op == STORAGE_WRITE_BEHIND ? 0.5 : 1.0;
     return (struct caps){
@@ -137,9 +133,8 @@ static void build_cluster(struct storage_player *p)
     CHECK(topology_build(p->arena, &p->c->cluster, &p->topology, &error));
     for (uint32_t i = 0; i < p->c->perturbation_count; i++) {
         const struct perturbation *q = &p->c->perturbations[i];
-        if (q->what == PERTURB_LINK) {
+        if (q->what == PERTURB_LINK)
             topology_degrade(&p->topology, (uint32_t)q->gpu, (enum link_kind)q->link, q->ratio);
-        }
     }
     p->gpus = p->topology.gpus_per_node;
     p->nics = (uint32_t)topology_nics(&p->c->cluster);
@@ -151,18 +146,16 @@ static void place_bytes(struct storage_player *p, enum storage_op op, double byt
     double *bytes_of_rank = ARENA_ARRAY(p->arena, double, ranks);
     p->bytes_of_gpu = ARENA_ARRAY(p->arena, double, p->topology.gpu_count);
     shards_of(p->c, bytes_per_parameter, op == STORAGE_READ, p->arena, bytes_of_rank);
-    for (uint32_t rank = 0; rank < ranks; rank++) {
+    for (uint32_t rank = 0; rank < ranks; rank++)
         p->bytes_of_gpu[layout_gpu(p->c, rank)] = bytes_of_rank[rank];
-    }
 }
 
 static bool perturbed(const struct storage_player *p, uint32_t node)
 {
     for (uint32_t i = 0; i < p->c->perturbation_count; i++) {
         const struct perturbation *q = &p->c->perturbations[i];
-        if (q->what == PERTURB_LINK && q->gpu / p->gpus == node) {
+        if (q->what == PERTURB_LINK && q->gpu / p->gpus == node)
             return true;
-        }
     }
     return false;
 }
@@ -171,12 +164,10 @@ static bool perturbed(const struct storage_player *p, uint32_t node)
  * the latest class is tried first. */
 static uint32_t class_like(const struct storage_player *p, const double *bytes)
 {
-    for (uint32_t i = p->class_count; i-- > 0;) {
+    for (uint32_t i = p->class_count; i-- > 0;)
         if (memcmp(p->classes[i].bytes, bytes, sizeof *bytes * p->gpus) == 0 &&
-            !perturbed(p, p->classes[i].node)) {
+            !perturbed(p, p->classes[i].node))
             return i;
-        }
-    }
     return p->class_count;
 }
 
@@ -189,9 +180,8 @@ static void make_classes(struct storage_player *p, bool unfold)
         double *bytes = p->bytes_of_gpu + (size_t)node * p->gpus;
         bool alone = unfold || perturbed(p, node);
         uint32_t k = alone ? p->class_count : class_like(p, bytes);
-        if (k == p->class_count) {
+        if (k == p->class_count)
             p->classes[p->class_count++] = (struct node_class){node, 0, bytes};
-        }
         p->classes[k].count++;
         p->class_of_node[node] = k;
     }
@@ -216,9 +206,8 @@ static uint32_t nic_of(const struct storage_player *p, uint32_t place)
 static double nic_bytes_per_s(const struct storage_player *p, uint32_t node, uint32_t nic)
 {
     const struct topology *t = &p->topology;
-    if (t->nics_per_node == 0) { /* a single node's cluster has no network of its own */
+    if (t->nics_per_node == 0) /* a single node's cluster has no network of its own */
         return topology_nic_bytes_per_s(&p->c->cluster);
-    }
     struct link_id link = topology_nic_out(t, node * t->nics_per_node + nic);
     return graph_link_type(&t->graph, link)->bytes_per_s;
 }
@@ -230,9 +219,8 @@ static struct link_id link_up(const struct topology *t, uint32_t node, struct ve
     for (uint32_t i = node * t->node_links; i < (node + 1) * t->node_links; i++) {
         const struct link link = graph_link_at(&t->graph, (struct link_id){i});
         if (link.from.value == from.value && graph_vertex_at(&t->graph, link.to).kind == to &&
-            graph_link_type(&t->graph, (struct link_id){i})->kind == kind) {
+            graph_link_type(&t->graph, (struct link_id){i})->kind == kind)
             return (struct link_id){i};
-        }
     }
     return LINK_NONE;
 }
@@ -251,12 +239,10 @@ static struct host_way host_way_of(const struct storage_player *p, uint32_t node
     struct host_way way = {p->c->cluster.node.pcie_bytes_per_s, INFINITY, 0};
     struct vertex_id gpu = topology_gpu(t, node * p->gpus + place);
     struct link_id slot = link_up(t, node, gpu, LINK_PCIE, VERTEX_PCIE_SWITCH);
-    if (slot.value == LINK_NONE.value) {
+    if (slot.value == LINK_NONE.value)
         slot = link_up(t, node, gpu, LINK_PCIE, VERTEX_NIC);
-    }
-    if (slot.value == LINK_NONE.value) {
+    if (slot.value == LINK_NONE.value)
         return way;
-    }
     struct vertex_id above = graph_link_at(&t->graph, slot).to;
     struct link_id up = link_up(t, node, above, LINK_HOST, VERTEX_HOST);
     way.slot_bytes_per_s = graph_link_type(&t->graph, slot)->bytes_per_s;
@@ -324,9 +310,8 @@ static void start_flows(struct storage_player *p)
     p->capacity = ARENA_ARRAY(p->arena, double, links);
     p->flows = ARENA_ARRAY(p->arena, struct flow, room);
     p->flow_of = ARENA_ARRAY(p->arena, uint32_t, room);
-    for (uint32_t i = 0; i < links; i++) {
+    for (uint32_t i = 0; i < links; i++)
         p->capacity[i] = 1.0;
-    }
     for (uint32_t i = 0; i < room; i++) {
         p->flow_of[i] = UINT32_MAX;
         if (p->classes[i / p->gpus].bytes[i % p->gpus] > 0.0) {
@@ -353,11 +338,9 @@ static double play_flows(struct storage_player *p)
     for (uint32_t left = p->flow_count; left > 0;) {
         double next_s = INFINITY;
         share_solve(p->share, now_s, &changed);
-        for (uint32_t i = 0; i < p->flow_count; i++) {
-            if (!p->flows[i].done) {
+        for (uint32_t i = 0; i < p->flow_count; i++)
+            if (!p->flows[i].done)
                 next_s = fmin(next_s, share_finish_s(p->share, p->flows[i].activity));
-            }
-        }
         CHECK(isfinite(next_s));
         now_s = next_s;
         for (uint32_t i = 0; i < p->flow_count; i++) {
@@ -379,12 +362,10 @@ static void gather(const struct storage_player *p, double end_s, struct storage_
     *out = (struct storage_time){.seconds = p->caps.latency_s + end_s};
     for (uint32_t k = 0; k < p->class_count; k++) {
         const struct node_class *class = &p->classes[k];
-        for (uint32_t i = 0; i < p->gpus; i++) {
+        for (uint32_t i = 0; i < p->gpus; i++)
             out->bytes += class->bytes[i] * p->caps.copies * (double)class->count;
-        }
-        for (uint32_t nic = 0; p->caps.nic_ratio > 0.0 && nic < p->nics; nic++) {
+        for (uint32_t nic = 0; p->caps.nic_ratio > 0.0 && nic < p->nics; nic++)
             busiest = fmax(busiest, share_moved(p->share, node_link(p, k) + 1 + nic, end_s));
-        }
     }
     out->nic_bytes_per_s = busiest > 0.0 ? busiest / out->seconds : 0.0;
 }
@@ -409,9 +390,8 @@ void storage_play_ranks(const struct configuration *c, const struct storage_acce
     make_classes(&p, unfold);
     start_flows(&p);
     gather(&p, play_flows(&p), out);
-    if (seconds_of_rank != NULL) {
+    if (seconds_of_rank != NULL)
         gather_ranks(&p, seconds_of_rank);
-    }
     arena_destroy(p.arena);
 }
 

@@ -22,11 +22,9 @@ static double snapshot_of(const struct checkpoint_pace *pace, const struct check
                           unsigned tier_count)
 {
     double snapshot_s = pace->snapshot_s;
-    for (unsigned i = 0; i < tier_count; i++) {
-        if (tiers[i].host_memory) {
+    for (unsigned i = 0; i < tier_count; i++)
+        if (tiers[i].host_memory)
             snapshot_s = fmax(snapshot_s, tiers[i].write_s);
-        }
-    }
     return snapshot_s;
 }
 

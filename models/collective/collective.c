@@ -19,20 +19,17 @@ void collective_tune(enum comm_op op, const struct group_shape *shape, double by
                      struct collective_plan *out)
 {
     *out = (struct collective_plan){.cap_bytes_per_s = INFINITY};
-    if (shape->ranks <= 1) {
+    if (shape->ranks <= 1)
         return;
-    }
     out->time_s = INFINITY;
     for (unsigned i = 0; i < collective_kind_count; i++) {
         const struct collective_kind *kind = collective_kinds[i];
-        if (!kind->carries(op, shape)) {
+        if (!kind->carries(op, shape))
             continue;
-        }
         for (int p = 0; p < PROTOCOL_COUNT; p++) {
             struct collective_plan plan = {.kind = kind, .protocol = (enum protocol)p};
-            if (kind->plan(op, shape, bytes, plan.protocol, &plan) && plan.time_s < out->time_s) {
+            if (kind->plan(op, shape, bytes, plan.protocol, &plan) && plan.time_s < out->time_s)
                 *out = plan;
-            }
         }
     }
     CHECK(out->kind != NULL);
@@ -103,14 +100,11 @@ static double through_cpus(const struct topology *topology, const uint32_t *gpus
 {
     uint32_t k = shape->ranks_per_node, share = topology->gpus_per_node / topology->nics_per_node;
     double host_bytes_per_s = topology->spec.node.host_bytes_per_s;
-    if (k == 1 || share == 1 || !shape->inside_switch || host_bytes_per_s <= 0.0) {
+    if (k == 1 || share == 1 || !shape->inside_switch || host_bytes_per_s <= 0.0)
         return INFINITY;
-    }
-    for (uint32_t i = 1; i < k; i++) {
-        if (topology_nic_of(topology, gpus[i]) == topology_nic_of(topology, gpus[i - 1])) {
+    for (uint32_t i = 1; i < k; i++)
+        if (topology_nic_of(topology, gpus[i]) == topology_nic_of(topology, gpus[i - 1]))
             return INFINITY;
-        }
-    }
     return host_bytes_per_s * k / topology->gpus_per_node;
 }
 

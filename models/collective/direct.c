@@ -22,17 +22,15 @@ static double port_weight(enum comm_op op, const struct group_shape *shape)
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
-    if (protocol != PROTOCOL_SIMPLE) {
+    if (protocol != PROTOCOL_SIMPLE)
         return false;
-    }
     double n = shape->ranks, k = shape->ranks_per_node;
     out->latency_s = nccl_base_s[NCCL_RING][protocol] +
                      (shape->nodes > 1 ? nccl_net_step_s(shape, NCCL_RING, protocol)
                                        : nccl_inside_step_s(shape, NCCL_RING, protocol));
     out->cap_bytes_per_s = INFINITY;
-    if (k > 1.0) {
+    if (k > 1.0)
         out->cap_bytes_per_s = nccl_inside_bytes_per_s(shape, protocol) / port_weight(op, shape);
-    }
     if (shape->nodes > 1) {
         double leaves = k * (n - k) / n; /* payloads that leave a node, for each payload byte */
         out->cap_bytes_per_s =
@@ -48,11 +46,9 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
     (void)op;
     (void)node_of;
     for (uint32_t i = 0; i < shape->ranks; i++) {
-        for (uint32_t j = 0; j < shape->ranks; j++) {
-            if (i != j) {
+        for (uint32_t j = 0; j < shape->ranks; j++)
+            if (i != j)
                 emit(context, i, j, 1.0 / shape->ranks);
-            }
-        }
     }
 }
 

@@ -35,9 +35,8 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
     (void)op;
-    if (protocol != PROTOCOL_SIMPLE) {
+    if (protocol != PROTOCOL_SIMPLE)
         return false;
-    }
     double steps = 2.0 * ceil(log2((double)shape->nodes));
     double step_s = nccl_nvls_net_step_s + shape->outside_latency_s + shape->transport_latency_s;
     out->latency_s = nccl_nvls_base_s + shape->inside_latency_s + steps * step_s;

@@ -87,9 +87,8 @@ static inline double nccl_inside_bytes_per_s(const struct group_shape *shape,
 {
     double simple =
         shape->inside_bytes_per_s * (shape->inside_switch ? nccl_ring_nvlink_ratio : 1.0);
-    if (protocol == PROTOCOL_LL) {
+    if (protocol == PROTOCOL_LL)
         return shape->inside_bytes_per_s * nccl_ll_ratio;
-    }
     return protocol == PROTOCOL_LL128 ? simple * nccl_ll128_ratio : simple;
 }
 
@@ -133,9 +132,8 @@ static inline void nccl_end_plan(const struct group_shape *shape, double inside_
         double fill = nccl_fill_bytes * members;
         out->latency_s += fill * bytes / (bytes + fill) / out->cap_bytes_per_s;
     }
-    if (protocol != PROTOCOL_LL && shape->nodes > 1) {
+    if (protocol != PROTOCOL_LL && shape->nodes > 1)
         out->latency_s += shape->transport_bulk_s;
-    }
     out->time_s = out->latency_s + bytes / out->cap_bytes_per_s;
 }
 

@@ -21,9 +21,8 @@ static double port_weight(enum comm_op op, const struct group_shape *shape)
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
-    if (protocol != PROTOCOL_SIMPLE) {
+    if (protocol != PROTOCOL_SIMPLE)
         return false;
-    }
     out->latency_s = nccl_nvls_base_s + shape->inside_latency_s;
     out->cap_bytes_per_s = shape->inside_bytes_per_s * nccl_nvls_ratio / port_weight(op, shape);
     nccl_end_plan(shape, 1.0, bytes, protocol, out);
@@ -34,9 +33,8 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
                   wire_fn *emit, void *context)
 {
     (void)node_of;
-    for (uint32_t i = 0; i < shape->ranks; i++) {
+    for (uint32_t i = 0; i < shape->ranks; i++)
         emit(context, i, i, port_weight(op, shape));
-    }
 }
 
 const struct collective_kind collective_nvls = {

@@ -17,9 +17,8 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
     (void)op;
-    if (protocol != PROTOCOL_SIMPLE) {
+    if (protocol != PROTOCOL_SIMPLE)
         return false;
-    }
     bool across = shape->nodes > 1;
     out->latency_s = nccl_base_s[NCCL_RING][protocol] +
                      (across ? nccl_net_step_s(shape, NCCL_RING, protocol)

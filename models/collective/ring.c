@@ -25,9 +25,8 @@ static double step_count(enum comm_op op, double members)
 static double port_weight(enum comm_op op, const struct group_shape *shape)
 {
     double n = shape->ranks;
-    if (op == COMM_BROADCAST) {
+    if (op == COMM_BROADCAST)
         return 1.0;
-    }
     return (op == COMM_ALL_REDUCE ? 2.0 : 1.0) * (n - 1.0) / n;
 }
 
@@ -43,9 +42,8 @@ static double rate_ceiling(enum comm_op op, const struct group_shape *shape, enu
 {
     double weight = port_weight(op, shape);
     double ceiling = INFINITY;
-    if (shape->ranks_per_node > 1) {
+    if (shape->ranks_per_node > 1)
         ceiling = nccl_inside_bytes_per_s(shape, protocol) / weight;
-    }
     if (shape->nodes > 1) {
         double used = channels(op, shape) / shape->ranks_per_node;
         ceiling = fmin(ceiling, nccl_outside_bytes_per_s(shape, protocol) * used / weight);
@@ -63,9 +61,8 @@ static double outside_steps(enum comm_op op, const struct group_shape *shape, do
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
-    if (protocol == PROTOCOL_LL128 && !shape->inside_switch) {
+    if (protocol == PROTOCOL_LL128 && !shape->inside_switch)
         return false; /* NCCL enables LL128 on NVLink machines only */
-    }
     double steps = step_count(op, shape->ranks);
     double outside = shape->nodes > 1 ? outside_steps(op, shape, steps) : 0.0;
     out->latency_s = nccl_base_s[NCCL_RING][protocol] +
@@ -84,9 +81,8 @@ static void wires_channels(const struct group_shape *shape, double weight, wire_
         uint32_t next = (node + 1) % shape->nodes;
         for (uint32_t j = 0; j < k; j++) {
             emit(context, node * k + j, next * k + j, weight / k);
-            if (k > 1) {
+            if (k > 1)
                 emit(context, node * k + j, node * k + (j + 1) % k, weight * (k - 1) / k);
-            }
         }
     }
 }
@@ -100,9 +96,8 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
         wires_channels(shape, weight, emit, context);
         return;
     }
-    for (uint32_t i = 0; i < shape->ranks; i++) {
+    for (uint32_t i = 0; i < shape->ranks; i++)
         emit(context, i, (i + 1) % shape->ranks, weight);
-    }
 }
 
 const struct collective_kind collective_ring = {

@@ -27,18 +27,16 @@ static double outside_weight(const struct group_shape *shape)
 static double port_weight(enum comm_op op, const struct group_shape *shape)
 {
     (void)op;
-    if (shape->ranks_per_node > 1) {
+    if (shape->ranks_per_node > 1)
         return INSIDE_WEIGHT;
-    }
     return outside_weight(shape);
 }
 
 /* What the channels carry, each between one NIC and a chain over NVLink. */
 static double channel_ceiling(const struct group_shape *shape)
 {
-    if (shape->rails == 0 || !shape->inside_switch) {
+    if (shape->rails == 0 || !shape->inside_switch)
         return INFINITY;
-    }
     double ratio = shape->nodes > 2 ? nccl_tree_channel_many_ratio : nccl_tree_channel_ratio;
     return shape->rails * ratio * shape->inside_bytes_per_s / 2.0;
 }
@@ -47,18 +45,16 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
     (void)op;
-    if (protocol == PROTOCOL_LL128 && !shape->inside_switch) {
+    if (protocol == PROTOCOL_LL128 && !shape->inside_switch)
         return false;
-    }
     double inside_steps = 2.0 * (shape->ranks_per_node - 1.0);
     double outside_steps = 2.0 * ceil(log2((double)shape->nodes));
     out->latency_s = nccl_base_s[NCCL_TREE][protocol] +
                      inside_steps * nccl_inside_step_s(shape, NCCL_TREE, protocol) +
                      outside_steps * nccl_net_step_s(shape, NCCL_TREE, protocol);
     double ceiling = INFINITY;
-    if (shape->ranks_per_node > 1) {
+    if (shape->ranks_per_node > 1)
         ceiling = nccl_inside_bytes_per_s(shape, protocol) / INSIDE_WEIGHT;
-    }
     ceiling = fmin(ceiling, nccl_outside_bytes_per_s(shape, protocol) / outside_weight(shape));
     out->cap_bytes_per_s = fmin(ceiling * nccl_tree_ratio, channel_ceiling(shape));
     nccl_end_plan(shape, inside_steps, bytes, protocol, out);

@@ -24,11 +24,9 @@ static bool legal(const struct configuration *c)
 {
     struct rule_break breaks[BREAK_MAX];
     unsigned count = configuration_check(c, breaks, BREAK_MAX);
-    for (unsigned i = 0; i < count && i < BREAK_MAX; i++) {
-        if (!breaks[i].warning) {
+    for (unsigned i = 0; i < count && i < BREAK_MAX; i++)
+        if (!breaks[i].warning)
             return false;
-        }
-    }
     return count <= BREAK_MAX;
 }
 
@@ -97,9 +95,8 @@ static void state_bytes(const struct configuration *c, double *weight, double *g
     *weight = p->weight_bytes;
     *gradient = p->gradient_bytes;
     *optimizer = p->master_weights ? o->master_bytes : 0.0;
-    for (unsigned i = 0; i < o->moment_count; i++) {
+    for (unsigned i = 0; i < o->moment_count; i++)
         *optimizer += o->moments[i].bytes;
-    }
 }
 
 /* A bound before lowering: the mean stage's state alone. */
@@ -146,12 +143,10 @@ static bool pair_is_too_much(struct search *s, uint64_t gpus, uint64_t tp, uint6
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
     double bytes, room = trial.gpu.usable_hbm_bytes;
     room += trial.layout.sharding->hybrid ? trial.software.communicator_bytes : 0.0;
-    if (!legal(&trial)) {
+    if (!legal(&trial))
         return false;
-    }
-    if (!state_may_fit(&trial)) {
+    if (!state_may_fit(&trial))
         return true;
-    }
     trial.gpu.usable_hbm_bytes = INFINITY;
     return (spend(s, s->c->model.layers) && first_stage(&trial).peak_allocated_bytes > room) ||
            (spend(s, s->c->model.layers * pp) && holds(&trial, &bytes) && bytes > room);
@@ -161,21 +156,18 @@ static bool pair_is_too_much(struct search *s, uint64_t gpus, uint64_t tp, uint6
 static uint64_t largest(const struct search *s, uint64_t model_ranks)
 {
     uint64_t step = whole_node(s->c);
-    while (step % model_ranks != 0 && step <= s->limit) {
+    while (step % model_ranks != 0 && step <= s->limit)
         step += whole_node(s->c);
-    }
     return s->limit / step * step;
 }
 
 static bool try_pair(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     uint64_t pair = tp * (s->c->model.layers + 1) + pp;
-    if (gpus % (tp * pp) != 0 || s->hopeless[pair]) {
+    if (gpus % (tp * pp) != 0 || s->hopeless[pair])
         return false;
-    }
-    if (pair_holds(s, gpus, tp, pp)) {
+    if (pair_holds(s, gpus, tp, pp))
         return true;
-    }
     uint64_t most = s->asked[pair] ? 0 : largest(s, tp * pp);
     s->asked[pair] = true;
     s->hopeless[pair] = most > gpus && pair_is_too_much(s, most, tp, pp);
@@ -186,14 +178,11 @@ static bool size_holds(struct search *s, uint64_t gpus)
 {
     uint64_t node = whole_node(s->c), heads = s->c->model.heads;
     for (uint64_t tp = 1; tp <= node && tp <= gpus && tp <= heads && spend(s, 1); tp++) {
-        if (gpus % tp != 0 || heads % tp != 0) {
+        if (gpus % tp != 0 || heads % tp != 0)
             continue;
-        }
-        for (uint64_t pp = 1; pp * tp <= gpus && pp <= s->c->model.layers && spend(s, 1); pp++) {
-            if (try_pair(s, gpus, tp, pp)) {
+        for (uint64_t pp = 1; pp * tp <= gpus && pp <= s->c->model.layers && spend(s, 1); pp++)
+            if (try_pair(s, gpus, tp, pp))
                 return true;
-            }
-        }
     }
     return false;
 }
@@ -218,12 +207,10 @@ static uint64_t search_sizes(struct search *s)
             gpus += node - gpus % node;
             continue;
         }
-        if (size_holds(s, gpus)) {
+        if (size_holds(s, gpus))
             return gpus;
-        }
-        if (!spend(s, 1)) {
+        if (!spend(s, 1))
             return MINIMUM_UNKNOWN;
-        }
         gpus += gpus < node ? 1 : node;
     }
     return 0;

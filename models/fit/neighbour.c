@@ -27,19 +27,16 @@ static bool legal(const struct configuration *c)
 {
     struct rule_break breaks[BREAK_MAX];
     unsigned count = configuration_check(c, breaks, BREAK_MAX);
-    for (unsigned i = 0; i < count && i < BREAK_MAX; i++) {
-        if (!breaks[i].warning) {
+    for (unsigned i = 0; i < count && i < BREAK_MAX; i++)
+        if (!breaks[i].warning)
             return false;
-        }
-    }
     return count <= BREAK_MAX;
 }
 
 static void add(struct list *l, enum neighbour_move move, const struct configuration *c)
 {
-    if (l->count < NEIGHBOUR_MAX && legal(c)) {
+    if (l->count < NEIGHBOUR_MAX && legal(c))
         l->rows[l->count++] = (struct neighbour){.move = move, .c = *c};
-    }
 }
 
 /* Bytes of state for each parameter by an equal weight of all its parts: orders the kinds. */
@@ -53,9 +50,8 @@ static void add_shardings(struct list *l)
     for (unsigned i = 0; i < sharding_kind_count; i++) {
         struct configuration c = *l->from;
         c.layout.sharding = sharding_kinds[i];
-        if (state_bytes(&c) < state_bytes(l->from)) {
+        if (state_bytes(&c) < state_bytes(l->from))
             add(l, MOVE_SHARDING, &c);
-        }
     }
 }
 
@@ -63,9 +59,8 @@ static void add_microbatch(struct list *l)
 {
     struct configuration c = *l->from;
     c.layout.microbatch /= 2;
-    if (l->from->layout.microbatch % 2 == 0) {
+    if (l->from->layout.microbatch % 2 == 0)
         add(l, MOVE_MICROBATCH, &c);
-    }
 }
 
 /* Selective recomputation frees scores, which only unfused attention keeps. */
@@ -75,9 +70,8 @@ static void add_recompute(struct list *l)
     for (int level = l->from->layout.recompute + 1; level <= RECOMPUTE_FULL; level++) {
         struct configuration c = *l->from;
         c.layout.recompute = level;
-        if (level != RECOMPUTE_SELECTIVE || unfused) {
+        if (level != RECOMPUTE_SELECTIVE || unfused)
             add(l, MOVE_RECOMPUTE, &c);
-        }
     }
 }
 
@@ -85,29 +79,25 @@ static void add_switches(struct list *l)
 {
     struct configuration c = *l->from;
     c.layout.sequence_parallel = true;
-    if (!l->from->layout.sequence_parallel && c.layout.tp > 1) {
+    if (!l->from->layout.sequence_parallel && c.layout.tp > 1)
         add(l, MOVE_SEQUENCE_PARALLEL, &c);
-    }
     c = *l->from;
     c.layout.vpp = 1;
     c.layout.schedule = &schedule_one_f_one_b;
-    if (l->from->layout.vpp > 1) {
+    if (l->from->layout.vpp > 1)
         add(l, MOVE_CHUNKS, &c);
-    }
     c = *l->from;
     c.software.expandable_segments = true;
-    if (!l->from->software.expandable_segments) {
+    if (!l->from->software.expandable_segments)
         add(l, MOVE_SEGMENTS, &c);
-    }
 }
 
 /* Twice as many ranks share a copy of the model, half as many copies are there. */
 static void add_axes(struct list *l)
 {
     struct configuration half = *l->from, c;
-    if (half.layout.dp % 2 != 0) {
+    if (half.layout.dp % 2 != 0)
         return;
-    }
     half.layout.dp /= 2;
     c = half;
     c.layout.tp *= 2;
@@ -174,9 +164,8 @@ static const char *spell(struct arena *arena, const struct configuration *from,
 static bool worth_playing(const struct configuration *c, const struct step *memory)
 {
     uint64_t ops = 0;
-    for (uint32_t i = 0; c->kernel_jitter_sigma > 0.0 && i < memory->memory_count; i++) {
+    for (uint32_t i = 0; c->kernel_jitter_sigma > 0.0 && i < memory->memory_count; i++)
         ops += (uint64_t)memory->memory[i].rank_count * memory->lowered.programs[i]->op_count;
-    }
     return ops <= TIMED_OPS_MAX;
 }
 
@@ -185,9 +174,8 @@ static bool holds(struct neighbour *n, bool *playable)
     struct step_options options = {.memory_only = true};
     struct step *step = NULL;
     struct error error;
-    if (!step_run(&n->c, &options, &step, &error)) {
+    if (!step_run(&n->c, &options, &step, &error))
         return false;
-    }
     bool fits = step->fits;
     n->peak_reserved_bytes = step->peak_reserved_bytes;
     *playable = worth_playing(&n->c, step);
@@ -200,9 +188,8 @@ static bool play(struct neighbour *n)
     struct step_options options = {0};
     struct step *step = NULL;
     struct error error;
-    if (!step_run(&n->c, &options, &step, &error)) {
+    if (!step_run(&n->c, &options, &step, &error))
         return false;
-    }
     n->timed = true;
     n->step_s = step->step_s;
     n->tokens_per_s = step->tokens_per_s;
@@ -250,9 +237,8 @@ static void judge_pairs(struct arena *arena, const struct configuration *from,
         for (unsigned k = 0; k < count; k++) {
             bool fresh = second[k].move > first[i].move;
             effort += fresh ? passes(&second[k].c) : 0;
-            if (fresh && effort <= PAIR_EFFORT_MAX) {
+            if (fresh && effort <= PAIR_EFFORT_MAX)
                 judge(arena, from, hood, &second[k]);
-            }
         }
     }
 }
@@ -264,9 +250,8 @@ void neighbour_search(struct arena *arena, const struct configuration *c, struct
     unsigned count = neighbour_list(c, first);
     *out = (struct neighbourhood){.changes = 1};
     out->fitting = ARENA_ARRAY(arena, struct neighbour, room);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         judge(arena, c, out, &first[i]);
-    }
     if (out->fitting_count == 0) {
         out->changes = 2;
         judge_pairs(arena, c, first, count, out);

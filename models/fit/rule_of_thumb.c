@@ -37,9 +37,8 @@ void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
     const struct optimizer *o = c->training.optimizer;
     double bytes =
         p->weight_bytes + p->gradient_bytes + (p->master_weights ? o->master_bytes : 0.0);
-    for (unsigned i = 0; i < o->moment_count; i++) {
+    for (unsigned i = 0; i < o->moment_count; i++)
         bytes += o->moments[i].bytes;
-    }
     double card = nominal_card_bytes(&c->gpu);
     out->parameters = parameters;
     out->bytes_per_parameter = bytes;

@@ -78,10 +78,9 @@ static void fleet_keys(struct fleet *fleet, uint64_t seed)
 
 static bool streams_over_slots(const struct fleet *fleet)
 {
-    for (uint32_t i = 0; i < fleet->stream_count; i++) {
+    for (uint32_t i = 0; i < fleet->stream_count; i++)
         if (fleet->streams[i].over != OVER_SLOTS && fleet->streams[i].over != OVER_JOB)
             return false;
-    }
     return true;
 }
 
@@ -246,10 +245,9 @@ bool fleet_next(struct fleet *fleet, double limit_s, struct fleet_event *out)
 static void followers_settle(struct fleet *fleet)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < fleet->follower_count; i++) {
+    for (uint32_t i = 0; i < fleet->follower_count; i++)
         if (fleet->followers[i].candidate.at_s >= fleet->now_s)
             fleet->followers[kept++] = fleet->followers[i];
-    }
     fleet->follower_count = kept;
 }
 

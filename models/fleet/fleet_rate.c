@@ -46,9 +46,8 @@ static double cause_rate(const struct fleet_spec *spec, const struct failure_cau
 double fleet_job_mtbf_s(struct fleet_spec spec)
 {
     double rate = 0.0;
-    for (uint32_t i = 0; i < spec.cause_count; i++) {
+    for (uint32_t i = 0; i < spec.cause_count; i++)
         if (spec.causes[i].effect != EFFECT_SLOW)
             rate += cause_rate(&spec, &spec.causes[i]);
-    }
     return rate > 0.0 ? 1.0 / rate : INFINITY;
 }

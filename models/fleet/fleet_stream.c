@@ -36,11 +36,10 @@ static bool domain_strikes(const struct fleet_stream *stream, const struct membe
                            uint32_t domain, const struct candidate *candidate)
 {
     uint64_t size = stream->cause->domain_nodes, first = domain * size;
-    for (uint64_t node = first; node < first + size && node < members->node_count; node++) {
+    for (uint64_t node = first; node < first + size && node < members->node_count; node++)
         if (fleet_members_inside(members, (uint32_t)node, candidate->at_s) &&
             fleet_struck(stream->cause, stream->hit_key, candidate->number, (uint32_t)node))
             return true;
-    }
     return false;
 }
 

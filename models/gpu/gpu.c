@@ -160,10 +160,9 @@ static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *
 static double gemm_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
     double best_s = INFINITY;
-    for (unsigned t = 0; t < sizeof tiles / sizeof tiles[0]; t++) {
+    for (unsigned t = 0; t < sizeof tiles / sizeof tiles[0]; t++)
         for (unsigned s = 0; s < sizeof splits / sizeof splits[0]; s++)
             best_s = gemm_candidate_s(gpu, kernel, tiles[t], splits[s], best_s);
-    }
     return best_s;
 }
 
@@ -203,11 +202,10 @@ bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which)
 {
     if (which == ATTENTION_MATH)
         return true;
-    for (int causal = 0; causal < 2; causal++) {
+    for (int causal = 0; causal < 2; causal++)
         if (gpu->attention_forward[which][causal].ceiling_flops_per_s <= 0.0 ||
             gpu->attention_backward[which][causal].ceiling_flops_per_s <= 0.0)
             return false;
-    }
     return true;
 }
 

@@ -79,9 +79,8 @@ static void steps_go_on(struct job *job)
 static void count_vain(struct job *job)
 {
     job->vain_stops = job->steps.now.progress > job->kept_most ? 0 : job->vain_stops + 1;
-    if (job->vain_stops == 0) {
+    if (job->vain_stops == 0)
         job->kept_most = job->steps.now.progress;
-    }
 }
 
 static void end_of_work(struct job *job)
@@ -131,9 +130,8 @@ static void turn(struct job *job)
     unsigned due = job_plans_turn(&job->plans, saves ? UINT_MAX : PLAN_MAINTENANCE);
     job_replicas_join(&job->replicas);
     job_condition(job);
-    if (due == 0 || job_steps_done(&job->steps)) {
+    if (due == 0 || job_steps_done(&job->steps))
         return; /* also where only the last save is left to do */
-    }
     if (!saves || job_is_saved(job)) {
         stop_as_planned(job);
     } else {
@@ -145,15 +143,14 @@ static void turn(struct job *job)
 static void durable(struct job *job)
 {
     job_copies_settle(&job->copies, job->clock.at_s);
-    if (job->durable_for == FOR_NEXT_SAVE) {
+    if (job->durable_for == FOR_NEXT_SAVE)
         job_begin_save(job, false);
-    } else if (job->durable_for == FOR_LAST_SAVE) {
+    else if (job->durable_for == FOR_LAST_SAVE)
         job_begin_save(job, true);
-    } else if (job->last_save) {
+    else if (job->last_save)
         job_end(job, JOB_END_done);
-    } else {
+    else
         stop_as_planned(job);
-    }
 }
 
 /* The stall is over. */
@@ -223,9 +220,8 @@ static void out_of_time(struct job *job, double at_s)
 static void fault_learned(struct job *job, const struct outside_event *event)
 {
     const struct fault *fault = job_faults_learn(&job->faults, event);
-    if (fault == NULL) {
+    if (fault == NULL)
         return;
-    }
     if (event->kind == OUTSIDE_CORRUPT_FOUND) {
         struct fleet_event found = fault->event;
         job_stop_for(job, &found, event->at_s, fault->onset_s);
@@ -245,15 +241,13 @@ static void outside(struct job *job)
         repaired(job, event.id, event.at_s);
         break;
     case OUTSIDE_REJOIN:
-        if (job_replicas_ready(&job->replicas, event.id, event.version)) {
+        if (job_replicas_ready(&job->replicas, event.id, event.version))
             job_plans_turn_at(&job->plans, event.at_s);
-        }
         break;
     case OUTSIDE_MAINTENANCE:
         next_maintenance(job);
-        if (job->clock.phase == PHASE_MAINTENANCE && job->clock.at_s == event.at_s) {
+        if (job->clock.phase == PHASE_MAINTENANCE && job->clock.at_s == event.at_s)
             break; /* this is it */
-        }
         job_plans_add(&job->plans, PLAN_MAINTENANCE, event.at_s);
         break;
     case OUTSIDE_END:
@@ -269,9 +263,8 @@ static void outside(struct job *job)
  * moment of the next failure. */
 static bool run_on(struct job *job, double outside_s)
 {
-    if (job->may_leap && isinf(job->plans.turn_s) && job->steps.interval < STEPS_NEVER) {
+    if (job->may_leap && isinf(job->plans.turn_s) && job->steps.interval < STEPS_NEVER)
         job_leap(job, outside_s);
-    }
     switch (job_run_on(job, outside_s)) {
     case BOUNDARY_AHEAD:
         return false;
@@ -311,9 +304,8 @@ static void advance(struct job *job)
     }
     double outside_s = job_outside_next_s(&job->outside);
     if (job->clock.phase == PHASE_STEPS) {
-        if (run_on(job, outside_s)) {
+        if (run_on(job, outside_s))
             return;
-        }
     } else if (job->clock.until_s <= job_lesser(outside_s, job_clock_failure_s(&job->clock))) {
         leave(job);
         return;
@@ -330,29 +322,25 @@ static void advance(struct job *job)
 
 static void give_up_at_limits(struct job *job)
 {
-    if (job->clock.phase == PHASE_END) {
+    if (job->clock.phase == PHASE_END)
         return;
-    }
-    if (job->unplayable) {
+    if (job->unplayable)
         job_end(job, JOB_END_condition);
-    } else if (job->account.result->failures >= FAILURES_MAX) {
+    else if (job->account.result->failures >= FAILURES_MAX)
         job_end(job, JOB_END_failures);
-    } else if (job->plans.maintenances >= STOPS_MAX) {
+    else if (job->plans.maintenances >= STOPS_MAX)
         job_end(job, JOB_END_stops);
-    } else if (job->vain_stops >= VAIN_MAX) {
+    else if (job->vain_stops >= VAIN_MAX)
         job_end(job, JOB_END_in_vain);
-    }
 }
 
 static double done_ratio(const struct job *job)
 {
     double duration_s = job->spec->duration_s, done = 0.0;
-    if (duration_s > 0.0) {
+    if (duration_s > 0.0)
         done = job->clock.at_s / duration_s;
-    }
-    if (job->steps.target < STEPS_NEVER) {
+    if (job->steps.target < STEPS_NEVER)
         done = job_greater(done, (double)job->steps.now.progress / (double)job->steps.target);
-    }
     return job_lesser(done, 1.0);
 }
 
@@ -362,18 +350,16 @@ static void ask_watch(struct job *job)
     const uint64_t turns = 1024;
     const struct job_watch *watch = job->observer->watch;
     if (watch != NULL && ++job->turns % turns == 0 && job->clock.phase != PHASE_END &&
-        !watch->goes_on(watch->context, done_ratio(job))) {
+        !watch->goes_on(watch->context, done_ratio(job)))
         job_end(job, JOB_END_stopped);
-    }
 }
 
 static void play(struct job *job)
 {
     while (job->clock.phase != PHASE_END) {
         advance(job);
-        while (job->chain.over) {
+        while (job->chain.over)
             resume(job);
-        }
         give_up_at_limits(job);
         ask_watch(job);
         job->context =
@@ -385,9 +371,8 @@ static const struct job_observer nobody;
 
 static void begin(struct job *job)
 {
-    if (job->spec->duration_s > 0.0) {
+    if (job->spec->duration_s > 0.0)
         job_outside_push(&job->outside, job->spec->duration_s, OUTSIDE_END, 0, 0);
-    }
     next_maintenance(job);
     enter_steps(job);
 }

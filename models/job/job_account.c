@@ -30,9 +30,8 @@ void job_account_spend(struct job_account *account, double begin_s, double end_s
     CHECK(end_s >= begin_s * (1.0 - 1e-12)); /* 1 */
     account->result->badput_s[of] += end_s - begin_s;
     account->stretches++;
-    if (account->window != NULL) {
+    if (account->window != NULL)
         job_window_idle(account->window, begin_s, end_s);
-    }
 }
 
 void job_account_broken(struct job_account *account, double begin_s, double end_s)
@@ -97,9 +96,8 @@ void job_account_failure(struct job_account *account, const struct fleet_event *
                          double repair_s)
 {
     account->result->failures++;
-    if (account->observer->failure != NULL) {
+    if (account->observer->failure != NULL)
         account->observer->failure(account->observer->context, event, at_s, repair_s);
-    }
 }
 
 void job_account_interrupt(struct job_account *account, const struct fleet_event *event,
@@ -136,9 +134,8 @@ void job_account_decided(struct job_account *account, bool spare_taken, bool oth
 
 void job_account_beside(struct job_account *account, const double *links_s, double load_s)
 {
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
         account->told.links_s[link] += links_s[link];
-    }
     account->told.load_s += load_s;
 }
 
@@ -146,9 +143,8 @@ void job_account_resumed(struct job_account *account, double resumed_at_s, unsig
 {
     account->told.resumed_at_s = resumed_at_s;
     account->told.level = level;
-    if (account->interrupted && account->observer->interruption != NULL) {
+    if (account->interrupted && account->observer->interruption != NULL)
         account->observer->interruption(account->observer->context, &account->told);
-    }
     account->interrupted = false;
 }
 
@@ -177,12 +173,10 @@ static void check_sums(const struct job_account *account, uint64_t steps)
 {
     const struct job_result *out = account->result;
     double sum_s = 0.0, chain_s = out->load_s;
-    for (unsigned of = 0; of < BADPUT_COUNT; of++) {
+    for (unsigned of = 0; of < BADPUT_COUNT; of++)
         sum_s += out->badput_s[of];
-    }
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
         chain_s += out->restart_link_s[link];
-    }
     double restart_s = out->badput_s[BADPUT_detect] + out->badput_s[BADPUT_restart];
     double additions = (double)account->stretches + (double)steps;
     double rounding_s = out->wall_s * (1e-9 + 0x1p-52 * additions);

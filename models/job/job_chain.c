@@ -49,9 +49,8 @@ void job_chain_create(struct job_chain *chain, const struct job_spec *spec, uint
     for (unsigned i = 0; i < PLACE_COUNT; i++) {
         int place = job_chain_places[i];
         if (place == PLACE_LOAD || place == LINK_DETECT ||
-            (place != PLACE_WAIT && chain->fixed_s[place] != 0.0)) {
+            (place != PLACE_WAIT && chain->fixed_s[place] != 0.0))
             chain->timed[chain->timed_count++] = place;
-        }
     }
 }
 
@@ -64,9 +63,8 @@ void job_chain_struck(struct job_chain *chain, uint32_t cause)
 void job_chain_choose(struct job_chain *chain, const bool *links, bool waits)
 {
     chain->waits = waits;
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
         chain->links[link] = links[link];
-    }
 }
 
 void job_chain_noticed(struct job_chain *chain)
@@ -77,9 +75,8 @@ void job_chain_noticed(struct job_chain *chain)
 void job_chain_planned(struct job_chain *chain)
 {
     chain->waits = false;
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
         chain->links[link] = link >= LINK_SCHEDULE && link != LINK_PROVISION;
-    }
 }
 
 void job_chain_stop(struct job_chain *chain)
@@ -126,9 +123,8 @@ static double walked_s(const struct job_chain *chain, unsigned link)
                                        chain->grown_s[link];
         }
     }
-    if (chain->fixed_s[link] >= 0.0) {
+    if (chain->fixed_s[link] >= 0.0)
         return chain->fixed_s[link];
-    }
     const struct duration *law = &chain->spec->recovery.restart.links[link];
     return duration_quantile_s(law, uniform(chain, link, chain->chains)) + chain->grown_s[link];
 }
@@ -146,9 +142,8 @@ unsigned job_chain_times(const struct job_chain *chain, double load_s, struct ch
     for (unsigned i = 0; i < chain->timed_count; i++) {
         int place = chain->timed[i];
         double s = place == PLACE_LOAD ? load_s : job_chain_link_s(chain, (enum restart_link)place);
-        if (s > 0.0) {
+        if (s > 0.0)
             out[count++] = (struct chain_time){place, s};
-        }
     }
     return count;
 }
@@ -163,9 +158,8 @@ bool job_chain_exposed(const struct job_chain *chain)
 bool job_chain_reads(struct job_chain *chain)
 {
     double corrupt_ratio = chain->spec->checkpoint.corrupt_ratio;
-    if (corrupt_ratio == 0.0) {
+    if (corrupt_ratio == 0.0)
         return true;
-    }
     uint64_t number = random_hash(chain->chains, chain->loads++);
     return uniform(chain, DRAW_CORRUPT, number) >= corrupt_ratio;
 }
@@ -174,9 +168,8 @@ bool job_chain_blames_other(const struct job_chain *chain, uint32_t positions, u
                             uint32_t *other)
 {
     double ratio = chain->spec->recovery.wrong_blame_ratio;
-    if (ratio == 0.0 || positions < 2 || uniform(chain, DRAW_BLAME, chain->chains) >= ratio) {
+    if (ratio == 0.0 || positions < 2 || uniform(chain, DRAW_BLAME, chain->chains) >= ratio)
         return false;
-    }
     double u = uniform(chain, DRAW_BLAMED, chain->chains);
     *other = (uint32_t)(u * (positions - 1));
     *other += *other >= position ? 1 : 0;

@@ -28,9 +28,8 @@ void job_clock_learn(struct job_clock *clock)
 
 double job_clock_failure_s(const struct job_clock *clock)
 {
-    if (!clock->comes || !clock->exposed) {
+    if (!clock->comes || !clock->exposed)
         return INFINITY;
-    }
     return clock->at_s + job_greater(clock->failure.at_s - clock->exposed_s, 0.0);
 }
 

@@ -20,9 +20,8 @@
 static bool falls_back(const struct job_spec *spec)
 {
     bool corrupts = spec->checkpoint.corrupt_ratio > 0.0;
-    for (uint32_t i = 0; i < spec->cause_count; i++) {
+    for (uint32_t i = 0; i < spec->cause_count; i++)
         corrupts |= spec->causes[i].effect == EFFECT_CORRUPT;
-    }
     return corrupts;
 }
 
@@ -53,9 +52,8 @@ static struct series *series_at(const struct shelf *shelf, uint64_t index)
 static const struct copy *newest(const struct job_copies *copies, unsigned level)
 {
     const struct shelf *shelf = &copies->shelves[level];
-    if (shelf->count == 0) {
+    if (shelf->count == 0)
         return NULL;
-    }
     struct series *last = series_at(shelf, shelf->count - 1);
     if (!last->known) {
         last->newest = job_segments_copy(&last->leap, level, last->save);
@@ -72,9 +70,8 @@ static void drop_newest(struct job_copies *copies, unsigned level)
     shelf->kept--;
     last->save -= level_of(copies, level)->every;
     last->known = false;
-    if (--last->count == 0) {
+    if (--last->count == 0)
         shelf->count--;
-    }
     copies->dropped++;
 }
 
@@ -98,9 +95,8 @@ static void grow(struct shelf *shelf, struct arena *arena)
 {
     uint64_t size = shelf->size == 0 ? 4 : 2 * shelf->size;
     struct series *series = ARENA_ARRAY(arena, struct series, size);
-    for (uint64_t i = 0; i < shelf->count; i++) {
+    for (uint64_t i = 0; i < shelf->count; i++)
         series[i] = *series_at(shelf, i);
-    }
     shelf->series = series;
     shelf->size = size;
     shelf->first = 0;
@@ -112,12 +108,10 @@ static struct series *push(struct job_copies *copies, unsigned level, uint64_t c
     struct shelf *shelf = &copies->shelves[level];
     CHECK(count > 0 && count <= copies->keep && save > shelf->last_save); /* 1 */
     shelf->last_save = save;
-    if (shelf->kept + count > copies->keep) {
+    if (shelf->kept + count > copies->keep)
         drop_oldest(shelf, shelf->kept + count - copies->keep);
-    }
-    if (shelf->count == shelf->size) {
+    if (shelf->count == shelf->size)
         grow(shelf, copies->arena);
-    }
     shelf->kept += count;
     struct series *last = series_at(shelf, shelf->count++);
     last->count = count;
@@ -145,9 +139,8 @@ static void learn_first_durable(struct job_copies *copies)
     copies->first_durable_s = INFINITY;
     for (unsigned level = 0; level < copies->level_count; level++) {
         const struct shelf *shelf = &copies->shelves[level];
-        if (shelf->is_pending) {
+        if (shelf->is_pending)
             copies->first_durable_s = job_lesser(copies->first_durable_s, shelf->pending.durable_s);
-        }
     }
 }
 
@@ -169,9 +162,8 @@ void job_copies_settle(struct job_copies *copies, double now_s)
             const struct shelf *shelf = &copies->shelves[level];
             if (shelf->is_pending && shelf->pending.durable_s <= now_s &&
                 (first == UINT_MAX ||
-                 shelf->pending.durable_s < copies->shelves[first].pending.durable_s)) {
+                 shelf->pending.durable_s < copies->shelves[first].pending.durable_s))
                 first = level;
-            }
         }
         CHECK(first < copies->level_count); /* 3 */
         commit(copies, first);
@@ -182,23 +174,19 @@ void job_copies_settle(struct job_copies *copies, double now_s)
 double job_copies_last_durable_s(const struct job_copies *copies)
 {
     double last = -INFINITY;
-    for (unsigned level = 0; level < copies->level_count; level++) {
-        if (copies->shelves[level].is_pending) {
+    for (unsigned level = 0; level < copies->level_count; level++)
+        if (copies->shelves[level].is_pending)
             last = job_greater(last, copies->shelves[level].pending.durable_s);
-        }
-    }
     return last;
 }
 
 double job_copies_free_s(const struct job_copies *copies, bool all_levels)
 {
     double free_s = -INFINITY;
-    for (unsigned level = 0; level < copies->level_count; level++) {
+    for (unsigned level = 0; level < copies->level_count; level++)
         if (copies->shelves[level].is_pending &&
-            (all_levels || job_segments_saves_level(copies->segments, level, copies->saves + 1))) {
+            (all_levels || job_segments_saves_level(copies->segments, level, copies->saves + 1)))
             free_s = job_greater(free_s, copies->shelves[level].pending.durable_s);
-        }
-    }
     return free_s;
 }
 
@@ -231,9 +219,8 @@ static void leap_level(struct job_copies *copies, const struct leap *leap, unsig
     const struct checkpoint_level *of = level_of(copies, level);
     uint64_t every = of->every, made = job_segments_saves(leap, level, saves);
     uint64_t newest_save = every == 1 ? last->save : last->save / every * every;
-    if (made == 0) {
+    if (made == 0)
         return;
-    }
     uint64_t pending = newest_save == last->save ? 1 : 0, durable = made - pending;
     if (durable > 0) {
         uint64_t save = newest_save - pending * every;
@@ -257,9 +244,8 @@ struct ledger_mark job_copies_leap(struct job_copies *copies, const struct leap 
     CHECK(leap->saves == copies->saves);
     struct copy last = job_segments_copy(leap, 0, saves);
     job_copies_settle(copies, leap->first_s);
-    for (unsigned level = 0; level < copies->level_count; level++) {
+    for (unsigned level = 0; level < copies->level_count; level++)
         leap_level(copies, leap, level, saves, &last);
-    }
     copies->saves += saves;
     return last.reached;
 }
@@ -279,9 +265,8 @@ static void come_back(struct job_copies *copies)
     for (unsigned level = 0; level < copies->level_count; level++) {
         const struct copy *copy = newest(copies, level);
         if (copy != NULL &&
-            (best == UINT_MAX || copy->reached.progress > newest(copies, best)->reached.progress)) {
+            (best == UINT_MAX || copy->reached.progress > newest(copies, best)->reached.progress))
             best = level;
-        }
     }
     copies->load_level = best;
     copies->loaded_began_s = best == UINT_MAX ? 0.0 : newest(copies, best)->began_s;
@@ -294,12 +279,10 @@ void job_copies_lose(struct job_copies *copies, double now_s, int scope, double 
     for (unsigned level = 0; level < copies->level_count; level++) {
         struct shelf *shelf = &copies->shelves[level];
         shelf->is_pending = false;
-        if (level_of(copies, level)->survival < scope) {
+        if (level_of(copies, level)->survival < scope)
             drop_oldest(shelf, shelf->kept);
-        }
-        while (shelf->count > 0 && newest(copies, level)->began_s > taint_s) {
+        while (shelf->count > 0 && newest(copies, level)->began_s > taint_s)
             drop_newest(copies, level);
-        }
     }
     come_back(copies);
     CHECK(copies->loaded_began_s <= job_lesser(now_s, job_greater(taint_s, 0.0))); /* 4 */

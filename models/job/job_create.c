@@ -9,15 +9,12 @@
 static uint64_t interval_of(const struct job_spec *spec, double step_s)
 {
     const struct checkpoint_spec *checkpoint = &spec->checkpoint;
-    if (checkpoint->plan.level_count == 0) {
+    if (checkpoint->plan.level_count == 0)
         return STEPS_NEVER;
-    }
-    if (checkpoint->plan.every_step) {
+    if (checkpoint->plan.every_step)
         return 1;
-    }
-    if (checkpoint->interval_steps > 0) {
+    if (checkpoint->interval_steps > 0)
         return checkpoint->interval_steps;
-    }
     double steps = ceil(checkpoint->interval_s / step_s * (1.0 - 1e-12));
     return steps < (double)STEPS_NEVER ? (uint64_t)job_greater(steps, 1.0) : STEPS_NEVER;
 }
@@ -79,9 +76,8 @@ void job_wind_up(struct job *job)
     }
     out->rollbacks_past_corrupt = job->copies.dropped;
     out->spares_taken = job->nodes.taken;
-    if (job->account.interrupted) {
+    if (job->account.interrupted)
         job_account_resumed(&job->account, -1.0, UINT_MAX);
-    }
     out->ettr_worst_hour = job_window_worst_hour(job->account.window, wall_s);
     fleet_skipped(job->fleet, job_greater(job->clock.exposed_s, job->clock.fleet_s), &out->skipped);
     bool cut = job_end_is_limit(out->end) || out->end == JOB_END_stopped;

@@ -18,11 +18,9 @@ void job_faults_create(struct job_faults *faults, struct arena *arena)
 
 static uint32_t new_fault(struct job_faults *faults)
 {
-    for (uint32_t i = 0; i < faults->count; i++) {
-        if (!faults->faults[i].alive) {
+    for (uint32_t i = 0; i < faults->count; i++)
+        if (!faults->faults[i].alive)
             return i;
-        }
-    }
     LIST_ROOM(faults->arena, faults->faults, faults->count, 1, faults->capacity);
     return faults->count++;
 }
@@ -32,9 +30,8 @@ bool job_faults_is_slow(const struct job_faults *faults, const struct fleet_even
     for (uint32_t i = 0; i < faults->count; i++) {
         const struct fault *fault = &faults->faults[i];
         if (fault->alive && !fault->corrupts && fault->event.cause == event->cause &&
-            fault->event.unit == event->unit) {
+            fault->event.unit == event->unit)
             return true;
-        }
     }
     return false;
 }
@@ -66,16 +63,14 @@ const struct fault *job_faults_learn(struct job_faults *faults, const struct out
 {
     CHECK(event->id < faults->count);
     struct fault *fault = &faults->faults[event->id];
-    if (!fault->alive || fault->version != event->version) {
+    if (!fault->alive || fault->version != event->version)
         return NULL;
-    }
     CHECK(fault->corrupts == (event->kind == OUTSIDE_CORRUPT_FOUND)); /* 1 */
     CHECK(event->at_s >= fault->onset_s);
-    if (event->kind == OUTSIDE_SLOW_FOUND) {
+    if (event->kind == OUTSIDE_SLOW_FOUND)
         fault->found = true;
-    } else {
+    else
         fault->alive = false; /* 2 */
-    }
     return fault;
 }
 
@@ -114,9 +109,8 @@ const struct fault *job_faults_replace(struct job_faults *faults, uint32_t *at)
 /* The worst first, equal ones by stage, so that the condition does not depend on their order. */
 static bool worse(const struct condition_slow *a, const struct condition_slow *b)
 {
-    if (a->ratio != b->ratio) {
+    if (a->ratio != b->ratio)
         return a->ratio < b->ratio;
-    }
     return a->stage != b->stage ? a->stage < b->stage : a->link > b->link;
 }
 
@@ -129,8 +123,7 @@ void job_faults_add_slow(struct condition *condition, struct condition_slow slow
             slow = other;
         }
     }
-    if (condition->slow_count < CONDITION_SLOW_MAX) {
+    if (condition->slow_count < CONDITION_SLOW_MAX)
         condition->slow[condition->slow_count++] = slow;
-    }
     CHECK(condition->slow_count <= CONDITION_SLOW_MAX); /* 3 */
 }

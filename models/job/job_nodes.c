@@ -23,9 +23,8 @@ void job_nodes_create(struct job_nodes *nodes, struct arena *arena, struct job_n
                                 .free_spares = ARENA_ARRAY(arena, uint32_t, all),
                                 .queue_first = UINT32_MAX,
                                 .queue_last = UINT32_MAX};
-    for (uint32_t i = 0; i < all; i++) {
+    for (uint32_t i = 0; i < all; i++)
         nodes->nodes[i].position = i < spec.positions ? (int32_t)i : NO_NODE;
-    }
     for (; nodes->free_count < spec.spares; nodes->free_count++) {
         nodes->free_spares[nodes->free_count] =
             spec.positions + spec.spares - 1 - nodes->free_count;
@@ -49,11 +48,9 @@ uint32_t job_nodes_position(const struct job_nodes *nodes, uint32_t node)
 
 int32_t job_nodes_at(const struct job_nodes *nodes, uint32_t position)
 {
-    for (uint32_t node = 0; node < nodes->count; node++) {
-        if (nodes->nodes[node].position == (int32_t)position) {
+    for (uint32_t node = 0; node < nodes->count; node++)
+        if (nodes->nodes[node].position == (int32_t)position)
             return (int32_t)node;
-        }
-    }
     return NO_NODE;
 }
 
@@ -70,9 +67,8 @@ uint32_t job_nodes_leave(struct job_nodes *nodes, uint32_t node)
 bool job_nodes_retire(struct job_nodes *nodes, uint32_t node)
 {
     CHECK(!job_nodes_in_job(nodes, node));
-    if (nodes->retire_after == 0 || nodes->nodes[node].failures < nodes->retire_after) {
+    if (nodes->retire_after == 0 || nodes->nodes[node].failures < nodes->retire_after)
         return false;
-    }
     nodes->retired++;
     check_sum(nodes);
     return true;
@@ -81,11 +77,10 @@ bool job_nodes_retire(struct job_nodes *nodes, uint32_t node)
 static void queue(struct job_nodes *nodes, uint32_t node)
 {
     nodes->nodes[node].next = UINT32_MAX;
-    if (nodes->queue_last == UINT32_MAX) {
+    if (nodes->queue_last == UINT32_MAX)
         nodes->queue_first = node;
-    } else {
+    else
         nodes->nodes[nodes->queue_last].next = node;
-    }
     nodes->queue_last = node;
     nodes->queued++;
 }
@@ -96,11 +91,10 @@ bool job_nodes_send(struct job_nodes *nodes, uint32_t node, double repair_s, boo
     nodes->nodes[node].repair_s = repair_s;
     nodes->nodes[node].mended = mended;
     bool begins = nodes->crews == 0 || nodes->busy < nodes->crews;
-    if (begins) {
+    if (begins)
         nodes->busy++;
-    } else {
+    else
         queue(nodes, node);
-    }
     check_sum(nodes);
     return begins;
 }
@@ -109,13 +103,11 @@ bool job_nodes_send(struct job_nodes *nodes, uint32_t node, double repair_s, boo
 static int32_t next_in_queue(struct job_nodes *nodes)
 {
     uint32_t node = nodes->queue_first;
-    if (node == UINT32_MAX) {
+    if (node == UINT32_MAX)
         return NO_NODE;
-    }
     nodes->queue_first = nodes->nodes[node].next;
-    if (nodes->queue_first == UINT32_MAX) {
+    if (nodes->queue_first == UINT32_MAX)
         nodes->queue_last = UINT32_MAX;
-    }
     nodes->queued--;
     nodes->busy++;
     return (int32_t)node;

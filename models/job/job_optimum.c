@@ -51,9 +51,8 @@ static double cost_of(struct trial *trial, double log_interval)
     for (uint64_t i = 0; i < trial->replications; i++) {
         struct job_result result;
         job_run_in(trial->arena, spec, trial->conditions, trial->seed + i, NULL, &result);
-        if (spec->duration_s == 0.0 && !result.finished) {
+        if (spec->duration_s == 0.0 && !result.finished)
             return INFINITY;
-        }
         wall_s += result.wall_s;
         steps += result.steps_completed;
     }
@@ -118,11 +117,9 @@ static double save_cost_s(const struct checkpoint_plan *plan)
  * interval, whichever level it comes back from: the optimum is that of one level. */
 static bool all_each_time(const struct checkpoint_plan *plan)
 {
-    for (unsigned level = 0; level < plan->level_count; level++) {
-        if (plan->levels[level].every > 1) {
+    for (unsigned level = 0; level < plan->level_count; level++)
+        if (plan->levels[level].every > 1)
             return false;
-        }
-    }
     return true;
 }
 
@@ -150,9 +147,8 @@ static double best_interval_s(const struct job_spec *spec, struct trial *trial)
     double step_s = condition_step_s(trial->conditions, &condition_ideal);
     double closed_s = checkpoint_optimum_s(save_cost_s(plan), checkpoint->job_mtbf_s);
     double all_s = spec->steps > 0 ? (double)spec->steps * step_s : spec->duration_s;
-    if (isinf(closed_s) || all_s <= step_s) {
+    if (isinf(closed_s) || all_s <= step_s)
         return fmax(all_s, step_s);
-    }
     double middle_s = fmin(fmax(closed_s, step_s), all_s);
     bool closed = checkpoint->kind->closed_optimum && all_each_time(plan);
     return closed ? middle_s : searched_s(spec, middle_s, all_s, step_s, trial);
@@ -164,9 +160,8 @@ void job_optimal_interval(struct job_spec *spec, struct condition_table *conditi
     struct checkpoint_spec *checkpoint = &spec->checkpoint;
     const struct checkpoint_plan *plan = &checkpoint->plan;
     if (checkpoint->interval_s > 0.0 || checkpoint->interval_steps > 0 || plan->every_step ||
-        plan->level_count == 0) {
+        plan->level_count == 0)
         return;
-    }
     struct trial trial = {.conditions = conditions, .seed = seed, .watch = watch};
     checkpoint->interval_s = best_interval_s(spec, &trial);
     if (checkpoint->write_share_ratio > 0.0) {

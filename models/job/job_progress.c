@@ -43,9 +43,8 @@ enum boundary job_run_on(struct job *job, double wall_stop_s)
     struct job_steps *steps = &job->steps;
     uint64_t finish = job_steps_to_finish(steps, job->replicas.up);
     uint64_t save = job_steps_to_save(steps), most = finish < save ? finish : save;
-    if (job->observer->step_by_step || steps->noise != NULL || job->plans.turn_s < INFINITY) {
+    if (job->observer->step_by_step || steps->noise != NULL || job->plans.turn_s < INFINITY)
         most = most < 1 ? most : 1;
-    }
     double stop_s = job_lesser(wall_stop_s, job_clock_steps_failure_s(&job->clock));
     uint64_t count = most == 0 ? 0 : job_steps_by(steps, &job->copies, most, stop_s);
     if (count > 0) {
@@ -53,15 +52,12 @@ enum boundary job_run_on(struct job *job, double wall_stop_s)
         job_clock_spend(&job->clock,
                         job_steps_take(steps, &job->copies, count, at_s, job->replicas.up));
     }
-    if (count < most) {
+    if (count < most)
         return BOUNDARY_AHEAD;
-    }
-    if (count == finish) {
+    if (count == finish)
         return BOUNDARY_END_OF_WORK;
-    }
-    if (count == save && job->clock.at_s >= job_plans_maintenance_s(&job->plans)) {
+    if (count == save && job->clock.at_s >= job_plans_maintenance_s(&job->plans))
         return BOUNDARY_AHEAD;
-    }
     return count == save && job->clock.at_s < job->plans.turn_s ? BOUNDARY_SAVE : BOUNDARY_PASSED;
 }
 
@@ -103,16 +99,14 @@ static struct leap leap_from(const struct job *job, double first_s)
 void job_leap(struct job *job, double wall_stop_s)
 {
     double segment_s = job->segments.segment_s;
-    if (job_steps_to_save(&job->steps) == 0 || segment_s == 0.0) {
+    if (job_steps_to_save(&job->steps) == 0 || segment_s == 0.0)
         return;
-    }
     double first_s = job_steps_segment_end_s(&job->steps, &job->copies);
     double wall_s = wall_stop_s - first_s;
     double exposed_s = job_clock_left_s(&job->clock) - (first_s - job->clock.at_s);
     if (wall_s < segment_s || exposed_s < segment_s ||
-        job_copies_last_durable_s(&job->copies) > first_s) {
+        job_copies_last_durable_s(&job->copies) > first_s)
         return;
-    }
     struct leap leap = leap_from(job, first_s);
     uint64_t limit = job_steps_saves_to_finish(&job->steps, job->replicas.up);
     if (limit > 1 && job_segments_fit(&leap, 2, wall_s, exposed_s)) {

@@ -13,9 +13,8 @@ static void find_struck(struct job *job, const struct fleet_event *event)
     for (uint32_t i = 0; i < event->node_count; i++) { /* 0 of a failure of the job */
         uint32_t node = event->node + i;
         if (job_nodes_in_job(&job->nodes, node) &&
-            (event->node_count == 1 || fleet_hit(job->fleet, event, node))) {
+            (event->node_count == 1 || fleet_hit(job->fleet, event, node)))
             job->struck[job->struck_count++] = node;
-        }
     }
 }
 
@@ -23,9 +22,8 @@ static void find_struck(struct job *job, const struct fleet_event *event)
 static bool is_hardware(const struct job *job, const struct fleet_event *event)
 {
     double in_place = job->spec->causes[event->cause].in_place_ratio;
-    if (event->node == UINT32_MAX || event->repair_s >= 0.0) {
+    if (event->node == UINT32_MAX || event->repair_s >= 0.0)
         return event->node != UINT32_MAX && event->repair_s > 0.0;
-    }
     return in_place == 0.0 || fleet_uniform(job->fleet, event, "in place") >= in_place;
 }
 
@@ -34,9 +32,8 @@ static struct replicas_touched replicas_touched(struct job *job)
 {
     struct replicas_touched count;
     job_replicas_count(&job->replicas, &count);
-    for (uint32_t i = 0; i < job->struck_count; i++) {
+    for (uint32_t i = 0; i < job->struck_count; i++)
         job_replicas_touch(&job->replicas, job_nodes_position(&job->nodes, job->struck[i]), &count);
-    }
     return count;
 }
 
@@ -75,9 +72,8 @@ static void blame(struct job *job, const struct fleet_event *event)
     uint32_t other;
     if (job->struck_count != 1 ||
         !job_chain_blames_other(&job->chain, job->spec->nodes,
-                                job_nodes_position(&job->nodes, job->struck[0]), &other)) {
+                                job_nodes_position(&job->nodes, job->struck[0]), &other))
         return;
-    }
     int32_t node = job_nodes_at(&job->nodes, other);
     if (node != NO_NODE) {
         job->struck[0] = (uint32_t)node;
@@ -93,9 +89,8 @@ static void replica_alone(struct job *job, uint32_t node, double at_s)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t replica = job_replicas_of(&job->replicas, position, i);
         job_replicas_leave(&job->replicas, replica, true);
-        if (job->replicas.replicas[replica].missing == 0) {
+        if (job->replicas.replicas[replica].missing == 0)
             job_replica_whole(job, replica, at_s);
-        }
     }
 }
 
@@ -107,11 +102,10 @@ static void carry_out(struct job *job, const struct fleet_event *event, bool har
     bool replaced = hardware && replaces(job, decision);
     for (uint32_t i = 0; i < job->struck_count; i++) {
         job_faults_node_gone(&job->faults, job->struck[i]);
-        if (replaced) {
+        if (replaced)
             job_node_leave(job, job->struck[i], event, at_s, decision->others_go_on);
-        } else if (decision->others_go_on) {
+        else if (decision->others_go_on)
             replica_alone(job, job->struck[i], at_s);
-        }
     }
     job_take_spares(job, decision->nodes_taken, at_s);
 }
@@ -135,9 +129,8 @@ static void begin_telling(struct job *job, const struct fleet_event *event, doub
         job_account_strike(&job->account);
         return;
     }
-    if (!job_clock_runs(&job->clock)) {
+    if (!job_clock_runs(&job->clock))
         break_off(job, at_s); /* a planned restart: what it took so far is not of this failure */
-    }
     job_account_interrupt(&job->account, event, at_s, job->steps.now.steps);
 }
 
@@ -158,17 +151,15 @@ static int scope_of(const struct job *job, bool hardware)
 static void go_on(struct job *job, const struct fleet_event *event, bool hardware,
                   const struct recovery_decision *decision, double at_s)
 {
-    if (job->clock.phase == PHASE_STEPS) {
+    if (job->clock.phase == PHASE_STEPS)
         break_off(job, at_s);
-    }
     carry_out(job, event, hardware, decision, at_s);
     job_account_decided(&job->account, decision->nodes_taken > 0, true);
     job_account_resumed(&job->account, at_s, UINT_MAX);
-    if (job->clock.phase == PHASE_STEPS) {
+    if (job->clock.phase == PHASE_STEPS)
         job_condition(job);
-    } else {
+    else
         job_plans_turn_at(&job->plans, job->clock.at_s);
-    }
 }
 
 /* Stops the job, or the replicas that it strikes. `taint_s`: copies begun later are worthless. */
@@ -187,14 +178,12 @@ void job_stop_for(struct job *job, const struct fleet_event *event, double at_s,
     break_off(job, at_s);
     stop(job, scope, taint_s);
     job->strikes_again = false;
-    if (hardware && replaces(job, &decision)) {
+    if (hardware && replaces(job, &decision))
         blame(job, event);
-    }
     carry_out(job, event, hardware, &decision, at_s);
     job_account_decided(&job->account, decision.nodes_taken > 0, false);
-    if (!isinf(taint_s)) {
+    if (!isinf(taint_s))
         job_chain_noticed(&job->chain);
-    }
     job_restart(job);
 }
 
@@ -209,9 +198,8 @@ void job_strike_again(struct job *job)
 static void tell_failure(struct job *job, const struct fleet_event *event, double at_s)
 {
     double repair_s = 0.0;
-    if (job_account_tells_failures(&job->account) && is_hardware(job, event)) {
+    if (job_account_tells_failures(&job->account) && is_hardware(job, event))
         repair_s = job_repair_s(job, event);
-    }
     job_account_failure(&job->account, event, at_s, repair_s);
 }
 
@@ -221,11 +209,10 @@ void job_strike(struct job *job, double at_s)
     struct fleet_event event;
     job_clock_strike(&job->clock, &event);
     tell_failure(job, &event, at_s);
-    if (job->spec->causes[event.cause].effect != EFFECT_STOP) {
+    if (job->spec->causes[event.cause].effect != EFFECT_STOP)
         job_fault_begin(job, &event, at_s);
-    } else {
+    else
         job_stop_for(job, &event, at_s, INFINITY);
-    }
     job_clock_spared(&job->clock);
 }
 

@@ -21,11 +21,9 @@ void job_replicas_create(struct job_replicas *replicas, struct arena *arena,
 
 bool job_replicas_any_up(const struct job_replicas *replicas, uint32_t position)
 {
-    for (uint32_t i = 0; i < job_replicas_at(replicas, position); i++) {
-        if (!replicas->replicas[job_replicas_of(replicas, position, i)].out) {
+    for (uint32_t i = 0; i < job_replicas_at(replicas, position); i++)
+        if (!replicas->replicas[job_replicas_of(replicas, position, i)].out)
             return true;
-        }
-    }
     return false;
 }
 
@@ -64,9 +62,8 @@ bool job_replicas_gain(struct job_replicas *replicas, uint32_t replica)
 bool job_replicas_ready(struct job_replicas *replicas, uint32_t replica, uint64_t version)
 {
     struct replica *of = &replicas->replicas[replica];
-    if (of->version != version) {
+    if (of->version != version)
         return false;
-    }
     CHECK(of->out && of->missing == 0); /* 1: who loses a node again leaves again */
     of->ready = true;
     return true;
@@ -97,11 +94,10 @@ void job_replicas_return(struct job_replicas *replicas)
     uint32_t still = 0;
     for (uint32_t i = 0; i < replicas->out_count; i++) {
         uint32_t replica = replicas->out_list[i];
-        if (replicas->replicas[replica].missing > 0) {
+        if (replicas->replicas[replica].missing > 0)
             replicas->out_list[still++] = replica;
-        } else {
+        else
             come_back(&replicas->replicas[replica]);
-        }
     }
     replicas->out_count = still;
     replicas->up = replicas->count - still;
@@ -110,9 +106,8 @@ void job_replicas_return(struct job_replicas *replicas)
 uint32_t job_replicas_whole(const struct job_replicas *replicas)
 {
     uint32_t whole = replicas->up;
-    for (uint32_t i = 0; i < replicas->out_count; i++) {
+    for (uint32_t i = 0; i < replicas->out_count; i++)
         whole += replicas->replicas[replicas->out_list[i]].missing == 0 ? 1 : 0;
-    }
     return whole;
 }
 

@@ -68,9 +68,8 @@ static inline uint32_t job_replicas_of(const struct job_replicas *replicas, uint
 static inline uint32_t job_replicas_at(const struct job_replicas *replicas, uint32_t position)
 {
     const struct job_spec *spec = replicas->spec;
-    if (spec->replicas_on != NULL) {
+    if (spec->replicas_on != NULL)
         return spec->replicas_begin[position + 1] - spec->replicas_begin[position];
-    }
     uint64_t end = ((uint64_t)position + 1) * spec->replicas;
     return (uint32_t)((end - 1) / spec->nodes) - job_replicas_of(replicas, position, 0) + 1;
 }

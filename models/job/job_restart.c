@@ -8,9 +8,8 @@
 /* What was loaded may turn out to be unreadable: then the one before is. */
 static bool readable(struct job *job)
 {
-    if (job->copies.load_level == UINT_MAX || job_chain_reads(&job->chain)) {
+    if (job->copies.load_level == UINT_MAX || job_chain_reads(&job->chain))
         return true;
-    }
     job_drop_loaded(job);
     return false;
 }
@@ -19,25 +18,22 @@ static bool readable(struct job *job)
 static void wait_for_nodes(struct job *job)
 {
     job_enter(job, PHASE_WAIT, INFINITY);
-    if (job->nodes.busy == 0 && job->spec->duration_s == 0.0) {
+    if (job->nodes.busy == 0 && job->spec->duration_s == 0.0)
         job_end(job, JOB_END_no_nodes);
-    }
 }
 
 static bool stands(struct job *job, enum job_phase phase, double s)
 {
-    if (s > 0.0) {
+    if (s > 0.0)
         job_enter(job, phase, job->clock.at_s + s);
-    }
     return s > 0.0;
 }
 
 static bool loads(struct job *job)
 {
     do {
-        if (stands(job, PHASE_LOAD, job_copies_load_s(&job->copies))) {
+        if (stands(job, PHASE_LOAD, job_copies_load_s(&job->copies)))
             return true;
-        }
     } while (!readable(job));
     return false;
 }
@@ -59,9 +55,8 @@ static void enter(struct job *job)
                 return;
             }
         } else if (place == PLACE_LOAD) {
-            if (loads(job)) {
+            if (loads(job))
                 return;
-            }
         } else if (stands(job, PHASE_LINK, job_chain_link_s(chain, (enum restart_link)place))) {
             return;
         }
@@ -83,21 +78,18 @@ static bool walk_through(struct job *job)
     struct chain_time times[PLACE_COUNT];
     unsigned count = job_chain_times(&job->chain, job_copies_load_s(&job->copies), times);
     double end_s = job->clock.at_s;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         end_s += times[i].s;
-    }
     job_enter(job, PHASE_LOAD, end_s); /* as exposed as all of the chain */
     job_clock_learn(&job->clock);
-    if (end_s > job_lesser(job_outside_next_s(&job->outside), job_clock_failure_s(&job->clock))) {
+    if (end_s > job_lesser(job_outside_next_s(&job->outside), job_clock_failure_s(&job->clock)))
         return false;
-    }
     for (unsigned i = 0; i < count; i++) {
         double at_s = job->clock.at_s, until_s = at_s + times[i].s;
-        if (times[i].place == PLACE_LOAD) {
+        if (times[i].place == PLACE_LOAD)
             job_account_load(&job->account, at_s, until_s);
-        } else {
+        else
             job_account_link(&job->account, at_s, until_s, (enum restart_link)times[i].place);
-        }
         job_clock_spend(&job->clock, until_s);
     }
     return true;
@@ -115,8 +107,7 @@ void job_restart(struct job *job)
 
 void job_restart_go_on(struct job *job)
 {
-    if (job->clock.phase != PHASE_LOAD || readable(job)) {
+    if (job->clock.phase != PHASE_LOAD || readable(job))
         job_chain_pass(&job->chain);
-    }
     enter(job);
 }

@@ -73,9 +73,8 @@ uint64_t job_segments_saves(const struct leap *leap, unsigned level, uint64_t sa
 static double sum_over(const struct leap *leap, uint64_t saves, bool stall)
 {
     const struct job_segments *segments = leap->segments;
-    if (segments->same_each_time) {
+    if (segments->same_each_time)
         return (double)saves * (stall ? segments->all_stalls_s : segments->all_slowed_s);
-    }
     double sum_s = 0.0;
     for (unsigned level = 0; level < segments->plan->level_count; level++) {
         double each = stall ? segments->plan->levels[level].stall_s : slowed_s(segments, level);
@@ -111,9 +110,8 @@ static double guess(const struct leap *leap, double wall_s, double exposed_s)
 {
     const struct job_segments *segments = leap->segments;
     double stall_s = segments->all_stalls_s, cycle_s = leap->segment_s + segments->all_slowed_s;
-    if (segments->saves_exposed) {
+    if (segments->saves_exposed)
         return (job_lesser(wall_s, exposed_s) - stall_s) / (cycle_s + stall_s);
-    }
     return job_lesser((wall_s - stall_s) / (cycle_s + stall_s), exposed_s / cycle_s);
 }
 
@@ -128,11 +126,10 @@ uint64_t job_segments_by(const struct leap *leap, uint64_t limit, double wall_s,
     }
     while (low < high) {
         uint64_t middle = low + (high - low + 1) / 2;
-        if (job_segments_fit(leap, middle, wall_s, exposed_s)) {
+        if (job_segments_fit(leap, middle, wall_s, exposed_s))
             low = middle;
-        } else {
+        else
             high = middle - 1;
-        }
     }
     const double rounding = 1.0 + 1e-12;
     CHECK(low <= limit && job_segments_fit(leap, low, wall_s * rounding, exposed_s * rounding));

@@ -13,15 +13,13 @@
 static bool is_written(const struct job_copies *copies, unsigned level, double t_s)
 {
     const struct shelf *shelf = &copies->shelves[level];
-    if (!shelf->is_pending || shelf->pending.durable_s <= t_s) {
+    if (!shelf->is_pending || shelf->pending.durable_s <= t_s)
         return false;
-    }
     for (unsigned below = 0; below < level; below++) {
         const struct shelf *other = &copies->shelves[below];
         if (other->is_pending && other->pending.save == shelf->pending.save &&
-            other->pending.durable_s > t_s) {
+            other->pending.durable_s > t_s)
             return false;
-        }
     }
     return true;
 }
@@ -45,12 +43,10 @@ double job_speed_slowed_after(const struct job_copies *copies, double from_s, do
 {
     for (;;) {
         double until_s, speed = speed_at(copies, from_s, &until_s);
-        if (isinf(until_s)) {
+        if (isinf(until_s))
             return from_s + work_s;
-        }
-        if (speed > 0.0 && from_s + work_s / speed <= until_s) {
+        if (speed > 0.0 && from_s + work_s / speed <= until_s)
             return from_s + work_s / speed;
-        }
         work_s -= (until_s - from_s) * speed;
         from_s = until_s;
     }

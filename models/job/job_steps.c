@@ -36,9 +36,8 @@ void job_steps_origin(struct job_steps *steps, double at_s)
     steps->origin_s = at_s;
     steps->origin_steps = 0;
     steps->noisy_step_s = steps->step_s;
-    if (steps->noise != NULL) {
+    if (steps->noise != NULL)
         steps->noisy_step_s *= random_lognormal_mean1(steps->noise, steps->noise_sigma);
-    }
 }
 
 void job_steps_condition(struct job_steps *steps, double step_s, double at_s)
@@ -55,9 +54,8 @@ void job_steps_saved(struct job_steps *steps)
 
 uint64_t job_steps_to_finish(const struct job_steps *steps, uint32_t replicas_up)
 {
-    if (steps->target == STEPS_NEVER) {
+    if (steps->target == STEPS_NEVER)
         return STEPS_NEVER;
-    }
     CHECK(replicas_up > 0);
     uint64_t left = job_steps_done(steps) ? 0 : steps->target - steps->now.progress;
     return (left + replicas_up - 1) / replicas_up;
@@ -65,9 +63,8 @@ uint64_t job_steps_to_finish(const struct job_steps *steps, uint32_t replicas_up
 
 uint64_t job_steps_saves_to_finish(const struct job_steps *steps, uint32_t replicas_up)
 {
-    if (steps->target == STEPS_NEVER) {
+    if (steps->target == STEPS_NEVER)
         return STEPS_NEVER;
-    }
     uint64_t left = job_steps_to_finish(steps, replicas_up), first = job_steps_to_save(steps);
     return left <= first ? 0 : (left - first - 1) / steps->interval + 1;
 }
@@ -88,19 +85,16 @@ double job_steps_segment_end_s(const struct job_steps *steps, const struct job_c
 uint64_t job_steps_by(const struct job_steps *steps, const struct job_copies *copies, uint64_t most,
                       double stop_s)
 {
-    if (step_end_s(steps, copies, most) <= stop_s) {
+    if (step_end_s(steps, copies, most) <= stop_s)
         return most;
-    }
     double work_s = job_speed_work_s(copies, steps->origin_s, stop_s);
     uint64_t all = (uint64_t)(work_s / steps->noisy_step_s);
     uint64_t done =
         all > steps->origin_steps ? all - steps->origin_steps : 0; /* but for rounding */
-    while (done > 0 && step_end_s(steps, copies, done) > stop_s) {
+    while (done > 0 && step_end_s(steps, copies, done) > stop_s)
         done--;
-    }
-    while (step_end_s(steps, copies, done + 1) <= stop_s) {
+    while (step_end_s(steps, copies, done + 1) <= stop_s)
         done++;
-    }
     CHECK(done < most); /* 3 */
     return done;
 }
@@ -127,9 +121,8 @@ double job_steps_take(struct job_steps *steps, const struct job_copies *copies, 
     steps->now.progress += count * replicas_up;
     CHECK(steps->target == STEPS_NEVER ||
           steps->now.progress < steps->target + replicas_up); /* 4 */
-    if (steps->noise != NULL) {
+    if (steps->noise != NULL)
         job_steps_origin(steps, end_s);
-    }
     return end_s;
 }
 

@@ -41,9 +41,8 @@ bool job_window_is_open(const struct job_window *window)
 
 void job_window_idle(struct job_window *window, double begin_s, double end_s)
 {
-    if (window == NULL || end_s <= begin_s) {
+    if (window == NULL || end_s <= begin_s)
         return;
-    }
     struct standing *last = window->count > 0 ? &window->stretches[window->count - 1] : NULL;
     CHECK(last == NULL || (begin_s >= last->begin_s && last->end_s > last->begin_s)); /* 1 */
     if (last != NULL && begin_s <= last->end_s) {
@@ -60,12 +59,10 @@ void job_window_idle(struct job_window *window, double begin_s, double end_s)
 
 void job_window_lost(struct job_window *window, double since_s, double now_s)
 {
-    if (window == NULL) {
+    if (window == NULL)
         return;
-    }
-    while (window->count > 0 && window->stretches[window->count - 1].begin_s >= since_s) {
+    while (window->count > 0 && window->stretches[window->count - 1].begin_s >= since_s)
         window->count--;
-    }
     job_window_idle(window, since_s, now_s);
 }
 
@@ -75,15 +72,13 @@ static double idle_until(const struct job_window *window, double t_s)
     uint64_t low = 0, high = window->count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (window->stretches[middle].begin_s < t_s) {
+        if (window->stretches[middle].begin_s < t_s)
             low = middle + 1;
-        } else {
+        else
             high = middle;
-        }
     }
-    if (low == 0) {
+    if (low == 0)
         return 0.0;
-    }
     const struct standing *last = &window->stretches[low - 1];
     return last->before_s + job_lesser(last->end_s, t_s) - last->begin_s;
 }
@@ -97,9 +92,8 @@ static double idle_hour(const struct job_window *window, double begin_s)
 double job_window_worst_hour(const struct job_window *window, double run_s)
 {
     double idle_s = 0.0, worst_s = 0.0;
-    if (window == NULL || window->full || run_s < HOUR) {
+    if (window == NULL || window->full || run_s < HOUR)
         return NAN;
-    }
     for (uint64_t i = 0; i < window->count; i++) {
         window->stretches[i].before_s = idle_s;
         idle_s += window->stretches[i].end_s - window->stretches[i].begin_s;

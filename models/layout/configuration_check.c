@@ -153,9 +153,8 @@ static void check_sequence(struct report *r)
             sequence, 2 * l->cp);
         return;
     }
-    if (l->sequence_parallel) {
+    if (l->sequence_parallel)
         split *= l->tp;
-    }
     if (sequence % split != 0) {
         say(r, false, "layout.sequence_parallel",
             "the sequence %" PRIu64 " is not divisible by cp x tp = %" PRIu64
@@ -184,9 +183,8 @@ static void check_domain(struct report *r)
 {
     const struct configuration *c = r->c;
     const struct node_spec *node = &c->cluster.node;
-    if (c->layout.tp <= node->gpus) {
+    if (c->layout.tp <= node->gpus)
         return;
-    }
     double nic = c->cluster.fabric.nic_bytes_per_s > 0.0 ? c->cluster.fabric.nic_bytes_per_s
                                                          : node->nic_bytes_per_s;
     double nics = (double)topology_nics(&c->cluster);
@@ -236,9 +234,8 @@ static uint64_t next_divisor(uint64_t layers, uint64_t other, uint64_t from, boo
     uint64_t value = from;
     while (upwards ? value * other < layers : value > 1) {
         value = upwards ? value + 1 : value - 1;
-        if (layers % (value * other) == 0) {
+        if (layers % (value * other) == 0)
             return value;
-        }
     }
     return 0;
 }
@@ -249,11 +246,10 @@ static bool name_divisors(const char *key, uint64_t layers, uint64_t other, uint
 {
     uint64_t below = next_divisor(layers, other, from, false);
     uint64_t above = next_divisor(layers, other, from, true);
-    if (below > 0 && above > 0) {
+    if (below > 0 && above > 0)
         snprintf(out, size, "%s = %" PRIu64 " or %" PRIu64, key, below, above);
-    } else {
+    else
         snprintf(out, size, "%s = %" PRIu64, key, below > 0 ? below : above);
-    }
     return below > 0 || above > 0;
 }
 
@@ -263,13 +259,12 @@ static void say_uneven(struct report *r, uint64_t layers)
     bool chunks = l->vpp > 1 && layers % l->pp == 0;
     uint64_t whole = r->c->model.layers + 2;
     char would_do[64];
-    if (!l->ends_count && whole % (l->pp * l->vpp) == 0) {
+    if (!l->ends_count && whole % (l->pp * l->vpp) == 0)
         snprintf(would_do, sizeof would_do, "ends_count: true (embedding and head are layers)");
-    } else if (chunks) {
+    else if (chunks)
         name_divisors("vpp", layers, l->pp, l->vpp, would_do, sizeof would_do);
-    } else if (!name_divisors("pp", layers, l->vpp, l->pp, would_do, sizeof would_do)) {
+    else if (!name_divisors("pp", layers, l->vpp, l->pp, would_do, sizeof would_do))
         name_divisors("vpp = 1 with pp", layers, 1, l->pp, would_do, sizeof would_do);
-    }
     say(r, false, chunks ? "layout.vpp" : "layout.pp",
         "%" PRIu64 " layers%s are not divisible by pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
         " chunks, and %s wants them even: %s would do%s; a version that takes a list of layers "
@@ -288,9 +283,8 @@ static void check_even(struct report *r)
     const struct layout_spec *l = &r->c->layout;
     uint64_t given = l->first_stage_layers + l->last_stage_layers, layers = r->c->model.layers;
     uint64_t stages = l->pp - (l->first_stage_layers > 0) - (l->last_stage_layers > 0);
-    if (!r->c->software.even_stages || l->pp == 1) {
+    if (!r->c->software.even_stages || l->pp == 1)
         return;
-    }
     if (given == 0 && (layers + (l->ends_count ? 2 : 0)) % (l->pp * l->vpp) != 0) {
         say_uneven(r, layers + (l->ends_count ? 2 : 0));
     } else if (given > 0 && stages > 0 && (layers - given) % stages != 0) {
@@ -341,9 +335,8 @@ static void check_schedule(struct report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     uint64_t share = l->dp * l->microbatch;
-    if (r->c->training.global_batch % share != 0) {
+    if (r->c->training.global_batch % share != 0)
         return;
-    }
     struct schedule_shape shape = {(uint32_t)l->pp, (uint32_t)l->vpp,
                                    (uint32_t)configuration_microbatches(r->c),
                                    &l->schedule_options};
@@ -373,9 +366,8 @@ static void check_recompute(struct report *r)
     const struct configuration *c = r->c;
     const struct model_shape *m = &c->model;
     if (c->layout.recompute != RECOMPUTE_SELECTIVE || c->training.attention == ATTENTION_MATH ||
-        m->experts > 0 || m->kv_rank > 0) {
+        m->experts > 0 || m->kv_rank > 0)
         return;
-    }
     bool half = c->training.causal && !c->software.attention_full_square;
     double scores = 4.0 * (double)c->training.sequence * (half ? 0.5 : 1.0);
     double core = scores * (double)(m->layers * m->heads * m->head_size);
@@ -442,9 +434,8 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
                              unsigned capacity)
 {
     struct report r = {.c = c, .out = out, .capacity = capacity};
-    if (!check_positive(&r)) {
+    if (!check_positive(&r))
         return r.count;
-    }
     check_model(&r);
     check_world(&r);
     check_heads(&r);

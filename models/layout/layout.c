@@ -39,17 +39,14 @@ bool layout_order_valid(const char *order)
     const char *at = order;
     for (unsigned place = 0; place < DIMENSION_COUNT; place++) {
         unsigned found = DIMENSION_COUNT;
-        for (unsigned d = 0; d < DIMENSION_COUNT; d++) {
+        for (unsigned d = 0; d < DIMENSION_COUNT; d++)
             found = strncmp(at, words[d], 2) == 0 ? d : found;
-        }
-        if (found == DIMENSION_COUNT || (seen & 1u << found)) {
+        if (found == DIMENSION_COUNT || (seen & 1u << found))
             return false;
-        }
         seen |= 1u << found;
         at += 2;
-        if (*at != (place + 1 < DIMENSION_COUNT ? '-' : '\0')) {
+        if (*at != (place + 1 < DIMENSION_COUNT ? '-' : '\0'))
             return false;
-        }
         at++;
     }
     return true;
@@ -63,9 +60,8 @@ static struct numbering number_ranks(const struct layout_spec *spec)
     uint32_t stride = 1;
     for (unsigned place = 0; place < DIMENSION_COUNT; place++) {
         unsigned d = 0;
-        while (dimension_letters[d] != spec->order[3 * place]) {
+        while (dimension_letters[d] != spec->order[3 * place])
             d++;
-        }
         n.by_speed[place] = (enum layout_dimension)d;
         n.stride[d] = stride;
         stride *= n.size[d];
@@ -77,9 +73,8 @@ struct coordinates layout_coordinates(const struct configuration *c, uint32_t ra
 {
     struct numbering n = number_ranks(&c->layout);
     uint32_t at[DIMENSION_COUNT];
-    for (unsigned d = 0; d < DIMENSION_COUNT; d++) {
+    for (unsigned d = 0; d < DIMENSION_COUNT; d++)
         at[d] = rank / n.stride[d] % n.size[d];
-    }
     return (struct coordinates){at[DIMENSION_TP], at[DIMENSION_CP], at[DIMENSION_DP],
                                 at[DIMENSION_PP]};
 }
@@ -114,9 +109,8 @@ uint64_t layout_nodes(const struct configuration *c)
 
 uint32_t layout_gpu(const struct configuration *c, uint32_t rank)
 {
-    if (c->layout.placement == PLACEMENT_PACKED) {
+    if (c->layout.placement == PLACEMENT_PACKED)
         return rank;
-    }
     uint32_t nodes = (uint32_t)c->cluster.nodes, per_node = (uint32_t)c->cluster.node.gpus;
     return rank % nodes * per_node + rank / nodes;
 }
@@ -163,9 +157,8 @@ static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum st
     case STREAM_CP:
         return key_without(b, rank, 1u << DIMENSION_CP);
     case STREAM_DP:
-        if (!b->c->layout.sharding->hybrid) {
+        if (!b->c->layout.sharding->hybrid)
             return part_index(b, rank);
-        }
         /* fallthrough */
     case STREAM_GATHER: /* one copy's shards of the same part */
         return replica_index(b, rank) / b->shards * parts + part_index(b, rank);
@@ -213,9 +206,8 @@ static void build_groups(struct layout_builder *b, enum stream kind)
     uint32_t first = open_groups(b, kind, keys), *group_of = b->out->group_of[kind];
     for (uint32_t gpu = 0; gpu < b->gpu_count; gpu++) {
         uint32_t rank = b->rank_of_gpu[gpu];
-        if (rank == GROUP_NONE || b->key[rank] == GROUP_NONE) {
+        if (rank == GROUP_NONE || b->key[rank] == GROUP_NONE)
             continue;
-        }
         CHECK(group_of[rank] == GROUP_NONE); /* invariant 1 */
         group_of[rank] = first + b->key[rank];
         b->out->members[b->next[b->key[rank]]++] = rank;
@@ -227,9 +219,8 @@ static struct pairs number_pairs(struct layout_builder *b, bool forward)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stride = b->n.stride[DIMENSION_PP];
     bool ring = b->c->layout.vpp > 1;
-    if (stages == 1) {
+    if (stages == 1)
         return no_pairs;
-    }
     struct pairs pairs = {
         .first = b->out->group_count,
         .block = stages * stride,
@@ -288,12 +279,10 @@ static struct group pair_at(const struct pairs *pairs, enum stream kind, uint32_
 struct group layout_group(const struct layout *layout, uint32_t group)
 {
     CHECK(group < layout->group_count);
-    if (group < layout->collective_count) {
+    if (group < layout->collective_count)
         return layout->groups[group];
-    }
-    if (group - layout->forward.first < layout->forward.count) {
+    if (group - layout->forward.first < layout->forward.count)
         return pair_at(&layout->forward, STREAM_SEND_NEXT, group);
-    }
     return pair_at(&layout->backward, STREAM_SEND_PREV, group);
 }
 
@@ -312,19 +301,15 @@ enum {
 
 static void build_wanted(struct layout_builder *b, uint32_t wanted)
 {
-    for (unsigned i = 0; i < COLLECTIVE_KINDS; i++) {
-        if (wanted & 1u << collectives[i]) {
+    for (unsigned i = 0; i < COLLECTIVE_KINDS; i++)
+        if (wanted & 1u << collectives[i])
             build_groups(b, collectives[i]);
-        }
-    }
     b->out->collective_count = b->out->group_count;
     b->out->forward = b->out->backward = no_pairs;
-    if (wanted & (1u << STREAM_SEND_NEXT | 1u << STREAM_RECV_PREV)) {
+    if (wanted & (1u << STREAM_SEND_NEXT | 1u << STREAM_RECV_PREV))
         b->out->forward = number_pairs(b, true);
-    }
-    if (wanted & (1u << STREAM_SEND_PREV | 1u << STREAM_RECV_NEXT)) {
+    if (wanted & (1u << STREAM_SEND_PREV | 1u << STREAM_RECV_NEXT))
         b->out->backward = number_pairs(b, false);
-    }
 }
 
 /* A kind has at most one group for each rank, and a rank is in it at most once. */

@@ -56,9 +56,8 @@ uint32_t layout_receiver(const struct layout *layout, const struct group *pair);
 static inline uint32_t layout_member(const struct layout *layout, const struct group *group,
                                      uint32_t member)
 {
-    if (group->kind == STREAM_SEND_NEXT || group->kind == STREAM_SEND_PREV) {
+    if (group->kind == STREAM_SEND_NEXT || group->kind == STREAM_SEND_PREV)
         return member == 0 ? group->first : layout_receiver(layout, group);
-    }
     return layout->members[group->first + member];
 }
 struct coordinates layout_coordinates(const struct configuration *c, uint32_t rank);

@@ -67,9 +67,8 @@ struct allocator *allocator_create(struct arena *arena, double limit_bytes, bool
     a->limit_bytes = limit_bytes;
     a->expandable = expandable;
     a->spare = NO_BLOCK;
-    for (unsigned p = 0; p < POOL_COUNT; p++) {
+    for (unsigned p = 0; p < POOL_COUNT; p++)
         a->pools[p].tail = NO_BLOCK;
-    }
     return a;
 }
 
@@ -142,15 +141,12 @@ static double page_bytes(unsigned pool)
 static void unlink_block(struct allocator *a, uint32_t row)
 {
     struct allocator_block *b = &a->blocks[row];
-    if (b->previous != NO_BLOCK) {
+    if (b->previous != NO_BLOCK)
         a->blocks[b->previous].next = b->next;
-    }
-    if (b->next != NO_BLOCK) {
+    if (b->next != NO_BLOCK)
         a->blocks[b->next].previous = b->previous;
-    }
-    if (a->pools[b->pool].tail == row) {
+    if (a->pools[b->pool].tail == row)
         a->pools[b->pool].tail = b->previous;
-    }
     block_drop(a, row);
 }
 
@@ -165,11 +161,10 @@ static void release_pages(struct allocator *a, unsigned name)
         double unmapped = floor(a->blocks[row].bytes / page) * page;
         a->reserved_bytes -= unmapped;
         a->blocks[row].bytes -= unmapped;
-        if (a->blocks[row].bytes > 0.0) {
+        if (a->blocks[row].bytes > 0.0)
             order_add(a, row);
-        } else {
+        else
             unlink_block(a, row);
-        }
     }
 }
 
@@ -194,20 +189,17 @@ static void release_segments(struct allocator *a, unsigned name)
 static void release_cached(struct allocator *a)
 {
     a->changes++;
-    for (unsigned name = 0; name < POOL_COUNT; name++) {
-        if (a->expandable) {
+    for (unsigned name = 0; name < POOL_COUNT; name++)
+        if (a->expandable)
             release_pages(a, name);
-        } else {
+        else
             release_segments(a, name);
-        }
-    }
 }
 
 static bool reserve(struct allocator *a, double bytes)
 {
-    if (a->reserved_bytes + bytes > a->limit_bytes) {
+    if (a->reserved_bytes + bytes > a->limit_bytes)
         release_cached(a);
-    }
     if (a->reserved_bytes + bytes > a->limit_bytes) {
         a->short_bytes = a->reserved_bytes + bytes - a->limit_bytes;
         return false;
@@ -219,9 +211,8 @@ static bool reserve(struct allocator *a, double bytes)
 
 static double segment_bytes(double bytes)
 {
-    if (bytes <= small_limit_bytes) {
+    if (bytes <= small_limit_bytes)
         return small_segment_bytes;
-    }
     return bytes < large_limit_bytes ? large_segment_bytes : round_up(bytes, segment_round_bytes);
 }
 
@@ -229,9 +220,8 @@ static double segment_bytes(double bytes)
 static uint32_t segment_new(struct allocator *a, uint8_t pool, double bytes)
 {
     double size = segment_bytes(bytes);
-    if (!reserve(a, size)) {
+    if (!reserve(a, size))
         return NO_BLOCK;
-    }
     struct allocator_block fresh = {.bytes = size,
                                     .address = a->next_address,
                                     .previous = NO_BLOCK,
@@ -253,16 +243,14 @@ static uint32_t range_append(struct allocator *a, uint8_t pool, double bytes)
 {
     uint32_t tail = a->pools[pool].tail;
     uint64_t address = (uint64_t)pool << 60; /* each pool has a range of addresses of its own */
-    if (tail != NO_BLOCK) {
+    if (tail != NO_BLOCK)
         address = a->blocks[tail].address + (uint64_t)a->blocks[tail].bytes;
-    }
     uint32_t row = block_new(
         a,
         (struct allocator_block){
             .bytes = bytes, .address = address, .previous = tail, .next = NO_BLOCK, .pool = pool});
-    if (tail != NO_BLOCK) {
+    if (tail != NO_BLOCK)
         a->blocks[tail].next = row;
-    }
     a->pools[pool].tail = row;
     return row;
 }
@@ -277,12 +265,10 @@ static uint32_t range_grow(struct allocator *a, uint8_t pool, double bytes)
         have = range_tail_bytes(a, pool);
     }
     double more = round_up(bytes - have, page);
-    if (!reserve(a, more)) {
+    if (!reserve(a, more))
         return NO_BLOCK;
-    }
-    if (have == 0.0) {
+    if (have == 0.0)
         return range_append(a, pool, more);
-    }
     uint32_t tail = a->pools[pool].tail;
     order_remove(a, tail);
     a->blocks[tail].bytes += more;
@@ -295,21 +281,18 @@ static void split(struct allocator *a, uint32_t row, double bytes)
     double rest = a->blocks[row].bytes - bytes;
     bool worth = a->blocks[row].pool == POOL_SMALL || a->expandable ? rest >= block_round_bytes
                                                                     : rest > small_limit_bytes;
-    if (!worth) {
+    if (!worth)
         return;
-    }
     struct allocator_block tail = a->blocks[row];
     tail.bytes = rest;
     tail.address += (uint64_t)bytes;
     tail.previous = row;
     uint32_t fresh = block_new(a, tail);
     struct allocator_block *b = &a->blocks[row];
-    if (b->next != NO_BLOCK) {
+    if (b->next != NO_BLOCK)
         a->blocks[b->next].previous = fresh;
-    }
-    if (a->pools[b->pool].tail == row) {
+    if (a->pools[b->pool].tail == row)
         a->pools[b->pool].tail = fresh;
-    }
     b->next = fresh;
     b->bytes = bytes;
     order_add(a, fresh);
@@ -327,9 +310,8 @@ uint32_t allocator_take(struct allocator *a, double bytes)
         order_remove_at(pool, at);
     } else {
         row = a->expandable ? range_grow(a, name, size) : segment_new(a, name, size);
-        if (row == NO_BLOCK) {
+        if (row == NO_BLOCK)
             return ALLOCATOR_FAILED;
-        }
     }
     split(a, row, size);
     a->blocks[row].used = true;
@@ -344,12 +326,10 @@ static void merge_next(struct allocator *a, uint32_t row)
     uint32_t next = b->next;
     b->bytes += a->blocks[next].bytes;
     b->next = a->blocks[next].next;
-    if (b->next != NO_BLOCK) {
+    if (b->next != NO_BLOCK)
         a->blocks[b->next].previous = row;
-    }
-    if (a->pools[b->pool].tail == next) {
+    if (a->pools[b->pool].tail == next)
         a->pools[b->pool].tail = row;
-    }
     block_drop(a, next);
 }
 
@@ -389,9 +369,8 @@ uint64_t allocator_changes(const struct allocator *a)
 
 bool allocator_take_outside(struct allocator *a, double bytes)
 {
-    if (!reserve(a, bytes)) {
+    if (!reserve(a, bytes))
         return false;
-    }
     a->allocated_bytes += bytes;
     return true;
 }

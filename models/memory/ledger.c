@@ -69,16 +69,14 @@ static bool allocate(struct ledger_player *p, const struct ledger_entry *e)
     live->tenant = e->tenant;
     live->outside = (e->flags & LEDGER_OUTSIDE) != 0;
     if (live->outside) {
-        if (!allocator_take_outside(p->allocator, e->bytes)) {
+        if (!allocator_take_outside(p->allocator, e->bytes))
             return false;
-        }
         live->bytes = e->bytes;
         p->outside_bytes += e->bytes;
     } else {
         live->block = allocator_take(p->allocator, e->bytes);
-        if (live->block == ALLOCATOR_FAILED) {
+        if (live->block == ALLOCATOR_FAILED)
             return false;
-        }
         live->bytes = allocator_block_bytes(p->allocator, live->block);
     }
     live->alive = true;
@@ -108,14 +106,11 @@ static void note_peak(struct ledger_player *p, const struct ledger_entry *e, uin
     struct ledger_result *out = p->out;
     double allocated = allocator_allocated_bytes(p->allocator);
     double reserved = allocator_reserved_bytes(p->allocator);
-    if (allocated > out->peak_allocated_bytes) {
+    if (allocated > out->peak_allocated_bytes)
         out->peak_allocated_bytes = allocated;
-    }
     bool higher = reserved > out->peak_reserved_bytes;
-    if (!higher &&
-        (reserved < out->peak_reserved_bytes || allocated <= p->allocated_at_peak_bytes)) {
+    if (!higher && (reserved < out->peak_reserved_bytes || allocated <= p->allocated_at_peak_bytes))
         return;
-    }
     if (higher) {
         out->peak_step = step;
         out->peak_op = e->op;
@@ -144,9 +139,8 @@ static bool play(struct ledger_player *p, const struct ledger_entry *entries, ui
 {
     for (uint32_t i = begin; i < end; i++) {
         const struct ledger_entry *e = &entries[i];
-        if ((e->flags & LEDGER_FIRST_STEP) && step != STEP_FIRST) {
+        if ((e->flags & LEDGER_FIRST_STEP) && step != STEP_FIRST)
             continue;
-        }
         if (e->action == LEDGER_FREE) {
             release(p, e);
         } else if (!allocate(p, e)) {
@@ -171,9 +165,8 @@ static bool play_step(struct ledger_player *p, const struct ledger_entry *entrie
         struct ledger_pass *pass = &passes->passes[i];
         pass->before = (struct ledger_moment){p->blocks, allocator_changes(p->allocator)};
         uint32_t repeated = p->points == NULL ? ledger_passes_repeat(passes, i) : 0;
-        if (repeated == 0 && !play(p, entries, pass->begin, pass->end, step)) {
+        if (repeated == 0 && !play(p, entries, pass->begin, pass->end, step))
             return false;
-        }
         i += repeated > 0 ? repeated : 1;
     }
     return true;
@@ -181,14 +174,12 @@ static bool play_step(struct ledger_player *p, const struct ledger_entry *entrie
 
 static void play_all(struct ledger_player *p, struct arena *arena, const struct program *program)
 {
-    if (!play(p, program->setup, 0, program->setup_count, STEP_SETUP)) {
+    if (!play(p, program->setup, 0, program->setup_count, STEP_SETUP))
         return;
-    }
     p->out->allocated_after_setup_bytes = allocator_allocated_bytes(p->allocator);
     struct ledger_passes passes = ledger_passes_cut(arena, program->ledger, program->ledger_count);
-    if (play_step(p, program->ledger, &passes, STEP_FIRST)) {
+    if (play_step(p, program->ledger, &passes, STEP_FIRST))
         play_step(p, program->ledger, &passes, STEP_LATER);
-    }
 }
 
 void ledger_play(struct arena *arena, const struct program *program,
@@ -196,9 +187,8 @@ void ledger_play(struct arena *arena, const struct program *program,
 {
     *out = (struct ledger_result){0};
     struct ledger_player p = {.out = out};
-    if (points) {
+    if (points)
         p.points = ARENA_ARRAY(arena, struct ledger_point, program->ledger_count + 1);
-    }
     struct arena_mark mark = arena_mark(arena);
     p.allocator = allocator_create(arena, limits->usable_bytes, limits->expandable_segments);
     p.live = ARENA_ARRAY(arena, struct live, tensor_bound(program) + 1);

@@ -22,14 +22,12 @@ struct ledger_passes ledger_passes_cut(struct arena *arena, const struct ledger_
                                        uint32_t count)
 {
     uint32_t cuts = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         cuts += i == 0 || entries[i].microbatch != entries[i - 1].microbatch;
-    }
     struct ledger_passes out = {ARENA_ARRAY(arena, struct ledger_pass, cuts + 1), 0};
     for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || entries[i].microbatch != entries[i - 1].microbatch) {
+        if (i == 0 || entries[i].microbatch != entries[i - 1].microbatch)
             out.passes[out.count++] = (struct ledger_pass){.begin = i};
-        }
         struct ledger_pass *pass = &out.passes[out.count - 1];
         pass->content = random_hash(pass->content, entry_hash(&entries[i]));
         pass->end = i + 1;
@@ -45,11 +43,9 @@ static bool same_moment(const struct ledger_pass *a, const struct ledger_pass *b
 /* Do the passes from `at` on do what the `cycle` before it did? */
 static bool same_passes(const struct ledger_passes *p, uint32_t at, uint32_t cycle)
 {
-    for (uint32_t i = at; i < at + cycle; i++) {
-        if (i == p->count || p->passes[i].content != p->passes[i - cycle].content) {
+    for (uint32_t i = at; i < at + cycle; i++)
+        if (i == p->count || p->passes[i].content != p->passes[i - cycle].content)
             return false;
-        }
-    }
     return true;
 }
 
@@ -57,12 +53,10 @@ uint32_t ledger_passes_repeat(struct ledger_passes *p, uint32_t at)
 {
     for (uint32_t cycle = 1; cycle <= CYCLE_MAX && cycle <= at; cycle++) {
         if (same_moment(&p->passes[at], &p->passes[at - cycle]) && same_passes(p, at, cycle)) {
-            for (uint32_t i = at; i < at + cycle; i++) {
+            for (uint32_t i = at; i < at + cycle; i++)
                 p->passes[i].before = p->passes[i - cycle].before;
-            }
-            if (at + cycle < p->count) {
+            if (at + cycle < p->count)
                 p->passes[at + cycle].before = p->passes[at].before;
-            }
             return cycle;
         }
     }

@@ -42,9 +42,8 @@ static void begin_pipeline(struct stage *s)
 static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
 {
     *s = (struct stage){.l = l, .w = program_begin(l->arena, stage), .stage = stage};
-    for (unsigned b = 0; b < BLOCK_COUNT; b++) {
+    for (unsigned b = 0; b < BLOCK_COUNT; b++)
         lower_block_rows(&l->blocks[b], s->w);
-    }
     lower_labels_none(&s->labels);
     lower_units_build(&s->units, l, stage);
     lower_tensors_begin(&s->tensors, l, s->w, &s->labels, &s->units);
@@ -61,9 +60,8 @@ static void write_pieces(struct stage *s, const struct piece_list *list,
 {
     for (uint32_t i = 0; i < list->count; i++) {
         lower_ops_piece(&s->ops, &list->rows[i]);
-        if (list->rows[i].kind == OP_COMPUTE) {
+        if (list->rows[i].kind == OP_COMPUTE)
             lower_memory_piece(s, &list->rows[i], unit);
-        }
     }
     lower_late_launched(&s->late, list->launches);
     lower_ops_host(&s->ops, list->host_left_s);
@@ -89,13 +87,11 @@ static void receive(struct stage *s, const struct pass *pass)
 {
     const struct message_plan *message = &s->l->message;
     bool received = lower_pipeline_receive(&s->pipeline, pass) != OP_NONE;
-    if (received) {
+    if (received)
         lower_tensors_received(&s->tensors, fmax(message->bytes, message->gather_bytes));
-    }
     lower_pipeline_host_wait(&s->pipeline);
-    if (received && s->l->c->software.p2p_host_wait) {
+    if (received && s->l->c->software.p2p_host_wait)
         lower_late_host_waits(&s->late);
-    }
     if (received && message->gather_bytes > 0.0) {
         lower_ops_gather_message(&s->ops, message->gather_bytes,
                                  lower_pass_is_forward(pass) ? PHASE_FORWARD : PHASE_BACKWARD);
@@ -110,23 +106,20 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
     lower_labels_pass(&s->labels, pass);
     receive(s, pass);
     lower_ops_host(&s->ops, software->pass_host_s);
-    if (forward && s->stage == 0 && pass->chunk == 0) {
+    if (forward && s->stage == 0 && pass->chunk == 0)
         lower_ops_host(&s->ops, software->data_host_s);
-    }
     uint32_t first = s->units.chunk_first[pass->chunk];
     uint32_t end = s->units.chunk_first[pass->chunk + 1];
-    for (uint32_t i = first; i < end; i++) {
+    for (uint32_t i = first; i < end; i++)
         write_unit(s, pass, forward ? i : end - 1 - (i - first));
-    }
     uint32_t made = OP_NONE;
     if (lower_pipeline_sends(&s->pipeline, pass)) {
         made = lower_ops_result(&s->ops);
         lower_tensors_handed_over(&s->tensors);
     }
     lower_late_pass_end(&s->late);
-    if (next == NULL) {
+    if (next == NULL)
         lower_late_host_waits(&s->late);
-    }
     lower_ops_pass_end(&s->ops);
     lower_data_pass_end(s, pass);
     lower_pipeline_send(&s->pipeline, pass, next, made, &s->ops.extra_host_s);
@@ -139,9 +132,8 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     uint32_t room = 2 * l->shape.chunks * l->shape.microbatches;
     struct pass *passes = ARENA_ARRAY(l->arena, struct pass, room);
     uint32_t count = l->c->layout.schedule->write(&l->shape, stage, passes);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         write_pass(&s, &passes[i], i + 1 < count ? &passes[i + 1] : NULL);
-    }
     lower_data_step_end(&s);
     lower_memory_setup(&s);
     struct program *program = program_end(s.w);
@@ -156,11 +148,9 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
 static double kernel_flops(const struct program *p)
 {
     double sum = 0.0;
-    for (uint32_t i = 0; i < p->op_count; i++) {
-        if (p->ops[i].kind == OP_COMPUTE) {
+    for (uint32_t i = 0; i < p->op_count; i++)
+        if (p->ops[i].kind == OP_COMPUTE)
             sum += p->costs[p->ops[i].cost].flops;
-        }
-    }
     return sum;
 }
 
@@ -172,9 +162,8 @@ static void count_flops(const struct lowering *l, struct lowered *out)
     out->causal_flops =
         transformer_flops_per_token(&c->model, c->training.sequence, c->training.causal) * tokens;
     double ranks = (double)(out->rank_count / out->program_count);
-    for (uint32_t i = 0; i < out->program_count; i++) {
+    for (uint32_t i = 0; i < out->program_count; i++)
         out->hardware_flops += ranks * kernel_flops(out->programs[i]);
-    }
 }
 
 struct program *lower_stage(struct arena *arena, const struct configuration *c, uint32_t stage)
@@ -193,12 +182,10 @@ void lower(struct arena *arena, const struct configuration *c, struct lowered *o
     out->layers_of_stage = ARENA_ARRAY(arena, uint32_t, out->program_count);
     for (uint32_t stage = 0; stage < l->shape.stages; stage++) {
         out->programs[stage] = write_stage(l, stage, &out->streams);
-        for (uint32_t k = 0; k < l->shape.chunks; k++) {
+        for (uint32_t k = 0; k < l->shape.chunks; k++)
             out->layers_of_stage[stage] += l->split[stage + k * l->shape.stages];
-        }
     }
-    for (uint32_t rank = 0; rank < out->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < out->rank_count; rank++)
         out->program_of_rank[rank] = layout_coordinates(c, rank).pp;
-    }
     count_flops(l, out);
 }

@@ -51,9 +51,8 @@ static void flush(struct stretch *s)
         p->host_s = first * s->spec->costs->launch_s + s->out->host_left_s;
         s->out->host_left_s = (s->launches - first) * s->spec->costs->launch_s;
         s->out->host_s += s->launches * s->spec->costs->launch_s;
-        if (s->segments > 1 || p->name == NULL) {
+        if (s->segments > 1 || p->name == NULL)
             p->name = s->spec->name;
-        }
         push(s->arena, s->out, p);
     }
     restart(s, phase);
@@ -102,9 +101,8 @@ static double transfer_least_s(const struct configuration *c, const struct segme
 static void add_transfer(struct stretch *s, const struct segment_transfer *t, const char *name,
                          bool beside)
 {
-    if (!present(t)) {
+    if (!present(t))
         return;
-    }
     flush(s);
     bool tensor = t->comm == SEGMENT_TP;
     struct lowered_piece piece = {
@@ -136,21 +134,18 @@ static void compile_forward(struct stretch *s, const struct layer *layer, bool s
         s->piece.opens |= (uint16_t)(1u << i);
         s->piece.closes |= (uint16_t)(1u << i);
         add_kernels(s, g->name, g->forward, g->forward_count - (stops ? 1 : 0));
-        if (present(&g->beside)) {
+        if (present(&g->beside))
             flush(s);
-        }
-        if (!stops) {
+        if (!stops)
             add_transfer(s, &g->after, g->name, false);
-        }
     }
     flush(s);
 }
 
 static void add_core(struct stretch *s, const struct segment *g, unsigned index)
 {
-    if (s->spec->c->layout.recompute != RECOMPUTE_SELECTIVE || g->core_count == 0) {
+    if (s->spec->c->layout.recompute != RECOMPUTE_SELECTIVE || g->core_count == 0)
         return;
-    }
     flush(s);
     restart(s, PHASE_RECOMPUTE);
     s->piece.rebuilds |= (uint16_t)(1u << index);
@@ -165,25 +160,21 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
 {
     unsigned beside = g->wgrad_beside_count;
     bool overlap = s->spec->c->software.backward_tp_overlap && present(&g->backward_after);
-    if (!overlap) {
+    if (!overlap)
         beside = 0;
-    }
     add_transfer(s, &g->backward_before, g->name, false);
     add_core(s, g, index);
     add_transfer(s, &g->backward_beside, g->name, true);
     add_transfer(s, &g->backward_gather, g->name, true);
     s->piece.opens |= (uint16_t)(1u << index);
     add_kernels(s, g->name, g->dgrad, g->dgrad_count);
-    if (present(&g->backward_gather) && beside == 0) {
+    if (present(&g->backward_gather) && beside == 0)
         flush(s);
-    }
     add_kernels(s, g->name, g->wgrad, g->wgrad_count - beside);
-    if (beside == 0) {
+    if (beside == 0)
         s->piece.closes |= (uint16_t)(1u << index);
-    }
-    if (present(&g->backward_beside)) {
+    if (present(&g->backward_beside))
         flush(s);
-    }
     add_transfer(s, &g->backward_after, g->name, beside > 0);
     if (beside > 0) {
         s->piece.closes |= (uint16_t)(1u << index);
@@ -195,9 +186,8 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
 static uint32_t count_tensors(const struct layer *layer)
 {
     uint32_t count = 1; /* the layer's input, kept by full recomputation */
-    for (unsigned i = 0; i < layer->segment_count; i++) {
+    for (unsigned i = 0; i < layer->segment_count; i++)
         count += layer->segments[i].saved_count;
-    }
     return count;
 }
 
@@ -216,9 +206,8 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
     compile_forward(s, layer, false);
     s->out = &out->backward;
     restart(s, PHASE_BACKWARD);
-    for (unsigned i = layer->segment_count; i-- > 0;) {
+    for (unsigned i = layer->segment_count; i-- > 0;)
         compile_backward_segment(s, &layer->segments[i], i);
-    }
     flush(s);
     if (spec->full_recompute) {
         s->out = &out->recompute;

@@ -27,16 +27,13 @@ static void begin_gathers(struct stage *s)
         double elements = 0.0;
         unsigned full = lower_traffic_fill(&s->traffic, units->rows[i].held, &elements);
         uint32_t gather = OP_NONE;
-        for (unsigned k = 0; k < full; k++) {
+        for (unsigned k = 0; k < full; k++)
             gather = gather_bucket(s, elements);
-        }
-        if (i + 1 == units->count && s->traffic.bucket > 0.0) {
+        if (i + 1 == units->count && s->traffic.bucket > 0.0)
             gather = gather_bucket(s, lower_traffic_rest(&s->traffic));
-        }
         /* A unit whose end lies in the open bucket waits for the bucket that closes next. */
-        for (; gather != OP_NONE && waiting < i; waiting++) {
+        for (; gather != OP_NONE && waiting < i; waiting++)
             units->rows[waiting].last_gather = gather;
-        }
         if (gather != OP_NONE && s->traffic.bucket == 0.0) {
             units->rows[i].last_gather = gather;
             waiting = i + 1;
@@ -48,16 +45,14 @@ void lower_data_begin(struct stage *s)
 {
     const struct data_plan *plan = &s->l->data;
     if (plan->sharding->gather == GATHER_AFTER_UPDATE && plan->replicas > 1 &&
-        s->l->c->software.overlap_parameters) {
+        s->l->c->software.overlap_parameters)
         begin_gathers(s);
-    }
 }
 
 static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
 {
-    if (g->tensor != TENSOR_NONE) {
+    if (g->tensor != TENSOR_NONE)
         return;
-    }
     double bytes = g->gathered * s->l->data.weight_bytes;
     g->gather = lower_ops_transfer(
         &s->ops, STREAM_GATHER, (struct transfer){COMM_ALL_GATHER, bytes}, PHASE_PARAMETERS,
@@ -74,9 +69,8 @@ static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t grou
     uint32_t ahead = (uint32_t)s->l->c->software.fsdp_prefetch;
     for (uint32_t k = 0; k <= ahead; k++) {
         bool inside = forward ? group + k < high : group >= low + k;
-        if (!inside) {
+        if (!inside)
             break;
-        }
         gather(s, &s->units.groups[forward ? group + k : group - k], k);
     }
     CHECK(s->units.groups[group].tensor != TENSOR_NONE); /* 1 */
@@ -86,12 +80,10 @@ static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t grou
 /* Is any unit's gather still to be waited for? Each chunk's first forward waits for its own. */
 static bool gathers_left(const struct stage *s)
 {
-    for (uint32_t i = 0; i < s->units.count; i++) {
+    for (uint32_t i = 0; i < s->units.count; i++)
         if (s->units.rows[i].last_gather != OP_NONE &&
-            lower_traffic_first_forward(&s->traffic, s->units.rows[i].chunk)) {
+            lower_traffic_first_forward(&s->traffic, s->units.rows[i].chunk))
             return true;
-        }
-    }
     return false;
 }
 
@@ -111,28 +103,24 @@ void lower_data_unit_begin(struct stage *s, const struct pass *pass, uint32_t un
     bool forward = lower_pass_is_forward(pass);
     mark_sensitive(s);
     if (forward && u->last_gather != OP_NONE &&
-        lower_traffic_first_forward(&s->traffic, pass->chunk)) {
+        lower_traffic_first_forward(&s->traffic, pass->chunk))
         lower_ops_wait(&s->ops, u->last_gather);
-    }
-    if (s->l->data.gathers && lower_units_at_edge(&s->units, unit, forward, true)) {
+    if (s->l->data.gathers && lower_units_at_edge(&s->units, unit, forward, true))
         gather_ahead(s, pass, u->group);
-    }
 }
 
 /* Without overlap whatever comes next waits for the reductions before it. */
 static void wait_for_reductions(struct stage *s)
 {
-    if (!s->l->c->software.overlap_gradients) {
+    if (!s->l->c->software.overlap_gradients)
         lower_traffic_wait(&s->traffic, &s->ops);
-    }
 }
 
 void lower_data_pass_end(struct stage *s, const struct pass *pass)
 {
     lower_traffic_pass_end(&s->traffic, pass);
-    if (!lower_pass_is_forward(pass) && s->l->data.scatters) {
+    if (!lower_pass_is_forward(pass) && s->l->data.scatters)
         wait_for_reductions(s);
-    }
 }
 
 static void end_group(struct stage *s, const struct pass *pass, struct group_of_units *g)
@@ -146,9 +134,8 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
     }
     if (s->l->data.gathers) {
         lower_traffic_computed(&s->traffic, s->ops.last);
-        if (!forward || s->l->data.reshards) {
+        if (!forward || s->l->data.reshards)
             lower_memory_drop(s, g);
-        }
     }
 }
 
@@ -156,29 +143,26 @@ void lower_data_unit_gradient(struct stage *s, uint32_t unit)
 {
     struct lowered_unit *u = &s->units.rows[unit];
     lower_late_gradient(&s->late, u);
-    if (!s->l->data.scatters) {
+    if (!s->l->data.scatters)
         lower_memory_unit_gradient(s, u);
-    } else if (lower_units_at_edge(&s->units, unit, false, true)) {
+    else if (lower_units_at_edge(&s->units, unit, false, true))
         lower_memory_scratch(s, &s->units.groups[u->group]);
-    }
 }
 
 void lower_data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit)
 {
     struct lowered_unit *u = &s->units.rows[unit];
     bool forward = lower_pass_is_forward(pass);
-    if (lower_units_at_edge(&s->units, unit, forward, false)) {
+    if (lower_units_at_edge(&s->units, unit, forward, false))
         end_group(s, pass, &s->units.groups[u->group]);
-    }
     const struct lowering *l = s->l;
     bool leaves = !forward && lower_traffic_last_backward(&s->traffic, pass->chunk) &&
                   !l->data.scatters && l->data.replicas > 1 && l->c->software.overlap_gradients;
     if (leaves) {
         double elements = 0.0;
         unsigned full = lower_traffic_fill(&s->traffic, u->held, &elements);
-        for (unsigned k = 0; k < full; k++) {
+        for (unsigned k = 0; k < full; k++)
             lower_traffic_reduce(&s->traffic, &s->ops, elements);
-        }
     }
 }
 
@@ -189,9 +173,8 @@ static void reduce_rest(struct stage *s)
     if (!l->data.scatters && l->data.replicas > 1) {
         double open = lower_traffic_rest(&s->traffic);
         double rest = l->c->software.overlap_gradients ? open : lower_units_elements(&s->units, 1);
-        if (rest > 0.0) {
+        if (rest > 0.0)
             lower_traffic_reduce(&s->traffic, &s->ops, rest);
-        }
     }
     lower_traffic_wait(&s->traffic, &s->ops);
     bool end = s->stage == 0 || s->stage + 1 == l->shape.stages;
@@ -210,9 +193,8 @@ static void reduce_rest(struct stage *s)
  * every rank that holds a part of the model. */
 static void clip(struct stage *s, double elements)
 {
-    if (!s->l->c->software.clip_gradients) {
+    if (!s->l->c->software.clip_gradients)
         return;
-    }
     struct kernel norm = gpu_kernel_memory("gradient norm", elements * s->l->data.kept_bytes, 1.0);
     uint32_t op = lower_ops_kernel(&s->ops, &norm, PHASE_OPTIMIZER, 0.0);
     if (s->l->data.has_world) {
@@ -232,9 +214,8 @@ static void update(struct stage *s, double elements)
     double weight =
         t->precision->master_weights ? l->data.weight_bytes : 2.0 * l->data.weight_bytes;
     double traffic = t->optimizer->update_traffic_bytes;
-    if (!t->precision->master_weights) {
+    if (!t->precision->master_weights)
         traffic -= 2.0 * t->optimizer->master_bytes;
-    }
     double bytes = elements * (l->data.kept_bytes + weight + fmax(traffic, 0.0));
     if (l->c->software.gradients == GRADIENT_BUFFER) {
         double held = lower_units_elements(&s->units,

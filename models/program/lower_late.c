@@ -49,9 +49,8 @@ static struct late_tensor pop(struct late *late, struct late_list *list)
     struct late_tensor row = list->rows[list->first++];
     LIST_ROOM(late->l->arena, list->spare, list->spare_count, 1, list->spare_room);
     list->spare[list->spare_count++] = row.tensor;
-    if (--list->count == 0) {
+    if (--list->count == 0)
         list->first = 0;
-    }
     CHECK(list->count == 0 || list->rows[list->first].launched >= row.launched); /* 1 */
     return row;
 }
@@ -76,9 +75,8 @@ static void free_recorded(struct late *late)
 /* The whole sum that is scattered, or the shard that was kept and gathered again. */
 static double recorded_bytes(const struct late *late, const struct segment_transfer *t)
 {
-    if (!late->l->c->software.record_streams || t->comm != SEGMENT_TP) {
+    if (!late->l->c->software.record_streams || t->comm != SEGMENT_TP)
         return 0.0;
-    }
     switch (t->op) {
     case COMM_REDUCE_SCATTER:
         return t->bytes;
@@ -94,26 +92,23 @@ void lower_late_buffer(struct late *late, const struct lowered_unit *unit, bool 
 {
     const struct block *b = unit->block;
     double bytes = recorded_bytes(late, transfer);
-    if (bytes <= 0.0) {
+    if (bytes <= 0.0)
         return;
-    }
     struct late_list *list = &late->recorded;
     lower_tensors_entry(late->tensors, LEDGER_ALLOCATE, recorded(push(late, list, bytes), bytes),
                         forward ? "forward" : "backward");
     bool ahead = b->forward.gpu_s + b->backward.gpu_s > b->forward.host_s + b->backward.host_s;
     while (list->count > 0 &&
-           (!ahead || late->launched - list->rows[list->first].launched > launch_queue)) {
+           (!ahead || late->launched - list->rows[list->first].launched > launch_queue))
         free_recorded(late);
-    }
 }
 
 void lower_late_gradient(struct late *late, const struct lowered_unit *unit)
 {
     const struct lowering *l = late->l;
     double bytes = unit->block->parameters * l->c->training.precision->gradient_bytes;
-    if (!l->c->software.gradients_after_pass || l->data.scatters || !(bytes > 0.0)) {
+    if (!l->c->software.gradients_after_pass || l->data.scatters || !(bytes > 0.0))
         return;
-    }
     uint32_t tensor = push(late, &late->pass_gradients, bytes);
     lower_tensors_entry(late->tensors, LEDGER_ALLOCATE, pass_gradient(tensor, bytes), "backward");
 }
@@ -129,9 +124,8 @@ void lower_late_pass_end(struct late *late)
 
 void lower_late_host_waits(struct late *late)
 {
-    while (late->recorded.count > 0) {
+    while (late->recorded.count > 0)
         free_recorded(late);
-    }
 }
 
 static struct tensor flat_copy(const struct late *late)

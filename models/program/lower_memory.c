@@ -112,9 +112,8 @@ static void setup_optimizer(struct stage *s)
                                             "master weights", 0},
                             site, u->layer);
     }
-    if (s->l->c->software.build != BUILD_EAGER) {
+    if (s->l->c->software.build != BUILD_EAGER)
         return;
-    }
     for (unsigned k = 0; k < t->optimizer->moment_count; k++) {
         const struct moment *m = &t->optimizer->moments[k];
         for (uint32_t i = 0; i < s->units.count; i++) {
@@ -210,19 +209,16 @@ static void backward(struct stage *s, const struct lowered_unit *u, unsigned i, 
                      bool closes)
 {
     const struct segment *g = &u->block->layer->segments[i];
-    if (opens) {
+    if (opens)
         scratch(s, LEDGER_ALLOCATE, g->backward_temporary_bytes, g->name, "backward");
-    }
-    if (!closes) {
+    if (!closes)
         return;
-    }
     lower_late_buffer(&s->late, u, false, &g->backward_after);
     scratch(s, LEDGER_FREE, g->backward_temporary_bytes, g->name, "backward");
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_ALL, "backward");
     lower_late_buffer(&s->late, u, false, &g->backward_gather);
-    if (i > 0) {
+    if (i > 0)
         return;
-    }
     if (u->block->full_recompute) {
         lower_tensors_entry(&s->tensors, LEDGER_FREE,
                             (struct tensor){TENANT_ACTIVATIONS, lower_tensors_input(&s->tensors, u),
@@ -237,14 +233,12 @@ static void piece_segment(struct stage *s, const struct lowered_piece *p,
 {
     bool opens = p->opens >> i & 1u, closes = p->closes >> i & 1u;
     if (p->phase == PHASE_FORWARD && opens) {
-        if (i == 0) {
+        if (i == 0)
             lower_tensors_take(&s->tensors, u);
-        }
-        if (u->block->full_recompute) {
+        if (u->block->full_recompute)
             forward_dropped(s, u, i);
-        } else {
+        else
             forward_kept(s, u, i, "forward");
-        }
     } else if (p->phase == PHASE_RECOMPUTE && opens) {
         forward_kept(s, u, i, "recomputation");
     } else if (p->phase == PHASE_RECOMPUTE && (p->rebuilds >> i & 1u)) {
@@ -258,23 +252,20 @@ void lower_memory_piece(struct stage *s, const struct lowered_piece *p,
                         const struct lowered_unit *u)
 {
     unsigned count = u->block->layer->segment_count;
-    for (unsigned k = 0; k < count; k++) {
+    for (unsigned k = 0; k < count; k++)
         piece_segment(s, p, u, p->phase == PHASE_BACKWARD ? count - 1 - k : k);
-    }
     lower_tensors_handed_over(&s->tensors);
 }
 
 /* Gradients kept tensor by tensor: from the first backward to the update. */
 static void gradient_tensor(struct stage *s, struct lowered_unit *u, enum ledger_action action)
 {
-    if (s->l->c->software.gradients != GRADIENT_TENSOR) {
+    if (s->l->c->software.gradients != GRADIENT_TENSOR)
         return;
-    }
-    if (action == LEDGER_ALLOCATE && u->gradient == TENSOR_NONE) {
+    if (action == LEDGER_ALLOCATE && u->gradient == TENSOR_NONE)
         u->gradient = lower_tensors_number(&s->tensors);
-    } else if (action == LEDGER_ALLOCATE || u->gradient == TENSOR_NONE) {
+    else if (action == LEDGER_ALLOCATE || u->gradient == TENSOR_NONE)
         return;
-    }
     lower_tensors_entry(&s->tensors, action,
                         (struct tensor){TENANT_GRADIENTS, u->gradient,
                                         gradient_elements(s, u) * s->l->data.kept_bytes,
@@ -334,14 +325,12 @@ static double flat_bytes(const struct stage *s, const struct group_of_units *gro
 void lower_memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps)
 {
     lower_late_reduction(&s->late, flat_bytes(s, group));
-    for (uint32_t i = 0; i < group->count; i++) {
+    for (uint32_t i = 0; i < group->count; i++)
         gradient_tensor(s, &s->units.rows[group->first + i], LEDGER_ALLOCATE);
-    }
     communication(s, LEDGER_FREE, group->scratch, scratch_bytes(s, group), "unsharded gradients");
     group->scratch = TENSOR_NONE;
-    if (!overlaps) {
+    if (!overlaps)
         lower_late_reduction_end(&s->late);
-    }
 }
 
 /* On the update op: moments that are built in the first step, then the gradients go. torch.optim

@@ -74,9 +74,8 @@ uint32_t lower_ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t 
 {
     const struct configuration *c = o->l->c;
     double rate = c->software.dp_copy_bytes_per_s;
-    if (rate <= 0.0 || bytes <= 0.0) {
+    if (rate <= 0.0 || bytes <= 0.0)
         return wait;
-    }
     double moved = 2.0 * bytes; /* read and written */
     struct op_kernel row = {"copy buffer", bytes / rate, 0.0, moved};
     struct op_cost cost = {
@@ -135,9 +134,8 @@ void lower_ops_gather_message(struct ops *o, double bytes, enum phase phase)
 static void join_beside(struct ops *o)
 {
     o->joined = o->joining.count > 0;
-    for (unsigned i = 0; i < o->joining.count; i++) {
+    for (unsigned i = 0; i < o->joining.count; i++)
         lower_ops_wait(o, o->joining.op[i]);
-    }
     o->joining.count = 0;
 }
 
@@ -172,9 +170,8 @@ uint32_t lower_ops_result(struct ops *o)
         o->waits.count = 0;
         return op;
     }
-    if (o->waits.count == 0 && o->last != OP_NONE) {
+    if (o->waits.count == 0 && o->last != OP_NONE)
         return o->last;
-    }
     struct op_cost nothing = {0};
     struct op join = {.kind = OP_COMPUTE, .stream = STREAM_COMPUTE, .phase = PHASE_FORWARD};
     join.cost = program_cost(o->w, &nothing, NULL, 0);

@@ -7,11 +7,9 @@
 
 void lower_waits_add(struct waits *waits, uint32_t op)
 {
-    for (unsigned i = 0; i < waits->count; i++) {
-        if (waits->op[i] == op) {
+    for (unsigned i = 0; i < waits->count; i++)
+        if (waits->op[i] == op)
             return;
-        }
-    }
     if (op != OP_NONE) {
         CHECK(waits->count < WAITS_MAX);
         waits->op[waits->count++] = op;
@@ -55,18 +53,16 @@ static uint32_t global_chunk(const struct pipeline *p, const struct pass *pass)
 static bool receives(const struct pipeline *p, const struct pass *pass)
 {
     uint32_t chunk = global_chunk(p, pass), last = p->shape.stages * p->shape.chunks - 1;
-    if (p->shape.stages == 1) {
+    if (p->shape.stages == 1)
         return false;
-    }
     return lower_pass_is_forward(pass) ? chunk > 0 : chunk < last;
 }
 
 bool lower_pipeline_sends(const struct pipeline *p, const struct pass *pass)
 {
     uint32_t chunk = global_chunk(p, pass), last = p->shape.stages * p->shape.chunks - 1;
-    if (p->shape.stages == 1) {
+    if (p->shape.stages == 1)
         return false;
-    }
     return lower_pass_is_forward(pass) ? chunk < last : chunk > 0;
 }
 
@@ -76,9 +72,8 @@ void lower_pipeline_begin(struct pipeline *p, struct program_writer *w,
 {
     *p = (struct pipeline){
         .w = w, .shape = *shape, .stage = stage, .options = *options, .waits = waits};
-    if (shape->stages == 1) {
+    if (shape->stages == 1)
         return;
-    }
     p->host = program_host(w, options->host_s);
     p->transfer = program_transfer(w, COMM_SEND, options->message_bytes);
     p->names[0] = (uint16_t)program_name(w, "receive activations");
@@ -115,9 +110,8 @@ static struct op message(struct pipeline *p, const struct pass *pass, bool send,
 
 uint32_t lower_pipeline_receive(struct pipeline *p, const struct pass *pass)
 {
-    if (!receives(p, pass)) {
+    if (!receives(p, pass))
         return OP_NONE;
-    }
     double no_extra_s = 0.0;
     uint32_t op = program_op(p->w, message(p, pass, false, &no_extra_s));
     lower_waits_add(p->waits, op);
@@ -126,9 +120,8 @@ uint32_t lower_pipeline_receive(struct pipeline *p, const struct pass *pass)
 
 void lower_pipeline_host_wait(struct pipeline *p)
 {
-    if (!p->options.blocking || !p->options.host_waits || p->waits->count == 0) {
+    if (!p->options.blocking || !p->options.host_waits || p->waits->count == 0)
         return;
-    }
     struct op_cost nothing = {0};
     struct op op = {
         .kind = OP_COMPUTE,
@@ -152,9 +145,8 @@ static void send_now(struct pipeline *p, const struct pass *pass, uint32_t made_
     op.wait[0] = made_by;
     op.wait[1] = after == made_by ? OP_NONE : after;
     uint32_t sent = program_op(p->w, op);
-    if (p->options.blocking) {
+    if (p->options.blocking)
         lower_waits_add(p->waits, sent);
-    }
 }
 
 /* Is this forward exchanged together with the backward after it? Not when all forwards come first
@@ -184,7 +176,6 @@ void lower_pipeline_send(struct pipeline *p, const struct pass *pass, const stru
         send_now(p, &p->held, p->held_op, op, extra_host_s);
         p->held_op = OP_NONE;
     }
-    if (lower_pipeline_sends(p, pass)) {
+    if (lower_pipeline_sends(p, pass))
         send_now(p, pass, op, op, extra_host_s);
-    }
 }

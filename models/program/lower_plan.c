@@ -65,9 +65,8 @@ static void plan_pipeline(struct lowering *l)
     l->split = ARENA_ARRAY(l->arena, uint32_t, chunks);
     l->layer_start = ARENA_ARRAY(l->arena, uint32_t, chunks);
     lower_split(c, l->split);
-    for (uint32_t i = 1; i < chunks; i++) {
+    for (uint32_t i = 1; i < chunks; i++)
         l->layer_start[i] = l->layer_start[i - 1] + l->split[i - 1];
-    }
     CHECK(l->layer_start[chunks - 1] + l->split[chunks - 1] == c->model.layers); /* 2 */
 }
 
@@ -77,10 +76,8 @@ static bool pipeline_spans_nodes(const struct configuration *c)
     for (uint32_t stage = 1; stage < c->layout.pp; stage++) {
         uint32_t from = layout_rank(c, (struct coordinates){.pp = stage - 1});
         uint32_t to = layout_rank(c, (struct coordinates){.pp = stage});
-        if (layout_gpu(c, from) / c->cluster.node.gpus !=
-            layout_gpu(c, to) / c->cluster.node.gpus) {
+        if (layout_gpu(c, from) / c->cluster.node.gpus != layout_gpu(c, to) / c->cluster.node.gpus)
             return true;
-        }
     }
     return false;
 }
@@ -91,9 +88,8 @@ static struct block_costs plan_costs(const struct configuration *c)
     double tp = (double)c->layout.tp;
     double launch_s = p->launch_s * (1.0 + p->launch_tp_growth * log2(tp));
     double tensor_host_s = launch_s + p->tp_exposed_host_s;
-    if (pipeline_spans_nodes(c)) {
+    if (pipeline_spans_nodes(c))
         tensor_host_s += p->tp_pipeline_host_s * tp;
-    }
     return (struct block_costs){
         .launch_s = launch_s,
         .tensor_host_s = tensor_host_s,
@@ -103,9 +99,8 @@ static struct block_costs plan_costs(const struct configuration *c)
 
 static struct message_plan plan_message(const struct layer_context *context, double bytes)
 {
-    if (context->software->p2p_scatter && context->tp > 1 && !context->sequence_parallel) {
+    if (context->software->p2p_scatter && context->tp > 1 && !context->sequence_parallel)
         return (struct message_plan){bytes / (double)context->tp, bytes};
-    }
     return (struct message_plan){bytes, 0.0};
 }
 

@@ -13,9 +13,8 @@
 
 static void spread(uint64_t layers, uint32_t *out, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         out[i] = (uint32_t)(layers / count + (i < layers % count ? 1 : 0));
-    }
 }
 
 static void split_even(const struct configuration *c, uint32_t *layers, uint32_t chunks)
@@ -23,15 +22,12 @@ static void split_even(const struct configuration *c, uint32_t *layers, uint32_t
     uint64_t first = c->layout.first_stage_layers, last = c->layout.last_stage_layers;
     uint32_t begin = first > 0 ? 1 : 0, end = last > 0 && chunks > begin ? chunks - 1 : chunks;
     uint64_t rest = c->model.layers - first - (end < chunks ? last : 0);
-    if (begin > 0) {
+    if (begin > 0)
         layers[0] = (uint32_t)first;
-    }
-    if (end < chunks) {
+    if (end < chunks)
         layers[end] = (uint32_t)last;
-    }
-    if (end > begin) {
+    if (end > begin)
         spread(rest, layers + begin, end - begin);
-    }
 }
 
 /* Embedding and head stand for a layer each (NVIDIA/Megatron-LM megatron/training/arguments.py,
@@ -51,16 +47,14 @@ static void split_by_cost(const struct configuration *c, uint32_t *layers, uint3
         4.0 * width * (double)(m->heads * m->head_size) + 3.0 * width * (double)m->ffn_hidden;
     double total = layer * (double)m->layers + width * (double)m->vocabulary;
     uint32_t chunk = 0;
-    for (uint32_t i = 0; i < chunks; i++) {
+    for (uint32_t i = 0; i < chunks; i++)
         layers[i] = 0;
-    }
     for (uint64_t i = 0; i < m->layers; i++) {
         layers[chunk]++;
         double sum = layer * (double)(i + 1);
         double threshold = total * (double)(chunk + 1) / (double)chunks;
-        if (sum > threshold && chunk + 1 < chunks) {
+        if (sum > threshold && chunk + 1 < chunks)
             chunk++;
-        }
     }
 }
 
@@ -68,16 +62,14 @@ void lower_split(const struct configuration *c, uint32_t *layers)
 {
     uint32_t chunks = (uint32_t)(c->layout.pp * c->layout.vpp);
     bool given = c->layout.first_stage_layers > 0 || c->layout.last_stage_layers > 0;
-    if (c->layout.ends_count) {
+    if (c->layout.ends_count)
         split_with_ends(c, layers, chunks);
-    } else if (c->software.split == SPLIT_COST && !given) {
+    else if (c->software.split == SPLIT_COST && !given)
         split_by_cost(c, layers, chunks);
-    } else {
+    else
         split_even(c, layers, chunks);
-    }
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < chunks; i++) {
+    for (uint32_t i = 0; i < chunks; i++)
         sum += layers[i];
-    }
     CHECK(sum == c->model.layers);
 }

@@ -22,12 +22,10 @@ void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct pro
                           .workspace_bytes = l->c->software.workspace_bytes};
     size_t slots = units != NULL ? (size_t)units->count * t->microbatches : 0;
     t->saved = ARENA_ARRAY(l->arena, uint32_t, slots);
-    if (slots > 0) {
+    if (slots > 0)
         memset(t->saved, 0xff, sizeof *t->saved * slots);
-    }
-    for (unsigned b = 0; b < BLOCK_COUNT; b++) {
+    for (unsigned b = 0; b < BLOCK_COUNT; b++)
         t->spare[b] = ARENA_ARRAY(l->arena, uint32_t, slots);
-    }
 }
 
 uint32_t lower_tensors_number(struct tensors *t)
@@ -39,9 +37,8 @@ uint32_t lower_tensors_number(struct tensors *t)
 void lower_tensors_entry(struct tensors *t, enum ledger_action action, struct tensor tensor,
                          const char *call_site)
 {
-    if (!(tensor.bytes > 0.0)) {
+    if (!(tensor.bytes > 0.0))
         return;
-    }
     CHECK(tensor.number < t->next); /* 2 */
     struct ledger_entry e = {
         .action = (uint8_t)action,
@@ -60,9 +57,8 @@ void lower_tensors_entry(struct tensors *t, enum ledger_action action, struct te
 void lower_tensors_setup(struct tensors *t, struct tensor tensor, const char *call_site,
                          uint16_t layer)
 {
-    if (!(tensor.bytes > 0.0)) {
+    if (!(tensor.bytes > 0.0))
         return;
-    }
     struct ledger_entry e = {
         .action = LEDGER_ALLOCATE,
         .tenant = (uint8_t)tensor.tenant,
@@ -114,9 +110,8 @@ uint32_t lower_tensors_segment(const struct tensors *t, const struct lowered_uni
                                unsigned segment)
 {
     uint32_t tensor = lower_tensors_input(t, unit) + 1;
-    for (unsigned i = 0; i < segment; i++) {
+    for (unsigned i = 0; i < segment; i++)
         tensor += unit->block->layer->segments[i].saved_count;
-    }
     return tensor;
 }
 

@@ -26,9 +26,8 @@ void lower_traffic_begin(struct data_traffic *t, const struct lowering *l)
         .backwards_left = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks),
     };
     t->history = ARENA_ARRAY(l->arena, uint32_t, t->history_room);
-    for (uint32_t k = 0; k < l->shape.chunks; k++) {
+    for (uint32_t k = 0; k < l->shape.chunks; k++)
         t->backwards_left[k] = l->shape.microbatches;
-    }
 }
 
 unsigned lower_traffic_fill(struct data_traffic *t, double added, double *elements)

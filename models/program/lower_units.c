@@ -18,9 +18,8 @@ double lower_units_shard(double elements, uint32_t shards)
 double lower_units_elements(const struct units *units, uint32_t shards)
 {
     double sum = 0.0;
-    for (uint32_t i = 0; i < units->count; i++) {
+    for (uint32_t i = 0; i < units->count; i++)
         sum += lower_units_shard(units->rows[i].held, shards);
-    }
     return sum;
 }
 
@@ -29,9 +28,8 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
 {
     struct block *b = &l->blocks[kind];
     double held = b->parameters;
-    if (kind == BLOCK_HEAD && l->c->model.tied_embeddings && !l->data.tied_across) {
+    if (kind == BLOCK_HEAD && l->c->model.tied_embeddings && !l->data.tied_across)
         held -= l->vocabulary_shard; /* the embedding's, on the same rank */
-    }
     units->rows[units->count++] = (struct lowered_unit){.block = b,
                                                         .kind = kind,
                                                         .chunk = chunk,
@@ -44,23 +42,19 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
 static void build_units(struct units *units, struct lowering *l, uint32_t stage)
 {
     uint32_t chunks = l->shape.chunks, room = 2;
-    for (uint32_t k = 0; k < chunks; k++) {
+    for (uint32_t k = 0; k < chunks; k++)
         room += l->split[stage + k * l->shape.stages];
-    }
     units->rows = ARENA_ARRAY(l->arena, struct lowered_unit, room);
     units->chunk_first = ARENA_ARRAY(l->arena, uint32_t, chunks + 1);
     for (uint32_t k = 0; k < chunks; k++) {
         uint32_t global = stage + k * l->shape.stages;
         units->chunk_first[k] = units->count;
-        if (global == 0) {
+        if (global == 0)
             add_unit(units, l, BLOCK_EMBEDDING, k, UINT16_MAX);
-        }
-        for (uint32_t i = 0; i < l->split[global]; i++) {
+        for (uint32_t i = 0; i < l->split[global]; i++)
             add_unit(units, l, BLOCK_LAYER, k, (uint16_t)(l->layer_start[global] + i));
-        }
-        if (global + 1 == l->shape.stages * chunks) {
+        if (global + 1 == l->shape.stages * chunks)
             add_unit(units, l, BLOCK_HEAD, k, UINT16_MAX);
-        }
     }
     units->chunk_first[chunks] = units->count;
     CHECK(units->count <= room); /* 1 */
@@ -78,9 +72,8 @@ static void join_group(struct units *units, uint32_t chunk, uint32_t index, uint
     bool joins = units->group_count > units->chunk_group[chunk] && u->layer != UINT16_MAX &&
                  units->rows[index - 1].layer != UINT16_MAX &&
                  units->groups[units->group_count - 1].count < size;
-    if (!joins) {
+    if (!joins)
         add_group(units, index);
-    }
     struct group_of_units *g = &units->groups[units->group_count - 1];
     CHECK(g->first + g->count == index); /* 2 */
     g->count++;
@@ -97,9 +90,8 @@ static void build_groups(struct units *units, const struct lowering *l)
     units->chunk_group = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks + 1);
     for (uint32_t chunk = 0; chunk < l->shape.chunks; chunk++) {
         units->chunk_group[chunk] = units->group_count;
-        for (uint32_t i = units->chunk_first[chunk]; i < units->chunk_first[chunk + 1]; i++) {
+        for (uint32_t i = units->chunk_first[chunk]; i < units->chunk_first[chunk + 1]; i++)
             join_group(units, chunk, i, size);
-        }
     }
     units->chunk_group[l->shape.chunks] = units->group_count;
 }

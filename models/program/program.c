@@ -50,14 +50,11 @@ static bool same_cost(const struct program *p, const struct op_cost *row, const 
                       const struct op_kernel *kernels, uint32_t kernel_count)
 {
     if (row->gpu_s != b->gpu_s || row->peak_s != b->peak_s || row->flops != b->flops ||
-        row->bytes != b->bytes || row->kernel_count != kernel_count) {
+        row->bytes != b->bytes || row->kernel_count != kernel_count)
         return false;
-    }
-    for (uint32_t i = 0; i < kernel_count; i++) {
-        if (!same_kernel(&p->kernels[row->kernel_first + i], &kernels[i])) {
+    for (uint32_t i = 0; i < kernel_count; i++)
+        if (!same_kernel(&p->kernels[row->kernel_first + i], &kernels[i]))
             return false;
-        }
-    }
     return true;
 }
 
@@ -65,16 +62,13 @@ uint32_t program_cost(struct program_writer *w, const struct op_cost *cost,
                       const struct op_kernel *kernels, uint32_t kernel_count)
 {
     struct program *p = w->program;
-    for (uint32_t i = p->cost_count; i-- > 0;) {
-        if (same_cost(p, &p->costs[i], cost, kernels, kernel_count)) {
+    for (uint32_t i = p->cost_count; i-- > 0;)
+        if (same_cost(p, &p->costs[i], cost, kernels, kernel_count))
             return i;
-        }
-    }
     LIST_ROOM(w->arena, p->costs, p->cost_count, 1, w->cost_room);
     LIST_ROOM(w->arena, p->kernels, p->kernel_count, kernel_count, w->kernel_room);
-    if (kernel_count > 0) {
+    if (kernel_count > 0)
         memcpy(p->kernels + p->kernel_count, kernels, sizeof *kernels * kernel_count);
-    }
     struct op_cost *row = &p->costs[p->cost_count];
     *row = *cost;
     row->kernel_first = p->kernel_count;
@@ -86,11 +80,9 @@ uint32_t program_cost(struct program_writer *w, const struct op_cost *cost,
 uint32_t program_transfer(struct program_writer *w, enum comm_op op, double bytes)
 {
     struct program *p = w->program;
-    for (uint32_t i = p->transfer_count; i-- > 0;) {
-        if (p->transfers[i].op == op && p->transfers[i].bytes == bytes) {
+    for (uint32_t i = p->transfer_count; i-- > 0;)
+        if (p->transfers[i].op == op && p->transfers[i].bytes == bytes)
             return i;
-        }
-    }
     LIST_ROOM(w->arena, p->transfers, p->transfer_count, 1, w->transfer_room);
     p->transfers[p->transfer_count] = (struct transfer){op, bytes};
     return p->transfer_count++;
@@ -99,11 +91,9 @@ uint32_t program_transfer(struct program_writer *w, enum comm_op op, double byte
 uint32_t program_host(struct program_writer *w, double seconds)
 {
     struct program *p = w->program;
-    for (uint32_t i = p->host_count; i-- > 0;) {
-        if (p->hosts[i] == seconds) {
+    for (uint32_t i = p->host_count; i-- > 0;)
+        if (p->hosts[i] == seconds)
             return i;
-        }
-    }
     LIST_ROOM(w->arena, p->hosts, p->host_count, 1, w->host_room);
     p->hosts[p->host_count] = seconds;
     return p->host_count++;
@@ -112,11 +102,9 @@ uint32_t program_host(struct program_writer *w, double seconds)
 uint32_t program_name(struct program_writer *w, const char *name)
 {
     struct program *p = w->program;
-    for (uint32_t i = p->name_count; i-- > 0;) {
-        if (p->names[i] == name || strcmp(p->names[i], name) == 0) {
+    for (uint32_t i = p->name_count; i-- > 0;)
+        if (p->names[i] == name || strcmp(p->names[i], name) == 0)
             return i;
-        }
-    }
     CHECK(p->name_count < UINT16_MAX);
     LIST_ROOM(w->arena, p->names, p->name_count, 1, w->name_room);
     p->names[p->name_count] = name;
@@ -184,22 +172,17 @@ static bool stream_fits(const struct op *op)
 static const char *op_problem(const struct program *p, uint32_t index)
 {
     const struct op *op = &p->ops[index];
-    if (op->wait[0] > index || op->wait[1] > index) {
+    if (op->wait[0] > index || op->wait[1] > index)
         return "an op waits for itself or for a later op";
-    }
-    if (!stream_fits(op)) {
+    if (!stream_fits(op))
         return "an op stands on a stream of another kind";
-    }
-    if (op->cost >= (op->kind == OP_COMPUTE ? p->cost_count : p->transfer_count)) {
+    if (op->cost >= (op->kind == OP_COMPUTE ? p->cost_count : p->transfer_count))
         return "an op names a cost or transfer that is not there";
-    }
-    if (op->host >= p->host_count || op->name >= p->name_count || op->phase >= PHASE_COUNT) {
+    if (op->host >= p->host_count || op->name >= p->name_count || op->phase >= PHASE_COUNT)
         return "an op names a host time, name or phase that is not there";
-    }
     uint32_t before = index == 0 ? 0 : p->ops[index - 1].ledger;
-    if (op->ledger < before || op->ledger > p->ledger_count) {
+    if (op->ledger < before || op->ledger > p->ledger_count)
         return "the ledger entries of an op do not follow those of the op before";
-    }
     return NULL;
 }
 
@@ -208,26 +191,19 @@ static const char *row_problem(const struct program *p)
     for (uint32_t i = 0; i < p->cost_count; i++) {
         const struct op_cost *c = &p->costs[i];
         if (!(c->gpu_s >= 0.0 && isfinite(c->gpu_s)) ||
-            c->kernel_first + c->kernel_count > p->kernel_count) {
+            c->kernel_first + c->kernel_count > p->kernel_count)
             return "a cost is no time, or its kernels are not there";
-        }
     }
-    for (uint32_t i = 0; i < p->transfer_count; i++) {
-        if (!(p->transfers[i].bytes >= 0.0 && isfinite(p->transfers[i].bytes))) {
+    for (uint32_t i = 0; i < p->transfer_count; i++)
+        if (!(p->transfers[i].bytes >= 0.0 && isfinite(p->transfers[i].bytes)))
             return "a transfer has no size";
-        }
-    }
-    for (uint32_t i = 0; i < p->host_count; i++) {
-        if (!(p->hosts[i] >= 0.0 && isfinite(p->hosts[i]))) {
+    for (uint32_t i = 0; i < p->host_count; i++)
+        if (!(p->hosts[i] >= 0.0 && isfinite(p->hosts[i])))
             return "a host time is no time";
-        }
-    }
-    if (!(p->interference_ratio >= 0.0 && p->interference_ratio < 1.0)) {
+    if (!(p->interference_ratio >= 0.0 && p->interference_ratio < 1.0))
         return "the interference ratio is not in [0, 1)";
-    }
-    if (!(p->join_ratio >= 0.0 && isfinite(p->join_ratio))) {
+    if (!(p->join_ratio >= 0.0 && isfinite(p->join_ratio)))
         return "the join ratio is below zero";
-    }
     return NULL;
 }
 
@@ -256,36 +232,30 @@ static const char *entry_problem(struct block_life *blocks, const struct ledger_
 {
     struct block_life *block = &blocks[e->tensor];
     bool stays = (e->flags & LEDGER_STAYS) != 0;
-    if (!(e->bytes >= 0.0 && isfinite(e->bytes)) || e->tenant >= TENANT_FRAGMENTATION) {
+    if (!(e->bytes >= 0.0 && isfinite(e->bytes)) || e->tenant >= TENANT_FRAGMENTATION)
         return "a ledger entry has no size or no tenant";
-    }
-    if (stays && !(e->flags & LEDGER_FIRST_STEP)) {
+    if (stays && !(e->flags & LEDGER_FIRST_STEP))
         return "an allocation that stays must happen in the first step only";
-    }
     if (e->action == LEDGER_ALLOCATE) {
-        if (block->life != LIFE_NONE) {
+        if (block->life != LIFE_NONE)
             return "a block is allocated while it lives";
-        }
         block->life = setup ? LIFE_SETUP : stays ? LIFE_STAYS : LIFE_STEP;
         block->tenant = e->tenant;
         block->bytes = e->bytes;
         return NULL;
     }
-    if (block->life != LIFE_STEP) {
+    if (block->life != LIFE_STEP)
         return "a block is freed that the step did not allocate";
-    }
-    if (!frees_what_was_taken(block, e)) {
+    if (!frees_what_was_taken(block, e))
         return "a free differs from its allocation";
-    }
     block->life = LIFE_NONE;
     return NULL;
 }
 
 static uint32_t tensor_bound(const struct ledger_entry *entries, uint32_t count, uint32_t bound)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         bound = entries[i].tensor >= bound ? entries[i].tensor + 1 : bound;
-    }
     return bound;
 }
 
@@ -294,21 +264,17 @@ static const char *ledger_problem(const struct program *p, struct block_life *bl
                                   uint32_t tensors)
 {
     const char *problem = NULL;
-    for (uint32_t i = 0; i < p->setup_count && problem == NULL; i++) {
+    for (uint32_t i = 0; i < p->setup_count && problem == NULL; i++)
         problem = entry_problem(blocks, &p->setup[i], true);
-    }
     for (unsigned step = 1; step <= 2 && problem == NULL; step++) {
         for (uint32_t i = 0; i < p->ledger_count && problem == NULL; i++) {
             const struct ledger_entry *e = &p->ledger[i];
-            if (step == 1 || !(e->flags & LEDGER_FIRST_STEP)) {
+            if (step == 1 || !(e->flags & LEDGER_FIRST_STEP))
                 problem = entry_problem(blocks, e, false);
-            }
         }
-        for (uint32_t t = 0; t < tensors && problem == NULL; t++) {
-            if (blocks[t].life == LIFE_STEP) {
+        for (uint32_t t = 0; t < tensors && problem == NULL; t++)
+            if (blocks[t].life == LIFE_STEP)
                 problem = "a block of the step is never freed";
-            }
-        }
     }
     return problem;
 }
@@ -316,12 +282,10 @@ static const char *ledger_problem(const struct program *p, struct block_life *bl
 const char *program_problem(const struct program *program)
 {
     const char *problem = row_problem(program);
-    for (uint32_t i = 0; i < program->op_count && problem == NULL; i++) {
+    for (uint32_t i = 0; i < program->op_count && problem == NULL; i++)
         problem = op_problem(program, i);
-    }
-    if (problem != NULL) {
+    if (problem != NULL)
         return problem;
-    }
     uint32_t tensors = tensor_bound(program->setup, program->setup_count, 0);
     tensors = tensor_bound(program->ledger, program->ledger_count, tensors);
     struct arena *scratch = arena_create();

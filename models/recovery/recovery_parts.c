@@ -3,9 +3,8 @@
 
 void recovery_walk(struct recovery_decision *decision, unsigned links)
 {
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
         decision->links[link] = (links >> link & 1u) != 0;
-    }
 }
 
 void recovery_take_spares(const struct recovery_situation *situation,

@@ -8,9 +8,8 @@
 
 static const char *refuse(const struct schedule_shape *shape)
 {
-    if (shape->chunks > 1 && shape->microbatches % shape->stages != 0) {
+    if (shape->chunks > 1 && shape->microbatches % shape->stages != 0)
         return "interleaved needs microbatches that are a multiple of the pipeline stages";
-    }
     return NULL;
 }
 
@@ -20,27 +19,23 @@ static struct pass nth_pass(const struct schedule_shape *shape, uint32_t k, enum
     uint32_t p = shape->stages, v = shape->chunks;
     uint32_t within = k % (p * v), chunk = within / p;
     uint32_t microbatch = k / (p * v) * p + within % p;
-    if (kind == PASS_BACKWARD) {
+    if (kind == PASS_BACKWARD)
         chunk = v - 1 - chunk;
-    }
     return (struct pass){(uint8_t)kind, (uint8_t)chunk, (uint16_t)microbatch};
 }
 
 static uint32_t write(const struct schedule_shape *shape, uint32_t stage, struct pass *out)
 {
-    if (shape->chunks == 1) {
+    if (shape->chunks == 1)
         return schedule_one_f_one_b.write(shape, stage, out);
-    }
     uint32_t total = shape->microbatches * shape->chunks, count = 0;
     uint32_t warm_up = (shape->stages - stage - 1) * 2 + (shape->chunks - 1) * shape->stages;
     warm_up = warm_up < total ? warm_up : total;
     for (uint32_t k = 0; k < total + warm_up; k++) {
-        if (k < total) {
+        if (k < total)
             out[count++] = nth_pass(shape, k, PASS_FORWARD);
-        }
-        if (k >= warm_up) {
+        if (k >= warm_up)
             out[count++] = nth_pass(shape, k - warm_up, PASS_BACKWARD);
-        }
     }
     return count;
 }

@@ -16,12 +16,10 @@ static uint32_t write(const struct schedule_shape *shape, uint32_t stage, struct
 {
     uint32_t m = shape->microbatches, warm_up = shape->stages - stage - 1, count = 0;
     for (uint32_t i = 0; i < m + warm_up; i++) {
-        if (i < m) {
+        if (i < m)
             out[count++] = (struct pass){PASS_FORWARD, 0, (uint16_t)i};
-        }
-        if (i >= warm_up) {
+        if (i >= warm_up)
             out[count++] = (struct pass){PASS_BACKWARD, 0, (uint16_t)(i - warm_up)};
-        }
     }
     return count;
 }

@@ -12,9 +12,8 @@ KIND_TABLE(sharding)
 
 uint64_t sharding_shards(const struct sharding_kind *kind, uint64_t dp, uint64_t shard_group)
 {
-    if (!kind->shards_optimizer) {
+    if (!kind->shards_optimizer)
         return 1;
-    }
     return kind->hybrid && shard_group < dp ? shard_group : dp;
 }
 

@@ -41,9 +41,8 @@ static void write_programs(struct arena *arena, enum comm_op op, uint64_t ranks,
     out->programs[0] = one_op(arena, OP_SEND, STREAM_SEND_NEXT, op, bytes, 0);
     out->programs[1] = one_op(arena, OP_RECV, STREAM_RECV_PREV, op, bytes, 1);
     out->streams = 1u << STREAM_SEND_NEXT | 1u << STREAM_RECV_PREV;
-    for (uint64_t rank = ranks / 2; rank < ranks; rank++) {
+    for (uint64_t rank = ranks / 2; rank < ranks; rank++)
         out->program_of_rank[rank] = 1;
-    }
 }
 
 /* All ranks in one data-parallel group; for messages, two stages whose peers stand ranks/2 apart.
@@ -105,9 +104,8 @@ bool collective_run(const struct configuration *c, enum comm_op op, uint64_t ran
     worker_start(worker);
     sim_run(sim);
     *out = (struct collective_result){.bytes = bytes};
-    for (uint32_t i = 0; i < symmetry.rank_class_count; i++) {
+    for (uint32_t i = 0; i < symmetry.rank_class_count; i++)
         out->time_s = fmax(out->time_s, worker_finish_s(worker, i));
-    }
     const struct played_plan *plan = plan_of(&symmetry, op);
     out->algorithm = plan->tuned.kind != NULL ? plan->tuned.kind->head.name : "none";
     out->protocol = protocol_names[plan->tuned.protocol];

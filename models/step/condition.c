@@ -46,9 +46,8 @@ static struct condition canonical(const struct condition *condition)
     CHECK(condition->nic_share_ratio > 0.0 && condition->nic_share_ratio <= 1.0);
     for (uint32_t i = 0; i < condition->slow_count; i++) {
         CHECK(condition->slow[i].ratio > 0.0);
-        if (condition->slow[i].ratio < 1.0) {
+        if (condition->slow[i].ratio < 1.0)
             out.slow[out.slow_count++] = condition->slow[i];
-        }
     }
     return out;
 }
@@ -64,9 +63,8 @@ static bool same(const void *entries, uint32_t number, const void *condition)
     const struct condition *b = condition;
     bool equal = a->replicas_missing == b->replicas_missing && a->slow_count == b->slow_count &&
                  a->nic_share_ratio == b->nic_share_ratio;
-    for (uint32_t i = 0; equal && i < a->slow_count; i++) {
+    for (uint32_t i = 0; equal && i < a->slow_count; i++)
         equal = same_slow(&a->slow[i], &b->slow[i]);
-    }
     return equal;
 }
 
@@ -113,9 +111,8 @@ static bool look_up(struct condition_table *t, const struct condition *condition
 {
     pool_lock_take(t->lock);
     uint32_t entry = find(t, condition);
-    if (entry != TABLE_NONE) {
+    if (entry != TABLE_NONE)
         *step_s = t->entries[entry].step_s;
-    }
     pool_lock_give(t->lock);
     return entry != TABLE_NONE;
 }
@@ -125,11 +122,9 @@ static bool legal(const struct configuration *c)
     struct rule_break breaks[BREAK_MAX];
     unsigned count = configuration_check(c, breaks, BREAK_MAX);
     CHECK(count <= BREAK_MAX);
-    for (unsigned i = 0; i < count; i++) {
-        if (!breaks[i].warning) {
+    for (unsigned i = 0; i < count; i++)
+        if (!breaks[i].warning)
             return false;
-        }
-    }
     return true;
 }
 
@@ -142,9 +137,8 @@ static void take_replicas(struct configuration *c, uint32_t missing)
     CHECK(missing < c->layout.dp);
     c->layout.dp -= missing;
     c->training.global_batch = each * c->layout.dp;
-    if (c->layout.shard_group > configuration_replicas(c)) {
+    if (c->layout.shard_group > configuration_replicas(c))
         c->layout.shard_group = configuration_replicas(c);
-    }
     while (missing > 0 && !legal(c)) {
         CHECK(c->layout.dp > 1);
         c->layout.dp--;
@@ -177,15 +171,13 @@ static void take_slow(struct configuration *c, const struct condition *condition
                       struct perturbation *room)
 {
     uint32_t own = c->perturbation_count;
-    for (uint32_t i = 0; i < own; i++) {
+    for (uint32_t i = 0; i < own; i++)
         room[i] = c->perturbations[i];
-    }
     for (uint32_t i = 0; i < condition->slow_count; i++) {
         const struct condition_slow *slow = &condition->slow[i];
         uint32_t before = 0;
-        for (uint32_t k = 0; k < i; k++) {
+        for (uint32_t k = 0; k < i; k++)
             before += condition->slow[k].stage == slow->stage;
-        }
         room[own + i] = (struct perturbation){
             .what = slow->link ? PERTURB_LINK : PERTURB_GPU_SPEED,
             .gpu = unit_gpu(c, slow->stage, before),
@@ -209,9 +201,8 @@ static bool simulate(const struct configuration *base, const struct condition *c
     struct step_options options = {.ignore_memory = ignore_memory};
     struct step *step = NULL;
     bool played = step_run(&c, &options, &step, error);
-    if (played && !step->fits && !ignore_memory) {
+    if (played && !step->fits && !ignore_memory)
         played = error_set(error, "the job does not fit in memory: see `orrery memory`");
-    }
     *step_s = played ? step->step_s : NAN;
     step_destroy(step);
     arena_destroy(arena);
@@ -235,9 +226,8 @@ struct condition_table *condition_create(const struct configuration *c, struct e
         error_set(error, "a step of a mixture of experts cannot be simulated");
         return NULL;
     }
-    if (!simulate(c, &condition_ideal, false, &step_s, error)) {
+    if (!simulate(c, &condition_ideal, false, &step_s, error))
         return NULL;
-    }
     struct condition_table *t = create(c, NAN);
     remember(t, &condition_ideal, step_s);
     return t;
@@ -264,9 +254,8 @@ void condition_destroy(struct condition_table *table)
 static double fixed_step_s(double step_s, const struct condition *condition)
 {
     double left = 1.0;
-    for (uint32_t i = 0; i < condition->slow_count; i++) {
+    for (uint32_t i = 0; i < condition->slow_count; i++)
         left = fmin(left, condition->slow[i].ratio);
-    }
     return step_s / (left * condition->nic_share_ratio);
 }
 
@@ -276,12 +265,10 @@ double condition_step_s(struct condition_table *table, const struct condition *c
 {
     struct condition key = canonical(condition);
     double step_s;
-    if (look_up(table, &key, &step_s)) {
+    if (look_up(table, &key, &step_s))
         return step_s;
-    }
-    if (table->c == NULL) {
+    if (table->c == NULL)
         return remember(table, &key, fixed_step_s(table->fixed_s, &key));
-    }
     struct error error;
     (void)simulate(table->c, &key, true, &step_s, &error); /* NAN where it cannot be */
     return remember(table, &key, step_s);

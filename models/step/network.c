@@ -112,9 +112,8 @@ static void fill_plans(struct network *network)
 static void fill_seats(struct network *network)
 {
     const struct symmetry *y = network->symmetry;
-    for (uint32_t i = 0; i < y->rank_class_count * STREAM_COUNT; i++) {
+    for (uint32_t i = 0; i < y->rank_class_count * STREAM_COUNT; i++)
         network->seats[i].group = GROUP_NONE;
-    }
     for (uint32_t g = 0; g < y->group_class_count; g++) {
         const struct group_class *group = &y->groups[g];
         for (uint32_t row = group->party_first; row < group->party_first + group->party_count;
@@ -135,9 +134,8 @@ struct named {
 static int compare_named(const void *a, const void *b)
 {
     const struct named *first = a, *second = b;
-    if (first->rank_class == second->rank_class) {
+    if (first->rank_class == second->rank_class)
         return 0;
-    }
     const bool before =
         symmetry_named_before(first->symmetry, first->rank_class, second->rank_class);
     return before ? -1 : 1;
@@ -149,25 +147,21 @@ static void fill_name_order(struct arena *arena, struct network *network)
     uint32_t *place = ARENA_ARRAY(arena, uint32_t, y->rank_class_count);
     const struct arena_mark mark = arena_mark(arena);
     struct named *names = ARENA_ARRAY(arena, struct named, y->rank_class_count);
-    for (uint32_t r = 0; r < y->rank_class_count; r++) {
+    for (uint32_t r = 0; r < y->rank_class_count; r++)
         names[r] = (struct named){y, r};
-    }
     qsort(names, y->rank_class_count, sizeof *names, compare_named);
-    for (uint32_t i = 0; i < y->rank_class_count; i++) {
+    for (uint32_t i = 0; i < y->rank_class_count; i++)
         place[names[i].rank_class] = i;
-    }
     arena_rewind(arena, mark);
-    for (uint32_t row = 0; row < y->party_count; row++) {
+    for (uint32_t row = 0; row < y->party_count; row++)
         network->name_order[row] = place[y->parties[row].rank_class];
-    }
 }
 
 static struct share *create_share(struct arena *arena, const struct symmetry *symmetry)
 {
     double *capacity = ARENA_ARRAY(arena, double, symmetry->link_class_count);
-    for (uint32_t i = 0; i < symmetry->link_class_count; i++) {
+    for (uint32_t i = 0; i < symmetry->link_class_count; i++)
         capacity[i] = symmetry->links[i].bytes_per_s;
-    }
     return share_create(arena, symmetry->link_class_count, capacity);
 }
 
@@ -206,9 +200,8 @@ struct network *network_create(struct sim *sim, const struct symmetry *symmetry,
 void network_watch(struct network *network, uint32_t rank_class, enum stream stream)
 {
     const struct seat *seat = &network->seats[rank_class * STREAM_COUNT + stream];
-    if (seat->group == GROUP_NONE) {
+    if (seat->group == GROUP_NONE)
         return;
-    }
     network->meetings[seat->group].watched = true;
     network->party_watched[seat->row] = true;
 }
@@ -218,9 +211,8 @@ static void tell_active(struct network *network, const struct meeting *meeting, 
     for (uint32_t i = 0; meeting->watched && i < meeting->party_count; i++) {
         const uint32_t row = meeting->party_first + i;
         const struct party *party = &network->symmetry->parties[row];
-        if (network->party_watched[row]) {
+        if (network->party_watched[row])
             network->active(network->worker, party->rank_class, party->stream, active);
-        }
     }
 }
 
@@ -266,9 +258,8 @@ static void gathered(struct network *network, uint32_t group)
         tell_done(network, meeting, meeting->latest_s, wire_end_s + time->latency_s);
         return;
     }
-    if (meeting->slot == SLOT_NONE) {
+    if (meeting->slot == SLOT_NONE)
         take_slot(network, group);
-    }
     meeting->state = DUE;
     calendar_set(sim_calendar(network->sim), meeting->slot, meeting->latest_s, EVENT_COMM_START);
 }
@@ -295,15 +286,13 @@ void network_post(struct network *network, uint32_t rank_class, enum stream stre
     CHECK(plan != PLAN_NONE);
     DCHECK(meeting->state == GATHERING);
     CHECK(arrival_s >= sim_now_s(network->sim)); /* invariant 3 */
-    if (meeting->arrived == 0) {
+    if (meeting->arrived == 0)
         meeting->plan = plan;
-    }
     CHECK(meeting->plan == plan); /* invariant 2 */
     arrive(network, meeting, seat->row, arrival_s);
     network->attendees[seat->row].op = op;
-    if (meeting->arrived == meeting->party_count) {
+    if (meeting->arrived == meeting->party_count)
         gathered(network, seat->group);
-    }
 }
 
 static void handle_start(struct sim *sim, void *player, uint32_t slot)
@@ -361,9 +350,8 @@ static void handle_finish(struct sim *sim, void *player, uint32_t slot)
 static void settle(struct sim *sim, void *player)
 {
     struct network *network = player;
-    if (!network->unsolved) {
+    if (!network->unsolved)
         return;
-    }
     network->unsolved = false;
     const double now_s = sim_now_s(sim);
     const uint32_t *changed = NULL;
@@ -387,18 +375,16 @@ static double class_bytes(const struct symmetry *symmetry, uint32_t plan)
 double network_posted_bytes(const struct network *network)
 {
     double bytes = 0.0;
-    for (uint32_t i = 0; i < network->symmetry->plan_count; i++) {
+    for (uint32_t i = 0; i < network->symmetry->plan_count; i++)
         bytes += (double)network->tallies[i].posted * class_bytes(network->symmetry, i);
-    }
     return bytes;
 }
 
 double network_moved_bytes(const struct network *network)
 {
     double bytes = 0.0;
-    for (uint32_t i = 0; i < network->symmetry->plan_count; i++) {
+    for (uint32_t i = 0; i < network->symmetry->plan_count; i++)
         bytes += (double)network->tallies[i].finished * class_bytes(network->symmetry, i);
-    }
     return bytes;
 }
 
@@ -408,12 +394,10 @@ static void sum_own_links(const struct network *network)
 {
     const struct symmetry *y = network->symmetry;
     struct own_links *own = network->own;
-    if (own->activity_count == network->activity_count) {
+    if (own->activity_count == network->activity_count)
         return;
-    }
-    for (uint32_t i = 0; i < y->link_class_count; i++) {
+    for (uint32_t i = 0; i < y->link_class_count; i++)
         own->bytes[i] = own->busy_s[i] = 0.0;
-    }
     for (uint32_t i = 0; i < y->plan_count; i++) {
         const struct played_plan *plan = &y->plans[i];
         const double times = (double)network->tallies[i].finished;
@@ -452,12 +436,10 @@ struct network_contention network_contention(const struct network *network)
     for (uint32_t i = 0; i < symmetry->plan_count; i++) {
         const struct tally *tally = &network->tallies[i];
         const double alone_s = (double)tally->finished * network->times[i].wire_s;
-        if (i == 0 || symmetry->plans[i].group != symmetry->plans[i - 1].group) {
+        if (i == 0 || symmetry->plans[i].group != symmetry->plans[i - 1].group)
             group_s = 0.0;
-        }
-        if (!network->times[i].shares || tally->moving_s <= alone_s * (1.0 + CONTENDED_RATIO)) {
+        if (!network->times[i].shares || tally->moving_s <= alone_s * (1.0 + CONTENDED_RATIO))
             continue;
-        }
         group_s += tally->moving_s - alone_s;
         out.lost_s = group_s > out.lost_s ? group_s : out.lost_s;
         moving_s += tally->moving_s;

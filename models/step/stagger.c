@@ -9,9 +9,8 @@
 static uint32_t affordable_draws(const struct step *step)
 {
     uint64_t ops = 0;
-    for (uint32_t p = 0; p < step->memory_count; p++) {
+    for (uint32_t p = 0; p < step->memory_count; p++)
         ops += (uint64_t)step->memory[p].rank_count * step->lowered.programs[p]->op_count;
-    }
     CHECK(ops > 0);
     const uint64_t draws = STAGGER_OPS_MAX / ops;
     return draws < STAGGER_DRAWS_MAX ? (uint32_t)draws : STAGGER_DRAWS_MAX;
@@ -28,9 +27,8 @@ static double staggered_s(const struct configuration *c, const struct step *step
                    &(struct symmetry_input){c, &step->topology, &step->layout, &step->lowered},
                    true, &symmetry);
     double *start_s = ARENA_ARRAY(arena, double, symmetry.rank_class_count);
-    for (uint32_t i = 0; i < symmetry.rank_class_count; i++) {
+    for (uint32_t i = 0; i < symmetry.rank_class_count; i++)
         start_s[i] = apart_s * random_at(key, i);
-    }
     const struct worker_options options = {
         .excess_ratio = gpu_slowest_excess_ratio(&c->gpu, step->layout.rank_count),
         .seed = c->seed,
@@ -40,9 +38,8 @@ static double staggered_s(const struct configuration *c, const struct step *step
     worker_start(worker);
     sim_run(sim);
     double longest_s = 0.0;
-    for (uint32_t i = 0; i < symmetry.rank_class_count; i++) {
+    for (uint32_t i = 0; i < symmetry.rank_class_count; i++)
         longest_s = fmax(longest_s, worker_finish_s(worker, i));
-    }
     sim_destroy(sim);
     return longest_s;
 }
@@ -54,9 +51,8 @@ void stagger_try(const struct configuration *c, const struct step *step, struct 
     CHECK(step->network != NULL && step->step_s > 0.0);
     const struct network_contention contention = network_contention(step->network);
     *out = (struct stagger){.lost_s = contention.lost_s, .apart_s = contention.transfer_s};
-    if (out->lost_s < STAGGER_WORTH_RATIO * step->step_s || c->kernel_jitter_sigma > 0.0) {
+    if (out->lost_s < STAGGER_WORTH_RATIO * step->step_s || c->kernel_jitter_sigma > 0.0)
         return;
-    }
     out->draws = affordable_draws(step);
     out->shortest_s = INFINITY;
     const uint64_t key = random_key(c->seed, "stagger");

@@ -43,9 +43,8 @@ static void play_memory(struct arena *arena, const struct configuration *c,
 /* Does failure a come before failure b? Setup first; inside a step by its place in the program. */
 static bool fails_before(const struct ledger_failure *a, const struct ledger_failure *b)
 {
-    if (a->step != b->step) {
+    if (a->step != b->step)
         return a->step < b->step;
-    }
     return a->entry.op < b->entry.op;
 }
 
@@ -57,14 +56,12 @@ static void judge_memory(struct step *s)
         const struct ledger_result *ledger = &s->memory[p].ledger;
         s->peak_allocated_bytes = fmax(s->peak_allocated_bytes, ledger->peak_allocated_bytes);
         s->peak_reserved_bytes = fmax(s->peak_reserved_bytes, ledger->peak_reserved_bytes);
-        if (!ledger->failure.failed) {
+        if (!ledger->failure.failed)
             continue;
-        }
         s->fits = false;
         if (s->failed_program == UINT32_MAX ||
-            fails_before(&ledger->failure, &s->memory[s->failed_program].ledger.failure)) {
+            fails_before(&ledger->failure, &s->memory[s->failed_program].ledger.failure))
             s->failed_program = p;
-        }
     }
 }
 
@@ -72,16 +69,14 @@ static void judge_memory(struct step *s)
 static void time_failure(struct step *s)
 {
     uint32_t step = s->memory[s->failed_program].ledger.failure.step;
-    if (step == 0) {
+    if (step == 0)
         return;
-    }
     double first_s = INFINITY;
     for (uint32_t class_index = 0; class_index < s->symmetry.rank_class_count; class_index++) {
         uint32_t program = s->symmetry.ranks[class_index].program;
         const struct ledger_failure *f = &s->memory[program].ledger.failure;
-        if (!f->failed || f->step != step || f->entry.op == 0) {
+        if (!f->failed || f->step != step || f->entry.op == 0)
             continue;
-        }
         double at_s = worker_times(s->worker, class_index, f->entry.op - 1).post_s;
         if (at_s < first_s) {
             first_s = at_s;
@@ -107,9 +102,8 @@ static uint64_t track_digest(const struct op_times *times, uint32_t count)
 unsigned step_threads(const struct step *s)
 {
     const uint64_t worth_threads = 1u << 22;
-    if (s->threads > 0) {
+    if (s->threads > 0)
         return s->threads;
-    }
     return s->op_count > worth_threads ? pool_threads_available() : 1;
 }
 
@@ -155,14 +149,12 @@ static void gather_classes(struct arena *arena, struct step *s)
     s->read_as = ARENA_ARRAY(arena, uint32_t, count);
     const size_t parts = ((size_t)count + CLASSES_AT_ONCE - 1) / CLASSES_AT_ONCE;
     pool_run_scratch(step_threads(s), parts, read_classes, &reader);
-    for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++) {
+    for (uint32_t rank = 0; rank < s->symmetry.rank_count; rank++)
         s->digest = digest_join(s->digest, rank, reader.track[s->symmetry.class_of_rank[rank]]);
-    }
     for (uint32_t i = 0; i < count; i++) {
         double share = (double)s->symmetry.ranks[i].rank_count / (double)s->symmetry.rank_count;
-        for (unsigned part = 0; part < PART_COUNT; part++) {
+        for (unsigned part = 0; part < PART_COUNT; part++)
             s->breakdown_s[part] += share * s->class_breakdown_s[i][part];
-        }
     }
     s->bubble_ratio = s->breakdown_s[PART_BUBBLE] / s->step_s;
 }
@@ -185,18 +177,16 @@ static void gather_rates(const struct configuration *c, struct step *s)
 static uint64_t rank_ops(const struct step *s)
 {
     uint64_t ops = 0;
-    for (uint32_t p = 0; p < s->memory_count; p++) {
+    for (uint32_t p = 0; p < s->memory_count; p++)
         ops += (uint64_t)s->memory[p].rank_count * s->lowered.programs[p]->op_count;
-    }
     return ops;
 }
 
 static uint64_t class_ops(const struct step *s)
 {
     uint64_t ops = 0;
-    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++)
         ops += s->lowered.programs[s->symmetry.ranks[i].program]->op_count;
-    }
     return ops;
 }
 
@@ -214,9 +204,8 @@ static bool make_classes(struct arena *arena, const struct configuration *c,
                          const struct step_options *options, struct step *s, struct error *error)
 {
     bool apart = options->unfold || c->kernel_jitter_sigma > 0.0;
-    if (apart && !playable(rank_ops(s), s->rank_count, "ranks", error)) {
+    if (apart && !playable(rank_ops(s), s->rank_count, "ranks", error))
         return false;
-    }
     symmetry_build(arena, &(struct symmetry_input){c, &s->topology, &s->layout, &s->lowered},
                    options->unfold, &s->symmetry);
     return playable(class_ops(s), s->symmetry.rank_class_count, "classes of ranks", error);
@@ -225,12 +214,10 @@ static bool make_classes(struct arena *arena, const struct configuration *c,
 static bool play_time(struct arena *arena, const struct configuration *c,
                       const struct step_options *options, struct step *s, struct error *error)
 {
-    if (!make_classes(arena, c, options, s, error)) {
+    if (!make_classes(arena, c, options, s, error))
         return false;
-    }
-    if (options->brief && class_ops(s) > BRIEF_OP_MAX) {
+    if (options->brief && class_ops(s) > BRIEF_OP_MAX)
         return true;
-    }
     struct worker_options worker = {
         .jitter_sigma = c->kernel_jitter_sigma,
         .excess_ratio = gpu_slowest_excess_ratio(&c->gpu, s->layout.rank_count),
@@ -240,9 +227,8 @@ static bool play_time(struct arena *arena, const struct configuration *c,
     s->network = worker_network(s->worker);
     worker_start(s->worker);
     sim_run(s->sim);
-    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++) {
+    for (uint32_t i = 0; i < s->symmetry.rank_class_count; i++)
         s->step_s = fmax(s->step_s, worker_finish_s(s->worker, i));
-    }
     if (!(s->step_s <= STEP_MAX_S)) {
         return error_set(error, "a step takes %.3g years, more than can be recorded (%.0f)",
                          s->step_s / YEAR, STEP_MAX_S / YEAR);
@@ -259,9 +245,8 @@ static void degrade_links(const struct configuration *c, struct topology *topolo
 {
     for (uint32_t i = 0; i < c->perturbation_count; i++) {
         const struct perturbation *p = &c->perturbations[i];
-        if (p->what == PERTURB_LINK) {
+        if (p->what == PERTURB_LINK)
             topology_degrade(topology, (uint32_t)p->gpu, (enum link_kind)p->link, p->ratio);
-        }
     }
 }
 
@@ -269,9 +254,8 @@ static bool build_and_play(struct step *s, const struct configuration *c,
                            const struct step_options *options, struct error *error)
 {
     struct arena *arena = sim_arena(s->sim);
-    if (!options->memory_only && !topology_build(arena, &c->cluster, &s->topology, error)) {
+    if (!options->memory_only && !topology_build(arena, &c->cluster, &s->topology, error))
         return false;
-    }
     lower(arena, c, &s->lowered);
     s->rank_count = s->lowered.rank_count;
     play_memory(arena, c, options, s);
@@ -280,12 +264,10 @@ static bool build_and_play(struct step *s, const struct configuration *c,
     if (!options->memory_only && (!in_setup || options->ignore_memory)) {
         degrade_links(c, &s->topology);
         layout_build(arena, c, s->lowered.streams, &s->layout);
-        if (!play_time(arena, c, options, s, error)) {
+        if (!play_time(arena, c, options, s, error))
             return false;
-        }
-        if (!s->fits && s->worker != NULL) {
+        if (!s->fits && s->worker != NULL)
             time_failure(s);
-        }
     }
     return true;
 }
@@ -310,7 +292,6 @@ bool step_run(const struct configuration *c, const struct step_options *options,
 
 void step_destroy(struct step *step)
 {
-    if (step != NULL) {
+    if (step != NULL)
         sim_destroy(step->sim);
-    }
 }

@@ -70,18 +70,16 @@ static inline bool blocked(struct rank_state *rank, const struct played_op *op, 
 
 static double jittered(struct worker *worker, uint32_t rank_class, const struct played_op *op)
 {
-    if (worker->jitter == NULL) {
+    if (worker->jitter == NULL)
         return op->gpu_s;
-    }
     struct random_stream *stream = worker->jitter[rank_class * STREAM_COUNT + op->stream];
     return op->gpu_s * random_lognormal_mean1(stream, worker->options.jitter_sigma);
 }
 
 double worker_joined_s(const struct rank_state *rank, const struct played_op *op)
 {
-    if (!op->joins) {
+    if (!op->joins)
         return 0.0;
-    }
     const struct played_op *before = &rank->program->ops[op->previous];
     const double from_s = worker_post_s(rank->finish_s, before);
     const double until_s = rank->finish_s[op->previous];
@@ -104,9 +102,8 @@ static bool undisturbed(const struct worker *worker, uint32_t rank_class, uint32
     const struct rank_state *rank = &worker->ranks[rank_class];
     for (uint32_t left = worker->sensitive[rank_class].watched; left != 0; left &= left - 1) {
         const uint32_t head = rank->streams[__builtin_ctz(left)].head;
-        if (head != OP_END && rank->program->after_compute[head] < index) {
+        if (head != OP_END && rank->program->after_compute[head] < index)
             return false;
-        }
     }
     return true;
 }
@@ -129,9 +126,8 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
     uint32_t index;
     while ((index = rank->streams[stream].head) != OP_END) {
         const struct played_op *op = &ops[index];
-        if (blocked(rank, op, stream)) {
+        if (blocked(rank, op, stream))
             return;
-        }
         const double post_s = worker_launched_post_s(rank->finish_s, op, issue_s(rank, op));
         if (op->play == PLAY_COMMUNICATION) {
             network_post(worker->network, rank_class, (enum stream)stream, op->transfer, index,
@@ -154,9 +150,8 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
  * finished go on while they are in the cache. */
 static void drain(struct worker *worker)
 {
-    if (worker->draining) {
+    if (worker->draining)
         return;
-    }
     worker->draining = true;
     while (worker->stack_count > 0) {
         const uint32_t rank_class = worker->stack[--worker->stack_count];
@@ -214,9 +209,8 @@ static void worker_active(void *context, uint32_t rank_class, enum stream stream
     const bool was_disturbed = s->active != 0;
     const uint32_t bit = 1u << stream;
     s->active = active ? s->active | bit : s->active & ~bit;
-    if (!s->running || was_disturbed == (s->active != 0)) {
+    if (!s->running || was_disturbed == (s->active != 0))
         return;
-    }
     const double left_s = s->remaining_s - (sim_now_s(worker->sim) - s->since_s) * s->speed_ratio;
     s->remaining_s = left_s > 0.0 ? left_s : 0.0; /* rounding may leave a hair below zero */
     set_speed(worker, rank_class);
@@ -249,9 +243,8 @@ static void watch(struct worker *worker, uint32_t rank_class)
             s->watched |= 1u << stream;
         }
     }
-    if (s->watched == 0) {
+    if (s->watched == 0)
         return;
-    }
     s->slot = calendar_slot(sim_calendar(worker->sim));
     if (s->slot >= worker->slot_capacity) {
         const uint32_t count = worker->slot_capacity;
@@ -326,9 +319,8 @@ static void find_spans(struct worker *worker, struct arena *arena)
 static void create_jitter(struct worker *worker, struct arena *arena)
 {
     const uint32_t count = worker->symmetry->rank_class_count;
-    if (worker->options.jitter_sigma <= 0.0) {
+    if (worker->options.jitter_sigma <= 0.0)
         return;
-    }
     worker->jitter = ARENA_ARRAY(arena, struct random_stream *, (size_t)count * STREAM_COUNT);
     for (uint32_t r = 0; r < count; r++) {
         const uint64_t rank = worker->symmetry->ranks[r].representative;
@@ -348,9 +340,8 @@ static void settle(struct sim *sim, void *player)
     struct worker *worker = player;
     struct calendar_event next;
     const bool stuck = worker->open_streams > 0 && !calendar_peek(sim_calendar(sim), &next);
-    if (stuck) {
+    if (stuck)
         worker_explain(worker);
-    }
     CHECK(!stuck && "no rank waits for ever");
 }
 
@@ -367,9 +358,8 @@ struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
                               .options = *options};
     worker->network = network_create(sim, symmetry, worker_done, worker_active, worker);
     worker->programs = ARENA_ARRAY(arena, struct played_program, lowered->program_count);
-    for (uint32_t p = 0; p < lowered->program_count; p++) {
+    for (uint32_t p = 0; p < lowered->program_count; p++)
         worker_prepare(arena, lowered->programs[p], &worker->programs[p]);
-    }
     create_ranks(worker, arena);
     find_spans(worker, arena);
     worker_create_names(worker, arena);
@@ -381,9 +371,8 @@ struct worker *worker_create(struct sim *sim, const struct symmetry *symmetry,
 
 void worker_start(struct worker *worker)
 {
-    for (uint32_t r = worker->symmetry->rank_class_count; r-- > 0;) {
+    for (uint32_t r = worker->symmetry->rank_class_count; r-- > 0;)
         push(worker, r);
-    }
     drain(worker);
 }
 
@@ -403,9 +392,8 @@ void worker_read(const struct worker *worker, uint32_t rank_class, struct op_tim
 {
     CHECK(rank_class < worker->symmetry->rank_class_count && worker->open_streams == 0);
     const struct rank_state *rank = &worker->ranks[rank_class];
-    for (uint32_t i = 1; i <= rank->program->op_count; i++) {
+    for (uint32_t i = 1; i <= rank->program->op_count; i++)
         out[i - 1] = worker_times_of(rank, i);
-    }
 }
 
 /* Begins of compute follow from finishes; those of a stream stand in one row. */

@@ -80,21 +80,18 @@ static void take_others(struct walk *walk, double from_s, enum breakdown_part pa
 {
     struct books *books = walk->books;
     const double passed_s = rank_of(walk)->finish_s[rank_of(walk)->program->last_pass];
-    for (unsigned i = 0; i < AFTER_COUNT; i++) {
-        if (part == part_after[i]) {
+    for (unsigned i = 0; i < AFTER_COUNT; i++)
+        if (part == part_after[i])
             take_into(walk, worker_later(from_s, passed_s), &books->other_s[i]);
-        }
-    }
     take_into(walk, from_s, &books->parts[part == PART_EXPOSED_PP ? PART_EXPOSED_PP : PART_BUBBLE]);
 }
 
 static void take(struct walk *walk, double from_s, enum breakdown_part part)
 {
-    if (walk->elsewhere) {
+    if (walk->elsewhere)
         take_others(walk, from_s, part);
-    } else {
+    else
         take_into(walk, from_s, &walk->books->parts[part]);
-    }
 }
 
 /* Other stages reduce and update as this rank does: as far as it has done as much itself, what it
@@ -111,9 +108,8 @@ static void close_others(struct books *books)
 
 static void end_passes(struct books *books)
 {
-    for (unsigned i = 0; i < AFTER_COUNT; i++) {
+    for (unsigned i = 0; i < AFTER_COUNT; i++)
         books->own_s[i] = books->parts[part_after[i]];
-    }
 }
 
 static enum breakdown_part own_part(const struct rank_state *rank, uint32_t index)
@@ -134,9 +130,8 @@ static void explain_post(struct walk *walk, uint32_t index)
     while (walk->at_s > walk->floor_s) {
         bool by_host;
         index = worker_cause(rank_of(walk), index, &by_host);
-        if (by_host) {
+        if (by_host)
             take(walk, rank_of(walk)->finish_s[index], PART_HOST);
-        }
         if (index == 0) {
             CHECK(walk->at_s <= walk->floor_s); /* the start of the step is the lowest floor */
             return;
@@ -147,9 +142,8 @@ static void explain_post(struct walk *walk, uint32_t index)
 
 static void explain_finish(struct walk *walk, uint32_t index)
 {
-    if (walk->at_s > walk->floor_s) {
+    if (walk->at_s > walk->floor_s)
         explain_post(walk, take_op(walk, index));
-    }
 }
 
 /* The end of the wait, in which ranks of late's stage were there already: what made `late` later
@@ -213,17 +207,13 @@ static uint32_t take_op(struct walk *walk, uint32_t index)
 {
     const struct rank_state *rank = rank_of(walk);
     take(walk, worker_begin_s(rank, index), own_part(rank, index));
-    if (rank->program->ops[index].play != PLAY_COMMUNICATION || walk->at_s <= walk->floor_s) {
+    if (rank->program->ops[index].play != PLAY_COMMUNICATION || walk->at_s <= walk->floor_s)
         return index;
-    }
-    if (!walk->elsewhere &&
-        walk->at_s <= worker_post_s(rank->finish_s, &rank->program->ops[index])) {
+    if (!walk->elsewhere && walk->at_s <= worker_post_s(rank->finish_s, &rank->program->ops[index]))
         return index; /* nobody was waited for */
-    }
     const struct wait w = wait_of(walk, index);
-    if (!take_lag(walk, &w)) {
+    if (!take_lag(walk, &w))
         return index;
-    }
     if (walk->elsewhere) {
         walk->rank_class = w.early;
         return w.early_op;
@@ -241,9 +231,8 @@ static uint32_t last_op(const struct rank_state *rank)
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         const uint32_t op = rank->program->last[s];
         const double finish_s = rank->finish_s[op], best_s = rank->finish_s[last];
-        if (op != 0 && (last == 0 || finish_s > best_s || (finish_s == best_s && op < last))) {
+        if (op != 0 && (last == 0 || finish_s > best_s || (finish_s == best_s && op < last)))
             last = op;
-        }
     }
     return last;
 }
@@ -296,9 +285,8 @@ void worker_breakdown(const struct worker *worker, uint32_t rank_class, double p
     struct books books = {.parts = parts};
     struct walk walk = {.worker = worker, .rank_class = rank_class, .books = &books};
     double until_s = 0.0;
-    for (unsigned p = 0; p < PART_COUNT; p++) {
+    for (unsigned p = 0; p < PART_COUNT; p++)
         parts[p] = 0.0;
-    }
     for (uint32_t i = rank->program->first[STREAM_COMPUTE]; i != OP_END;
          i = rank->program->ops[i].next) {
         walk.floor_s = until_s;
@@ -307,9 +295,8 @@ void worker_breakdown(const struct worker *worker, uint32_t rank_class, double p
         explain_post(&walk, i);
         until_s = rank->finish_s[i];
         take_compute(worker, rank, i, until_s - begin_s, parts);
-        if (i == rank->program->last_pass) {
+        if (i == rank->program->last_pass)
             end_passes(&books);
-        }
     }
     explain_tail(&walk, until_s);
     close_others(&books);

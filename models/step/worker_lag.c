@@ -34,11 +34,9 @@ uint32_t worker_cause(const struct rank_state *rank, uint32_t index, bool *by_ho
     const double post_s = worker_post_s(finish_s, op);
     const uint32_t candidates[] = {op->wait[WAIT_FIRST], op->wait[WAIT_SECOND], op->previous};
     *by_host = false;
-    for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
-        if (candidates[i] != 0 && finish_s[candidates[i]] == post_s) {
+    for (unsigned i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
+        if (candidates[i] != 0 && finish_s[candidates[i]] == post_s)
             return candidates[i];
-        }
-    }
     CHECK(worker_issue_s(finish_s, op) == post_s); /* a post has a cause, to the bit */
     *by_host = true;
     return op->wait[WAIT_HOST];
@@ -62,16 +60,13 @@ static enum breakdown_part disturbing_part(const struct worker *worker, uint32_t
 {
     const struct rank_class *class = &worker->symmetry->ranks[rank_class];
     const uint32_t interfering = worker->programs[class->program].source->interfering;
-    for (unsigned s = 0; op->play == PLAY_SENSITIVE && s < STREAM_COUNT; s++) {
-        if ((interfering >> s & 1u) != 0 && class->group[s] != GROUP_NONE) {
+    for (unsigned s = 0; op->play == PLAY_SENSITIVE && s < STREAM_COUNT; s++)
+        if ((interfering >> s & 1u) != 0 && class->group[s] != GROUP_NONE)
             return worker_wire_part(s);
-        }
-    }
     for (unsigned i = WAIT_FIRST; op->joins && i <= WAIT_SECOND; i++) {
         const bool beside = op->wait_stream[i] == STREAM_TP || op->wait_stream[i] == STREAM_CP;
-        if (op->wait[i] != 0 && beside) {
+        if (op->wait[i] != 0 && beside)
             return worker_wire_part(op->wait_stream[i]);
-        }
     }
     return PART_COUNT;
 }
@@ -90,9 +85,8 @@ static void put_down_compute(const struct worker *worker, struct lag *lag, doubl
         const double before_s = wire == PART_COUNT ? lag_s : fmax(lag_s, after_s - slower_s);
         put_down(lag, before_s, PART_STRAGGLER, parts);
     }
-    if (wire != PART_COUNT) {
+    if (wire != PART_COUNT)
         put_down(lag, lag_s, wire, parts);
-    }
 }
 
 /* The party of this program in a group class: of the member that came last, else the first. */
@@ -101,14 +95,12 @@ static const struct party *twin_party(const struct worker *worker, uint32_t grou
 {
     const struct symmetry *y = worker->symmetry;
     const struct party *party = worker_latecomer(worker, group, nth);
-    if (y->ranks[party->rank_class].program == program) {
+    if (y->ranks[party->rank_class].program == program)
         return party;
-    }
     party = &y->parties[y->groups[group].party_first];
     const struct party *end = party + y->groups[group].party_count;
-    while (party < end && y->ranks[party->rank_class].program != program) {
+    while (party < end && y->ranks[party->rank_class].program != program)
         party++;
-    }
     CHECK(party < end); /* alike ranks meet in groups of alike stages */
     return party;
 }
@@ -140,9 +132,8 @@ static void put_down_span(const struct worker *worker, struct lag *lag, double p
     }
     const double lag_s = worker_begin_s(late, lag->op) - worker_begin_s(early, lag->op);
     put_down(lag, lag_s, worker_wire_part(op->stream), parts);
-    if (lag->wait_s > 0.0) {
+    if (lag->wait_s > 0.0)
         follow_meeting(worker, lag);
-    }
 }
 
 void worker_blame_post(const struct worker *worker, struct lag lag, double parts[PART_COUNT])
@@ -150,9 +141,8 @@ void worker_blame_post(const struct worker *worker, struct lag lag, double parts
     while (lag.wait_s > 0.0) {
         bool by_host;
         lag.op = worker_cause(&worker->ranks[lag.late], lag.op, &by_host);
-        if (lag.op == 0) {
+        if (lag.op == 0)
             break;
-        }
         put_down_span(worker, &lag, parts);
     }
     parts[lag.part] += lag.wait_s; /* of the size of rounding, if any */

@@ -18,9 +18,8 @@ void worker_name_finisher(struct worker *worker, struct rank_state *rank, double
         f->last_s = finish_s;
         f->last = rank_class;
     }
-    if (--rank->open_streams > 0) {
+    if (--rank->open_streams > 0)
         return;
-    }
     const double end_s = worker_rank_finish_s(rank), first_s = f->earliest_s[program];
     if (first_s < 0.0 || end_s < first_s ||
         (end_s == first_s && symmetry_named_before(symmetry, f->earliest[program], rank_class))) {
@@ -34,9 +33,8 @@ static void keep_first(struct worker *worker, uint32_t rank_class, uint32_t op, 
                        uint32_t *first)
 {
     const struct rank_class *classes = worker->symmetry->ranks;
-    if (classes[rank_class].program != classes[last].program) {
+    if (classes[rank_class].program != classes[last].program)
         return;
-    }
     const struct played_op *played = &worker->ranks[rank_class].program->ops[op];
     const uint32_t other = *first > 0 ? *first - 1 : rank_class;
     const double post_s = worker_post_s(worker->ranks[rank_class].finish_s, played);
@@ -49,9 +47,8 @@ static void keep_firsts(struct worker *worker, const struct attendance *activity
 {
     const struct party *last = &worker->symmetry->parties[activity->last];
     const uint32_t group = worker->symmetry->ranks[last->rank_class].group[last->stream];
-    if (!worker_meets_widely(worker, group)) {
+    if (!worker_meets_widely(worker, group))
         return;
-    }
     const struct attendee *one = activity->attendees;
     const uint32_t nth = worker->ranks[one->rank_class].program->ops[one->op].nth;
     uint32_t *first = worker_first_row(worker, group, nth);
@@ -68,9 +65,8 @@ void worker_keep_activity(struct worker *worker, const struct attendance *activi
     const uint32_t row = worker_activity(rank, &rank->program->ops[one->op]);
     worker->activities.begin_s[row] = activity->begin_s;
     worker->activities.last[row] = activity->last;
-    if (activity->count > 2) {
+    if (activity->count > 2)
         keep_firsts(worker, activity);
-    }
 }
 
 /* A row for each activity; begins and latecomers stand in one block each, so that the members of a
@@ -93,9 +89,8 @@ static void create_activities(struct worker *worker, struct arena *arena)
     }
     a->begin_s = ARENA_ARRAY(arena, double, count);
     a->last = ARENA_ARRAY(arena, uint32_t, count);
-    for (uint32_t r = 0; r < symmetry->rank_class_count; r++) {
+    for (uint32_t r = 0; r < symmetry->rank_class_count; r++)
         worker->ranks[r].begin_s = a->begin_s;
-    }
 }
 
 void worker_create_names(struct worker *worker, struct arena *arena)
@@ -104,7 +99,6 @@ void worker_create_names(struct worker *worker, struct arena *arena)
     create_activities(worker, arena);
     worker->finishers.earliest = ARENA_ARRAY(arena, uint32_t, programs);
     worker->finishers.earliest_s = ARENA_ARRAY(arena, double, programs);
-    for (uint32_t p = 0; p < programs; p++) {
+    for (uint32_t p = 0; p < programs; p++)
         worker->finishers.earliest_s[p] = -1.0;
-    }
 }

@@ -34,9 +34,8 @@ static struct played_op read_op(const struct program *program, uint32_t index, u
 
 static double host_time(const struct program *program, uint32_t index)
 {
-    if (program->host_count == 0) {
+    if (program->host_count == 0)
         return 0.0;
-    }
     CHECK(program->ops[index].host < program->host_count);
     return program->hosts[program->ops[index].host];
 }
@@ -91,9 +90,8 @@ void worker_prepare(struct arena *arena, const struct program *program, struct p
     bool sensitive = false;
     *out = (struct played_program){.source = program, .op_count = program->op_count};
     out->ops = ARENA_ARRAY(arena, struct played_op, program->op_count + (size_t)1);
-    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+    for (unsigned s = 0; s < STREAM_COUNT; s++)
         out->first[s] = OP_END;
-    }
     for (uint32_t i = 0; i < program->op_count; i++) {
         struct played_op *op = &out->ops[i + 1];
         *op = read_op(program, i, last_sync);
@@ -112,7 +110,6 @@ void worker_prepare(struct arena *arena, const struct program *program, struct p
         }
     }
     list_meetings(arena, out);
-    if (sensitive) {
+    if (sensitive)
         find_after_compute(arena, out);
-    }
 }

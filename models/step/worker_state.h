@@ -164,9 +164,8 @@ static inline struct op_times worker_times_of(const struct rank_state *rank, uin
 static inline double worker_rank_finish_s(const struct rank_state *rank)
 {
     double finish_s = 0.0;
-    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+    for (unsigned s = 0; s < STREAM_COUNT; s++)
         finish_s = worker_later(finish_s, rank->finish_s[rank->program->last[s]]);
-    }
     return finish_s;
 }
 /* The op of the program that meets on this stream after `nth` others. */

@@ -26,9 +26,8 @@ static void explain_group(const struct worker *worker, uint32_t rank_class, unsi
     }
     const struct group group = layout_group(layout, symmetry->groups[group_class].representative);
     fprintf(stderr, " (ranks");
-    for (uint32_t i = 0; i < group.member_count && i < EXPLAIN_MEMBER_MAX; i++) {
+    for (uint32_t i = 0; i < group.member_count && i < EXPLAIN_MEMBER_MAX; i++)
         fprintf(stderr, " %u", layout_member(layout, &group, i));
-    }
     fprintf(stderr, "%s)\n", group.member_count > EXPLAIN_MEMBER_MAX ? " ..." : "");
 }
 

@@ -103,18 +103,16 @@ static void refine_links(const struct real *real, struct colours *colours, uint6
             collected[load->link] += symmetry_mix(colours->group[g], load->key);
         }
     }
-    for (uint32_t l = 0; l < real->used_count; l++) {
+    for (uint32_t l = 0; l < real->used_count; l++)
         colours->link[l] = symmetry_mix(colours->link[l], collected[l]);
-    }
 }
 
 static uint32_t number_classes(struct arena *arena, struct table *numbers, const uint64_t *colours,
                                uint32_t count, uint32_t *classes)
 {
     table_clear(numbers);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         classes[i] = symmetry_number(arena, numbers, colours[i]);
-    }
     return numbers->count;
 }
 
@@ -155,15 +153,12 @@ static void all_different(const struct real *real, struct partition *out)
     out->rank_count = real->shift.rank_rows;
     out->group_count = real->shift.group_rows;
     out->link_count = real->used_count;
-    for (uint32_t i = 0; i < out->rank_count; i++) {
+    for (uint32_t i = 0; i < out->rank_count; i++)
         out->rank[i] = i;
-    }
-    for (uint32_t i = 0; i < out->group_count; i++) {
+    for (uint32_t i = 0; i < out->group_count; i++)
         out->group[i] = i;
-    }
-    for (uint32_t i = 0; i < out->link_count; i++) {
+    for (uint32_t i = 0; i < out->link_count; i++)
         out->link[i] = i;
-    }
 }
 
 static struct partition partition_create(struct arena *arena, const struct real *real)
@@ -184,9 +179,8 @@ static uint64_t *colours_if_folded(struct arena *arena, const struct symmetry_in
     symmetry_measure(arena, step, true, &real);
     struct partition partition = partition_create(arena, &real);
     refine(arena, &real, &partition);
-    for (uint32_t r = 0; r < step->layout->rank_count; r++) {
+    for (uint32_t r = 0; r < step->layout->rank_count; r++)
         colours[r] = partition.rank_colour[symmetry_rank_row(&real, r)];
-    }
     arena_rewind(arena, mark);
     return colours;
 }

@@ -78,9 +78,8 @@ struct symmetry {
 static inline bool symmetry_named_before(const struct symmetry *y, uint32_t a, uint32_t b)
 {
     const struct rank_class *x = &y->ranks[a], *z = &y->ranks[b];
-    if (x->speed_ratio != z->speed_ratio) {
+    if (x->speed_ratio != z->speed_ratio)
         return x->speed_ratio < z->speed_ratio;
-    }
     return x->colour != z->colour ? x->colour < z->colour : x->representative < z->representative;
 }
 struct symmetry_input { /* a step, placed on a cluster: plain data, which it borrows */

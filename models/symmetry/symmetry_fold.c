@@ -37,9 +37,8 @@ static void fold_ranks(struct folding *f)
         const uint32_t row = symmetry_rank_row(f->real, r);
         struct rank_class *class = &out->ranks[f->partition->rank[row]];
         out->class_of_rank[r] = f->partition->rank[row];
-        if (class->rank_count++ > 0) {
+        if (class->rank_count++ > 0)
             continue;
-        }
         class->program = f->real->lowered->program_of_rank[r];
         class->representative = r;
         class->colour = f->partition->rank_colour[row];
@@ -80,9 +79,8 @@ static void fold_groups(struct folding *f)
         struct group_class *class = &out->groups[f->partition->group[row]];
         const bool first = class->group_count == 0;
         class->group_count += symmetry_group_copies(f->real, row);
-        if (!first) {
+        if (!first)
             continue;
-        }
         const struct menu *menu = &f->real->menus[f->real->groups[row].menu];
         class->representative = symmetry_group_at(f->real, row);
         class->kind = layout_group(layout, class->representative).kind;
@@ -118,9 +116,8 @@ static void fill_buckets(struct folding *f)
             const uint32_t first = f->set_first[f->partition->group[g]];
             for (uint32_t i = 0; i < group->load_count; i++) {
                 const struct wire_load *load = &real->loads[group->load_first + i];
-                if (!is_first(f, load->link)) {
+                if (!is_first(f, load->link))
                     continue;
-                }
                 uint32_t *at = &end[first + load->set];
                 if (pass == 1) {
                     f->bucket_uses[*at] = (struct share_use){.link = f->partition->link[load->link],
@@ -149,14 +146,12 @@ static void fold_uses(struct folding *f)
     struct symmetry *out = f->out;
     out->uses = ARENA_ARRAY(f->arena, struct share_use, total);
     bool *own = ARENA_ARRAY(f->arena, bool, f->partition->link_count);
-    for (uint32_t l = 0; l < f->real->used_count; l++) {
+    for (uint32_t l = 0; l < f->real->used_count; l++)
         own[f->partition->link[l]] = f->real->own[l];
-    }
     for (uint32_t s = 0; s < f->set_count; s++) {
         const uint32_t first = f->bucket_first[s], end = f->bucket_first[s + 1];
-        for (uint32_t i = first; i < end; i++) {
+        for (uint32_t i = first; i < end; i++)
             sum[f->bucket_uses[i].link] += f->bucket_uses[i].weight;
-        }
         for (unsigned want_own = 0; want_own < 2; want_own++) {
             const uint32_t from = out->use_count;
             for (uint32_t i = first; i < end; i++) {
@@ -215,17 +210,15 @@ static uint32_t fold_transfers(struct folding *f, uint32_t class, uint32_t progr
     const struct transfer_list *list = symmetry_list(real, program, role);
     const uint32_t first = f->plan_of_count;
     const uint32_t menu = first_of(f, class)->menu;
-    for (uint32_t t = 0; t < source->transfer_count; t++) {
+    for (uint32_t t = 0; t < source->transfer_count; t++)
         out->plan_of[first + t] = PLAN_NONE;
-    }
     for (uint32_t i = 0; i < list->count; i++) {
         const struct transfer *transfer = &source->transfers[list->rows[i]];
         uint32_t plan = PLAN_NONE;
         for (uint32_t e = 0; e < real->menus[menu].entry_count && plan == PLAN_NONE; e++) {
             const struct menu_entry *entry = &real->menus[menu].entries[e];
-            if (entry->op == transfer->op && entry->bytes == transfer->bytes) {
+            if (entry->op == transfer->op && entry->bytes == transfer->bytes)
                 plan = plan_first + e;
-            }
         }
         CHECK(plan != PLAN_NONE); /* members of a group agree on what they exchange */
         out->plan_of[first + list->rows[i]] = plan;
@@ -269,9 +262,8 @@ static void fold_parties(struct folding *f)
         const struct group real = layout_group(layout, group->representative);
         const struct menu *menu = &f->real->menus[first_of(f, class)->menu];
         const uint32_t plan_first = out->plan_count;
-        for (uint32_t e = 0; e < menu->entry_count; e++) {
+        for (uint32_t e = 0; e < menu->entry_count; e++)
             out->plans[out->plan_count++] = fold_entry(f, class, &menu->entries[e]);
-        }
         group->party_first = out->party_count;
         for (uint32_t i = 0; i < real.member_count; i++) {
             fold_member(f, class, out->class_of_rank[layout_member(layout, &real, i)],

@@ -26,9 +26,8 @@ static void list_transfers(struct real *real)
         }
         for (uint32_t i = 0; i < program->op_count; i++) {
             const struct op *op = &program->ops[i];
-            if (op->kind == OP_COMPUTE || (seen[op->cost] >> op->stream & 1u) != 0) {
+            if (op->kind == OP_COMPUTE || (seen[op->cost] >> op->stream & 1u) != 0)
                 continue;
-            }
             seen[op->cost] |= 1u << op->stream;
             struct transfer_list *list = symmetry_list(real, p, op->stream);
             list->rows[list->count++] = op->cost;
@@ -52,9 +51,8 @@ static uint64_t shape_hash(const struct group_shape *s)
         symmetry_bits(s->transport_bulk_s),
     };
     uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         hash = random_hash(hash, words[i]);
-    }
     return hash;
 }
 
@@ -92,9 +90,8 @@ static void place_members(struct measuring *m, const struct group *group)
         m->order[i] = node << 32 | i;
         sorted = sorted && (i == 0 || m->order[i] > m->order[i - 1]);
     }
-    if (!sorted && !symmetry_is_pair(group->kind)) {
+    if (!sorted && !symmetry_is_pair(group->kind))
         qsort(m->order, group->member_count, sizeof *m->order, compare_keys);
-    }
     for (uint32_t i = 0; i < group->member_count; i++) {
         const uint32_t member = (uint32_t)m->order[i];
         m->gpus[i] = layout->gpu_of_rank[layout_member(layout, group, member)];
@@ -134,9 +131,8 @@ static void write_menu(struct real *real, struct menu *menu)
         collective_tune(transfer->op, shape, transfer->bytes, &entry->tuned);
         for (uint32_t j = 0; j < i && entry->set == ROW_NONE; j++) {
             const struct menu_entry *other = &menu->entries[j];
-            if (other->tuned.kind == entry->tuned.kind && other->op == entry->op) {
+            if (other->tuned.kind == entry->tuned.kind && other->op == entry->op)
                 entry->set = other->set;
-            }
         }
         entry->set = entry->set == ROW_NONE ? menu->set_count++ : entry->set;
     }
@@ -164,18 +160,15 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
     const double rounded = share_weight(weight / m->largest_weight);
     struct route route;
     if (m->looked_at != NULL && !m->looked_at[m->nodes[from_member]] &&
-        !m->looked_at[m->nodes[to_member]]) {
+        !m->looked_at[m->nodes[to_member]])
         return; /* what binds on a route belongs to the nodes at its ends */
-    }
     topology_route(topology, m->gpus[from_member], m->gpus[to_member], m->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
         const uint32_t link = route.links[i].value;
-        if (!topology->graph.types[route.types[i]].binding) {
+        if (!topology->graph.types[route.types[i]].binding)
             continue;
-        }
-        if (m->sum[link] == 0.0) {
+        if (m->sum[link] == 0.0)
             m->touched[m->touched_count++] = link;
-        }
         m->sum[link] += rounded;
     }
 }
@@ -216,9 +209,8 @@ static void keep_load(struct measuring *m, uint32_t group_row, uint32_t set, uin
  * alike, or their signatures would differ. */
 static bool is_looked_at(const struct real *real, uint32_t link)
 {
-    if (real->shift.turns == 1) {
+    if (real->shift.turns == 1)
         return true;
-    }
     const uint32_t turn = symmetry_turn_of_link(real, link);
     return real->shift.first_like[turn] == turn;
 }
@@ -226,18 +218,15 @@ static bool is_looked_at(const struct real *real, uint32_t link)
 /* Moves the sums of the present set into the group's loads. */
 static void keep_loads(struct measuring *m, uint32_t group_row, uint32_t set)
 {
-    for (uint32_t i = 0; i < m->touched_count; i++) {
-        if (is_looked_at(m->real, m->touched[i])) {
+    for (uint32_t i = 0; i < m->touched_count; i++)
+        if (is_looked_at(m->real, m->touched[i]))
             keep_load(m, group_row, set, m->touched[i]);
-        }
-    }
 }
 
 static void forget_sums(struct measuring *m)
 {
-    for (uint32_t i = 0; i < m->touched_count; i++) {
+    for (uint32_t i = 0; i < m->touched_count; i++)
         m->sum[m->touched[i]] = 0.0;
-    }
     m->touched_count = 0;
 }
 
@@ -250,9 +239,8 @@ static uint32_t look_at_group(struct measuring *m, uint32_t index)
     const bool known = m->shape_of != NULL && m->shape_of[index] > 0;
     const uint32_t shape = known ? m->shape_of[index] - 1 : find_shape(m, group.member_count);
     const uint32_t program = real->lowered->program_of_rank[layout_member(real->layout, &group, 0)];
-    if (m->shape_of != NULL) {
+    if (m->shape_of != NULL)
         m->shape_of[index] = shape + 1;
-    }
     return find_menu(m, shape, program, group.kind);
 }
 
@@ -279,9 +267,8 @@ static void measure_group(struct measuring *m, uint32_t row)
     real->wire_weight_count += menu->set_count;
     uint32_t set = 0;
     for (uint32_t i = 0; i < menu->entry_count; i++) {
-        if (menu->entries[i].set != set) {
+        if (menu->entries[i].set != set)
             continue; /* nothing is sent, or its wires are kept already */
-        }
         emit_wires(m, menu, &menu->entries[i], add_wire);
         real->wire_weights[out->set_first + set] = m->largest_weight;
         keep_loads(m, row, set++);
@@ -341,9 +328,8 @@ static void sign_turns(struct measuring *m)
             continue;
         }
         place_members(m, &group);
-        if (m->nodes[0] == m->nodes[group.member_count - 1]) {
+        if (m->nodes[0] == m->nodes[group.member_count - 1])
             continue;
-        }
         const uint32_t like = symmetry_turned_group(real, g, 0);
         shapes[g] = find_shape(m, group.member_count) + 1;
         if (shapes[g] != shapes[like]) {
@@ -351,9 +337,8 @@ static void sign_turns(struct measuring *m)
             symmetry_sign(real, turn, symmetry_mix(like, UINT64_MAX), shapes[g]);
         }
     }
-    for (uint32_t turn = 0; turn < real->shift.turns; turn++) {
+    for (uint32_t turn = 0; turn < real->shift.turns; turn++)
         symmetry_sign(real, turn, m->low[turn], m->high[turn]);
-    }
 }
 
 /* The nodes of first turns. */
@@ -386,9 +371,8 @@ static void reserve_rows(struct real *real)
 static void read_speeds(struct real *real)
 {
     real->speed = ARENA_ARRAY(real->arena, double, real->topology->gpu_count);
-    for (uint32_t gpu = 0; gpu < real->topology->gpu_count; gpu++) {
+    for (uint32_t gpu = 0; gpu < real->topology->gpu_count; gpu++)
         real->speed[gpu] = 1.0;
-    }
     for (uint32_t i = 0; i < real->c->perturbation_count; i++) {
         const struct perturbation *p = &real->c->perturbations[i];
         if (p->what == PERTURB_GPU_SPEED) {
@@ -422,20 +406,17 @@ void symmetry_measure(struct arena *arena, const struct symmetry_input *step, bo
     };
     out->used_links = ARENA_ARRAY(arena, uint32_t, link_count);
     symmetry_no_shift(out);
-    if (fold) {
+    if (fold)
         symmetry_find_shift(arena, out);
-    }
     if (out->shift.turns > 1) {
         sign_turns(&m);
         symmetry_number_rows(arena, out);
         look_at_nodes(&m);
     }
     reserve_rows(out);
-    for (uint32_t row = 0; row < out->shift.group_rows; row++) {
+    for (uint32_t row = 0; row < out->shift.group_rows; row++)
         measure_group(&m, row);
-    }
-    if (out->shift.turns > 1) {
+    if (out->shift.turns > 1)
         symmetry_count_copies(arena, out);
-    }
     symmetry_find_own(arena, out);
 }

@@ -27,9 +27,8 @@ struct known {
 static void learn(struct known *into, const struct known *knowns, const struct program *program,
                   uint32_t op)
 {
-    if (op == 0) {
+    if (op == 0)
         return;
-    }
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         const uint32_t other = knowns[op].op[s];
         into->op[s] = other > into->op[s] ? other : into->op[s];
@@ -79,9 +78,8 @@ static bool kept_apart(const struct real *real, const struct serial *serials, ui
         const enum stream mine = symmetry_role(&small, i);
         for (unsigned r = 0; r < 2; r++) {
             const bool in_both = layout_group_of(layout, rank, roles[r]) == target;
-            if (in_both && (serial->together[mine] >> roles[r] & 1u) == 0) {
+            if (in_both && (serial->together[mine] >> roles[r] & 1u) == 0)
                 return true;
-            }
         }
     }
     return false;
@@ -105,13 +103,11 @@ static struct users list_users(struct arena *arena, const struct real *real)
             for (uint32_t i = 0; i < group->load_count; i++) {
                 const uint32_t load = group->load_first + i, link = real->loads[load].link;
                 const uint32_t user = symmetry_group_at(real, g);
-                if (seen[link] == user + 1) {
+                if (seen[link] == user + 1)
                     continue;
-                }
                 seen[link] = user + 1;
-                if (pass == 1) {
+                if (pass == 1)
                     users.groups[end[link]] = user;
-                }
                 end[link]++;
             }
         }
@@ -141,11 +137,9 @@ void symmetry_find_own(struct arena *arena, struct real *real)
         const uint32_t *groups = &users.groups[users.first[l]];
         const uint32_t count = users.first[l + 1] - users.first[l];
         bool own = count <= GROUP_PAIR_MAX;
-        for (uint32_t i = 1; own && i < count; i++) {
-            for (uint32_t j = 0; own && j < i; j++) {
+        for (uint32_t i = 1; own && i < count; i++)
+            for (uint32_t j = 0; own && j < i; j++)
                 own = kept_apart(real, serials, groups[i], groups[j]);
-            }
-        }
         real->own[l] = own;
     }
     arena_rewind(arena, mark);

@@ -73,9 +73,8 @@ static bool rank_turns(struct real *real, uint32_t rank)
     const uint32_t turn = symmetry_turn_of(real, rank), like = symmetry_turned(real, rank, 0);
     const uint32_t *gpu = real->layout->gpu_of_rank, per_node = real->topology->gpus_per_node;
     uint32_t *node_rank = real->shift.node_rank, node = node_of(real, rank);
-    if (node_rank[node] == ROW_NONE) {
+    if (node_rank[node] == ROW_NONE)
         node_rank[node] = rank;
-    }
     const uint32_t fellow = node_rank[node], first = node_rank[node_of(real, like)];
     return gpu[rank] % per_node == gpu[like] % per_node &&
            real->lowered->program_of_rank[rank] == real->lowered->program_of_rank[like] &&
@@ -91,9 +90,8 @@ static bool ranks_turn(struct real *real, uint32_t step)
     real->shift.turns = real->shift.replicas / step;
     memset(real->shift.node_rank, 0xff, sizeof *real->shift.node_rank * real->topology->node_count);
     bool good = true;
-    for (uint32_t rank = 0; good && rank < real->layout->rank_count; rank++) {
+    for (uint32_t rank = 0; good && rank < real->layout->rank_count; rank++)
         good = rank_turns(real, rank);
-    }
     return good;
 }
 
@@ -106,9 +104,8 @@ static uint32_t links_of_nodes(const struct topology *t)
 static bool fabric_never_binds(const struct topology *t)
 {
     bool binds = false;
-    for (uint32_t l = links_of_nodes(t); !binds && l < t->graph.link_count; l++) {
+    for (uint32_t l = links_of_nodes(t); !binds && l < t->graph.link_count; l++)
         binds = graph_link_type(&t->graph, (struct link_id){l})->binding;
-    }
     return !binds;
 }
 
@@ -117,9 +114,8 @@ bool symmetry_in_one_turn(const struct real *real, uint32_t group)
     const struct group g = layout_group(real->layout, group);
     const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, &g, 0));
     bool one = true;
-    for (uint32_t i = 1; one && i < g.member_count; i++) {
+    for (uint32_t i = 1; one && i < g.member_count; i++)
         one = symmetry_turn_of(real, layout_member(real->layout, &g, i)) == turn;
-    }
     return one;
 }
 
@@ -130,9 +126,8 @@ static bool group_turns(const struct real *real, uint32_t index)
     const struct group group = layout_group(layout, index);
     const bool one = symmetry_in_one_turn(real, index);
     const uint32_t like = one ? symmetry_turned_group(real, index, 0) : index;
-    if (like == GROUP_NONE) {
+    if (like == GROUP_NONE)
         return false;
-    }
     const struct group first = layout_group(layout, like);
     bool good = first.member_count == group.member_count;
     for (uint32_t i = 0; good && i < group.member_count; i++) {
@@ -151,9 +146,8 @@ static bool group_turns(const struct real *real, uint32_t index)
 static bool groups_turn(const struct real *real)
 {
     bool good = true;
-    for (uint32_t g = 0; good && g < real->layout->group_count; g++) {
+    for (uint32_t g = 0; good && g < real->layout->group_count; g++)
         good = group_turns(real, g);
-    }
     return good;
 }
 
@@ -164,9 +158,8 @@ static void sign_links(struct real *real, uint32_t first, uint32_t count)
     for (uint32_t l = first; l < first + count; l++) {
         const struct turned_link like = symmetry_first_link(real, l);
         const uint32_t type = graph_type_of(graph, (struct link_id){l});
-        if (type != graph_type_of(graph, (struct link_id){like.link})) {
+        if (type != graph_type_of(graph, (struct link_id){like.link}))
             symmetry_sign(real, like.turn, UINT64_MAX - like.link, type);
-        }
     }
 }
 
@@ -183,9 +176,8 @@ static void sign_ranks_and_links(struct real *real)
     }
     for (uint32_t node = 0; node < t->node_count; node++) {
         const uint32_t rank = real->shift.node_rank[node];
-        if (rank == ROW_NONE) {
+        if (rank == ROW_NONE)
             continue; /* nothing is sent to a node without ranks */
-        }
         const uint32_t first = node_of(real, symmetry_turned(real, rank, 0));
         if (!graph_same_types(&t->graph, node, first)) {
             sign_links(real, node * t->node_links, t->node_links);
@@ -294,9 +286,8 @@ void symmetry_count_copies(struct arena *arena, struct real *real)
 uint32_t symmetry_group_copies(const struct real *real, uint32_t row)
 {
     const struct shift *s = &real->shift;
-    if (s->turns == 1 || !s->moves[row]) {
+    if (s->turns == 1 || !s->moves[row])
         return 1;
-    }
     const struct group group = layout_group(real->layout, s->group_at[row]);
     return s->alike[symmetry_turn_of(real, layout_member(real->layout, &group, 0))];
 }

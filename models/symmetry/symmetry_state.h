@@ -173,9 +173,8 @@ static inline bool symmetry_is_pair(enum stream kind)
 /* The stream on which member `member` of a group takes part. */
 static inline enum stream symmetry_role(const struct group *group, uint32_t member)
 {
-    if (!symmetry_is_pair(group->kind) || member == 0) {
+    if (!symmetry_is_pair(group->kind) || member == 0)
         return group->kind;
-    }
     return group->kind == STREAM_SEND_NEXT ? STREAM_RECV_PREV : STREAM_RECV_NEXT;
 }
 /* `fold`: rows may stand for orbits. */

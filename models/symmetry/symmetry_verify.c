@@ -38,9 +38,8 @@ static void verify_members(const struct real *real, const struct partition *part
             CHECK(real->wire_weights[real->groups[mine].set_first + s] ==
                   real->wire_weights[first->set_first + s]);
         }
-        for (uint32_t i = 0; i < class->party_count; i++) {
+        for (uint32_t i = 0; i < class->party_count; i++)
             met[class->party_first + i] = 0;
-        }
         for (uint32_t i = 0; i < group.member_count; i++) {
             const uint32_t rank = symmetry->class_of_rank[layout_member(layout, &group, i)];
             const enum stream role = symmetry_role(&group, i);
@@ -90,9 +89,8 @@ static void verify_loads(const struct real *real, const struct partition *partit
         CHECK(class->bytes_per_s == symmetry_capacity(real, l));
         of_first[partition->link[l]] = of_link[l];
     }
-    for (uint32_t l = 0; l < real->used_count; l++) {
+    for (uint32_t l = 0; l < real->used_count; l++)
         CHECK(of_link[l] == of_first[partition->link[l]]);
-    }
 }
 
 void symmetry_verify(const struct real *real, const struct partition *partition,

@@ -15,10 +15,9 @@ static const struct param error_param = {
 
 static bool gives(const struct schema_section *schema, const struct value *mapping, const char *key)
 {
-    for (const struct value *m = mapping->first; m; m = m->next) {
+    for (const struct value *m = mapping->first; m; m = m->next)
         if (strcmp(schema_spelling(schema, m->key), key) == 0)
             return true;
-    }
     return false;
 }
 
@@ -86,10 +85,9 @@ static void add_figure(struct builder *b, const struct stated_figure *figure)
 /* The section of an entry stands in the list once, however often it is asked for. */
 static bool is_listed(const struct builder *b, const char *name)
 {
-    for (unsigned i = 0; i < b->scenario->figure_count; i++) {
+    for (unsigned i = 0; i < b->scenario->figure_count; i++)
         if (strcmp(b->figures[i].name, name) == 0)
             return true;
-    }
     return false;
 }
 

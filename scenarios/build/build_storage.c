@@ -19,10 +19,9 @@ static bool fill(struct builder *b, const struct value *own, const struct value 
 
 static const struct storage_tier *own_tier(const struct builder *b, const char *name)
 {
-    for (unsigned i = 0; i < b->tier_count; i++) {
+    for (unsigned i = 0; i < b->tier_count; i++)
         if (strcmp(b->tiers[i].name, name) == 0)
             return &b->tiers[i];
-    }
     return NULL;
 }
 

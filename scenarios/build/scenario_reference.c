@@ -18,10 +18,9 @@ static const char *anchor(struct reference_writer *w, const char *heading)
 {
     char *text = arena_text(w->arena, heading);
     size_t length = 0;
-    for (const char *from = heading; *from; from++) {
+    for (const char *from = heading; *from; from++)
         if (*from != '.')
             text[length++] = *from == ' ' ? '-' : *from;
-    }
     text[length] = '\0';
     return text;
 }

@@ -47,12 +47,11 @@ static struct name_list names_of(struct schema_writer *w, enum family family)
 /* "ns, us" as the alternatives of a pattern. */
 static void print_units(struct schema_writer *w, const char *units)
 {
-    for (; *units; units++) {
+    for (; *units; units++)
         if (*units == ',')
             fputc('|', w->out);
         else if (*units != ' ')
             fputc(*units, w->out);
-    }
 }
 
 static void print_number(struct schema_writer *w, const char *type, const struct param *param,

@@ -59,10 +59,9 @@ const struct value *section_items(struct builder *b, const struct value *outer,
 
 static bool in_table(struct params table, const char *key)
 {
-    for (unsigned i = 0; i < table.count; i++) {
+    for (unsigned i = 0; i < table.count; i++)
         if (strcmp(table.rows[i].name, key) == 0)
             return true;
-    }
     return false;
 }
 
@@ -152,10 +151,9 @@ static const char *remedy_of(struct builder *b, const char *key)
 
 static bool is_spelling_of(struct name_list names, const char *key)
 {
-    for (unsigned i = 0; i < names.count; i++) {
+    for (unsigned i = 0; i < names.count; i++)
         if (names_equal(key, names.names[i]))
             return true;
-    }
     return false;
 }
 

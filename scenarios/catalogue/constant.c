@@ -25,10 +25,9 @@ enum constant_origin constant_origin_of(const char *source)
         {"white paper", ORIGIN_SPECIFICATION},
         {"specification", ORIGIN_SPECIFICATION},
     };
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strstr(source, words[i].word) != NULL)
             return words[i].origin;
-    }
     return ORIGIN_PUBLISHED;
 }
 

@@ -80,10 +80,9 @@ struct name_list family_kinds(struct arena *arena, enum family family)
 
 static bool has_row(const struct param *rows, unsigned count, const char *name)
 {
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         if (strcmp(rows[i].name, name) == 0)
             return true;
-    }
     return false;
 }
 

@@ -47,10 +47,9 @@ static const char *older_name(const char *json)
     static const char *const pairs[][2] = {{"num_hidden_layers", "n_layer"},
                                            {"num_attention_heads", "n_head"},
                                            {"hidden_size", "n_embed"}};
-    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (strcmp(json, pairs[i][0]) == 0)
             return pairs[i][1];
-    }
     return "";
 }
 
@@ -129,10 +128,9 @@ static const char *known_types(struct import *in)
 static const struct huggingface_type *find_type(struct import *in)
 {
     const char *type = in->type;
-    for (unsigned i = 0; i < huggingface_type_count; i++) {
+    for (unsigned i = 0; i < huggingface_type_count; i++)
         if (type && strcmp(type, huggingface_types[i].name) == 0)
             return &huggingface_types[i];
-    }
     problems_error(in->problems, in->where,
                    "%s: unknown \"model_type\" '%s'; known: %s; of another, write the shape out in "
                    "place of `hf`, and check ffn, norm, position and biases: %s",

@@ -178,10 +178,9 @@ bool csv_read(struct arena *arena, const char *path, struct csv *out, struct err
 
 int csv_column(const struct csv *csv, const char *name)
 {
-    for (unsigned i = 0; i < csv->column_count; i++) {
+    for (unsigned i = 0; i < csv->column_count; i++)
         if (strcmp(csv->names[i], name) == 0)
             return (int)i;
-    }
     return -1;
 }
 

@@ -95,10 +95,9 @@ static unsigned holders(const char *text, struct name_list list, const char **ou
     bool (*const tests[])(const char *text, const char *name) = {begins, stands_in};
     unsigned count = 0;
     for (unsigned t = 0; count == 0 && strlen(text) > 2 && t < 2; t++) {
-        for (unsigned i = 0; i < list.count && count < room; i++) {
+        for (unsigned i = 0; i < list.count && count < room; i++)
             if (tests[t](text, list.names[i]))
                 out[count++] = list.names[i];
-        }
     }
     return count;
 }

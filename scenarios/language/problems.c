@@ -80,8 +80,7 @@ static void swap(struct problems *p, unsigned a, unsigned b)
 
 void problems_sort(struct problems *problems)
 {
-    for (unsigned i = 1; i < problems->kept_count; i++) {
+    for (unsigned i = 1; i < problems->kept_count; i++)
         for (unsigned at = i; at > 0 && before(problems, at, at - 1); at--)
             swap(problems, at, at - 1);
-    }
 }

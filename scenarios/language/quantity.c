@@ -170,10 +170,9 @@ static bool read_count(const char *text, const char *shown, struct quantity *out
     const char *unit = NULL, *exponent = NULL;
     if (!split(text, shown, number, &unit, why))
         return false;
-    for (size_t i = 0; i < sizeof count_suffixes / sizeof count_suffixes[0]; i++) {
+    for (size_t i = 0; i < sizeof count_suffixes / sizeof count_suffixes[0]; i++)
         if (strcmp(unit, count_suffixes[i].name) == 0)
             exponent = count_suffixes[i].exponent;
-    }
     if (exponent == NULL || (*exponent && strpbrk(number, "eE")))
         return refuse(why, "'%s' is not a count; it may end in k, M, B or T", shown);
     snprintf(scaled, sizeof scaled, "%s%s", number, exponent);

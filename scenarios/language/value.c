@@ -43,10 +43,9 @@ struct value *value_find(const struct value *mapping, const char *key)
 {
     if (mapping == NULL || mapping->kind != VALUE_MAPPING)
         return NULL;
-    for (struct value *member = mapping->first; member; member = member->next) {
+    for (struct value *member = mapping->first; member; member = member->next)
         if (strcmp(member->key, key) == 0)
             return member;
-    }
     return NULL;
 }
 

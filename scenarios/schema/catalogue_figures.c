@@ -24,10 +24,9 @@ struct figure_writer {
 
 static const struct param *row_of(struct params params, const char *key)
 {
-    for (unsigned i = 0; i < params.count; i++) {
+    for (unsigned i = 0; i < params.count; i++)
         if (strcmp(params.rows[i].name, key) == 0)
             return &params.rows[i];
-    }
     return NULL;
 }
 

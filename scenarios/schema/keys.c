@@ -68,10 +68,9 @@ struct name_list keys_named(struct arena *arena, struct name_list keys, const ch
 {
     const char **found = ARENA_ARRAY(arena, const char *, keys.count + 1);
     unsigned count = 0;
-    for (unsigned i = 0; i < keys.count; i++) {
+    for (unsigned i = 0; i < keys.count; i++)
         if (names_equal(word, last_word(keys.names[i])))
             found[count++] = keys.names[i];
-    }
     return (struct name_list){found, count};
 }
 
@@ -88,10 +87,9 @@ struct name_list keys_near(struct arena *arena, struct name_list keys, const cha
 static const char *path_of(struct arena *arena, const char *key)
 {
     char *path = arena_text(arena, key), *to = path;
-    for (const char *from = key; *from; from += strncmp(from, "[0]", 3) == 0 ? 3 : 1) {
+    for (const char *from = key; *from; from += strncmp(from, "[0]", 3) == 0 ? 3 : 1)
         if (*from != '[')
             *to++ = *from;
-    }
     *to = '\0';
     const struct schema_section *section = schema_find(path);
     return section && section->shorthand ? arena_format(arena, "%s.%s", path, section->shorthand)
@@ -100,10 +98,9 @@ static const char *path_of(struct arena *arena, const char *key)
 
 static const struct param *row_in(struct params params, const char *name)
 {
-    for (unsigned i = 0; i < params.count; i++) {
+    for (unsigned i = 0; i < params.count; i++)
         if (strcmp(params.rows[i].name, name) == 0)
             return &params.rows[i];
-    }
     return NULL;
 }
 

@@ -218,10 +218,9 @@ const struct schema_section *schema_section(enum section section)
 
 const struct schema_section *schema_find(const char *path)
 {
-    for (unsigned i = 0; i < SECTION_COUNT; i++) {
+    for (unsigned i = 0; i < SECTION_COUNT; i++)
         if (strcmp(schema_section(i)->path, path) == 0)
             return schema_section(i);
-    }
     return NULL;
 }
 
@@ -285,10 +284,9 @@ struct params schema_join(struct arena *arena, struct params a, struct params b)
 
 bool schema_chooses(enum family family)
 {
-    for (unsigned i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
+    for (unsigned i = 0; i < sizeof chosen / sizeof chosen[0]; i++)
         if (chosen[i].family == family)
             return true;
-    }
     return false;
 }
 
@@ -316,10 +314,9 @@ struct name_list schema_names(struct arena *arena, const struct schema_section *
     unsigned room = section->keys.count + table.count + extra.count + SECTION_COUNT;
     const char **names = ARENA_ARRAY(arena, const char *, room);
     unsigned count = add_names(names, 0, section->keys);
-    for (unsigned i = 0; i < SECTION_COUNT; i++) {
+    for (unsigned i = 0; i < SECTION_COUNT; i++)
         if (schema_inside(section, schema_section(i)))
             names[count++] = schema_key(schema_section(i));
-    }
     count = add_names(names, count, table);
     count = add_names(names, count, extra);
     return (struct name_list){names, count};
@@ -327,19 +324,17 @@ struct name_list schema_names(struct arena *arena, const struct schema_section *
 
 const char *schema_remedy(const char *path)
 {
-    for (unsigned i = 0; i < sizeof remedies / sizeof remedies[0]; i++) {
+    for (unsigned i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
         if (strcmp(remedies[i][0], path) == 0)
             return remedies[i][1];
-    }
     return NULL;
 }
 
 static bool has_row(struct params params, const char *name)
 {
-    for (unsigned i = 0; i < params.count; i++) {
+    for (unsigned i = 0; i < params.count; i++)
         if (strcmp(params.rows[i].name, name) == 0)
             return true;
-    }
     return false;
 }
 

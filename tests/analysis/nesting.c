@@ -18,11 +18,9 @@ static int compare(const void *a, const void *b)
                            {x->begin_ns, y->begin_ns},
                            {y->end_ns, x->end_ns},
                            {(long long)x->place, (long long)y->place}};
-    for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (keys[i][0] != keys[i][1]) {
+    for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (keys[i][0] != keys[i][1])
             return keys[i][0] < keys[i][1] ? -1 : 1;
-        }
-    }
     return 0;
 }
 
@@ -37,16 +35,13 @@ static int overlapping(const struct span *spans, size_t count)
     long long ends[1000];
     size_t depth = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || spans[i].pid != spans[i - 1].pid || spans[i].tid != spans[i - 1].tid) {
+        if (i == 0 || spans[i].pid != spans[i - 1].pid || spans[i].tid != spans[i - 1].tid)
             depth = 0;
-        }
-        while (depth > 0 && ends[depth - 1] <= spans[i].begin_ns) {
+        while (depth > 0 && ends[depth - 1] <= spans[i].begin_ns)
             depth--;
-        }
         if (spans[i].end_ns < spans[i].begin_ns ||
-            (depth > 0 && spans[i].end_ns > ends[depth - 1]) || depth == 1000) {
+            (depth > 0 && spans[i].end_ns > ends[depth - 1]) || depth == 1000)
             return 1;
-        }
         ends[depth++] = spans[i].end_ns;
     }
     return 0;

@@ -116,11 +116,9 @@ static void write_record(struct store *store)
     struct record record = {.arena = arena_create()};
     struct run_row *run = record_add(&record, ROW_run, 1);
     *run = sample_run;
-    for (unsigned table = ROW_run + 1; table < ROW_TABLE_COUNT; table++) {
-        if (table != ROW_message && table != ROW_interruption && table != ROW_badput) {
+    for (unsigned table = ROW_run + 1; table < ROW_TABLE_COUNT; table++)
+        if (table != ROW_message && table != ROW_interruption && table != ROW_badput)
             fill(&row_tables[table], record_add(&record, (enum row_table_index)table, 1));
-        }
-    }
     record_store(store, &record);
     arena_destroy(record.arena);
 }
@@ -130,19 +128,16 @@ static void write_class(struct store *store, int64_t id)
     struct store_value row[32];
     unsigned n = 0;
     int64_t head[] = {id, 1, (id - 1) * 2, 2, id - 1, 16};
-    for (unsigned i = 0; i < COUNT(head); i++) {
+    for (unsigned i = 0; i < COUNT(head); i++)
         row[n++] = store_integer(head[i]);
-    }
     /* speed, finish, then eleven parts that sum to 1 ms: compute and bubble. */
     double bubble_s = id == 1 ? 1e-4 : 4e-4;
     double figures[] = {1.0, 1e-3, 1e-3 - bubble_s, 0, 0, 0, 0, bubble_s, 0, 0, 0, 0, 0};
-    for (unsigned i = 0; i < COUNT(figures); i++) {
+    for (unsigned i = 0; i < COUNT(figures); i++)
         row[n++] = store_real(figures[i]);
-    }
     double memory[] = {60e9, 64e9, 10e9, 10e9, 10e9, 10e9, 20e9, 0, 0, 0, 4e9};
-    for (unsigned i = 0; i < COUNT(memory); i++) {
+    for (unsigned i = 0; i < COUNT(memory); i++)
         row[n++] = store_real(memory[i]);
-    }
     row[n++] = store_integer(1);
     store_row(store, STORE_rank_class, row, n);
 }
@@ -180,9 +175,8 @@ static void write_slice(struct store *store, int64_t track, int64_t ts, int64_t 
 void sample_rows(struct store *store)
 {
     write_record(store);
-    for (int64_t id = 1; id <= 2; id++) {
+    for (int64_t id = 1; id <= 2; id++)
         write_class(store, id);
-    }
     for (int64_t rank = 0; rank < 4; rank++) {
         struct store_value row[] = {
             store_integer(1),        store_integer(rank),    store_integer(rank / 2 + 1),
@@ -227,9 +221,8 @@ void sample_ask(const char *path, const char *sql, char *answer, unsigned size)
     CHECK(sqlite3_open(path, &database) == SQLITE_OK);
     CHECK(sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK);
     answer[0] = '\0';
-    if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != NULL) {
+    if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != NULL)
         snprintf(answer, size, "%s", (const char *)sqlite3_column_text(statement, 0));
-    }
     sqlite3_finalize(statement);
     sqlite3_close(database);
 }

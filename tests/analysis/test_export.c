@@ -41,9 +41,8 @@ static int tear_down(void **state)
 static char *chrome(const char *path, int64_t rank, struct error *error)
 {
     struct query *query;
-    if (!query_open(path, &query, error)) {
+    if (!query_open(path, &query, error))
         return NULL;
-    }
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -151,9 +150,8 @@ static void assert_refused(const char *path, const char *words)
     struct query *query;
     struct error error = {""};
     assert_false(query_open(path, &query, &error));
-    if (strstr(error.text, words) == NULL) {
+    if (strstr(error.text, words) == NULL)
         fail_msg("expected '%s' in: %s", words, error.text);
-    }
 }
 
 static void test_hostile_schema(void **state)

@@ -192,10 +192,9 @@ static void test_sizes(void **state)
     const char *const bad[] = {"",      "-1",   "0",    "x",  "1Q",    "nan",          "inf",
                                "1e999", "0x10", "0X10", " 1", "1 G B", "0.5",          "1e400GiB",
                                ".5k",   "+1",   "1kb",  "1g", "1e21",  "1000000000TB", "0.999"};
-    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (format_parse_size(bad[i], &bytes))
             fail_msg("'%s' was taken as a size", bad[i]);
-    }
 }
 
 /* 80 bytes at most, whole characters, and nothing that moves a cursor. */

@@ -29,9 +29,8 @@ static bool read(struct arguments *out, int count, const char **words)
     FILE *stream = fmemopen(problems, sizeof problems, "w");
     bool good = arguments_read(&rules, count, (char **)(uintptr_t)words, out, stream);
     fclose(stream);
-    if (good) {
+    if (good)
         problems[0] = '\0';
-    }
     return good;
 }
 #define READ(out, ...)                                                                             \
@@ -85,9 +84,8 @@ static void test_bad_lines(void **state)
     assert_false(READ(&a, "x", "--seed"));
     assert_non_null(strstr(problems, "needs a value"));
     const char *const seeds[] = {"-1", "1.5", "", "18446744073709551616", "0x3", "one"};
-    for (unsigned i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
+    for (unsigned i = 0; i < sizeof seeds / sizeof seeds[0]; i++)
         assert_false(READ(&a, "x", "--seed", seeds[i]));
-    }
     assert_false(READ(&a, "x", "y"));
     assert_false(READ(&a, "x", "--json=1"));
     assert_false(READ(&a, "x", "--set", "novalue"));

@@ -173,10 +173,9 @@ static double least_own(const struct intervals *in, const char *but)
     for (unsigned i = 0; i < TAKEN; i++)
         steps[i] = row_needs(&in->rows[i]);
     qsort(steps, TAKEN, sizeof *steps, ascending);
-    for (unsigned i = 0; i < TAKEN; i++) {
+    for (unsigned i = 0; i < TAKEN; i++)
         if (mean_inside(in, but, steps[i]) >= 0.8)
             return steps[i];
-    }
     return NAN;
 }
 
@@ -190,10 +189,9 @@ static void test_sources(void **state)
         const struct interval_source *source = &w.in.sources[s];
         double spreads[TAKEN];
         unsigned count = 0;
-        for (unsigned i = 0; i < TAKEN; i++) {
+        for (unsigned i = 0; i < TAKEN; i++)
             if (strcmp(w.in.rows[i].source, sources[s]) == 0)
                 spreads[count++] = w.in.rows[i].log_spread;
-        }
         qsort(spreads, count, sizeof *spreads, ascending);
         assert_string_equal(source->name, sources[s]);
         assert_int_equal(source->rows, count);

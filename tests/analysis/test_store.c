@@ -375,9 +375,8 @@ static void test_full_disk(void **state)
         struct error error = {""};
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
-        if (store_open(p->path, 0.0, &store, &error) != STORE_GOOD) {
+        if (store_open(p->path, 0.0, &store, &error) != STORE_GOOD)
             _exit(1);
-        }
         fill(store, 1000000);
         _exit(store_finish(store, &error) == STORE_FAILED ? 0 : 2);
     }

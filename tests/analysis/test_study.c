@@ -146,10 +146,9 @@ static void test_optimum_at_an_end(void **state)
     struct study_options options;
     struct study_optimum optimum;
     make_study(&study, &options, 50, 0.0);
-    for (size_t p = 0; p < study.point_count; p++) {
+    for (size_t p = 0; p < study.point_count; p++)
         for (size_t s = 0; s < 50; s++)
             study.points[p].values[s][METRIC_goodput] = -(double)p;
-    }
     study_optimum(&study, &optimum);
     assert_int_equal(optimum.point, 0);
     assert_true(optimum.at_end && isnan(optimum.value));

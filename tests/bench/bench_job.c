@@ -100,9 +100,8 @@ static void *prepare_job(double size)
     bench->replications = (uint64_t)size;
     bench->arena = arena_create();
     set_spec(bench);
-    if (bench->replications > 0) {
+    if (bench->replications > 0)
         read_cluster(bench);
-    }
     return bench;
 }
 
@@ -122,18 +121,16 @@ static double run_job(void *state)
         forget_cluster(bench);
         return 1.0;
     }
-    for (uint64_t i = 0; i < bench->replications; i++) {
+    for (uint64_t i = 0; i < bench->replications; i++)
         replicate(bench);
-    }
     return (double)bench->replications;
 }
 
 static void release_job(void *state)
 {
     struct job_bench *bench = state;
-    if (bench->replications > 0) {
+    if (bench->replications > 0)
         forget_cluster(bench);
-    }
     arena_destroy(bench->arena);
     free(bench);
 }

@@ -40,9 +40,8 @@ static double run_step(void *state)
     CHECK(step_run(&scenario->configuration, &options, &step, &error) && step->fits);
     double work = bench->what == 1 ? (double)step->op_count : 1.0;
     step_destroy(step);
-    if (bench->what == 0) {
+    if (bench->what == 0)
         scenario_destroy(scenario);
-    }
     return work;
 }
 

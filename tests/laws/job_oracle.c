@@ -41,10 +41,9 @@ static const struct copy *newest(const struct oracle *o)
 static void destroy(struct oracle *o, int scope)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < o->copy_count; i++) {
+    for (uint32_t i = 0; i < o->copy_count; i++)
         if (o->spec->checkpoint.plan.levels[o->copies[i].level].survival >= scope)
             o->copies[kept++] = o->copies[i];
-    }
     o->copy_count = kept;
     o->write_count = 0;
 }
@@ -87,11 +86,10 @@ static uint32_t spares_free(const struct oracle *o)
 static void join_spare(struct oracle *o)
 {
     uint32_t best = ORACLE_NODES;
-    for (uint32_t i = 0; i < ORACLE_NODES; i++) {
+    for (uint32_t i = 0; i < ORACLE_NODES; i++)
         if (o->nodes[i].place == SPARE &&
             (best == ORACLE_NODES || o->nodes[i].order > o->nodes[best].order))
             best = i;
-    }
     CHECK(best < ORACLE_NODES);
     oracle_join(o, best, o->exposed_s);
 }
@@ -149,10 +147,9 @@ static void fail(struct oracle *o)
         open_interruption(o, c, event->unit, cause->unit == UNIT_JOB ? UINT32_MAX : first);
     bool mended = event->repair_s == 0.0 || (event->repair_s < 0.0 && cause->in_place_ratio == 1.0);
     bool hardware = cause->unit != UNIT_JOB && !mended;
-    for (uint32_t i = first; hardware && i < first + count && i < ORACLE_NODES; i++) {
+    for (uint32_t i = first; hardware && i < first + count && i < ORACLE_NODES; i++)
         if (o->nodes[i].place == INSIDE)
             lost[lost_count++] = i;
-    }
     destroy(o, !hardware ? SURVIVES_PROCESS : lost_count > 1 ? SURVIVES_DOMAIN : SURVIVES_NODE);
     const struct copy *back = newest(o);
     undo_to(o, back ? back->steps : 0);
@@ -302,10 +299,9 @@ static enum outcome stand(struct oracle *o, double until_s)
 static enum outcome drain(struct oracle *o, const bool levels[CHECKPOINT_LEVEL_MAX])
 {
     double until_s = o->now_s;
-    for (uint32_t i = 0; i < o->write_count; i++) {
+    for (uint32_t i = 0; i < o->write_count; i++)
         if (levels[o->writes[i].copy.level])
             until_s = fmax(until_s, o->writes[i].copy.durable_s);
-    }
     return until_s > o->now_s ? stand(o, until_s) : PASSED;
 }
 
@@ -343,11 +339,10 @@ static enum outcome save(struct oracle *o, bool all)
 /* All that was done is durable on the safest level. */
 static bool is_saved(const struct oracle *o)
 {
-    for (uint32_t i = 0; i < o->copy_count; i++) {
+    for (uint32_t i = 0; i < o->copy_count; i++)
         if (o->copies[i].steps == o->steps &&
             o->copies[i].level + 1 == o->spec->checkpoint.plan.level_count)
             return true;
-    }
     return false;
 }
 

@@ -98,10 +98,9 @@ void oracle_mend(struct oracle *o, double begin_s, double begin_exposed_s, bool 
 double oracle_next_repair_s(const struct oracle *o)
 {
     double back_s = INFINITY;
-    for (uint32_t i = 0; i < ORACLE_NODES; i++) {
+    for (uint32_t i = 0; i < ORACLE_NODES; i++)
         if (o->nodes[i].place == BROKEN && o->nodes[i].back_s > o->now_s)
             back_s = fmin(back_s, o->nodes[i].back_s);
-    }
     return back_s;
 }
 
@@ -134,10 +133,9 @@ static bool strikes(const struct oracle *o, uint32_t cause_index, const struct t
     uint32_t first, count = oracle_nodes_of(o, cause, event->unit, &first);
     if (cause->unit == UNIT_JOB)
         return true;
-    for (uint32_t i = first; i < first + count && i < ORACLE_NODES; i++) {
+    for (uint32_t i = first; i < first + count && i < ORACLE_NODES; i++)
         if (o->nodes[i].place == INSIDE && o->nodes[i].joined_s <= event->at_s)
             return true;
-    }
     return false;
 }
 

@@ -70,9 +70,8 @@ static void set_cause(struct dice *dice, struct failure_cause *out, const struct
             fmin(out->kind->head.options.rows[i].maximum, low + roll(dice, 0.0, 1.5));
     }
     out->unit = out->kind == failure_find("shock") ? UNIT_DOMAIN : (int)pick(dice, 5);
-    if (out->unit == UNIT_DOMAIN && out->kind->lemons != NULL) {
+    if (out->unit == UNIT_DOMAIN && out->kind->lemons != NULL)
         out->unit = UNIT_NODE;
-    }
     out->domain_nodes = 1 + pick(dice, 4);
     out->effect = chance(dice, 0.6)   ? EFFECT_STOP
                   : chance(dice, 0.6) ? EFFECT_SLOW
@@ -126,9 +125,8 @@ void job_swarm_make(struct job_case *job, uint64_t seed)
     set_recovery(&dice, &job->spec.recovery);
     set_checkpoint(&dice, &job->spec.checkpoint, step_s);
     job->spec.cause_count = pick(&dice, JOB_CASE_CAUSES + 1);
-    for (unsigned i = 0; i < job->spec.cause_count; i++) {
+    for (unsigned i = 0; i < job->spec.cause_count; i++)
         set_cause(&dice, &job->causes[i], &job->spec, i);
-    }
     job->spec.strike = (int)pick(&dice, 3);
     /* Always up at some time: without checkpoints the work may never be done. */
     job->spec.duration_s = roll(&dice, 1.0, 8.0) * DAY;

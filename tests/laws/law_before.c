@@ -12,9 +12,8 @@
 
 static void merge(uint32_t *into, const uint32_t *from)
 {
-    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+    for (unsigned s = 0; s < STREAM_COUNT; s++)
         into[s] = from[s] > into[s] ? from[s] : into[s];
-    }
 }
 
 static void merge_finish(uint32_t *into, const uint32_t *clock, const struct program *p,
@@ -33,17 +32,13 @@ void before_clocks(const struct program *p, uint32_t *clock)
         const struct op *op = &p->ops[i];
         uint32_t *own = &clock[(size_t)i * STREAM_COUNT];
         merge(own, host);
-        if (last[op->stream] > 0) {
+        if (last[op->stream] > 0)
             merge_finish(own, clock, p, last[op->stream] - 1);
-        }
-        for (unsigned k = 0; k < 2; k++) {
-            if (op->wait[k] != OP_NONE) {
+        for (unsigned k = 0; k < 2; k++)
+            if (op->wait[k] != OP_NONE)
                 merge_finish(own, clock, p, op->wait[k] - 1);
-            }
-        }
-        if (op->flags & OP_HOST_SYNC) {
+        if (op->flags & OP_HOST_SYNC)
             merge_finish(host, clock, p, i);
-        }
         last[op->stream] = i + 1;
     }
 }
@@ -56,9 +51,8 @@ bool before_holds(const struct before *b, uint32_t earlier, uint32_t later)
 
 void before_must(struct before *b, bool holds, const char *rule, uint32_t op, const char *what)
 {
-    if (holds) {
+    if (holds)
         return;
-    }
     if (b->problems++ == 0) {
         const struct op *o = &b->program->ops[op < b->program->op_count ? op : 0];
         snprintf(b->text, b->size, "%s: stage %u op %u (%s, %s, microbatch %u, layer %u): %s", rule,
@@ -129,9 +123,8 @@ static void add_unit(struct before *b, struct before_plan *plan, enum unit_block
         const double parts = fmin(tp, (double)m->kv_heads); /* a head is whole on its rank */
         gathered = held = split / tp + keys / parts + 2.0 * norms;
     }
-    if (block == UNIT_HEAD && m->tied_embeddings && plan->stages == 1) {
+    if (block == UNIT_HEAD && m->tied_embeddings && plan->stages == 1)
         held = norms;
-    }
     plan->units[plan->unit_count++] = (struct before_unit){
         .block = block, .chunk = chunk, .layer = layer, .gathered = gathered, .held = held};
 }
@@ -159,17 +152,13 @@ static void plan_units(struct before *b, struct before_plan *plan)
     for (uint32_t global = 0; global < all; global++) {
         bool here = global % plan->stages == plan->stage;
         uint32_t chunk = global / plan->stages;
-        if (here && global == 0) {
+        if (here && global == 0)
             add_unit(b, plan, UNIT_EMBEDDING, chunk, UINT16_MAX);
-        }
-        for (uint32_t i = 0; i < split[global]; i++, layer++) {
-            if (here) {
+        for (uint32_t i = 0; i < split[global]; i++, layer++)
+            if (here)
                 add_unit(b, plan, UNIT_LAYER, chunk, (uint16_t)layer);
-            }
-        }
-        if (here && global + 1 == all) {
+        if (here && global + 1 == all)
             add_unit(b, plan, UNIT_HEAD, chunk, UINT16_MAX);
-        }
     }
     plan_groups(b, plan);
 }
@@ -189,9 +178,8 @@ struct before_plan *before_plan(struct before *b)
 static bool of_unit(const struct before_plan *plan, const struct before_pass *pass,
                     const struct before_unit *unit, const struct op *op, bool layers_seen)
 {
-    if (unit->block == UNIT_LAYER) {
+    if (unit->block == UNIT_LAYER)
         return op->layer == unit->layer;
-    }
     bool first = unit->block == UNIT_EMBEDDING, both = plan->stages * plan->chunks == 1;
     return op->layer == UINT16_MAX && (!both || (first == pass->forward) == !layers_seen);
 }
@@ -203,15 +191,13 @@ uint32_t before_ops(const struct before *b, const struct before_plan *plan,
     bool layers_seen = false;
     for (uint32_t i = pass->first; i < pass->end; i++) {
         const struct op *op = &b->program->ops[i];
-        if (!of_pass(op, pass)) {
+        if (!of_pass(op, pass))
             continue;
-        }
         layers_seen |= op->layer != UINT16_MAX;
         bool moves =
             op->kind == OP_COLLECTIVE && strcmp(b->program->names[op->name], "gather message") != 0;
-        if (of_unit(plan, pass, unit, op, layers_seen) && (before_works(b->program, i) || moves)) {
+        if (of_unit(plan, pass, unit, op, layers_seen) && (before_works(b->program, i) || moves))
             ops[count++] = i;
-        }
     }
     return count;
 }

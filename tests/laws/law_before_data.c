@@ -28,13 +28,11 @@ static double bytes_of(const struct program *p, uint32_t op)
 static uint32_t arrived(const struct data *d, uint32_t op)
 {
     bool copies = d->b->c->software.dp_copy_bytes_per_s > 0.0;
-    if (!copies) {
+    if (!copies)
         return op;
-    }
     uint32_t copy = op + 1;
-    while (copy < d->p->op_count && d->p->ops[copy].stream != STREAM_COPY) {
+    while (copy < d->p->op_count && d->p->ops[copy].stream != STREAM_COPY)
         copy++;
-    }
     before_must(d->b, copy < d->p->op_count && before_holds(d->b, op, copy), "reduce", op,
                 "is copied out of its buffer when it has arrived");
     return copy < d->p->op_count ? copy : op;
@@ -44,9 +42,8 @@ static uint32_t next_on(const struct data *d, uint32_t from, enum stream stream,
 {
     uint32_t i = from;
     while (i < d->p->op_count &&
-           (d->p->ops[i].stream != stream || d->p->ops[i].phase != (unsigned)phase)) {
+           (d->p->ops[i].stream != stream || d->p->ops[i].phase != (unsigned)phase))
         i++;
-    }
     return i;
 }
 
@@ -98,12 +95,10 @@ static uint32_t turns_of(const struct data *d, const struct before_pass *pass, s
     for (uint32_t k = 0; k < d->plan->unit_count; k++) {
         uint32_t i = pass->forward ? k : d->plan->unit_count - 1 - k;
         const struct before_unit *u = &d->plan->units[i];
-        if (u->chunk != pass->chunk) {
+        if (u->chunk != pass->chunk)
             continue;
-        }
-        if (count == 0 || turns[count - 1].group != u->group) {
+        if (count == 0 || turns[count - 1].group != u->group)
             turns[count++] = (struct turn){.group = u->group, .first_unit = i, .last_unit = i};
-        }
         turns[count - 1].last_unit = i;
         turns[count - 1].gathered += u->gathered;
         turns[count - 1].held += u->held;
@@ -117,9 +112,8 @@ static void check_gather(const struct data *d, const struct turn *turn, uint32_t
 {
     uint32_t ahead = (uint32_t)d->b->c->software.fsdp_prefetch;
     before_must(d->b, gather < d->p->op_count, "gather", d->ops[0], "of its weights");
-    if (gather >= d->p->op_count) {
+    if (gather >= d->p->op_count)
         return;
-    }
     before_must(d->b, near(bytes_of(d->p, gather), turn->gathered * d->weight_bytes), "gather",
                 gather, "is of a whole group");
     before_must(d->b, d->p->transfers[d->p->ops[gather].cost].op == COMM_ALL_GATHER, "gather",
@@ -171,9 +165,8 @@ static uint32_t check_reduction(const struct data *d, uint32_t *from, double ele
     if (d->reducers > 1.0) {
         op = next_on(d, *from, STREAM_DP, PHASE_GRADIENTS);
         before_must(d->b, op < d->p->op_count, "reduce", *from, "every gradient");
-        if (op >= d->p->op_count) {
+        if (op >= d->p->op_count)
             return op;
-        }
         before_must(d->b, elements < 0.0 || near(bytes_of(d->p, op), elements * d->wire_bytes),
                     "reduce", op, "as many bytes as its gradients have");
         bool scatter = d->b->c->layout.sharding->reduce_scatter;
@@ -185,9 +178,8 @@ static uint32_t check_reduction(const struct data *d, uint32_t *from, double ele
     if (d->replicas > d->reducers) {
         uint32_t across = next_on(d, *from, STREAM_REPLICATE, PHASE_GRADIENTS);
         before_must(d->b, across < d->p->op_count, "reduce", *from, "across the groups too");
-        if (across >= d->p->op_count) {
+        if (across >= d->p->op_count)
             return across;
-        }
         before_must(d->b, op == UINT32_MAX || before_holds(d->b, end, across), "reduce", across,
                     "across the groups what is scattered in them");
         before_must(d->b, near(bytes_of(d->p, across), elements * d->wire_bytes / d->reducers),
@@ -227,9 +219,8 @@ static void check_scatters(struct data *d)
             uint32_t op = check_reduction(d, &from, turns[k].held), end = from - 1;
             before_must(d->b, op < d->p->op_count && before_holds(d->b, last, op), "reduce", op,
                         "waits for its gradients");
-            if (!d->b->c->software.overlap_gradients) {
+            if (!d->b->c->software.overlap_gradients)
                 check_alone(d, end);
-            }
         }
     }
     before_must(d->b, next_on(d, from, STREAM_DP, PHASE_GRADIENTS) == d->p->op_count, "reduce",
@@ -247,9 +238,8 @@ static uint32_t ready_units(const struct data *d, struct ready *ready)
     for (uint32_t i = 0; i < d->plan->pass_count; i++) {
         const struct before_pass *pass = &d->plan->passes[i];
         bool last = !pass->forward;
-        for (uint32_t k = i + 1; k < d->plan->pass_count; k++) {
+        for (uint32_t k = i + 1; k < d->plan->pass_count; k++)
             last &= d->plan->passes[k].forward || d->plan->passes[k].chunk != pass->chunk;
-        }
         for (uint32_t u = d->plan->unit_count; last && u-- > 0;) {
             uint32_t unused = 0;
             if (d->plan->units[u].chunk == pass->chunk) {
@@ -267,9 +257,8 @@ static void check_buckets(struct data *d)
     struct ready *ready = ARENA_ARRAY(d->b->arena, struct ready, d->plan->unit_count);
     uint32_t units = ready_units(d, ready), unit = 0, from = 0, op;
     double gone = 0.0, begun = 0.0, all = 0.0;
-    for (uint32_t u = 0; u < units; u++) {
+    for (uint32_t u = 0; u < units; u++)
         all += ready[u].held * d->wire_bytes;
-    }
     while ((op = next_on(d, from, STREAM_DP, PHASE_GRADIENTS)) < d->p->op_count) {
         gone += bytes_of(d->p, op);
         check_reduction(d, &from, -1.0);
@@ -293,9 +282,8 @@ static bool named(const struct program *p, uint32_t op, const char *name)
 static uint32_t find_named(const struct program *p, const char *name)
 {
     uint32_t i = 0;
-    while (i < p->op_count && !named(p, i, name)) {
+    while (i < p->op_count && !named(p, i, name))
         i++;
-    }
     return i;
 }
 
@@ -312,16 +300,14 @@ static void check_update(struct data *d)
         bool reads = gradient && op->stream != STREAM_SEND_PREV && op->stream != STREAM_RECV_NEXT &&
                      op->stream != STREAM_TP && op->stream != STREAM_CP &&
                      (op->kind != OP_COMPUTE || before_works(p, i) || op->stream == STREAM_COPY);
-        if (reads && clips && norm < p->op_count) {
+        if (reads && clips && norm < p->op_count)
             before_must(d->b, before_holds(d->b, i, norm), "update", i, "the norm waits for it");
-        }
         if (reads || op->stream == STREAM_WORLD) {
             before_must(d->b, before_holds(d->b, i, update), "update", i,
                         "the update waits for it");
         }
-        if (op->stream == STREAM_WORLD && norm < p->op_count) {
+        if (op->stream == STREAM_WORLD && norm < p->op_count)
             before_must(d->b, before_holds(d->b, norm, i), "update", i, "waits for the norm");
-        }
     }
 }
 
@@ -334,9 +320,8 @@ static void check_early_gathers(struct data *d)
         const struct before_unit *unit = &d->plan->units[u];
         uint32_t first = 0, unused = 0, i = 0;
         while (i < d->plan->pass_count &&
-               (!d->plan->passes[i].forward || d->plan->passes[i].chunk != unit->chunk)) {
+               (!d->plan->passes[i].forward || d->plan->passes[i].chunk != unit->chunk))
             i++;
-        }
         works_of(d, &d->plan->passes[i], unit, &first, &unused);
         begun += unit->held * d->weight_bytes;
         while (gather < d->p->op_count && gone < begun * (1.0 - 1e-12)) {
@@ -354,9 +339,8 @@ static void check_late_gather(struct data *d)
     uint32_t update = find_named(d->p, "optimizer update");
     uint32_t gather = next_on(d, 0, STREAM_DP, PHASE_PARAMETERS);
     double all = 0.0;
-    for (uint32_t u = 0; u < d->plan->unit_count; u++) {
+    for (uint32_t u = 0; u < d->plan->unit_count; u++)
         all += d->plan->units[u].held * d->weight_bytes;
-    }
     before_must(d->b, gather < d->p->op_count, "update", update, "weights are gathered after it");
     if (gather < d->p->op_count && update < d->p->op_count) {
         before_must(d->b, before_holds(d->b, update, gather), "update", gather, "gathers after it");
@@ -372,9 +356,8 @@ static void check_tied(struct data *d)
     bool tied = m->tied_embeddings && d->plan->stages > 1 && end;
     uint32_t op = next_on(d, 0, STREAM_EMBED, PHASE_GRADIENTS);
     before_must(d->b, (op < d->p->op_count) == tied, "reduce", 0, "the tied embedding");
-    if (!tied || op >= d->p->op_count) {
+    if (!tied || op >= d->p->op_count)
         return;
-    }
     double elements = (double)(m->vocabulary * m->hidden) / (double)d->b->c->layout.tp;
     elements /= d->scatters ? d->shards : 1.0;
     before_must(d->b, near(bytes_of(d->p, op), elements * d->kept_bytes), "reduce", op,
@@ -392,9 +375,8 @@ static void check_tied(struct data *d)
 static void check_flags(struct data *d)
 {
     const struct program *p = d->p;
-    if (d->b->c->software.interference_ratio <= 0.0) {
+    if (d->b->c->software.interference_ratio <= 0.0)
         return;
-    }
     for (uint32_t i = 0; i < p->op_count; i++) {
         bool beside = false, pass = before_works(p, i) && p->ops[i].phase <= PHASE_RECOMPUTE;
         for (uint32_t k = 0; pass && k < p->op_count && !beside; k++) {
@@ -411,18 +393,16 @@ void before_data(struct before *b, const struct before_plan *plan)
     struct data d = describe(b, plan);
     const struct configuration *c = b->c;
     check_gathers(&d);
-    if (d.scatters) {
+    if (d.scatters)
         check_scatters(&d);
-    } else {
+    else
         check_buckets(&d);
-    }
     check_update(&d);
     if (c->layout.sharding->gather == GATHER_AFTER_UPDATE && d.replicas > 1.0) {
-        if (c->software.overlap_parameters) {
+        if (c->software.overlap_parameters)
             check_early_gathers(&d);
-        } else {
+        else
             check_late_gather(&d);
-        }
     } else {
         before_must(b, next_on(&d, 0, STREAM_DP, PHASE_PARAMETERS) == d.p->op_count, "update", 0,
                     "nothing is gathered");

@@ -9,9 +9,8 @@ static uint32_t find_message(const struct program *p, const struct before_pass *
         const struct op *op = &p->ops[i];
         bool forward = op->stream == STREAM_RECV_PREV || op->stream == STREAM_SEND_NEXT;
         if (op->kind == kind && op->microbatch == pass->microbatch && op->chunk == pass->chunk &&
-            forward == pass->forward) {
+            forward == pass->forward)
             return i;
-        }
     }
     return UINT32_MAX;
 }
@@ -30,9 +29,8 @@ static void check_receive(struct before *b, const struct before_plan *plan,
     uint32_t receive = find_message(p, pass, OP_RECV);
     before_must(b, (receive != UINT32_MAX) == crosses(plan, pass, true), "message", pass->first,
                 "its input");
-    if (receive == UINT32_MAX) {
+    if (receive == UINT32_MAX)
         return;
-    }
     uint32_t whole = receive; /* where parts of it were sent, they are gathered first */
     for (uint32_t i = pass->first; i < pass->end; i++) {
         const struct op *op = &p->ops[i];
@@ -53,13 +51,11 @@ static void check_send(struct before *b, const struct before_plan *plan,
     uint32_t send = find_message(p, pass, OP_SEND), transfer = pass->first;
     before_must(b, (send != UINT32_MAX) == crosses(plan, pass, false), "message", pass->first,
                 "its output");
-    if (send == UINT32_MAX) {
+    if (send == UINT32_MAX)
         return;
-    }
     bool beside = !pass->forward && b->c->software.backward_tp_overlap && b->c->layout.tp > 1;
-    for (uint32_t i = pass->first; i < pass->end; i++) {
+    for (uint32_t i = pass->first; i < pass->end; i++)
         transfer = p->ops[i].kind == OP_COLLECTIVE && p->ops[i].stream != STREAM_DP ? i : transfer;
-    }
     for (uint32_t i = pass->first; i < pass->end; i++) {
         const struct op *op = &p->ops[i];
         bool makes = op->stream == STREAM_TP || op->stream == STREAM_CP ||
@@ -81,14 +77,12 @@ static void check_blocking(struct before *b, const struct before_plan *plan)
         const struct op *op = &p->ops[i];
         bool compute = before_works(p, i);
         bool wire = op->stream == STREAM_TP || op->stream == STREAM_CP;
-        if (blocks && (compute || wire) && sent != UINT32_MAX) {
+        if (blocks && (compute || wire) && sent != UINT32_MAX)
             before_must(b, before_holds(b, sent, i), "message", i, "waits for the send before");
-        }
         if (host && (compute || wire) && op->phase <= PHASE_RECOMPUTE && received != UINT32_MAX) {
             bool synced = false;
-            for (uint32_t k = received; k < i; k++) {
+            for (uint32_t k = received; k < i; k++)
                 synced |= (p->ops[k].flags & OP_HOST_SYNC) != 0 && before_holds(b, received, i);
-            }
             before_must(b, synced, "message", i, "the host waits for the exchange");
         }
         sent = op->kind == OP_SEND ? i : sent;
@@ -130,9 +124,8 @@ static void owe_forward(struct owed *o, const struct layer *layer, bool stops_ea
         const struct segment *g = &layer->segments[i];
         owe(o, &g->before, false);
         owe(o, &g->beside, true);
-        if (!stops_early || i + 1 < layer->segment_count) {
+        if (!stops_early || i + 1 < layer->segment_count)
             owe(o, &g->after, false);
-        }
     }
 }
 
@@ -162,18 +155,16 @@ static bool is_owed(const struct program *p, uint32_t op, const struct segment_t
 static uint32_t next_work(const struct program *p, uint32_t op)
 {
     uint32_t i = op + 1;
-    while (i < p->op_count && !before_works(p, i)) {
+    while (i < p->op_count && !before_works(p, i))
         i++;
-    }
     return i;
 }
 
 static uint32_t work_before(const struct program *p, uint32_t op)
 {
     uint32_t i = op;
-    while (i > 0 && !before_works(p, i - 1)) {
+    while (i > 0 && !before_works(p, i - 1))
         i--;
-    }
     return i; /* index + 1 of it; 0: none */
 }
 
@@ -182,9 +173,8 @@ static void check_transfer(struct before *b, const struct before_pass *pass, uin
 {
     const struct program *p = b->program;
     uint32_t made = work_before(p, op), reads = next_work(p, op);
-    if (made > 0) {
+    if (made > 0)
         before_must(b, before_holds(b, made - 1, op), "transfer", op, "waits for its compute");
-    }
     reads = beside && reads < p->op_count ? next_work(p, reads) : reads;
     bool free = beside && reads < p->op_count && p->ops[reads].flags & OP_JOIN;
     if (reads < pass->end) {
@@ -202,17 +192,14 @@ static void check_unit(struct before *b, const struct before_plan *plan,
     struct owed owed = {.count = 0};
     bool again =
         !pass->forward && unit->block == UNIT_LAYER && c->layout.recompute == RECOMPUTE_FULL;
-    if (pass->forward || again) {
+    if (pass->forward || again)
         owe_forward(&owed, layer, again && c->software.recompute_stops_early);
-    }
-    if (!pass->forward) {
+    if (!pass->forward)
         owe_backward(&owed, layer, c->software.backward_tp_overlap);
-    }
     uint32_t count = before_ops(b, plan, pass, unit, ops), seen = 0, former = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        if (b->program->ops[ops[i]].kind != OP_COLLECTIVE) {
+        if (b->program->ops[ops[i]].kind != OP_COLLECTIVE)
             continue;
-        }
         bool right = seen < owed.count && is_owed(b->program, ops[i], &owed.transfer[seen]);
         before_must(b, right, "transfer", ops[i], "is not what the segment owes");
         if (right) {
@@ -231,10 +218,8 @@ void before_transfers(struct before *b, const struct before_plan *plan)
 {
     uint32_t *ops = ARENA_ARRAY(b->arena, uint32_t, b->program->op_count + 1);
     for (uint32_t i = 0; i < plan->pass_count; i++) {
-        for (uint32_t u = 0; u < plan->unit_count; u++) {
-            if (plan->units[u].chunk == plan->passes[i].chunk) {
+        for (uint32_t u = 0; u < plan->unit_count; u++)
+            if (plan->units[u].chunk == plan->passes[i].chunk)
                 check_unit(b, plan, &plan->passes[i], &plan->units[u], ops);
-            }
-        }
     }
 }

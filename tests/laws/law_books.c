@@ -15,9 +15,8 @@ enum {
 /* The stream on which member i of a group takes part: a pair has a sender and a receiver. */
 static enum stream role_of(const struct group *group, uint32_t member)
 {
-    if (member == 1 && group->kind == STREAM_SEND_NEXT) {
+    if (member == 1 && group->kind == STREAM_SEND_NEXT)
         return STREAM_RECV_PREV;
-    }
     return member == 1 && group->kind == STREAM_SEND_PREV ? STREAM_RECV_NEXT : group->kind;
 }
 
@@ -43,12 +42,10 @@ static bool partners_agree(const struct law_play *p, const struct group *group, 
     for (;;) {
         const struct transfer *x = nth_transfer(a, role_of(group, 0), &at_a);
         const struct transfer *y = nth_transfer(b, role_of(group, member), &at_b);
-        if (x == NULL || y == NULL) {
+        if (x == NULL || y == NULL)
             return x == y;
-        }
-        if (x->op != y->op || x->bytes != y->bytes) {
+        if (x->op != y->op || x->bytes != y->bytes)
             return false;
-        }
     }
 }
 
@@ -80,18 +77,16 @@ const char *law_payload_fault(const struct law_play *p, char text[LAW_TEXT])
         const struct program *program = law_program(p, layout_member(&p->layout, group, 0));
         const struct transfer *transfer;
         uint32_t at = 0;
-        while ((transfer = nth_transfer(program, group->kind, &at)) != NULL) {
+        while ((transfer = nth_transfer(program, group->kind, &at)) != NULL)
             bytes += group->member_count > 1 ? transfer->bytes : 0.0;
-        }
     }
     uint64_t activities = 0;
     for (uint32_t i = 0; i < p->symmetry.group_class_count; i++) {
         const struct group given = layout_group(&p->layout, p->symmetry.groups[i].representative);
         const struct group *group = &given;
         const struct program *program = law_program(p, layout_member(&p->layout, group, 0));
-        for (uint32_t at = 0; nth_transfer(program, group->kind, &at) != NULL;) {
+        for (uint32_t at = 0; nth_transfer(program, group->kind, &at) != NULL;)
             activities++;
-        }
     }
     const double posted = network_posted_bytes(p->network), moved = network_moved_bytes(p->network);
     if (posted != moved || !is_close(moved, bytes)) {
@@ -127,12 +122,10 @@ static void gpus_of(const struct law_play *p, const struct group *group, uint32_
         placed[i].gpu = p->layout.gpu_of_rank[layout_member(&p->layout, group, i)];
         placed[i].node = topology_node_of(&p->topology, placed[i].gpu);
     }
-    if (role_of(group, 1) == group->kind) {
+    if (role_of(group, 1) == group->kind)
         qsort(placed, group->member_count, sizeof placed[0], by_node);
-    }
-    for (uint32_t i = 0; i < group->member_count; i++) {
+    for (uint32_t i = 0; i < group->member_count; i++)
         gpus[i] = placed[i].gpu;
-    }
 }
 
 /* Adds what this group moves over each link: the tuner's choice for each transfer, on the wires of
@@ -148,9 +141,8 @@ static void add_traffic(const struct law_play *p, const struct group *group, dou
     gpus_of(p, group, gpus);
     collective_shape(&p->topology, gpus, group->member_count, true, &shape);
     while ((transfer = nth_transfer(program, group->kind, &at)) != NULL) {
-        if (transfer->bytes == 0.0 || group->member_count == 1) {
+        if (transfer->bytes == 0.0 || group->member_count == 1)
             continue;
-        }
         collective_tune(transfer->op, &shape, transfer->bytes, &plan);
         const struct law_activity activity = {
             .kind = plan.kind,
@@ -159,9 +151,8 @@ static void add_traffic(const struct law_play *p, const struct group *group, dou
             .gpu_count = group->member_count,
             .flow_seed = configuration_flow_seed(p->c, (uint64_t)group->kind)};
         const struct law_wires wires = law_wire_rate(&p->topology, &activity, &shape, scratch);
-        for (uint32_t l = 0; l < p->topology.graph.link_count; l++) {
+        for (uint32_t l = 0; l < p->topology.graph.link_count; l++)
             bytes[l] += scratch[l] * wires.weight * transfer->bytes;
-        }
     }
 }
 
@@ -192,12 +183,10 @@ const char *law_links_fault(const struct law_play *p, char text[LAW_TEXT])
 static uint32_t tensor_count(const struct program *program)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < program->setup_count; i++) {
+    for (uint32_t i = 0; i < program->setup_count; i++)
         count = program->setup[i].tensor >= count ? program->setup[i].tensor + 1 : count;
-    }
-    for (uint32_t i = 0; i < program->ledger_count; i++) {
+    for (uint32_t i = 0; i < program->ledger_count; i++)
         count = program->ledger[i].tensor >= count ? program->ledger[i].tensor + 1 : count;
-    }
     return count;
 }
 
@@ -208,18 +197,15 @@ static double live_after(const struct program *program, double *live, uint32_t t
     double sum = 0.0;
     for (uint32_t i = 0; i < program->ledger_count; i++) {
         const struct ledger_entry *e = &program->ledger[i];
-        if ((e->flags & LEDGER_FIRST_STEP) != 0 && !first_step) {
+        if ((e->flags & LEDGER_FIRST_STEP) != 0 && !first_step)
             continue;
-        }
         const bool lives = live[e->tensor] >= 0.0;
-        if (lives == (e->action == LEDGER_ALLOCATE)) {
+        if (lives == (e->action == LEDGER_ALLOCATE))
             return NAN;
-        }
         live[e->tensor] = e->action == LEDGER_ALLOCATE ? e->bytes : -1.0;
     }
-    for (uint32_t t = 0; t < tensors; t++) {
+    for (uint32_t t = 0; t < tensors; t++)
         sum += fmax(live[t], 0.0);
-    }
     return sum;
 }
 
@@ -229,9 +215,8 @@ static bool same_peaks(const struct ledger_result *a, const struct ledger_result
     bool same = a->peak_allocated_bytes == b->peak_allocated_bytes &&
                 a->peak_reserved_bytes == b->peak_reserved_bytes && a->peak_step == b->peak_step &&
                 a->peak_op == b->peak_op;
-    for (unsigned t = 0; t < TENANT_COUNT; t++) {
+    for (unsigned t = 0; t < TENANT_COUNT; t++)
         same = same && a->tenants[t] == b->tenants[t];
-    }
     return same;
 }
 
@@ -242,16 +227,13 @@ static const char *allocator_fault(struct arena *arena, const struct program *pr
     ledger_play(arena, program, &limits, true, &result);
     struct ledger_result brief;
     ledger_play(arena, program, &limits, false, &brief);
-    if (!same_peaks(&result, &brief)) {
+    if (!same_peaks(&result, &brief))
         return "the peaks differ when repeated passes are left out";
-    }
-    if (result.failure.failed || result.point_count == 0) {
+    if (result.failure.failed || result.point_count == 0)
         return program->ledger_count == 0 ? NULL : "the allocator has no timeline";
-    }
     double stays = 0.0;
-    for (uint32_t i = 0; i < program->ledger_count; i++) {
+    for (uint32_t i = 0; i < program->ledger_count; i++)
         stays += (program->ledger[i].flags & LEDGER_STAYS) != 0;
-    }
     const double left = result.points[result.point_count - 1].allocated_bytes;
     const bool closes = stays > 0.0 ? left > result.allocated_after_setup_bytes
                                     : left == result.allocated_after_setup_bytes;
@@ -264,9 +246,8 @@ const char *law_memory_fault(const struct program *program, char text[LAW_TEXT])
     const uint32_t tensors = tensor_count(program);
     double *live = ARENA_ARRAY(arena, double, tensors + 1);
     double expected = 0.0;
-    for (uint32_t t = 0; t < tensors; t++) {
+    for (uint32_t t = 0; t < tensors; t++)
         live[t] = -1.0;
-    }
     for (uint32_t i = 0; i < program->setup_count; i++) {
         live[program->setup[i].tensor] = program->setup[i].bytes;
         expected += program->setup[i].bytes;
@@ -293,9 +274,8 @@ bool law_tiles(const double parts[PART_COUNT], double step_s)
 {
     double sum_s = 0.0;
     for (unsigned part = 0; part < PART_COUNT; part++) {
-        if (parts[part] < 0.0) {
+        if (parts[part] < 0.0)
             return false;
-        }
         sum_s += parts[part];
     }
     return fabs(sum_s - step_s) <= 1e-12 * step_s;
@@ -317,11 +297,9 @@ const char *law_tiles_fault(const struct law_play *p, char text[LAW_TEXT])
 
 static bool has_slow_card(const struct configuration *c)
 {
-    for (uint32_t i = 0; i < c->perturbation_count; i++) {
-        if (c->perturbations[i].what == PERTURB_GPU_SPEED) {
+    for (uint32_t i = 0; i < c->perturbation_count; i++)
+        if (c->perturbations[i].what == PERTURB_GPU_SPEED)
             return true;
-        }
-    }
     return c->kernel_jitter_sigma > 0.0;
 }
 

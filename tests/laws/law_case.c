@@ -23,18 +23,16 @@ enum {
 static unsigned count_names(const char *const *names)
 {
     unsigned count = 0;
-    while (names[count] != NULL) {
+    while (names[count] != NULL)
         count++;
-    }
     return count;
 }
 
 unsigned law_level_count(enum law_factor factor, unsigned rank_max)
 {
     unsigned sizes = 0;
-    for (unsigned i = 0; i < LAW_SIZE_COUNT; i++) {
+    for (unsigned i = 0; i < LAW_SIZE_COUNT; i++)
         sizes += law_sizes[i] <= rank_max;
-    }
     const unsigned counts[LAW_FACTOR_COUNT] = {
         [LAW_NODE] = law_kind_count(TOPOLOGY_NODE),
         [LAW_FABRIC] = law_kind_count(TOPOLOGY_FABRIC),
@@ -153,9 +151,8 @@ static bool set_cluster(const struct law_case *k, struct configuration *c)
 {
     const uint64_t ranks = configuration_ranks(c), gpus = gpu_counts[k->level[LAW_GPUS]];
     const uint64_t nodes = (ranks + gpus - 1) / gpus;
-    if (gpus > 2 && ranks <= gpus / 2) {
+    if (gpus > 2 && ranks <= gpus / 2)
         return false; /* the smaller node does as well */
-    }
     return law_cluster(&c->cluster, law_kind(TOPOLOGY_NODE, k->level[LAW_NODE]),
                        law_kind(TOPOLOGY_FABRIC, k->level[LAW_FABRIC]), nodes, gpus,
                        (enum law_variant)k->level[LAW_OPTIONS]);
@@ -186,20 +183,17 @@ bool law_configure(const struct law_case *k, unsigned rank_max, struct law_setup
 {
     *out = (struct law_setup){.c = {.name = "law", .seed = 11}};
     struct configuration *c = &out->c;
-    if (!set_layout(k, rank_max, c) || !set_cluster(k, c)) {
+    if (!set_layout(k, rank_max, c) || !set_cluster(k, c))
         return false;
-    }
     c->gpu = card_h100();
     c->software = software_of(k->level[LAW_SOFTWARE]);
     fit_model(c);
     set_trouble(k, out);
     struct rule_break breaks[16];
     const unsigned count = configuration_check(c, breaks, 16);
-    for (unsigned i = 0; i < count; i++) {
-        if (!breaks[i].warning) {
+    for (unsigned i = 0; i < count; i++)
+        if (!breaks[i].warning)
             return false;
-        }
-    }
     return true;
 }
 

@@ -32,9 +32,8 @@ static void scale_nic(struct configuration *c, double factor)
 
 static void scale_peaks(struct gpu_spec *gpu, double factor)
 {
-    for (unsigned p = 0; p < PEAK_COUNT; p++) {
+    for (unsigned p = 0; p < PEAK_COUNT; p++)
         gpu->peak_flops_per_s[p] *= factor;
-    }
     for (unsigned kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++) {
         for (unsigned causal = 0; causal < 2; causal++) {
             gpu->attention_forward[kernel][causal].ceiling_flops_per_s *= factor;

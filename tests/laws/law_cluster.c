@@ -86,9 +86,8 @@ static unsigned apply_sides(struct topology_spec *spec)
         }
     }
     struct error error;
-    if (sides < 2 || spec->nodes < 4 || spec->nodes % 2 != 0 || !topology_check(&next, &error)) {
+    if (sides < 2 || spec->nodes < 4 || spec->nodes % 2 != 0 || !topology_check(&next, &error))
         return 0;
-    }
     *spec = next;
     return 1;
 }
@@ -110,37 +109,30 @@ bool law_cluster(struct topology_spec *spec, const struct topology_kind *node,
     struct topology_spec bare = *spec;
     bare.node.nvlink_bytes_per_s = 0.0;
     bare.node.nvls = false;
-    if (topology_check(&bare, &error)) {
+    if (topology_check(&bare, &error))
         *spec = bare;
-    }
-    if (!topology_check(spec, &error)) {
+    if (!topology_check(spec, &error))
         return false;
-    }
     unsigned changed = 0;
-    if (variant != LAW_DEFAULT) {
+    if (variant != LAW_DEFAULT)
         changed += apply(spec, tight, sizeof tight / sizeof tight[0]) + apply_sides(spec);
-    }
-    if (variant == LAW_HASHED) {
+    if (variant == LAW_HASHED)
         changed = apply(spec, hashed, sizeof hashed / sizeof hashed[0]);
-    }
     return variant == LAW_DEFAULT || changed > 0;
 }
 
 const struct topology_kind *law_kind(enum topology_role role, unsigned n)
 {
-    for (unsigned i = 0; i < topology_kind_count; i++) {
-        if (topology_kinds[i]->role == role && n-- == 0) {
+    for (unsigned i = 0; i < topology_kind_count; i++)
+        if (topology_kinds[i]->role == role && n-- == 0)
             return topology_kinds[i];
-        }
-    }
     return NULL;
 }
 
 unsigned law_kind_count(enum topology_role role)
 {
     unsigned count = 0;
-    while (law_kind(role, count) != NULL) {
+    while (law_kind(role, count) != NULL)
         count++;
-    }
     return count;
 }

@@ -27,22 +27,18 @@ static uint8_t draw(struct covering *v, unsigned factor)
 static unsigned new_pairs(const struct covering *v, const struct law_case *k)
 {
     unsigned count = 0;
-    for (unsigned a = 0; a < LAW_FACTOR_COUNT; a++) {
-        for (unsigned b = a + 1; b < LAW_FACTOR_COUNT; b++) {
+    for (unsigned a = 0; a < LAW_FACTOR_COUNT; a++)
+        for (unsigned b = a + 1; b < LAW_FACTOR_COUNT; b++)
             count += !v->met[a][b][k->level[a]][k->level[b]];
-        }
-    }
     return count;
 }
 
 static void keep(struct covering *v, const struct law_case *k)
 {
     v->out->cases[v->out->count++] = *k;
-    for (unsigned a = 0; a < LAW_FACTOR_COUNT; a++) {
-        for (unsigned b = a + 1; b < LAW_FACTOR_COUNT; b++) {
+    for (unsigned a = 0; a < LAW_FACTOR_COUNT; a++)
+        for (unsigned b = a + 1; b < LAW_FACTOR_COUNT; b++)
             v->met[a][b][k->level[a]][k->level[b]] = true;
-        }
-    }
 }
 
 /* Ranks multiply fast: most draws of degrees are 1, or nothing would be legal. */
@@ -61,9 +57,8 @@ static bool cover_pair(struct covering *v, unsigned a, unsigned b, unsigned i, u
     for (unsigned trial = 0; trial < TRIALS && found < CHOICES; trial++) {
         struct law_case k;
         struct law_setup setup;
-        for (unsigned f = 0; f < LAW_FACTOR_COUNT; f++) {
+        for (unsigned f = 0; f < LAW_FACTOR_COUNT; f++)
             k.level[f] = draw_level(v, f);
-        }
         k.level[a] = (uint8_t)i;
         k.level[b] = (uint8_t)j;
         if (law_configure(&k, v->rank_max, &setup)) {
@@ -73,9 +68,8 @@ static bool cover_pair(struct covering *v, unsigned a, unsigned b, unsigned i, u
             found++;
         }
     }
-    if (found > 0) {
+    if (found > 0)
         keep(v, &best);
-    }
     return found > 0;
 }
 
@@ -87,18 +81,16 @@ void law_cover(struct arena *arena, unsigned rank_max, struct law_cover *out)
     *v = (struct covering){.out = out, .rank_max = rank_max};
     for (unsigned f = 0; f < LAW_FACTOR_COUNT; f++) {
         v->levels[f] = law_level_count((enum law_factor)f, rank_max);
-        for (unsigned g = 0; g < f; g++) {
+        for (unsigned g = 0; g < f; g++)
             pairs += v->levels[f] * v->levels[g];
-        }
     }
     out->cases = ARENA_ARRAY(arena, struct law_case, pairs);
     for (unsigned a = 0; a < LAW_FACTOR_COUNT; a++) {
         for (unsigned b = a + 1; b < LAW_FACTOR_COUNT; b++) {
             for (unsigned n = 0; n < v->levels[a] * v->levels[b]; n++) {
                 const unsigned i = n / v->levels[b], j = n % v->levels[b];
-                if (!v->met[a][b][i][j] && !cover_pair(v, a, b, i, j)) {
+                if (!v->met[a][b][i][j] && !cover_pair(v, a, b, i, j))
                     out->impossible++;
-                }
             }
         }
     }

@@ -27,20 +27,18 @@ static const char *step_fault(const struct configuration *c, uint64_t digest)
         CHECK(ran);
     }
     const char *fault = NULL;
-    if (s[0]->digest != s[1]->digest || s[0]->digest != digest) {
+    if (s[0]->digest != s[1]->digest || s[0]->digest != digest)
         fault = "the digests of step_run differ";
-    } else if (memcmp(&s[0]->step_s, &s[1]->step_s, sizeof s[0]->step_s) != 0) {
+    else if (memcmp(&s[0]->step_s, &s[1]->step_s, sizeof s[0]->step_s) != 0)
         fault = "step_run's steps are not as long";
-    }
     double sum_s = 0.0;
     for (unsigned part = 0; part < PART_COUNT; part++) {
         const double off_s = fabs(s[0]->breakdown_s[part] - s[1]->breakdown_s[part]);
         fault = off_s > 1e-12 * s[0]->step_s ? "step_run's breakdowns differ" : fault;
         sum_s += s[0]->breakdown_s[part];
     }
-    if (fabs(sum_s - s[0]->step_s) > 1e-12 * s[0]->step_s) {
+    if (fabs(sum_s - s[0]->step_s) > 1e-12 * s[0]->step_s)
         fault = "step_run's breakdown does not add up to the step";
-    }
     step_destroy(s[0]);
     step_destroy(s[1]);
     return fault;
@@ -61,12 +59,10 @@ bool law_fold_holds(const struct law_case *k, unsigned rank_max, bool whole_step
     report->class_count = folded.symmetry.rank_class_count;
     report->rank_count = folded.symmetry.rank_count;
     const char *fault = law_difference(&folded, &unfolded, text);
-    if (fault == NULL && whole_steps) {
+    if (fault == NULL && whole_steps)
         fault = step_fault(&setup.c, law_digest(&folded));
-    }
-    if (fault != NULL) {
+    if (fault != NULL)
         snprintf(report->fault, sizeof report->fault, "%s", fault);
-    }
     law_end(&folded);
     law_end(&unfolded);
     return fault == NULL;

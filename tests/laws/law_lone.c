@@ -18,9 +18,8 @@ static void add_wire(void *context, uint32_t from_member, uint32_t to_member, do
     struct route route;
     topology_route(s->topology, s->activity->gpus[from_member], s->activity->gpus[to_member],
                    s->activity->flow_seed, &route);
-    for (uint32_t i = 0; i < route.link_count; i++) {
+    for (uint32_t i = 0; i < route.link_count; i++)
         s->load[route.links[i].value] += share_weight(weight / s->largest);
-    }
 }
 
 static void find_largest(void *context, uint32_t from_member, uint32_t to_member, double weight)
@@ -38,9 +37,8 @@ static double sum_loads(const struct topology *topology, const struct law_activi
     uint32_t nodes[LONE_RANK_MAX];
     struct summing s = {topology, activity, load, 0.0};
     CHECK(activity->gpu_count <= LONE_RANK_MAX);
-    for (uint32_t i = 0; i < activity->gpu_count; i++) {
+    for (uint32_t i = 0; i < activity->gpu_count; i++)
         nodes[i] = topology_node_of(topology, activity->gpus[i]);
-    }
     memset(load, 0, sizeof *load * topology->graph.link_count);
     activity->kind->wires(activity->op, shape, nodes, find_largest, &s);
     activity->kind->wires(activity->op, shape, nodes, add_wire, &s);
@@ -92,9 +90,8 @@ static void add_parties(struct symmetry *y, uint32_t group, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         struct rank_class *rank = &y->ranks[y->rank_class_count];
         *rank = (struct rank_class){.rank_count = 1, .speed_ratio = 1.0};
-        for (unsigned s = 0; s < STREAM_COUNT; s++) {
+        for (unsigned s = 0; s < STREAM_COUNT; s++)
             rank->group[s] = GROUP_NONE;
-        }
         rank->group[STREAM_DP] = group;
         rank->party[STREAM_DP] = i;
         y->parties[y->party_count++] = (struct party){.rank_class = y->rank_class_count++,
@@ -114,17 +111,14 @@ bool law_lone_add(struct law_lone *l, const struct law_activity *activity)
     struct collective_plan *plan = &l->plan[n];
     *plan = (struct collective_plan){.kind = activity->kind, .protocol = activity->protocol};
     if (!activity->kind->carries(activity->op, &shape) ||
-        !activity->kind->plan(activity->op, &shape, activity->bytes, activity->protocol, plan)) {
+        !activity->kind->plan(activity->op, &shape, activity->bytes, activity->protocol, plan))
         return false;
-    }
     double *load = ARENA_ARRAY(l->arena, double, l->topology->graph.link_count);
     l->wires[n] = law_wire_rate(l->topology, activity, &shape, load);
     const uint32_t first = y->use_count;
-    for (uint32_t i = 0; i < l->topology->graph.link_count; i++) {
-        if (load[i] > 0.0 && graph_link_type(&l->topology->graph, (struct link_id){i})->binding) {
+    for (uint32_t i = 0; i < l->topology->graph.link_count; i++)
+        if (load[i] > 0.0 && graph_link_type(&l->topology->graph, (struct link_id){i})->binding)
             y->uses[y->use_count++] = (struct share_use){.link = i, .weight = load[i]};
-        }
-    }
     y->plans[n] = (struct played_plan){.tuned = *plan,
                                        .group = n,
                                        .bytes = activity->bytes,
@@ -161,9 +155,8 @@ static void on_active(void *context, uint32_t rank_class, enum stream stream, bo
 void law_lone_run(struct law_lone *l)
 {
     l->network = network_create(l->sim, &l->symmetry, on_done, on_active, l);
-    for (uint32_t r = 0; r < l->symmetry.rank_class_count; r++) {
+    for (uint32_t r = 0; r < l->symmetry.rank_class_count; r++)
         network_post(l->network, r, STREAM_DP, 0, r, 0.0);
-    }
     sim_run(l->sim);
     CHECK(l->told == l->symmetry.rank_class_count);
 }

@@ -28,9 +28,8 @@ static void play(struct law_play *p, const struct configuration *c, bool apart)
     law_begin(p, c);
     lower(p->arena, c, &p->lowered);
     law_fold(p, apart); /* loads of a class are of all its groups: apart, each is its own */
-    if (apart) {
+    if (apart)
         set_apart(p);
-    }
     law_run(p);
 }
 
@@ -102,9 +101,8 @@ bool law_monotony_of(const struct law_pair *pair, const struct configuration *c,
 {
     struct law_changed changed;
     struct law_pair other;
-    if (!law_change(c, change, &changed)) {
+    if (!law_change(c, change, &changed))
         return false;
-    }
     law_pair_begin(&other, &changed.c);
     const bool better = law_change_is_better(change);
     law_monotony(better ? &other : pair, better ? pair : &other, change != CHANGE_RECOMPUTE, out);

@@ -30,9 +30,8 @@ void law_place(struct law_play *p)
 
 void law_fold(struct law_play *p, bool unfold)
 {
-    if (p->layout.rank_count == 0) {
+    if (p->layout.rank_count == 0)
         law_place(p);
-    }
     symmetry_build(p->arena, &(struct symmetry_input){p->c, &p->topology, &p->layout, &p->lowered},
                    unfold, &p->symmetry);
 }
@@ -45,9 +44,8 @@ void law_run(struct law_play *p)
     p->network = worker_network(p->worker);
     worker_start(p->worker);
     sim_run(p->sim);
-    for (uint32_t i = 0; i < p->symmetry.rank_class_count; i++) {
+    for (uint32_t i = 0; i < p->symmetry.rank_class_count; i++)
         p->step_s = fmax(p->step_s, worker_finish_s(p->worker, i));
-    }
 }
 
 void law_end(struct law_play *p)
@@ -109,18 +107,14 @@ static const char *rank_difference(const struct law_play *a, const struct law_pl
 const char *law_difference(const struct law_play *a, const struct law_play *b, char text[200])
 {
     const char *difference = NULL;
-    if (a->lowered.rank_count != b->lowered.rank_count) {
+    if (a->lowered.rank_count != b->lowered.rank_count)
         return "the plays have not as many ranks";
-    }
-    for (uint32_t r = 0; r < a->lowered.rank_count && difference == NULL; r++) {
+    for (uint32_t r = 0; r < a->lowered.rank_count && difference == NULL; r++)
         difference = rank_difference(a, b, r, text);
-    }
-    if (difference == NULL && !same(a->step_s, b->step_s)) {
+    if (difference == NULL && !same(a->step_s, b->step_s))
         difference = "the steps are not as long";
-    }
-    if (difference == NULL && law_digest(a) != law_digest(b)) {
+    if (difference == NULL && law_digest(a) != law_digest(b))
         difference = "the digests differ";
-    }
     return difference;
 }
 
@@ -132,9 +126,8 @@ static double joined_s(const struct law_play *p, uint32_t rank, uint32_t index)
     const struct op *op = &program->ops[index];
     uint32_t before = index;
     double beside_s = 0.0;
-    if ((op->flags & OP_JOIN) == 0) {
+    if ((op->flags & OP_JOIN) == 0)
         return 0.0;
-    }
     do {
         before--;
     } while (program->ops[before].stream != op->stream);
@@ -156,9 +149,8 @@ static bool takes_its_time(const struct law_play *p, uint32_t rank, uint32_t ind
 {
     const struct program *program = law_program(p, rank);
     const struct op *op = &program->ops[index];
-    if (op->kind != OP_COMPUTE || p->c->kernel_jitter_sigma > 0.0) {
+    if (op->kind != OP_COMPUTE || p->c->kernel_jitter_sigma > 0.0)
         return true;
-    }
     const double speed = p->symmetry.ranks[law_class(p, rank)].speed_ratio;
     const double alone_s = program->costs[op->cost].gpu_s / speed + joined_s(p, rank, index);
     const bool bent = (op->flags & OP_SENSITIVE) != 0 && program->interference_ratio > 0.0;
@@ -176,18 +168,14 @@ static const char *rank_fault(const struct law_play *p, uint32_t rank, char text
         const struct op *op = &program->ops[i];
         const struct op_times times = law_times(p, rank, i);
         if (!(times.post_s >= free_s[op->stream] && times.begin_s >= times.post_s &&
-              times.finish_s >= times.begin_s && times.finish_s <= p->step_s)) {
+              times.finish_s >= times.begin_s && times.finish_s <= p->step_s))
             fault = "stands out of order on its stream";
-        }
-        for (unsigned w = 0; w < 2; w++) {
+        for (unsigned w = 0; w < 2; w++)
             if (op->wait[w] != OP_NONE &&
-                law_times(p, rank, op->wait[w] - 1).finish_s > times.begin_s) {
+                law_times(p, rank, op->wait[w] - 1).finish_s > times.begin_s)
                 fault = "begins before what it waits for has finished";
-            }
-        }
-        if (!takes_its_time(p, rank, i, times)) {
+        if (!takes_its_time(p, rank, i, times))
             fault = "does not take the time that it should";
-        }
         if (fault != NULL) {
             snprintf(text, 200, "rank %u op %u (%s on %s) %s: %.17g %.17g %.17g", rank, i,
                      program->names[op->name], stream_names[op->stream], fault, times.post_s,
@@ -202,9 +190,8 @@ static const char *rank_fault(const struct law_play *p, uint32_t rank, char text
 const char *law_order_fault(const struct law_play *p, char text[200])
 {
     const char *fault = NULL;
-    for (uint32_t r = 0; r < p->lowered.rank_count && fault == NULL; r++) {
+    for (uint32_t r = 0; r < p->lowered.rank_count && fault == NULL; r++)
         fault = rank_fault(p, r, text);
-    }
     return fault;
 }
 

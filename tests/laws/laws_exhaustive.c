@@ -32,20 +32,17 @@ struct walk {
 
 static bool is_walked(unsigned factor)
 {
-    for (unsigned i = 0; i < WALKED_COUNT; i++) {
-        if (walked[i] == factor) {
+    for (unsigned i = 0; i < WALKED_COUNT; i++)
+        if (walked[i] == factor)
             return true;
-        }
-    }
     return factor == LAW_TROUBLE;
 }
 
 static bool advance(struct walk *walk)
 {
     for (unsigned i = WALKED_COUNT; i-- > 0;) {
-        if (++walk->level[walked[i]] < law_level_count(walked[i], walk->rank_max)) {
+        if (++walk->level[walked[i]] < law_level_count(walked[i], walk->rank_max))
             return true;
-        }
         walk->level[walked[i]] = 0;
     }
     return false;
@@ -62,9 +59,8 @@ static bool complete(const struct walk *walk, enum law_trouble trouble, struct l
             k->level[f] = (uint8_t)(is_walked(f) ? walk->level[f] : hash % levels);
         }
         k->level[LAW_TROUBLE] = (uint8_t)trouble;
-        if (law_configure(k, walk->rank_max, &setup)) {
+        if (law_configure(k, walk->rank_max, &setup))
             return true;
-        }
     }
     return false;
 }
@@ -73,9 +69,8 @@ static bool complete(const struct walk *walk, enum law_trouble trouble, struct l
 static bool too_many(const struct walk *walk)
 {
     uint64_t ranks = 1;
-    for (unsigned f = LAW_TP; f <= LAW_CP; f++) {
+    for (unsigned f = LAW_TP; f <= LAW_CP; f++)
         ranks *= law_sizes[walk->level[f]];
-    }
     return ranks > walk->rank_max;
 }
 
@@ -112,13 +107,11 @@ int main(int argc, char **argv)
     unsigned count = 0;
     do {
         walk.index++;
-        if (too_many(&walk) || random_hash(walk.index, 0) % walk.of != walk.slice) {
+        if (too_many(&walk) || random_hash(walk.index, 0) % walk.of != walk.slice)
             continue;
-        }
         static const enum law_trouble troubles[] = {LAW_CALM, LAW_STRAGGLER, LAW_BOTH};
-        for (unsigned i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
+        for (unsigned i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
             count += complete(&walk, troubles[i], &walk.cases[count]);
-        }
         if (count + LAW_TROUBLE_COUNT > BATCH) {
             faults += play_batch(&walk, count);
             played += count;

@@ -27,9 +27,8 @@ static void visit(void *context, size_t index)
     struct walk *walk = context;
     struct visit *v = &walk->visits[index];
     struct scenario *scenario = random_scenario(walk->first + index);
-    if (scenario == NULL) {
+    if (scenario == NULL)
         return;
-    }
     struct law_pair pair;
     law_pair_begin(&pair, &scenario->configuration);
     v->legal = true;
@@ -53,9 +52,8 @@ static unsigned tell(const struct walk *walk, enum law_change change, double sho
     unsigned pairs = 0, wrong_count = 0, retuned = 0, faults = 0;
     for (unsigned long i = 0; i < walk->count; i++) {
         const struct law_monotony *m = &walk->visits[i].found[change];
-        if (!walk->visits[i].applies[change]) {
+        if (!walk->visits[i].applies[change])
             continue;
-        }
         pairs++;
         const bool fault = !law_monotony_holds(m);
         faults += fault;
@@ -90,12 +88,10 @@ int main(int argc, char **argv)
     double *wrong = ARENA_ARRAY(arena, double, walk.count + 1);
     pool_run(pool_threads_available(), walk.count, visit, &walk);
     unsigned legal = 0, faults = 0;
-    for (unsigned long i = 0; i < walk.count; i++) {
+    for (unsigned long i = 0; i < walk.count; i++)
         legal += walk.visits[i].legal;
-    }
-    for (unsigned change = 0; change < CHANGE_COUNT; change++) {
+    for (unsigned change = 0; change < CHANGE_COUNT; change++)
         faults += tell(&walk, (enum law_change)change, show, wrong);
-    }
     printf("%u of %lu scenarios legal, %u faults\n", legal, walk.count, faults);
     arena_destroy(arena);
     return faults > 0 || legal == 0;

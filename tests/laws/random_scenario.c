@@ -20,9 +20,8 @@ static unsigned pick(struct draw *draw, unsigned count)
 static const char *name_of(struct draw *draw, const char *const *names)
 {
     unsigned count = 0;
-    while (names[count] != NULL) {
+    while (names[count] != NULL)
         count++;
-    }
     return names[pick(draw, count)];
 }
 

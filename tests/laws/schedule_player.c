@@ -17,13 +17,11 @@ static double ready_s(const struct schedule_shape *shape, const double *done, ui
                       const struct pass *pass)
 {
     uint32_t last = shape->stages * shape->chunks - 1;
-    if (pass->kind == PASS_FORWARD) {
+    if (pass->kind == PASS_FORWARD)
         return chunk == 0 ? 0.0 : done[slot(shape, chunk - 1, pass->microbatch, true)];
-    }
     double own = done[slot(shape, chunk, pass->microbatch, true)];
-    if (chunk == last || own < 0.0) {
+    if (chunk == last || own < 0.0)
         return own;
-    }
     double after = done[slot(shape, chunk + 1, pass->microbatch, false)];
     return after < 0.0 ? after : fmax(own, after);
 }
@@ -34,13 +32,11 @@ double passes_play(const struct order *order, double forward_s, double backward_
     size_t slots = (size_t)2 * shape->stages * shape->chunks * shape->microbatches;
     double *done = malloc(sizeof *done * slots), now[8] = {0}, end = 0.0;
     CHECK(done != NULL);
-    for (size_t i = 0; i < slots; i++) {
+    for (size_t i = 0; i < slots; i++)
         done[i] = -1.0;
-    }
     uint32_t next[8] = {0}, left = 0;
-    for (uint32_t s = 0; s < shape->stages; s++) {
+    for (uint32_t s = 0; s < shape->stages; s++)
         left += order->count[s];
-    }
     for (bool moved = true; moved && left > 0;) {
         moved = false;
         for (uint32_t s = 0; s < shape->stages; s++) {
@@ -48,9 +44,8 @@ double passes_play(const struct order *order, double forward_s, double backward_
                 const struct pass *pass = &order->passes[s][next[s]];
                 uint32_t chunk = s + pass->chunk * shape->stages;
                 double ready = ready_s(shape, done, chunk, pass);
-                if (ready < 0.0) {
+                if (ready < 0.0)
                     break;
-                }
                 bool forward = pass->kind == PASS_FORWARD;
                 now[s] = fmax(now[s], ready) + (forward ? forward_s : backward_s) / shape->chunks;
                 done[slot(shape, chunk, pass->microbatch, forward)] = now[s];
@@ -87,9 +82,8 @@ static double start_s(const struct game *g, uint32_t stage, uint32_t index)
     double start = 0.0;
     for (unsigned i = 0; i < 3; i++) {
         double at = needs[i] == 0 ? 0.0 : g->finish[stage][needs[i] - 1];
-        if (at < 0.0) {
+        if (at < 0.0)
             return -1.0;
-        }
         start = fmax(start, at);
     }
     return start;
@@ -105,9 +99,8 @@ static bool play_message(struct game *g, uint32_t stage, uint32_t index, double 
     CHECK(g->ordinal[stage][index] < MESSAGE_MAX);
     struct meeting *m = &g->meet[sender][to_next][g->ordinal[stage][index]];
     *(send ? &m->send_s : &m->receive_s) = start;
-    if (m->send_s < 0.0 || m->receive_s < 0.0) {
+    if (m->send_s < 0.0 || m->receive_s < 0.0)
         return false;
-    }
     g->finish[stage][index] = fmax(m->send_s, m->receive_s);
     return true;
 }
@@ -117,9 +110,8 @@ static bool play_op(struct game *g, uint32_t stage, uint32_t index)
     const struct program *p = g->lowered->programs[stage];
     const struct op *op = &p->ops[index];
     double start = start_s(g, stage, index);
-    if (g->finish[stage][index] >= 0.0 || start < 0.0) {
+    if (g->finish[stage][index] >= 0.0 || start < 0.0)
         return false;
-    }
     if (op->kind == OP_COMPUTE || op->kind == OP_COLLECTIVE) {
         g->finish[stage][index] = start + (op->kind == OP_COMPUTE ? p->costs[op->cost].gpu_s : 0.0);
         return true;
@@ -139,9 +131,8 @@ static void prepare(struct game *g)
             g->before[s][i] = before[p->ops[i].stream];
             before[p->ops[i].stream] = i + 1;
         }
-        for (unsigned k = 0; k < 2 * MESSAGE_MAX; k++) {
+        for (unsigned k = 0; k < 2 * MESSAGE_MAX; k++)
             g->meet[s][k / MESSAGE_MAX][k % MESSAGE_MAX] = (struct meeting){-1.0, -1.0};
-        }
     }
 }
 
@@ -153,11 +144,9 @@ double programs_play(const struct lowered *lowered)
     prepare(g);
     for (bool moved = true; moved;) {
         moved = false;
-        for (uint32_t s = 0; s < lowered->program_count; s++) {
-            for (uint32_t i = 0; i < lowered->programs[s]->op_count; i++) {
+        for (uint32_t s = 0; s < lowered->program_count; s++)
+            for (uint32_t i = 0; i < lowered->programs[s]->op_count; i++)
                 moved |= play_op(g, s, i);
-            }
-        }
     }
     double end = 0.0;
     for (uint32_t s = 0; s < lowered->program_count && end >= 0.0; s++) {

@@ -47,9 +47,8 @@ static uint32_t worked(const struct program *p, uint32_t end)
 {
     while (end > 0 && p->ops[end - 1].stream == STREAM_COMPUTE && !before_works(p, end - 1)) {
         end--;
-        while (end > 0 && p->ops[end - 1].stream != STREAM_COMPUTE) {
+        while (end > 0 && p->ops[end - 1].stream != STREAM_COMPUTE)
             end--;
-        }
     }
     return end;
 }
@@ -63,9 +62,8 @@ static bool differs(const struct program *p, const uint32_t *whole, const uint32
         for (unsigned s = 0; works && s < STREAM_COUNT; s++) {
             const uint32_t a = whole[i * STREAM_COUNT + s], b = less[i * STREAM_COUNT + s];
             bool reduced = s == STREAM_COPY || s == STREAM_DP || s == STREAM_REPLICATE;
-            if (reduced && (p->ops[i].stream == STREAM_GATHER || p->ops[i].kind == OP_RECV)) {
+            if (reduced && (p->ops[i].stream == STREAM_GATHER || p->ops[i].kind == OP_RECV))
                 continue; /* weights and messages may come while gradients leave */
-            }
             found |= s == STREAM_COMPUTE ? worked(p, a) != worked(p, b) : a != b;
         }
     }
@@ -83,9 +81,8 @@ static void plant(struct arena *arena, const struct configuration *c, const stru
     for (uint32_t i = 0; i < p->op_count; i++) {
         for (unsigned k = 0; k < 2; k++) {
             const uint32_t wait = p->ops[i].wait[k];
-            if (wait == OP_NONE) {
+            if (wait == OP_NONE)
                 continue;
-            }
             struct arena_mark mark = arena_mark(arena);
             p->ops[i].wait[k] = OP_NONE;
             before_clocks(p, less);
@@ -170,9 +167,8 @@ static struct configuration draw_case(struct draw *d, uint64_t layers)
 
 static void check(const struct configuration *c, bool planted, struct tally *tally)
 {
-    if (lower_case_errors(c) > 0) {
+    if (lower_case_errors(c) > 0)
         return;
-    }
     struct arena *arena = arena_create();
     struct lowered lowered;
     char text[256];
@@ -187,9 +183,8 @@ static void check(const struct configuration *c, bool planted, struct tally *tal
                           c->layout.sharding->head.name, c->layout.schedule->head.name, text);
         }
         assert_int_equal(problems, 0);
-        if (planted) {
+        if (planted)
             plant(arena, c, layers, lowered.programs[s], tally);
-        }
     }
     arena_destroy(arena);
 }
@@ -232,9 +227,8 @@ static void a_wrong_size_or_flag_is_noticed(void **state)
         struct configuration c = draw_case(&draw, 2);
         struct arena *arena = arena_create();
         struct lowered lowered = {0};
-        if (lower_case_errors(&c) == 0) {
+        if (lower_case_errors(&c) == 0)
             lower(arena, &c, &lowered);
-        }
         for (uint32_t s = 0; s < lowered.program_count; s++) {
             struct program *p = lowered.programs[s];
             for (uint32_t i = 0; i < p->op_count; i++) {

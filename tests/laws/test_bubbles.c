@@ -97,9 +97,8 @@ static void passes_are_all_there(const struct pipeline_play *p)
         const struct program *program = law_program(&p->play, rank);
         for (uint32_t i = 0; i < program->op_count; i++) {
             const struct op *op = &program->ops[i];
-            if (op->kind != OP_COMPUTE || op->microbatch == UINT16_MAX) {
+            if (op->kind != OP_COMPUTE || op->microbatch == UINT16_MAX)
                 continue;
-            }
             const struct op_times times = law_times(&p->play, rank, i);
             const unsigned way = op->phase == PHASE_FORWARD ? 0 : 1;
             const uint32_t chunk = rank + op->chunk * s->stages;
@@ -185,9 +184,8 @@ static void every_bubble_is_its_closed_form(void **state)
         struct schedule_shape shape = {1, 1, 0, &options};
         unsigned played = 0;
         while (next_shape(&shape)) {
-            if (kind->refuse(&shape) != NULL) {
+            if (kind->refuse(&shape) != NULL)
                 continue;
-            }
             struct pipeline_play p;
             play_pipeline(&p, kind, &shape, 0.0);
             passes_are_all_there(&p);
@@ -227,12 +225,10 @@ static uint32_t write_short_warm_up(const struct schedule_shape *shape, uint32_t
     const uint32_t after = shape->stages - stage - 1, warm_up = after > 0 ? after - 1 : 0;
     uint32_t written = 0;
     for (uint32_t i = 0; i < m + warm_up; i++) {
-        if (i < m) {
+        if (i < m)
             out[written++] = (struct pass){PASS_FORWARD, 0, (uint16_t)i};
-        }
-        if (i >= warm_up) {
+        if (i >= warm_up)
             out[written++] = (struct pass){PASS_BACKWARD, 0, (uint16_t)(i - warm_up)};
-        }
     }
     return written == count ? written : 0;
 }

@@ -48,9 +48,8 @@ static unsigned each_cluster(cluster_fn *visit, void *context)
         struct topology_spec spec;
         if (!law_cluster(&spec, law_kind(TOPOLOGY_NODE, kind / fabrics),
                          law_kind(TOPOLOGY_FABRIC, kind % fabrics), nodes, gpus,
-                         (enum law_variant)variant)) {
+                         (enum law_variant)variant))
             continue;
-        }
         struct arena *arena = arena_create();
         struct topology topology;
         struct error error;
@@ -71,9 +70,8 @@ static uint32_t members_of(const struct topology *t, unsigned membership, uint32
     uint32_t count = 0;
     for (uint32_t gpu = 0; gpu < t->gpu_count; gpu++) {
         const bool first = gpu % t->gpus_per_node == 0, last = gpu + 1 == t->gpu_count;
-        if (membership == 0 || (membership == 1 && first) || (membership == 2 && !last)) {
+        if (membership == 0 || (membership == 1 && first) || (membership == 2 && !last))
             gpus[count++] = gpu;
-        }
     }
     return count;
 }
@@ -140,9 +138,8 @@ static void visit_given(const struct topology *t, void *context)
                     .gpu_count = op == COMM_SEND ? 2 : count,
                 };
                 play_alone(t, &activity, census, kind);
-                if (activity.bytes > MIB) {
+                if (activity.bytes > MIB)
                     play_twice(t, &activity, census);
-                }
             }
         }
     }
@@ -155,9 +152,8 @@ static void given_algorithms_take_their_closed_form(void **state)
     struct census census = {0};
     assert_true(collective_kind_count <= sizeof census.of_kind / sizeof census.of_kind[0]);
     each_cluster(visit_given, &census);
-    for (unsigned k = 0; k < collective_kind_count; k++) {
+    for (unsigned k = 0; k < collective_kind_count; k++)
         assert_true(census.of_kind[k] > 0);
-    }
     assert_true(census.halved > 0);
     assert_true(census.total >= law_kind_count(TOPOLOGY_NODE) * law_kind_count(TOPOLOGY_FABRIC));
 }
@@ -166,9 +162,8 @@ static void given_algorithms_take_their_closed_form(void **state)
  * halved while both move, so they end at 2 S / rate and 3 S / rate. */
 static void visit_flows(const struct topology *t, void *context)
 {
-    if (t->gpu_count < 2) {
+    if (t->gpu_count < 2)
         return;
-    }
     const uint32_t gpus[] = {0, t->gpu_count - 1};
     const double bytes = 256 * MIB;
     struct law_activity activity = {.kind = &collective_p2p,
@@ -218,9 +213,8 @@ static struct program *tuned_program(struct arena *arena)
     uint32_t last = OP_NONE;
     for (unsigned i = 0; comm_op_names[i / TUNED_SIZES] != NULL; i++) {
         const enum comm_op what = (enum comm_op)(i / TUNED_SIZES);
-        if (what == COMM_SEND) {
+        if (what == COMM_SEND)
             continue;
-        }
         last = program_op(w, (struct op){.kind = OP_COMPUTE,
                                          .stream = STREAM_COMPUTE,
                                          .cost = row,
@@ -268,9 +262,8 @@ static double tuned_s(const struct law_play *p, const struct op *op)
     members_of(&p->topology, 0, gpus);
     collective_shape(&p->topology, gpus, p->topology.gpu_count, true, &shape);
     collective_tune(transfer->op, &shape, transfer->bytes, &plan);
-    if (p->topology.gpu_count == 1) {
+    if (p->topology.gpu_count == 1)
         return 0.0;
-    }
     const struct law_activity activity = {.kind = plan.kind,
                                           .op = transfer->op,
                                           .gpus = gpus,
@@ -287,9 +280,8 @@ static double tuned_error(const struct law_play *p)
     double worst = 0.0;
     const struct program *program = p->lowered.programs[0];
     for (uint32_t i = 0; i < program->op_count; i++) {
-        if (program->ops[i].kind != OP_COLLECTIVE) {
+        if (program->ops[i].kind != OP_COLLECTIVE)
             continue;
-        }
         const double expected_s = tuned_s(p, &program->ops[i]);
         for (uint32_t rank = 0; rank < p->lowered.rank_count; rank++) {
             const struct op_times times = law_times(p, rank, i);

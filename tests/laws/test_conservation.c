@@ -25,16 +25,13 @@ static const char *books_fault(const struct law_play *p, char text[LAW_TEXT])
     fault = fault == NULL ? law_links_fault(p, text) : fault;
     fault = fault == NULL ? law_tiles_fault(p, text) : fault;
     fault = fault == NULL ? law_blame_fault(p, text) : fault;
-    for (uint32_t i = 0; i < p->lowered.program_count && fault == NULL; i++) {
+    for (uint32_t i = 0; i < p->lowered.program_count && fault == NULL; i++)
         fault = law_memory_fault(p->lowered.programs[i], text);
-    }
     uint64_t ops = 0;
-    for (uint32_t i = 0; i < p->symmetry.rank_class_count; i++) {
+    for (uint32_t i = 0; i < p->symmetry.rank_class_count; i++)
         ops += p->lowered.programs[p->symmetry.ranks[i].program]->op_count;
-    }
-    if (fault == NULL && ops != worker_op_count(p->worker)) {
+    if (fault == NULL && ops != worker_op_count(p->worker))
         fault = "the worker counts other ops than there are";
-    }
     return fault;
 }
 
@@ -84,9 +81,8 @@ static void waits_go_to_who_is_waited_for(void **state)
         struct law_setup setup;
         k.level[LAW_PP] = k.level[LAW_VPP] = 0;
         k.level[LAW_TROUBLE] = (uint8_t)(i % LAW_TROUBLE_COUNT);
-        if (!law_configure(&k, RANK_MAX, &setup)) {
+        if (!law_configure(&k, RANK_MAX, &setup))
             continue;
-        }
         struct law_play p;
         char text[LAW_TEXT], description[400];
         play(&p, &setup.c, i / LAW_TROUBLE_COUNT % 2 == 1);
@@ -157,9 +153,8 @@ static void own_links_are_never_shared(void **state)
 static void begin_plain(struct law_setup *setup, struct law_play *p)
 {
     struct law_case k = {.level = {[LAW_GPUS] = 2, [LAW_TP] = 1, [LAW_PP] = 1, [LAW_DP] = 1}};
-    while (!law_configure(&k, RANK_MAX, setup)) {
+    while (!law_configure(&k, RANK_MAX, setup))
         assert_true(++k.level[LAW_FABRIC] < law_level_count(LAW_FABRIC, RANK_MAX));
-    }
     law_begin(p, &setup->c);
     lower(p->arena, &setup->c, &p->lowered);
 }
@@ -199,13 +194,12 @@ static void lost_bytes_are_seen(void **state)
         law_fold(&p, false);
         struct played_plan *plan = &p.symmetry.plans[0];
         assert_true(plan->bytes > 0.0 && plan->use_count + plan->own_count > 0);
-        if (fault == 0) {
+        if (fault == 0)
             plan->bytes *= 0.5;
-        } else if (plan->own_count > 0) {
+        else if (plan->own_count > 0)
             plan->own_count--;
-        } else {
+        else
             plan->use_count--;
-        }
         law_run(&p);
         assert_true((law_payload_fault(&p, text) == NULL) == (fault == 1));
         assert_non_null(law_links_fault(&p, text));
@@ -224,9 +218,8 @@ static void a_forgotten_free_is_seen(void **state)
     struct program *program = p.lowered.programs[0];
     assert_null(law_memory_fault(program, text));
     struct ledger_entry *last = &program->ledger[program->ledger_count - 1];
-    while (last->action != LEDGER_FREE) {
+    while (last->action != LEDGER_FREE)
         last--;
-    }
     last->action = LEDGER_ALLOCATE;
     assert_non_null(law_memory_fault(program, text));
     last->action = LEDGER_FREE;
@@ -247,9 +240,8 @@ static void a_wrong_time_is_seen(void **state)
     law_run(&p);
     assert_null(law_order_fault(&p, text));
     struct program *program = p.lowered.programs[0];
-    for (uint32_t i = 0; i < program->cost_count; i++) {
+    for (uint32_t i = 0; i < program->cost_count; i++)
         program->costs[i].gpu_s *= 2.0;
-    }
     assert_non_null(law_order_fault(&p, text));
     double parts[PART_COUNT];
     worker_breakdown(p.worker, 0, parts);

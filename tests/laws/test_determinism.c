@@ -53,9 +53,8 @@ static void choose(struct arena *arena, struct law_case cases[CASE_COUNT])
     struct law_cover cover;
     law_cover(arena, RANK_MAX, &cover);
     assert_true(cover.count >= CASE_COUNT);
-    for (unsigned i = 0; i < CASE_COUNT; i++) {
+    for (unsigned i = 0; i < CASE_COUNT; i++)
         cases[i] = cover.cases[(size_t)i * cover.count / CASE_COUNT];
-    }
 }
 
 static void threads_change_nothing(void **state)
@@ -65,23 +64,20 @@ static void threads_change_nothing(void **state)
     struct law_case cases[CASE_COUNT];
     choose(arena, cases);
     struct batch alone = {.cases = cases};
-    for (size_t i = 0; i < CASE_COUNT; i++) {
+    for (size_t i = 0; i < CASE_COUNT; i++)
         run_case(&alone, i);
-    }
     for (unsigned threads = 1; threads <= 4; threads *= 2) {
         struct batch batch = {.cases = cases};
         pool_run(threads, CASE_COUNT, run_case, &batch);
         assert_memory_equal(batch.digests, alone.digests, sizeof alone.digests);
     }
     uint64_t all = 0; /* the same line on every compiler and at every optimisation level */
-    for (unsigned i = 0; i < CASE_COUNT; i++) {
+    for (unsigned i = 0; i < CASE_COUNT; i++)
         all = digest_join(all, i, alone.digests[i]);
-    }
     print_message("all cases: %016" PRIx64 "\n", all);
     unsigned different = 0; /* the digest tells cases apart: equal ones are no accident */
-    for (unsigned i = 1; i < CASE_COUNT; i++) {
+    for (unsigned i = 1; i < CASE_COUNT; i++)
         different += alone.digests[i] != alone.digests[0];
-    }
     assert_int_equal(different, CASE_COUNT - 1);
     arena_destroy(arena);
 }
@@ -123,14 +119,12 @@ static bool draws_alike(const struct law_play *p, uint32_t a, const struct law_p
     for (uint32_t i = 0; i < x->op_count; i++) {
         const double x_s = x->ops[i].kind == OP_COMPUTE ? x->costs[x->ops[i].cost].gpu_s : 0.0;
         const double y_s = y->ops[i].kind == OP_COMPUTE ? y->costs[y->ops[i].cost].gpu_s : 0.0;
-        if (x_s == 0.0 || y_s == 0.0) {
+        if (x_s == 0.0 || y_s == 0.0)
             continue;
-        }
         const struct op_times s = law_times(p, a, i), t = law_times(q, b, i);
         const double ratio = (s.finish_s - s.begin_s) / x_s * y_s / (t.finish_s - t.begin_s);
-        if (fabs(ratio - 1.0) > 1e-6) { /* durations are differences of times; sigma is 5 % */
+        if (fabs(ratio - 1.0) > 1e-6) /* durations are differences of times; sigma is 5 % */
             return false;
-        }
     }
     return true;
 }
@@ -144,9 +138,8 @@ static void more_gpus_move_nobodys_draws(void **state)
     play_replicas(&setup[1], &many, 2);
     assert_int_equal(few.lowered.rank_count, 2);
     assert_int_equal(many.lowered.rank_count, 4);
-    for (uint32_t rank = 0; rank < 2; rank++) {
+    for (uint32_t rank = 0; rank < 2; rank++)
         assert_true(draws_alike(&few, rank, &many, rank));
-    }
     assert_false(draws_alike(&few, 0, &many, 1)); /* each has its own */
     assert_false(draws_alike(&few, 0, &few, 1));
     law_end(&few);

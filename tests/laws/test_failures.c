@@ -204,10 +204,9 @@ static void check_own_draws(const struct failure_kind *kind, int unit)
     add(&c, &failure_exponential, "after", UNIT_DOMAIN, 500.0);
     uint32_t all = fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 7), end_s, among, ROOM),
              found = 0;
-    for (uint32_t i = 0; i < all; i++) {
+    for (uint32_t i = 0; i < all; i++)
         if (among[i].cause == 2)
             assert_true(same(&alone[found++], &among[i], 1.0));
-    }
     assert_int_equal(found, count);
     assert_true(all > count && all < ROOM);
     fleet_case_play(fleet_create(arena, job_fleet(&c.spec), 8), end_s, among, ROOM);

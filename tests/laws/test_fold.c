@@ -59,13 +59,11 @@ static void odd_weights_fold(void **state)
             struct law_setup setup;
             struct fold_report report;
             k.level[LAW_SHARDING] = (uint8_t)s;
-            if (!law_configure(&k, 48, &setup)) {
+            if (!law_configure(&k, 48, &setup))
                 continue;
-            }
             const bool holds = law_fold_holds(&k, 48, false, &report);
-            if (!holds) {
+            if (!holds)
                 print_message("%s: %s\n", report.description, report.fault);
-            }
             assert_true(holds);
             played++;
         }
@@ -93,13 +91,11 @@ static void waits_for_ties_fold(void **state)
             struct law_setup setup;
             struct fold_report report;
             k.level[LAW_SCHEDULE] = (uint8_t)s;
-            if (!law_configure(&k, 48, &setup)) {
+            if (!law_configure(&k, 48, &setup))
                 continue;
-            }
             const bool holds = law_fold_holds(&k, 48, false, &report);
-            if (!holds) {
+            if (!holds)
                 print_message("%s: %s\n", report.description, report.fault);
-            }
             assert_true(holds);
             played++;
         }
@@ -114,9 +110,8 @@ static const struct law_case slow_case = {
 static void begin_slow(struct law_setup *setup, struct law_play *p)
 {
     struct law_case k = slow_case;
-    while (!law_configure(&k, RANK_MAX, setup)) { /* a fabric that joins nodes */
+    while (!law_configure(&k, RANK_MAX, setup)) /* a fabric that joins nodes */
         assert_true(++k.level[LAW_FABRIC] < law_level_count(LAW_FABRIC, RANK_MAX));
-    }
     law_begin(p, &setup->c);
     lower(p->arena, &setup->c, &p->lowered);
 }
@@ -140,11 +135,9 @@ static void a_wrong_class_is_seen(void **state)
     const struct perturbation slow = setup[1].perturbations[0];
     setup[1].c.perturbation_count = 0;
     law_fold(&wrong, false);
-    for (uint32_t r = 0; r < wrong.lowered.rank_count; r++) {
-        if (wrong.layout.gpu_of_rank[r] == slow.gpu) {
+    for (uint32_t r = 0; r < wrong.lowered.rank_count; r++)
+        if (wrong.layout.gpu_of_rank[r] == slow.gpu)
             wrong.symmetry.ranks[law_class(&wrong, r)].speed_ratio = slow.ratio;
-        }
-    }
     law_run(&wrong);
     assert_non_null(law_difference(&right, &wrong, text));
     assert_true(law_digest(&right) != law_digest(&wrong));

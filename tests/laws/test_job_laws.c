@@ -28,20 +28,17 @@ static void run(const struct job_case *job, uint64_t seed, bool step_by_step,
 
 static void near(double a, double b, double scale, const char *what, uint64_t seed)
 {
-    if (fabs(a - b) > 1e-9 * fmax(scale, 1.0)) {
+    if (fabs(a - b) > 1e-9 * fmax(scale, 1.0))
         fail_msg("seed %lu: %s %.12g, step by step %.12g", (unsigned long)seed, what, a, b);
-    }
 }
 
 static void same(const struct job_result *a, const struct job_result *b, uint64_t seed)
 {
     near(a->wall_s, b->wall_s, a->wall_s, "wall", seed);
-    for (unsigned i = 0; i < BADPUT_COUNT; i++) {
+    for (unsigned i = 0; i < BADPUT_COUNT; i++)
         near(a->badput_s[i], b->badput_s[i], a->wall_s, badput_names[i], seed);
-    }
-    for (unsigned i = 0; i < RESTART_LINK_COUNT; i++) {
+    for (unsigned i = 0; i < RESTART_LINK_COUNT; i++)
         near(a->restart_link_s[i], b->restart_link_s[i], a->wall_s, restart_link_names[i], seed);
-    }
     near(a->load_s, b->load_s, a->wall_s, "load", seed);
     near(a->steps_completed, b->steps_completed, a->steps_completed, "steps", seed);
     near((double)a->failures, (double)b->failures, 0, "failures", seed);
@@ -107,11 +104,9 @@ static void test_one_more_failure(void **state)
         make_ordered(&job, seed, events);
         double with = wall_of(&job);
         uint32_t left_out = (uint32_t)(random_at(seed, 100) * MOMENTS), kept = 0;
-        for (uint32_t i = 0; i < MOMENTS; i++) {
-            if (i != left_out) {
+        for (uint32_t i = 0; i < MOMENTS; i++)
+            if (i != left_out)
                 fewer[kept++] = events[i];
-            }
-        }
         job.causes[0].trace = fewer;
         job.causes[0].trace_count = kept;
         double without = wall_of(&job);
@@ -187,9 +182,8 @@ static void scale(struct job_case *job, double by)
     }
     scale_duration(&spec->recovery.repair, by);
     scale_duration(&spec->recovery.manual_repair, by);
-    for (unsigned i = 0; i < RESTART_LINK_COUNT; i++) {
+    for (unsigned i = 0; i < RESTART_LINK_COUNT; i++)
         scale_duration(&spec->recovery.restart.links[i], by);
-    }
     for (unsigned i = 0; i < spec->cause_count; i++) {
         struct failure_cause *cause = &job->causes[i];
         cause->mtbf_s *= by;
@@ -208,16 +202,14 @@ static void test_scaling(void **state)
         struct job_case job;
         struct job_result one, eight;
         job_swarm_make(&job, seed);
-        for (unsigned i = 0; i < job.spec.cause_count; i++) {
+        for (unsigned i = 0; i < job.spec.cause_count; i++)
             job.causes[i].cascade_ratio = 0.0;
-        }
         run(&job, seed, false, &one);
         scale(&job, 8.0);
         run(&job, seed, false, &eight);
         assert_true(eight.wall_s == 8.0 * one.wall_s);
-        for (unsigned i = 0; i < BADPUT_COUNT; i++) {
+        for (unsigned i = 0; i < BADPUT_COUNT; i++)
             assert_true(eight.badput_s[i] == 8.0 * one.badput_s[i]);
-        }
         assert_true(eight.steps_completed == one.steps_completed);
         assert_true(eight.failures == one.failures && eight.checkpoints == one.checkpoints);
         job_case_free(&job);
@@ -257,12 +249,10 @@ static void test_permuted_nodes(void **state)
         job.spec.replicas_on = replica_of;
         job.spec.replicas_begin = begin;
         run(&job, seed, false, &plain);
-        for (uint32_t i = 0; i < PLACES; i++) {
+        for (uint32_t i = 0; i < PLACES; i++)
             replica_of[other[i]] = i / 2;
-        }
-        for (uint32_t i = 0; i < BLOWS; i++) {
+        for (uint32_t i = 0; i < BLOWS; i++)
             events[i].unit = other[events[i].unit];
-        }
         run(&job, seed, false, &permuted);
         assert_memory_equal(plain.badput_s, permuted.badput_s, sizeof plain.badput_s);
         assert_true(plain.wall_s == permuted.wall_s && plain.failures == permuted.failures);

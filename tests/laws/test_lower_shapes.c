@@ -37,9 +37,8 @@ static bool ends_agree(const struct configuration *c, const struct lowered *lowe
 {
     uint32_t stages = lowered->program_count;
     struct tally t[8] = {0};
-    for (uint32_t s = 0; s < stages; s++) {
+    for (uint32_t s = 0; s < stages; s++)
         t[s] = tally_of(lowered->programs[s]);
-    }
     bool agree = t[0].count[STREAM_EMBED] == t[stages - 1].count[STREAM_EMBED];
     for (uint32_t s = 0; s < stages; s++) {
         uint32_t next = (s + 1) % stages;
@@ -58,16 +57,13 @@ static bool ends_agree(const struct configuration *c, const struct lowered *lowe
 static void plant_fault(const struct configuration *c, const struct lowered *lowered)
 {
     struct program *last = lowered->programs[lowered->program_count - 1];
-    while (last->op_count > 0 && last->ops[last->op_count - 1].kind == OP_COMPUTE) {
+    while (last->op_count > 0 && last->ops[last->op_count - 1].kind == OP_COMPUTE)
         last->op_count--;
-    }
-    if (lowered->program_count == 1 || last->op_count == 0) {
+    if (lowered->program_count == 1 || last->op_count == 0)
         return;
-    }
     unsigned stream = last->ops[--last->op_count].stream;
-    if (stream == STREAM_WORLD || stream == STREAM_SEND_PREV) {
+    if (stream == STREAM_WORLD || stream == STREAM_SEND_PREV)
         assert_false(ends_agree(c, lowered));
-    }
 }
 
 static void check(const struct configuration *c)

@@ -30,9 +30,8 @@ static unsigned each_case(case_fn *visit)
     struct law_cover cover;
     unsigned sum = 0;
     law_cover(arena, RANK_MAX, &cover);
-    for (unsigned i = 0; i < cover.count; i++) {
+    for (unsigned i = 0; i < cover.count; i++)
         sum += visit(&cover.cases[i]);
-    }
     arena_destroy(arena);
     return sum;
 }
@@ -48,21 +47,18 @@ static void scale_times(struct law_play *p, double factor, bool forget_one)
 {
     for (uint32_t i = 0; i < p->lowered.program_count; i++) {
         struct program *program = p->lowered.programs[i];
-        for (uint32_t j = 0; j < program->cost_count; j++) {
+        for (uint32_t j = 0; j < program->cost_count; j++)
             program->costs[j].gpu_s *= factor;
-        }
-        for (uint32_t j = 0; j < program->host_count; j++) {
+        for (uint32_t j = 0; j < program->host_count; j++)
             program->hosts[j] *= factor;
-        }
     }
     for (uint32_t i = 0; i < p->symmetry.plan_count; i++) {
         struct played_plan *plan = &p->symmetry.plans[i];
         plan->latency_s *= forget_one && i == 0 ? 1.0 : factor;
         plan->cap_bytes_per_s /= factor;
     }
-    for (uint32_t i = 0; i < p->symmetry.link_class_count; i++) {
+    for (uint32_t i = 0; i < p->symmetry.link_class_count; i++)
         p->symmetry.links[i].bytes_per_s /= factor;
-    }
 }
 
 /* Ops whose times are not exactly `factor` times those of the other play. */
@@ -126,9 +122,8 @@ static bool is_star(const struct topology *t)
                 topology_route(t, a * t->gpus_per_node + i, b * t->gpus_per_node + i, 0, &route);
                 for (uint32_t l = 0; l < route.link_count; l++) {
                     const struct link_type *link = graph_link_type(&t->graph, route.links[l]);
-                    if (link->kind == LINK_FABRIC) {
+                    if (link->kind == LINK_FABRIC)
                         return false;
-                    }
                 }
             }
         }
@@ -149,12 +144,10 @@ static bool prefers_nodes(const struct law_play *p)
             const uint32_t row = u < counts[0] ? firsts[0] + u : firsts[1] + u - counts[0];
             const struct share_use *use = &p->symmetry.uses[row];
             const struct link_id link = {p->symmetry.links[use->link].representative};
-            if (graph_link_type(&p->topology.graph, link)->kind != LINK_NIC) {
+            if (graph_link_type(&p->topology.graph, link)->kind != LINK_NIC)
                 continue;
-            }
-            if (weight > 0.0 && use->weight != weight) {
+            if (weight > 0.0 && use->weight != weight)
                 return true;
-            }
             weight = use->weight;
         }
     }
@@ -177,9 +170,8 @@ static void move_nodes(struct law_play *p, struct law_setup *setup, bool leave_o
     }
     begin(p, &setup->c);
     law_place(p);
-    for (uint32_t rank = 0; rank < p->layout.rank_count; rank++) {
+    for (uint32_t rank = 0; rank < p->layout.rank_count; rank++)
         p->layout.gpu_of_rank[rank] = moved(&setup->c, p->layout.gpu_of_rank[rank]);
-    }
     law_fold(p, false);
     law_run(p);
 }
@@ -233,9 +225,8 @@ static void node_numbers_change_nothing(void **state)
     for (; !star && k.level[LAW_FABRIC] < law_level_count(LAW_FABRIC, RANK_MAX);
          k.level[LAW_FABRIC]++) {
         struct law_setup setup;
-        if (law_configure(&k, RANK_MAX, &setup)) {
+        if (law_configure(&k, RANK_MAX, &setup))
             fault = renumbering_fault(&k, true, &star, text);
-        }
     }
     assert_non_null(fault);
 }
@@ -259,9 +250,8 @@ static void speed_up(struct configuration *c, enum faster what, double factor)
     node->host_bytes_per_s *= what == FASTER_PCIE ? factor : 1.0;
     node->nic_bytes_per_s *= what == FASTER_NIC ? factor : 1.0;
     gpu->hbm_bytes_per_s *= what == FASTER_HBM ? factor : 1.0;
-    for (unsigned p = 0; p < PEAK_COUNT; p++) {
+    for (unsigned p = 0; p < PEAK_COUNT; p++)
         gpu->peak_flops_per_s[p] *= what == FASTER_PEAKS ? factor : 1.0;
-    }
     for (unsigned kernel = 0; kernel < ATTENTION_KERNEL_COUNT && what == FASTER_PEAKS; kernel++) {
         for (unsigned causal = 0; causal < 2; causal++) {
             gpu->attention_forward[kernel][causal].ceiling_flops_per_s *= factor;
@@ -349,9 +339,8 @@ static void one_flow_is_strictly_faster(void **state)
         struct configuration c = {.name = "flow"};
         if (!law_cluster(&c.cluster, law_kind(TOPOLOGY_NODE, kind / fabrics),
                          law_kind(TOPOLOGY_FABRIC, kind % fabrics), i % 2 + 1, 4 / (i % 2 + 1),
-                         LAW_DEFAULT)) {
+                         LAW_DEFAULT))
             continue;
-        }
         for (int op = 0; comm_op_names[op] != NULL; op++) {
             const struct law_activity activity = {.kind = collective_kinds[algorithm],
                                                   .op = (enum comm_op)op,

@@ -31,9 +31,8 @@ static void compare(const struct law_pair *pair, const struct configuration *c,
                     enum law_change change, struct sums *sums)
 {
     struct law_monotony m;
-    if (!law_monotony_of(pair, c, change, &m)) {
+    if (!law_monotony_of(pair, c, change, &m))
         return;
-    }
     double *worst = law_change_is_better(change) ? &sums->worst_better : &sums->worst_worse;
     *worst = fmax(*worst, m.anomaly_ratio);
     sums->pairs[change]++;
@@ -50,15 +49,13 @@ static void random_scenarios_keep_the_law(void **state)
     struct sums sums = {0};
     for (uint64_t number = 0; number < SCENARIOS; number++) {
         struct scenario *scenario = random_scenario(number);
-        if (scenario == NULL) {
+        if (scenario == NULL)
             continue;
-        }
         struct law_pair pair;
         const unsigned before = sums.faults;
         law_pair_begin(&pair, &scenario->configuration);
-        for (unsigned change = 0; change < CHANGE_COUNT; change++) {
+        for (unsigned change = 0; change < CHANGE_COUNT; change++)
             compare(&pair, &scenario->configuration, (enum law_change)change, &sums);
-        }
         if (sums.faults > before) {
             print_message("scenario %u: see laws_monotony 1 %u\n%s", (unsigned)number,
                           (unsigned)number, scenario->text);
@@ -70,9 +67,8 @@ static void random_scenarios_keep_the_law(void **state)
     assert_int_equal(sums.faults, 0);
     assert_true(sums.legal > SCENARIOS / 2 && sums.anomalies > 0);
     assert_true(sums.worst_better < 0.10 && sums.worst_worse < 0.25);
-    for (unsigned change = 0; change < CHANGE_COUNT; change++) {
+    for (unsigned change = 0; change < CHANGE_COUNT; change++)
         assert_true(sums.pairs[change] > 0 && sums.moved[change] > 0);
-    }
 }
 
 /* Every change is what its name says, and nothing else. */
@@ -105,9 +101,8 @@ static void planted_faults_are_seen(void **state)
 {
     (void)state;
     struct scenario *scenario = NULL;
-    for (uint64_t n = 0; scenario == NULL; n++) {
+    for (uint64_t n = 0; scenario == NULL; n++)
         scenario = random_scenario(n);
-    }
     const struct configuration *c = &scenario->configuration;
     struct law_pair plain, same;
     struct law_monotony m;
@@ -125,9 +120,8 @@ static void planted_faults_are_seen(void **state)
     law_pair_end(&same);
 
     law_pair_begin(&same, c);
-    for (uint32_t i = 0; i < same.apart.symmetry.plan_count; i++) {
+    for (uint32_t i = 0; i < same.apart.symmetry.plan_count; i++)
         same.apart.symmetry.plans[i].latency_s *= 2.0;
-    }
     law_monotony(&same, &plain, true, &m);
     assert_true(m.late_ops == 0 && m.misplaced_count > 0 && !law_monotony_holds(&m));
     same.apart.symmetry.plans[0].tuned.protocol ^= 1;
@@ -234,9 +228,8 @@ static struct staggered stagger_of(const struct configuration *c)
     assert_true(step_run(c, &options, &step, &error));
     stagger_try(c, step, &out.stagger);
     out.step_s = step->step_s;
-    for (uint32_t rank = 0; rank < step->lowered.rank_count; rank++) {
+    for (uint32_t rank = 0; rank < step->lowered.rank_count; rank++)
         out.ops += step->lowered.programs[step->lowered.program_of_rank[rank]]->op_count;
-    }
     if (out.stagger.draws > 0) {
         const double spared_s = out.stagger.spared_ratio * step->step_s;
         assert_true(fabs(out.stagger.shortest_s + spared_s - step->step_s) < 1e-12 * step->step_s);

@@ -133,9 +133,8 @@ static void every_draw_folds(void **state)
         play(&a, &setup.c, false);
         play(&b, &setup.c, true);
         const char *fault = law_difference(&a, &b, text);
-        if (fault != NULL) {
+        if (fault != NULL)
             fail_msg("seed %llu: %s", (unsigned long long)seed, fault);
-        }
         folded += a.symmetry.rank_class_count < b.symmetry.rank_class_count;
         law_end(&a);
         law_end(&b);

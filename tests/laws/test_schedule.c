@@ -40,14 +40,12 @@ static bool complete(const struct order *order)
         for (uint32_t i = 0; i < order->count[s]; i++) {
             const struct pass *p = &order->passes[s][i];
             if (p->chunk >= order->shape.chunks || p->microbatch >= order->shape.microbatches ||
-                seen[p->chunk][p->microbatch] != (p->kind == PASS_FORWARD ? 0 : 1)) {
+                seen[p->chunk][p->microbatch] != (p->kind == PASS_FORWARD ? 0 : 1))
                 return false;
-            }
             seen[p->chunk][p->microbatch]++;
         }
-        if (order->count[s] != 2 * order->shape.chunks * order->shape.microbatches) {
+        if (order->count[s] != 2 * order->shape.chunks * order->shape.microbatches)
             return false;
-        }
     }
     return true;
 }
@@ -61,9 +59,8 @@ static bool messages_agree(const struct order *order, uint8_t kind)
         for (uint32_t i = 0; i < order->count[s]; i++) {
             const struct pass *p = &order->passes[s][i];
             uint32_t global = s + p->chunk * stages;
-            if (p->kind != kind || global == (kind == PASS_FORWARD ? chunks - 1 : 0)) {
+            if (p->kind != kind || global == (kind == PASS_FORWARD ? chunks - 1 : 0))
                 continue;
-            }
             uint32_t wanted = kind == PASS_FORWARD ? global + 1 : global - 1;
             const struct pass *q = NULL;
             for (; j < order->count[to] && q == NULL; j++) {
@@ -72,9 +69,8 @@ static bool messages_agree(const struct order *order, uint8_t kind)
                 bool takes = at != (kind == PASS_FORWARD ? 0 : chunks - 1);
                 q = r->kind == kind && takes ? r : NULL;
             }
-            if (q == NULL || q->microbatch != p->microbatch || to + q->chunk * stages != wanted) {
+            if (q == NULL || q->microbatch != p->microbatch || to + q->chunk * stages != wanted)
                 return false;
-            }
         }
     }
     return true;
@@ -102,9 +98,8 @@ static void check_shape(const struct schedule_kind *kind, const struct schedule_
     assert_true(messages_agree(&order, PASS_BACKWARD));
     double makespan = passes_play(&order, forward_s, backward_s);
     assert_true(makespan > 0.0);
-    if (kind->bubble_s != NULL) {
+    if (kind->bubble_s != NULL)
         assert_true(bubble_holds(kind, shape, makespan));
-    }
 }
 
 static void each_shape(void (*check)(const struct schedule_kind *, const struct schedule_shape *),
@@ -223,9 +218,8 @@ static void test_kinds_of_pass(void **state)
             written[passes[i].kind] = true;
         }
     }
-    for (unsigned kind = 0; kind < PASS_KIND_COUNT; kind++) {
+    for (unsigned kind = 0; kind < PASS_KIND_COUNT; kind++)
         assert_true(written[kind]);
-    }
 }
 
 /* Planted: a pass lost, a backward before its forward, two sends swapped, a stage that starts its
@@ -252,12 +246,10 @@ static void test_planted_faults(void **state)
     write_order(&schedule_one_f_one_b, &shape, room, &order);
     uint32_t count = 0;
     for (uint32_t i = 0; i < shape.microbatches + 2; i++) { /* stage 0 warms up with 2, not 3 */
-        if (i < shape.microbatches) {
+        if (i < shape.microbatches)
             room[0][count++] = (struct pass){PASS_FORWARD, 0, (uint16_t)i};
-        }
-        if (i >= 2) {
+        if (i >= 2)
             room[0][count++] = (struct pass){PASS_BACKWARD, 0, (uint16_t)(i - 2)};
-        }
     }
     double makespan = passes_play(&order, forward_s, backward_s);
     assert_true(makespan > 0.0);

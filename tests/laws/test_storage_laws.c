@@ -120,11 +120,10 @@ static bool loses_bytes(const struct configuration *c, const struct storage_tier
     struct storage_time t;
     storage_play(c, &(struct storage_access){tier, op, BYTES}, &t);
     double times = (double)tier->copies;
-    if (op == STORAGE_READ) {
+    if (op == STORAGE_READ)
         times = (double)(configuration_replicas(c) / configuration_shards(c));
-    } else if (op == STORAGE_SNAPSHOT) {
+    else if (op == STORAGE_SNAPSHOT)
         times = 1.0;
-    }
     double expected = transformer_parameters(&c->model, c->training.sequence) * BYTES * times;
     return fabs(t.bytes - expected) > 1e-12 * expected;
 }
@@ -147,9 +146,8 @@ static bool slower_when_wider(const struct configuration *c, const struct storag
     struct storage_time before, after, twice;
     storage_play(c, &(struct storage_access){tier, op, BYTES}, &before);
     storage_play(c, &(struct storage_access){&wide, op, BYTES}, &after);
-    if (after.seconds > before.seconds) {
+    if (after.seconds > before.seconds)
         return true;
-    }
     /* With the machine twice as fast too, all but the latency halves. */
     wider.cluster.node.pcie_bytes_per_s *= 2;
     wider.cluster.node.host_bytes_per_s *= 2;
@@ -191,9 +189,8 @@ static void test_time_is_in_proportion(void **state)
 static unsigned tiers_for(const struct checkpoint_kind *kind, struct storage_tier *out)
 {
     static const unsigned order[] = {4, 3, 0, 2};
-    for (unsigned i = 0; i < kind->tiers_max; i++) {
+    for (unsigned i = 0; i < kind->tiers_max; i++)
         out[i] = tiers[order[i]];
-    }
     return kind->tiers_max;
 }
 
@@ -201,16 +198,13 @@ static const char *plan_fault(const struct checkpoint_plan *plan)
 {
     for (unsigned i = 0; i < plan->level_count; i++) {
         const struct checkpoint_level *level = &plan->levels[i];
-        if (!(level->stall_s >= 0.0 && level->persist_s >= 0.0 && level->load_s > 0.0)) {
+        if (!(level->stall_s >= 0.0 && level->persist_s >= 0.0 && level->load_s > 0.0))
             return "a time below 0, or a load of no time";
-        }
-        if (!(level->slowdown_ratio >= 1.0) || level->every == 0) {
+        if (!(level->slowdown_ratio >= 1.0) || level->every == 0)
             return "a write that speeds training up, or is never made";
-        }
         if (i > 0 && (level->survival < level[-1].survival ||
-                      level->persist_s < level[-1].persist_s || level->every % level[-1].every)) {
+                      level->persist_s < level[-1].persist_s || level->every % level[-1].every))
             return "levels out of order";
-        }
     }
     return NULL;
 }
@@ -232,9 +226,8 @@ static void check_plan(const struct configuration *c, const struct checkpoint_ki
     checkpoint_plan_build(c, conditions, &request, &plan);
     assert_int_equal(plan.level_count, request.tier_count);
     const char *fault = plan_fault(&plan);
-    if (fault != NULL) {
+    if (fault != NULL)
         print_message("%s: %s\n", kind->head.name, fault);
-    }
     assert_null(fault);
     condition_destroy(conditions);
 }
@@ -249,9 +242,8 @@ static void test_plans(void **state)
     for (unsigned i = 0; i < cover.count; i += 10) {
         struct law_setup setup;
         assert_true(law_configure(&cover.cases[i], RANK_MAX, &setup));
-        for (unsigned k = 0; k < checkpoint_kind_count; k++) {
+        for (unsigned k = 0; k < checkpoint_kind_count; k++)
             check_plan(&setup.c, checkpoint_kinds[k]);
-        }
     }
     arena_destroy(arena);
 }

@@ -52,9 +52,8 @@ static double held_bytes(uint64_t dp, const struct sharding_kind *sharding)
     assert_true(step_run(&setup.c, &options, &step, &error));
     const struct program *program = step->lowered.programs[0];
     double bytes = 0.0; /* as asked for: the paper knows no allocator, which rounds up */
-    for (uint32_t i = 0; i < program->setup_count; i++) {
+    for (uint32_t i = 0; i < program->setup_count; i++)
         bytes += program->setup[i].bytes;
-    }
     assert_true(step->memory[0].ledger.allocated_after_setup_bytes >= bytes);
     assert_true(step->memory[0].ledger.allocated_after_setup_bytes <= 1.01 * bytes);
     step_destroy(step);
@@ -73,9 +72,8 @@ struct row {
 static bool read_row(FILE *file, struct row *row)
 {
     char line[512], *field[9], *save = NULL;
-    if (fgets(line, sizeof line, file) == NULL) {
+    if (fgets(line, sizeof line, file) == NULL)
         return false;
-    }
     for (unsigned i = 0; i < 9; i++) {
         field[i] = strtok_r(i == 0 ? line : NULL, ",\n", &save);
         assert_non_null(field[i]);
@@ -86,9 +84,8 @@ static bool read_row(FILE *file, struct row *row)
     row->zero = (unsigned)strtoul(field[6], NULL, 10);
     row->bytes = strtod(field[8], NULL);
     row->digit = 1.0;
-    while (fmod(row->bytes, 10.0 * row->digit) == 0.0) {
+    while (fmod(row->bytes, 10.0 * row->digit) == 0.0)
         row->digit *= 10.0;
-    }
     return true;
 }
 
@@ -116,9 +113,8 @@ static void rows_of_the_zero_paper_hold(void **state)
         const struct sharding_kind *sharding = sharding_find(name);
         assert_non_null(sharding);
         const double bytes = held_bytes(row.dp, sharding) * row.parameters;
-        if (!row_holds(&row, bytes)) {
+        if (!row_holds(&row, bytes))
             print_message("%s: %.6g instead of %.6g bytes\n", row.id, bytes, row.bytes);
-        }
         assert_true(row_holds(&row, bytes));
         assert_false(row_holds(&row, 1.0625 * bytes)); /* planted: a byte in sixteen */
         count++;
@@ -143,9 +139,8 @@ static double sent_ratio(const struct sharding_kind *sharding, uint64_t dp)
     for (uint32_t l = 0; l < p.symmetry.link_class_count; l++) {
         const struct link_id id = {p.symmetry.links[l].representative};
         const struct link link = graph_link_at(&p.topology.graph, id);
-        if (link.from.value == topology_gpu(&p.topology, 0).value) {
+        if (link.from.value == topology_gpu(&p.topology, 0).value)
             bytes = network_link_bytes(p.network, l);
-        }
     }
     law_end(&p);
     return bytes / (2.0 * transformer_parameters(&setup.c.model, setup.c.training.sequence));
@@ -195,9 +190,8 @@ static unsigned in_flight(const struct law_play *p, uint32_t rank, unsigned micr
     }
     for (unsigned m = 0; m < microbatches; m++) {
         unsigned alive = 0;
-        for (unsigned other = 0; other < microbatches; other++) {
+        for (unsigned other = 0; other < microbatches; other++)
             alive += begin_s[other] <= begin_s[m] && finish_s[other] > begin_s[m];
-        }
         most = alive > most ? alive : most;
     }
     return most;

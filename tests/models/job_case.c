@@ -105,16 +105,14 @@ void job_case_check(const struct job_case *job, const struct job_result *result)
     }
     assert_true(fabs(sum - result->wall_s) <= 1e-9 * result->wall_s);
     double chain = result->load_s;
-    for (unsigned i = 0; i < RESTART_LINK_COUNT; i++) {
+    for (unsigned i = 0; i < RESTART_LINK_COUNT; i++)
         chain += result->restart_link_s[i];
-    }
     double restart = result->badput_s[BADPUT_detect] + result->badput_s[BADPUT_restart];
     assert_true(fabs(chain - restart) <= 1e-9 * result->wall_s);
     assert_true(result->goodput >= 0.0 && result->ettr <= 1.0 + 1e-9);
     assert_true(result->interruptions <= result->failures);
-    if (job->spec.duration_s > 0.0) {
+    if (job->spec.duration_s > 0.0)
         assert_true(result->wall_s == job->spec.duration_s);
-    }
 }
 
 struct job_sample job_case_sample(const struct job_case *job, uint64_t first, unsigned count)

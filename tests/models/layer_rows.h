@@ -112,9 +112,8 @@ static inline void check_saved(const struct layer *layer, const struct saved_row
             assert_true(at < count);
             assert_int_equal(rows[at].segment, i);
             assert_string_equal(found->name, rows[at].name);
-            if (found->bytes != rows[at].bytes) {
+            if (found->bytes != rows[at].bytes)
                 fail_msg("%s: %g bytes", found->name, found->bytes);
-            }
             assert_int_equal(found->attention_core, rows[at].core);
         }
     }

@@ -70,9 +70,8 @@ unsigned lower_case_errors(const struct configuration *c)
 {
     struct rule_break breaks[BREAK_MAX];
     unsigned count = configuration_check(c, breaks, BREAK_MAX), errors = 0;
-    for (unsigned i = 0; i < count && i < BREAK_MAX; i++) {
+    for (unsigned i = 0; i < count && i < BREAK_MAX; i++)
         errors += !breaks[i].warning;
-    }
     return errors;
 }
 
@@ -80,10 +79,8 @@ bool lower_case_breaks(const struct configuration *c, const char *key, bool warn
 {
     struct rule_break breaks[BREAK_MAX];
     unsigned count = configuration_check(c, breaks, BREAK_MAX);
-    for (unsigned i = 0; i < count && i < BREAK_MAX; i++) {
-        if (breaks[i].warning == warning && strcmp(breaks[i].key, key) == 0) {
+    for (unsigned i = 0; i < count && i < BREAK_MAX; i++)
+        if (breaks[i].warning == warning && strcmp(breaks[i].key, key) == 0)
             return strlen(breaks[i].text) > 20;
-        }
-    }
     return false;
 }

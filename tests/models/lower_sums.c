@@ -5,9 +5,8 @@
 double sum_static_bytes(const struct program *p, enum tenant tenant)
 {
     double sum = 0.0;
-    for (uint32_t i = 0; i < p->setup_count; i++) {
+    for (uint32_t i = 0; i < p->setup_count; i++)
         sum += p->setup[i].tenant == tenant ? p->setup[i].bytes : 0.0;
-    }
     for (uint32_t i = 0; i < p->ledger_count; i++) {
         bool stays = (p->ledger[i].flags & LEDGER_STAYS) != 0;
         sum += stays && p->ledger[i].tenant == tenant ? p->ledger[i].bytes : 0.0;

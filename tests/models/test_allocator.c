@@ -123,9 +123,8 @@ static void swarm(uint64_t seed, bool expandable)
     double limit = 3000 * MIB;
     struct allocator *a = fresh(arena, limit, expandable);
     uint32_t held[SWARM_BLOCKS];
-    for (int i = 0; i < SWARM_BLOCKS; i++) {
+    for (int i = 0; i < SWARM_BLOCKS; i++)
         held[i] = ALLOCATOR_FAILED;
-    }
     for (int step = 0; step < SWARM_STEPS; step++) {
         int i = (int)(random_uniform(random) * SWARM_BLOCKS);
         if (held[i] != ALLOCATOR_FAILED) {
@@ -135,18 +134,15 @@ static void swarm(uint64_t seed, bool expandable)
             held[i] = allocator_take(a, exp(random_uniform(random) * log(200 * MIB)));
         }
         double sum = 0;
-        for (int k = 0; k < SWARM_BLOCKS; k++) {
+        for (int k = 0; k < SWARM_BLOCKS; k++)
             sum += held[k] == ALLOCATOR_FAILED ? 0 : allocator_block_bytes(a, held[k]);
-        }
         assert_true(sum == allocator_allocated_bytes(a));
         assert_true(allocator_reserved_bytes(a) >= sum);
         assert_true(allocator_reserved_bytes(a) <= limit);
     }
-    for (int k = 0; k < SWARM_BLOCKS; k++) {
-        if (held[k] != ALLOCATOR_FAILED) {
+    for (int k = 0; k < SWARM_BLOCKS; k++)
+        if (held[k] != ALLOCATOR_FAILED)
             allocator_give(a, held[k]);
-        }
-    }
     /* Everything has merged: one request of the whole limit must succeed. */
     assert_true(allocator_take(a, limit) != ALLOCATOR_FAILED);
     arena_destroy(arena);
@@ -155,9 +151,8 @@ static void swarm(uint64_t seed, bool expandable)
 static void test_swarm(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= 6; seed++)
         swarm(seed, seed % 2 == 0);
-    }
 }
 
 int main(void)

@@ -115,9 +115,8 @@ static void test_laws(void **state)
             check_levels(&plan);
             every_step += plan.every_step;
             plans++;
-            if (n > 0 && !kind->background) {
+            if (n > 0 && !kind->background)
                 assert_true(plan.levels[0].persist_s == 0.0);
-            }
         }
     }
     assert_true(every_step == 3 && plans > 10);
@@ -132,9 +131,8 @@ static void test_default_storage(void **state)
     for (unsigned k = 0; k < checkpoint_kind_count; k++) {
         const struct checkpoint_kind *kind = checkpoint_kinds[k];
         unsigned tiers = kind->default_storage[0] != '\0';
-        for (const char *c = kind->default_storage; *c; c++) {
+        for (const char *c = kind->default_storage; *c; c++)
             tiers += *c == '+';
-        }
         assert_true(tiers >= kind->tiers_min && tiers <= kind->tiers_max);
     }
 }

@@ -68,9 +68,8 @@ static double largest_shard(const struct configuration *c)
     struct arena *arena = arena_create();
     double *bytes, most = 0.0;
     storage_shards(c, BYTES, arena, &bytes);
-    for (uint64_t i = 0; i < configuration_ranks(c); i++) {
+    for (uint64_t i = 0; i < configuration_ranks(c); i++)
         most = fmax(most, bytes[i]);
-    }
     arena_destroy(arena);
     return most;
 }

@@ -30,11 +30,10 @@ static void add_wire(void *context, uint32_t from, uint32_t to, double weight)
     assert_true(from < load->ranks && to < load->ranks && weight > 0);
     uint32_t node = from / load->per_node;
     load->in[to] += weight;
-    if (node == to / load->per_node) {
+    if (node == to / load->per_node)
         load->port_out[from] += weight;
-    } else {
+    else
         load->border_out[node] += weight;
-    }
 }
 
 static struct group_shape shape_of(uint32_t nodes, uint32_t per_node, bool nvls)
@@ -56,9 +55,8 @@ static struct group_shape shape_of(uint32_t nodes, uint32_t per_node, bool nvls)
 static double most(const double *values, uint32_t count)
 {
     double result = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         result = fmax(result, values[i]);
-    }
     return result;
 }
 
@@ -74,12 +72,10 @@ static void for_all(check_fn *check)
                 for (uint32_t k = 1; k <= 8; k++) {
                     struct group_shape shape = shape_of(nodes, k, true);
                     const struct collective_kind *kind = collective_kinds[i];
-                    if (shape.ranks < 2 || !kind->carries((enum comm_op)op, &shape)) {
+                    if (shape.ranks < 2 || !kind->carries((enum comm_op)op, &shape))
                         continue;
-                    }
-                    for (uint32_t m = 0; m < shape.ranks; m++) {
+                    for (uint32_t m = 0; m < shape.ranks; m++)
                         node_of[m] = m / k;
-                    }
                     struct load load = {.ranks = shape.ranks, .per_node = k};
                     kind->wires((enum comm_op)op, &shape, node_of, add_wire, &load);
                     check(kind, (enum comm_op)op, &shape, &load);
@@ -97,14 +93,12 @@ static void check_received(const struct collective_kind *kind, enum comm_op op,
     double n = shape->ranks;
     double needed = (n - 1) / n;
     for (uint32_t m = 0; m < shape->ranks; m++) {
-        if (op == COMM_SEND) {
+        if (op == COMM_SEND)
             needed = m == 1 ? 1.0 : 0.0;
-        }
         /* A tree or hierarchy hands pieces on inside the node: the bound holds for nodes. */
         assert_true(load->in[m] >= needed / shape->ranks_per_node - slack);
-        if (shape->nodes == 1) {
+        if (shape->nodes == 1)
             assert_true(load->in[m] >= needed - slack);
-        }
     }
 }
 
@@ -115,9 +109,8 @@ static void check_ceiling(const struct collective_kind *kind, enum comm_op op,
     double border = most(load->border_out, shape->nodes);
     for (int p = 0; p < PROTOCOL_COUNT; p++) {
         struct collective_plan plan;
-        if (!kind->plan(op, shape, 1e6, (enum protocol)p, &plan)) {
+        if (!kind->plan(op, shape, 1e6, (enum protocol)p, &plan))
             continue;
-        }
         assert_true(plan.latency_s > 0);
         assert_true(plan.cap_bytes_per_s * port <= shape->inside_bytes_per_s * (1 + slack));
         assert_true(plan.cap_bytes_per_s * border <= shape->outside_bytes_per_s * (1 + slack));
@@ -128,9 +121,8 @@ static void check_port(const struct collective_kind *kind, enum comm_op op,
                        const struct group_shape *shape, const struct load *load)
 {
     double port = most(load->port_out, shape->ranks);
-    if (shape->nodes == 1) {
+    if (shape->nodes == 1)
         assert_true(fabs(port - kind->port_weight(op, shape)) < slack);
-    }
 }
 
 /* Latency grows with the payload, never by more than the payload's own time under Simple and LL128,
@@ -141,9 +133,8 @@ static void check_fill(const struct collective_kind *kind, enum comm_op op,
     (void)load;
     for (int p = 0; p < PROTOCOL_COUNT; p++) {
         struct collective_plan empty, last, plan;
-        if (!kind->plan(op, shape, 0.0, (enum protocol)p, &empty)) {
+        if (!kind->plan(op, shape, 0.0, (enum protocol)p, &empty))
             continue;
-        }
         last = empty;
         for (double bytes = KIB; bytes <= 64 * GIB; bytes *= 2) {
             assert_true(kind->plan(op, shape, bytes, (enum protocol)p, &plan));
@@ -174,9 +165,8 @@ static void test_bulk_latency(void **state)
             const struct collective_kind *kind = collective_find(names[i]);
             struct group_shape shape = shape_of(strcmp(names[i], "nvls") == 0 ? 1 : 4, 8, true);
             struct collective_plan without, with;
-            if (!kind->plan(COMM_ALL_REDUCE, &shape, 1 * MIB, (enum protocol)p, &without)) {
+            if (!kind->plan(COMM_ALL_REDUCE, &shape, 1 * MIB, (enum protocol)p, &without))
                 continue;
-            }
             shape.transport_bulk_s = 1 * MILLISECOND;
             assert_true(kind->plan(COMM_ALL_REDUCE, &shape, 1 * MIB, (enum protocol)p, &with));
             bool waits = shape.nodes > 1 && p != PROTOCOL_LL;
@@ -212,9 +202,8 @@ static void test_ring_border(void **state)
     struct group_shape shape = shape_of(4, 8, false);
     struct load load = {.ranks = 32, .per_node = 8};
     collective_find("ring")->wires(COMM_ALL_REDUCE, &shape, node_of, add_wire, &load);
-    for (uint32_t node = 0; node < 4; node++) {
+    for (uint32_t node = 0; node < 4; node++)
         assert_true(fabs(load.border_out[node] - 2.0 * 31 / 32) < slack);
-    }
 }
 
 /* In an exchange each of n blocks visits the n - 1 others: a port sends what an all-gather of the
@@ -251,9 +240,8 @@ static void test_tuner_is_the_minimum(void **state)
                 for (int p = 0; p < PROTOCOL_COUNT; p++) {
                     const struct collective_kind *kind = collective_kinds[i];
                     if (kind->carries(COMM_ALL_REDUCE, &shape) &&
-                        kind->plan(COMM_ALL_REDUCE, &shape, bytes, (enum protocol)p, &other)) {
+                        kind->plan(COMM_ALL_REDUCE, &shape, bytes, (enum protocol)p, &other))
                         assert_true(best.time_s <= other.time_s);
-                    }
                 }
             }
         }

@@ -377,9 +377,8 @@ static void test_wires(void **state)
         uint32_t node_of[MEMBERS];
         struct wires wires = {{{0}}};
         shape.even = !row->uneven;
-        for (uint32_t m = 0; m < MEMBERS; m++) {
+        for (uint32_t m = 0; m < MEMBERS; m++)
             node_of[m] = m / row->per_node;
-        }
         collective_find(row->kind)->wires(row->op, &shape, node_of, add_wire, &wires);
         for (unsigned from = 0; from < MEMBERS; from++) {
             for (unsigned to = 0; to < MEMBERS; to++) {

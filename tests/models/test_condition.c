@@ -306,10 +306,8 @@ static void test_refuses(void **state)
 
 static void slow_down(struct configuration *c, double factor)
 {
-    for (unsigned i = 0; i < sizeof c->gpu.peak_flops_per_s / sizeof *c->gpu.peak_flops_per_s;
-         i++) {
+    for (unsigned i = 0; i < sizeof c->gpu.peak_flops_per_s / sizeof *c->gpu.peak_flops_per_s; i++)
         c->gpu.peak_flops_per_s[i] /= factor;
-    }
 }
 
 /* An ideal step of decades is played; one of a GPU at a tenth of the speed lasts longer than a step

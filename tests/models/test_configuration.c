@@ -158,10 +158,9 @@ static bool says(const struct configuration *c, const char *key, const char *wha
 {
     struct rule_break breaks[8];
     unsigned count = configuration_check(c, breaks, 8);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         if (!breaks[i].warning && strcmp(breaks[i].key, key) == 0)
             return strstr(breaks[i].text, what) != NULL;
-    }
     return false;
 }
 

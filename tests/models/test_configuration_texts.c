@@ -40,9 +40,8 @@ static bool said(const struct configuration *c, const char *key, const char *tex
     struct rule_break breaks[32];
     const unsigned count = configuration_check(c, breaks, 32);
     bool found = false;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         found |= strcmp(breaks[i].key, key) == 0 && strcmp(breaks[i].text, text) == 0;
-    }
     return found;
 }
 

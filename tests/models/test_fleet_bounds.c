@@ -97,10 +97,9 @@ static void test_every_law_answers(void **state)
     patience(PATIENCE_S);
     for (unsigned i = 0; i < failure_kind_count; i++) {
         const struct failure_kind *kind = failure_kinds[i];
-        for (unsigned bits = 0; bits < 1u << kind->head.options.count; bits++) {
+        for (unsigned bits = 0; bits < 1u << kind->head.options.count; bits++)
             for (int unit = UNIT_GPU; unit <= UNIT_JOB; unit++)
                 look_at_unit(kind, unit, bits);
-        }
     }
     patience(0);
 }

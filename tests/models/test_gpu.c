@@ -326,10 +326,9 @@ static void table_open(struct table *t, const char *path)
 }
 static const char *text(const struct table *t, const char *name)
 {
-    for (int i = 0; i < t->name_count; i++) {
+    for (int i = 0; i < t->name_count; i++)
         if (strcmp(t->names[i], name) == 0)
             return t->fields[i];
-    }
     fail_msg("no column %s", name);
     return "";
 }

@@ -73,9 +73,8 @@ static void make(struct play *play, struct arena *arena, uint64_t seed)
 
 static void forget(struct list *list, uint32_t index)
 {
-    for (uint32_t i = index + 1; i < list->count; i++) {
+    for (uint32_t i = index + 1; i < list->count; i++)
         list->copies[i - 1] = list->copies[i];
-    }
     list->count--;
 }
 
@@ -114,15 +113,13 @@ static void save(struct play *play)
     for (unsigned level = 0; level < play->copies.level_count; level++) {
         const struct list *list = &play->lists[level];
         bool asked = all || (play->saves + 1) % play->spec.checkpoint.plan.levels[level].every == 0;
-        if (asked && list->count > list->durable) {
+        if (asked && list->count > list->durable)
             free_s = fmax(free_s, list->copies[list->durable].durable_s);
-        }
         stall_s += asked ? play->spec.checkpoint.plan.levels[level].stall_s : 0.0;
     }
     assert_true(job_copies_free_s(&play->copies, all) == free_s);
-    if (free_s > play->at_s) {
+    if (free_s > play->at_s)
         return;
-    }
     play->saves++;
     for (unsigned level = 0; level < play->copies.level_count; level++) {
         const struct checkpoint_level *of = &play->spec.checkpoint.plan.levels[level];
@@ -205,13 +202,11 @@ static void strike(struct play *play)
     settle(play, play->at_s);
     for (unsigned level = 0; level < play->copies.level_count; level++) {
         struct list *list = &play->lists[level];
-        if (play->spec.checkpoint.plan.levels[level].survival < scope) {
+        if (play->spec.checkpoint.plan.levels[level].survival < scope)
             list->durable = 0;
-        }
         list->count = list->durable;
-        while (list->durable > 0 && list->copies[list->durable - 1].began_s > taint_s) {
+        while (list->durable > 0 && list->copies[list->durable - 1].began_s > taint_s)
             drop_last(play, level);
-        }
     }
     job_copies_lose(&play->copies, play->at_s, scope, taint_s);
     compare(play);
@@ -232,13 +227,12 @@ static void test_against_lists(void **state)
         make(&play, arena, seed);
         for (uint32_t i = 0; i < MOVES; i++) {
             double move = roll(&play);
-            if (move < 0.6) {
+            if (move < 0.6)
                 save(&play);
-            } else if (move < 0.75) {
+            else if (move < 0.75)
                 leap(&play);
-            } else {
+            else
                 strike(&play);
-            }
         }
         dropped += play.dropped;
         arena_destroy(arena);

@@ -81,9 +81,8 @@ static void test_variance(void **state)
         double segments = daly_rows[i].work / daly_rows[i].tau;
         double ratio = sample.variance / (segments * segment_variance(&daly_rows[i]) * HOUR * HOUR);
         double width = 3.0 * sqrt((2.0 + 2.0) / (REPLICATIONS - 1));
-        if (fabs(ratio - 1.0) > width) {
+        if (fabs(ratio - 1.0) > width)
             fail_msg("row %u: variance %.4f of the exact one, +- %.4f allowed", i, ratio, width);
-        }
         job_case_free(&job);
     }
 }
@@ -141,9 +140,8 @@ static void test_optimum(void **state)
     job_optimal_interval(&spec, job.conditions, 5, NULL);
     double found = spec.checkpoint.interval_s;
     double exact = expm1((tau + delta) / m) / tau, there = expm1((found + delta) / m) / found;
-    if (there > exact * 1.001) {
+    if (there > exact * 1.001)
         fail_msg("found %.1f s for %.1f s: %.4f times as long", found, tau, there / exact);
-    }
     spec.checkpoint.kind = checkpoint_find("sync");
     spec.checkpoint.interval_s = 0.0;
     job_optimal_interval(&spec, job.conditions, 5, NULL);
@@ -154,9 +152,8 @@ static void test_optimum(void **state)
 static double erlang_b(unsigned servers, double load)
 {
     double blocked = 1.0;
-    for (unsigned n = 1; n <= servers; n++) {
+    for (unsigned n = 1; n <= servers; n++)
         blocked = load * blocked / (n + load * blocked);
-    }
     return blocked;
 }
 
@@ -191,9 +188,8 @@ static void test_spares(void **state)
             squares += delta * (share - mean);
         }
         double error = sqrt(squares / (RUNS - 1) / RUNS);
-        if (fabs(mean - expected) > 3.0 * error) {
+        if (fabs(mean - expected) > 3.0 * error)
             fail_msg("stalled %.5f +- %.5f, expected %.5f", mean, error, expected);
-        }
         assert_true(error < 0.0005);
         job_case_free(&job);
     }
@@ -225,9 +221,8 @@ static void test_renewal_of_one(void **state)
         squares += (double)out.failures * (double)out.failures / RUNS;
     }
     double error = sqrt((squares - failures * failures) / RUNS), expected = 54 * DAY / each;
-    if (fabs(failures - expected) > 3.0 * error) {
+    if (fabs(failures - expected) > 3.0 * error)
         fail_msg("%.2f failures +- %.2f, expected %.2f", failures, error, expected);
-    }
     job_case_free(&job);
 }
 
@@ -256,9 +251,8 @@ static void test_rsc1(void **state)
     for (unsigned i = 0; i < 3; i++) {
         double m = 24.0 / (6.50e-3 * cases[i].gpus / 8), simulated;
         double exact = ettr(m, cases[i].tau, 0.0, 1.0 / 12, &simulated);
-        if (fabs(exact - cases[i].exact) > 0.001 || fabs(simulated - cases[i].exact) > 0.001) {
+        if (fabs(exact - cases[i].exact) > 0.001 || fabs(simulated - cases[i].exact) > 0.001)
             fail_msg("ETTR %.4f, simulated %.4f, expected %.3f", exact, simulated, cases[i].exact);
-        }
     }
 }
 

@@ -75,11 +75,10 @@ static void test_worst_hour_of_too_many_stops(void **state)
         job_case_save(&job, 10 * MINUTE, 3 * MINUTE, 0.0);
         job_run(&job.spec, job.conditions, 1, &observer, &out);
         assert_int_equal(out.checkpoints, JOB_STRETCHES_MAX + more);
-        if (more == 0) {
+        if (more == 0)
             job_paper_near(out.ettr_worst_hour, 45.0 / 60.0);
-        } else {
+        else
             assert_true(isnan(out.ettr_worst_hour));
-        }
         job_case_free(&job);
     }
 }
@@ -357,10 +356,9 @@ static void test_search_tries_what_it_promises(void **state)
         double low = log(middle_s / 64.0), high = log(4.0 * middle_s), cost[2] = {NAN, NAN};
         for (unsigned round = 0; round < 24; round++) {
             double inner[] = {high - golden * (high - low), low + golden * (high - low)};
-            for (unsigned k = 0; k < 2; k++) {
+            for (unsigned k = 0; k < 2; k++)
                 if (isnan(cost[k]))
                     cost[k] = tried(&job, inner[k], rows[i].replications, rows[i].steps);
-            }
             bool goes_left = cost[0] <= cost[1];
             *(goes_left ? &high : &low) = inner[goes_left];
             cost[goes_left] = cost[!goes_left];

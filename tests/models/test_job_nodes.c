@@ -51,20 +51,17 @@ static uint32_t pick(struct play *play, uint32_t count)
 static uint32_t count_of(const struct play *play, enum place place)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < NODES; i++) {
+    for (uint32_t i = 0; i < NODES; i++)
         count += play->places[i] == place;
-    }
     return count;
 }
 
 /* Number `which` of those in this place. */
 static uint32_t one_of(const struct play *play, enum place place, uint32_t which)
 {
-    for (uint32_t i = 0; i < NODES; i++) {
-        if (play->places[i] == place && which-- == 0) {
+    for (uint32_t i = 0; i < NODES; i++)
+        if (play->places[i] == place && which-- == 0)
             return i;
-        }
-    }
     fail();
     return 0;
 }
@@ -108,9 +105,8 @@ static void leave(struct play *play)
     assert_int_equal(position, play->position_of[node]);
     play->vacant.items[play->vacant.count++] = position;
     job_replicas_lose(&play->replicas, position, false);
-    for (uint32_t r = 0; r < play->spec.replicas; r++) {
+    for (uint32_t r = 0; r < play->spec.replicas; r++)
         play->out[r] |= stands_at(play, r, position);
-    }
     bool retires =
         play->nodes.retire_after > 0 && ++play->failures[node] >= play->nodes.retire_after;
     assert_int_equal(job_nodes_retire(&play->nodes, node), retires);
@@ -121,9 +117,8 @@ static void leave(struct play *play)
     bool begins = play->nodes.crews == 0 || count_of(play, IN_REPAIR) < play->nodes.crews;
     play->places[node] = begins ? IN_REPAIR : IN_QUEUE;
     assert_int_equal(job_nodes_send(&play->nodes, node, 5.0, true), begins);
-    if (!begins) {
+    if (!begins)
         play->queue.items[play->queue.count++] = node;
-    }
 }
 
 static void fill(struct play *play, uint32_t node)
@@ -133,16 +128,14 @@ static void fill(struct play *play, uint32_t node)
     play->places[node] = AT_POSITION;
     play->position_of[node] = position;
     uint32_t count = job_replicas_at(&play->replicas, position), expected = 0;
-    for (uint32_t r = 0; r < play->spec.replicas; r++) {
+    for (uint32_t r = 0; r < play->spec.replicas; r++)
         expected += stands_at(play, r, position);
-    }
     assert_int_equal(count, expected);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t replica = job_replicas_of(&play->replicas, position, i);
         bool whole = true;
-        for (uint32_t v = 0; v < play->vacant.count; v++) {
+        for (uint32_t v = 0; v < play->vacant.count; v++)
             whole &= !stands_at(play, replica, play->vacant.items[v]);
-        }
         assert_int_equal(job_replicas_gain(&play->replicas, replica), whole);
     }
 }
@@ -172,9 +165,8 @@ static void restart(struct play *play)
     job_replicas_return(&play->replicas);
     for (uint32_t r = 0; r < play->spec.replicas; r++) {
         play->out[r] = false;
-        for (uint32_t v = 0; v < play->vacant.count; v++) {
+        for (uint32_t v = 0; v < play->vacant.count; v++)
             play->out[r] |= stands_at(play, r, play->vacant.items[v]);
-        }
     }
 }
 
@@ -193,9 +185,8 @@ static void compare(const struct play *play)
     assert_int_equal(play->replicas.up, play->spec.replicas - out);
     for (uint32_t position = 0; position < POSITIONS; position++) {
         bool vacant = false;
-        for (uint32_t v = 0; v < play->vacant.count; v++) {
+        for (uint32_t v = 0; v < play->vacant.count; v++)
             vacant |= play->vacant.items[v] == position;
-        }
         int32_t node = job_nodes_at(&play->nodes, position);
         assert_true(vacant ? node == NO_NODE : play->position_of[node] == position);
     }

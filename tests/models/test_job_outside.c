@@ -20,9 +20,8 @@ enum {
 static uint32_t first_of(const struct outside_event *list, uint32_t count)
 {
     uint32_t first = 0;
-    for (uint32_t i = 1; i < count; i++) {
+    for (uint32_t i = 1; i < count; i++)
         first = list[i].at_s < list[first].at_s ? i : first;
-    }
     return first;
 }
 
@@ -36,9 +35,8 @@ static void pop_both(struct job_outside *outside, struct outside_event *list, ui
     assert_int_equal(event.kind, expected.kind);
     assert_int_equal(event.id, expected.id);
     assert_int_equal(event.version, expected.version);
-    for (uint32_t i = first_of(list, *count) + 1; i < *count; i++) {
+    for (uint32_t i = first_of(list, *count) + 1; i < *count; i++)
         list[i - 1] = list[i];
-    }
     --*count;
 }
 
@@ -63,9 +61,8 @@ static void play(struct arena *arena, uint64_t seed)
         job_outside_push(&outside, at_s, kind, i, 3 * i);
         most = count > most ? count : most;
     }
-    while (count > 0) {
+    while (count > 0)
         pop_both(&outside, list, &count);
-    }
     assert_true(most > 100);
     assert_true(isinf(job_outside_next_s(&outside)));
     assert_null(job_outside_next(&outside));
@@ -75,9 +72,8 @@ static void test_order(void **state)
 {
     (void)state;
     struct arena *arena = arena_create();
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
         play(arena, seed);
-    }
     arena_destroy(arena);
 }
 
@@ -87,9 +83,8 @@ static void test_equal_moments_come_as_pushed(void **state)
     struct arena *arena = arena_create();
     struct job_outside outside;
     job_outside_create(&outside, arena);
-    for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t i = 0; i < 40; i++)
         job_outside_push(&outside, 7.0, OUTSIDE_REPAIRED, i, 0);
-    }
     for (uint32_t i = 0; i < 40; i++) {
         struct outside_event event;
         job_outside_pop(&outside, &event);

@@ -23,9 +23,8 @@ static void make_spec(struct job_spec *spec, struct failure_cause *causes)
     causes[1] = (struct failure_cause){.detect = {.law = DURATION_FIXED, .mean_s = 3.0}};
     *spec = (struct job_spec){.causes = causes, .cause_count = 2, .ranks = 1000};
     struct restart_spec *restart = &spec->recovery.restart;
-    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)
         restart->links[link] = (struct duration){DURATION_FIXED, 10.0 * (link + 1), 1.0};
-    }
     restart->links[LINK_CORDON].mean_s = 0.0;
     restart->communicators_per_rank_s = 0.002;
 }
@@ -147,9 +146,8 @@ static void test_draws(void **state)
     assert_true(fabs(corrupt - 2000.0) < 5.0 * sqrt(8000 * 0.25 * 0.75));
     assert_true(fabs(blamed - 1000.0) < 5.0 * sqrt(4000 * 0.25 * 0.75));
     assert_int_equal(others[2], 0);
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 5; i++)
         assert_true(i == 2 || fabs(others[i] - blamed / 4.0) < 5.0 * sqrt(blamed * 0.25 * 0.75));
-    }
 }
 
 static struct outside_event heard(const struct job_faults *faults, uint32_t id,
@@ -193,9 +191,8 @@ static void test_faults(void **state)
     }
     job_faults_node_gone(&faults, 0); /* units 0 to 3 */
     uint32_t replaced = 0;
-    for (uint32_t at = 0; job_faults_replace(&faults, &at) != NULL;) {
+    for (uint32_t at = 0; job_faults_replace(&faults, &at) != NULL;)
         replaced++;
-    }
     assert_int_equal(replaced, 8); /* 5, 7, ... 19 */
     arena_destroy(arena);
 }
@@ -210,9 +207,8 @@ static void test_worst_parts(void **state)
     for (unsigned first = 0; first < 6; first++) {
         for (unsigned step = 1; step <= 5; step += 4) { /* forwards, backwards */
             struct condition condition = {0};
-            for (unsigned i = 0; i < 6; i++) {
+            for (unsigned i = 0; i < 6; i++)
                 job_faults_add_slow(&condition, parts[(first + i * step) % 6]);
-            }
             assert_int_equal(condition.slow_count, CONDITION_SLOW_MAX);
             for (unsigned i = 0; i < CONDITION_SLOW_MAX; i++) {
                 assert_int_equal(condition.slow[i].stage, parts[expected[i]].stage);

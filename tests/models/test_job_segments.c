@@ -51,9 +51,8 @@ static double save_costs_s(const struct checkpoint_plan *plan, uint64_t save, bo
         const struct checkpoint_level *of = &plan->levels[level];
         double slowed_s = (of->persist_s - written_s) * (1.0 - 1.0 / of->slowdown_ratio);
         written_s = of->persist_s;
-        if (save % of->every == 0) {
+        if (save % of->every == 0)
             cost_s += stall ? of->stall_s : slowed_s;
-        }
     }
     return cost_s;
 }
@@ -70,9 +69,8 @@ static void follow(const struct leap *leap, const struct checkpoint_plan *plan, 
     double at_s = leap->first_s, run_s = 0.0;
     uint64_t fit = 0;
     for (uint64_t j = 1; j <= SAVES; j++) {
-        if (j > 1) {
+        if (j > 1)
             run_s += INTERVAL * STEP_S + save_costs_s(plan, leap->saves + j - 1, false);
-        }
         at_s = leap->first_s + run_s + job_segments_stall_s(leap, j - 1);
         near(job_segments_begin_s(leap, j), at_s);
         near(job_segments_run_s(leap, j), run_s);
@@ -169,9 +167,8 @@ static void test_speed_while_copies_are_written(void **state)
     assert_int_equal(job_steps_by(&steps, &copies, 10, 116.0), 6); /* to the instant */
     struct job_steps by_ones = steps;
     double end_s = job_steps_take(&steps, &copies, 10, 102.0, 1), at_s = 102.0;
-    for (unsigned i = 0; i < 10; i++) {
+    for (unsigned i = 0; i < 10; i++)
         at_s = job_steps_take(&by_ones, &copies, 1, at_s, 1);
-    }
     assert_true(at_s == end_s);
     near(end_s, 124.5);
     assert_int_equal(steps.now.progress, 10);

@@ -164,9 +164,8 @@ static void test_moments(void **state)
         job.spec.strike = moments[i].strike;
         job_case_trace(&job, events, count, UNIT_JOB);
         expected.useful = 80.0;
-        if (expected.interruptions == 0) {
+        if (expected.interruptions == 0)
             expected.interruptions = expected.failures > 0 ? 1 : 0;
-        }
         print_message("%s\n", moments[i].what);
         job_paper_play(&job, &expected);
         job_case_free(&job);

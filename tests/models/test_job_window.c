@@ -29,9 +29,8 @@ static double worst_of(const bool *idle, uint32_t minutes)
     uint32_t worst = 0;
     for (uint32_t begin = 0; begin + AN_HOUR <= minutes; begin++) {
         uint32_t lost = 0;
-        for (uint32_t i = begin; i < begin + AN_HOUR; i++) {
+        for (uint32_t i = begin; i < begin + AN_HOUR; i++)
             lost += idle[i];
-        }
         worst = lost > worst ? lost : worst;
     }
     return 1.0 - (double)worst / AN_HOUR;
@@ -64,9 +63,8 @@ static void test_every_hour(void **state)
 {
     (void)state;
     struct arena *arena = arena_create();
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
         play(arena, seed);
-    }
     arena_destroy(arena);
 }
 

@@ -31,9 +31,8 @@ static struct gpu_spec card(void)
         .gemm_k_half = 10,
         .kernel_start_s = 2,
     };
-    for (int kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++) {
+    for (int kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++)
         gpu.attention_small_head_ratio[kernel] = gpu.attention_large_head_ratio[kernel] = 1;
-    }
     return gpu;
 }
 

@@ -64,10 +64,9 @@ static double saved_bytes(const struct layer *layer, bool with_core)
     double sum = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *segment = &layer->segments[i];
-        for (unsigned j = 0; j < segment->saved_count; j++) {
+        for (unsigned j = 0; j < segment->saved_count; j++)
             if (with_core || !segment->saved[j].attention_core)
                 sum += segment->saved[j].bytes;
-        }
     }
     return sum;
 }
@@ -88,10 +87,9 @@ static double flops_of(const struct layer *layer, enum direction which, enum ker
         unsigned count = which == FORWARD ? s->forward_count
                          : which == DGRAD ? s->dgrad_count
                                           : s->wgrad_count;
-        for (unsigned j = 0; j < count; j++) {
+        for (unsigned j = 0; j < count; j++)
             if (rows[j].kind == kind)
                 sum += rows[j].flops;
-        }
     }
     return sum;
 }
@@ -340,10 +338,9 @@ static double accumulation_bytes(const struct layer *layer)
 {
     double sum = 0.0;
     for (unsigned i = 0; i < layer->segment_count; i++) {
-        for (unsigned j = 0; j < layer->segments[i].wgrad_count; j++) {
+        for (unsigned j = 0; j < layer->segments[i].wgrad_count; j++)
             if (layer->segments[i].wgrad[j].kind == KERNEL_MEMORY)
                 sum += layer->segments[i].wgrad[j].bytes;
-        }
     }
     return sum;
 }

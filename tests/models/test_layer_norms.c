@@ -47,10 +47,9 @@ static void bench_llama(struct bench *b)
 static double saved_bytes(const struct layer *layer)
 {
     double sum = 0.0;
-    for (unsigned i = 0; i < layer->segment_count; i++) {
+    for (unsigned i = 0; i < layer->segment_count; i++)
         for (unsigned j = 0; j < layer->segments[i].saved_count; j++)
             sum += layer->segments[i].saved[j].bytes;
-    }
     return sum;
 }
 
@@ -65,10 +64,9 @@ static const struct kernel *kernel_named(const struct layer *layer, const char *
         const struct segment *s = &layer->segments[i];
         const struct kernel *rows = dgrad ? s->dgrad : s->forward;
         unsigned count = dgrad ? s->dgrad_count : s->forward_count;
-        for (unsigned j = 0; j < count; j++) {
+        for (unsigned j = 0; j < count; j++)
             if (strcmp(rows[j].name, name) == 0)
                 return &rows[j];
-        }
     }
     return NULL;
 }

@@ -15,11 +15,9 @@ static const struct kernel *find(const struct layer *layer, const char *name)
         const struct kernel *lists[] = {s->forward, s->dgrad, s->wgrad};
         const unsigned counts[] = {s->forward_count, s->dgrad_count, s->wgrad_count};
         for (unsigned list = 0; list < 3; list++) {
-            for (unsigned k = 0; k < counts[list]; k++) {
-                if (strcmp(lists[list][k].name, name) == 0) {
+            for (unsigned k = 0; k < counts[list]; k++)
+                if (strcmp(lists[list][k].name, name) == 0)
                     return &lists[list][k];
-                }
-            }
         }
     }
     return NULL;
@@ -35,9 +33,8 @@ static void check_products(const struct layer *layer, const struct product_row *
         assert_int_equal(k->peak, PEAK_BF16);
         assert_true(k->element_bytes == 2);
         if (k->m != rows[i].m || k->n != rows[i].n || k->k != rows[i].k ||
-            k->batch != rows[i].batch) {
+            k->batch != rows[i].batch)
             fail_msg("%s: %g x %g x %g, %g times", k->name, k->m, k->n, k->k, k->batch);
-        }
     }
 }
 

@@ -43,15 +43,12 @@ static bool takes_part(const struct configuration *c, uint32_t rank, unsigned st
 {
     uint32_t stage = layout_coordinates(c, rank).pp, last = (uint32_t)c->layout.pp - 1;
     bool ring = c->layout.vpp > 1;
-    if (stream == STREAM_COMPUTE || stream == STREAM_COPY || stream == STREAM_EP) {
+    if (stream == STREAM_COMPUTE || stream == STREAM_COPY || stream == STREAM_EP)
         return false;
-    }
-    if (stream < STREAM_EMBED || stream == STREAM_WORLD) {
+    if (stream < STREAM_EMBED || stream == STREAM_WORLD)
         return true;
-    }
-    if (last == 0) {
+    if (last == 0)
         return false;
-    }
     switch (stream) {
     case STREAM_EMBED:
         return stage == 0 || stage == last;
@@ -71,9 +68,8 @@ static bool is_pair(enum stream kind)
 /* The stream on which a member takes part: the receiver of a pair on that which answers. */
 static enum stream role_of(const struct group *group, uint32_t member)
 {
-    if (!is_pair(group->kind) || member == 0) {
+    if (!is_pair(group->kind) || member == 0)
         return group->kind;
-    }
     return group->kind == STREAM_SEND_NEXT ? STREAM_RECV_PREV : STREAM_RECV_NEXT;
 }
 
@@ -82,20 +78,16 @@ static bool membership_holds(const struct configuration *c, const struct layout 
     for (uint32_t rank = 0; rank < l->rank_count; rank++) {
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
             uint32_t group = layout_group_of(l, rank, s);
-            if ((group != GROUP_NONE) != takes_part(c, rank, s)) {
+            if ((group != GROUP_NONE) != takes_part(c, rank, s))
                 return false;
-            }
-            if (group == GROUP_NONE) {
+            if (group == GROUP_NONE)
                 continue;
-            }
             const struct group of = layout_group(l, group);
             unsigned found = 0;
-            for (uint32_t i = 0; i < of.member_count; i++) {
+            for (uint32_t i = 0; i < of.member_count; i++)
                 found += role_of(&of, i) == s && layout_member(l, &of, i) == rank;
-            }
-            if (found != 1) {
+            if (found != 1)
                 return false;
-            }
         }
     }
     return true;
@@ -109,16 +101,13 @@ static bool sizes_hold(const struct configuration *c, const struct layout *l)
         const struct group given = layout_group(l, g), *group = &given;
         const bool pair = is_pair(group->kind);
         if (group->member_count != wanted_size(c, group->kind) ||
-            (!pair && group->first != members)) {
+            (!pair && group->first != members))
             return false;
-        }
         *(pair ? &of_pairs : &members) += group->member_count;
     }
-    for (uint32_t rank = 0; rank < l->rank_count; rank++) {
-        for (unsigned s = 0; s < STREAM_COUNT; s++) {
+    for (uint32_t rank = 0; rank < l->rank_count; rank++)
+        for (unsigned s = 0; s < STREAM_COUNT; s++)
             memberships += layout_group_of(l, rank, s) != GROUP_NONE;
-        }
-    }
     return memberships == members + of_pairs;
 }
 
@@ -157,9 +146,8 @@ static bool relation_holds(const struct configuration *c, const struct layout *l
             default:
                 break;
             }
-            if (!holds) {
+            if (!holds)
                 return false;
-            }
         }
     }
     return true;
@@ -170,9 +158,8 @@ static uint32_t place_of(const struct layout *l, uint32_t rank, enum stream kind
 {
     const struct group group = layout_group(l, layout_group_of(l, rank, kind));
     uint32_t place = 0;
-    while (layout_member(l, &group, place) != rank) {
+    while (layout_member(l, &group, place) != rank)
         place++;
-    }
     return place;
 }
 
@@ -185,20 +172,17 @@ static bool shards_hold(const struct layout *l)
         const uint32_t shard = layout_group_of(l, rank, STREAM_DP);
         const uint32_t gather = layout_group_of(l, rank, STREAM_GATHER);
         if (gather != GROUP_NONE && shard != GROUP_NONE &&
-            place_of(l, rank, STREAM_GATHER) != place_of(l, rank, STREAM_DP)) {
+            place_of(l, rank, STREAM_GATHER) != place_of(l, rank, STREAM_DP))
             return false;
-        }
-        if (across == GROUP_NONE || shard == GROUP_NONE) {
+        if (across == GROUP_NONE || shard == GROUP_NONE)
             continue;
-        }
         const struct group group = layout_group(l, across);
         for (uint32_t i = 0; i < group.member_count; i++) {
             const uint32_t other = layout_member(l, &group, i);
             const bool same_copy = layout_group_of(l, other, STREAM_DP) == shard;
             if (place_of(l, other, STREAM_DP) != place_of(l, rank, STREAM_DP) ||
-                same_copy != (other == rank)) {
+                same_copy != (other == rank))
                 return false;
-            }
         }
     }
     return true;
@@ -216,9 +200,8 @@ static void check_layout(struct configuration *c)
     assert_true(!c->layout.sharding->hybrid || shards_hold(&l));
     for (uint32_t rank = 0; rank < l.rank_count; rank++) {
         assert_int_equal(layout_rank(c, layout_coordinates(c, rank)), rank);
-        for (uint32_t other = 0; other < rank; other++) {
+        for (uint32_t other = 0; other < rank; other++)
             assert_int_not_equal(l.gpu_of_rank[rank], l.gpu_of_rank[other]);
-        }
     }
     arena_destroy(arena);
 }
@@ -272,9 +255,8 @@ static void test_orders(void **state)
     assert_true(layout_order_valid("tp-cp-dp-pp"));
     static const char *const bad[] = {"",         "tp-cp-dp",     "tp-cp-dp-dp",   "tp-cp-dp-ep",
                                       "tpcpdppp", "tp-cp-dp-pp-", "tp-cp-dp-pp-tp"};
-    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_false(layout_order_valid(bad[i]));
-    }
 }
 
 static void test_placement(void **state)

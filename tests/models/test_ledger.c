@@ -47,9 +47,8 @@ static struct program example(void)
     step[3] = give(2);
     step[4] = take(4, TENANT_MOMENTS, 60 * MIB, LEDGER_FIRST_STEP | LEDGER_STAYS);
     step[5] = take(5, TENANT_GRADIENTS, 2 * MIB, LEDGER_FIRST_STEP | LEDGER_STAYS);
-    for (uint32_t i = 0; i < 6; i++) {
+    for (uint32_t i = 0; i < 6; i++)
         step[i].op = i + 1;
-    }
     return (struct program){.setup = setup, .setup_count = 2, .ledger = step, .ledger_count = 6};
 }
 
@@ -162,9 +161,8 @@ static void test_the_peak_is_where_it_is_first_reached(void **state)
         assert_int_equal(r.peak_step, 2);
         assert_int_equal(r.peak_op, 2);
         assert_true(r.outside_bytes == 10 * MIB);
-        for (int t = 0; t < TENANT_COUNT; t++) {
+        for (int t = 0; t < TENANT_COUNT; t++)
             assert_true(r.tenants[t] == tenants[t] * MIB);
-        }
         assert_int_equal(r.point_count, with_points == 1 ? 4 : 0);
         for (uint32_t i = 0; i < r.point_count; i++) {
             assert_int_equal(r.points[i].entry, points[i].entry);
@@ -193,9 +191,8 @@ static void test_tenants_are_of_the_fullest_moment(void **state)
                                      give(2),
                                      give(1)};
     uint32_t count = sizeof entries / sizeof entries[0];
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         entries[i].op = i + 1;
-    }
     struct arena *arena = arena_create();
     struct program program = {.ledger = entries, .ledger_count = 8};
     struct ledger_limits limits = {.usable_bytes = INFINITY};
@@ -334,9 +331,8 @@ static void test_passes_are_cut_where_microbatches_change(void **state)
 /* Passes with these contents and all the same moment before; asks at `at`. */
 static uint32_t repeats(struct ledger_pass *passes, uint32_t count, uint32_t cycle, uint32_t at)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         passes[i] = (struct ledger_pass){.content = i % cycle, .before = {i % cycle, 7}};
-    }
     struct ledger_passes all = {passes, count};
     return ledger_passes_repeat(&all, at);
 }

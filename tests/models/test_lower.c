@@ -33,9 +33,8 @@ static bool zero_bytes_hold(const struct configuration *c, double planted_bytes)
     double sum = planted_bytes;
     static const enum tenant tenants[] = {TENANT_WEIGHTS, TENANT_GRADIENTS, TENANT_MASTER,
                                           TENANT_MOMENTS};
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++)
         sum += sum_static_bytes(p, tenants[i]);
-    }
     double wanted = parameters_of(c) * sharding_bytes_per_parameter(c->layout.sharding, 2.0, 2.0,
                                                                     12.0, configuration_shards(c));
     arena_destroy(arena);
@@ -133,9 +132,8 @@ static void test_hybrid_traffic(void **state)
 static double job_flops(const struct lowered *lowered, enum phase phase)
 {
     double sum = 0.0;
-    for (uint32_t rank = 0; rank < lowered->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < lowered->rank_count; rank++)
         sum += sum_flops(lowered->programs[lowered->program_of_rank[rank]], phase);
-    }
     return sum;
 }
 
@@ -228,11 +226,9 @@ static void test_in_flight(void **state)
                                     .cp = 1};
     transformer_layer(&context, &layer);
     double saved = 0.0;
-    for (unsigned i = 0; i < layer.segment_count; i++) {
-        for (unsigned k = 0; k < layer.segments[i].saved_count; k++) {
+    for (unsigned i = 0; i < layer.segment_count; i++)
+        for (unsigned k = 0; k < layer.segments[i].saved_count; k++)
             saved += layer.segments[i].saved[k].bytes;
-        }
-    }
     assert_true(close_to(one, saved));
     c.layout.recompute = RECOMPUTE_FULL; /* the input of each, and one layer rebuilt */
     lower(arena, &c, &lowered);
@@ -269,9 +265,8 @@ static void test_op_counts(void **state)
     for (uint32_t i = 0; i < p->op_count; i++) {
         const struct op *op = &p->ops[i];
         bool here = op->kind == OP_COMPUTE && op->phase == PHASE_FORWARD && op->layer == 1;
-        if (here && op->microbatch == 0 && named < 4) {
+        if (here && op->microbatch == 0 && named < 4)
             assert_string_equal(p->names[op->name], names[named++]);
-        }
     }
     assert_int_equal(named, 4);
     arena_destroy(arena);
@@ -441,9 +436,8 @@ static void test_setup_order(void **state)
                                             TENANT_COMMUNICATION, TENANT_MASTER,  TENANT_MOMENTS};
         unsigned at = 0;
         for (uint32_t i = 0; i < p->setup_count; i++) {
-            while (at < 6 && order[at] != p->setup[i].tenant) {
+            while (at < 6 && order[at] != p->setup[i].tenant)
                 at++;
-            }
             assert_in_range(at, 0, 5);
         }
         assert_int_equal(at, build == BUILD_EAGER ? 5 : 4);

@@ -32,9 +32,8 @@ static struct named find(const struct program *p, const char *name)
     }
     for (uint32_t i = 0; i < p->ledger_count; i++) {
         const struct ledger_entry *e = &p->ledger[i];
-        if (strcmp(e->name, name) != 0) {
+        if (strcmp(e->name, name) != 0)
             continue;
-        }
         bool in = e->action == LEDGER_ALLOCATE;
         n.allocated += in;
         n.freed += !in;
@@ -181,9 +180,8 @@ static void communicators(void **state)
         c.layout.shard_group = 2;
         for (unsigned k = 0; k < 7; k++) {
             struct named n = of(&c, rows[i].stage, names[k]);
-            if (n.allocated != (rows[i].has[k] == 'y')) {
+            if (n.allocated != (rows[i].has[k] == 'y'))
                 print_message("row %u, %s: %u\n", i, names[k], n.allocated);
-            }
             assert_int_equal(n.allocated, rows[i].has[k] == 'y');
             is(n.setup_bytes, rows[i].has[k] == 'y' ? 1e6 : 0.0);
             c.software.communicator_bytes = 0.0;

@@ -41,9 +41,8 @@ static bool fits(struct configuration c, uint64_t gpus, uint64_t tp, uint64_t pp
     c.cluster.node.gpus = gpus < NODE ? gpus : NODE;
     c.cluster.nodes = gpus < NODE ? 1 : gpus / NODE;
     c.layout.sequence_parallel = c.layout.sequence_parallel && tp > 1;
-    if (lower_case_errors(&c) > 0 || !step_run(&c, &options, &step, &error)) {
+    if (lower_case_errors(&c) > 0 || !step_run(&c, &options, &step, &error))
         return false;
-    }
     bool result = step->fits;
     step_destroy(step);
     return result;
@@ -52,15 +51,12 @@ static bool fits(struct configuration c, uint64_t gpus, uint64_t tp, uint64_t pp
 static uint64_t by_trying(const struct configuration *c)
 {
     for (uint64_t gpus = 1; gpus <= LIMIT; gpus++) {
-        if (gpus > NODE && gpus % NODE != 0) {
+        if (gpus > NODE && gpus % NODE != 0)
             continue;
-        }
         for (uint64_t tp = 1; tp <= NODE; tp++) {
-            for (uint64_t pp = 1; pp <= c->model.layers; pp++) {
-                if (gpus % (tp * pp) == 0 && fits(*c, gpus, tp, pp)) {
+            for (uint64_t pp = 1; pp <= c->model.layers; pp++)
+                if (gpus % (tp * pp) == 0 && fits(*c, gpus, tp, pp))
                     return gpus;
-                }
-            }
         }
     }
     return 0;

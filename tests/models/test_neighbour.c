@@ -184,11 +184,9 @@ static void test_search(void **state)
 
 static bool has(const struct neighbourhood *found, const char *set)
 {
-    for (unsigned i = 0; i < found->fitting_count; i++) {
-        if (strcmp(found->fitting[i].set, set) == 0) {
+    for (unsigned i = 0; i < found->fitting_count; i++)
+        if (strcmp(found->fitting[i].set, set) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -215,9 +213,8 @@ static void test_spelling(void **state)
         "layout.pp=2 layout.dp=2",
         "layout.cp=2 layout.dp=2",
     };
-    for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         assert_true(has(&found, wanted[i]));
-    }
     c = sized(1, 2, 2, 4);
     c.layout.schedule = &schedule_interleaved;
     c.layout.vpp = 2;

@@ -79,11 +79,9 @@ static void post_group(struct bench *b, uint32_t group, double at_s)
 
 static double finish_of(const struct bench *b, uint32_t rank)
 {
-    for (uint32_t i = 0; i < b->done_count; i++) {
-        if (b->done[i].rank_class == rank) {
+    for (uint32_t i = 0; i < b->done_count; i++)
+        if (b->done[i].rank_class == rank)
             return b->done[i].finish_s;
-        }
-    }
     return NAN;
 }
 
@@ -126,9 +124,8 @@ static void the_last_is_named(void **state)
         bench_begin(&b, 2);
         world_plan(&b.world, 0, 0, 0.0, 0.0, INFINITY, 1.0, NULL, 0);
         world_plan(&b.world, 1, 0, 0.0, 0.0, INFINITY, 1.0, NULL, 0);
-        for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t k = 0; k < 2; k++)
             b.world.symmetry.ranks[2 + k].speed_ratio = cases[i / 2].speed[k];
-        }
         bench_create(&b);
         for (uint32_t k = 0; k < 2; k++) {
             const uint32_t rank = i % 2 == 0 ? k : 1 - k;

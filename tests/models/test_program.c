@@ -86,9 +86,8 @@ static void test_growth_keeps_rows(void **state)
     }
     struct program *p = program_end(w);
     assert_int_equal(p->cost_count, 100);
-    for (uint32_t i = 0; i < 1000; i++) {
+    for (uint32_t i = 0; i < 1000; i++)
         assert_true(p->costs[p->ops[i].cost].gpu_s == (double)(i % 100));
-    }
     arena_destroy(arena);
 }
 
@@ -169,11 +168,10 @@ static void test_rows_differ_by_content(void **state)
     }
     for (uint32_t field = 0; field < 4; field++) {
         struct op_kernel other[] = {pair[0], pair[1]}, *last = &other[1];
-        if (field == 3) {
+        if (field == 3)
             last->name = "c";
-        } else {
+        else
             *(double *[]){&last->gpu_s, &last->flops, &last->bytes}[field] += 1.0;
-        }
         assert_int_equal(program_cost(w, &cost, other, 2), 7 + field);
     }
     const struct op_kernel turned[] = {pair[1], pair[0]};
@@ -226,11 +224,10 @@ static void test_streams_fit_kinds(void **state)
             p->ops[2].kind = (uint8_t)rows[i].kind;
             p->ops[2].stream = (uint8_t)stream;
             const char *problem = program_problem(p);
-            if (rows[i].streams >> stream & 1U) {
+            if (rows[i].streams >> stream & 1U)
                 assert_null(problem);
-            } else {
+            else
                 assert_string_equal(problem, "an op stands on a stream of another kind");
-            }
         }
     }
     arena_destroy(arena);
@@ -347,9 +344,8 @@ static void test_planted_faults(void **state)
         assert_null(program_problem(p));
         faults[i].plant(p);
         const char *problem = program_problem(p);
-        if (problem == NULL || strcmp(problem, faults[i].problem) != 0) {
+        if (problem == NULL || strcmp(problem, faults[i].problem) != 0)
             fail_msg("%s: got %s", faults[i].problem, problem == NULL ? "nothing" : problem);
-        }
         arena_destroy(arena);
     }
 }

@@ -124,9 +124,8 @@ static uint32_t least(uint32_t a, uint32_t b)
 static uint32_t held_by(const char *kind, const struct schedule_shape *s, uint32_t stage)
 {
     uint32_t all = s->microbatches * s->chunks;
-    if (strcmp(kind, "gpipe") == 0) {
+    if (strcmp(kind, "gpipe") == 0)
         return all;
-    }
     uint32_t behind = s->stages - 1 - stage;
     return least(all, s->chunks == 1 ? behind + 1 : 2 * behind + (s->chunks - 1) * s->stages + 1);
 }
@@ -211,9 +210,8 @@ static void test_bubbles(void **state)
     assert_true(schedule_find("1f1b")->bubble_s(&shape, 3.0, 7.0) == 40.0);
     assert_true(schedule_find("interleaved")->bubble_s(&shape, 3.0, 7.0) == 40.0);
     assert_true(schedule_find("interleaved")->bubble_s(&chunks, 3.0, 7.0) == 10.0);
-    for (unsigned k = 0; k < KNOWN; k++) {
+    for (unsigned k = 0; k < KNOWN; k++)
         assert_true(schedule_find(known[k])->bubble_s(&one, 3.0, 7.0) == 0.0);
-    }
 }
 
 static void test_names(void **state)

@@ -63,9 +63,8 @@ static struct outcome drawn(const struct configuration *c, const struct step *st
                    true, &symmetry);
     assert_int_equal(symmetry.rank_class_count, 8);
     double start_s[8];
-    for (uint32_t rank = 0; rank < 8; rank++) {
+    for (uint32_t rank = 0; rank < 8; rank++)
         start_s[symmetry.class_of_rank[rank]] = apart_s * random_at(key, rank);
-    }
     const struct worker_options options = {
         .excess_ratio = gpu_slowest_excess_ratio(&c->gpu, 8), .seed = c->seed, .start_s = start_s};
     struct worker *worker = worker_create(sim, &symmetry, &step->lowered, &step->layout, &options);
@@ -74,9 +73,8 @@ static struct outcome drawn(const struct configuration *c, const struct step *st
     struct outcome out = {0.0, 0};
     for (uint32_t rank = 0; rank < 8; rank++) {
         const double finish_s = worker_finish_s(worker, symmetry.class_of_rank[rank]);
-        if (finish_s > out.longest_s) {
+        if (finish_s > out.longest_s)
             out = (struct outcome){finish_s, rank};
-        }
     }
     sim_destroy(sim);
     return out;
@@ -117,9 +115,8 @@ static void the_shortest_draw_is_kept(void **state)
         step_destroy(step);
     }
     unsigned kinds = 0;
-    for (unsigned draw = 0; draw < STAGGER_DRAWS_MAX; draw++) {
+    for (unsigned draw = 0; draw < STAGGER_DRAWS_MAX; draw++)
         kinds += decided[draw];
-    }
     assert_true(kinds >= 6 && last[0] && last[5]);
 }
 
@@ -132,18 +129,15 @@ static void a_hundredth_is_worth_it(void **state)
     const double lost_s = network_contention(step->network).lost_s;
     struct stagger found;
     step->step_s = lost_s / STAGGER_WORTH_RATIO;
-    while (STAGGER_WORTH_RATIO * step->step_s < lost_s) {
+    while (STAGGER_WORTH_RATIO * step->step_s < lost_s)
         step->step_s = nextafter(step->step_s, INFINITY);
-    }
-    while (STAGGER_WORTH_RATIO * step->step_s > lost_s) {
+    while (STAGGER_WORTH_RATIO * step->step_s > lost_s)
         step->step_s = nextafter(step->step_s, 0.0);
-    }
     assert_true(STAGGER_WORTH_RATIO * step->step_s == lost_s);
     stagger_try(&c, step, &found);
     assert_int_equal(found.draws, 8);
-    while (STAGGER_WORTH_RATIO * step->step_s == lost_s) {
+    while (STAGGER_WORTH_RATIO * step->step_s == lost_s)
         step->step_s = nextafter(step->step_s, INFINITY);
-    }
     stagger_try(&c, step, &found);
     assert_true(found.draws == 0 && found.shortest_s == 0.0 && found.spared_ratio == 0.0);
     assert_true(found.lost_s == lost_s);

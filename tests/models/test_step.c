@@ -37,9 +37,8 @@ static void check_first(const struct step *s, struct tally *tally)
         assert_int_equal(s->memory[p].stage, p);
         assert_int_equal(s->memory[p].rank_count, s->rank_count / s->memory_count);
         assert_int_equal(s->lowered.program_of_rank[s->memory[p].representative], p);
-        for (uint32_t rank = 0; rank < s->memory[p].representative; rank++) {
+        for (uint32_t rank = 0; rank < s->memory[p].representative; rank++)
             assert_int_not_equal(s->lowered.program_of_rank[rank], p);
-        }
     }
     assert_true(s->peak_allocated_bytes == allocated && s->peak_reserved_bytes == reserved);
     assert_int_equal(s->fits, failing == 0);

@@ -71,9 +71,8 @@ static void test_bytes_per_parameter(void **state)
 static unsigned count_writers(const double *bytes, uint64_t ranks)
 {
     unsigned writers = 0;
-    for (uint64_t i = 0; i < ranks; i++) {
+    for (uint64_t i = 0; i < ranks; i++)
         writers += bytes[i] > 0.0;
-    }
     return writers;
 }
 
@@ -286,9 +285,8 @@ static void test_neighbours_share_a_nic(void **state)
     struct storage_time t;
     storage_play_ranks(&c, &(struct storage_access){&tier, STORAGE_WRITE, BYTES}, false, seconds,
                        &t);
-    for (unsigned stage = 0; stage < 4; stage++) {
+    for (unsigned stage = 0; stage < 4; stage++)
         assert_close(seconds[4 * stage], 4 * bytes[4 * stage] / (10 * GIGA));
-    }
     assert_true(seconds[8] > 1.01 * seconds[12]);
     arena_destroy(arena);
 }

@@ -38,17 +38,16 @@ static void set_options(const struct topology_kind *kind, struct kind_options *o
     for (unsigned i = 0; i < kind->head.options.count; i++) {
         const struct param *p = &kind->head.options.rows[i];
         double value = p->fallback == NULL ? (double)shape->nodes : strtod(p->fallback, NULL);
-        if (strcmp(p->name, "ecmp") == 0) {
+        if (strcmp(p->name, "ecmp") == 0)
             value = shape->ecmp;
-        } else if (strcmp(p->name, "oversubscription") == 0) {
+        else if (strcmp(p->name, "oversubscription") == 0)
             value = shape->oversubscription;
-        } else if (strcmp(p->name, "nodes_per_leaf") == 0) {
+        else if (strcmp(p->name, "nodes_per_leaf") == 0)
             value = 2.0;
-        } else if (strcmp(p->name, "radix") == 0) {
+        else if (strcmp(p->name, "radix") == 0)
             value = 8.0;
-        } else if (strcmp(p->name, "gpus_per_switch") == 0) {
+        else if (strcmp(p->name, "gpus_per_switch") == 0)
             value = 2.0;
-        }
         options->value[p->offset] = value;
     }
 }
@@ -130,16 +129,13 @@ static struct program *write_stage(struct arena *arena, const struct shape *shap
         }
         for (unsigned layer = 0; layer < LAYERS; layer++) {
             wait = emit(w, OP_COMPUTE, STREAM_COMPUTE, cost, wait);
-            if (shape->tp > 1) {
+            if (shape->tp > 1)
                 wait = emit(w, OP_COLLECTIVE, STREAM_TP, layer % 2 ? scatter : reduce, wait);
-            }
-            if (!ahead && shape->dp > 1 && pass + 1 == 2 * MICROBATCHES) {
+            if (!ahead && shape->dp > 1 && pass + 1 == 2 * MICROBATCHES)
                 emit(w, OP_COLLECTIVE, STREAM_DP, gradients, wait);
-            }
         }
-        if (ahead ? !last : !first) {
+        if (ahead ? !last : !first)
             emit(w, OP_SEND, ahead ? STREAM_SEND_NEXT : STREAM_SEND_PREV, message, wait);
-        }
     }
     wait = emit(w, OP_COLLECTIVE, STREAM_WORLD, norm, wait);
     emit(w, OP_COMPUTE, STREAM_COMPUTE, cost, wait);
@@ -173,15 +169,13 @@ static void prepare(struct play *p, const struct shape *shape, struct perturbati
     l->programs = ARENA_ARRAY(arena, struct program *, shape->pp);
     for (uint32_t s = 0; s < shape->pp; s++) {
         l->programs[s] = write_stage(arena, shape, s);
-        for (uint32_t i = 0; i < l->programs[s]->op_count; i++) {
+        for (uint32_t i = 0; i < l->programs[s]->op_count; i++)
             l->streams |= 1u << l->programs[s]->ops[i].stream;
-        }
     }
     l->rank_count = (uint32_t)configuration_ranks(&p->c);
     l->program_of_rank = ARENA_ARRAY(arena, uint32_t, l->rank_count);
-    for (uint32_t r = 0; r < l->rank_count; r++) {
+    for (uint32_t r = 0; r < l->rank_count; r++)
         l->program_of_rank[r] = layout_coordinates(&p->c, r).pp;
-    }
     layout_build(arena, &p->c, l->streams & ~(1u << STREAM_COMPUTE), &p->layout);
 }
 
@@ -207,9 +201,8 @@ static bool same_times(const struct play *a, const struct play *b)
         for (uint32_t i = 0; i < program->op_count; i++) {
             const struct op_times x = worker_times(a->worker, a->symmetry.class_of_rank[r], i);
             const struct op_times y = worker_times(b->worker, b->symmetry.class_of_rank[r], i);
-            if (x.post_s != y.post_s || x.begin_s != y.begin_s || x.finish_s != y.finish_s) {
+            if (x.post_s != y.post_s || x.begin_s != y.begin_s || x.finish_s != y.finish_s)
                 return false;
-            }
         }
     }
     return true;
@@ -221,12 +214,10 @@ static void same_loads(const struct play *folded, const struct play *unfolded)
     const struct network *f = worker_network(folded->worker);
     const struct network *u = worker_network(unfolded->worker);
     double folded_bytes = 0.0, unfolded_bytes = 0.0;
-    for (uint32_t l = 0; l < folded->symmetry.link_class_count; l++) {
+    for (uint32_t l = 0; l < folded->symmetry.link_class_count; l++)
         folded_bytes += folded->symmetry.links[l].link_count * network_link_bytes(f, l);
-    }
-    for (uint32_t l = 0; l < unfolded->symmetry.link_class_count; l++) {
+    for (uint32_t l = 0; l < unfolded->symmetry.link_class_count; l++)
         unfolded_bytes += network_link_bytes(u, l);
-    }
     assert_true(fabs(folded_bytes - unfolded_bytes) <= 1e-9 * unfolded_bytes);
     assert_true(network_moved_bytes(f) == network_moved_bytes(u));
     assert_true(network_moved_bytes(u) == network_posted_bytes(u));
@@ -368,12 +359,10 @@ static void planted_faults_are_seen(void **state)
         fold(&folded, false);
         fold(&unfolded, true);
         struct symmetry *y = &folded.symmetry;
-        for (uint32_t i = 0; fault == WEIGHT && i < y->use_count; i++) {
+        for (uint32_t i = 0; fault == WEIGHT && i < y->use_count; i++)
             y->uses[i].weight *= 2.0;
-        }
-        for (uint32_t i = 0; fault == CAPACITY && i < y->link_class_count; i++) {
+        for (uint32_t i = 0; fault == CAPACITY && i < y->link_class_count; i++)
             y->links[i].bytes_per_s /= 2.0;
-        }
         for (uint32_t i = 0; i < y->plan_count; i++) {
             y->plans[i].latency_s *= fault == LATENCY ? 1.01 : 1.0;
             y->plans[i].cap_bytes_per_s *= fault == CEILING ? 0.5 : 1.0;

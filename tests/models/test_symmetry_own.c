@@ -64,18 +64,16 @@ static void begin(struct scene *s, uint64_t tp, uint64_t dp, uint64_t pp,
     uint32_t streams = 0;
     for (uint32_t stage = 0; stage < pp; stage++) {
         s->programs[stage] = written(s->arena, &scripts[stage], stage);
-        for (unsigned i = 0; i < scripts[stage].count; i++) {
+        for (unsigned i = 0; i < scripts[stage].count; i++)
             streams |= 1u << scripts[stage].ops[i].stream;
-        }
     }
     layout_build(s->arena, &s->c, streams & ~(1u << STREAM_COMPUTE) & ~(1u << STREAM_COPY),
                  &s->layout);
     s->lowered = (struct lowered){
         .programs = s->programs, .program_count = (uint32_t)pp, .rank_count = s->layout.rank_count};
     s->lowered.program_of_rank = ARENA_ARRAY(s->arena, uint32_t, s->layout.rank_count);
-    for (uint32_t rank = 0; rank < s->layout.rank_count; rank++) {
+    for (uint32_t rank = 0; rank < s->layout.rank_count; rank++)
         s->lowered.program_of_rank[rank] = layout_coordinates(&s->c, rank).pp;
-    }
     s->real = (struct real){.layout = &s->layout, .lowered = &s->lowered, .arena = s->arena};
     s->real.shift.turns = 1;
     s->real.shift.group_rows = s->layout.group_count;
@@ -99,9 +97,8 @@ static uint32_t group_of(const struct scene *s, uint32_t rank, enum stream strea
 static void load(struct scene *s, uint32_t group, uint32_t link, unsigned count)
 {
     struct real *real = &s->real;
-    if (real->groups[group].load_count == 0) {
+    if (real->groups[group].load_count == 0)
         real->groups[group].load_first = real->load_count;
-    }
     for (uint32_t set = 0; set < count; set++) {
         assert_true(real->load_count < LOAD_MAX);
         real->loads[real->load_count++] = (struct wire_load){.link = link, .set = set};
@@ -114,9 +111,8 @@ static void load(struct scene *s, uint32_t group, uint32_t link, unsigned count)
 static bool meet_never(struct scene *s, uint32_t a, uint32_t b)
 {
     s->real.load_count = s->real.used_count = 0;
-    for (uint32_t g = 0; g < s->layout.group_count; g++) {
+    for (uint32_t g = 0; g < s->layout.group_count; g++)
         s->real.groups[g].load_count = 0;
-    }
     load(s, a, 0, 1);
     load(s, b, 0, 1);
     symmetry_find_own(s->arena, &s->real);
@@ -337,9 +333,8 @@ static void links_are_judged_one_by_one(void **state)
     load(&s, world, 4, 10);
     load(&s, group_of(&s, 2, STREAM_WORLD), 7, 1);
     symmetry_find_own(s.arena, &s.real);
-    for (unsigned l = 0; l < 8; l++) {
+    for (unsigned l = 0; l < 8; l++)
         assert_int_equal(s.real.own[l], own[l]);
-    }
     end(&s);
 }
 

@@ -41,10 +41,9 @@ static bool fallback_holds(const struct param *p)
         double value = strtod(p->fallback, &end);
         return end != p->fallback && value >= 0.0;
     }
-    for (int i = 0; p->choices[i]; i++) {
+    for (int i = 0; p->choices[i]; i++)
         if (strcmp(p->choices[i], p->fallback) == 0)
             return true;
-    }
     return false;
 }
 

@@ -21,17 +21,15 @@ static uint64_t layer_tensors(const struct model_shape *m, uint64_t tp)
     bool gate = m->ffn == FFN_SWIGLU || m->ffn == FFN_GEGLU;
     sum += h * q + h * kv + h * kv + q * h;    /* q_proj, k_proj, v_proj, o_proj */
     sum += h * f + f * h + (gate ? h * f : 0); /* up_proj, down_proj, gate_proj */
-    if (m->biases) {
+    if (m->biases)
         sum += q + kv + kv + h + f + h + (gate ? f : 0);
-    } else if (m->attention_biases == ATTENTION_BIASES_ALL) {
+    else if (m->attention_biases == ATTENTION_BIASES_ALL)
         sum += q + kv + kv + h;
-    } else if (m->attention_biases == ATTENTION_BIASES_QKV) {
+    else if (m->attention_biases == ATTENTION_BIASES_QKV)
         sum += q + kv + kv;
-    }
     uint64_t norm = h;
-    if (m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases)) {
+    if (m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases))
         norm += h;
-    }
     sum += (m->norms ? m->norms : 2) * norm;
     return sum + (m->qk_norms ? 2 * d : 0);
 }
@@ -194,9 +192,8 @@ static void test_padding(void **state)
                 m.vocabulary = vocabularies[v];
                 software.vocabulary_multiple = multiples[i];
                 uint64_t padded = m.vocabulary;
-                while (padded % ((multiples[i] ? multiples[i] : 1) * c.tp) != 0) {
+                while (padded % ((multiples[i] ? multiples[i] : 1) * c.tp) != 0)
                     padded++;
-                }
                 assert_int_equal(transformer_padded_vocabulary(&c), padded);
                 double shard = (double)(padded / c.tp * 4);
                 m.position = POSITION_ROPE;

@@ -73,9 +73,8 @@ static void the_host_is_a_queue(void **state)
         struct world w;
         world_begin(&w);
         struct program_writer *p = program_begin(w.arena, 0);
-        for (unsigned k = 0; k < 3; k++) {
+        for (unsigned k = 0; k < 3; k++)
             program_op(p, hosted(p, world_compute(p, gpu_s[i], OP_NONE), 2.0));
-        }
         world_rank(&w, world_program(&w, program_end(p)), 1.0);
         world_play(&w);
         assert_true(worker_finish_s(w.worker, 0) == finish_s[i]);
@@ -262,9 +261,8 @@ static void only_what_may_meet_costs_events(void **state)
             struct op compute = world_compute(p, 1.0, OP_NONE);
             compute.flags = OP_SENSITIVE;
             wait = program_op(p, compute);
-            if (i == 3) {
+            if (i == 3)
                 program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_TP, 0, wait));
-            }
         }
         const uint32_t last = program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_TP, 0, wait));
         program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 0, beside ? OP_NONE : last));
@@ -321,9 +319,8 @@ static void play_schedule(struct world *w, const char *name, uint32_t stages, ui
     const struct pass_times times = {.forward_s = forward, .backward_s = backward};
     struct lowered lowered;
     lower_passes(w->arena, schedule_find(name), &shape, &times, &lowered);
-    for (uint32_t s = 0; s < stages; s++) {
+    for (uint32_t s = 0; s < stages; s++)
         world_rank(w, world_program(w, lowered.programs[lowered.program_of_rank[s]]), 1.0);
-    }
     for (uint32_t s = 0; stages > 1 && s < stages; s++) {
         const uint32_t next[] = {s, (s + 1) % stages}, previous[] = {s, (s + stages - 1) % stages};
         world_plan(w, world_group(w, STREAM_SEND_NEXT, 1, next, 2), 0, 0.0, 0.0, INFINITY, 1.0,
@@ -349,9 +346,8 @@ static void pipelines_have_their_bubble(void **state)
                 near(world_step_s(&w), step_s);
                 const double parts[PART_COUNT] = {
                     [PART_COMPUTE] = 3.0 * m, [PART_BUBBLE] = 3.0 * (stages - 1)};
-                for (uint32_t r = 0; r < stages; r++) {
+                for (uint32_t r = 0; r < stages; r++)
                     parts_are(&w, r, step_s, parts);
-                }
                 assert_true(stages == 1 || network_activity_count(worker_network(w.worker)) ==
                                                2 * (stages - 1) * m);
                 world_end(&w);
@@ -386,9 +382,8 @@ static void play_stuck(void *context)
     for (unsigned i = 0; i < 2; i++) {
         struct program_writer *p = program_begin(w.arena, i);
         world_transfers(p, 1);
-        if (how->late) {
+        if (how->late)
             program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 0, OP_NONE));
-        }
         /* Both receive before they send, and the send waits for the receive. */
         struct op receive =
             world_comm(p, OP_RECV, i == 0 ? STREAM_RECV_NEXT : STREAM_RECV_PREV, 0, OP_NONE);
@@ -429,13 +424,11 @@ static void play_jitter(struct world *w, uint32_t rank_count, uint64_t seed, dou
 {
     world_begin(w);
     struct program_writer *p = program_begin(w->arena, 0);
-    for (unsigned i = 0; i < 2000; i++) {
+    for (unsigned i = 0; i < 2000; i++)
         program_op(p, world_compute(p, 1.0, OP_NONE));
-    }
     const uint32_t program = world_program(w, program_end(p));
-    for (uint32_t r = 0; r < rank_count; r++) {
+    for (uint32_t r = 0; r < rank_count; r++)
         world_rank(w, program, 1.0);
-    }
     w->options = (struct worker_options){.jitter_sigma = sigma, .seed = seed};
     world_play(w);
 }

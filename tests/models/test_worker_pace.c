@@ -62,9 +62,8 @@ static void the_slowest_card_sets_the_pace(void **state)
     const double parts[PART_COUNT] = {[PART_COMPUTE] = 4.0, [PART_STRAGGLER] = 1.0};
     double found[PART_COUNT];
     worker_breakdown(w.worker, 0, found);
-    for (unsigned part = 0; part < PART_COUNT; part++) {
+    for (unsigned part = 0; part < PART_COUNT; part++)
         assert_true(fabs(found[part] - parts[part]) < 1e-12);
-    }
     world_end(&w);
 }
 

@@ -60,17 +60,15 @@ static double prepare(struct swarm *s, struct member *m)
     m->host_s = draw(&s->draw, 3) == 0 ? (1.0 + draw(&s->draw, 8)) / 4.0 : 0.0;
     m->op.host = program_host(lane->program, m->host_s);
     m->op.flags = draw(&s->draw, 12) == 0 ? OP_HOST_SYNC : 0;
-    if (s->fault != FAULT_NO_HOST) {
+    if (s->fault != FAULT_NO_HOST)
         lane->host_s += m->host_s;
-    }
     double post_s = fmax(lane->tail_s[m->op.stream], lane->host_s);
     for (unsigned i = 0; i < 2; i++) {
         if (lane->op_count > 0 && draw(&s->draw, 3) == 0) {
             const uint32_t near_ops = lane->op_count < 10 ? lane->op_count : 10;
             m->op.wait[i] = lane->op_count - draw(&s->draw, near_ops);
-            if (s->fault != FAULT_NO_WAITS) {
+            if (s->fault != FAULT_NO_WAITS)
                 post_s = fmax(post_s, lane->times[m->op.wait[i] - 1].finish_s);
-            }
         }
     }
     return post_s;
@@ -82,9 +80,8 @@ static void settle_member(struct swarm *s, const struct member *m, double post_s
     struct lane *lane = m->lane;
     lane->times[lane->op_count++] = (struct op_times){post_s, begin_s, finish_s};
     lane->tail_s[m->op.stream] = finish_s;
-    if ((m->op.flags & OP_HOST_SYNC) != 0 && s->fault != FAULT_NO_SYNC) {
+    if ((m->op.flags & OP_HOST_SYNC) != 0 && s->fault != FAULT_NO_SYNC)
         lane->host_s = finish_s;
-    }
     program_op(lane->program, m->op);
 }
 
@@ -166,12 +163,10 @@ static void make_groups(struct swarm *s, const struct wire *wire)
 {
     const uint32_t tp[][3] = {{0, 1, 2}, {3, 4, 5}}, dp[][2] = {{0, 3}, {1, 4}, {2, 5}};
     const uint32_t all[] = {0, 1, 2, 3, 4, 5};
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++)
         make_group(s, STREAM_TP, tp[i], 3, wire);
-    }
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; i++)
         make_group(s, STREAM_DP, dp[i], 2, wire);
-    }
     make_group(s, STREAM_WORLD, all, RANKS, wire);
     for (uint32_t r = 0; r < RANKS; r++) {
         const uint32_t on[] = {r, (r + 1) % RANKS}, back[] = {(r + 1) % RANKS, r};
@@ -192,13 +187,11 @@ static double worst_difference(uint64_t seed, bool shared, enum fault fault)
         s.lanes[r].speed_ratio = r == 2 ? 0.5 : 1.0;
         world_transfers(s.lanes[r].program, 3);
     }
-    for (unsigned i = 0; i < ITEMS; i++) {
-        if (draw(&s.draw, 2) == 0) {
+    for (unsigned i = 0; i < ITEMS; i++)
+        if (draw(&s.draw, 2) == 0)
             make_compute(&s);
-        } else {
+        else
             make_meeting(&s);
-        }
-    }
     for (uint32_t r = 0; r < RANKS; r++) {
         world_rank(&s.world, world_program(&s.world, program_end(s.lanes[r].program)),
                    s.lanes[r].speed_ratio);
@@ -248,9 +241,8 @@ static void planted_faults_are_seen(void **state)
     (void)state;
     for (int fault = FAULT_NO_HOST; fault < FAULT_COUNT; fault++) {
         unsigned seen = 0;
-        for (uint64_t seed = 1; seed <= 8; seed++) {
+        for (uint64_t seed = 1; seed <= 8; seed++)
             seen += worst_difference(seed, false, (enum fault)fault) > 0.1;
-        }
         assert_true(seen >= 6);
     }
 }

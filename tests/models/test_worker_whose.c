@@ -46,9 +46,8 @@ static void play_grid(struct world *w, const double speed[4], const double tp_s[
 {
     world_begin(w);
     const uint32_t program = grid_program(w);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++)
         world_rank(w, program, speed[i]);
-    }
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t tp[] = {2 * i, 2 * i + 1}, dp[] = {i, i + 2};
         plan(w, world_group(w, STREAM_TP, 1, tp, 2), 0, tp_s[i]);
@@ -66,9 +65,8 @@ static void a_slow_wire_is_no_straggler(void **state)
     play_grid(&w, (const double[]){1.0, 1.0, 1.0, 1.0}, (const double[]){1.0, 5.0});
     const double parts[PART_COUNT] = {
         [PART_COMPUTE] = 5.0, [PART_EXPOSED_TP] = 1.0 + 4.0, [PART_EXPOSED_DP] = 1.0};
-    for (uint32_t r = 0; r < 4; r++) {
+    for (uint32_t r = 0; r < 4; r++)
         parts_are(&w, r, parts);
-    }
     world_end(&w);
 }
 
@@ -84,9 +82,8 @@ static void a_slow_card_is_a_straggler(void **state)
                                        [PART_EXPOSED_TP] = 1.0,
                                        [PART_EXPOSED_DP] = 1.0,
                                        [PART_STRAGGLER] = 2.0 + 3.0};
-    for (uint32_t r = 0; r < 4; r++) {
+    for (uint32_t r = 0; r < 4; r++)
         parts_are(&w, r, r == 3 ? slow : others);
-    }
     world_end(&w);
 }
 
@@ -103,9 +100,8 @@ static void card_and_wire_are_told_apart(void **state)
                                        [PART_EXPOSED_TP] = 5.0,
                                        [PART_EXPOSED_DP] = 1.0,
                                        [PART_STRAGGLER] = 5.0};
-    for (uint32_t r = 0; r < 4; r++) {
+    for (uint32_t r = 0; r < 4; r++)
         parts_are(&w, r, r == 3 ? slow : others);
-    }
     world_end(&w);
 }
 
@@ -155,9 +151,8 @@ static void congestion_is_no_straggler(void **state)
                                           [PART_EXPOSED_TP] = 4.0,
                                           [PART_EXPOSED_DP] = 1.0,
                                           [PART_STRAGGLER] = paced ? 1.0 : 0.0};
-        for (uint32_t r = 0; r < 3; r++) {
+        for (uint32_t r = 0; r < 3; r++)
             parts_are(&w, r, parts);
-        }
         world_end(&w);
     }
 }
@@ -260,9 +255,8 @@ static void play_pipelines(struct world *w, const double speed[4])
     program_op(p, world_comm(p, OP_SEND, STREAM_SEND_PREV, 1, both));
     program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 2, both));
     const uint32_t second = world_program(w, program_end(p));
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         world_rank(w, i % 2 == 0 ? first : second, speed[i]);
-    }
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t next[] = {2 * i, 2 * i + 1}, prev[] = {2 * i + 1, 2 * i}, dp[] = {i, i + 2};
         plan(w, world_group(w, STREAM_SEND_NEXT, 1, next, 2), 0, 1.0);
@@ -288,9 +282,8 @@ static void a_bubble_is_the_passes_of_other_stages(void **state)
                                        [PART_BUBBLE] = 2.0 + 3.0 + 2.0,
                                        [PART_EXPOSED_PP] = 1.0,
                                        [PART_EXPOSED_DP] = 2.0};
-    for (uint32_t r = 0; r < 4; r++) {
+    for (uint32_t r = 0; r < 4; r++)
         parts_are(&w, r, r % 2 == 0 ? first : second);
-    }
     world_end(&w);
 }
 
@@ -321,9 +314,8 @@ static void a_slow_stage_is_seen_beside_its_replica(void **state)
          [PART_EXPOSED_PP] = 1.0,
          [PART_EXPOSED_DP] = 2.0,
          [PART_STRAGGLER] = 6.0}};
-    for (uint32_t r = 0; r < 4; r++) {
+    for (uint32_t r = 0; r < 4; r++)
         parts_are(&w, r, parts[r]);
-    }
     world_end(&w);
 }
 
@@ -341,9 +333,8 @@ static void a_wide_meeting_waits_for_stage_then_card(void **state)
             const uint32_t pass = program_op(p, world_compute(p, stage ? 5.0 : 2.0, OP_NONE));
             program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_WORLD, 0, pass));
             const uint32_t program = world_program(&w, program_end(p));
-            for (uint32_t r = 2 * stage; r < 2 * stage + 2; r++) {
+            for (uint32_t r = 2 * stage; r < 2 * stage + 2; r++)
                 world_rank(&w, program, r == slow ? 0.5 : 1.0);
-            }
         }
         const uint32_t ranks[] = {0, 1, 2, 3};
         plan(&w, world_group(&w, STREAM_WORLD, 1, ranks, 4), 0, 1.0);
@@ -355,9 +346,8 @@ static void a_wide_meeting_waits_for_stage_then_card(void **state)
         const double second[PART_COUNT] = {
             [PART_COMPUTE] = 5.0, [PART_OPTIMIZER] = 1.0, [PART_STRAGGLER] = 5.0};
         const double slowest[PART_COUNT] = {[PART_COMPUTE] = 10.0, [PART_OPTIMIZER] = 1.0};
-        for (uint32_t r = 0; r < 4; r++) {
+        for (uint32_t r = 0; r < 4; r++)
             parts_are(&w, r, r < 2 ? first : r == slow ? slowest : second);
-        }
         world_end(&w);
     }
 }

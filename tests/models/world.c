@@ -56,9 +56,8 @@ uint32_t world_rank(struct world *w, uint32_t program, double speed_ratio)
     CHECK(rank < WORLD_MAX);
     y->ranks[rank] = (struct rank_class){
         .program = program, .representative = rank, .rank_count = 1, .speed_ratio = speed_ratio};
-    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+    for (unsigned s = 0; s < STREAM_COUNT; s++)
         y->ranks[rank].group[s] = GROUP_NONE;
-    }
     y->class_of_rank[rank] = rank;
     w->lowered.program_of_rank[rank] = program;
     y->rank_count = w->lowered.rank_count = y->rank_class_count;
@@ -76,11 +75,10 @@ uint32_t world_group(struct world *w, enum stream kind, uint32_t count, const ui
                                             .party_count = rank_count};
     for (uint32_t i = 0; i < rank_count; i++) {
         enum stream role = kind;
-        if (i == 1 && kind == STREAM_SEND_NEXT) {
+        if (i == 1 && kind == STREAM_SEND_NEXT)
             role = STREAM_RECV_PREV;
-        } else if (i == 1 && kind == STREAM_SEND_PREV) {
+        else if (i == 1 && kind == STREAM_SEND_PREV)
             role = STREAM_RECV_NEXT;
-        }
         y->ranks[ranks[i]].group[role] = group;
         y->ranks[ranks[i]].party[role] = i;
         y->parties[y->party_count] = (struct party){.rank_class = ranks[i],
@@ -110,9 +108,8 @@ void world_plan(struct world *w, uint32_t group, uint32_t transfer, double bytes
             (struct share_use){.link = wires[i].link, .weight = share_weight(wires[i].weight)};
     }
     const struct group_class *class = &y->groups[group];
-    for (uint32_t i = 0; i < class->party_count; i++) {
+    for (uint32_t i = 0; i < class->party_count; i++)
         y->plan_of[y->parties[class->party_first + i].plan_first + transfer] = y->plan_count;
-    }
     y->plan_count++;
 }
 
@@ -131,9 +128,8 @@ void world_play(struct world *w)
 double world_step_s(const struct world *w)
 {
     double step_s = 0.0;
-    for (uint32_t r = 0; r < w->symmetry.rank_class_count; r++) {
+    for (uint32_t r = 0; r < w->symmetry.rank_class_count; r++)
         step_s = fmax(step_s, worker_finish_s(w->worker, r));
-    }
     return step_s;
 }
 
@@ -163,9 +159,8 @@ struct op world_comm(struct program_writer *p, enum op_kind kind, enum stream st
 
 void world_transfers(struct program_writer *p, uint32_t count)
 {
-    for (uint32_t t = 0; t < count; t++) {
+    for (uint32_t t = 0; t < count; t++)
         CHECK(program_transfer(p, COMM_ALL_REDUCE, t + 1.0) == t);
-    }
 }
 
 bool world_aborts(void (*act)(void *), void *context, char *text, size_t size)
@@ -183,9 +178,8 @@ bool world_aborts(void (*act)(void *), void *context, char *text, size_t size)
     close(ends[1]);
     size_t used = 0;
     ssize_t got;
-    while (used + 1 < size && (got = read(ends[0], text + used, size - 1 - used)) > 0) {
+    while (used + 1 < size && (got = read(ends[0], text + used, size - 1 - used)) > 0)
         used += (size_t)got;
-    }
     text[used] = '\0';
     close(ends[0]);
     int status = 0;

@@ -165,10 +165,9 @@ static void check_fleet(const struct value *entry, const char *name)
                        *causes = value_find(entry, "causes");
     if (*catalogue_doc(entry) == '\0' || sources == NULL || sources->count == 0)
         fail_msg("%s: no doc or no sources", name);
-    for (const struct value *key = entry->first; key; key = key->next) {
+    for (const struct value *key = entry->first; key; key = key->next)
         if (!catalogue_describes(key->key) && strcmp(key->key, "causes") != 0)
             fail_msg("%s: unknown key %s", name, key->key);
-    }
     snprintf(text, sizeof text,
              "model: {preset: llama3-8b}\ntraining: {sequence: 8192, global_batch: 256}\n"
              "cluster: {gpu: h100-80gb-sxm, nodes: 32, fabric: ib-ndr-8x400}\n"

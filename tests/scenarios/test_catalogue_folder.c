@@ -84,12 +84,11 @@ static void expect(const struct scenario *scenario, const char *pattern)
 {
     char wanted[2048];
     size_t at = 0;
-    for (; *pattern; pattern++) {
+    for (; *pattern; pattern++)
         if (*pattern == '%')
             at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s", folder);
         else
             wanted[at++] = *pattern;
-    }
     wanted[at] = '\0';
     weeks_problems_are(scenario, wanted);
 }

@@ -26,10 +26,9 @@ static struct scenario *read(const char *text)
 
 static const struct constant *find(const struct scenario *s, const char *name)
 {
-    for (unsigned i = 0; i < s->constant_count; i++) {
+    for (unsigned i = 0; i < s->constant_count; i++)
         if (strcmp(s->constants[i].name, name) == 0)
             return &s->constants[i];
-    }
     return NULL;
 }
 

@@ -136,10 +136,9 @@ static void test_options_have_words_of_their_own(void **state)
         const struct schema_section *section = schema_section(s);
         const struct params extra = schema_options(arena, section);
         const struct name_list names = schema_names(arena, section, extra);
-        for (unsigned i = 0; i < names.count; i++) {
+        for (unsigned i = 0; i < names.count; i++)
             for (unsigned j = 0; j < i; j++)
                 assert_string_not_equal(names.names[i], names.names[j]);
-        }
         options += extra.count;
     }
     assert_true(options >= 15); /* those of fabrics, laws and policies */

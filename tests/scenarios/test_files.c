@@ -31,10 +31,9 @@ static void test_every_file_is_sound(void **state)
             fail_msg("%s", error.text);
         if (scenario->error_count > 0)
             fail_msg("%s:%u: %s", path, scenario->problems[0].line, scenario->problems[0].text);
-        for (unsigned i = 0; i < scenario->problem_count; i++) { /* an example wastes nothing */
+        for (unsigned i = 0; i < scenario->problem_count; i++) /* an example wastes nothing */
             if (strncmp(scenario->problems[i].text, "layout.", strlen("layout.")) == 0)
                 fail_msg("%s:%u: %s", path, scenario->problems[i].line, scenario->problems[i].text);
-        }
         assert_true(*scenario->name != '\0');
         scenario_destroy(scenario);
         count++;

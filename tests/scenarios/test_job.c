@@ -356,14 +356,13 @@ static void test_bad_traces(void **state)
         char wanted[1024] = "";
         const char *from = cases[i].problems;
         size_t at = 0;
-        for (; *from && at < sizeof wanted - 64; from++) {
+        for (; *from && at < sizeof wanted - 64; from++)
             if (*from == '@')
                 at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s:", trace_path);
             else if (*from == '%')
                 at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s", trace_path), from++;
             else
                 wanted[at++] = *from;
-        }
         wanted[at] = '\0';
         struct scenario *scenario = read_trace(cases[i].csv, strlen(cases[i].csv), cases[i].more);
         weeks_problems_are(scenario, wanted);

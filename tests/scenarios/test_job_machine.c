@@ -76,10 +76,9 @@ static void test_where_replicas_and_stages_stand(void **state)
         char replicas[256];
         tell_replicas(job, replicas, sizeof replicas);
         assert_string_equal(replicas, rows[i].replicas);
-        for (unsigned gpu = 0; rows[i].stages[gpu] != '\0'; gpu++) {
+        for (unsigned gpu = 0; rows[i].stages[gpu] != '\0'; gpu++)
             if (job->stage_of_gpu[gpu] != (uint32_t)(rows[i].stages[gpu] - '0'))
                 fail_msg("%s: GPU %u in stage %u", rows[i].layout, gpu, job->stage_of_gpu[gpu]);
-        }
         scenario_destroy(scenario);
     }
 }

@@ -301,9 +301,8 @@ static void test_ratios_and_flags(void **state)
         assert_true(out.number == rows[i].number);
         assert_true(out.count == 0);
     }
-    for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++) {
+    for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++)
         assert_false(reads(PARAM_FLAG, flags[i], &out, why));
-    }
     assert_false(reads(PARAM_RATIO, "5%%", &out, why));
     assert_false(reads(PARAM_RATIO, "%", &out, why));
     assert_false(reads(PARAM_RATIO, "1e400", &out, why));

@@ -77,10 +77,9 @@ static void test_schema_has_every_key(void **state)
         const json_t *properties = json_object_get(find_section(root, section->path), "properties");
         struct params tables[] = {section->keys, schema_table(section)};
         assert_non_null(properties);
-        for (unsigned t = 0; t < 2; t++) {
+        for (unsigned t = 0; t < 2; t++)
             for (unsigned i = 0; i < tables[t].count; i++)
                 assert_non_null(json_object_get(properties, tables[t].rows[i].name));
-        }
     }
     json_decref(root);
     free(text);
@@ -111,10 +110,9 @@ static void test_every_default_reads(void **state)
         const struct schema_section *section = schema_section(s);
         struct params tables[] = {section->keys, schema_table(section)};
         for (unsigned t = 0; t < 2; t++) {
-            for (unsigned i = 0; i < tables[t].count; i++) {
+            for (unsigned i = 0; i < tables[t].count; i++)
                 if (!fallback_reads(&tables[t].rows[i]))
                     fail_msg("%s.%s", section->path, tables[t].rows[i].name);
-            }
         }
     }
 }

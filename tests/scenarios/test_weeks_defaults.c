@@ -35,10 +35,9 @@ static struct scenario *read_nodes(unsigned nodes, const char *more)
 
 static const char *chosen(const struct scenario *scenario, const char *key)
 {
-    for (unsigned i = 0; i < scenario->default_count; i++) {
+    for (unsigned i = 0; i < scenario->default_count; i++)
         if (strcmp(scenario->defaults[i].key, key) == 0)
             return scenario->defaults[i].value;
-    }
     return NULL;
 }
 

@@ -30,12 +30,10 @@ struct topology_spec shape_spec(const struct topology_kind *node,
                  .nic_latency_s = 8},
         .fabric = {.name = "fabric", .kind = fabric, .efficiency_ratio = 1, .switch_latency_s = 1},
         .nodes = nodes};
-    for (unsigned i = 0; i < node->head.options.count; i++) {
+    for (unsigned i = 0; i < node->head.options.count; i++)
         spec.node.options.value[i] = fallback(&node->head.options.rows[i]);
-    }
-    for (unsigned i = 0; i < fabric->head.options.count; i++) {
+    for (unsigned i = 0; i < fabric->head.options.count; i++)
         spec.fabric.options.value[i] = fallback(&fabric->head.options.rows[i]);
-    }
     return spec;
 }
 
@@ -187,30 +185,23 @@ const char *route_fault(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b
 {
     double latency_s = 0, rate = INFINITY;
     for (uint32_t i = 0; i < route->link_count; i++) {
-        if (route->links[i].value >= t->graph.link_count) {
+        if (route->links[i].value >= t->graph.link_count)
             return "a link that does not exist";
-        }
         const struct link link = graph_link_at(&t->graph, route->links[i]);
-        if (i > 0 && graph_link_at(&t->graph, route->links[i - 1]).to.value != link.from.value) {
+        if (i > 0 && graph_link_at(&t->graph, route->links[i - 1]).to.value != link.from.value)
             return "a gap in the route";
-        }
-        for (uint32_t j = 0; j < i; j++) {
-            if (route->links[j].value == route->links[i].value) {
+        for (uint32_t j = 0; j < i; j++)
+            if (route->links[j].value == route->links[i].value)
                 return "a link twice";
-            }
-        }
         latency_s += graph_link_type(&t->graph, route->links[i])->latency_s;
         rate = fmin(rate, graph_link_type(&t->graph, route->links[i])->bytes_per_s);
     }
-    if (route->link_count == 0) {
+    if (route->link_count == 0)
         return gpu_a == gpu_b && t->spec.node.kind == &topology_pcie ? NULL : "an empty route";
-    }
-    if (!is_end(t, graph_link_at(&t->graph, route->links[0]).from, gpu_a)) {
+    if (!is_end(t, graph_link_at(&t->graph, route->links[0]).from, gpu_a))
         return "a wrong start";
-    }
-    if (!is_end(t, graph_link_at(&t->graph, route->links[route->link_count - 1]).to, gpu_b)) {
+    if (!is_end(t, graph_link_at(&t->graph, route->links[route->link_count - 1]).to, gpu_b))
         return "a wrong end";
-    }
     return latency_s != route->latency_s || rate != route->bytes_per_s ? "a wrong sum" : NULL;
 }
 
@@ -278,11 +269,9 @@ const char *binding_fault(const struct topology *t)
         }
     }
     const char *fault = NULL;
-    for (uint32_t l = 0; l < links; l++) {
-        if (bound[l] > graph_link_type(&t->graph, (struct link_id){l})->bytes_per_s) {
+    for (uint32_t l = 0; l < links; l++)
+        if (bound[l] > graph_link_type(&t->graph, (struct link_id){l})->bytes_per_s)
             fault = "a link that can bind has a cleared flag";
-        }
-    }
     free(bound);
     free(follows);
     return fault;

@@ -15,9 +15,8 @@ static void check_binding(const struct topology *t, void *context)
 {
     unsigned *cleared = context;
     const char *fault = t->gpu_count <= 16 ? binding_fault(t) : NULL;
-    if (fault != NULL) {
+    if (fault != NULL)
         fail_msg("%s of %u nodes: %s", t->spec.fabric.kind->head.name, t->node_count, fault);
-    }
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
         const struct link_type *type = graph_link_type(&t->graph, (struct link_id){l});
         *cleared += type->kind == LINK_FABRIC && !type->binding;
@@ -35,9 +34,8 @@ static void cleared_links_cannot_bind(void **state)
 static void build(struct arena *arena, const struct topology_spec *spec, struct topology *t)
 {
     struct error error;
-    if (!topology_build(arena, spec, t, &error)) {
+    if (!topology_build(arena, spec, t, &error))
         fail_msg("%s", error.text);
-    }
 }
 
 /* Clearing the flag of any link that is set for a reason must be seen. */
@@ -73,9 +71,8 @@ static double sum_between(const struct topology *t, uint32_t from, enum vertex_k
     double sum = 0;
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
         const struct link link = graph_link_at(&t->graph, (struct link_id){l});
-        if (link.from.value == from && graph_vertex_at(&t->graph, link.to).kind == to) {
+        if (link.from.value == from && graph_vertex_at(&t->graph, link.to).kind == to)
             sum += graph_link_type(&t->graph, (struct link_id){l})->bytes_per_s;
-        }
     }
     return sum;
 }
@@ -83,28 +80,24 @@ static double sum_between(const struct topology *t, uint32_t from, enum vertex_k
 static unsigned links_from(const struct topology *t, uint32_t from)
 {
     unsigned count = 0;
-    for (uint32_t l = 0; l < t->graph.link_count; l++) {
+    for (uint32_t l = 0; l < t->graph.link_count; l++)
         count += graph_link_at(&t->graph, (struct link_id){l}).from.value == from;
-    }
     return count;
 }
 
 static uint32_t first_of(const struct topology *t, enum vertex_kind kind)
 {
-    for (uint32_t v = 0; v < t->graph.vertex_count; v++) {
-        if (graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == kind) {
+    for (uint32_t v = 0; v < t->graph.vertex_count; v++)
+        if (graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == kind)
             return v;
-        }
-    }
     return UINT32_MAX;
 }
 
 static unsigned count_of(const struct topology *t, enum vertex_kind kind)
 {
     unsigned count = 0;
-    for (uint32_t v = 0; v < t->graph.vertex_count; v++) {
+    for (uint32_t v = 0; v < t->graph.vertex_count; v++)
         count += graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == kind;
-    }
     return count;
 }
 
@@ -118,11 +111,9 @@ static void check_rail_spines(const struct topology *t)
     double spines = option[3] > 0 ? (option[2] > 0 ? option[2] : uplinks) : 1;
     assert_int_equal(count_of(t, VERTEX_LEAF), t->nics_per_node * groups);
     assert_int_equal(count_of(t, VERTEX_SPINE), groups > 1 ? (unsigned)spines : 0);
-    for (uint32_t v = 0; v < t->graph.vertex_count; v++) {
-        if (graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == VERTEX_SPINE) {
+    for (uint32_t v = 0; v < t->graph.vertex_count; v++)
+        if (graph_vertex_at(&t->graph, (struct vertex_id){v}).kind == VERTEX_SPINE)
             assert_true(links_from(t, v) == t->nics_per_node * groups * uplinks / spines);
-        }
-    }
 }
 
 /* Every leaf of a rail offers nodes_per_leaf x port / oversubscription upwards, and takes as much.
@@ -172,9 +163,8 @@ static void check_fat_tree(const struct topology *t)
     const double *option = t->spec.fabric.options.value;
     uint32_t leaf = first_of(t, VERTEX_LEAF), spine = first_of(t, VERTEX_SPINE);
     double port = topology_port_bytes_per_s(&t->spec);
-    if (spine == UINT32_MAX) {
+    if (spine == UINT32_MAX)
         return;
-    }
     double up = sum_between(t, leaf, VERTEX_SPINE), nics = links_from(t, leaf) * 1.0;
     bool ecmp = option[4] > 0;
     nics -= ecmp ? up / port : 1;
@@ -183,12 +173,10 @@ static void check_fat_tree(const struct topology *t)
         double below = sum_between(t, spine, VERTEX_LEAF);
         assert_true(sum_between(t, spine, VERTEX_CORE) * option[3] == below);
     }
-    for (uint32_t v = leaf; ecmp && v < t->graph.vertex_count; v++) {
+    for (uint32_t v = leaf; ecmp && v < t->graph.vertex_count; v++)
         assert_true(links_from(t, v) <= option[1]);
-    }
-    for (double more = up / port + 1; more * (1 + option[2]) <= option[1]; more++) {
+    for (double more = up / port + 1; more * (1 + option[2]) <= option[1]; more++)
         assert_true(more * option[2] != floor(more * option[2]));
-    }
 }
 
 /* The cables between two groups of a dragonfly, one way. */
@@ -208,9 +196,8 @@ static unsigned cables_between(const struct topology *t, uint32_t routers, uint3
 static void check_dragonfly(const struct topology *t)
 {
     const double *option = t->spec.fabric.options.value;
-    if (option[0] * option[1] * option[2] == 0) {
+    if (option[0] * option[1] * option[2] == 0)
         return; /* balanced by itself: see balanced_dragonfly */
-    }
     uint32_t p = (uint32_t)option[0], a = (uint32_t)option[1], h = (uint32_t)option[2];
     uint32_t ports = t->node_count * t->nics_per_node, groups = (ports + p * a - 1) / (p * a);
     for (uint32_t i = 0; i < groups; i++) {
@@ -219,9 +206,8 @@ static void check_dragonfly(const struct topology *t)
             assert_int_equal(cables_between(t, a, i, j), expected);
         }
     }
-    for (uint32_t v = first_of(t, VERTEX_ROUTER); v < t->graph.vertex_count; v++) {
+    for (uint32_t v = first_of(t, VERTEX_ROUTER); v < t->graph.vertex_count; v++)
         assert_true(links_from(t, v) <= p + (a - 1) + h);
-    }
 }
 
 /* Cut across x in two halves: 2 bundles for each line of nodes, 1 where x is 2. */
@@ -230,9 +216,8 @@ static void check_torus(const struct topology *t)
     const double *option = t->spec.fabric.options.value;
     uint32_t x = (uint32_t)option[0];
     double cut = 0, bundle = option[3] * topology_port_bytes_per_s(&t->spec);
-    if (x < 2) {
+    if (x < 2)
         return;
-    }
     for (uint32_t l = 0; l < t->graph.link_count; l++) {
         const struct link link = graph_link_at(&t->graph, (struct link_id){l});
         const struct vertex from = graph_vertex_at(&t->graph, link.from);

@@ -199,9 +199,8 @@ static void test_tiers(void **state)
         struct topology t;
         struct error error;
         unsigned links = 0;
-        if (row->ecmp) {
+        if (row->ecmp)
             shape_option(&spec, "ecmp", 1);
-        }
         assert_true(topology_build(arena, &spec, &t, &error));
         for (uint32_t l = 0; l < t.graph.link_count; l++) {
             const struct link link = graph_link_at(&t.graph, (struct link_id){l});

@@ -78,9 +78,8 @@ static void vertices_stand_where_numbers_say(void **state)
 static void search(const struct topology *t, uint32_t from, uint32_t *hops)
 {
     uint32_t vertices = t->graph.vertex_count, first = t->node_count * t->node_links;
-    for (uint32_t i = 0; i < vertices; i++) {
+    for (uint32_t i = 0; i < vertices; i++)
         hops[i] = UINT32_MAX;
-    }
     hops[from] = 0;
     for (uint32_t distance = 0, moved = 1; moved; distance++) {
         moved = 0;
@@ -106,17 +105,15 @@ static void check_shortest(const struct topology *t, void *context)
         for (uint32_t node_b = 0; node_b < t->node_count; node_b++) {
             uint32_t nic_b = fabric->same_rail ? nic_a : t->nics_per_node - 1;
             struct route r = {0};
-            if (node_b == node_a) {
+            if (node_b == node_a)
                 continue;
-            }
             fabric->route_between(t, (struct nic_place){node_a, nic_a},
                                   (struct nic_place){node_b, nic_b}, 3, &r);
             uint32_t shortest = hops[topology_nic(t, node_b, nic_b).value];
-            if (fabric == &topology_dragonfly) {
+            if (fabric == &topology_dragonfly)
                 assert_in_range(r.link_count, shortest, 5); /* minimal is not always shortest */
-            } else {
+            else
                 assert_int_equal(r.link_count, shortest);
-            }
             ++*routes;
         }
     }
@@ -181,9 +178,8 @@ static void hashed_flows_spread_over_all_paths(void **state)
         struct vertex_id core = graph_link_at(&t.graph, r.links[3]).to;
         used[graph_vertex_at(&t.graph, core).index]++;
     }
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++)
         assert_in_range(used[i], 60, 140); /* 100 in the mean, standard deviation below 9 */
-    }
     arena_destroy(arena);
 }
 
@@ -196,9 +192,8 @@ struct prints {
 
 static void mix(uint64_t *sum, uint64_t value)
 {
-    for (unsigned byte = 0; byte < 8; byte++) {
+    for (unsigned byte = 0; byte < 8; byte++)
         *sum = (*sum ^ (value >> 8 * byte & 255U)) * UINT64_C(1099511628211); /* FNV-1a */
-    }
 }
 
 static void mix_graph(const struct graph *graph, uint64_t *sum)
@@ -221,18 +216,16 @@ static void mix_graph(const struct graph *graph, uint64_t *sum)
 static void print_cluster(const struct topology *t, void *context)
 {
     struct prints *prints = context;
-    if (t->spec.fabric.kind != prints->fabric) {
+    if (t->spec.fabric.kind != prints->fabric)
         return;
-    }
     mix_graph(&t->graph, &prints->sum);
     mix(&prints->sum, topology_draws_paths(&t->spec));
     for (uint32_t pair = 0; pair < t->gpu_count * t->gpu_count; pair++) {
         for (uint64_t seed = 0; seed < 2; seed++) {
             struct route r;
             topology_route(t, pair / t->gpu_count, pair % t->gpu_count, seed, &r);
-            for (uint32_t i = 0; i < r.link_count; i++) {
+            for (uint32_t i = 0; i < r.link_count; i++)
                 mix(&prints->sum, r.links[i].value);
-            }
         }
     }
 }
@@ -282,16 +275,14 @@ static void a_torus_loads_both_ways_alike(void **state)
         assert_true(t.graph.link_count <= 64);
         for (uint32_t pair = 0; pair < side * side; pair++) {
             topology_route(&t, pair / side, pair % side, 0, &r);
-            for (uint32_t i = 0; i < r.link_count; i++) {
+            for (uint32_t i = 0; i < r.link_count; i++)
                 load[r.links[i].value]++;
-            }
         }
         /* side^3 / 4 hops in all (a pair is side / 4 apart in the mean), half of them upwards. */
         uint32_t first = topology_nic_in(&t, side - 1).value + 1;
         unsigned even = 0;
-        for (uint32_t l = first; l < t.graph.link_count; l += 2) {
+        for (uint32_t l = first; l < t.graph.link_count; l += 2)
             even += load[l];
-        }
         assert_int_equal(2 * even, side * side * side / 4);
         arena_destroy(arena);
     }

@@ -29,9 +29,8 @@ static const char *refusal(const struct topology_spec *spec)
 static void assert_refused(const struct topology_spec *spec, const char *words)
 {
     const char *text = refusal(spec);
-    if (strstr(text, words) == NULL) {
+    if (strstr(text, words) == NULL)
         fail_msg("expected a sentence with '%s', got '%s'", words, text);
-    }
 }
 
 /* A good spec, refused once `option` has this value. */
@@ -316,9 +315,8 @@ static void tables_are_whole(void **state)
         assert_ptr_equal(topology_find(kind->role, kind->head.name), kind);
         assert_null(topology_find(kind->role == TOPOLOGY_NODE ? TOPOLOGY_FABRIC : TOPOLOGY_NODE,
                                   kind->head.name));
-        for (unsigned j = 0; j < kind->head.options.count; j++) {
+        for (unsigned j = 0; j < kind->head.options.count; j++)
             assert_int_equal(kind->head.options.rows[j].offset, j);
-        }
     }
     assert_null(topology_find(TOPOLOGY_FABRIC, "rails"));
 }
@@ -395,9 +393,8 @@ static void only_degraded_links_differ(void **state)
     struct error error;
     assert_true(topology_build(arena, &spec, &t, &error));
     assert_true(topology_build(arena, &spec, &plain, &error));
-    for (uint32_t node = 0; node < 4; node++) { /* GPU 1 of four nodes, of the first node twice */
+    for (uint32_t node = 0; node < 4; node++) /* GPU 1 of four nodes, of the first node twice */
         assert_int_equal(topology_degrade(&t, 2 * node + 1, LINK_NVLINK, 0.5), 2);
-    }
     assert_int_equal(topology_degrade(&t, 1, LINK_NVLINK, 0.5), 2);
     assert_int_equal(topology_degrade(&t, 7, LINK_NIC, 0.25), 2);
     unsigned slower = 0;
@@ -408,9 +405,8 @@ static void only_degraded_links_differ(void **state)
         const struct link_type *built = graph_link_type(&plain.graph, id);
         const uint32_t node = l / t.node_links, at = l % t.node_links;
         double ratio = node < 4 && (at == 2 || at == 3) ? (node == 0 ? 0.25 : 0.5) : 1.0;
-        if (l == topology_nic_out(&t, 7).value || l == topology_nic_in(&t, 7).value) {
+        if (l == topology_nic_out(&t, 7).value || l == topology_nic_in(&t, 7).value)
             ratio = 0.25;
-        }
         assert_true(now->bytes_per_s == ratio * built->bytes_per_s);
         assert_true(now->kind == built->kind && now->latency_s == built->latency_s);
         assert_int_equal(a.from.value, b.from.value);

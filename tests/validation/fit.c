@@ -136,10 +136,9 @@ static void print_correlations(const struct fit_solution *fit)
 
 static bool first_of(const struct fit_rows *rows, size_t row, int cross)
 {
-    for (size_t i = 0; i < row; i++) {
+    for (size_t i = 0; i < row; i++)
         if (strcmp(key_of(&rows->rows[i], cross), key_of(&rows->rows[row], cross)) == 0)
             return false;
-    }
     return true;
 }
 
@@ -168,10 +167,9 @@ static size_t leave_out(const struct fit_rows *rows, const struct fit_linear *li
 static double mean_of_medians(const struct fit_rows *rows, const double *residual)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < rows->count; i++) {
+    for (size_t i = 0; i < rows->count; i++)
         if (first_of(rows, i, CROSS_SOURCE))
             sum += errors_of(rows, residual, rows->rows[i].source).median;
-    }
     return sum / (double)rows->source_count;
 }
 

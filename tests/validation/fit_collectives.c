@@ -139,9 +139,8 @@ static double switched_s(const double *value, const struct group_shape *shape, d
 static double predict_s(const double *value, const struct row *row)
 {
     struct group_shape shape = row->shape;
-    if (row->source == ML_ENGINEERING) {
+    if (row->source == ML_ENGINEERING)
         shape.inside_latency_s = value[NVLINK_LATENCY] * MICROSECOND;
-    }
     if (row->source == GCP) {
         shape.transport_latency_s = value[NET_LATENCY] * MICROSECOND;
         shape.transport_bulk_s = value[NET_BULK] * MICROSECOND;
@@ -169,16 +168,14 @@ static void read_shape(const char *gpu, const char *fabric, uint32_t gpus, const
     struct scenario_options how = {0};
     struct scenario *s = scenario_read("the row", text, strlen(text), &how, &error);
     CHECK(s != NULL && s->error_count == 0);
-    if (*nvls != '\0') {
+    if (*nvls != '\0')
         s->configuration.cluster.node.nvls = *nvls == '1';
-    }
     struct topology topology;
     CHECK(topology_build(arena, &s->configuration.cluster, &topology, &error));
     uint32_t members[ROW_MAX];
     CHECK(gpus <= ROW_MAX);
-    for (uint32_t i = 0; i < gpus; i++) {
+    for (uint32_t i = 0; i < gpus; i++)
         members[i] = i;
-    }
     collective_shape(&topology, members, gpus, true, out);
     scenario_destroy(s);
 }
@@ -187,17 +184,14 @@ static void read_rows(const struct csv *csv, struct fit *fit)
 {
     for (size_t i = 0; i < csv->row_count && fit->row_count < ROW_MAX; i++) {
         struct row row = {.source = NO_SOURCE};
-        for (unsigned s = 0; s < SOURCE_COUNT; s++) {
-            if (strcmp(csv_cell(csv, i, "source"), source_names[s]) == 0) {
+        for (unsigned s = 0; s < SOURCE_COUNT; s++)
+            if (strcmp(csv_cell(csv, i, "source"), source_names[s]) == 0)
                 row.source = (enum source)s;
-            }
-        }
         row.bytes = strtod(csv_cell(csv, i, "size_bytes"), NULL);
         row.time_s = strtod(csv_cell(csv, i, "time_s"), NULL);
         if (row.source == NO_SOURCE || !(row.bytes > 0 && row.time_s > 0) ||
-            strcmp(csv_cell(csv, i, "quality"), "clean") != 0) {
+            strcmp(csv_cell(csv, i, "quality"), "clean") != 0)
             continue;
-        }
         read_shape(csv_cell(csv, i, "gpu"), csv_cell(csv, i, "fabric"),
                    (uint32_t)strtoul(csv_cell(csv, i, "gpus"), NULL, 10), csv_cell(csv, i, "nvls"),
                    fit->arena, &row.shape);
@@ -235,9 +229,8 @@ static int residuals(const gsl_vector *x, void *context, gsl_vector *out)
     const struct fit *fit = context;
     double value[CONSTANT_COUNT];
     memcpy(value, fit->value, sizeof value);
-    for (size_t i = 0; i < fit->free_count; i++) {
+    for (size_t i = 0; i < fit->free_count; i++)
         value[fit->free[i]] = constants[fit->free[i]].start * exp(gsl_vector_get(x, i));
-    }
     for (size_t i = 0; i < fit->used_count; i++) {
         const struct row *row = &fit->rows[fit->used[i]];
         gsl_vector_set(out, i, log(predict_s(value, row) / row->time_s));
@@ -250,17 +243,14 @@ static void choose(struct fit *fit, enum source left_out)
 {
     fit->left_out = left_out;
     fit->used_count = fit->free_count = 0;
-    for (size_t i = 0; i < fit->row_count; i++) {
-        if (fit->rows[i].source != left_out) {
+    for (size_t i = 0; i < fit->row_count; i++)
+        if (fit->rows[i].source != left_out)
             fit->used[fit->used_count++] = i;
-        }
-    }
     for (unsigned c = 0; c < CONSTANT_COUNT; c++) {
         bool is_lost = left_out != NO_SOURCE && constants[c].alone == left_out;
         fit->value[c] = is_lost ? constants[c].unknown : constants[c].start;
-        if (!is_lost) {
+        if (!is_lost)
             fit->free[fit->free_count++] = (enum collective_constant)c;
-        }
     }
 }
 
@@ -280,9 +270,8 @@ static void keep(struct fit *fit, gsl_multifit_nlinear_workspace *w)
     gsl_matrix *covariance = gsl_matrix_alloc(free_count, free_count);
     gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 0.0, covariance);
     double sum = 0;
-    for (size_t i = 0; i < fit->used_count; i++) {
+    for (size_t i = 0; i < fit->used_count; i++)
         sum += pow(gsl_vector_get(w->f, i), 2);
-    }
     double variance = sum / (double)(fit->used_count - free_count);
     for (size_t i = 0; i < free_count; i++) {
         enum collective_constant c = fit->free[i];
@@ -367,9 +356,8 @@ int main(int argc, char **argv)
     choose(&fit, NO_SOURCE);
     solve(&fit);
     print_constants(&fit);
-    for (unsigned s = 0; s < SOURCE_COUNT; s++) {
+    for (unsigned s = 0; s < SOURCE_COUNT; s++)
         print_errors(&fit, (enum source)s, "fitted");
-    }
     for (unsigned s = 0; s < SOURCE_COUNT; s++) {
         choose(&fit, (enum source)s);
         solve(&fit);

@@ -208,10 +208,9 @@ void fit_rows_residuals(const struct fit_rows *rows, const double *x, const bool
         memcpy(kept->residuals_x, x, sizeof kept->residuals_x);
         kept->has_residuals = chosen == NULL;
     }
-    for (size_t i = 0; i < rows->count && out != kept->residuals; i++) {
+    for (size_t i = 0; i < rows->count && out != kept->residuals; i++)
         if (chosen == NULL || chosen[i])
             out[i] = kept->residuals[i];
-    }
 }
 
 void fit_rows_forget(struct fit_rows *rows)

@@ -36,10 +36,9 @@ static const struct scored *score(struct ratchet *r, const char *file, const cha
 {
     char key[sizeof r->scored->key];
     snprintf(key, sizeof key, "%s,%s", file, source);
-    for (size_t i = 0; i < r->scored_count; i++) {
+    for (size_t i = 0; i < r->scored_count; i++)
         if (strcmp(r->scored[i].key, key) == 0)
             return &r->scored[i];
-    }
     struct scored *s = &r->scored[r->scored_count++];
     struct csv *csv = ARENA_NEW(r->arena, struct csv);
     struct error error = {""};

@@ -1,5 +1,6 @@
 /* The reader of measurements under libFuzzer: whatever the bytes, either a table of full rows whose
- * cells are texts, or one sentence. The rows themselves are met by tests/analysis/test_validate.c.
+ * cells are texts, or one sentence. The rows themselves are met by
+ * tests/analysis/validate/test_validate.c.
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* A results database that somebody changed, under libFuzzer: every export and report of it
  * either works or says a sentence. No crash, no hang.
  *
- * An input changes a small sound database (tests/analysis/sample.h): up to the first zero byte it
- * is SQL that is run on the file; after that come patches of the file itself, each of four bytes of
- * place, one of length, and that many bytes. `base.db` and `changed.db` lie in the working folder.
+ * An input changes a small sound database (tests/analysis/database/sample.h): up to the first zero
+ * byte it is SQL that is run on the file; after that come patches of the file itself, each of four
+ * bytes of place, one of length, and that many bytes. `base.db` and `changed.db` lie in the working
+ * folder.
  */
 #include <sqlite3.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 #include "analysis/export/export.h"
 #include "analysis/report/report_database.h"
 #include "sim/check.h"
-#include "tests/analysis/sample.h"
+#include "tests/analysis/database/sample.h"
 
 enum {
     SQL_MAX = 4096,

@@ -10,7 +10,7 @@
 #include "sim/units.h"
 #include "tests/kind_defaults.h"
 #include "tests/laws/law_cluster.h"
-#include "tests/models/cards.h"
+#include "tests/models/gpu/cards.h"
 
 const unsigned law_sizes[LAW_SIZE_COUNT] = {1, 2, 4, 3, 8, 16, 32, 64};
 static const unsigned gpu_counts[] = {2, 4, 8};

@@ -12,7 +12,7 @@
 #include "law_before.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "tests/models/lower_case.h"
+#include "tests/models/program/lower_case.h"
 
 struct tally {
     unsigned programs, waits, redundant, unnoticed;

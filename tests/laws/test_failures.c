@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "../models/fleet_case.h"
 #include "sim/random.h"
 #include "tests/kind_defaults.h"
+#include "tests/models/fleet/fleet_case.h"
 
 enum {
     NODES = 24,

@@ -12,7 +12,7 @@
 #include "models/step/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_cluster.h"
-#include "tests/models/lower_case.h"
+#include "tests/models/program/lower_case.h"
 
 /* Launches of 10 ms beside kernels of microseconds. */
 static double step_s(uint64_t stages, uint64_t microbatches, bool waits)

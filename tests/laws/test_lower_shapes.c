@@ -14,7 +14,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "schedule_player.h"
 #include "tests/kind_defaults.h"
-#include "tests/models/lower_case.h"
+#include "tests/models/program/lower_case.h"
 
 struct tally {
     unsigned count[STREAM_COUNT];

@@ -16,7 +16,7 @@
 #include "models/step/stagger.h"
 #include "tests/laws/law_monotony.h"
 #include "tests/laws/random_scenario.h"
-#include "tests/models/world.h"
+#include "tests/models/step/world.h"
 
 enum {
     SCENARIOS = 90

@@ -1,0 +1,301 @@
+/* Pieces of a block: what they last on the GPU and on the host, worked out on paper; and which op
+ * ends a pass. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "models/program/lower_ops.h"
+#include "tests/models/program/lower_case.h"
+
+static const double launch_s = 2.0, tensor_host_s = 8.0;
+
+/* A kernel lasts a second for each byte. */
+static bool by_bytes(const struct kernel_profile *profile, const struct kernel *kernel,
+                     double *time_s)
+{
+    (void)profile;
+    *time_s = kernel->bytes;
+    return true;
+}
+
+static void near(double value, double expected)
+{
+    if (fabs(value - expected) > 1e-12 * fabs(expected))
+        fail_msg("%.12g, expected %.12g", value, expected);
+}
+
+struct scene {
+    struct arena *arena;
+    struct configuration c;
+    struct lowering l;
+    struct layer layer;
+};
+
+static void begin(struct scene *s)
+{
+    *s = (struct scene){.arena = arena_create(), .c = lower_case()};
+    s->c.kernels.lookup = by_bytes;
+    s->l = (struct lowering){
+        .arena = s->arena,
+        .c = &s->c,
+        .costs = {.launch_s = launch_s, .tensor_host_s = tensor_host_s, .slowing = 1.0}};
+}
+
+static void compile(const struct scene *s, struct block *block, bool full_recompute)
+{
+    const struct block_spec spec = {&s->c, &s->l.costs, &s->layer, "block", full_recompute};
+    lower_block_compile(s->arena, &spec, block);
+}
+
+/* The parts of a stage that write ops, with nothing to allocate. */
+struct writing {
+    struct program_writer *w;
+    struct labels labels;
+    struct tensors tensors;
+    struct ops ops;
+};
+
+static void begin_writing(struct writing *writing, const struct scene *s)
+{
+    writing->w = program_begin(s->arena, 0);
+    lower_labels_none(&writing->labels);
+    lower_tensors_begin(&writing->tensors, &s->l, writing->w, &writing->labels, NULL);
+    lower_ops_begin(&writing->ops, &s->l, writing->w, &writing->labels, &writing->tensors);
+}
+
+/* 1.2 GB over ports of 300 GB/s inside a node and of 25 GB/s outside: n ranks send (n - 1) / n of
+ * it. Tensor and context ranks together are inside where a node holds them all. */
+static void test_what_a_transfer_takes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t tp, cp, gpus;
+        enum segment_comm comm;
+        double nvlink, nic, least_s;
+    } rows[] = {
+        {2, 1, 8, SEGMENT_TP, 300e9, 25e9, 0.002},  {4, 1, 8, SEGMENT_TP, 300e9, 25e9, 0.003},
+        {8, 1, 8, SEGMENT_TP, 300e9, 25e9, 0.0035}, {8, 1, 4, SEGMENT_TP, 300e9, 25e9, 0.042},
+        {1, 4, 8, SEGMENT_CP, 300e9, 25e9, 0.003},  {1, 4, 2, SEGMENT_CP, 300e9, 25e9, 0.036},
+        {2, 4, 8, SEGMENT_TP, 300e9, 25e9, 0.002},  {2, 4, 8, SEGMENT_CP, 300e9, 25e9, 0.003},
+        {4, 4, 8, SEGMENT_TP, 300e9, 25e9, 0.036},  {2, 8, 8, SEGMENT_TP, 300e9, 25e9, 0.024},
+        {2, 8, 8, SEGMENT_CP, 300e9, 25e9, 0.042},  {2, 1, 8, SEGMENT_TP, 0, 25e9, 0},
+        {8, 1, 4, SEGMENT_TP, 300e9, 0, 0},         {2, 1, 8, SEGMENT_NONE, 300e9, 25e9, 0},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct scene s;
+        struct block block;
+        begin(&s);
+        s.c.layout.tp = rows[i].tp;
+        s.c.layout.cp = rows[i].cp;
+        s.c.cluster.node.gpus = rows[i].gpus;
+        s.c.cluster.node.nvlink_bytes_per_s = rows[i].nvlink;
+        s.c.cluster.node.nic_bytes_per_s = rows[i].nic;
+        s.layer.segment_count = 1;
+        s.layer.segments[0].name = "segment";
+        s.layer.segments[0].before =
+            (struct segment_transfer){rows[i].comm, COMM_ALL_GATHER, 1.2e9};
+        compile(&s, &block, false);
+        near(block.forward.gpu_s, rows[i].least_s);
+        near(block.backward.gpu_s, 0.0);
+        assert_int_equal(block.forward.launches, rows[i].comm != SEGMENT_NONE);
+        arena_destroy(s.arena);
+    }
+}
+
+/* Kernels of 5 s in three launches of 2 s each: the op holds up its own first launch, what follows
+ * pays for the two others. A tensor collective costs the host 8 s, one of context a launch. Twice
+ * over, the first op of the second time pays for the first time's rest. */
+static void test_what_the_host_pays(void **state)
+{
+    (void)state;
+    static const struct {
+        enum segment_comm before, after;
+        double host_s[3], left_s; /* of each piece */
+    } rows[] = {
+        {SEGMENT_TP, SEGMENT_NONE, {8, 2}, 4},      {SEGMENT_CP, SEGMENT_NONE, {2, 2}, 4},
+        {SEGMENT_NONE, SEGMENT_TP, {2, 8 + 4}, 0},  {SEGMENT_NONE, SEGMENT_CP, {2, 2 + 4}, 0},
+        {SEGMENT_TP, SEGMENT_CP, {8, 2, 2 + 4}, 0}, {SEGMENT_CP, SEGMENT_TP, {2, 2, 8 + 4}, 0},
+    };
+    for (unsigned i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        struct scene s;
+        struct block block;
+        const unsigned row = i / 2, times = i % 2 + 1;
+        uint32_t pieces = 1;
+        begin(&s);
+        pieces += rows[row].before != SEGMENT_NONE;
+        pieces += rows[row].after != SEGMENT_NONE;
+        s.layer.segment_count = times;
+        for (unsigned k = 0; k < times; k++) {
+            struct segment *g = &s.layer.segments[k];
+            g->name = "segment";
+            g->before = (struct segment_transfer){rows[row].before, COMM_ALL_GATHER, 0.0};
+            g->after = (struct segment_transfer){rows[row].after, COMM_REDUCE_SCATTER, 0.0};
+            g->forward_count = 2;
+            g->forward[0] = gpu_kernel_memory("first", 2.0, 2.0);
+            g->forward[1] = gpu_kernel_memory("second", 3.0, 1.0);
+        }
+        compile(&s, &block, false);
+        const struct piece_list *list = &block.forward;
+        double all_s = list->host_left_s;
+        assert_int_equal(list->count, times * pieces);
+        for (uint32_t k = 0; k < list->count; k++) {
+            double rest_s = k == pieces ? rows[row].left_s : 0.0;
+            near(list->rows[k].host_s, rows[row].host_s[k % pieces] + rest_s);
+            assert_string_equal(list->rows[k].name, "segment");
+            all_s += list->rows[k].host_s;
+        }
+        near(list->host_left_s, rows[row].left_s);
+        near(list->host_s, all_s);
+        near(list->launches, times * (2.0 + pieces));
+        near(list->gpu_s, times * 5.0);
+        arena_destroy(s.arena);
+    }
+}
+
+/* Without a transfer between them, segments are one op: six launches, of which it waits for one. */
+static void test_segments_of_one_op(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct block block;
+    begin(&s);
+    s.layer.segment_count = 2;
+    for (unsigned k = 0; k < 2; k++) {
+        struct segment *g = &s.layer.segments[k];
+        g->name = k ? "mlp" : "attention";
+        g->forward_count = g->dgrad_count = g->wgrad_count = 1;
+        g->forward[0] = gpu_kernel_memory("forward", 5.0, 3.0);
+        g->dgrad[0] = gpu_kernel_memory("dgrad", 6.0, 1.0);
+        g->wgrad[0] = gpu_kernel_memory("wgrad", 7.0, 1.0);
+    }
+    compile(&s, &block, true);
+    const struct {
+        const struct piece_list *list;
+        double gpu_s, left_s;
+        unsigned kernels;
+        double kernel_s[4];
+    } rows[] = {{&block.forward, 10, 10, 2, {5, 5}},
+                {&block.backward, 26, 6, 4, {6, 7, 6, 7}},
+                {&block.recompute, 10, 10, 2, {5, 5}}};
+    for (unsigned i = 0; i < 3; i++) {
+        const struct lowered_piece *piece = &rows[i].list->rows[0];
+        assert_int_equal(rows[i].list->count, 1);
+        assert_int_equal(piece->kernel_count, rows[i].kernels);
+        assert_string_equal(piece->name, "block");
+        for (unsigned k = 0; k < rows[i].kernels; k++)
+            near(piece->kernels[k].gpu_s, rows[i].kernel_s[k]);
+        assert_true(piece->opens == 3 && piece->closes == 3);
+        near(piece->cost.gpu_s, rows[i].gpu_s);
+        near(rows[i].list->gpu_s, rows[i].gpu_s);
+        near(piece->host_s, 2.0);
+        near(rows[i].list->host_left_s, rows[i].left_s);
+    }
+    arena_destroy(s.arena);
+}
+
+/* What is computed again before the backward pass is an op of its own, whose launches the next one
+ * pays for; a list's own rest is left to whatever op comes after all of it. */
+static void test_rest_of_a_list(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct block block;
+    begin(&s);
+    s.c.layout.recompute = RECOMPUTE_SELECTIVE;
+    s.layer.segment_count = 1;
+    struct segment *g = &s.layer.segments[0];
+    g->name = "attention";
+    g->core_count = g->dgrad_count = 1;
+    g->core[0] = gpu_kernel_memory("core", 4.0, 3.0);
+    g->dgrad[0] = gpu_kernel_memory("dgrad", 6.0, 2.0);
+    compile(&s, &block, false);
+    const struct piece_list *list = &block.backward;
+    assert_int_equal(list->count, 2);
+    assert_true(list->rows[0].phase == PHASE_RECOMPUTE && list->rows[1].phase == PHASE_BACKWARD);
+    assert_true(list->rows[0].rebuilds == 1 && list->rows[0].closes == 0);
+    near(list->rows[0].cost.gpu_s, 4.0);
+    near(list->rows[1].cost.gpu_s, 6.0);
+    near(list->rows[0].host_s, 2.0);
+    near(list->rows[1].host_s, 2.0 + 4.0);
+    near(list->host_left_s, 2.0);
+    struct writing writing;
+    begin_writing(&writing, &s);
+    lower_ops_host(&writing.ops, list->host_left_s);
+    lower_ops_host(&writing.ops, list->host_left_s);
+    const struct kernel next = gpu_kernel_memory("next", 1.0, 1.0);
+    lower_ops_kernel(&writing.ops, &next, PHASE_BACKWARD, 0.0);
+    lower_ops_kernel(&writing.ops, &next, PHASE_BACKWARD, 0.0);
+    const struct program *p = program_end(writing.w);
+    near(p->hosts[p->ops[0].host], 2.0 + 2.0 + launch_s);
+    near(p->hosts[p->ops[1].host], launch_s);
+    arena_destroy(s.arena);
+}
+
+/* Three ops stand already: 1 computes, 2 and 3 are transfers. A pass ends with the one op that is
+ * waited for, transfers beside compute among them; without any with the last that computed; with an
+ * empty op that waits for all where there are several, or nothing at all. */
+static void test_what_ends_a_pass(void **state)
+{
+    (void)state;
+    static const struct {
+        struct waits waits, joining;
+        uint32_t last, result, wait[2]; /* result 4: the empty op, with its waits */
+    } rows[] = {
+        {{{1}, 1}, {{0}, 0}, 1, 1, {0}},
+        {{{2}, 1}, {{0}, 0}, 1, 2, {0}},
+        {{{0}, 0}, {{0}, 0}, 1, 1, {0}},
+        {{{0}, 0}, {{3}, 1}, 1, 3, {0}},
+        {{{2}, 1}, {{2}, 1}, 1, 2, {0}},
+        {{{2, 3}, 2}, {{0}, 0}, 1, 4, {2, 3}},
+        {{{2}, 1}, {{3}, 1}, 1, 4, {2, 3}},
+        {{{0}, 0}, {{2, 3}, 2}, 1, 4, {2, 3}},
+        {{{0}, 0}, {{0}, 0}, OP_NONE, 4, {OP_NONE, OP_NONE}},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct scene s;
+        begin(&s);
+        struct writing writing;
+        begin_writing(&writing, &s);
+        struct program_writer *w = writing.w;
+        struct ops *ops = &writing.ops;
+        const struct op_cost second = {.gpu_s = 1.0};
+        program_op(w, (struct op){.kind = OP_COMPUTE,
+                                  .cost = program_cost(w, &second, NULL, 0),
+                                  .name = (uint16_t)program_name(w, "compute"),
+                                  .host = program_host(w, 1.0)});
+        lower_ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
+                           "first", 1);
+        lower_ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
+                           "second", 1);
+        ops->waits = rows[i].waits;
+        ops->joining = rows[i].joining;
+        ops->last = rows[i].last;
+        assert_int_equal(lower_ops_result(ops), rows[i].result);
+        assert_true(ops->waits.count == 0 && ops->joining.count == 0);
+        const struct program *p = program_end(w);
+        assert_int_equal(p->op_count, rows[i].result == 4 ? 4 : 3);
+        if (rows[i].result == 4) {
+            const struct op *join = &p->ops[3];
+            assert_true(join->kind == OP_COMPUTE && join->stream == STREAM_COMPUTE);
+            assert_true(join->wait[0] == rows[i].wait[0] && join->wait[1] == rows[i].wait[1]);
+            assert_true(p->costs[join->cost].gpu_s == 0.0 && p->hosts[join->host] == 0.0);
+            assert_string_equal(p->names[join->name], "join");
+            assert_int_equal(ops->last, 4);
+        }
+        arena_destroy(s.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_a_transfer_takes), cmocka_unit_test(test_what_the_host_pays),
+        cmocka_unit_test(test_segments_of_one_op),    cmocka_unit_test(test_rest_of_a_list),
+        cmocka_unit_test(test_what_ends_a_pass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

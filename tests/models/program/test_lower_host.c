@@ -1,0 +1,244 @@
+/* What the host of a stage pays: its time is linear in each figure of the software, and what it
+ * grows by for a second of it is how often that figure is met, counted on paper. And what tensor
+ * parallelism slows. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/program/lower.h"
+#include "models/schedule/schedule_kind.h"
+#include "tests/models/program/lower_case.h"
+
+enum {
+    MICROBATCHES = 8
+};
+
+static struct configuration job(uint64_t tp, uint64_t dp, uint64_t pp, uint64_t chunks)
+{
+    struct configuration c = lower_case();
+    lower_case_size(&c, tp, 1, dp, pp, MICROBATCHES);
+    c.model.layers = 16;
+    c.layout.vpp = chunks;
+    c.layout.schedule = chunks > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+    c.software.p2p_scatter = true; /* messages are gathered again, at a launch each */
+    assert_int_equal(lower_case_errors(&c), 0);
+    return c;
+}
+
+static double host_s(const struct program *p)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < p->op_count; i++)
+        sum += p->hosts[p->ops[i].host];
+    return sum;
+}
+
+/* By how much the host's time of a stage grows for each second of the figure at `at`. */
+static double met(const struct configuration *c, size_t at, uint32_t stage)
+{
+    double host[2];
+    for (unsigned k = 0; k < 2; k++) {
+        struct arena *arena = arena_create();
+        struct configuration with = *c;
+        *(double *)((char *)&with.software + at) += k;
+        host[k] = host_s(lower_stage(arena, &with, stage));
+        arena_destroy(arena);
+    }
+    return host[1] - host[0];
+}
+
+static unsigned tensor_collectives(const struct configuration *c, uint32_t stage)
+{
+    struct arena *arena = arena_create();
+    const struct program *p = lower_stage(arena, c, stage);
+    unsigned count = 0;
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const struct op *op = &p->ops[i];
+        count += op->stream == STREAM_TP && strcmp(p->names[op->name], "gather message") != 0;
+    }
+    arena_destroy(arena);
+    return count;
+}
+
+#define FIELD(field) offsetof(struct software_profile, field)
+#define NEAR(a, b) assert_true(fabs((a) - (b)) <= 1e-6)
+
+/* Passes, microbatches fetched by the first chunk of the first stage, messages of a stage with one
+ * or two neighbours, the update, collectives of tensor ranks. */
+static void test_how_often(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t tp, dp, pp, chunks;
+        const char *order;
+        bool spans; /* does a pipeline leave its node? */
+    } cases[] = {
+        {1, 1, 1, 1, "tp-cp-dp-pp", false}, {4, 1, 4, 1, "tp-cp-dp-pp", true},
+        {2, 2, 4, 1, "tp-cp-pp-dp", false}, {2, 1, 8, 1, "tp-cp-dp-pp", true},
+        {2, 2, 4, 2, "tp-cp-dp-pp", true},  {2, 1, 2, 4, "tp-cp-dp-pp", false},
+        {8, 1, 1, 1, "tp-cp-dp-pp", false}, {8, 1, 2, 1, "tp-cp-dp-pp", true},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct configuration c = job(cases[i].tp, cases[i].dp, cases[i].pp, cases[i].chunks);
+        c.layout.order = cases[i].order;
+        for (uint32_t stage = 0; stage < cases[i].pp; stage++) {
+            double passes = 2.0 * MICROBATCHES * (double)cases[i].chunks;
+            bool first = stage == 0, last = stage + 1 == cases[i].pp;
+            /* Forward and backward pass every boundary of chunks once; either side pays. */
+            double ends = 2.0 * (double)cases[i].chunks - first - last;
+            double tensor = tensor_collectives(&c, stage);
+            NEAR(met(&c, FIELD(pass_host_s), stage), passes);
+            NEAR(met(&c, FIELD(data_host_s), stage), first ? MICROBATCHES : 0.0);
+            NEAR(met(&c, FIELD(optimizer_host_s), stage), 1.0);
+            NEAR(met(&c, FIELD(p2p_sync_s), stage),
+                 cases[i].pp == 1 ? 0.0 : 2.0 * MICROBATCHES * ends);
+            NEAR(met(&c, FIELD(tp_exposed_host_s), stage), tensor);
+            NEAR(met(&c, FIELD(tp_pipeline_host_s), stage),
+                 cases[i].spans ? tensor * (double)cases[i].tp : 0.0);
+            assert_true(cases[i].tp == 1 ? tensor == 0.0 : tensor >= passes);
+        }
+    }
+}
+
+/* Every kernel and every transfer is launched, once; the gradient of the embedding is cleared
+ * first. */
+static void test_launches(void **state)
+{
+    (void)state;
+    static const uint64_t shapes[][4] = {
+        {1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 4, 1}, {2, 2, 4, 1}, {2, 1, 2, 4}};
+    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        struct configuration c = job(shapes[i][0], shapes[i][1], shapes[i][2], shapes[i][3]);
+        for (uint32_t stage = 0; stage < shapes[i][2]; stage++) {
+            struct arena *arena = arena_create();
+            const struct program *p = lower_stage(arena, &c, stage);
+            double launched = 0.0;
+            for (uint32_t k = 0; k < p->op_count; k++) {
+                const struct op *op = &p->ops[k];
+                launched += op->kind == OP_COMPUTE ? p->costs[op->cost].kernel_count : 1.0;
+                launched +=
+                    op->phase == PHASE_BACKWARD && strcmp(p->names[op->name], "embedding") == 0;
+            }
+            NEAR(met(&c, FIELD(launch_s), stage), launched);
+            arena_destroy(arena);
+        }
+    }
+}
+
+/* A launch takes longer for every doubling of tp; so does all that is made of launches alone. */
+static void test_growth_of_launches(void **state)
+{
+    (void)state;
+    for (uint64_t tp = 1; tp <= 8; tp *= 2) {
+        struct configuration c = job(tp, 1, 2, 1);
+        double launches = met(&c, FIELD(launch_s), 0);
+        assert_true(launches > 100.0 && fabs(launches - round(launches)) < 1e-6);
+        c.software.launch_tp_growth = 0.25;
+        NEAR(met(&c, FIELD(launch_s), 0), launches * (1.0 + 0.25 * log2((double)tp)));
+        c.software.launch_s = 2.0;
+        NEAR(met(&c, FIELD(launch_tp_growth), 0), 2.0 * launches * log2((double)tp));
+    }
+}
+
+static double passes_gpu_s(const struct configuration *c)
+{
+    struct arena *arena = arena_create();
+    const struct program *p = lower_stage(arena, c, 0);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const struct op *op = &p->ops[i];
+        if (op->kind == OP_COMPUTE && (op->phase == PHASE_FORWARD || op->phase == PHASE_BACKWARD))
+            sum += p->costs[op->cost].gpu_s;
+    }
+    arena_destroy(arena);
+    return sum;
+}
+
+/* Collectives of tensor ranks take a fifth of the machine: the kernels of passes take 5/4. */
+static void test_interference_of_tensor_ranks(void **state)
+{
+    (void)state;
+    for (uint64_t tp = 1; tp <= 2; tp++) {
+        struct configuration c = job(tp, 1, 1, 1);
+        double alone = passes_gpu_s(&c);
+        c.software.tp_interference_ratio = 0.2;
+        assert_true(fabs(passes_gpu_s(&c) / alone - (tp > 1 ? 1.25 : 1.0)) < 1e-12);
+    }
+}
+
+/* The host waits for exchanges of 1f1b that block, where the software says so; never for those of
+ * chunks. */
+static void test_host_waits_for_exchanges(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 8; k++) {
+        const bool waits = k & 1, chunks = k & 2, blocks = k & 4;
+        struct configuration c = job(1, 1, 2, chunks ? 2 : 1);
+        c.software.host_sync_loss = false;
+        c.software.p2p_host_wait = waits;
+        c.software.p2p_blocking = c.software.p2p_blocking_interleaved = blocks;
+        struct arena *arena = arena_create();
+        const struct program *p = lower_stage(arena, &c, 1);
+        unsigned syncs = 0;
+        for (uint32_t i = 0; i < p->op_count; i++)
+            syncs += (p->ops[i].flags & OP_HOST_SYNC) != 0;
+        assert_int_equal(syncs > 0, waits && blocks && !chunks);
+        arena_destroy(arena);
+    }
+}
+
+/* Activations go forward, from the stage before to the one behind; gradients come back. */
+static void test_names_of_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum op_kind kind;
+        enum stream stream;
+        enum phase phase;
+        bool first, last; /* does the first stage have it, and the last? */
+    } messages[] = {
+        {"receive activations", OP_RECV, STREAM_RECV_PREV, PHASE_FORWARD, false, true},
+        {"send activations", OP_SEND, STREAM_SEND_NEXT, PHASE_FORWARD, true, false},
+        {"receive gradients", OP_RECV, STREAM_RECV_NEXT, PHASE_BACKWARD, true, false},
+        {"send gradients", OP_SEND, STREAM_SEND_PREV, PHASE_BACKWARD, false, true},
+    };
+    struct configuration c = job(1, 1, 4, 1);
+    struct arena *arena = arena_create();
+    for (uint32_t stage = 0; stage < 4; stage++) {
+        const struct program *p = lower_stage(arena, &c, stage);
+        for (unsigned m = 0; m < 4; m++) {
+            unsigned count = 0;
+            for (uint32_t i = 0; i < p->op_count; i++) {
+                const struct op *op = &p->ops[i];
+                if (strcmp(p->names[op->name], messages[m].name) == 0) {
+                    assert_int_equal(op->kind, messages[m].kind);
+                    assert_int_equal(op->stream, messages[m].stream);
+                    assert_int_equal(op->phase, messages[m].phase);
+                    assert_int_equal(op->microbatch, count++);
+                }
+            }
+            const bool has = stage == 0 ? messages[m].first : stage == 3 ? messages[m].last : true;
+            assert_int_equal(count, has ? MICROBATCHES : 0);
+        }
+    }
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_how_often),
+        cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_growth_of_launches),
+        cmocka_unit_test(test_interference_of_tensor_ranks),
+        cmocka_unit_test(test_host_waits_for_exchanges),
+        cmocka_unit_test(test_names_of_messages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

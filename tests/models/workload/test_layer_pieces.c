@@ -1,0 +1,287 @@
+/* What sums over a layer hide: the sides of each product, what each piece holds only while it runs,
+ * fp8's casts, and what stays beside a transfer. */
+#include "models/workload/transformer_piece.h"
+#include "tests/models/workload/layer_rows.h"
+
+struct product_row {
+    const char *name;
+    double m, n, k, batch;
+};
+
+static const struct kernel *find(const struct layer *layer, const char *name)
+{
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment *s = &layer->segments[i];
+        const struct kernel *lists[] = {s->forward, s->dgrad, s->wgrad};
+        const unsigned counts[] = {s->forward_count, s->dgrad_count, s->wgrad_count};
+        for (unsigned list = 0; list < 3; list++) {
+            for (unsigned k = 0; k < counts[list]; k++)
+                if (strcmp(lists[list][k].name, name) == 0)
+                    return &lists[list][k];
+        }
+    }
+    return NULL;
+}
+
+static void check_products(const struct layer *layer, const struct product_row *rows,
+                           unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct kernel *k = find(layer, rows[i].name);
+        assert_non_null(k);
+        assert_int_equal(k->kind, KERNEL_GEMM);
+        assert_int_equal(k->peak, PEAK_BF16);
+        assert_true(k->element_bytes == 2);
+        if (k->m != rows[i].m || k->n != rows[i].n || k->k != rows[i].k ||
+            k->batch != rows[i].batch)
+            fail_msg("%s: %g x %g x %g, %g times", k->name, k->m, k->n, k->k, k->batch);
+    }
+}
+
+/* m x k by k x n. Forward rows x outputs x inputs, back rows x inputs x outputs, for the weights
+ * inputs x outputs x rows. 4 pairs of sequence and head of 8 x 8 scores. */
+static const struct product_row gpt_products[] = {
+    {"qkv", 16, 12, 8, 1},
+    {"qkv dgrad", 16, 8, 12, 1},
+    {"qkv wgrad", 8, 12, 16, 1},
+    {"projection", 16, 8, 4, 1},
+    {"projection dgrad", 16, 4, 8, 1},
+    {"projection wgrad", 4, 8, 16, 1},
+    {"up", 16, 16, 8, 1},
+    {"up dgrad", 16, 8, 16, 1},
+    {"up wgrad", 8, 16, 16, 1},
+    {"down", 16, 8, 16, 1},
+    {"down dgrad", 16, 16, 8, 1},
+    {"down wgrad", 16, 8, 16, 1},
+    {"scores", 8, 8, 2, 4},
+    {"context", 8, 2, 8, 4},
+    {"probability gradient", 8, 8, 2, 4},
+    {"value gradient", 8, 2, 8, 4},
+    {"query gradient", 8, 2, 8, 4},
+    {"key gradient", 8, 2, 8, 4},
+};
+static const struct product_row head_products[] = {
+    {"logits", 16, 128, 8, 1},
+    {"logits dgrad", 16, 8, 128, 1},
+    {"logits wgrad", 8, 128, 16, 1},
+};
+/* Two context ranks: 4 queries against 8 gathered keys. */
+static const struct product_row context_products[] = {
+    {"scores", 4, 8, 2, 4},
+    {"context", 4, 2, 8, 4},
+    {"probability gradient", 4, 8, 2, 4},
+    {"value gradient", 8, 2, 4, 4},
+    {"query gradient", 4, 2, 8, 4},
+    {"key gradient", 8, 2, 4, 4},
+};
+
+static void test_products(void **state)
+{
+    (void)state;
+    static struct bench b;
+    bench_gpt(&b);
+    transformer_layer(&b.context, &b.layer);
+    check_products(&b.layer, gpt_products, COUNT(gpt_products));
+    transformer_head(&b.context, &b.layer);
+    check_products(&b.layer, head_products, COUNT(head_products));
+    b.context.cp = 2;
+    transformer_layer(&b.context, &b.layer);
+    check_products(&b.layer, context_products, COUNT(context_products));
+}
+
+/* The flash kernel's own sides, in a ring too. */
+static void test_attention_kernel(void **state)
+{
+    (void)state;
+    static struct bench b;
+    bench_llama(&b);
+    transformer_layer(&b.context, &b.layer);
+    const struct kernel *k = find(&b.layer, "attention"),
+                        *back = find(&b.layer, "attention gradient");
+    assert_true(k->causal && !k->backward && back->causal && back->backward);
+    assert_int_equal(k->attention, ATTENTION_FLASH2);
+    assert_true(k->query_tokens == 8 && k->key_tokens == 8 && k->batch == 2);
+    assert_true(k->heads == 4 && k->kv_heads == 2 && k->head_size == 2);
+    b.software.attention_full_square = true;
+    transformer_layer(&b.context, &b.layer);
+    assert_false(find(&b.layer, "attention")->causal);
+    b.context.cp = 3;
+    b.context.sequence = 12;
+    b.context.cp_ring = true;
+    b.software.attention_full_square = false;
+    transformer_layer(&b.context, &b.layer);
+    k = find(&b.layer, "attention"); /* the ring's: 2 other blocks of 4 keys, half of each */
+    assert_true(!k->causal && k->batch == 4 && k->query_tokens == 4 && k->key_tokens == 2);
+    b.context.causal = false;
+    transformer_layer(&b.context, &b.layer);
+    k = find(&b.layer, "attention");
+    assert_true(!k->causal && k->batch == 4 && k->query_tokens == 4 && k->key_tokens == 4);
+    b.context.causal = true;
+    b.context.attention = ATTENTION_MATH; /* computes the masked half too */
+    transformer_layer(&b.context, &b.layer);
+    assert_true(find(&b.layer, "scores")->batch == 4 * 4 && find(&b.layer, "scores")->n == 4);
+}
+
+struct held_row {
+    enum piece piece;
+    double forward_bytes, backward_bytes;
+};
+
+static void check_held(const struct bench *b, const struct held_row *rows, unsigned count)
+{
+    struct rank_share s;
+    transformer_share_of(&b->context, &s);
+    for (unsigned i = 0; i < count; i++) {
+        assert_true(transformer_piece_temporary(&s, rows[i].piece, false) == rows[i].forward_bytes);
+        assert_true(transformer_piece_temporary(&s, rows[i].piece, true) == rows[i].backward_bytes);
+    }
+}
+
+/* A gathered input is 16 x 8 x 2 = 256 bytes; a row of one element is 32. Backward: gradients of
+ * what goes in and comes out. */
+static const struct held_row gpt_held[] = {
+    {PIECE_CLOSE, 0, 0},
+    {PIECE_NORM1, 0, 0},
+    {PIECE_QKV, 256, 256 + 32 * (8 + 4 + 8)},
+    {PIECE_CORE, 512, 32 * 16 + 2 * 512},
+    {PIECE_PROJECT, 0, 256 + 32 * 4},
+    {PIECE_RESIDUAL, 0, 0},
+    {PIECE_NORM2, 0, 0},
+    {PIECE_UP, 256, 256 + 32 * (8 + 16)},
+    {PIECE_ACTIVATE, 0, 256 + 32 * 32},
+    {PIECE_DOWN, 0, 256 + 32 * 16},
+    {PIECE_FINAL_NORM, 0, 0},
+};
+static const struct held_row llama_held[] = {
+    {PIECE_QKV, 0, 32 * (8 + 8 + 8)},
+    {PIECE_ROPE, 32 * 12, 32 * 12},
+    {PIECE_CORE, 0, 32 * 24 + 16 * 8 * 4},
+    {PIECE_PROJECT, 0, 32 * 8},
+    {PIECE_UP, 0, 32 * (8 + 32)},
+    {PIECE_ACTIVATE, 0, 32 * 48},
+    {PIECE_DOWN, 0, 32 * 16},
+};
+
+static void test_held_while_running(void **state)
+{
+    (void)state;
+    static struct bench b;
+    bench_gpt(&b);
+    check_held(&b, gpt_held, COUNT(gpt_held));
+    bench_llama(&b);
+    check_held(&b, llama_held, COUNT(llama_held));
+    /* Three context ranks, 12 tokens: keys and values of all 24, or of one's own 8 and a guest's.
+     */
+    static const struct held_row gathered[] = {
+        {PIECE_CORE, 24 * 8 * 2, 2 * 24 * 8 * 2 + 8 * 24 * 2 + 8 * 8 * 4}};
+    static const struct held_row ring[] = {
+        {PIECE_CORE, 16 * 8 * 2, 2 * 16 * 8 * 2 + 8 * 24 * 2 + 8 * 8 * 4}};
+    b.context.sequence = 12;
+    b.context.cp = 3;
+    check_held(&b, gathered, 1);
+    b.context.cp_ring = true;
+    check_held(&b, ring, 1);
+}
+
+/* In fp8 what enters a linear layer is kept in one byte, and written by a cast of 2 + 2 x 1 bytes;
+ * the flash kernel's 16-bit output is kept beside. */
+static const struct saved_row fp8_saved[] = {
+    {0, "attention norm input", 256, false},
+    {0, "qkv input", 128, false},
+    {0, "query", 256, false},
+    {0, "key", 128, false},
+    {0, "value", 128, false},
+    {0, "log-sum-exp", 256, true},
+    {0, "attention output", 256, false},
+    {0, "projection input", 128, false},
+    {0, "mlp norm input", 256, false},
+    {0, "mlp input", 128, false},
+    {0, "activation input", 1024, false},
+    {0, "activation output", 256, false},
+};
+static const struct kernel_row fp8_forward[] = {
+    {0, "residual", 0, 896, 1},
+    {0, "norm", 0, 512, 1},
+    {0, "fp8 cast", 0, 128 * 4, 1},
+    {0, "qkv", 4096, 128 + 128 + 256 * 2, 1},
+    {0, "rope", 0, 768, 1},
+    {0, "attention", 2048, 1024, 1},
+    {0, "fp8 cast", 0, 128 * 4, 1},
+    {0, "projection", 2048, 128 + 64 + 128 * 2, 1},
+    {0, "residual", 0, 896, 1},
+    {0, "norm", 0, 512, 1},
+    {0, "fp8 cast", 0, 128 * 4, 1},
+    {0, "up", 8192, 128 + 256 + 512 * 2, 1},
+    {0, "activation", 0, 1536, 1},
+    {0, "fp8 cast", 0, 256 * 4, 1},
+    {0, "down", 4096, 256 + 128 + 128 * 2, 1},
+};
+
+static void test_fp8(void **state)
+{
+    (void)state;
+    static struct bench b;
+    bench_llama(&b);
+    b.context.precision = precision_find("fp8");
+    transformer_layer(&b.context, &b.layer);
+    check_saved(&b.layer, fp8_saved, COUNT(fp8_saved));
+    CHECK_KERNELS(&b.layer, forward, fp8_forward);
+    const struct segment *s = &b.layer.segments[0];
+    assert_string_equal(s->dgrad[0].name, "fp8 cast gradient");
+    assert_true(s->dgrad[0].bytes == 128 * 4); /* of down's output */
+    assert_string_equal(s->dgrad[3].name, "fp8 cast gradient");
+    assert_true(s->dgrad[3].bytes == 512 * 4); /* of gate and up */
+    assert_int_equal(s->forward[3].peak, PEAK_FP8);
+    assert_int_equal(s->forward[5].peak, PEAK_BF16);
+    assert_true(s->forward[3].element_bytes == 1 && s->forward[5].element_bytes == 2);
+    b.context.attention = ATTENTION_MATH; /* its output is what the projection keeps */
+    transformer_layer(&b.context, &b.layer);
+    assert_string_equal(b.layer.segments[0].saved[6].name, "projection input");
+}
+
+/* An fp32 element is twice as wide everywhere, masks and statistics apart. */
+static void test_fp32(void **state)
+{
+    (void)state;
+    static struct bench b;
+    bench_llama(&b);
+    b.context.precision = precision_find("fp32");
+    transformer_layer(&b.context, &b.layer);
+    const struct segment *s = &b.layer.segments[0];
+    assert_true(s->forward[0].bytes == 2 * 896 && s->dgrad[10].bytes == 2 * 1024);
+    assert_true(s->forward[2].bytes == 2 * 1024 && s->forward[2].element_bytes == 4);
+    assert_true(s->saved[0].bytes == 512 && s->saved[5].bytes == 256);
+    assert_true(b.layer.input_bytes == 512 && s->output_bytes == 512);
+}
+
+/* With gradients added apart, the kernel that adds runs beside the transfer too. */
+static void test_beside(void **state)
+{
+    (void)state;
+    static struct bench b;
+    bench_gpt(&b);
+    b.context.accumulate = true;
+    b.software.gradient_fusion = false;
+    transformer_layer(&b.context, &b.layer);
+    assert_int_equal(b.layer.segments[1].wgrad_count, 4);
+    assert_int_equal(b.layer.segments[1].wgrad_beside_count, 2);
+    assert_int_equal(b.layer.segments[3].wgrad_beside_count, 2);
+    transformer_head(&b.context, &b.layer);
+    assert_int_equal(b.layer.segments[1].wgrad_beside_count, 2);
+    b.software.gradient_fusion = true;
+    transformer_layer(&b.context, &b.layer);
+    assert_int_equal(b.layer.segments[1].wgrad_beside_count, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_attention_kernel),
+        cmocka_unit_test(test_held_while_running),
+        cmocka_unit_test(test_fp8),
+        cmocka_unit_test(test_fp32),
+        cmocka_unit_test(test_beside),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* Clusters as they are counted: nodes from GPUs, parts of a node, the largest, cards that are not
+ * those of the catalogue; and the units that a trace may name, counted from the same machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/scenarios/build/weeks.h"
+
+static struct scenario *read_cluster(const char *cluster, const char *layout)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "model: {preset: llama3-8b}\ncluster: {gpu: h100-80gb-sxm, node: dgx-h100, %s}\n"
+             "training: {sequence: 8192, global_batch: 4M}\nlayout: {%s}\n",
+             cluster, layout);
+    return weeks_read_text(text);
+}
+
+/* So many GPUs, or nodes, or both where they agree; of one node a part. */
+static void test_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cluster;
+        uint64_t nodes, gpus, installed;
+        const char *problem; /* NULL: sound */
+    } cases[] = {
+        {"nodes: 2, fabric: ib-ndr-8x400", 2, 8, 0, NULL},
+        {"gpus: 8", 1, 8, 0, NULL},
+        {"gpus: 24, fabric: ib-ndr-8x400", 3, 8, 0, NULL},
+        {"gpus: 16, nodes: 2, fabric: ib-ndr-8x400", 2, 8, 0, NULL},
+        {"gpus: 8, nodes: 1", 1, 8, 0, NULL},
+        {"gpus: 5", 1, 5, 8, NULL},
+        {"gpus: 1", 1, 1, 8, NULL},
+        {"node: {name: dgx-h100, gpus: 4}, gpus: 12, fabric: {name: ib-ndr-8x400, nics: 4}", 3, 4,
+         0, NULL},
+        {"gpus: 9, fabric: ib-ndr-8x400", 0, 0, 0,
+         "2:53: cluster.gpus: 9 is not a whole number of nodes of 8 GPUs\n"},
+        {"gpus: 15, nodes: 2, fabric: ib-ndr-8x400", 0, 0, 0,
+         "2:53: cluster.gpus: 2 nodes of 8 GPUs have 16; give nodes or gpus alone\n"},
+        {"gpus: 5, nodes: 1", 0, 0, 0,
+         "2:53: cluster.gpus: 1 nodes of 8 GPUs have 8; give nodes or gpus alone\n"},
+        {"nodes: 524289, fabric: ib-ndr-8x400", 0, 0, 0,
+         "2:54: cluster: more than 4194304 GPUs cannot be simulated\n"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char cluster[256];
+        const char *rest = cases[i].cluster;
+        bool own = strncmp(rest, "node:", 5) == 0;
+        snprintf(cluster, sizeof cluster,
+                 "model: {preset: llama3-8b}\ncluster: {gpu: h100-80gb-sxm, %s%s}\n"
+                 "training: {sequence: 8192, global_batch: 240}\n",
+                 own ? "" : "node: dgx-h100, ", rest);
+        struct scenario *scenario = weeks_read_text(cluster);
+        const struct topology_spec *spec = &scenario->configuration.cluster;
+        weeks_problems_are(scenario, cases[i].problem ? cases[i].problem : "");
+        if (cases[i].problem == NULL) {
+            assert_int_equal(spec->nodes, cases[i].nodes);
+            assert_int_equal(spec->node.gpus, cases[i].gpus);
+            assert_int_equal(spec->node.installed_gpus, cases[i].installed);
+        }
+        scenario_destroy(scenario);
+    }
+}
+
+/* 2^22 GPUs are not too many. */
+static void test_largest(void **state)
+{
+    (void)state;
+    struct scenario *scenario = read_cluster("nodes: 524288, fabric: ib-ndr-8x400", "tp: 8");
+    for (unsigned i = 0; i < scenario->problem_count; i++)
+        assert_null(strstr(scenario->problems[i].text, "cannot be simulated"));
+    assert_int_equal(configuration_gpus(&scenario->configuration), 4194304);
+    scenario_destroy(scenario);
+}
+
+/* A card with more memory than that of the catalogue has no more to use until that is said. */
+static void test_own_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gpu, *problems;
+    } cases[] = {
+        {"{name: h100-80gb-sxm, hbm: 96GiB}",
+         "~2:43: cluster.gpu.hbm: usable_hbm, which decides what fits, stays that of "
+         "h100-80gb-sxm; give it too\n"},
+        {"{name: h100-80gb-sxm, hbm: 96GiB, usable_hbm: 95GiB}", ""},
+        {"{name: h100-80gb-sxm, usable_hbm: 79GiB}", ""},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "model: {preset: llama3-8b}\ncluster: {gpu: %s, gpus: 8}\n"
+                 "training: {sequence: 8192, global_batch: 64}\nlayout: {tp: 8}\n",
+                 cases[i].gpu);
+        struct scenario *scenario = weeks_read_text(text);
+        weeks_problems_are(scenario, cases[i].problems);
+        scenario_destroy(scenario);
+    }
+    /* of a card of one's own nothing stays that of another */
+    struct scenario *own = weeks_read_text("cluster: {gpu: {hbm: 96GiB}, gpus: 8}\n");
+    for (unsigned i = 0; i < own->problem_count; i++)
+        assert_null(strstr(own->problems[i].text, "which decides what fits"));
+    scenario_destroy(own);
+}
+
+#define HEAD "at,unit_kind,unit,cause,repair\n"
+static char trace_path[] = "/tmp/orrery-units-......";
+
+static int make_trace(void **state)
+{
+    (void)state;
+    memset(strrchr(trace_path, '-') + 1, 'X', 6); /* six X, as mkstemp wants them */
+    int file = mkstemp(trace_path);
+    return file < 0 || close(file) != 0;
+}
+
+static int remove_trace(void **state)
+{
+    (void)state;
+    return unlink(trace_path);
+}
+
+/* Four nodes and two spares, of eight GPUs and four NICs. */
+static struct scenario *read_trace(const char *csv, const char *more)
+{
+    char failures[256];
+    FILE *file = fopen(trace_path, "wb");
+    assert_non_null(file);
+    fputs(csv, file);
+    fclose(file);
+    snprintf(failures, sizeof failures, "failures: [{cause: log, law: trace, trace: %s%s}]",
+             trace_path, more);
+    return weeks_read_both(WEEKS_FAILURES, failures, WEEKS_CLUSTER,
+                           "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: "
+                           "{name: ib-ndr-8x400, nics: 4}}");
+}
+
+/* The last unit of each kind is one of the spares; a last domain may be smaller than the others. */
+static void test_last_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *more;
+        unsigned count;
+    } cases[] = {
+        {"gpu", "", 48},
+        {"nic", "", 24},
+        {"node", "", 6},
+        {"job", "", 1},
+        {"domain", ", domain_nodes: 6", 1},
+        {"domain", ", domain_nodes: 5", 2},
+        {"domain", ", domain_nodes: 4", 2},
+        {"domain", ", domain_nodes: 3", 2},
+        {"domain", ", domain_nodes: 1", 6},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (unsigned over = 0; over < 2; over++) {
+            char csv[200], wanted[300] = "";
+            unsigned unit = cases[i].count - 1 + over;
+            snprintf(csv, sizeof csv, HEAD "1h,%s,%u,a,2h\n", cases[i].kind, unit);
+            if (over)
+                snprintf(wanted, sizeof wanted,
+                         "%s:2:%zu: unit: there is no %s %u; they are numbered from 0 to %u\n",
+                         trace_path, strlen("1h,,") + strlen(cases[i].kind) + 1, cases[i].kind,
+                         unit, unit - 1);
+            struct scenario *scenario = read_trace(csv, cases[i].more);
+            weeks_problems_are(scenario, wanted);
+            scenario_destroy(scenario);
+        }
+    }
+}
+
+/* 256 causes of a trace are taken, each with its rows; no more. */
+static void test_most_causes(void **state)
+{
+    (void)state;
+    for (unsigned causes = 255; causes <= 257; causes++) {
+        static char csv[30000];
+        size_t at = (size_t)snprintf(csv, sizeof csv, HEAD);
+        for (unsigned i = 0; i < 2 * causes; i++)
+            at += (size_t)snprintf(csv + at, sizeof csv - at, "%uh,gpu,%u,c%u,2h\n", i + 1, i % 48,
+                                   i % causes);
+        struct scenario *scenario = read_trace(csv, "");
+        if (causes == 257) {
+            weeks_problems_are(scenario,
+                               "6:44: failures[0].trace: more than 256 causes in one trace\n");
+        } else {
+            assert_int_equal(scenario->error_count, 0);
+            assert_int_equal(scenario->job.cause_count, causes);
+            const struct failure_cause *last = &scenario->job.causes[causes - 1];
+            assert_int_equal(last->trace_count, 2);
+            assert_int_equal(last->trace[1].unit, (2 * causes - 1) % 48);
+        }
+        scenario_destroy(scenario);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),      cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_own_memory),  cmocka_unit_test(test_last_units),
+        cmocka_unit_test(test_most_causes),
+    };
+    return cmocka_run_group_tests(tests, make_trace, remove_trace);
+}

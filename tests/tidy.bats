@@ -5,10 +5,11 @@ setup() {
     mkdir -p sim topology models scenarios analysis tests docs
     cp "$PROJECT/.clang-format" .
     printf '# The little project\n' >README.md
-    printf '/* a.h - twice. */\n#ifndef A_H\n#define A_H\nint twice(int x);\n#endif\n' >sim/a.h
-    printf '#include "sim/a.h"\n\nint twice(int x)\n{\n    return 2 * x;\n}\n' >sim/a.c
-    printf '/* b.h - thrice. */\n#ifndef B_H\n#define B_H\nint thrice(int x);\n#endif\n' >models/b.h
-    printf '#include "models/b.h"\n#include "sim/a.h"\n\nint thrice(int x)\n{\n    return twice(x) + x;\n}\n' >models/b.c
+    printf '/* a.h - twice. */\n#ifndef A_H\n#define A_H\nint a_twice(int x);\n#endif\n' >sim/a.h
+    printf '#include "sim/a.h"\n\nint a_twice(int x)\n{\n    return 2 * x;\n}\n' >sim/a.c
+    printf '/* b.h - thrice. */\n#ifndef B_H\n#define B_H\nint b_thrice(int x);\n#endif\n' >models/b.h
+    printf '#include "models/b.h"\n#include "sim/a.h"\n\nint b_thrice(int x)\n{\n    return a_twice(x) + x;\n}\n' >models/b.c
+    printf '#include "models/b.h"\n\nint main(void)\n{\n    return b_thrice(0);\n}\n' >tests/use.c
     printf 'a.c\n' >sim/CMakeLists.txt
     printf 'b.c\n' >models/CMakeLists.txt
 }
@@ -21,7 +22,7 @@ tells() { # rule, what it names
 }
 function_of() { # lines of body
     printf '\nint long_one(void)\n{\n'
-    for ((i = 0; i < $1; i++)); do printf '    twice(%d);\n' "$i"; done
+    for ((i = 0; i < $1; i++)); do printf '    a_twice(%d);\n' "$i"; done
     printf '}\n'
 }
 
@@ -216,9 +217,19 @@ DOORS
     [[ "$output" != *"sim/a.c"* ]]
 }
 @test "a table of states that names a function which is gone" {
-    sed -i '1i /* a.c\n *\n * IDLE   when it is asked   BUSY [twice]\n * BUSY   when it is over    IDLE [thrice] */' sim/a.c
-    tells "no such function" "sim/a.c:4: thrice"
-    [[ "$output" != *": twice"* ]]
+    sed -i '1i /* a.c\n *\n * IDLE   when it is asked   BUSY [a_twice]\n * BUSY   when it is over    IDLE [b_gone] */' sim/a.c
+    tells "no such function" "sim/a.c:4: b_gone"
+    [[ "$output" != *": a_twice"* ]]
+}
+@test "a tag twice, a foreign prefix, a public function that nobody calls" {
+    printf '\nstruct thing {\n    int a;\n};\n' | tee -a sim/a.c >>models/b.c
+    tells "name" "tag defined twice: thing: sim/a.c models/b.c"
+    sed -i '/^struct thing/,$d' sim/a.c models/b.c
+    sed -i 's/a_twice/double_it/' sim/a.h sim/a.c models/b.c
+    tells "name" "prefix of neither file nor wing: sim/a.h: double_it"
+    sed -i 's/double_it/a_twice/' sim/a.h sim/a.c models/b.c
+    rm tests/use.c
+    tells "name" "public, but used in no other file: models/b.h: b_thrice"
 }
 @test "paths of a machine" {
     printf 'see /home/me/it\n' >docs/x.md

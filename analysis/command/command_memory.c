@@ -31,7 +31,7 @@ static void tell(const struct arguments *arguments, struct session *session,
     }
     struct arena *arena = arena_create();
     struct record record;
-    record_of_run(arena, result, &record);
+    record_of_run(arena, result, false, &record);
     report_memory(session, &record, result->advice.helps, &rule, minimum, limit);
     if (arguments->verbose)
         report_defaults(session, &record);

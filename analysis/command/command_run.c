@@ -119,7 +119,7 @@ static int finish_in(struct arena *arena, const struct arguments *arguments,
                      const struct uncertainty *uncertainty, struct store **store)
 {
     struct record record;
-    record_of_run(arena, result, &record);
+    record_of_run(arena, result, *store != NULL, &record);
     if (uncertainty != NULL)
         uncertainty_record(uncertainty, &record);
     if (arguments->json)

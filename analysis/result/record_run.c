@@ -75,23 +75,56 @@ static const char *vertex_text(struct arena *arena, const struct graph *graph,
     return arena_text(arena, name);
 }
 
-static void take_links(const struct step *step, struct record *out)
+static enum link_kind kind_of_class(const struct step *step, uint32_t index)
+{
+    const struct link_id id = {step->symmetry.links[index].representative};
+    return graph_link_type(&step->topology.graph, id)->kind;
+}
+
+static void fill_link(struct arena *arena, const struct step *step, uint32_t index,
+                      struct link_row *row)
 {
     const struct graph *graph = &step->topology.graph;
-    struct link_row *row = record_add(out, ROW_link, step->symmetry.link_class_count);
+    const struct link_class *l = &step->symmetry.links[index];
+    const struct link_id id = {l->representative};
+    *row = (struct link_row){
+        .kind = graph_link_kind_name(kind_of_class(step, index)),
+        .from = vertex_text(arena, graph, graph_link_at(graph, id).from),
+        .to = vertex_text(arena, graph, graph_link_at(graph, id).to),
+        .link_count = l->link_count,
+        .bytes_per_s = l->bytes_per_s,
+        .moved_bytes = network_link_bytes(step->network, index),
+        .busy_s = network_link_busy_s(step->network, index),
+    };
+}
+
+/* Names of all wires of a large cluster take longer than all else that a report needs. */
+static void take_busiest(const struct step *step, enum link_kind kind, struct record *out)
+{
+    uint32_t best = UINT32_MAX;
+    double most = 0.0;
     for (uint32_t i = 0; i < step->symmetry.link_class_count; i++) {
-        const struct link_class *l = &step->symmetry.links[i];
-        const struct link_id id = {l->representative};
-        *row++ = (struct link_row){
-            .kind = graph_link_kind_name(graph_link_type(graph, id)->kind),
-            .from = vertex_text(out->arena, graph, graph_link_at(graph, id).from),
-            .to = vertex_text(out->arena, graph, graph_link_at(graph, id).to),
-            .link_count = l->link_count,
-            .bytes_per_s = l->bytes_per_s,
-            .moved_bytes = network_link_bytes(step->network, i),
-            .busy_s = network_link_busy_s(step->network, i),
-        };
+        const double rate = step->symmetry.links[i].bytes_per_s;
+        const double use = network_link_bytes(step->network, i) / (rate * step->step_s);
+        if (kind_of_class(step, i) == kind && use > most) {
+            most = use;
+            best = i;
+        }
     }
+    if (best != UINT32_MAX)
+        fill_link(out->arena, step, best, record_add(out, ROW_link, 1));
+}
+
+static void take_links(const struct step *step, bool every_link, struct record *out)
+{
+    for (int kind = LINK_NVLINK; !every_link && kind <= LINK_FABRIC; kind++)
+        take_busiest(step, (enum link_kind)kind, out);
+    if (!every_link)
+        return;
+    const uint32_t count = step->symmetry.link_class_count;
+    struct link_row *row = record_add(out, ROW_link, count);
+    for (uint32_t i = 0; i < count; i++)
+        fill_link(out->arena, step, i, row++);
 }
 
 static void take_neighbours(const struct neighbourhood *tried, struct record *out)
@@ -166,14 +199,15 @@ static void take_messages(const struct result *result, struct record *out)
     }
 }
 
-void record_of_run(struct arena *arena, const struct result *result, struct record *out)
+void record_of_run(struct arena *arena, const struct result *result, bool every_link,
+                   struct record *out)
 {
     *out = (struct record){.arena = arena};
     take_run(result, out);
     take_stages(result, out);
     if (result->timed) {
         take_streams(result, out);
-        take_links(result->step, out);
+        take_links(result->step, every_link, out);
     }
     take_failure(result, out);
     if (result->job != NULL)

@@ -5,7 +5,10 @@
 #include "analysis/result/record.h"
 #include "analysis/result/result.h"
 
-/* All that the result holds: of a step, of weeks, of the scenario. The record borrows both. */
-void record_of_run(struct arena *arena, const struct result *result, struct record *out);
+/* All that the result holds: of a step, of weeks, of the scenario. The record borrows both.
+ * `every_link`: as a database keeps them; else of each kind of wire the busiest class, which is all
+ * that a report tells. */
+void record_of_run(struct arena *arena, const struct result *result, bool every_link,
+                   struct record *out);
 
 #endif

@@ -12,6 +12,8 @@ same() {
     [ "$(wc -l <printed)" -gt 4 ]
     expect 0 "$ORRERY" report x.db "${options[@]}"
     cmp printed out || { diff printed out | head -20; return 1; }
+    [ "$1" = study ] || "$ORRERY" "$@" "${options[@]}" --no-db >alone 2>err || [ "$?" -eq 4 ]
+    [ "$1" = study ] || cmp printed alone
 }
 
 @test "of a step: pipelines, context parallel, unfolded, at every detail, with every default" {

@@ -56,7 +56,7 @@ static void report(const struct session *session, const struct result *result)
 {
     struct arena *arena = arena_create();
     struct record record;
-    record_of_run(arena, result, &record);
+    record_of_run(arena, result, true, &record);
     report_run(session, &record, true);
     json_run(result, &record, NULL, session->out);
     arena_destroy(arena);
@@ -91,7 +91,7 @@ static void report_fit(const struct session *session, const struct result *resul
     struct record record;
     struct rule_of_thumb rule;
     rule_of_thumb(&result->scenario->configuration, &rule);
-    record_of_run(arena, result, &record);
+    record_of_run(arena, result, true, &record);
     report_memory(session, &record, result->advice.helps, &rule, 0, GPU_MAX);
     arena_destroy(arena);
 }

@@ -108,7 +108,7 @@ static void play(const char *text, unsigned threads, const char *folder, struct 
     result_gather(s, step, &result);
     struct record record;
     struct arena *arena = arena_create();
-    record_of_run(arena, &result, &record);
+    record_of_run(arena, &result, true, &record);
     *out = (struct answer){report_of(&record), json_of(&result, &record),
                            database_of(&result, &record, folder), step_threads(step)};
     arena_destroy(arena);

@@ -18,16 +18,6 @@ enum {
     LONG_SEQUENCE = 16384 /* from here on a causal mask changes MFU by a tenth and more */
 };
 
-void report_heading(const struct session *s, const char *text)
-{
-    fprintf(s->out, "\n%s%s%s\n", session_bold(s), text, session_plain(s));
-}
-
-uint64_t report_count(double value)
-{
-    return value > 0.0 ? (uint64_t)fmin(value, 1e18) : 0;
-}
-
 static const char *part_meaning(enum breakdown_part part)
 {
     static const char *const meanings[PART_COUNT] = {

@@ -11,3 +11,8 @@ uint64_t report_count(double value)
 {
     return value > 0.0 ? (uint64_t)fmin(value, 1e18) : 0;
 }
+
+double report_price_s(const struct interruption_row *one)
+{
+    return one->lost_s + (one->others_went_on == 1 ? 0.0 : one->down_s);
+}

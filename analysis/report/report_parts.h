@@ -10,6 +10,8 @@
 void report_heading(const struct session *session, const char *text);
 /* A whole number that is kept as a real; 0 below, a million million million above. */
 uint64_t report_count(double value);
+/* What an interruption cost in all: work that was lost, and time that stood still. */
+double report_price_s(const struct interruption_row *one);
 /* The name, model, cluster and layout: what was asked. */
 void report_head(const struct session *session, const struct run_row *run);
 /* Memory of each stage against usable HBM, one bar each. */

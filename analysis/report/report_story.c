@@ -21,12 +21,6 @@ struct cause_total {
     double lost_s, down_s;
 };
 
-/* What it cost in all: work that was lost, and time that stood still. */
-static double price_s(const struct interruption_row *one)
-{
-    return one->lost_s + (one->others_went_on == 1 ? 0.0 : one->down_s);
-}
-
 /* Most expensive first; what costs the same in the order of the scenario. */
 static void order_causes(const struct cause_total *totals, size_t count, size_t *order)
 {
@@ -63,7 +57,7 @@ static void sum_causes(const struct record *record, struct cause_total *totals)
         if (index < causes) {
             totals[index].stops++;
             totals[index].lost_s += rows[i].lost_s;
-            totals[index].down_s += price_s(&rows[i]) - rows[i].lost_s;
+            totals[index].down_s += report_price_s(&rows[i]) - rows[i].lost_s;
         }
     }
 }
@@ -214,7 +208,7 @@ static void print_worst(const struct session *s, const struct record *record)
     const struct interruption_row *rows = record_interruption(record, &count);
     struct priced *order = ARENA_ARRAY(record->arena, struct priced, count);
     for (size_t i = 0; i < count; i++)
-        order[i] = (struct priced){price_s(&rows[i]), i};
+        order[i] = (struct priced){report_price_s(&rows[i]), i};
     qsort(order, count, sizeof *order, compare_prices);
     report_heading(s, "The costliest interruptions");
     for (size_t i = 0; i < WORST_SHOWN; i++)

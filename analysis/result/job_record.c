@@ -84,8 +84,3 @@ double job_record_down_s(const struct job_record *record, const struct interrupt
 {
     return (one->resumed_at_s < 0.0 ? record->result.wall_s : one->resumed_at_s) - one->at_s;
 }
-
-double job_record_price_s(const struct job_record *record, const struct interruption *one)
-{
-    return one->lost_s + (one->others_went_on ? 0.0 : job_record_down_s(record, one));
-}

@@ -41,7 +41,5 @@ bool job_record_play(const struct scenario *scenario, bool keep_saves, struct jo
 void job_record_destroy(struct job_record *record); /* NULL is allowed */
 /* Wall time from the failure until the job ran again, or the run ended. */
 double job_record_down_s(const struct job_record *record, const struct interruption *one);
-/* What it cost in all: work that was lost, and time that stood still. */
-double job_record_price_s(const struct job_record *record, const struct interruption *one);
 
 #endif

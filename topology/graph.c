@@ -24,11 +24,19 @@ static uint32_t pattern_width(const struct graph *graph)
     return graph->size.node_links + 2 * graph->size.node_ports;
 }
 
+/* A cluster without such links never asks for their node. */
+static struct divisor by_links(uint32_t links)
+{
+    return divisor_of(links > 0 ? links : 1);
+}
+
 void graph_init(struct graph *graph, struct arena *arena, const struct graph_size *size)
 {
     *graph = (struct graph){
         .arena = arena,
         .size = *size,
+        .by_node_links = by_links(size->node_links),
+        .by_node_ends = by_links(2 * size->node_ports),
         .vertices = ARENA_ARRAY(arena, struct vertex, size->node_vertices + size->vertices),
         .links = ARENA_ARRAY(arena, struct link, size->node_links + size->links),
         .port_switch = ARENA_ARRAY(arena, uint32_t, size->nodes * size->node_ports),

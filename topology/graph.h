@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "sim/arena.h"
+#include "sim/divide.h"
 
 struct vertex_id {
     uint32_t value;
@@ -69,11 +70,12 @@ struct graph_size {
 struct graph {
     struct arena *arena;
     struct graph_size size;
-    struct vertex *vertices; /* of the first node, then those behind the nodes */
-    struct link *links;      /* likewise; of a node's links, the types stand in patterns */
-    uint32_t *port_switch;   /* [node x node_ports + port] */
-    uint32_t *patterns;      /* [pattern x (node_links + 2 node_ports)]: types; ports out and in */
-    uint32_t *pattern_of;    /* [node] */
+    struct divisor by_node_links, by_node_ends; /* ends: links of the ports of a node */
+    struct vertex *vertices;                    /* of the first node, then those behind the nodes */
+    struct link *links;    /* likewise; of a node's links, the types stand in patterns */
+    uint32_t *port_switch; /* [node x node_ports + port] */
+    uint32_t *patterns;    /* [pattern x (node_links + 2 node_ports)]: types; ports out and in */
+    uint32_t *pattern_of;  /* [node] */
     struct link_type *types;
     uint32_t vertex_count, link_count, type_count, pattern_count;
     uint32_t type_capacity, pattern_capacity;
@@ -108,10 +110,10 @@ struct graph_place {
 static inline struct graph_place graph_place_of(const struct graph *graph, struct link_id link)
 {
     const uint32_t each = graph->size.node_links, inside = graph->size.nodes * each;
-    if (link.value < inside)
-        return (struct graph_place){link.value / each, link.value % each};
-    const uint32_t port = link.value - inside, ends = 2 * graph->size.node_ports;
-    return (struct graph_place){port / ends, each + port % ends};
+    const bool port = link.value >= inside;
+    const struct divisor *by = port ? &graph->by_node_ends : &graph->by_node_links;
+    const uint32_t row = link.value - (port ? inside : 0), node = divisor_quotient(by, row);
+    return (struct graph_place){node, row - node * by->by + (port ? each : 0)};
 }
 static inline uint32_t graph_type_of(const struct graph *graph, struct link_id link)
 {

@@ -39,7 +39,7 @@ static void size(const struct topology_spec *spec, struct topology_size *size)
 
 static uint32_t nic_of(const struct topology *t, uint32_t gpu)
 {
-    return gpu % t->gpus_per_node / (t->gpus_per_node / t->nics_per_node);
+    return divisor_quotient(&t->by_nic_gpus, divisor_remainder(&t->by_gpus, gpu));
 }
 
 static void build_node(struct topology *t, uint32_t nvlink, uint32_t pcie)
@@ -74,9 +74,9 @@ static void build(struct topology *t)
 /* Links of GPU i of a node: NVLink up and down, then, after those of all GPUs, PCIe out and in. */
 static struct link_id gpu_link(const struct topology *t, uint32_t gpu, bool pcie, bool from_gpu)
 {
-    uint32_t gpus = t->gpus_per_node, base = gpu / gpus * t->node_links;
-    uint32_t row = gpu % gpus + (pcie ? gpus : 0);
-    return (struct link_id){base + 2 * row + (from_gpu ? 0 : 1)};
+    const uint32_t node = topology_node_of(t, gpu), gpus = t->gpus_per_node;
+    const uint32_t row = gpu - node * gpus + (pcie ? gpus : 0);
+    return (struct link_id){node * t->node_links + 2 * row + (from_gpu ? 0 : 1)};
 }
 
 static void route_inside(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, struct route *r)
@@ -89,9 +89,8 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
                       struct route *r)
 {
     CHECK(nic < t->nics_per_node);
-    uint32_t share = t->gpus_per_node / t->nics_per_node;
-    uint32_t place = gpu % t->gpus_per_node % share;
-    uint32_t beside = gpu / t->gpus_per_node * t->gpus_per_node + nic * share + place;
+    const uint32_t share = t->by_nic_gpus.by, first = topology_node_of(t, gpu) * t->gpus_per_node;
+    const uint32_t beside = first + nic * share + divisor_remainder(&t->by_nic_gpus, gpu - first);
     if (to_nic && beside != gpu)
         route_inside(t, gpu, beside, r);
     topology_route_append(t, r, gpu_link(t, beside, true, to_nic));

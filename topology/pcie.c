@@ -73,7 +73,7 @@ static uint32_t switch_of_nic(const struct topology *t, const struct pcie_shape 
 
 static uint32_t nic_of(const struct topology *t, uint32_t gpu)
 {
-    return gpu % t->gpus_per_node / (t->gpus_per_node / t->nics_per_node);
+    return divisor_quotient(&t->by_nic_gpus, divisor_remainder(&t->by_gpus, gpu));
 }
 
 /* Links of a node: GPUs, NICs, then switches to the host; each out (upwards) and in. */

@@ -127,13 +127,17 @@ bool topology_build(struct arena *arena, const struct topology_spec *spec, struc
     if (!topology_check(spec, error))
         return false;
     struct extent extent = extent_of(spec);
+    const uint32_t nics = (uint32_t)(extent.ports / spec->nodes);
     *out = (struct topology){.spec = *spec,
                              .node_count = (uint32_t)spec->nodes,
                              .gpus_per_node = (uint32_t)spec->node.gpus,
                              .gpu_count = (uint32_t)(spec->nodes * spec->node.gpus),
-                             .nics_per_node = (uint32_t)(extent.ports / spec->nodes),
+                             .nics_per_node = nics,
                              .node_vertices = (uint32_t)extent.node_vertices,
-                             .node_links = (uint32_t)extent.node_links};
+                             .node_links = (uint32_t)extent.node_links,
+                             .by_gpus = divisor_of((uint32_t)spec->node.gpus),
+                             .by_nic_gpus =
+                                 divisor_of(nics > 0 ? (uint32_t)spec->node.gpus / nics : 1)};
     const struct graph_size size = {
         .nodes = out->node_count,
         .node_vertices = out->node_vertices,
@@ -156,7 +160,7 @@ void topology_route(const struct topology *t, uint32_t gpu_a, uint32_t gpu_b, ui
 {
     CHECK(gpu_a < t->gpu_count && gpu_b < t->gpu_count);
     const struct topology_kind *node = t->spec.node.kind, *fabric = t->spec.fabric.kind;
-    uint32_t node_a = gpu_a / t->gpus_per_node, node_b = gpu_b / t->gpus_per_node;
+    uint32_t node_a = topology_node_of(t, gpu_a), node_b = topology_node_of(t, gpu_b);
     route->link_count = 0;
     route->latency_s = 0;
     route->bytes_per_s = INFINITY;
@@ -178,17 +182,11 @@ bool topology_draws_paths(const struct topology_spec *spec)
     return spec->nodes > 1 && fabric->draws_paths != NULL && fabric->draws_paths(spec);
 }
 
-uint32_t topology_node_of(const struct topology *t, uint32_t gpu)
-{
-    CHECK(gpu < t->gpu_count);
-    return gpu / t->gpus_per_node;
-}
-
 struct vertex_id topology_gpu(const struct topology *t, uint32_t gpu)
 {
     CHECK(gpu < t->gpu_count);
-    uint32_t node = gpu / t->gpus_per_node;
-    return (struct vertex_id){node * t->node_vertices + gpu % t->gpus_per_node};
+    const uint32_t node = topology_node_of(t, gpu);
+    return (struct vertex_id){node * t->node_vertices + gpu - node * t->gpus_per_node};
 }
 
 uint32_t topology_nic_of(const struct topology *t, uint32_t gpu)

@@ -67,6 +67,7 @@ struct topology {
     struct graph graph;
     uint32_t node_count, gpus_per_node, gpu_count, nics_per_node;
     uint32_t node_vertices, node_links;
+    struct divisor by_gpus, by_nic_gpus; /* GPUs of a node; of a NIC, 1 without a network */
     void *node_private, *fabric_private; /* of the kinds */
 };
 
@@ -93,7 +94,11 @@ void topology_route(const struct topology *topology, uint32_t gpu_a, uint32_t gp
                     uint64_t flow_seed, struct route *route);
 /* Do routes depend on the flow seed: is there a choice of paths that a hash makes? */
 bool topology_draws_paths(const struct topology_spec *spec);
-uint32_t topology_node_of(const struct topology *topology, uint32_t gpu);
+static inline uint32_t topology_node_of(const struct topology *topology, uint32_t gpu)
+{
+    CHECK(gpu < topology->gpu_count);
+    return divisor_quotient(&topology->by_gpus, gpu);
+}
 struct vertex_id topology_gpu(const struct topology *topology, uint32_t gpu);
 struct vertex_id topology_nic(const struct topology *topology, uint32_t node, uint32_t nic);
 /* The NIC (within its node) by which a GPU sends. Needs a network: nics_per_node > 0. */

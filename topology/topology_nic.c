@@ -69,6 +69,8 @@ void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabri
 uint32_t topology_ecmp(uint32_t port_a, uint32_t port_b, uint64_t flow_seed, uint32_t stage,
                        uint32_t count)
 {
+    if (count == 1)
+        return 0;
     const uint64_t pair = (uint64_t)port_a << 32 | port_b;
     const uint64_t draw = random_hash(random_hash(pair, flow_seed), stage) >> 32;
     return (uint32_t)(draw * count >> 32);

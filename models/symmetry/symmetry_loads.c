@@ -52,7 +52,7 @@ static uint64_t shape_hash(const struct group_shape *s)
     };
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        hash = random_hash(hash, words[i]);
+        hash = symmetry_mix(hash, words[i]);
     return hash;
 }
 
@@ -323,14 +323,14 @@ static void sign_turns(struct measuring *m)
     m->high = ARENA_ARRAY(real->arena, uint64_t, real->shift.turns);
     for (uint32_t g = 0; g < group_count; g++) {
         const struct group group = layout_group(real->layout, g);
-        if (!symmetry_in_one_turn(real, g)) {
+        if (!real->shift.one_turn[g]) {
             sign_loads(m, g);
             continue;
         }
         place_members(m, &group);
         if (m->nodes[0] == m->nodes[group.member_count - 1])
             continue;
-        const uint32_t like = symmetry_turned_group(real, g, 0);
+        const uint32_t like = symmetry_turned_group(real, &group, 0);
         shapes[g] = find_shape(m, group.member_count) + 1;
         if (shapes[g] != shapes[like]) {
             const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, &group, 0));

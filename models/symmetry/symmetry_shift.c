@@ -24,20 +24,19 @@
 
 uint32_t symmetry_turn_of(const struct real *real, uint32_t rank)
 {
-    return rank / real->shift.stride % real->shift.replicas / real->shift.step;
+    const struct shift *s = &real->shift;
+    return divisor_quotient(&s->by_turn, divisor_remainder(&s->by_block, rank));
 }
 
 uint32_t symmetry_turned(const struct real *real, uint32_t rank, uint32_t turn)
 {
-    const uint32_t each = real->shift.step * real->shift.stride;
-    return rank - symmetry_turn_of(real, rank) * each + turn * each;
+    return rank + (turn - symmetry_turn_of(real, rank)) * real->shift.by_turn.by;
 }
 
-uint32_t symmetry_turned_group(const struct real *real, uint32_t group, uint32_t turn)
+uint32_t symmetry_turned_group(const struct real *real, const struct group *group, uint32_t turn)
 {
-    const struct group g = layout_group(real->layout, group);
-    const uint32_t rank = symmetry_turned(real, layout_member(real->layout, &g, 0), turn);
-    return layout_group_of(real->layout, rank, g.kind);
+    const uint32_t rank = symmetry_turned(real, layout_member(real->layout, group, 0), turn);
+    return layout_group_of(real->layout, rank, group->kind);
 }
 
 static uint32_t node_of(const struct real *real, uint32_t rank)
@@ -61,7 +60,7 @@ struct turned_link symmetry_first_link(const struct real *real, uint32_t link)
     const struct topology *t = real->topology;
     const uint32_t from = node_of_link(t, link), rank = real->shift.node_rank[from];
     const uint32_t turn = symmetry_turn_of(real, rank);
-    const uint32_t to = node_of(real, rank - turn * real->shift.step * real->shift.stride);
+    const uint32_t to = node_of(real, rank - turn * real->shift.by_turn.by);
     const bool inside = link < t->node_count * t->node_links;
     const uint32_t each = inside ? t->node_links : 2 * t->nics_per_node;
     return (struct turned_link){.turn = turn, .link = link - from * each + to * each};
@@ -88,6 +87,7 @@ static bool ranks_turn(struct real *real, uint32_t step)
 {
     real->shift.step = step;
     real->shift.turns = real->shift.replicas / step;
+    real->shift.by_turn = divisor_of(step * real->shift.stride);
     memset(real->shift.node_rank, 0xff, sizeof *real->shift.node_rank * real->topology->node_count);
     bool good = true;
     for (uint32_t rank = 0; good && rank < real->layout->rank_count; rank++)
@@ -109,23 +109,23 @@ static bool fabric_never_binds(const struct topology *t)
     return !binds;
 }
 
-bool symmetry_in_one_turn(const struct real *real, uint32_t group)
+static bool in_one_turn(const struct real *real, const struct group *group)
 {
-    const struct group g = layout_group(real->layout, group);
-    const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, &g, 0));
+    const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, group, 0));
     bool one = true;
-    for (uint32_t i = 1; one && i < g.member_count; i++)
-        one = symmetry_turn_of(real, layout_member(real->layout, &g, i)) == turn;
+    for (uint32_t i = 1; one && i < group->member_count; i++)
+        one = symmetry_turn_of(real, layout_member(real->layout, group, i)) == turn;
     return one;
 }
 
 /* 3. */
-static bool group_turns(const struct real *real, uint32_t index)
+static bool group_turns(struct real *real, uint32_t index)
 {
     const struct layout *layout = real->layout;
     const struct group group = layout_group(layout, index);
-    const bool one = symmetry_in_one_turn(real, index);
-    const uint32_t like = one ? symmetry_turned_group(real, index, 0) : index;
+    const bool one = in_one_turn(real, &group);
+    const uint32_t like = one ? symmetry_turned_group(real, &group, 0) : index;
+    real->shift.one_turn[index] = one;
     if (like == GROUP_NONE)
         return false;
     const struct group first = layout_group(layout, like);
@@ -143,9 +143,10 @@ static bool group_turns(const struct real *real, uint32_t index)
     return good;
 }
 
-static bool groups_turn(const struct real *real)
+static bool groups_turn(struct real *real)
 {
     bool good = true;
+    real->shift.one_turn = ARENA_ARRAY(real->arena, bool, real->layout->group_count);
     for (uint32_t g = 0; good && g < real->layout->group_count; g++)
         good = group_turns(real, g);
     return good;
@@ -211,6 +212,7 @@ void symmetry_find_shift(struct arena *arena, struct real *real)
     real->shift = (struct shift){
         .replicas = (uint32_t)real->c->layout.dp,
         .stride = layout_rank(real->c, second),
+        .by_block = divisor_of((uint32_t)real->c->layout.dp * layout_rank(real->c, second)),
         .node_rank = ARENA_ARRAY(arena, uint32_t, real->topology->node_count),
     };
     if (!may_turn(real)) {
@@ -259,7 +261,7 @@ void symmetry_number_rows(struct arena *arena, struct real *real)
         }
     }
     for (uint32_t g = 0; g < groups; g++) {
-        const bool one = symmetry_in_one_turn(real, g);
+        const bool one = s->one_turn[g];
         const struct group group = layout_group(real->layout, g);
         const uint32_t rank = layout_member(real->layout, &group, 0);
         const uint32_t turn = symmetry_turn_of(real, rank), like = s->first_like[turn];
@@ -268,7 +270,7 @@ void symmetry_number_rows(struct arena *arena, struct real *real)
             s->group_at[s->group_rows] = g;
             s->row_of_group[g] = s->group_rows++;
         } else {
-            s->row_of_group[g] = s->row_of_group[symmetry_turned_group(real, g, like)];
+            s->row_of_group[g] = s->row_of_group[symmetry_turned_group(real, &group, like)];
         }
     }
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "models/symmetry/symmetry.h"
+#include "sim/divide.h"
 #include "sim/table.h"
 
 #define ROW_NONE UINT32_MAX
@@ -67,10 +68,12 @@ struct real_group { /* by row */
 struct shift {      /* how alike the replicas are: see symmetry_shift.c */
     uint32_t turns; /* parts of `step` replicas; 1: they are not, and rows are numbers */
     uint32_t rank_rows, group_rows;
-    uint32_t replicas, stride, step;      /* of rank numbers along dp */
-    uint64_t *signature;                  /* [turn] */
-    uint32_t *first_like, *alike;         /* [turn]: first of its kind; [first]: how many */
-    uint32_t *node_rank;                  /* [node]: a rank of it, or ROW_NONE */
+    uint32_t replicas, stride, step;  /* of rank numbers along dp */
+    struct divisor by_block, by_turn; /* ranks of all replicas in a row, and of those of a turn */
+    bool *one_turn;                   /* [group]: all its members are of one turn */
+    uint64_t *signature;              /* [turn] */
+    uint32_t *first_like, *alike;     /* [turn]: first of its kind; [first]: how many */
+    uint32_t *node_rank;              /* [node]: a rank of it, or ROW_NONE */
     uint32_t *row_of_rank, *row_of_group; /* NULL without turns, as all others */
     uint32_t *rank_at, *group_at;         /* [row]: the lowest number */
     bool *moves;                          /* [group row]: it lies in one turn */
@@ -136,8 +139,7 @@ struct turned_link {
     uint32_t turn, link; /* the turn of a link, and its like in turn 0 */
 };
 struct turned_link symmetry_first_link(const struct real *real, uint32_t link);
-uint32_t symmetry_turned_group(const struct real *real, uint32_t group, uint32_t turn);
-bool symmetry_in_one_turn(const struct real *real, uint32_t group);
+uint32_t symmetry_turned_group(const struct real *real, const struct group *group, uint32_t turn);
 /* Adds to a turn's signature that something at a place of turn 0 is so here. */
 static inline void symmetry_sign(struct real *real, uint32_t turn, uint64_t place, uint64_t what)
 {

@@ -4,6 +4,8 @@
 #ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_KIND_H
 #define ORRERY_ANALYSIS_VALIDATE_VALIDATE_KIND_H
 
+#include <stdio.h>
+
 #include "analysis/validate/validate_row.h"
 #include "scenarios/language/csv.h"
 #include "sim/kind.h"
@@ -28,6 +30,8 @@ struct validate_kind {
     void (*predict)(const struct validation *v, struct validate_row *row);
     /* What needs more than one row, once all are predicted; NULL: nothing. */
     void (*compare)(const struct validation *v);
+    /* A table of its own below the others; NULL: none. */
+    void (*report)(const struct validation *v, FILE *out);
 };
 #define X(name) extern const struct validate_kind validate_##name;
 #include "analysis/validate/validate_list.h"

@@ -209,6 +209,8 @@ void validate_report(const struct validation *v, const struct scores *scores, si
     FILE *out = session->out;
     print_lines(v, worst, out);
     print_scores(v, scores, out);
+    if (v->kind->report != NULL)
+        v->kind->report(v, out);
     fputc('\n', out);
     for (unsigned i = 0; i < scores->source_count; i++) {
         print_confusion(scores->sources[i].name, &scores->sources[i].oom, out);

@@ -2,7 +2,7 @@
 load helper
 
 @test "every kind of file is recognised and every row is listed" {
-    for kind in layers kernels collectives memory; do
+    for kind in layers kernels operators collectives memory; do
         file="$SCENARIOS/../tests/validation/$kind.csv"
         expect 0 "$ORRERY" validate "$file" --csv
         rows=$(($(wc -l <"$file") - 1))
@@ -16,6 +16,19 @@ load helper
     mv out one
     expect 0 "$ORRERY" validate "$file" --json --threads 7
     cmp one out
+}
+
+@test "a quarter of the shapes of operators is kept aside, whichever card and product they are of" {
+    head -n 1 "$SCENARIOS/../tests/validation/operators.csv" >shapes.csv
+    for i in $(seq 1 400); do
+        echo "a$i,s,clean,,gemm,b200-180gb-sxm,bf16,bf16,TN,0,1,,$((i * 8)),512,4096,,,,,,,,1e-4"
+        echo "b$i,s,clean,,gemm,a100-80gb-pcie,bf16,bf16,NT,0,1,,4096,$((i * 8)),512,,,,,,,,1e-4"
+    done >>shapes.csv
+    expect 0 "$ORRERY" validate shapes.csv --worst 0
+    aside=$(awk '$1 == "gemm" && $2 == "b200-180gb-sxm" && $3 == "kept" {print $5}' out)
+    [ "$aside" -ge 80 ] && [ "$aside" -le 120 ] # 100, and 2.3 standard deviations
+    [ "$(awk '$1 == "gemm" && $2 == "a100-80gb-pcie" && $3 == "kept" {print $5}' out)" = "$aside" ]
+    [ "$(awk '$1 == "gemm" && $2 == "b200-180gb-sxm" && $3 == "others" {print $4}' out)" = $((400 - aside)) ]
 }
 
 @test "what is no file of measurements is refused with a sentence" {

@@ -100,10 +100,13 @@ const struct command command_validate = {
              .doc = "compares predictions with a file of published measurements"},
     .positional = "FILE.csv",
     .options = options,
-    .details = "The columns tell the kind of file: steps, layers, pipeline, collectives, kernels,\n"
-               "memory. Every row is predicted from its own columns and the catalogue alone. A\n"
-               "clean row that cannot be simulated counts as an error of 100 %; rows of quality\n"
-               "degraded are listed and not counted.",
+    .details =
+        "The columns tell the kind of file: steps, layers, pipeline, collectives, kernels,\n"
+        "operators, memory. Every row is predicted from its own columns and the catalogue\n"
+        "alone. A row that cannot be simulated is refused with its reason and counted apart,\n"
+        "in the lines 'refused': it is no error and no false out-of-memory, and a layout\n"
+        "that is refused is never the one chosen. Rows of quality degraded are listed and not\n"
+        "counted.",
     .example = "orrery validate tests/validation/layers.csv",
     .run = run,
 };

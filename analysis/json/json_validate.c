@@ -15,7 +15,9 @@ static json_t *row_object(const struct validate_row *row, const char *metric,
     json_set(o, "predicted",
              json_number_if(value->has_predicted && !row->refused, value->predicted));
     json_set(o, "measured", json_number_if(value->has_measured, value->measured));
-    json_set(o, "refused", json_boolean(row->refused));
+    json_set(o, "refused", json_boolean(row->refused != REFUSAL_NONE));
+    json_set(o, "refused_for",
+             row->refused != REFUSAL_NONE ? json_text(refusal_names[row->refused]) : json_null());
     json_set(o, "note", json_text(row->note));
     return o;
 }
@@ -57,6 +59,16 @@ static json_t *score_object(const struct score *s)
     return o;
 }
 
+/* How many rows were refused, by the reason's word. */
+static json_t *refusals_object(const struct source_score *s)
+{
+    json_t *o = json_object();
+    for (unsigned why = REFUSAL_NONE + 1; why < REFUSAL_COUNT; why++)
+        if (s->refusals[why] > 0)
+            json_set(o, refusal_names[why], json_count(s->refusals[why]));
+    return o;
+}
+
 static json_t *metrics_object(const struct validation *v, const struct source_score *s)
 {
     json_t *o = json_object();
@@ -66,7 +78,9 @@ static json_t *metrics_object(const struct validation *v, const struct source_sc
         json_set(metric, "noisy", score_object(&s->metrics[m][1]));
         json_set(o, v->kind->metrics[m], metric);
     }
+    json_set(o, "rows", json_count(s->rows));
     json_set(o, "refused", json_count(s->refused));
+    json_set(o, "refused_for", refusals_object(s));
     return o;
 }
 

@@ -2,8 +2,9 @@
  *
  * The kind of file is known by its columns. Each row is predicted from its own columns and the
  * catalogue alone, by the same models as any scenario; a row that cannot be simulated is refused
- * with its reason and counts as an error of 100 %. Rows run on several threads; the result does not
- * depend on how many. Statistics: validate_score.h; reports: validate_report.h. */
+ * with its reason, counted as refused, and part of no other figure. Rows run on several threads;
+ * the result does not depend on how many. Statistics: validate_score.h; reports: validate_report.h.
+ */
 #ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_H
 #define ORRERY_ANALYSIS_VALIDATE_VALIDATE_H
 

@@ -9,7 +9,7 @@
 static void bad(struct cells *c, const char *column, const char *cell, const char *want)
 {
     if (!c->row->refused)
-        validate_row_refuse(c->row, "%s '%.40s' is not %s", column, cell, want);
+        validate_row_refuse(c->row, REFUSAL_CELLS, "%s '%.40s' is not %s", column, cell, want);
 }
 
 const char *validate_cells_word(struct cells *c, const char *column)

@@ -43,6 +43,14 @@ struct lists {
     size_t group_count, spearman_count, right_count;
 };
 
+static bool any_predicted(const struct layout_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(rows[i].predicted))
+            return true;
+    return false;
+}
+
 /* `rows` stand in the order of their measured times. Of equal predictions the slowest counts. */
 static void judge(struct arena *arena, const struct layout_row *rows, size_t count, struct lists *l)
 {
@@ -72,7 +80,7 @@ struct choice validate_choice_of(struct arena *arena, const struct validation *v
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin; end < count && strcmp(rows[end].group, rows[begin].group) == 0;)
             end++;
-        if (end - begin >= GROUP_LEAST)
+        if (end - begin >= GROUP_LEAST && any_predicted(rows + begin, end - begin))
             judge(arena, rows + begin, end - begin, &l);
     }
     if (l.group_count == 0)

@@ -38,16 +38,16 @@ static bool look_up(const struct validation *v, const struct validate_run *run,
     struct error error = {""};
     struct scenario *s = scenario_read("the row", text, strlen(text), &how, &error);
     if (s == NULL) {
-        validate_row_refuse(row, "%.200s", error.text);
+        validate_row_refuse(row, REFUSAL_HARDWARE, "%.200s", error.text);
         return false;
     }
     const struct topology_spec *spec = &s->configuration.cluster;
     bool found = spec->node.kind != NULL && spec->fabric.kind != NULL;
     for (unsigned i = 0; !found && i < s->problem_count; i++)
         if (strncmp(s->problems[i].text, "cluster", strlen("cluster")) == 0 && !row->refused)
-            validate_row_refuse(row, "%.200s", s->problems[i].text);
+            validate_row_refuse(row, REFUSAL_HARDWARE, "%.200s", s->problems[i].text);
     if (!found && !row->refused)
-        validate_row_refuse(row, "its hardware is not in the catalogue");
+        validate_row_refuse(row, REFUSAL_HARDWARE, "its hardware is not in the catalogue");
     if (found) {
         out->node_gpus = spec->node.gpus;
         out->nics = topology_nics(spec);
@@ -89,7 +89,7 @@ bool validate_cluster(const struct validation *v, const struct validate_run *run
     struct hardware hardware = {0};
     char nics[128] = "}";
     if (run->gpus == 0 || run->gpus > GPU_MAX || run->gpus_per_node > GPU_MAX) {
-        validate_row_refuse(row, "gpus: from 1 to %d", (int)GPU_MAX);
+        validate_row_refuse(row, REFUSAL_CELLS, "gpus: from 1 to %d", (int)GPU_MAX);
         return false;
     }
     if (!look_up(v, run, &hardware, row))
@@ -110,8 +110,8 @@ bool validate_cluster(const struct validation *v, const struct validate_run *run
         nodes++;
     uint64_t used = gpus / nodes;
     if (!domain && used != inside) {
-        validate_row_refuse(row, "%llu GPUs are not whole nodes of %llu", (unsigned long long)gpus,
-                            (unsigned long long)inside);
+        validate_row_refuse(row, REFUSAL_HARDWARE, "%llu GPUs are not whole nodes of %llu",
+                            (unsigned long long)gpus, (unsigned long long)inside);
         return false;
     }
     write_nics(&hardware, used, domain, nics, sizeof nics);

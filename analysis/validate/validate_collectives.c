@@ -44,7 +44,7 @@ static void measure(struct scenario *s, const struct validate_run *run, enum com
     if (nvls >= 0)
         s->configuration.cluster.node.nvls = nvls > 0;
     if (!collective_run(&s->configuration, op, run->gpus, bytes, &result, &error)) {
-        validate_row_refuse(row, "%.200s", error.text);
+        validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
         return;
     }
     row->values[0].has_predicted = true;
@@ -64,9 +64,9 @@ static void predict(const struct validation *v, struct validate_row *row)
         *validate_cells_word(&c, "nvls") != '\0' ? validate_cells_count(&c, "nvls", 0) > 0 : -1;
     validate_cells_measured(&c, "time_s", 1.0, &row->values[0]);
     if (!row->refused && !find_op(name, &op))
-        validate_row_refuse(row, "the operation %s is not known", name);
+        validate_row_refuse(row, REFUSAL_OPERATION, "the operation %s is not known", name);
     if (!row->refused && (run.gpus < 2 || (op == COMM_SEND && run.gpus % 2 != 0)))
-        validate_row_refuse(row, "%s takes two GPUs or more", name);
+        validate_row_refuse(row, REFUSAL_CELLS, "%s takes two GPUs or more", name);
     if (row->refused)
         return;
     if (!(bytes > 0.0)) {

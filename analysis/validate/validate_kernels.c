@@ -51,7 +51,7 @@ static double gemm_rate(struct subject *s)
            batch = validate_cells_number(&s->cells, "batch", 1.0);
     const struct precision *p = s->c->training.precision;
     if (!(m >= 1.0 && n >= 1.0 && k >= 1.0 && batch >= 1.0)) {
-        validate_row_refuse(s->row, "a gemm needs m, n and k");
+        validate_row_refuse(s->row, REFUSAL_CELLS, "a gemm needs m, n and k");
         return 0.0;
     }
     bool eight_bit = p->gemm_peak == PEAK_FP8;
@@ -109,7 +109,7 @@ static double rate_of(struct subject *s, const char *kind)
         return attention_rate(s, true, true);
     if (strcmp(kind, "hbm_copy") == 0)
         return copy_rate(s);
-    validate_row_refuse(s->row, "the kind of kernel %s is not known", kind);
+    validate_row_refuse(s->row, REFUSAL_OPERATION, "the kind of kernel %s is not known", kind);
     return 0.0;
 }
 

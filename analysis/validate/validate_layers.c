@@ -65,7 +65,7 @@ static void predict(const struct validation *v, struct validate_row *row)
         time_layers(step, row);
         step_destroy(step);
     } else {
-        validate_row_refuse(row, "%.200s", error.text);
+        validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
     }
     scenario_destroy(s);
 }

@@ -32,8 +32,9 @@ static void predict(const struct validation *v, struct validate_row *row)
     uint64_t dp = validate_cells_count(&c, "dp", 1);
     validate_cells_measured(&c, "bytes_per_gpu", 1.0, &row->values[0]);
     if (optimizer == NULL || sharding == NULL || dp == 0) {
-        validate_row_refuse(row, "optimizer '%s', sharding %s over %llu ranks is not known", given,
-                            name, (unsigned long long)dp);
+        validate_row_refuse(row, REFUSAL_CELLS,
+                            "optimizer '%s', sharding %s over %llu ranks is not known", given, name,
+                            (unsigned long long)dp);
         return;
     }
     double each =

@@ -56,7 +56,7 @@ static bool gemm_of(struct operation *o, struct kernel *out)
                                side(o, "batch", 1.0) * side(o, "groups", 1.0)};
     if (!o->row->refused &&
         !(shape.m >= 1.0 && shape.n >= 1.0 && shape.k >= 1.0 && shape.batch >= 1.0))
-        validate_row_refuse(o->row, "a product needs m, n and k");
+        validate_row_refuse(o->row, REFUSAL_CELLS, "a product needs m, n and k");
     if (o->row->refused)
         return false;
     *out = gpu_kernel_gemm("gemm", p->gemm_peak, shape,
@@ -84,11 +84,13 @@ static bool attention_of(struct operation *o, struct kernel *out)
         return false;
     if (!(length >= 1.0 && heads >= 1.0 && shape.kv_heads >= 1.0 && size >= 1.0 &&
           shape.batch >= 1.0))
-        validate_row_refuse(o->row, "attention needs seq_len, heads and qk_head_dim");
+        validate_row_refuse(o->row, REFUSAL_CELLS,
+                            "attention needs seq_len, heads and qk_head_dim");
     else if (value_size != size)
-        validate_row_refuse(o->row, "this version has one head size for queries and values");
+        validate_row_refuse(o->row, REFUSAL_OPERATION,
+                            "this version has one head size for queries and values");
     else if (!gpu_has_attention(&c->gpu, shape.kernel))
-        validate_row_refuse(o->row, "the card has no curve of fused attention");
+        validate_row_refuse(o->row, REFUSAL_HARDWARE, "the card has no curve of fused attention");
     if (o->row->refused)
         return false;
     *out = gpu_kernel_attention("attention", c->training.precision->attention_peak, &shape,
@@ -102,7 +104,7 @@ static bool kernel_of(struct operation *o, struct kernel *out)
         return gemm_of(o, out);
     if (begins(o->op, ATTENTION))
         return attention_of(o, out);
-    validate_row_refuse(o->row, "the operation %s is not known", o->op);
+    validate_row_refuse(o->row, REFUSAL_OPERATION, "the operation %s is not known", o->op);
     return false;
 }
 
@@ -146,7 +148,7 @@ static void predict(const struct validation *v, struct validate_row *row)
 /* A count of any size; of what is no number, 0. */
 static uint64_t word_of(const struct validation *v, size_t record, const char *column)
 {
-    struct validate_row scratch = {.refused = false};
+    struct validate_row scratch = {.refused = REFUSAL_NONE};
     struct cells cells = {v->csv, record, &scratch};
     return validate_cells_count(&cells, column, 0);
 }

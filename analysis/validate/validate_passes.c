@@ -22,7 +22,7 @@ static struct scenario *one_node(const struct validation *v, const struct valida
     char text[512];
     const struct software_profile *software = validate_version(v->versions, run);
     if (run->pp < 2 || run->pp > STAGES_MAX) {
-        validate_row_refuse(row, "stages: from 2 to %d", (int)STAGES_MAX);
+        validate_row_refuse(row, REFUSAL_CELLS, "stages: from 2 to %d", (int)STAGES_MAX);
         return NULL;
     }
     snprintf(text, sizeof text,
@@ -114,7 +114,7 @@ bool validate_passes_play(const struct validation *v, const struct validate_run 
     struct error error = {""};
     *step_s = play(&s->configuration, passes, &error);
     if (*step_s < 0.0)
-        validate_row_refuse(row, "%.200s", error.text);
+        validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
     scenario_destroy(s);
     return !row->refused;
 }

@@ -65,7 +65,7 @@ static void simulate(const struct scenario *s, bool timed, struct validate_row *
     struct step *step;
     struct error error = {""};
     if (!step_run(&s->configuration, &options, &step, &error)) {
-        validate_row_refuse(row, "%.200s", error.text);
+        validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
         return;
     }
     take_memory(step, row);

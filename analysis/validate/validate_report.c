@@ -42,6 +42,14 @@ static struct text error_text(bool known, double error)
     return text;
 }
 
+static struct text correlation_text(double value, int digits)
+{
+    struct text text = {"-"};
+    if (!isnan(value))
+        snprintf(text.s, sizeof text.s, "%.*f", digits, value);
+    return text;
+}
+
 static struct text percent(double ratio)
 {
     struct text text = {"-"};
@@ -124,6 +132,25 @@ static void print_score(const char *source, const char *metric, const char *qual
             error_text(true, s->bias).s, percent(s->within_10).s);
 }
 
+/* Most frequent reason first. */
+static void print_refused(const char *name, const struct source_score *s, FILE *out)
+{
+    unsigned left[REFUSAL_COUNT];
+    if (s->refused == 0)
+        return;
+    memcpy(left, s->refusals, sizeof left);
+    fprintf(out, "%-18.18s refused %u of %u rows:", name, s->refused, s->rows);
+    for (unsigned told = 0; told < s->refused;) {
+        unsigned most = 0;
+        for (unsigned why = 1; why < REFUSAL_COUNT; why++)
+            most = left[why] > left[most] ? why : most;
+        fprintf(out, "%s %s (%u)", told > 0 ? "," : "", refusal_names[most], left[most]);
+        told += left[most];
+        left[most] = 0;
+    }
+    fputc('\n', out);
+}
+
 static void print_scores(const struct validation *v, const struct scores *s, FILE *out)
 {
     static const char *const kept[] = {"clean", "noisy"};
@@ -135,8 +162,7 @@ static void print_scores(const struct validation *v, const struct scores *s, FIL
         for (unsigned m = 0; m < validate_metric_count(v->kind); m++)
             for (unsigned q = 0; q < 2; q++)
                 print_score(name, v->kind->metrics[m], kept[q], &of->metrics[m][q], out);
-        if (of->refused > 0)
-            fprintf(out, "%-18.18s refused %u\n", name, of->refused);
+        print_refused(name, of, out);
     }
     print_score("mean of sources", v->kind->metrics[0], "clean", &s->macro_clean, out);
 }
@@ -156,10 +182,10 @@ static void print_choice(const char *name, const struct choice *c, FILE *out)
 {
     if (c->groups > 0.0)
         fprintf(out,
-                "%-18.18s %.0f groups of layouts: regret %s in the median, P90 %s; Spearman %.3f; "
+                "%-18.18s %.0f groups of layouts: regret %s in the median, P90 %s; Spearman %s; "
                 "the best found in %s\n",
                 name, c->groups, percent(c->median_regret).s, percent(c->p90_regret).s,
-                c->median_spearman, percent(c->top1).s);
+                correlation_text(c->median_spearman, 3).s, percent(c->top1).s);
 }
 
 static struct text bin_text(const struct score *bin)
@@ -176,10 +202,7 @@ static void print_scale(const char *name, const struct scale *s, FILE *out)
     fprintf(out, "%-18.18s", name);
     for (unsigned b = 0; b < SCALE_BIN_COUNT; b++)
         fprintf(out, " %17s", bin_text(&s->bins[b]).s);
-    if (isnan(s->spearman))
-        fprintf(out, " %9s\n", "-");
-    else
-        fprintf(out, " %9.2f\n", s->spearman);
+    fprintf(out, " %9s\n", correlation_text(s->spearman, 2).s);
 }
 
 /* Nothing of a file whose rows are all of one number of GPUs, or tell none. */
@@ -258,12 +281,12 @@ static void print_record(const struct validate_row *row, const char *metric,
     print_number(has_error, error, out);
     fprintf(out, ",%s", row->refused ? "refused: " : "");
     print_field(row->note, out);
-    fputc('\n', out);
+    fprintf(out, ",%s\n", refusal_names[row->refused]);
 }
 
 void validate_report_csv(const struct validation *v, FILE *out)
 {
-    fputs("row_id,source,quality,metric,predicted,measured,error,note\n", out);
+    fputs("row_id,source,quality,metric,predicted,measured,error,note,refused\n", out);
     for (size_t i = 0; i < v->row_count; i++) {
         const struct validate_row *row = &v->rows[i];
         for (unsigned m = 0; m < validate_metric_count(v->kind); m++) {

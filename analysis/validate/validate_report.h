@@ -9,8 +9,9 @@
 /* Every row, or only the `worst` with the largest errors (SIZE_MAX: every row), then statistics. */
 void validate_report(const struct validation *v, const struct scores *scores, size_t worst,
                      struct session *session);
-/* row_id,source,quality,metric,predicted,measured,error,note: one line for each metric of each row
- * that was measured, or that is the main one; 17 digits. */
+/* row_id,source,quality,metric,predicted,measured,error,note,refused: one line for each metric of
+ * each row that was measured, or that is the main one; 17 digits; `refused` is the reason in a
+ * word, or empty. */
 void validate_report_csv(const struct validation *v, FILE *out);
 
 /* The rows of these reports: metric `m` of a row is listed when it was measured, or when it is the

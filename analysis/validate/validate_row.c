@@ -4,12 +4,18 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "sim/check.h"
+
 const char *const quality_names[] = {"clean", "noisy", "degraded", NULL};
 
-void validate_row_refuse(struct validate_row *row, const char *format, ...)
+const char *const refusal_names[] = {"",         "cells",   "hardware", "software", "operation",
+                                     "schedule", "experts", "layout",   NULL};
+
+void validate_row_refuse(struct validate_row *row, enum refusal why, const char *format, ...)
 {
     va_list list;
-    row->refused = true;
+    CHECK(why != REFUSAL_NONE && why < REFUSAL_COUNT);
+    row->refused = why;
     va_start(list, format);
     vsnprintf(row->note, sizeof row->note, format, list);
     va_end(list);
@@ -18,12 +24,8 @@ void validate_row_refuse(struct validate_row *row, const char *format, ...)
 bool validate_row_error(const struct validate_row *row, unsigned metric, double *error)
 {
     const struct validate_value *value = &row->values[metric];
-    if (!value->has_measured || !(value->measured > 0.0))
+    if (row->refused || !value->has_measured || !(value->measured > 0.0))
         return false;
-    if (row->refused) {
-        *error = -1.0;
-        return true;
-    }
     *error = (value->predicted - value->measured) / value->measured;
     return value->has_predicted;
 }

@@ -20,6 +20,20 @@ enum verdict {
     VERDICT_FITS,
     VERDICT_OOM
 };
+/* Why a row cannot be simulated, in a word. */
+enum refusal {
+    REFUSAL_NONE,
+    REFUSAL_CELLS,    /* a cell that is not what its column wants */
+    REFUSAL_HARDWARE, /* a GPU, node or fabric that the catalogue lacks, or nodes that are not whole
+                       */
+    REFUSAL_SOFTWARE,
+    REFUSAL_OPERATION, /* a collective or kernel that there is no model of */
+    REFUSAL_SCHEDULE,
+    REFUSAL_EXPERTS,
+    REFUSAL_LAYOUT, /* a rule between model, batch and parallel sizes */
+    REFUSAL_COUNT
+};
+extern const char *const refusal_names[]; /* as reports print them; NULL-ended */
 struct validate_value {
     bool has_predicted, has_measured;
     double predicted, measured; /* SI */
@@ -30,16 +44,16 @@ struct validate_row {
     enum quality quality;
     struct validate_value values[VALIDATE_METRIC_MAX]; /* by metric of the kind */
     enum verdict measured, predicted;
-    bool refused;
-    const char *group; /* rows whose first metric is compared with one another; NULL: none */
+    enum refusal refused; /* not NONE: nothing is predicted, and nothing counts but this */
+    const char *group;    /* rows whose first metric is compared with one another; NULL: none */
     char note[VALIDATE_NOTE_SIZE];
 };
 
-/* (predicted - measured) / measured; -1 for a refused row: it predicts nothing. False when there is
- * nothing to compare. */
+/* (predicted - measured) / measured. False when there is nothing to compare, as of a refused row.
+ */
 bool validate_row_error(const struct validate_row *row, unsigned metric, double *error);
-/* Marks the row with the reason. */
-__attribute__((format(printf, 2, 3))) void validate_row_refuse(struct validate_row *row,
-                                                               const char *format, ...);
+/* Marks the row with the reason: a word to count by, and a sentence. */
+__attribute__((format(printf, 3, 4))) void
+validate_row_refuse(struct validate_row *row, enum refusal why, const char *format, ...);
 
 #endif

@@ -193,6 +193,25 @@ static void add_layout(struct growing_text *t, const struct validate_run *r,
     add(t, "}\n");
 }
 
+/* The word for a problem of the scenario: by the key that it stands at, else by the section. */
+static enum refusal refusal_of(const struct problem *problem)
+{
+    static const struct {
+        const char *key;
+        enum refusal why;
+    } known[] = {{"ep:", REFUSAL_EXPERTS},          {"experts", REFUSAL_EXPERTS},
+                 {"moe_", REFUSAL_EXPERTS},         {"shared_experts", REFUSAL_EXPERTS},
+                 {"dense_layers", REFUSAL_EXPERTS}, {"schedule", REFUSAL_SCHEDULE}};
+    const char *line = problem->source != NULL ? problem->source : "";
+    const char *at = problem->column <= strlen(line) ? line + problem->column - 1 : line;
+    for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strncmp(at, known[i].key, strlen(known[i].key)) == 0)
+            return known[i].why;
+    if (strncmp(line, "cluster", strlen("cluster")) == 0)
+        return REFUSAL_HARDWARE;
+    return strncmp(line, "software", strlen("software")) == 0 ? REFUSAL_SOFTWARE : REFUSAL_LAYOUT;
+}
+
 static const struct problem *first_error(const struct scenario *s)
 {
     for (unsigned i = 0; i < s->problem_count; i++)
@@ -208,11 +227,12 @@ struct scenario *validate_scenario(const struct validation *v, const char *text,
     struct error error = {""};
     struct scenario *s = scenario_read("the row", text, strlen(text), &how, &error);
     if (s == NULL) {
-        validate_row_refuse(row, "%.200s", error.text);
+        validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
         return NULL;
     }
     if (s->error_count > 0) {
-        validate_row_refuse(row, "%.200s", first_error(s)->text);
+        const struct problem *problem = first_error(s);
+        validate_row_refuse(row, refusal_of(problem), "%.200s", problem->text);
         scenario_destroy(s);
         return NULL;
     }
@@ -226,11 +246,13 @@ struct scenario *validate_run_scenario(const struct validation *v, const struct 
         return NULL;
     const struct software_profile *software = validate_version(v->versions, run);
     if (software == NULL) {
-        validate_row_refuse(row, "software %s is not in the catalogue", run->software);
+        validate_row_refuse(row, REFUSAL_SOFTWARE, "software %s is not in the catalogue",
+                            run->software);
         return NULL;
     }
     if (*run->schedule != '\0' && schedule_find(run->schedule) == NULL) {
-        validate_row_refuse(row, "schedule %s is not in this version", run->schedule);
+        validate_row_refuse(row, REFUSAL_SCHEDULE, "schedule %s is not in this version",
+                            run->schedule);
         return NULL;
     }
     char cluster[VALIDATE_CLUSTER_SIZE];
@@ -244,7 +266,8 @@ struct scenario *validate_run_scenario(const struct validation *v, const struct 
     add_software(&text, software);
     struct scenario *s = validate_scenario(v, text.s, row);
     if (s != NULL && s->counted_only) {
-        validate_row_refuse(row, "a mixture of experts is not simulated in this version");
+        validate_row_refuse(row, REFUSAL_EXPERTS,
+                            "a mixture of experts is not simulated in this version");
         scenario_destroy(s);
         return NULL;
     }

@@ -55,10 +55,10 @@ static struct confusion confuse(const struct validation *v, const char *source)
     for (size_t i = 0; i < v->row_count; i++) {
         const struct validate_row *row = &v->rows[i];
         if (!of_source(row, source) || row->quality != QUALITY_CLEAN ||
-            row->measured == VERDICT_NONE)
+            row->measured == VERDICT_NONE || row->refused)
             continue;
         bool positive = row->measured == VERDICT_OOM;
-        bool right = !row->refused && row->predicted == row->measured;
+        bool right = row->predicted == row->measured;
         c.true_positive += positive && right;
         c.false_negative += positive && !right;
         c.true_negative += !positive && right;
@@ -71,6 +71,18 @@ static struct confusion confuse(const struct validation *v, const char *source)
     return c;
 }
 
+static void count_refused(const struct validation *v, const char *source, struct source_score *out)
+{
+    for (size_t i = 0; i < v->row_count; i++) {
+        const struct validate_row *row = &v->rows[i];
+        if (!of_source(row, source))
+            continue;
+        out->rows++;
+        out->refused += row->refused != REFUSAL_NONE;
+        out->refusals[row->refused] += row->refused != REFUSAL_NONE;
+    }
+}
+
 static void score_source(struct arena *arena, const struct validation *v, const char *source,
                          struct source_score *out)
 {
@@ -80,8 +92,7 @@ static void score_source(struct arena *arena, const struct validation *v, const 
         out->metrics[m][0] = score_metric(v, source, m, QUALITY_CLEAN, errors);
         out->metrics[m][1] = score_metric(v, source, m, QUALITY_NOISY, errors);
     }
-    for (size_t i = 0; i < v->row_count; i++)
-        out->refused += of_source(&v->rows[i], source) && v->rows[i].refused;
+    count_refused(v, source, out);
     out->oom = confuse(v, source);
     if (source != NULL)
         out->choice = validate_choice_of(arena, v, source);
@@ -116,10 +127,12 @@ static void score_macro(struct scores *s)
 
 static void choose_macro(struct scores *s)
 {
-    double count = 0.0;
+    double count = 0.0, ranked = 0.0;
     struct choice mean = {0};
-    for (unsigned i = 0; i < s->source_count; i++)
+    for (unsigned i = 0; i < s->source_count; i++) {
         count += s->sources[i].choice.groups > 0.0;
+        ranked += !isnan(s->sources[i].choice.median_spearman);
+    }
     for (unsigned i = 0; i < s->source_count; i++) {
         const struct choice *of = &s->sources[i].choice;
         mean.groups += of->groups;
@@ -127,9 +140,12 @@ static void choose_macro(struct scores *s)
             continue;
         add(&mean.median_regret, of->median_regret, count);
         add(&mean.p90_regret, of->p90_regret, count);
-        add(&mean.median_spearman, of->median_spearman, count);
         add(&mean.top1, of->top1, count);
+        if (!isnan(of->median_spearman))
+            add(&mean.median_spearman, of->median_spearman, ranked);
     }
+    if (!(ranked > 0.0))
+        mean.median_spearman = NAN;
     s->all.choice = count > 0.0 ? mean : (struct choice){0.0, NAN, NAN, NAN, NAN};
 }
 

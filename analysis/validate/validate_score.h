@@ -2,7 +2,7 @@
  *
  * error = (predicted - measured) / measured; APE its absolute value; P90 by linear interpolation;
  * bias the mean error; within_10 the share of rows with an APE of at most 10 %. Degraded rows are
- * not counted. Sums run in file order. */
+ * not counted, and refused rows only as refused. Sums run in file order. */
 #ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_SCORE_H
 #define ORRERY_ANALYSIS_VALIDATE_VALIDATE_SCORE_H
 
@@ -13,7 +13,7 @@ struct score {
     double count, median_ape, mean_ape, p90_ape, bias, within_10;
 };
 struct score validate_score_errors(double *errors, size_t count); /* overwrites `errors` */
-/* Out of memory or not, over clean rows; positive: out of memory. A refused row is wrong. */
+/* Out of memory or not, over clean rows that were predicted; positive: out of memory. */
 struct confusion {
     unsigned true_positive, false_positive, true_negative, false_negative;
     double accuracy, precision, recall; /* NAN: of no rows */
@@ -21,7 +21,8 @@ struct confusion {
 struct source_score {
     const char *name;                             /* of a source; NULL: all rows */
     struct score metrics[VALIDATE_METRIC_MAX][2]; /* [metric][clean, noisy] */
-    unsigned refused;
+    unsigned refused, rows;                       /* of any quality */
+    unsigned refusals[REFUSAL_COUNT];             /* how many of them why; sum: refused */
     struct confusion oom;
     struct choice choice;
 };

@@ -83,7 +83,7 @@ static void simulate(const struct scenario *s, struct validate_row *row)
     struct step *step;
     struct error error = {""};
     if (!step_run(c, &options, &step, &error)) {
-        validate_row_refuse(row, "%.200s", error.text);
+        validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
         return;
     }
     take_memory(c, step, row);

@@ -57,10 +57,22 @@ load helper
     printf 'row_id,source,quality,params,dp,zero,bytes_per_gpu\na,s,clean,1e9,2,7,16\n' >bad.csv
     printf '"b, ""c""",s,clean,1e9,1,0,16e9\n' >>bad.csv
     expect 0 "$ORRERY" validate bad.csv --csv
-    shows 'a,s,clean,bytes,,16,-1,refused: '
+    shows 'a,s,clean,bytes,,16,,refused: '
     shows '"b, ""c""",s,clean,bytes,16000000000,16000000000,0,'
     expect 0 "$ORRERY" validate bad.csv
-    shows "refused 1"
+    shows "s                  refused 1 of 2 rows: cells (1)"
+    expect 0 "$ORRERY" validate bad.csv --json
+    shows '"refused_for": "cells"'
+    [ "$(sql :memory: "select json_extract(readfile('out'), '\$.sources.s.refused_for.cells')")" = 1 ]
+}
+
+@test "where everything is refused no figure is printed" {
+    steps="$SCENARIOS/../tests/validation/steps.csv"
+    awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print; next }
+        $at["source"] == "vtrain" { $at["gpu"] = "abacus"; print }' "$steps" >none.csv
+    expect 0 "$ORRERY" validate none.csv --worst 0
+    shows "refused 41 of 41 rows: hardware (41)"
+    lacks 'nan\|[0-9][.][0-9] %\|groups\|out of memory' out
 }
 
 @test "--where keeps the rows whose column holds one of the words" {

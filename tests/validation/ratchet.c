@@ -6,7 +6,8 @@
  *        ratchet TABLE.csv update       prints the table with the limits that improved lowered
  *
  * Files of measurements stand beside the table. Figures are of clean rows: median_ape, p90_ape,
- * bias (its size), oom (1 - accuracy), regret (median). */
+ * bias (its size), oom (1 - accuracy), regret (median); refused is the share of all rows that are,
+ * so that no figure gets better by refusing. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,8 @@ static double figure(const struct scored *s, const char *metric, const char *sta
     const struct source_score *of = &s->scores.sources[0];
     if (strcmp(statistic, "oom") == 0)
         return 1.0 - of->oom.accuracy;
+    if (strcmp(statistic, "refused") == 0)
+        return (double)of->refused / (double)of->rows;
     if (strcmp(statistic, "regret") == 0)
         return of->choice.median_regret;
     for (unsigned m = 0; s->v.kind->metrics[m] != NULL; m++) {

@@ -78,7 +78,7 @@ static struct world begin(void)
     predict(&w, NULL);
     for (unsigned i = 0; i < ROWS; i++) {
         const struct validate_row *row = &w.v.rows[i];
-        assert_int_equal(row->refused, strcmp(rows[i].id, "none") == 0);
+        assert_int_equal(row->refused != REFUSAL_NONE, strcmp(rows[i].id, "none") == 0);
         measured[i] = row->refused ? 1.0 : row->values[0].predicted * exp(rows[i].log_error);
         if (!row->refused && strcmp(rows[i].id, "noise") != 0) {
             w.of[taken] = &rows[i];

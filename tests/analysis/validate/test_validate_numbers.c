@@ -69,7 +69,7 @@ static struct validation rows_of(const struct validate_kind *kind, const char *t
         v.rows[i] = (struct validate_row){.id = "r", .source = g->source, .group = g->group};
         v.rows[i].record = i;
         v.rows[i].quality = g->quality;
-        v.rows[i].refused = g->refused;
+        v.rows[i].refused = g->refused ? REFUSAL_LAYOUT : REFUSAL_NONE;
         v.rows[i].measured = (enum verdict)g->verdict;
         v.rows[i].predicted = (enum verdict)g->said;
         v.rows[i].values[0] = (struct validate_value){.has_measured = !isnan(g->measured),
@@ -253,9 +253,9 @@ static void test_outcomes_by_source(void **state)
         unsigned tp, fp, tn, fn;
         double accuracy, precision, recall;
     } wanted[] = {{2, 0, 1, 1, 0.75, 1.0, 2.0 / 3.0},
-                  {0, 1, 0, 1, 0.0, 0.0, 0.0},
+                  {0, 1, 0, 0, 0.0, 0.0, NONE},
                   {0, 0, 1, 0, 1.0, NONE, NONE},
-                  {2, 1, 2, 2, 4.0 / 7.0, 2.0 / 3.0, 0.5}};
+                  {2, 1, 2, 1, 4.0 / 6.0, 2.0 / 3.0, 2.0 / 3.0}};
     for (unsigned i = 0; i < 4; i++) {
         const struct confusion *c = i < 3 ? &scores.sources[i].oom : &scores.all.oom;
         assert_int_equal(c->true_positive, wanted[i].tp);
@@ -448,7 +448,7 @@ static void test_ratios_of_schedules(void **state)
                                                               .has_predicted = !isnan(predicted[i]),
                                                               .measured = measured[i],
                                                               .predicted = predicted[i]};
-    v.rows[10].refused = true;
+    v.rows[10].refused = REFUSAL_LAYOUT;
     validate_pipeline.compare(&v);
     for (unsigned i = 0; i < COUNT; i++) {
         const struct validate_value *ratio = &v.rows[i].values[RATIO];

@@ -1,0 +1,243 @@
+/* Rows of orrery validate: one whose every cell is made hostile, the reasons of refusals, versions
+ * of software by their features, and the same result for any number of threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/validate/validate.h"
+#include "analysis/validate/validate_run.h"
+#include "analysis/validate/validate_score.h"
+
+struct world {
+    struct arena *arena;
+    struct csv csv;
+    struct validation v;
+    struct scores scores;
+    struct error error;
+};
+
+static bool parse(struct world *w, const char *text)
+{
+    w->error.text[0] = '\0';
+    return csv_parse(w->arena, "test.csv", arena_text(w->arena, text), strlen(text), &w->csv,
+                     &w->error);
+}
+
+static bool validate(struct world *w, const char *text, unsigned threads)
+{
+    struct validate_options how = {.threads = threads};
+    if (!parse(w, text) || !validate_file(w->arena, &w->csv, &how, &w->v, &w->error))
+        return false;
+    validate_score_rows(w->arena, &w->v, &w->scores);
+    return true;
+}
+
+static struct world begin(void)
+{
+    return (struct world){.arena = arena_create()};
+}
+
+/* Small enough to be run hundreds of times. */
+static const char *const names[] = {"row_id",
+                                    "source",
+                                    "outcome",
+                                    "quality",
+                                    "step_time_s",
+                                    "layers",
+                                    "hidden",
+                                    "heads",
+                                    "kv_heads",
+                                    "head_dim",
+                                    "ffn_hidden",
+                                    "ffn",
+                                    "vocab",
+                                    "positions",
+                                    "experts",
+                                    "seq_len",
+                                    "gpu",
+                                    "gpus",
+                                    "gpus_per_node",
+                                    "fabric",
+                                    "tp",
+                                    "pp",
+                                    "dp",
+                                    "cp",
+                                    "ep",
+                                    "vpp",
+                                    "zero",
+                                    "microbatch",
+                                    "global_batch",
+                                    "sequence_parallel",
+                                    "recompute",
+                                    "attention",
+                                    "precision",
+                                    "grad_bytes",
+                                    "schedule",
+                                    "software"};
+static const char *const good[] = {"r",
+                                   "s",
+                                   "ok",
+                                   "clean",
+                                   "0.1",
+                                   "4",
+                                   "256",
+                                   "4",
+                                   "4",
+                                   "64",
+                                   "1024",
+                                   "gelu",
+                                   "1024",
+                                   "learned",
+                                   "0",
+                                   "128",
+                                   "a100-80gb-sxm",
+                                   "16",
+                                   "8",
+                                   "ib-hdr-8x200",
+                                   "2",
+                                   "2",
+                                   "4",
+                                   "1",
+                                   "1",
+                                   "1",
+                                   "1",
+                                   "1",
+                                   "16",
+                                   "0",
+                                   "none",
+                                   "math",
+                                   "bf16",
+                                   "4",
+                                   "1f1b",
+                                   "megatron"};
+enum {
+    CELLS = sizeof names / sizeof names[0]
+};
+
+static void write_row(char *out, size_t size, unsigned cell, const char *value)
+{
+    size_t length = 0;
+    for (unsigned i = 0; i < CELLS; i++)
+        length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "", names[i]);
+    for (unsigned i = 0; i < CELLS; i++)
+        length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "\n",
+                                   i == cell ? value : good[i]);
+}
+
+static void test_hostile_cells(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"",    "0",       "-1",    "1e400",    "nan",  "3",
+                                         "1.5", "4194305", "65536", "a: b}\\n", "0x10", "x"};
+    char text[4096];
+    struct world w = begin();
+    write_row(text, sizeof text, CELLS, "");
+    assert_true(validate(&w, text, 1));
+    assert_false(w.v.rows[0].refused);
+    unsigned refused_count = 0;
+    for (unsigned cell = 4; cell < CELLS; cell++) {
+        for (unsigned i = 0; i < sizeof values / sizeof values[0]; i++) {
+            struct arena_mark mark = arena_mark(w.arena);
+            write_row(text, sizeof text, cell, values[i]);
+            assert_true(validate(&w, text, 1));
+            refused_count += w.v.rows[0].refused != REFUSAL_NONE;
+            assert_true(!w.v.rows[0].refused || w.v.rows[0].note[0] != '\0');
+            arena_rewind(w.arena, mark);
+        }
+    }
+    assert_true(refused_count > CELLS);
+    arena_destroy(w.arena);
+}
+
+/* One cell changed: the word that the refusal is counted by. */
+static void test_reasons_of_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cell, *value;
+        enum refusal why;
+    } rows[] = {{"layers", "4x", REFUSAL_CELLS},          {"gpus", "12", REFUSAL_HARDWARE},
+                {"gpu", "abacus", REFUSAL_HARDWARE},      {"fabric", "string", REFUSAL_HARDWARE},
+                {"software", "nobody", REFUSAL_SOFTWARE}, {"schedule", "lifo", REFUSAL_SCHEDULE},
+                {"experts", "8", REFUSAL_EXPERTS},        {"ep", "2", REFUSAL_EXPERTS},
+                {"heads", "3", REFUSAL_LAYOUT},           {"tp", "3", REFUSAL_LAYOUT},
+                {"global_batch", "17", REFUSAL_LAYOUT},   {"gpu", "a100-80gb-sxm", REFUSAL_NONE}};
+    char text[4096];
+    struct world w = begin();
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        unsigned cell = 0;
+        while (strcmp(names[cell], rows[i].cell) != 0)
+            cell++;
+        write_row(text, sizeof text, cell, rows[i].value);
+        assert_true(validate(&w, text, 1));
+        if (w.v.rows[0].refused != rows[i].why)
+            fail_msg("%s %s: %s: %s", rows[i].cell, rows[i].value,
+                     refusal_names[w.v.rows[0].refused], w.v.rows[0].note);
+        assert_int_equal(w.scores.all.refusals[rows[i].why], rows[i].why != REFUSAL_NONE);
+        assert_int_equal(w.scores.all.refused, rows[i].why != REFUSAL_NONE);
+        assert_true((w.scores.all.metrics[0][0].count > 0.0) == (rows[i].why == REFUSAL_NONE));
+    }
+    arena_destroy(w.arena);
+}
+
+static void test_what_a_version_can_do(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
+    assert_non_null(versions);
+    struct validate_run run = {.attention = "math", .software = "megatron", .recompute = ""};
+    uint64_t oldest = validate_version(versions, &run)->release;
+    run.recompute = "selective";
+    assert_true(validate_version(versions, &run)->release > oldest);
+    run.recompute = "full";
+    assert_true(validate_version(versions, &run)->release == oldest);
+    run.sequence_parallel = true;
+    uint64_t later = validate_version(versions, &run)->release;
+    run.attention = "flash2";
+    uint64_t latest = validate_version(versions, &run)->release;
+    assert_true(oldest < later && later < latest);
+    run.software = "";
+    assert_non_null(validate_version(versions, &run));
+    run.software = "megatron-of-nowhere";
+    assert_null(validate_version(versions, &run));
+    arena_destroy(w.arena);
+}
+
+static void test_threads_change_nothing(void **state)
+{
+    (void)state;
+    char text[4096];
+    write_row(text, sizeof text, 20, "4");
+    struct world a = begin(), b = begin();
+    size_t length = strlen(text);
+    for (unsigned i = 0; i < 6; i++) /* the same row with other batches */
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   "\nr%u,s,ok,clean,1,4,256,4,4,64,1024,gelu,1024,learned,0,128,"
+                                   "a100-80gb-sxm,16,8,ib-hdr-8x200,2,2,4,1,1,1,1,1,%u,0,none,math,"
+                                   "bf16,4,1f1b,megatron",
+                                   i, 8 * (i + 1));
+    assert_true(validate(&a, text, 1));
+    assert_true(validate(&b, text, 5));
+    assert_int_equal(a.v.row_count, 7);
+    for (size_t i = 0; i < a.v.row_count; i++)
+        assert_memory_equal(a.v.rows[i].values, b.v.rows[i].values, sizeof a.v.rows[i].values);
+    arena_destroy(a.arena);
+    arena_destroy(b.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hostile_cells),
+        cmocka_unit_test(test_reasons_of_refusals),
+        cmocka_unit_test(test_what_a_version_can_do),
+        cmocka_unit_test(test_threads_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,6 +5,16 @@
 
 static const struct option options[] = {OPTION_SCENARIO_ROWS, OPTION_JSON_ROW, OPTION_END};
 
+/* What the scenario leaves open, as a run would take it. */
+static void tell_choices(const struct session *session, const struct scenario *scenario)
+{
+    for (unsigned i = 0; i < scenario->choices.count; i++) {
+        const struct made_choice *one = &scenario->choices.rows[i];
+        fprintf(session->out, "%s %s: %s (%s)\n", i == 0 ? "chosen" : "      ",
+                choice_key_path(one->key), one->value, one->why);
+    }
+}
+
 static int run(const struct arguments *arguments, struct session *session)
 {
     struct scenario *scenario;
@@ -26,6 +36,7 @@ static int run(const struct arguments *arguments, struct session *session)
     } else if (code == EXIT_OK) {
         fprintf(session->out, "%s: no errors, %u warning%s\n", scenario->path, warnings,
                 warnings == 1 ? "" : "s");
+        tell_choices(session, scenario);
     } else {
         fprintf(session->out, "%s: %u error%s, %u warning%s\n", arguments->positional[0],
                 scenario->error_count, scenario->error_count == 1 ? "" : "s", warnings,

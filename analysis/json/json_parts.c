@@ -38,6 +38,21 @@ void json_append(json_t *array, json_t *value)
     CHECK(value != NULL && json_array_append_new(array, value) == 0);
 }
 
+/* What the scenario left open. */
+static json_t *choices_array(const struct scenario *scenario)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < scenario->choices.count; i++) {
+        const struct made_choice *one = &scenario->choices.rows[i];
+        json_t *row = json_object();
+        json_set(row, "key", json_text(choice_key_path(one->key)));
+        json_set(row, "value", json_text(one->value));
+        json_set(row, "why", json_text(one->why));
+        json_append(array, row);
+    }
+    return array;
+}
+
 json_t *json_document(const char *schema, const struct scenario *scenario)
 {
     json_t *object = json_object();
@@ -47,6 +62,8 @@ json_t *json_document(const char *schema, const struct scenario *scenario)
     json_set(object, "scenario", json_text(scenario != NULL ? scenario->name : NULL));
     json_set(object, "seed",
              scenario != NULL ? json_count(scenario->configuration.seed) : json_null());
+    if (scenario != NULL)
+        json_set(object, "choices", choices_array(scenario));
     json_set(object, "digest", json_null());
     return object;
 }

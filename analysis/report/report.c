@@ -206,7 +206,7 @@ static void print_step(const struct session *s, const struct record *record)
 {
     const struct run_row *run = record_run(record);
     const bool timed = isfinite(run->step_s);
-    report_head(s, run);
+    report_head(s, record);
     if (timed) {
         print_speed(s, run);
         print_breakdown(s, run);
@@ -266,7 +266,7 @@ void report_run(const struct session *s, const struct record *record, bool all)
     const struct run_row *run = record_run(record);
     const bool weeks = isfinite(run->wall_s);
     if (weeks && !all) {
-        report_head(s, run);
+        report_head(s, record);
         print_speed(s, run);
     } else {
         print_step(s, record);

@@ -1,8 +1,11 @@
 /* The opening lines of every report: what was simulated. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/report/report_parts.h"
 #include "analysis/text/format.h"
+#include "analysis/text/wrap.h"
+#include "scenarios/language/source.h"
 
 static void print_layout(const struct session *s, const struct run_row *run)
 {
@@ -25,8 +28,30 @@ static void print_layout(const struct session *s, const struct run_row *run)
     fputc('\n', s->out);
 }
 
-void report_head(const struct session *s, const struct run_row *run)
+/* What the scenario left open, each with its reason. */
+static void print_choices(const struct session *s, const struct record *record)
 {
+    size_t count;
+    const struct message_row *rows = record_message(record, &count);
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].severity, "choice") != 0)
+            continue;
+        const int used = fprintf(s->out, "  %-9s %s: %s", any ? "" : "chosen",
+                                 source_clean(record->arena, rows[i].key),
+                                 source_clean(record->arena, rows[i].text));
+        fprintf(s->out, "%s%*s", session_dim(s), used < 48 ? 48 - used : 1, "");
+        wrap_print(s->out, s->width,
+                   rows[i].doc != NULL ? source_clean(record->arena, rows[i].doc) : "",
+                   used < 48 ? 48 : used + 1);
+        fputs(session_plain(s), s->out);
+        any = true;
+    }
+}
+
+void report_head(const struct session *s, const struct record *record)
+{
+    const struct run_row *run = record_run(record);
     fprintf(s->out, "%s%s%s\n", session_bold(s), format_shown(run->scenario).s, session_plain(s));
     fprintf(s->out, "  model     %s, %s parameters; sequence %s, %s, %s, %s attention\n",
             format_shown(run->model).s, format_quantity(run->parameters).s,
@@ -42,4 +67,5 @@ void report_head(const struct session *s, const struct run_row *run)
     }
     fprintf(s->out, "; software %s\n", format_shown(run->software).s);
     print_layout(s, run);
+    print_choices(s, record);
 }

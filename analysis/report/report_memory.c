@@ -266,7 +266,7 @@ void report_memory(const struct session *s, const struct record *record,
                    const char *const helps[TENANT_COUNT], const struct rule_of_thumb *rule,
                    uint64_t minimum_gpus, uint64_t limit)
 {
-    report_head(s, record_run(record));
+    report_head(s, record);
     report_failure(s, record);
     print_stages(s, record, helps);
     if (record_run(record)->fits == 1) {

@@ -12,8 +12,8 @@ void report_heading(const struct session *session, const char *text);
 uint64_t report_count(double value);
 /* What an interruption cost in all: work that was lost, and time that stood still. */
 double report_price_s(const struct interruption_row *one);
-/* The name, model, cluster and layout: what was asked. */
-void report_head(const struct session *session, const struct run_row *run);
+/* The name, model, cluster and layout: what was asked, and what was chosen where nothing was. */
+void report_head(const struct session *session, const struct record *record);
 /* Memory of each stage against usable HBM, one bar each. */
 void report_stages(const struct session *session, const struct record *record);
 /* Why and where memory ends, and what would help. Prints nothing when everything fits. */

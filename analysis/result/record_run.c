@@ -191,6 +191,10 @@ static void take_messages(const struct result *result, struct record *out)
         take_message(out, "failure", "memory", failure_sentence(out->arena, &result->failure),
                      NULL);
     }
+    for (unsigned i = 0; i < s->choices.count; i++) {
+        const struct made_choice *one = &s->choices.rows[i];
+        take_message(out, "choice", choice_key_path(one->key), one->value, one->why);
+    }
     for (unsigned i = 0; i < s->default_count; i++)
         take_message(out, "default", s->defaults[i].key, s->defaults[i].value, s->defaults[i].doc);
     for (unsigned i = 0; i < s->note_count; i++) {

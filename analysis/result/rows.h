@@ -166,10 +166,10 @@
     X(t, REAL, variance_ratio, "1", "its share of the variance of log step")
 
 #define COLUMNS_message(X, t)                                                                      \
-    X(t, TEXT, severity, "", "warning, default, failure, skipped or note")                         \
+    X(t, TEXT, severity, "", "warning, choice, default, failure, skipped or note")                 \
     X(t, TEXT, key, "", "the scenario key it is about; of a note, its moment")                     \
-    X(t, TEXT, text, "", "the message; of a default, its value")                                   \
-    X(t, TEXT_OR_NULL, doc, "", "of a default, what the key means")
+    X(t, TEXT, text, "", "the message; of a choice or default, its value")                         \
+    X(t, TEXT_OR_NULL, doc, "", "of a choice, why; of a default, what the key means")
 
 /* T(table, doc), in the order in which they are written. */
 #define ROW_TABLES(T)                                                                              \
@@ -187,8 +187,8 @@
                         "writes in all.")                                                          \
     T(uncertainty, "How sure the step is; empty without --uncertainty.")                           \
     T(influence, "The figures that it hangs on; empty without --uncertainty.")                     \
-    T(message, "What the reader should know: warnings, defaults taken, the failure of memory, "    \
-               "captions.")
+    T(message, "What the reader should know: warnings, what was chosen, defaults taken, the "      \
+               "failure of memory, captions.")
 
 typedef int64_t row_INTEGER;
 typedef int64_t row_INTEGER_OR_NULL;

@@ -12,7 +12,6 @@
 #include "models/step/step.h"
 
 enum {
-    BREAK_MAX = 16,
     PAIR_EFFORT_MAX = 1 << 17, /* layer passes over all pairs: about a second */
     TIMED_OPS_MAX = 1 << 22    /* of ranks that jitter keeps apart: about a second */
 };
@@ -23,19 +22,9 @@ struct list {
     unsigned count;
 };
 
-static bool legal(const struct configuration *c)
-{
-    struct rule_break breaks[BREAK_MAX];
-    unsigned count = configuration_check(c, breaks, BREAK_MAX);
-    for (unsigned i = 0; i < count && i < BREAK_MAX; i++)
-        if (!breaks[i].warning)
-            return false;
-    return count <= BREAK_MAX;
-}
-
 static void add(struct list *l, enum neighbour_move move, const struct configuration *c)
 {
-    if (l->count < NEIGHBOUR_MAX && legal(c))
+    if (l->count < NEIGHBOUR_MAX && configuration_legal(c))
         l->rows[l->count++] = (struct neighbour){.move = move, .c = *c};
 }
 

@@ -90,6 +90,8 @@ struct rule_break {
  * Writes up to `capacity` breaks and returns how many there are. */
 unsigned configuration_check(const struct configuration *c, struct rule_break *out,
                              unsigned capacity);
+/* Is no rule broken? Warnings do not count. */
+bool configuration_legal(const struct configuration *c);
 /* Microbatches for each replica in a step. */
 uint64_t configuration_microbatches(const struct configuration *c);
 double configuration_tokens(const struct configuration *c); /* of a step */

@@ -38,7 +38,8 @@ enum {
     LAYER_MAX = 4096,
     MICROBATCH_MAX = 60000,
     LAYER_PASS_MAX = 1 << 20, /* about 2 GB of programs */
-    CHUNK_MAX = 64
+    CHUNK_MAX = 64,
+    BREAKS_READ = 16 /* more than that are no warnings alone */
 };
 
 static bool positive(struct report *r, const char *key, uint64_t value, uint64_t maximum)
@@ -447,4 +448,14 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     check_recompute(&r);
     check_sharding(&r);
     return r.count;
+}
+
+bool configuration_legal(const struct configuration *c)
+{
+    struct rule_break breaks[BREAKS_READ];
+    const unsigned count = configuration_check(c, breaks, BREAKS_READ);
+    bool legal = count <= BREAKS_READ;
+    for (unsigned i = 0; legal && i < count; i++)
+        legal = breaks[i].warning;
+    return legal;
 }

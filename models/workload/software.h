@@ -87,6 +87,7 @@ struct software_profile {
     bool p2p_host_wait; /* 1f1b and gpipe: the host waits for an exchange that blocks */
     bool p2p_scatter;   /* without sequence parallelism each tp rank sends its 1/tp of a message */
     int split;          /* enum stage_split */
+    bool interleaves;   /* it offers the interleaved schedule */
     bool even_stages;   /* it refuses layers that do not divide over the chunks of a pipeline */
     /* Memory */
     int build;                    /* enum optimizer_build */
@@ -96,8 +97,8 @@ struct software_profile {
     double optimizer_extra_bytes; /* HBM bytes a parameter that passes beside the update move */
     bool clip_gradients;          /* a norm all-reduce before the update */
     bool record_streams;          /* buffers of tp collectives come back when the GPU has passed */
-    /* What a published run of it means by what it does not say; only `validate` reads these. A
-     * framework has versions, each a profile: a run is of the oldest that can do what it did. */
+    /* What a run of it means by what it does not say (models/fit/choice.h). A framework has
+     * versions, each a profile: a published run is of the oldest that can do what it did. */
     const char *framework;     /* whose version this is; "": its own */
     uint64_t release;          /* year of the version; 0: not said */
     bool sequence_parallelism; /* it can split norms and residuals over tp */

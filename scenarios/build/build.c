@@ -22,6 +22,15 @@ static void fill_auto(struct configuration *c)
     layout->dp = whole ? gpus / (uint64_t)others : 1;
 }
 
+/* Fills what the scenario leaves open, and tells it where the defaults are listed. */
+static void fill_open(struct builder *b)
+{
+    struct choices *choices = &b->scenario->choices;
+    choice_make(b->arena, &b->scenario->configuration, b->open, choices);
+    for (unsigned i = 0; i < choices->count; i++)
+        reader_chose(&b->reader, choice_key_path(choices->rows[i].key), choices->rows[i].value);
+}
+
 static void check_rules(struct builder *b)
 {
     struct rule_break breaks[BREAK_MAX];
@@ -59,6 +68,7 @@ void build_scenario(struct builder *b)
     build_training(b);
     if (b->problems->error_count == before) {
         fill_auto(&b->scenario->configuration);
+        fill_open(b);
         check_rules(b);
         b->layout_sound = b->problems->error_count == before;
     }

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "scenarios/build/build_parts.h"
@@ -20,6 +22,16 @@ static struct params take_kind(struct builder *b, enum section section, const st
     return section_options(b, mapping, section_path, choice->kind, choice->options);
 }
 
+/* A key that the scenario does not give, or gives by the word that leaves it open. */
+static void note_open(struct builder *b, const struct value *mapping, struct params params,
+                      enum choice_key key)
+{
+    const char *name = strrchr(choice_key_path(key), '.') + 1;
+    for (unsigned i = 0; i < params.count; i++)
+        if (strcmp(params.rows[i].name, name) == 0 && !reader_given(mapping, &params.rows[i]))
+            b->open |= 1u << key;
+}
+
 static void build_run(struct builder *b)
 {
     const struct schema_section *schema = schema_section(SECTION_TRAINING);
@@ -29,6 +41,7 @@ static void build_run(struct builder *b)
     if (mapping == NULL)
         return;
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
+    note_open(b, mapping, schema->keys, CHOICE_ATTENTION);
     spec->tokens = (double)keys.tokens;
     spec->precision = precision_find(keys.precision);
     spec->optimizer = optimizer_find(keys.optimizer);
@@ -47,6 +60,19 @@ static void build_run(struct builder *b)
                    schema->path);
 }
 
+/* Until the choice is made, the plainest stands for what is open. */
+static void leave_open(const struct builder *b, struct layout_spec *spec, struct layout_keys *keys)
+{
+    if ((b->open >> CHOICE_SCHEDULE & 1u) != 0)
+        keys->schedule = schedule_one_f_one_b.head.name;
+    if ((b->open >> CHOICE_SHARDING & 1u) != 0)
+        keys->sharding = sharding_zero_0.head.name;
+    if ((b->open >> CHOICE_CHUNKS & 1u) != 0)
+        spec->vpp = 1;
+    if ((b->open >> CHOICE_MICROBATCH & 1u) != 0)
+        spec->microbatch = 1;
+}
+
 static void build_layout(struct builder *b)
 {
     const struct schema_section *schema = schema_section(SECTION_LAYOUT);
@@ -56,6 +82,9 @@ static void build_layout(struct builder *b)
     if (mapping == NULL)
         return;
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
+    for (enum choice_key key = CHOICE_SEQUENCE_PARALLEL; key < CHOICE_COUNT; key++)
+        note_open(b, mapping, schema->keys, key);
+    leave_open(b, spec, &keys);
     spec->schedule = schedule_find(keys.schedule);
     spec->sharding = sharding_find(keys.sharding);
     struct params of_schedule =

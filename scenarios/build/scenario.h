@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "models/checkpoint/storage.h"
+#include "models/fit/choice.h"
 #include "models/job/job_spec.h"
 #include "models/layout/configuration.h"
 #include "models/step/condition.h"
@@ -33,6 +34,7 @@ struct scenario {
     unsigned problem_count, error_count;
     const struct taken_default *defaults;
     unsigned default_count;
+    struct choices choices;           /* taken where the scenario said nothing, or asked for it */
     const struct constant *constants; /* of the catalogue, that are not exact */
     unsigned constant_count;
     const struct stated_figure

@@ -38,6 +38,17 @@ static void print_names(struct schema_writer *w, struct name_list names)
     fprintf(w->out, "]");
 }
 
+/* The names, and the word that stands for what the reader finds out. */
+static void print_names_or(struct schema_writer *w, struct name_list names,
+                           const struct param *param)
+{
+    const char **all = ARENA_ARRAY(w->arena, const char *, names.count + 1);
+    for (unsigned i = 0; i < names.count; i++)
+        all[i] = names.names[i];
+    all[names.count] = param->fallback;
+    print_names(w, (struct name_list){all, names.count + (reader_takes_word(param) ? 1 : 0)});
+}
+
 static struct name_list names_of(struct schema_writer *w, enum family family)
 {
     return family < FAMILY_CATALOGUE_COUNT ? catalogue_names(&w->catalogue, family)
@@ -68,36 +79,39 @@ static void print_choices(struct schema_writer *w, const struct param *param)
     unsigned count = 0;
     while (param->choices[count])
         count++;
-    print_names(w, (struct name_list){param->choices, count});
+    print_names_or(w, (struct name_list){param->choices, count}, param);
 }
 
 static void print_type(struct schema_writer *w, const char *path, const struct param *param)
 {
-    bool takes_auto = reader_takes_word(param);
+    const bool takes_word = reader_takes_word(param);
+    const char *or_word = takes_word ? arena_format(w->arena, "$|^%s", param->fallback) : "";
     switch (param->type) {
     case PARAM_FLAG:
-        fprintf(w->out, "\"type\": \"boolean\"");
+        if (takes_word)
+            fprintf(w->out, "\"enum\": [true, false, \"%s\"]", param->fallback);
+        else
+            fprintf(w->out, "\"type\": \"boolean\"");
         break;
     case PARAM_COUNT:
-        print_number(w, "integer", param, takes_auto ? "[kMBT]?$|^" READER_AUTO : "[kMBT]?");
+        print_number(w, "integer", param, arena_format(w->arena, "[kMBT]?%s", or_word));
         break;
     case PARAM_RATIO:
-        print_number(w, "number", param, takes_auto ? "%?$|^" READER_AUTO : "%?");
+        print_number(w, "number", param, arena_format(w->arena, "%%?%s", or_word));
         break;
     case PARAM_CHOICE:
         print_choices(w, param);
         break;
     case PARAM_TEXT:
         if (schema_family(path) != FAMILY_NONE)
-            print_names(w, names_of(w, schema_family(path)));
+            print_names_or(w, names_of(w, schema_family(path)), param);
         else
             fprintf(w->out, "\"type\": [\"string\", \"number\", \"boolean\"]");
         break;
     default:
         fprintf(w->out, "\"type\": \"string\", \"pattern\": \"^" NUMBER_PATTERN " *(");
         print_units(w, quantity_units(param->type));
-        fprintf(w->out, ")$%s%s\"", reader_takes_word(param) ? "|^" : "",
-                reader_takes_word(param) ? param->fallback : "");
+        fprintf(w->out, ")%s%s\"", takes_word ? "" : "$", or_word);
     }
 }
 
@@ -107,7 +121,7 @@ static void print_default(struct schema_writer *w, const struct param *param)
     if (param->fallback == NULL || *param->fallback == '\0')
         return;
     fprintf(w->out, ", \"default\": ");
-    if (param->type == PARAM_FLAG)
+    if (param->type == PARAM_FLAG && !reader_takes_word(param))
         fputs(param->fallback, w->out);
     else
         print_string(w->out, param->fallback);

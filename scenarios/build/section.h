@@ -5,6 +5,7 @@
 #ifndef ORRERY_SCENARIOS_BUILD_SECTION_H
 #define ORRERY_SCENARIOS_BUILD_SECTION_H
 
+#include "models/fit/choice.h"
 #include "scenarios/build/scenario.h"
 #include "scenarios/catalogue/catalogue.h"
 #include "scenarios/schema/schema.h"
@@ -21,6 +22,7 @@ struct builder {
     struct constant *constants;    /* the scenario's own */
     struct stated_figure *figures; /* and these */
     unsigned figure_capacity;
+    unsigned open;      /* keys that the scenario leaves to models/fit/choice.h, by bits */
     bool cluster_sound; /* the cluster was read without a problem */
     bool layout_sound;  /* and the layout fits on it */
     /* of the scenario's own list, while the job is built */

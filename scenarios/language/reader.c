@@ -27,6 +27,21 @@ static void store(const struct param *param, const struct quantity *quantity, vo
     }
 }
 
+bool reader_takes_word(const struct param *param)
+{
+    const char *fallback = param->fallback ? param->fallback : "";
+    static const char *const words[] = {READER_AUTO, READER_OPTIMAL, READER_BEST, READER_LEAST};
+    bool word = false;
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+        word |= strcmp(fallback, words[i]) == 0;
+    return word;
+}
+
+static bool is_word(const struct param *param, const struct value *value)
+{
+    return reader_takes_word(param) && strcmp(value->text, param->fallback) == 0;
+}
+
 static struct name_list choice_names(const struct param *param)
 {
     unsigned count = 0;
@@ -39,6 +54,10 @@ static bool read_choice(struct reader *reader, const struct value *value, const 
                         const struct param *param, int *target)
 {
     struct name_list names = choice_names(param);
+    if (is_word(param, value)) {
+        *target = 0;
+        return true;
+    }
     for (unsigned i = 0; i < names.count; i++) {
         if (strcmp(value->text, names.names[i]) == 0) {
             *target = (int)i;
@@ -60,17 +79,6 @@ static void report_range(struct reader *reader, const struct value *value, const
     quantity_write(param->type, param->maximum, most, sizeof most);
     problems_misread(reader->problems, value->mark, "%s: %s is out of range; it goes from %s to %s",
                      path, shown, least, most);
-}
-
-bool reader_takes_word(const struct param *param)
-{
-    const char *fallback = param->fallback ? param->fallback : "";
-    return strcmp(fallback, READER_AUTO) == 0 || strcmp(fallback, READER_OPTIMAL) == 0;
-}
-
-static bool is_word(const struct param *param, const struct value *value)
-{
-    return reader_takes_word(param) && strcmp(value->text, param->fallback) == 0;
 }
 
 bool reader_given(const struct value *mapping, const struct param *param)

@@ -1,8 +1,9 @@
 /* reader.h - fills any plain struct from a mapping by its table of parameters.
  *
  * The only code that goes from words to fields. It collects every problem of every key, with place
- * and remedy, and every default that was taken. A COUNT or a number whose default is written `auto`
- * or `optimal` takes that word and stores 0. It knows no section and no struct by name. */
+ * and remedy, and every default that was taken. A value whose default is one of the words below
+ * takes that word and stores 0 (a text the word): who reads it fills in what it stands for. It
+ * knows no section and no struct by name. */
 #ifndef ORRERY_SCENARIOS_LANGUAGE_READER_H
 #define ORRERY_SCENARIOS_LANGUAGE_READER_H
 
@@ -13,6 +14,8 @@
 
 #define READER_AUTO "auto"
 #define READER_OPTIMAL "optimal"
+#define READER_BEST "best"
+#define READER_LEAST "least"
 
 struct reader {
     struct arena *arena;

@@ -22,7 +22,8 @@ setup_file() {
     case_of slow "run step slow" "slow_rank=3 slow=.7" 0 run hello.yaml --detail op \
         --set 'perturbations.stragglers=[{gpu: 3, speed: 70%}]'
     case_of full "full" "$plain" 4 run hello.yaml --set training.global_batch=16384 --set layout.microbatch=2048
-    case_of near "full near" "$plain" 4 run hello.yaml --set training.global_batch=2048 --set layout.microbatch=128
+    case_of near "full near" "$plain" 4 run hello.yaml --set training.global_batch=2048 --set layout.microbatch=128 \
+        --set layout.recompute=none
     case_of errors "run step uncertain" "$plain" 0 run hello.yaml --uncertainty
     case_of against "run step against" "$plain" 0 run hello.yaml --uncertainty 16 --against sharded.yaml
     case_of async "run weeks plain saves stands" "wall=1728000 keep=2 power_spares=2 spares=2 price=20" 0 run weeks.yaml

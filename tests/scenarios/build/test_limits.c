@@ -17,7 +17,8 @@
 static const char text[] =
     "model: {layers: 4, hidden: 64, heads: 4, vocabulary: 512}\n"
     "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 512, fabric: ib-ndr-8x400}\n"
-    "training: {sequence: 64, global_batch: 12288000}\n";
+    "training: {sequence: 64, global_batch: 12288000}\n"
+    "layout: {microbatch: 1, recompute: none}\n";
 
 static struct scenario *read_with(const char *set)
 {

@@ -1,0 +1,361 @@
+/* choice.c
+ *
+ * Invariants
+ * 1. A key that is not open is never changed.
+ * 2. Trials go from large microbatches, which are cheap to play, to small ones, and stop when
+ *    EFFORT_MAX layer passes were played; so there are at most 4 x MICROBATCHES_MAX x 3 of them. */
+#include "models/fit/choice.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "models/step/step.h"
+#include "sim/check.h"
+
+enum {
+    MICROBATCHES_MAX = 8,
+    PIPELINES_MAX = 2,
+    CHUNKS_MOST = 64,      /* as the rules allow */
+    EFFORT_MAX = 1 << 17,  /* layer passes of all trials: about half a second */
+    TIMED_RANKS_MAX = 4096 /* more replicas do the same beside each other */
+};
+
+struct chooser {
+    struct arena *arena;
+    struct configuration *c;
+    unsigned open;
+    struct choices *out;
+    uint64_t effort;
+    struct tried_choice { /* the best up to now */
+        struct configuration c;
+        bool fits;
+        double s_per_token; /* INFINITY: not timed */
+    } best;
+    unsigned fitting, timed; /* microbatches and orders that fit, and that were timed */
+    bool found;
+};
+
+static bool is_open(const struct chooser *h, enum choice_key key)
+{
+    return (h->open >> key & 1u) != 0;
+}
+
+const char *choice_key_path(enum choice_key key)
+{
+    static const char *const paths[] = {
+        [CHOICE_ATTENTION] = "training.attention",
+        [CHOICE_SEQUENCE_PARALLEL] = "layout.sequence_parallel",
+        [CHOICE_SHARDING] = "layout.sharding",
+        [CHOICE_SCHEDULE] = "layout.schedule",
+        [CHOICE_CHUNKS] = "layout.vpp",
+        [CHOICE_ENDS] = "layout.ends_count",
+        [CHOICE_RECOMPUTE] = "layout.recompute",
+        [CHOICE_MICROBATCH] = "layout.microbatch",
+    };
+    CHECK((unsigned)key < CHOICE_COUNT);
+    return paths[key];
+}
+
+static void tell(struct chooser *h, enum choice_key key, const char *value, const char *why)
+{
+    CHECK(is_open(h, key) && h->out->count < CHOICE_COUNT); /* 1 */
+    h->out->rows[h->out->count++] = (struct made_choice){key, value, why};
+}
+
+/* FP8 matrix units came with Hopper (and Ada), fused attention kernels before them. */
+static void choose_attention(struct chooser *h)
+{
+    struct configuration *c = h->c;
+    const bool old = c->software.usual_attention == ATTENTION_MATH;
+    const bool newer_card = c->gpu.peak_flops_per_s[PEAK_FP8] > 0.0;
+    if (!is_open(h, CHOICE_ATTENTION))
+        return;
+    c->training.attention = old && newer_card ? ATTENTION_FLASH2 : c->software.usual_attention;
+    tell(h, CHOICE_ATTENTION, attention_kernel_names[c->training.attention],
+         old && newer_card ? "nobody runs unfused attention on this card"
+                           : arena_format(h->arena, "what %s runs", c->software.name));
+}
+
+static void choose_sequence_parallel(struct chooser *h)
+{
+    struct configuration *c = h->c;
+    const uint64_t split = c->layout.tp * c->layout.cp;
+    const bool able =
+        c->software.sequence_parallelism && split > 0 && c->training.sequence % split == 0;
+    if (!is_open(h, CHOICE_SEQUENCE_PARALLEL))
+        return;
+    c->layout.sequence_parallel = c->layout.tp > 1 && able;
+    if (c->layout.tp > 1)
+        tell(h, CHOICE_SEQUENCE_PARALLEL, able ? "true" : "false",
+             able ? "frees memory at no cost with tp"
+             : c->software.sequence_parallelism
+                 ? "the sequence does not divide"
+                 : arena_format(h->arena, "%s has none", c->software.name));
+}
+
+/* Under a pipeline gradients accumulate over the microbatches: only the optimizer is sharded. */
+static void choose_sharding(struct chooser *h)
+{
+    struct configuration *c = h->c;
+    if (!is_open(h, CHOICE_SHARDING) || configuration_replicas(c) == 1)
+        return; /* one replica has nothing to share */
+    const struct sharding_kind *usual = sharding_find(c->software.usual_sharding);
+    const bool deep = usual->shards_gradients && c->layout.pp > 1;
+    c->layout.sharding = deep ? &sharding_zero_1 : usual;
+    tell(h, CHOICE_SHARDING, c->layout.sharding->head.name,
+         deep ? "with a pipeline only the optimizer is sharded"
+              : arena_format(h->arena, "what %s runs", c->software.name));
+}
+
+static bool divides(const struct configuration *c, bool ends, uint64_t chunks)
+{
+    const uint64_t layers = c->model.layers + (ends ? 2 : 0);
+    return chunks > 0 && layers % chunks == 0;
+}
+
+/* Embedding and head count as layers where the software wants even stages and only so gets them.
+ */
+static void settle_ends(const struct chooser *h, struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    const uint64_t chunks = l->pp * l->vpp;
+    if (is_open(h, CHOICE_ENDS)) {
+        c->layout.ends_count = c->software.even_stages && l->pp > 1 &&
+                               l->first_stage_layers + l->last_stage_layers == 0 &&
+                               !divides(c, false, chunks) && divides(c, true, chunks);
+    }
+}
+
+/* The most chunks by which the layers, and what counts as one, can be divided; 1: none. */
+static uint64_t dividing_chunks(const struct configuration *c, bool ends)
+{
+    const uint64_t most = (c->model.layers + (ends ? 2 : 0)) / c->layout.pp;
+    uint64_t v = most < CHUNKS_MOST ? most : CHUNKS_MOST;
+    while (v > 1 && !divides(c, ends, c->layout.pp * v))
+        v--;
+    return v > 1 ? v : 1;
+}
+
+/* Else those that embedding and head complete. */
+static uint64_t most_chunks(const struct chooser *h)
+{
+    const struct configuration *c = h->c;
+    const uint64_t usual = c->software.usual_chunks;
+    const bool ends = is_open(h, CHOICE_ENDS) && c->software.even_stages;
+    if (usual > 1 && divides(c, c->layout.ends_count, c->layout.pp * usual))
+        return usual;
+    const uint64_t most = dividing_chunks(c, c->layout.ends_count);
+    return most == 1 && ends ? dividing_chunks(c, true) : most;
+}
+
+/* The orders of the pipeline that come into question, written into copies of the configuration. */
+static unsigned list_pipelines(const struct chooser *h, struct configuration *out)
+{
+    const struct layout_spec *l = &h->c->layout;
+    const bool order = is_open(h, CHOICE_SCHEDULE), chunks = is_open(h, CHOICE_CHUNKS);
+    const bool may = h->c->software.interleaves && l->pp > 1;
+    const uint64_t most = chunks && l->pp > 1 ? most_chunks(h) : 1;
+    unsigned count = 0;
+    if (!order || !chunks || !may || most == 1) {
+        out[count] = *h->c;
+        if (chunks)
+            out[count].layout.vpp = !order && l->schedule->interleaved ? most : 1;
+        if (order)
+            out[count].layout.schedule =
+                out[count].layout.vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+        settle_ends(h, &out[count++]);
+        return count;
+    }
+    for (; count < PIPELINES_MAX; count++) {
+        out[count] = *h->c;
+        out[count].layout.vpp = count == 0 ? 1 : most;
+        out[count].layout.schedule = count == 0 ? &schedule_one_f_one_b : &schedule_interleaved;
+        settle_ends(h, &out[count]);
+    }
+    return count;
+}
+
+/* From the largest down: divisors of a replica's share up to eight, and their doubles. */
+static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
+{
+    const struct configuration *c = h->c;
+    const uint64_t share = c->layout.dp > 0 ? c->training.global_batch / c->layout.dp : 0;
+    unsigned count = 0;
+    if (!is_open(h, CHOICE_MICROBATCH)) {
+        out[0] = c->layout.microbatch;
+        return 1;
+    }
+    for (uint64_t m = 64; m > 0 && count<MICROBATCHES_MAX; m = m> 8 ? m / 2 : m - 1)
+        if (share % m == 0 && share > 0)
+            out[count++] = m;
+    if (count == 0)
+        out[count++] = 1;
+    return count;
+}
+
+/* Steps are alike whoever plays them: no slow card, no weak link, no noise. With very many ranks a
+ * part of the replicas stands for all. */
+static void idealise(struct configuration *c, bool timed)
+{
+    c->perturbation_count = 0;
+    c->kernel_jitter_sigma = 0.0;
+    while (timed && configuration_ranks(c) > TIMED_RANKS_MAX && c->layout.dp % 2 == 0 &&
+           c->cluster.nodes % 2 == 0 && c->training.global_batch % 2 == 0) {
+        c->layout.dp /= 2;
+        c->cluster.nodes /= 2;
+        c->training.global_batch /= 2;
+    }
+}
+
+static uint64_t passes_of(const struct configuration *c)
+{
+    return c->model.layers * configuration_microbatches(c);
+}
+
+static bool trial_fits(struct chooser *h, const struct configuration *c)
+{
+    struct configuration ideal = *c;
+    struct step_options options = {.memory_only = true};
+    struct step *step = NULL;
+    struct error error;
+    h->effort += passes_of(c);
+    idealise(&ideal, false);
+    if (!step_run(&ideal, &options, &step, &error))
+        return false;
+    const bool fits = step->fits;
+    step_destroy(step);
+    return fits;
+}
+
+static double trial_s_per_token(struct chooser *h, const struct configuration *c)
+{
+    struct configuration ideal = *c;
+    struct step_options options = {.brief = true};
+    struct step *step = NULL;
+    struct error error;
+    h->effort += passes_of(c);
+    idealise(&ideal, true);
+    if (h->effort > EFFORT_MAX || !configuration_legal(&ideal) ||
+        !step_run(&ideal, &options, &step, &error))
+        return INFINITY;
+    const double s = step->step_s > 0.0 ? step->step_s / configuration_tokens(&ideal) : INFINITY;
+    step_destroy(step);
+    return s;
+}
+
+static bool frees(const struct configuration *c, int level)
+{
+    return level != RECOMPUTE_SELECTIVE ||
+           (c->training.attention == ATTENTION_MATH && c->software.selective_recompute);
+}
+
+/* The least recomputation with which it fits; false: it does not, and keeps the most. */
+static bool settle_recompute(struct chooser *h, struct configuration *c)
+{
+    if (!is_open(h, CHOICE_RECOMPUTE))
+        return trial_fits(h, c);
+    for (int level = RECOMPUTE_NONE; level <= RECOMPUTE_FULL; level++) {
+        c->layout.recompute = level;
+        if (frees(c, level) && h->effort <= EFFORT_MAX && trial_fits(h, c))
+            return true;
+    }
+    return false;
+}
+
+static bool better(const struct tried_choice *a, const struct tried_choice *b)
+{
+    if (a->fits != b->fits)
+        return a->fits;
+    return a->fits ? a->s_per_token < b->s_per_token
+                   : a->c.layout.microbatch < b->c.layout.microbatch;
+}
+
+static void judge(struct chooser *h, struct configuration *c, bool alone)
+{
+    if (!configuration_legal(c) || passes_of(c) > EFFORT_MAX ||
+        (h->found && h->effort > EFFORT_MAX))
+        return; /* 2 */
+    struct tried_choice trial = {.s_per_token = INFINITY};
+    trial.fits = settle_recompute(h, c);
+    trial.c = *c;
+    if (trial.fits && !alone)
+        trial.s_per_token = trial_s_per_token(h, c);
+    h->fitting += trial.fits;
+    h->timed += isfinite(trial.s_per_token);
+    if (!h->found || better(&trial, &h->best))
+        h->best = trial;
+    h->found = true;
+}
+
+static const char *spell_count(struct chooser *h, uint64_t count)
+{
+    return arena_format(h->arena, "%" PRIu64, count);
+}
+
+/* What was compared. */
+static const char *why_fastest(struct chooser *h)
+{
+    if (!h->found)
+        return "not tried";
+    if (h->fitting == 0)
+        return "nothing fits; the least memory";
+    return h->fitting == 1 ? "nothing else fits"
+                           : arena_format(h->arena, "fastest of %u that fit", h->timed);
+}
+
+static const char *why_recompute(const struct chooser *h)
+{
+    if (!h->found)
+        return "not tried";
+    if (h->fitting == 0)
+        return "nothing fits; the least memory";
+    return h->c->layout.recompute == RECOMPUTE_NONE ? "it fits without" : "the least that fits";
+}
+
+static void tell_trials(struct chooser *h)
+{
+    const struct layout_spec *l = &h->c->layout;
+    if (is_open(h, CHOICE_SCHEDULE) && l->pp > 1)
+        tell(h, CHOICE_SCHEDULE, l->schedule->head.name, why_fastest(h));
+    if (is_open(h, CHOICE_CHUNKS) && l->vpp > 1)
+        tell(h, CHOICE_CHUNKS, spell_count(h, l->vpp), "the most that divide the layers");
+    if (is_open(h, CHOICE_ENDS) && l->ends_count)
+        tell(h, CHOICE_ENDS, "true", "so that the layers divide");
+    if (is_open(h, CHOICE_RECOMPUTE))
+        tell(h, CHOICE_RECOMPUTE, recompute_names[l->recompute], why_recompute(h));
+    if (is_open(h, CHOICE_MICROBATCH))
+        tell(h, CHOICE_MICROBATCH, spell_count(h, l->microbatch), why_fastest(h));
+}
+
+static void choose_by_trial(struct chooser *h)
+{
+    struct configuration pipelines[PIPELINES_MAX];
+    uint64_t microbatches[MICROBATCHES_MAX];
+    const unsigned orders = list_pipelines(h, pipelines),
+                   sizes = list_microbatches(h, microbatches);
+    const bool settled = orders * sizes == 1 && !is_open(h, CHOICE_RECOMPUTE);
+    const bool playable = h->c->model.experts == 0;
+    for (unsigned i = 0; i < sizes && playable && !settled; i++) {
+        for (unsigned k = 0; k < orders; k++) {
+            struct configuration c = pipelines[k];
+            c.layout.microbatch = microbatches[i];
+            judge(h, &c, orders * sizes == 1);
+        }
+    }
+    *h->c = h->found ? h->best.c : pipelines[0];
+    if (!h->found)
+        h->c->layout.microbatch = microbatches[sizes - 1];
+    tell_trials(h);
+}
+
+void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out)
+{
+    struct chooser h = {.arena = arena, .c = c, .open = open, .out = out};
+    out->count = 0;
+    choose_attention(&h);
+    choose_sequence_parallel(&h);
+    choose_sharding(&h);
+    choose_by_trial(&h);
+}

@@ -1,0 +1,284 @@
+/* What is chosen where a scenario says nothing: against a search through every candidate written
+ * out; the rules one by one; what is given is never changed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "models/step/step.h"
+#include "scenarios/build/scenario.h"
+
+static struct scenario *read_text(const char *text)
+{
+    struct error error = {""};
+    struct scenario *s = scenario_read("t.yaml", text, strlen(text), NULL, &error);
+    assert_non_null(s);
+    return s;
+}
+
+static struct scenario *sound(const char *text)
+{
+    struct scenario *s = read_text(text);
+    scenario_print_problems(s, stderr, false);
+    assert_int_equal(s->error_count, 0);
+    return s;
+}
+
+static const struct made_choice *choice_of(const struct scenario *s, enum choice_key key)
+{
+    const struct made_choice *found = NULL;
+    for (unsigned i = 0; i < s->choices.count; i++)
+        if (s->choices.rows[i].key == key)
+            found = &s->choices.rows[i];
+    return found;
+}
+
+static const char *value_of(const struct scenario *s, enum choice_key key)
+{
+    const struct made_choice *one = choice_of(s, key);
+    return one != NULL ? one->value : "nothing";
+}
+
+/* Seconds of the step; INFINITY when it does not fit. */
+static double time_of(const struct configuration *c, bool *fits)
+{
+    struct step *step;
+    struct error error;
+    struct step_options options = {0};
+    assert_true(step_run(c, &options, &step, &error));
+    const double s = step->fits ? step->step_s : INFINITY;
+    *fits = step->fits;
+    step_destroy(step);
+    return s;
+}
+
+/* Every candidate of a half-filled scenario, spelt out: the best time of all. */
+static double best_of_all(const char *text)
+{
+    static const char *const orders[] = {"1f1b, vpp: 1", "interleaved, vpp: 2",
+                                         "interleaved, vpp: 4", "interleaved, vpp: 8"};
+    static const char *const levels[] = {"none", "selective", "full"};
+    double best = INFINITY;
+    for (unsigned o = 0; o < 4; o++) {
+        for (unsigned m = 1; m <= 64; m++) {
+            double least = INFINITY;
+            for (unsigned r = 0; r < 3 && isinf(least); r++) { /* the least that fits */
+                char full[1024];
+                bool fits = false;
+                snprintf(full, sizeof full, "%s, schedule: %s, microbatch: %u, recompute: %s}\n",
+                         text, orders[o], m, levels[r]);
+                struct scenario *s = read_text(full);
+                if (s->error_count == 0)
+                    least = time_of(&s->configuration, &fits);
+                scenario_destroy(s);
+            }
+            best = fmin(best, least);
+        }
+    }
+    return best;
+}
+
+static const char *const halves[] = {
+    /* alone on a node: memory decides */
+    "model: {preset: llama3-8b, layers: 8}\n"
+    "cluster: {gpu: a100-40gb-sxm, nodes: 1}\n"
+    "training: {sequence: 4096, global_batch: 64}\n"
+    "layout: {tp: 1",
+    /* a pipeline with few microbatches: its order decides */
+    "model: {layers: 16, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+    "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: ib-ndr-8x400}\n"
+    "training: {sequence: 4096, global_batch: 64}\n"
+    "layout: {tp: 2, pp: 2",
+    /* unfused attention: recomputation of the core alone */
+    "model: {layers: 16, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+    "cluster: {gpu: a100-40gb-sxm, nodes: 2, fabric: ib-hdr-8x200}\n"
+    "training: {sequence: 4096, global_batch: 32}\n"
+    "software: megatron-2022\n"
+    "layout: {tp: 4, pp: 2",
+};
+
+static void test_the_best_of_all(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof halves / sizeof halves[0]; i++) {
+        char text[1024];
+        bool fits;
+        snprintf(text, sizeof text, "%s}\n", halves[i]);
+        struct scenario *s = sound(text);
+        const double taken = time_of(&s->configuration, &fits), best = best_of_all(halves[i]);
+        assert_true(fits);
+        if (!(taken <= 1.02 * best))
+            fail_msg("half %u: takes %g s, the best of all %g s", i, taken, best);
+        scenario_destroy(s);
+    }
+}
+
+/* More is recomputed only where less does not fit. */
+static void test_the_least_recomputation(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gpu, *attention, *expected;
+        unsigned microbatch;
+    } rows[] = {
+        {"h100-80gb-sxm", "flash2", "none", 1},
+        {"h100-80gb-sxm", "flash2", "full", 32}, /* selective frees nothing of a fused kernel */
+        {"h100-80gb-sxm", "math", "selective", 8},
+        {"h100-80gb-sxm", "math", "full", 24},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (unsigned spelt = 0; spelt < 2; spelt++) {
+            char text[1024];
+            bool fits;
+            snprintf(text, sizeof text,
+                     "model: {layers: 12, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+                     "cluster: {gpu: %s, nodes: 1}\n"
+                     "training: {sequence: 2048, global_batch: %u, attention: %s}\n"
+                     "layout: {tp: 1, sharding: zero-1, microbatch: %u%s}\n",
+                     rows[i].gpu, 16 * rows[i].microbatch, rows[i].attention, rows[i].microbatch,
+                     spelt == 1 ? ", recompute: least" : "");
+            struct scenario *s = sound(text);
+            assert_string_equal(value_of(s, CHOICE_RECOMPUTE), rows[i].expected);
+            assert_string_equal(recompute_names[s->configuration.layout.recompute],
+                                rows[i].expected);
+            time_of(&s->configuration, &fits);
+            assert_true(fits);
+            scenario_destroy(s);
+        }
+    }
+}
+
+static void expect_rule(const char *layout, const char *software, const char *gpu,
+                        enum choice_key key, const char *expected)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "model: {layers: 126, hidden: 1024, heads: 16, vocabulary: 32000}\n"
+             "cluster: {gpu: %s, nodes: 16, fabric: ib-ndr-8x400}\n"
+             "training: {sequence: 1024, global_batch: 512}\n"
+             "layout: {recompute: none, microbatch: 1, %s}\n"
+             "software: %s\n",
+             gpu, layout, software);
+    struct scenario *s = sound(text);
+    if (strcmp(value_of(s, key), expected) != 0)
+        fail_msg("%s of {%s}, %s on %s: %s, not %s", choice_key_path(key), layout, software, gpu,
+                 value_of(s, key), expected);
+    scenario_destroy(s);
+}
+
+static void test_rules(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layout, *software, *gpu;
+        enum choice_key key;
+        const char *expected;
+    } rows[] = {
+        {"tp: 8", "megatron", "h100-80gb-sxm", CHOICE_ATTENTION, "flash2"},
+        {"tp: 8", "nemo", "h100-80gb-sxm", CHOICE_ATTENTION, "cudnn"},
+        {"tp: 8", "megatron-2021", "a100-80gb-sxm", CHOICE_ATTENTION, "math"},
+        {"tp: 8", "megatron-2021", "h100-80gb-sxm", CHOICE_ATTENTION, "flash2"},
+        {"tp: 8", "megatron", "h100-80gb-sxm", CHOICE_SEQUENCE_PARALLEL, "true"},
+        {"tp: 8", "megatron-2021", "a100-80gb-sxm", CHOICE_SEQUENCE_PARALLEL, "false"},
+        {"tp: 1", "megatron", "h100-80gb-sxm", CHOICE_SEQUENCE_PARALLEL, "nothing"},
+        {"tp: 8", "megatron", "h100-80gb-sxm", CHOICE_SHARDING, "zero-1"},
+        {"tp: 8", "torchtitan", "h100-80gb-sxm", CHOICE_SHARDING, "fsdp"},
+        {"tp: 8, pp: 2", "torchtitan", "h100-80gb-sxm", CHOICE_SHARDING, "zero-1"},
+        {"tp: 8", "deepspeed", "a100-80gb-sxm", CHOICE_SHARDING, "zero-3"},
+        {"tp: 8, pp: 2", "deepspeed", "a100-80gb-sxm", CHOICE_SHARDING, "zero-1"},
+        {"tp: 8, pp: 2", "megatron-2022", "a100-80gb-sxm", CHOICE_SHARDING, "zero-0"},
+        {"tp: 8, pp: 16", "megatron", "h100-80gb-sxm", CHOICE_SHARDING, "nothing"}, /* dp 1 */
+        /* 126 = 2 x 63: the most chunks of two stages; with its ends 128 = 16 x 8 */
+        {"tp: 8, pp: 2, schedule: interleaved", "megatron", "h100-80gb-sxm", CHOICE_CHUNKS, "63"},
+        {"tp: 8, pp: 16, schedule: interleaved", "megatron", "h100-80gb-sxm", CHOICE_CHUNKS, "8"},
+        {"tp: 8, pp: 16, schedule: interleaved", "megatron", "h100-80gb-sxm", CHOICE_ENDS, "true"},
+        {"tp: 8, pp: 16, schedule: 1f1b", "megatron", "h100-80gb-sxm", CHOICE_ENDS, "true"},
+        {"tp: 8, pp: 2, schedule: 1f1b", "megatron", "h100-80gb-sxm", CHOICE_ENDS, "nothing"},
+        {"tp: 8, pp: 2, schedule: 1f1b", "megatron", "h100-80gb-sxm", CHOICE_CHUNKS, "nothing"},
+        {"tp: 8, pp: 2", "nanotron", "h100-80gb-sxm", CHOICE_SCHEDULE, "1f1b"},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        expect_rule(rows[i].layout, rows[i].software, rows[i].gpu, rows[i].key, rows[i].expected);
+}
+
+/* Everything given: nothing is chosen, and every value stands. */
+static void test_what_is_given_stands(void **state)
+{
+    (void)state;
+    struct scenario *s =
+        sound("model: {layers: 32, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+              "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: ib-ndr-8x400}\n"
+              "training: {sequence: 1024, global_batch: 512, attention: math}\n"
+              "layout: {tp: 2, pp: 4, vpp: 2, schedule: interleaved, sharding: zero-0,\n"
+              "  microbatch: 2, recompute: full, sequence_parallel: false, ends_count: false}\n");
+    const struct layout_spec *l = &s->configuration.layout;
+    assert_int_equal(s->choices.count, 0);
+    assert_int_equal(s->configuration.training.attention, ATTENTION_MATH);
+    assert_int_equal(l->vpp, 2);
+    assert_ptr_equal(l->schedule, &schedule_interleaved);
+    assert_ptr_equal(l->sharding, &sharding_zero_0);
+    assert_int_equal(l->microbatch, 2);
+    assert_int_equal(l->recompute, RECOMPUTE_FULL);
+    assert_false(l->sequence_parallel || l->ends_count);
+    scenario_destroy(s);
+}
+
+/* What cannot run whatever is chosen is refused for what it is; what fits nowhere says so. */
+static void test_nothing_possible(void **state)
+{
+    (void)state;
+    struct scenario *s = read_text("model: {preset: llama3-8b}\n"
+                                   "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
+                                   "training: {sequence: 1024, global_batch: 64}\n"
+                                   "layout: {tp: 3}\n");
+    assert_true(s->error_count > 0);
+    scenario_destroy(s);
+    bool fits;
+    s = sound("model: {preset: llama3-70b}\n"
+              "cluster: {gpu: a100-40gb-sxm, nodes: 1}\n"
+              "training: {sequence: 8192, global_batch: 64}\n");
+    assert_string_equal(value_of(s, CHOICE_MICROBATCH), "1");
+    assert_string_equal(value_of(s, CHOICE_RECOMPUTE), "full");
+    assert_non_null(strstr(choice_of(s, CHOICE_RECOMPUTE)->why, "nothing fits"));
+    time_of(&s->configuration, &fits);
+    assert_false(fits);
+    scenario_destroy(s);
+}
+
+/* A slow card that nobody knows of changes nothing. */
+static void test_of_an_ideal_cluster(void **state)
+{
+    (void)state;
+    char text[1024];
+    snprintf(text, sizeof text, "%s}\nperturbations: {stragglers: [{gpu: 3, speed: 20%%}]}\n",
+             halves[1]);
+    struct scenario *slow = sound(text);
+    snprintf(text, sizeof text, "%s}\n", halves[1]);
+    struct scenario *plain = sound(text);
+    assert_int_equal(slow->choices.count, plain->choices.count);
+    for (unsigned i = 0; i < plain->choices.count; i++)
+        assert_string_equal(slow->choices.rows[i].value, plain->choices.rows[i].value);
+    assert_int_equal(slow->configuration.perturbation_count, 1);
+    scenario_destroy(slow);
+    scenario_destroy(plain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_best_of_all),
+        cmocka_unit_test(test_the_least_recomputation),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_what_is_given_stands),
+        cmocka_unit_test(test_nothing_possible),
+        cmocka_unit_test(test_of_an_ideal_cluster),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

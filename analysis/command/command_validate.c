@@ -20,6 +20,9 @@ static const struct option options[] = {
      "only rows whose column K holds A or B, as in schedule=1f1b,interleaved"},
     {"--worst", OPTION_COUNT, FIELD_GIVEN(worst, has_worst), "N", NULL,
      "print only the N rows with the largest errors; 0: statistics alone"},
+    {"--explain", OPTION_TEXT, FIELD(explain), "ROW", NULL,
+     "print the scenario that this row became, every key with where its value comes from; kinds "
+     "of file without a step behind a row: its columns"},
     OPTION_UNCERTAINTY_ROW("of steps: do 80 % intervals cover 80 % of the clean rows? Draws the "
                            "figures of each row N times (16)"),
     {"--svg", OPTION_FILE, FIELD(svg), "FILE", NULL,
@@ -54,6 +57,24 @@ static bool draw(const char *path, struct session *session, struct arena *arena,
     return output_end(&output, session, true, error);
 }
 
+static int trouble(struct session *session, const struct error *error, int code)
+{
+    fprintf(session->notes, "orrery validate: %s\n", error->text);
+    return code;
+}
+
+static int explain(const struct arguments *a, struct session *session, struct arena *arena)
+{
+    struct csv csv;
+    struct validation v;
+    struct error error = {""};
+    struct validate_options how = {a->catalogue, a->source, a->where, 1};
+    bool done = csv_read(arena, a->positional[0], &csv, &error) &&
+                validate_open(arena, &csv, &how, &v, &error) &&
+                validate_explain(&v, a->explain, session->out, &error);
+    return done ? EXIT_OK : trouble(session, &error, EXIT_REJECTED);
+}
+
 static int validate(const struct arguments *a, struct session *session, struct arena *arena)
 {
     struct csv csv;
@@ -63,24 +84,19 @@ static int validate(const struct arguments *a, struct session *session, struct a
     struct validate_options how = {a->catalogue, a->source, a->where,
                                    arguments_threads(a, pool_threads_available())};
     if (!csv_read(arena, a->positional[0], &csv, &error) ||
-        !validate_file(arena, &csv, &how, &v, &error)) {
-        fprintf(session->notes, "orrery validate: %s\n", error.text);
-        return EXIT_REJECTED;
-    }
+        !validate_file(arena, &csv, &how, &v, &error))
+        return trouble(session, &error, EXIT_REJECTED);
     struct uncertainty_options drawing = {1, DRAWS_USUAL, how.threads};
     if (a->draws > 0)
         drawing.draw_count = (uint32_t)a->draws;
     struct intervals intervals;
-    if (a->uncertain && !validate_intervals(arena, &v, &drawing, &intervals, &error)) {
-        fprintf(session->notes, "orrery validate: %s\n", error.text);
-        return EXIT_REJECTED;
-    }
+    if (a->uncertain && !validate_intervals(arena, &v, &drawing, &intervals, &error))
+        return trouble(session, &error, EXIT_REJECTED);
     validate_score_rows(arena, &v, &scores);
     tell(a, session, &v, &scores, a->uncertain ? &intervals : NULL);
     if (a->svg == NULL || draw(a->svg, session, arena, &v, &scores, &error))
         return EXIT_OK;
-    fprintf(session->notes, "orrery validate: %s\n", error.text);
-    return EXIT_TROUBLE;
+    return trouble(session, &error, EXIT_TROUBLE);
 }
 
 static int run(const struct arguments *a, struct session *session)
@@ -89,8 +105,15 @@ static int run(const struct arguments *a, struct session *session)
         fprintf(session->notes, "orrery validate: --uncertainty: at most %d draws\n", DRAWS_MAX);
         return EXIT_USAGE;
     }
+    if (a->explain != NULL && (a->csv || a->json || a->svg != NULL || a->uncertain)) {
+        fputs(
+            "orrery validate: --explain ROW prints a scenario: leave out --csv, --json, --svg and "
+            "--uncertainty\n",
+            session->notes);
+        return EXIT_USAGE;
+    }
     struct arena *arena = arena_create();
-    int code = validate(a, session, arena);
+    int code = a->explain != NULL ? explain(a, session, arena) : validate(a, session, arena);
     arena_destroy(arena);
     return code;
 }

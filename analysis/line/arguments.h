@@ -45,7 +45,7 @@ struct arguments {
     const char *varies[ARGUMENT_VARY_MAX];
     unsigned vary_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
-        *objective, *where, *against;
+        *objective, *where, *against, *explain;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio;
     int detail, format;

@@ -70,54 +70,95 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 }
 
 /* A smaller node keeps the rate of all its NICs; an idle GPU of a domain takes its NIC along. */
-static int write_nics(const struct hardware *hardware, uint64_t gpus, bool domain, char *out,
-                      size_t size)
+static void write_nics(const struct hardware *hardware, uint64_t gpus, bool domain,
+                       struct validate_text *out)
 {
     uint64_t nics = divisor(hardware->nics, gpus);
     double rate = hardware->nic_bytes_per_s;
     if (nics == 0 || nics == hardware->nics)
-        return snprintf(out, size, "}");
+        return;
     if (!domain)
         rate *= (double)hardware->nics / (double)nics;
-    return snprintf(out, size, ", nics: %llu, nic: %.17gGB/s}", (unsigned long long)nics,
-                    rate / GIGA);
+    validate_text_key(out, "nics", "chosen: as many as serve such a node evenly", "%llu",
+                      (unsigned long long)nics);
+    validate_text_key(out, "nic",
+                      domain ? "catalogue: one of the fabric"
+                             : "chosen: together the rate of all NICs of the usual node",
+                      "%.17gGB/s", rate / GIGA);
+}
+
+static void write_nodes(const struct validate_run *run, const struct hardware *hardware,
+                        uint64_t nodes, bool domain, struct validate_text *out)
+{
+    uint64_t used = run->gpus / nodes;
+    validate_text_key(out, "nodes",
+                      domain ? "chosen: the fewest that share column gpus evenly"
+                             : "columns gpus and gpus_per_node",
+                      "%llu", (unsigned long long)nodes);
+    validate_text_open(out, "fabric");
+    validate_text_key(out, "name", validate_origin_of(&run->cells, &run->origins, "fabric").s, "%s",
+                      *run->fabric ? run->fabric : "unknown");
+    write_nics(hardware, used, domain, out);
+    validate_text_close(out);
+}
+
+/* The usual node, or the chassis that the row counts in. */
+static struct validate_origin node_origin(const struct validate_run *run, bool domain)
+{
+    struct validate_origin out = {"chosen: the usual node of this GPU"};
+    if (!domain)
+        return validate_origin_of(&run->cells, &run->origins, "gpus_per_node");
+    if (run->gpus_per_node > 0)
+        snprintf(out.s, sizeof out.s,
+                 "chosen: an NVLink domain; column gpus_per_node counts its chassis");
+    return out;
+}
+
+/* How many nodes; 0 with the row refused. */
+static uint64_t count_nodes(const struct validate_run *run, uint64_t inside, bool domain,
+                            struct validate_row *row)
+{
+    uint64_t nodes = (run->gpus + inside - 1) / inside;
+    while (run->gpus % nodes != 0)
+        nodes++;
+    if (domain || run->gpus / nodes == inside)
+        return nodes;
+    validate_row_refuse(row, REFUSAL_HARDWARE, "%llu GPUs are not whole nodes of %llu",
+                        (unsigned long long)run->gpus, (unsigned long long)inside);
+    return 0;
 }
 
 bool validate_cluster(const struct validation *v, const struct validate_run *run,
-                      char out[VALIDATE_CLUSTER_SIZE], struct validate_row *row)
+                      struct validate_text *out, struct validate_row *row)
 {
     struct hardware hardware = {0};
-    char nics[128] = "}";
     if (run->gpus == 0 || run->gpus > GPU_MAX || run->gpus_per_node > GPU_MAX) {
         validate_row_refuse(row, REFUSAL_CELLS, "gpus: from 1 to %d", (int)GPU_MAX);
         return false;
     }
     if (!look_up(v, run, &hardware, row))
         return false;
-    uint64_t gpus = run->gpus, inside = run->gpus_per_node > 0 ? run->gpus_per_node : 1;
+    uint64_t inside = run->gpus_per_node > 0 ? run->gpus_per_node : 1;
     bool domain =
         run->gpus_per_node == 0 ||
         (hardware.node_gpus > inside && (!hardware.joins || hardware.nics == hardware.node_gpus));
     if (domain)
         inside = hardware.node_gpus;
-    if (gpus <= inside) {
-        snprintf(out, VALIDATE_CLUSTER_SIZE, "cluster: {gpu: %s, node: {gpus: %llu}, gpus: %llu}\n",
-                 run->gpu, (unsigned long long)inside, (unsigned long long)gpus);
-        return true;
-    }
-    uint64_t nodes = (gpus + inside - 1) / inside;
-    while (gpus % nodes != 0)
-        nodes++;
-    uint64_t used = gpus / nodes;
-    if (!domain && used != inside) {
-        validate_row_refuse(row, REFUSAL_HARDWARE, "%llu GPUs are not whole nodes of %llu",
-                            (unsigned long long)gpus, (unsigned long long)inside);
+    uint64_t nodes = run->gpus > inside ? count_nodes(run, inside, domain, row) : 1;
+    if (nodes == 0)
         return false;
-    }
-    write_nics(&hardware, used, domain, nics, sizeof nics);
-    snprintf(out, VALIDATE_CLUSTER_SIZE,
-             "cluster: {gpu: %s, node: {gpus: %llu}, nodes: %llu, fabric: {name: %s%s}\n", run->gpu,
-             (unsigned long long)used, (unsigned long long)nodes,
-             *run->fabric ? run->fabric : "unknown", nics);
+    validate_text_open(out, "cluster");
+    validate_text_key(out, "gpu", validate_origin_of(&run->cells, &run->origins, "gpu").s, "%s",
+                      run->gpu);
+    validate_text_open(out, "node");
+    validate_text_key(out, "gpus", node_origin(run, domain).s, "%llu",
+                      (unsigned long long)(run->gpus > inside ? run->gpus / nodes : inside));
+    validate_text_close(out);
+    if (run->gpus <= inside)
+        validate_text_key(out, "gpus", validate_origin_of(&run->cells, &run->origins, "gpus").s,
+                          "%llu", (unsigned long long)run->gpus);
+    else
+        write_nodes(run, &hardware, nodes, domain, out);
+    validate_text_close(out);
     return true;
 }

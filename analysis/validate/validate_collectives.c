@@ -26,14 +26,14 @@ static bool find_op(const char *name, enum comm_op *out)
 static struct scenario *cluster_of(const struct validation *v, const struct validate_run *run,
                                    struct validate_row *row)
 {
-    char cluster[VALIDATE_CLUSTER_SIZE], text[VALIDATE_CLUSTER_SIZE + 512];
-    if (row->refused || !validate_cluster(v, run, cluster, row))
+    struct validate_text text = {.length = 0};
+    if (row->refused || !validate_cluster(v, run, &text, row))
         return NULL;
-    snprintf(text, sizeof text,
-             "%smodel: {layers: 1, hidden: 64, heads: 1, vocabulary: 64}\n"
-             "training: {sequence: 64, global_batch: %llu, attention: math}\n",
-             cluster, (unsigned long long)run->gpus);
-    return validate_scenario(v, text, row);
+    validate_text_add(&text,
+                      "model: {layers: 1, hidden: 64, heads: 1, vocabulary: 64}\n"
+                      "training: {sequence: 64, global_batch: %llu, attention: math}\n",
+                      (unsigned long long)run->gpus);
+    return validate_scenario(v, text.s, row);
 }
 
 static void measure(struct scenario *s, const struct validate_run *run, enum comm_op op,
@@ -84,4 +84,6 @@ const struct validate_kind validate_collectives = {
     .columns = columns,
     .metrics = metrics,
     .predict = predict,
+    .explained = "no scenario: one collective is played alone on the GPUs of the row; `orrery "
+                 "collective` does so on whole nodes of the usual kind",
 };

@@ -123,19 +123,19 @@ static struct scenario *scenario_of(const struct validation *v, struct cells *c,
     uint64_t heads = validate_cells_count(c, "heads", 1),
              size = validate_cells_count(c, "head_dim", 128);
     uint64_t batch = attention ? validate_cells_count(c, "batch", 1) : 1;
-    char cluster[VALIDATE_CLUSTER_SIZE], text[VALIDATE_CLUSTER_SIZE + 512];
-    if (row->refused || !validate_cluster(v, &run, cluster, row))
+    struct validate_text text = {.length = 0};
+    if (row->refused || !validate_cluster(v, &run, &text, row))
         return NULL;
-    snprintf(text, sizeof text,
-             "%smodel: {layers: 1, hidden: %llu, heads: %llu, head_size: %llu, vocabulary: 64}\n"
-             "training: {sequence: %llu, global_batch: %llu, precision: %s, attention: %s}\n"
-             "layout: {microbatch: %llu}\nsoftware: fsdp\n",
-             cluster, (unsigned long long)(heads * size), (unsigned long long)heads,
-             (unsigned long long)size, (unsigned long long)validate_cells_count(c, "seq_len", 64),
-             (unsigned long long)batch, *dtype != '\0' ? dtype : "bf16",
-             attention ? validate_cells_word(c, "implementation") : "math",
-             (unsigned long long)batch);
-    return validate_scenario(v, text, row);
+    validate_text_add(
+        &text,
+        "model: {layers: 1, hidden: %llu, heads: %llu, head_size: %llu, vocabulary: 64}\n"
+        "training: {sequence: %llu, global_batch: %llu, precision: %s, attention: %s}\n"
+        "layout: {microbatch: %llu}\nsoftware: fsdp\n",
+        (unsigned long long)(heads * size), (unsigned long long)heads, (unsigned long long)size,
+        (unsigned long long)validate_cells_count(c, "seq_len", 64), (unsigned long long)batch,
+        *dtype != '\0' ? dtype : "bf16",
+        attention ? validate_cells_word(c, "implementation") : "math", (unsigned long long)batch);
+    return validate_scenario(v, text.s, row);
 }
 
 static void predict(const struct validation *v, struct validate_row *row)
@@ -161,4 +161,5 @@ const struct validate_kind validate_kernels = {
     .columns = columns,
     .metrics = metrics,
     .predict = predict,
+    .explained = "no scenario: the kernel model of one card is asked for one kernel",
 };

@@ -11,6 +11,7 @@
 #include "sim/kind.h"
 
 struct validate_kind;
+struct validate_text;
 struct validation {
     struct arena *arena;
     const struct csv *csv;
@@ -28,6 +29,10 @@ struct validate_kind {
     const char *const *group;   /* columns that name a group of layouts; NULL: no groups */
     /* Fills values, verdicts, refused and note of one row; called on any thread. */
     void (*predict)(const struct validation *v, struct validate_row *row);
+    /* Writes the scenario that the row becomes; false with the row refused. NULL: rows become none.
+     */
+    bool (*write)(const struct validation *v, struct validate_row *row, struct validate_text *out);
+    const char *explained; /* what of the scenario is predicted, or why there is none */
     /* What needs more than one row, once all are predicted; NULL: nothing. */
     void (*compare)(const struct validation *v);
     /* A table of its own below the others; NULL: none. */

@@ -45,16 +45,33 @@ static void time_layers(const struct step *step, struct validate_row *row)
     row->values[0].has_predicted = row->values[1].has_predicted = true;
 }
 
+static void read_run(struct cells *c, struct validate_run *run)
+{
+    validate_run_read(c, run);
+    run->layers = LAYERS;
+    run->gpus = run->tp;
+    run->global_batch = run->microbatch;
+    validate_origins_add(&run->origins, "layers",
+                         "chosen: enough that those in the middle run evenly");
+    validate_origins_add(&run->origins, "gpus", "column tp");
+    validate_origins_add(&run->origins, "global_batch", "column microbatch: one of them");
+}
+
+static bool write(const struct validation *v, struct validate_row *row, struct validate_text *out)
+{
+    struct cells c = {v->csv, row->record, row};
+    struct validate_run run;
+    read_run(&c, &run);
+    return !row->refused && validate_run_write(v, &run, out, row);
+}
+
 static void predict(const struct validation *v, struct validate_row *row)
 {
     struct cells c = {v->csv, row->record, row};
     struct validate_run run;
-    validate_run_read(&c, &run);
+    read_run(&c, &run);
     validate_cells_measured(&c, "fwd_s", 1.0, &row->values[0]);
     validate_cells_measured(&c, "bwd_s", 1.0, &row->values[1]);
-    run.layers = LAYERS;
-    run.gpus = run.tp;
-    run.global_batch = run.microbatch;
     struct scenario *s = validate_run_scenario(v, &run, row);
     if (s == NULL)
         return;
@@ -75,4 +92,7 @@ const struct validate_kind validate_layers = {
     .columns = columns,
     .metrics = metrics,
     .predict = predict,
+    .write = write,
+    .explained =
+        "of this scenario, a layer is a third of the time from the end of the third to the sixth",
 };

@@ -49,4 +49,5 @@ const struct validate_kind validate_memory = {
     .columns = columns,
     .metrics = metrics,
     .predict = predict,
+    .explained = "no scenario: params times the bytes of each by the sharding table",
 };

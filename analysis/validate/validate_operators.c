@@ -115,15 +115,15 @@ static struct scenario *scenario_of(const struct validation *v, struct cells *c,
     struct validate_run run = {
         .gpu = validate_cells_word(c, "gpu"), .gpus = 1, .gpus_per_node = 1, .fabric = ""};
     const char *dtype = validate_cells_word(c, "dtype");
-    char cluster[VALIDATE_CLUSTER_SIZE], text[VALIDATE_CLUSTER_SIZE + 512];
-    if (row->refused || !validate_cluster(v, &run, cluster, row))
+    struct validate_text text = {.length = 0};
+    if (row->refused || !validate_cluster(v, &run, &text, row))
         return NULL;
-    snprintf(text, sizeof text,
-             "%smodel: {layers: 1, hidden: 128, heads: 1, head_size: 128, vocabulary: 64}\n"
-             "training: {sequence: 64, global_batch: 1, precision: %s, attention: math}\n"
-             "layout: {microbatch: 1}\nsoftware: fsdp\n",
-             cluster, *dtype != '\0' ? dtype : "bf16");
-    return validate_scenario(v, text, row);
+    validate_text_add(&text,
+                      "model: {layers: 1, hidden: 128, heads: 1, head_size: 128, vocabulary: 64}\n"
+                      "training: {sequence: 64, global_batch: 1, precision: %s, attention: math}\n"
+                      "layout: {microbatch: 1}\nsoftware: fsdp\n",
+                      *dtype != '\0' ? dtype : "bf16");
+    return validate_scenario(v, text.s, row);
 }
 
 static void predict(const struct validation *v, struct validate_row *row)
@@ -244,5 +244,6 @@ const struct validate_kind validate_operators = {
     .columns = columns,
     .metrics = metrics,
     .predict = predict,
+    .explained = "no scenario: the kernel model of one card is asked for one kernel",
     .report = report,
 };

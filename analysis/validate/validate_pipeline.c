@@ -28,6 +28,22 @@ static const char *const columns[] = {
     "row_id", "layers",       "hidden",   "heads",           "seq_len",     "gpu",
     "stages", "microbatches", "schedule", "microbatch_size", "step_time_s", NULL};
 
+static void say_origins(const struct validate_run *run, bool vocabulary,
+                        struct validate_origins *out)
+{
+    bool interleaved = schedule_find(run->schedule) != NULL && run->vpp > 1;
+    validate_origins_add(out, "pp", "column stages");
+    validate_origins_add(out, "gpus", "column stages");
+    validate_origins_add(out, "dp", "chosen: one pipeline");
+    validate_origins_add(out, "microbatch", "column microbatch_size");
+    validate_origins_add(out, "global_batch", "columns microbatches and microbatch_size");
+    validate_origins_add(out, "tied_embeddings", "chosen: as in the GPT family");
+    validate_origins_add(out, "vpp",
+                         interleaved ? "chosen: one layer in each chunk" : "chosen: one chunk");
+    if (!vocabulary)
+        validate_origins_add(out, "vocab", "chosen: that of GPT-2");
+}
+
 static void read_run(struct cells *c, struct validate_run *run)
 {
     validate_run_read(c, run);
@@ -38,14 +54,28 @@ static void read_run(struct cells *c, struct validate_run *run)
     run->microbatch = validate_cells_count(c, "microbatch_size", 1);
     run->global_batch = run->microbatch * validate_cells_count(c, "microbatches", 1);
     run->gpus = run->pp;
+    if (*run->ffn == '\0')
+        validate_origins_add(&run->origins, "ffn", "chosen: as in the GPT family");
+    if (*run->positions == '\0')
+        validate_origins_add(&run->origins, "positions", "chosen: as in the GPT family");
     run->ffn = *run->ffn != '\0' ? run->ffn : ffn_names[FFN_GELU];
     run->positions = *run->positions != '\0' ? run->positions : position_names[POSITION_LEARNED];
     run->tied_embeddings = true;
-    run->vocabulary = run->vocabulary > 0 ? run->vocabulary : GPT_VOCABULARY;
+    bool vocabulary = run->vocabulary > 0;
+    run->vocabulary = vocabulary ? run->vocabulary : GPT_VOCABULARY;
     run->ends_count = run->pp > 1 && (run->layers + 2) % run->pp == 0;
     uint64_t slots = run->layers + (run->ends_count ? 2 : 0);
     if (run->vpp == 0)
         run->vpp = interleaved && run->pp > 0 ? slots / run->pp : 1;
+    say_origins(run, vocabulary, &run->origins);
+}
+
+static bool write(const struct validation *v, struct validate_row *row, struct validate_text *out)
+{
+    struct cells c = {v->csv, row->record, row};
+    struct validate_run run;
+    read_run(&c, &run);
+    return !row->refused && validate_run_write(v, &run, out, row);
 }
 
 static void take_memory(const struct step *step, struct validate_row *row)
@@ -157,5 +187,8 @@ const struct validate_kind validate_pipeline = {
     .columns = columns,
     .metrics = metrics,
     .predict = predict,
+    .write = write,
+    .explained = "this scenario gives the peak memory, and the step time where no passes were "
+                 "profiled; else the schedule is played with t_f_s, t_b_s, t_w_s and t_comm_s",
     .compare = compare,
 };

@@ -15,8 +15,8 @@ bool validate_listed(const struct validate_row *row, unsigned metric)
     return metric == 0 || row->values[metric].has_measured;
 }
 
-/* A value by its metric's unit, which the name tells: bytes, a rate, a ratio, or seconds. */
-static struct text value_text(const char *metric, bool known, double value)
+/* The name tells: bytes, a rate, a ratio, or seconds. */
+struct text validate_value_text(const char *metric, bool known, double value)
 {
     struct text text = {"-"};
     if (!known)
@@ -91,8 +91,8 @@ static void print_line(const struct validation *v, const struct line *l, FILE *o
     const char *verdict = l->metric == 0 ? verdict_text(l->row) : "";
     fprintf(out, "%-52.52s %-8s %-14s %12s %12s %9s  %s%s%s%s\n", l->row->id,
             quality_names[l->row->quality], metric,
-            value_text(metric, predicted, value->predicted).s,
-            value_text(metric, value->has_measured, value->measured).s,
+            validate_value_text(metric, predicted, value->predicted).s,
+            validate_value_text(metric, value->has_measured, value->measured).s,
             error_text(l->known, l->error).s, l->row->refused ? "refused: " : "", l->row->note,
             *l->row->note != '\0' && *verdict != '\0' ? "; " : "", verdict);
 }

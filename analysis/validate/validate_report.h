@@ -3,6 +3,7 @@
 #define ORRERY_ANALYSIS_VALIDATE_VALIDATE_REPORT_H
 
 #include "analysis/terminal/session.h"
+#include "analysis/text/format.h"
 #include "analysis/validate/validate_score.h"
 #include "analysis/validate/validate_uncertainty.h"
 
@@ -14,6 +15,14 @@ void validate_report(const struct validation *v, const struct scores *scores, si
  * word, or empty. */
 void validate_report_csv(const struct validation *v, FILE *out);
 
+/* Of a row of a file that was opened: what was predicted of it, measured, and why it was refused,
+ * as comments; then the scenario that it became, each key with where its value comes from, or the
+ * filled columns where rows of this kind become none. False with a sentence when there is no such
+ * row. */
+bool validate_explain(const struct validation *v, const char *id, FILE *out, struct error *error);
+
+/* A value by its metric's unit; "-" when it is not known. */
+struct text validate_value_text(const char *metric, bool known, double value);
 /* The rows of these reports: metric `m` of a row is listed when it was measured, or when it is the
  * main one. */
 bool validate_listed(const struct validate_row *row, unsigned metric);

@@ -8,7 +8,7 @@
 #ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_RUN_H
 #define ORRERY_ANALYSIS_VALIDATE_VALIDATE_RUN_H
 
-#include "analysis/validate/validate_cells.h"
+#include "analysis/validate/validate_text.h"
 #include "scenarios/build/scenario.h"
 
 enum {
@@ -27,9 +27,14 @@ struct validate_run { /* 0, "" and ZERO_UNKNOWN: not said */
     bool ends_count; /* embedding and head count as layers of the pipeline */
     const char *recompute, *attention, *precision, *schedule, *software;
     double gradient_bytes;
+    struct cells cells;              /* of the row; all 0: of none */
+    struct validate_origins origins; /* of what does not stand in the column of its name */
 };
 /* By the column names of steps.csv; columns that are not there read as empty. */
 void validate_run_read(struct cells *cells, struct validate_run *out);
+/* Writes the scenario of the run, every key with its origin; false with the row refused. */
+bool validate_run_write(const struct validation *v, const struct validate_run *run,
+                        struct validate_text *out, struct validate_row *row);
 /* A scenario without errors, to be freed by scenario_destroy; NULL with the row refused. */
 struct scenario *validate_run_scenario(const struct validation *v, const struct validate_run *run,
                                        struct validate_row *row);
@@ -40,13 +45,10 @@ struct scenario *validate_steps_scenario(const struct validation *v, struct vali
 /* Reads a whole scenario; NULL with the row refused by its first error. */
 struct scenario *validate_scenario(const struct validation *v, const char *text,
                                    struct validate_row *row);
-enum {
-    VALIDATE_CLUSTER_SIZE = 1024
-};
 /* Writes the `cluster:` section. gpus_per_node may be less than what the GPU's usual node holds:
  * a smaller node, or trays of one NVLink domain when the fabric says so. */
 bool validate_cluster(const struct validation *v, const struct validate_run *run,
-                      char out[VALIDATE_CLUSTER_SIZE], struct validate_row *row);
+                      struct validate_text *out, struct validate_row *row);
 
 /* The software profiles of the catalogue, by framework and year. */
 struct validate_versions {

@@ -103,6 +103,14 @@ struct scenario *validate_steps_scenario(const struct validation *v, struct vali
     return validate_run_scenario(v, &run, row);
 }
 
+static bool write(const struct validation *v, struct validate_row *row, struct validate_text *out)
+{
+    struct cells cells = {v->csv, row->record, row};
+    struct validate_run run;
+    validate_run_read(&cells, &run);
+    return !row->refused && validate_run_write(v, &run, out, row);
+}
+
 static void predict(const struct validation *v, struct validate_row *row)
 {
     struct scenario *s = validate_steps_scenario(v, row);
@@ -119,4 +127,7 @@ const struct validate_kind validate_steps = {
     .metrics = metrics,
     .group = group,
     .predict = predict,
+    .write = write,
+    .explained =
+        "`orrery run` of this scenario gives the step time; one that does not fit it refuses",
 };

@@ -116,6 +116,52 @@ load helper
     head -c 4 validation-layers.svg | grep -qx '<svg'
 }
 
+# The step time of a row as validate has it is that of `orrery run` on what --explain prints.
+same_step_time() { # FILE ROW
+    expect 0 "$ORRERY" validate "$1" --explain "$2"
+    mv out row.yaml
+    "$ORRERY" validate "$1" --where row_id="$2" --csv | awk -F, '$4 == "step_time" { print $5 }' >wanted
+    "$ORRERY" run row.yaml --no-db --json | sed -n 's/^  "step_time_s": \(.*\),$/\1/p' >is
+    [ -s is ] && cmp is wanted || { echo "$2"; cat is wanted row.yaml; return 1; }
+    "$ORRERY" run - --no-db --json <row.yaml | grep -q '^  "step_time_s": '"$(cat wanted),"
+}
+
+@test "--explain prints the scenario of a step, which gives the same step time" {
+    steps="$SCENARIOS/../tests/validation/steps.csv"
+    for row in vtrain-multi-0027 korthikanti22-t5-22b-sel-sp sc21-t2-zero-3-174.6b-1536gpu \
+        mosaic-r4-30b-2048-512-h100-80gb-mb8 dgxc-v25.02.02-llama3-70b-bf16-64 \
+        nanotron-3.57b-dp4-tp1-pp2-ga32-mb2-zero1; do
+        same_step_time "$steps" "$row"
+        # Every key says where its value is from, and none is anything else.
+        [ "$(grep -cvE '^#|^ *[a-z_]+:$|  # (columns? |chosen: |software profile |catalogue: )' row.yaml)" = 0 ]
+    done
+    grep -q 'heads: .*# column heads, assumed by the source$' row.yaml
+}
+
+@test "--explain of the other kinds: a scenario, or that there is none; a wrong name is met with the nearest" {
+    data="$SCENARIOS/../tests/validation"
+    expect 0 "$ORRERY" validate "$data/layers.csv" --explain korthikanti22-t4-seq-parallel
+    shows '  layers: 8  '
+    "$ORRERY" run - --no-db --json <out >/dev/null
+    # Without profiled passes the step of a pipeline is the scenario's.
+    awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR > 1 { $at["t_f_s"] = $at["t_b_s"] = "" } { print }' "$data/pipeline.csv" >bare.csv
+    same_step_time bare.csv zb-gpt-1.5b-p8-m24-b6-interleaved
+    grep -q 'pp: 8 .*# column stages$' row.yaml
+    expect 0 "$ORRERY" validate "$data/pipeline.csv" --explain zb-gpt-1.5b-p8-m24-b6-zb-h1
+    shows '# no scenario: the row was refused before there was one'
+    for kind in collectives kernels operators memory; do
+        row=$(sed -n 2p "$data/$kind.csv" | cut -d, -f1)
+        expect 0 "$ORRERY" validate "$data/$kind.csv" --explain "$row"
+        shows "# no scenario: "
+        shows "#   row_id: $row"
+        [ "$(grep -cv '^# ' out)" = 0 ]
+    done
+    expect 3 "$ORRERY" validate "$data/layers.csv" --explain korthikanti22-t4-seq-paralel
+    said "did you mean 'korthikanti22-t4-seq-parallel'?"
+    expect 2 "$ORRERY" validate "$data/layers.csv" --explain x --csv
+}
+
 # What the document says of intervals, in the words of the report.
 from_json() {
     sql :memory: <<'SQL'

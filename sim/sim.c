@@ -24,26 +24,40 @@ struct sim {
     struct check_context context; /* clock, event number, seed: kept where CHECK reads them */
     struct calendar *calendar;
     struct arena *arena;
-    bool stopped;
+    struct arena_mark mark; /* of a lent arena: where it began */
+    bool lent, stopped;
     struct handler handlers[SIM_RANK_MAX];
     struct settler settlers[SIM_RANK_MAX];
 };
 
 _Static_assert((int)SIM_RANK_MAX <= (int)CALENDAR_RANK_MAX, "each rank fits an event");
 
-struct sim *sim_create(uint64_t seed)
+struct sim *sim_create_in(struct arena *arena, uint64_t seed)
 {
-    struct arena *arena = arena_create();
+    struct arena_mark mark = arena_mark(arena);
     struct sim *sim = ARENA_NEW(arena, struct sim);
     sim->arena = arena;
+    sim->mark = mark;
+    sim->lent = true;
     sim->calendar = calendar_create(arena, SLOT_HINT);
     sim->context.seed = seed;
     return sim;
 }
 
+struct sim *sim_create(uint64_t seed)
+{
+    struct sim *sim = sim_create_in(arena_create(), seed);
+    sim->lent = false;
+    return sim;
+}
+
 void sim_destroy(struct sim *sim)
 {
-    if (sim != NULL)
+    if (sim == NULL)
+        return;
+    if (sim->lent)
+        arena_rewind(sim->arena, sim->mark);
+    else
         arena_destroy(sim->arena);
 }
 

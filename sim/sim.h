@@ -26,6 +26,9 @@ typedef void sim_handler_fn(struct sim *sim, void *player, uint32_t slot);
 typedef void sim_settle_fn(struct sim *sim, void *player);
 
 struct sim *sim_create(uint64_t seed); /* owned by the caller; sim_destroy frees all */
+/* The same in memory that is lent: sim_destroy rewinds it to where it is now. What was taken there
+ * meanwhile goes too. For many simulations one after the other, whose pages need not be new. */
+struct sim *sim_create_in(struct arena *arena, uint64_t seed);
 void sim_destroy(struct sim *sim);
 struct arena *sim_arena(struct sim *sim);
 struct calendar *sim_calendar(struct sim *sim);

@@ -75,11 +75,13 @@ static void take_measured(struct cells *c, const struct validate_run *run, struc
     row->measured = ran_out ? VERDICT_OOM : VERDICT_FITS;
 }
 
-static void simulate(const struct scenario *s, struct validate_row *row)
+static void simulate(const struct validation *v, const struct scenario *s, struct validate_row *row)
 {
     const struct configuration *c = &s->configuration;
-    struct step_options options = {
-        .ignore_memory = true, .memory_only = !row->values[STEP_TIME].has_measured, .threads = 1};
+    struct step_options options = {.ignore_memory = true,
+                                   .memory_only = !row->values[STEP_TIME].has_measured,
+                                   .arena = v->scratch,
+                                   .threads = 1};
     struct step *step;
     struct error error = {""};
     if (!step_run(c, &options, &step, &error)) {
@@ -115,7 +117,7 @@ static void predict(const struct validation *v, struct validate_row *row)
 {
     struct scenario *s = validate_steps_scenario(v, row);
     if (s != NULL)
-        simulate(s, row);
+        simulate(v, s, row);
     scenario_destroy(s);
 }
 

@@ -6,8 +6,8 @@
 #include "models/memory/allocator.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "models/memory/free_blocks.h"
 #include "sim/check.h"
 #include "sim/list.h"
 #include "sim/units.h"
@@ -33,14 +33,8 @@ struct allocator_block {
     uint8_t pool;
     bool used, alive;
 };
-struct place { /* of a free block in its pool's order, with its key at hand */
-    double bytes;
-    uint64_t address;
-    uint32_t row;
-};
 struct pool {
-    struct place *order;
-    uint32_t count, capacity;
+    struct free_blocks order;
     uint32_t tail; /* expandable: the last block of the one segment */
 };
 struct allocator {
@@ -93,43 +87,19 @@ static void block_drop(struct allocator *a, uint32_t row)
     a->spare = row;
 }
 
-/* First place in the pool's order whose block is at least the key. */
-static uint32_t order_find(const struct pool *pool, double bytes, uint64_t address)
+static struct free_block free_block_of(const struct allocator *a, uint32_t row)
 {
-    uint32_t low = 0, count = pool->count;
-    while (count > 0) {
-        uint32_t half = count / 2;
-        const struct place *x = &pool->order[low + half];
-        bool before = (x->bytes < bytes) | ((x->bytes == bytes) & (x->address < address));
-        low = before ? low + half + 1 : low;
-        count = before ? count - half - 1 : half;
-    }
-    return low;
+    return (struct free_block){a->blocks[row].bytes, a->blocks[row].address, row};
 }
 
 static void order_add(struct allocator *a, uint32_t row)
 {
-    const struct allocator_block *b = &a->blocks[row];
-    struct pool *pool = &a->pools[b->pool];
-    LIST_ROOM(a->arena, pool->order, pool->count, 1, pool->capacity);
-    uint32_t at = order_find(pool, b->bytes, b->address);
-    memmove(&pool->order[at + 1], &pool->order[at], (pool->count - at) * sizeof *pool->order);
-    pool->order[at] = (struct place){b->bytes, b->address, row};
-    pool->count++;
-}
-
-static void order_remove_at(struct pool *pool, uint32_t at)
-{
-    pool->count--;
-    memmove(&pool->order[at], &pool->order[at + 1], (pool->count - at) * sizeof *pool->order);
+    free_blocks_add(&a->pools[a->blocks[row].pool].order, a->arena, free_block_of(a, row));
 }
 
 static void order_remove(struct allocator *a, uint32_t row)
 {
-    struct pool *pool = &a->pools[a->blocks[row].pool];
-    uint32_t at = order_find(pool, a->blocks[row].bytes, a->blocks[row].address);
-    CHECK(at < pool->count && pool->order[at].row == row);
-    order_remove_at(pool, at);
+    free_blocks_remove(&a->pools[a->blocks[row].pool].order, free_block_of(a, row));
 }
 
 static double page_bytes(unsigned pool)
@@ -153,11 +123,10 @@ static void unlink_block(struct allocator *a, uint32_t row)
 /* Expandable: unmaps the whole pages of free blocks, largest block first. */
 static void release_pages(struct allocator *a, unsigned name)
 {
-    struct pool *pool = &a->pools[name];
     double page = page_bytes(name);
-    while (pool->count > 0 && pool->order[pool->count - 1].bytes >= page) {
-        uint32_t row = pool->order[pool->count - 1].row;
-        order_remove_at(pool, pool->count - 1);
+    struct free_block largest;
+    while (free_blocks_take_largest(&a->pools[name].order, page, &largest)) {
+        uint32_t row = largest.row;
         double unmapped = floor(a->blocks[row].bytes / page) * page;
         a->reserved_bytes -= unmapped;
         a->blocks[row].bytes -= unmapped;
@@ -168,22 +137,16 @@ static void release_pages(struct allocator *a, unsigned name)
     }
 }
 
-/* Gives back every segment that is one free block (invariant 1: wholly free is one block). */
-static void release_segments(struct allocator *a, unsigned name)
+/* Gives a segment back that is one free block (invariant 1: wholly free is one block). */
+static bool keep_part(void *context, const struct free_block *block)
 {
-    struct pool *pool = &a->pools[name];
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < pool->count; i++) {
-        uint32_t row = pool->order[i].row;
-        const struct allocator_block *b = &a->blocks[row];
-        if (b->previous != NO_BLOCK || b->next != NO_BLOCK) {
-            pool->order[kept++] = pool->order[i];
-            continue;
-        }
-        a->reserved_bytes -= b->bytes;
-        block_drop(a, row);
-    }
-    pool->count = kept;
+    struct allocator *a = context;
+    const struct allocator_block *b = &a->blocks[block->row];
+    if (b->previous != NO_BLOCK || b->next != NO_BLOCK)
+        return true;
+    a->reserved_bytes -= b->bytes;
+    block_drop(a, block->row);
+    return false;
 }
 
 static void release_cached(struct allocator *a)
@@ -193,7 +156,7 @@ static void release_cached(struct allocator *a)
         if (a->expandable)
             release_pages(a, name);
         else
-            release_segments(a, name);
+            free_blocks_filter(&a->pools[name].order, keep_part, a);
 }
 
 static bool reserve(struct allocator *a, double bytes)
@@ -302,12 +265,10 @@ uint32_t allocator_take(struct allocator *a, double bytes)
 {
     double size = round_up(bytes < 1.0 ? 1.0 : bytes, block_round_bytes);
     uint8_t name = size <= small_limit_bytes ? POOL_SMALL : POOL_LARGE;
-    struct pool *pool = &a->pools[name];
-    uint32_t at = order_find(pool, size, 0);
+    struct free_block found;
     uint32_t row;
-    if (at < pool->count) {
-        row = pool->order[at].row;
-        order_remove_at(pool, at);
+    if (free_blocks_take(&a->pools[name].order, size, &found)) {
+        row = found.row;
     } else {
         row = a->expandable ? range_grow(a, name, size) : segment_new(a, name, size);
         if (row == NO_BLOCK)

@@ -6,8 +6,8 @@
  * equals), and split when the rest is at least 512 B (small pool) or more than 1 MiB (large pool);
  * freed blocks merge with free neighbours; before it fails, segments that are wholly free are given
  * back. With expandable segments each pool is one range that grows at its end, by 2 MiB or 20 MiB
- * pages. One stream is modelled, so a freed block is free at once. Workload: thousands of requests
- * a step, tens of free blocks. It knows no tensors and no time. */
+ * pages. One stream is modelled, so a freed block is free at once. Workload: up to
+ * millions of requests a step, hundreds of free blocks. It knows no tensors and no time. */
 #ifndef ORRERY_MODELS_MEMORY_ALLOCATOR_H
 #define ORRERY_MODELS_MEMORY_ALLOCATOR_H
 

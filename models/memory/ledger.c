@@ -28,6 +28,7 @@ struct live {
     uint8_t tenant;
     bool outside, alive;
     double bytes;
+    uint64_t hash;
 };
 struct ledger_player {
     struct allocator *allocator;
@@ -81,7 +82,8 @@ static bool allocate(struct ledger_player *p, const struct ledger_entry *e)
     }
     live->alive = true;
     p->held[live->tenant] += live->bytes;
-    p->blocks += live_hash(p, e);
+    live->hash = live_hash(p, e);
+    p->blocks += live->hash;
     return true;
 }
 
@@ -91,7 +93,7 @@ static void release(struct ledger_player *p, const struct ledger_entry *e)
     CHECK(live->alive);
     live->alive = false;
     p->held[live->tenant] -= live->bytes;
-    p->blocks -= live_hash(p, e);
+    p->blocks -= live->hash;
     if (live->outside) {
         allocator_give_outside(p->allocator, live->bytes);
         p->outside_bytes -= live->bytes;

@@ -9,13 +9,13 @@ enum {
     CYCLE_MAX = 64 /* passes; interleaved: two for each stage and chunk of a group */
 };
 
-static uint64_t entry_hash(const struct ledger_entry *e)
+static uint64_t add_entry(uint64_t content, const struct ledger_entry *e)
 {
     uint64_t bytes;
     memcpy(&bytes, &e->bytes, sizeof bytes);
     uint64_t kind =
         (uint64_t)e->tensor << 24 | (uint64_t)e->action << 16 | (uint64_t)e->tenant << 8 | e->flags;
-    return random_hash(kind, bytes);
+    return random_hash(content ^ kind, bytes);
 }
 
 struct ledger_passes ledger_passes_cut(struct arena *arena, const struct ledger_entry *entries,
@@ -29,7 +29,7 @@ struct ledger_passes ledger_passes_cut(struct arena *arena, const struct ledger_
         if (i == 0 || entries[i].microbatch != entries[i - 1].microbatch)
             out.passes[out.count++] = (struct ledger_pass){.begin = i};
         struct ledger_pass *pass = &out.passes[out.count - 1];
-        pass->content = random_hash(pass->content, entry_hash(&entries[i]));
+        pass->content = add_entry(pass->content, &entries[i]);
         pass->end = i + 1;
     }
     return out;

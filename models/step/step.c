@@ -275,7 +275,8 @@ static bool build_and_play(struct step *s, const struct configuration *c,
 bool step_run(const struct configuration *c, const struct step_options *options, struct step **out,
               struct error *error)
 {
-    struct sim *sim = sim_create(c->seed);
+    struct sim *sim =
+        options->arena != NULL ? sim_create_in(options->arena, c->seed) : sim_create(c->seed);
     struct step *s = ARENA_NEW(sim_arena(sim), struct step);
     s->sim = sim;
     s->threads = options->threads;

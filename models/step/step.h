@@ -13,11 +13,12 @@
 
 struct step_options {
     bool unfold;
-    bool ledger_points; /* keep the memory timelines */
-    bool ignore_memory; /* play on although it does not fit */
-    bool memory_only;   /* ledger only, no time */
-    bool brief;         /* time only when it is soon played; else what is refused, without time */
-    unsigned threads;   /* that read its classes; 0: all processors for a large step, else one */
+    bool ledger_points;  /* keep the memory timelines */
+    bool ignore_memory;  /* play on although it does not fit */
+    bool memory_only;    /* ledger only, no time */
+    bool brief;          /* time only when it is soon played; else what is refused, without time */
+    struct arena *arena; /* where the step lives until it is destroyed; NULL: one of its own */
+    unsigned threads;    /* that read its classes; 0: all processors for a large step, else one */
 };
 struct stage_memory { /* one program: the ranks of a stage */
     uint32_t program, stage, rank_count, representative;

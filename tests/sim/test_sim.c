@@ -139,6 +139,34 @@ static void test_stop_in_settling(void **state)
     sim_destroy(sim);
 }
 
+/* What lay there before is kept, what the simulation took is not, and the next one finds zeros. */
+static void test_lent_memory(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    char *before = arena_text(arena, "before");
+    struct arena_mark mark = arena_mark(arena);
+    for (unsigned i = 0; i < 3; i++) {
+        struct sim *sim = sim_create_in(arena, i);
+        assert_true(sim_seed(sim) == i && sim_event_count(sim) == 0);
+        struct player player = player_of(sim);
+        register_player(&player);
+        uint64_t *taken = ARENA_ARRAY(sim_arena(sim), uint64_t, 100);
+        for (unsigned k = 0; k < 100; k++) {
+            assert_true(taken[k] == 0);
+            taken[k] = UINT64_MAX;
+        }
+        calendar_set(sim_calendar(sim), player.slots[0], 1.0, EARLY);
+        sim_run(sim);
+        assert_true(sim_now_s(sim) == 1.0);
+        sim_destroy(sim);
+        struct arena_mark after = arena_mark(arena);
+        assert_true(after.block == mark.block && after.used == mark.used);
+    }
+    assert_string_equal(before, "before");
+    arena_destroy(arena);
+}
+
 static void test_seed_and_arena(void **state)
 {
     (void)state;
@@ -295,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instants_and_settling),
+        cmocka_unit_test(test_lent_memory),
         cmocka_unit_test(test_stop_and_go_on),
         cmocka_unit_test(test_stop_in_settling),
         cmocka_unit_test(test_seed_and_arena),

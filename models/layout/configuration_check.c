@@ -393,12 +393,18 @@ static void check_sharding(struct report *r)
             "the shard group of %" PRIu64 " is larger than dp x cp = %" PRIu64, l->shard_group,
             replicas);
     }
-    if (l->sharding->gather == GATHER_UNITS && l->pp > 1) {
-        uint64_t passes = 2 * configuration_microbatches(r->c);
+    if (!l->sharding->shards_gradients || l->pp == 1)
+        return;
+    if (r->c->software.pipeline_refuses_shards) {
+        say(r, false, "layout.sharding",
+            "%s refuses %s with pp = %" PRIu64 ": under a pipeline take zero-1 or zero-0",
+            r->c->software.name, l->sharding->head.name, l->pp);
+    } else {
         say(r, true, "layout.sharding",
-            "%s with pp = %" PRIu64 " gathers the stage's weights anew in each of up to %" PRIu64
-            " passes of a step, where zero-1 gathers them once",
-            l->sharding->head.name, l->pp, passes);
+            "%s with pp = %" PRIu64 " accumulates gradients in full and reduces them once, after "
+            "the last microbatch%s: it holds no less than zero-1",
+            l->sharding->head.name, l->pp,
+            l->sharding->shards_weights ? ", and keeps weights gathered through the step" : "");
     }
 }
 

@@ -87,12 +87,22 @@ static bool gathers_left(const struct stage *s)
     return false;
 }
 
+/* Has a chunk not had its first forward yet, which gathers what stays? */
+static bool forwards_to_come(const struct stage *s)
+{
+    for (uint32_t chunk = 0; chunk < s->l->shape.chunks; chunk++)
+        if (lower_traffic_first_forward(&s->traffic, chunk))
+            return true;
+    return false;
+}
+
 /* Compute that may meet data-parallel traffic: everything once gathers and scatters run all the
  * time, else the first forwards after the update and what follows the first reduction. */
 static void mark_sensitive(struct stage *s)
 {
     const struct lowering *l = s->l;
-    bool meets = l->data.gathers || l->data.scatters || s->traffic.scatter_last != OP_NONE;
+    bool meets = (l->data.gathers && !l->data.keeps) || l->data.scatters ||
+                 s->traffic.scatter_last != OP_NONE || (l->data.keeps && forwards_to_come(s));
     bool sensitive = l->c->software.interference_ratio > 0.0 && (meets || gathers_left(s));
     lower_labels_flags(&s->labels, sensitive ? OP_SENSITIVE : 0);
 }
@@ -134,7 +144,9 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
     }
     if (s->l->data.gathers) {
         lower_traffic_computed(&s->traffic, s->ops.last);
-        if (!forward || s->l->data.reshards)
+        const bool over =
+            !s->l->data.keeps || lower_traffic_last_backward(&s->traffic, pass->chunk);
+        if (forward ? s->l->data.reshards : over)
             lower_memory_drop(s, g);
     }
 }
@@ -180,7 +192,8 @@ static void reduce_rest(struct stage *s)
     bool end = s->stage == 0 || s->stage + 1 == l->shape.stages;
     if (l->data.tied_across && end) {
         uint32_t ready = lower_ops_result(&s->ops);
-        double elements = l->vocabulary_shard / (l->data.scatters ? (double)l->data.shards : 1.0);
+        double elements = l->vocabulary_shard /
+                          (l->data.sharding->shards_gradients ? (double)l->data.shards : 1.0);
         uint32_t op =
             lower_ops_transfer(&s->ops, STREAM_EMBED,
                                (struct transfer){COMM_ALL_REDUCE, elements * l->data.kept_bytes},
@@ -218,8 +231,8 @@ static void update(struct stage *s, double elements)
         traffic -= 2.0 * t->optimizer->master_bytes;
     double bytes = elements * (l->data.kept_bytes + weight + fmax(traffic, 0.0));
     if (l->c->software.gradients == GRADIENT_BUFFER) {
-        double held = lower_units_elements(&s->units,
-                                           l->data.sharding->shards_gradients ? l->data.shards : 1);
+        double held =
+            lower_units_elements(&s->units, l->data.shards_gradients ? l->data.shards : 1);
         bytes += held * l->data.kept_bytes;
     }
     bytes += elements * l->c->software.optimizer_extra_bytes;

@@ -18,8 +18,7 @@ static double weight_elements(const struct stage *s, const struct lowered_unit *
 static double gradient_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
-    return l->data.sharding->shards_gradients ? lower_units_shard(u->held, l->data.shards)
-                                              : u->held;
+    return l->data.shards_gradients ? lower_units_shard(u->held, l->data.shards) : u->held;
 }
 
 static double state_elements(const struct stage *s, const struct lowered_unit *u)

@@ -37,15 +37,21 @@ static struct data_plan lower_plan_data(const struct configuration *c)
     uint32_t shards = (uint32_t)configuration_shards(c);
     double kept_bytes = c->training.gradient_bytes > 0.0 ? c->training.gradient_bytes
                                                          : software->gradient_kept_bytes;
+    /* A stage's microbatches follow each other closely: whoever shards under a pipeline gathers
+     * weights once, accumulates in full, and reduces after the last backward. */
+    const bool once = c->layout.pp > 1;
+    const bool gathers = sharding->gather == GATHER_UNITS && shards > 1;
     CHECK(shards > 0 && shards <= replicas); /* 1 */
     return (struct data_plan){
         .sharding = sharding,
         .replicas = replicas,
         .shards = shards,
         .reducers = sharding->hybrid ? shards : replicas,
-        .scatters = sharding->reduce == REDUCE_EACH_MICROBATCH && replicas > 1,
-        .gathers = sharding->gather == GATHER_UNITS && shards > 1,
-        .reshards = software->fsdp_reshard || !sharding->units,
+        .shards_gradients = sharding->shards_gradients && !once,
+        .scatters = sharding->reduce == REDUCE_EACH_MICROBATCH && replicas > 1 && !once,
+        .gathers = gathers,
+        .reshards = (software->fsdp_reshard || !sharding->units) && !once,
+        .keeps = gathers && once,
         .weight_bytes = c->training.precision->weight_bytes,
         .kept_bytes = kept_bytes,
         .wire_bytes =

@@ -18,9 +18,11 @@ enum block_index {
 struct data_plan { /* data parallelism */
     const struct sharding_kind *sharding;
     uint32_t replicas, shards, reducers; /* reducers: ranks of a STREAM_DP group */
+    bool shards_gradients;               /* a rank keeps its shard alone */
     bool scatters; /* gradients leave in every backward, only shards accumulate */
     bool gathers;  /* weights are gathered unit by unit */
     bool reshards; /* ... and dropped after the forward */
+    bool keeps;    /* ... once a step: from the first forward to the last backward */
     double weight_bytes, kept_bytes, wire_bytes; /* of an element */
     bool tied_across;                            /* first and last stage hold the same embedding */
     bool has_world;                              /* more than one rank holds a part of a copy */

@@ -143,6 +143,8 @@ const struct param software_params[] = {
      "and the receivers gather it."},
     {"split", PARAM_CHOICE, AT(split), 0, 0, "even", stage_split_names,
      "Layers over stages: the same number each, or by cumulative cost."},
+    {"pipeline_refuses_shards", PARAM_FLAG, AT(pipeline_refuses_shards), 0, 0, "false", NULL,
+     "It refuses a pipeline whose replicas share out gradients or weights."},
     {"interleaves", PARAM_FLAG, AT(interleaves), 0, 0, "false", NULL,
      "It offers the interleaved schedule."},
     {"even_stages", PARAM_FLAG, AT(even_stages), 0, 0, "false", NULL,

@@ -87,8 +87,9 @@ struct software_profile {
     bool p2p_host_wait; /* 1f1b and gpipe: the host waits for an exchange that blocks */
     bool p2p_scatter;   /* without sequence parallelism each tp rank sends its 1/tp of a message */
     int split;          /* enum stage_split */
-    bool interleaves;   /* it offers the interleaved schedule */
-    bool even_stages;   /* it refuses layers that do not divide over the chunks of a pipeline */
+    bool pipeline_refuses_shards; /* of gradients or weights */
+    bool interleaves;             /* it offers the interleaved schedule */
+    bool even_stages; /* it refuses layers that do not divide over the chunks of a pipeline */
     /* Memory */
     int build;                    /* enum optimizer_build */
     double communicator_bytes;    /* of one communicator's buffers on a rank */

@@ -10,6 +10,7 @@ struct data {
     const struct before_plan *plan;
     const struct program *p;
     bool scatters, gathers, reshards;
+    bool once; /* a pipeline: gathered before the first forward, reduced after the last backward */
     double replicas, shards, reducers, weight_bytes, kept_bytes, wire_bytes;
     uint32_t *ops; /* scratch */
 };
@@ -55,7 +56,8 @@ static struct data describe(struct before *b, const struct before_plan *plan)
     d.replicas = (double)(c->layout.dp * c->layout.cp);
     d.shards = (double)configuration_shards(c);
     d.reducers = k->hybrid ? d.shards : d.replicas;
-    d.scatters = k->reduce == REDUCE_EACH_MICROBATCH && d.replicas > 1.0;
+    d.once = c->layout.pp > 1;
+    d.scatters = k->reduce == REDUCE_EACH_MICROBATCH && d.replicas > 1.0 && !d.once;
     d.gathers = k->gather == GATHER_UNITS && d.shards > 1.0;
     d.reshards = !k->units || c->software.fsdp_reshard;
     d.weight_bytes = c->training.precision->weight_bytes;
@@ -150,7 +152,7 @@ static void check_gathers(struct data *d)
                 check_gather(d, &turns[k], ops, gather, done, step);
                 from = gather + 1;
             }
-            there[turns[k].group] = pass->forward && !d->reshards;
+            there[turns[k].group] = d->once || (pass->forward && !d->reshards);
             done[step++] = last;
         }
     }
@@ -182,8 +184,11 @@ static uint32_t check_reduction(const struct data *d, uint32_t *from, double ele
             return across;
         before_must(d->b, op == UINT32_MAX || before_holds(d->b, end, across), "reduce", across,
                     "across the groups what is scattered in them");
-        before_must(d->b, near(bytes_of(d->p, across), elements * d->wire_bytes / d->reducers),
-                    "reduce", across, "the shard across the groups");
+        double whole = elements >= 0.0    ? elements * d->wire_bytes
+                       : op != UINT32_MAX ? bytes_of(d->p, op)
+                                          : bytes_of(d->p, across);
+        before_must(d->b, near(bytes_of(d->p, across), whole / d->reducers), "reduce", across,
+                    "the shard across the groups");
         end = across;
         *from = op == UINT32_MAX || across > op ? across : op;
     }
@@ -259,7 +264,8 @@ static void check_buckets(struct data *d)
     double gone = 0.0, begun = 0.0, all = 0.0;
     for (uint32_t u = 0; u < units; u++)
         all += ready[u].held * d->wire_bytes;
-    while ((op = next_on(d, from, STREAM_DP, PHASE_GRADIENTS)) < d->p->op_count) {
+    const enum stream first = d->reducers > 1.0 ? STREAM_DP : STREAM_REPLICATE;
+    while ((op = next_on(d, from, first, PHASE_GRADIENTS)) < d->p->op_count) {
         gone += bytes_of(d->p, op);
         check_reduction(d, &from, -1.0);
         for (; unit < units && begun < gone * (1.0 - 1e-12); unit++) {
@@ -359,7 +365,7 @@ static void check_tied(struct data *d)
     if (!tied || op >= d->p->op_count)
         return;
     double elements = (double)(m->vocabulary * m->hidden) / (double)d->b->c->layout.tp;
-    elements /= d->scatters ? d->shards : 1.0;
+    elements /= d->b->c->layout.sharding->shards_gradients ? d->shards : 1.0;
     before_must(d->b, near(bytes_of(d->p, op), elements * d->kept_bytes), "reduce", op,
                 "the tied embedding's bytes");
     for (uint32_t i = 0; i < d->p->op_count; i++) {

@@ -190,8 +190,24 @@ static void test_sharding(void **state)
     c = sized(1, 1, 2, 2, 4);
     c.layout.sharding = &sharding_fsdp;
     only(&c, true, "layout.sharding",
-         "fsdp with pp = 2 gathers the stage's weights anew in each of up to 8 passes of a step, "
-         "where zero-1 gathers them once");
+         "fsdp with pp = 2 accumulates gradients in full and reduces them once, after the last "
+         "microbatch, and keeps weights gathered through the step: it holds no less than zero-1");
+    c.layout.sharding = &sharding_zero_2;
+    only(&c, true, "layout.sharding",
+         "zero-2 with pp = 2 accumulates gradients in full and reduces them once, after the last "
+         "microbatch: it holds no less than zero-1");
+    c.layout.sharding = &sharding_zero_1;
+    only(&c, false, NULL, NULL);
+    c.software.name = "old";
+    c.software.pipeline_refuses_shards = true;
+    only(&c, false, NULL, NULL);
+    c.layout.sharding = &sharding_zero_2;
+    only(&c, false, "layout.sharding",
+         "old refuses zero-2 with pp = 2: under a pipeline take zero-1 or zero-0");
+    c = sized(1, 1, 4, 1, 4);
+    c.software.pipeline_refuses_shards = true;
+    c.layout.sharding = &sharding_zero_3;
+    only(&c, false, NULL, NULL);
 }
 
 /* The largest number that each key takes, and the words about one more and about none. */

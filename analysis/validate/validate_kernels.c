@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/gpu/gpu_power.h"
 #include "models/workload/transformer_piece.h"
 #include "sim/units.h"
 
@@ -34,14 +35,6 @@ static double time_of(const struct subject *s, const struct kernel *kernels, uns
     return time_s;
 }
 
-/* The card in a short run: the clock that the power cap has not lowered yet. */
-static struct gpu_spec unthrottled(struct gpu_spec gpu)
-{
-    if (gpu.gemm_burst_ratio > 0.0)
-        gpu.gemm_efficiency_ratio = gpu.gemm_burst_ratio;
-    return gpu;
-}
-
 /* `best` is the highest of many short runs of the best shape of a search. */
 static double gemm_rate(struct subject *s)
 {
@@ -59,7 +52,7 @@ static double gemm_rate(struct subject *s)
         gpu_kernel_gemm("gemm", p->gemm_peak, (struct gemm_shape){m, n, k, batch},
                         eight_bit ? 1.0 : p->activation_bytes);
     bool best = strcmp(validate_cells_word(&s->cells, "implementation"), "best") == 0;
-    struct gpu_spec gpu = best ? unthrottled(s->c->gpu) : s->c->gpu;
+    struct gpu_spec gpu = best ? gpu_power_unthrottled(&s->c->gpu) : s->c->gpu;
     return kernel.flops / gpu_kernel_time_s(&gpu, &s->c->kernels, &kernel);
 }
 

@@ -9,22 +9,32 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
+#include "models/gpu/gpu_power.h"
 #include "sim/check.h"
 
 /* Shared memory of an SM: 32 banks of 4 bytes a clock (CUDA C++ Programming Guide, "Shared
  * memory"). Every operand of a tile passes through it gemm_operand_passes times; small tiles are
  * bound by that long before L2. */
 #define SHARED_BYTES_PER_CLOCK 128.0
-/* Rows of queries (forward) or keys (backward) that one block of a flash kernel takes:
- * FlashAttention 2, arXiv:2307.08691 section 3.2 (parallel over the sequence, 128 rows at head size
- * 128). */
+/* Rows of keys that one block of a flash kernel takes backward: FlashAttention 2, arXiv:2307.08691
+ * section 3.2 (parallel over the sequence, 128 rows at head size 128). Forward it takes
+ * attention_rows of queries. */
 #define ATTENTION_BLOCK_ROWS 128.0
 /* Head size at which attention curves are given. */
 #define ATTENTION_CURVE_HEAD 128.0
+/* Tokens x heads x head size of every point of the FlashAttention figures. */
+#define ATTENTION_CURVE_ELEMENTS (16384.0 * 2048.0)
+/* Fitted to heads of 192 and 128 in tests/validation/operators.csv, both cards: forward .14 on
+ * either, backward .25 on A100 and .45 on B200. */
+#define MIXED_HEADS_FORWARD 0.14
+#define MIXED_HEADS_BACKWARD 0.35
 /* A smaller head is padded to this (FlashAttention is compiled for multiples of 32). */
 #define ATTENTION_LEAST_HEAD 32.0
 #define FP32_BYTES 4.0
 #define HALF_BYTES 2.0
+/* However much of the cap its memory takes, a card keeps this share for arithmetic at the usual
+ * traffic; no card of the catalogue comes near. */
+#define LEAST_ARITHMETIC_SHARE 0.1
 
 struct tile {
     double m, n;
@@ -57,6 +67,7 @@ struct kernel gpu_kernel_gemm(const char *name, enum peak_kind peak, struct gemm
         .k = k,
         .batch = shape.batch,
         .element_bytes = element_bytes,
+        .result_bytes = gemm_result_bytes(element_bytes),
         .flops = 2.0 * m * n * k * shape.batch,
         .bytes = ((m * k + k * n) * element_bytes + m * n * gemm_result_bytes(element_bytes)) *
                  shape.batch,
@@ -64,18 +75,29 @@ struct kernel gpu_kernel_gemm(const char *name, enum peak_kind peak, struct gemm
     };
 }
 
+void gpu_kernel_gemm_accumulate(struct kernel *kernel, double kept_bytes)
+{
+    double moved = 2.0 * kept_bytes;
+    kernel->bytes += kernel->m * kernel->n * kernel->batch * (moved - kernel->result_bytes);
+    kernel->result_bytes = moved;
+}
+
 /* FLOPs: two products forward, five backward (the scores are computed again), each 2 q k d for each
- * head; a causal kernel does half (arXiv:2307.08691 section 4.1). */
+ * head; a causal kernel does half (arXiv:2307.08691 section 4.1). Scores and the gradients of q and
+ * k go by the size of a query's head, the rest by that of a value's. */
 struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
                                    const struct attention_shape *shape, double element_bytes)
 {
-    double products = shape->backward ? 5.0 : 2.0;
+    double value_size = shape->value_size > 0.0 ? shape->value_size : shape->head_size;
+    double sizes =
+        shape->backward ? 3.0 * shape->head_size + 2.0 * value_size : shape->head_size + value_size;
     double pairs = shape->query_tokens * shape->key_tokens * (shape->causal ? 0.5 : 1.0);
-    double query = shape->query_tokens * shape->heads * shape->head_size,
-           keys = shape->key_tokens * shape->kv_heads * shape->head_size;
+    double width = shape->head_size + value_size; /* of q and o, and of k and v */
+    double query = shape->query_tokens * shape->heads * width,
+           keys = shape->key_tokens * shape->kv_heads * width;
     double statistics = shape->query_tokens * shape->heads * FP32_BYTES;
     /* Forward reads q, k, v and writes o; backward reads these and do and writes dq, dk, dv. */
-    double elements = shape->backward ? 4.0 * query + 4.0 * keys : 2.0 * query + 2.0 * keys;
+    double elements = (query + keys) * (shape->backward ? 2.0 : 1.0);
     return (struct kernel){
         .kind = KERNEL_ATTENTION,
         .name = name,
@@ -89,8 +111,9 @@ struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
         .heads = shape->heads,
         .kv_heads = shape->kv_heads,
         .head_size = shape->head_size,
+        .value_size = value_size,
         .element_bytes = element_bytes,
-        .flops = products * 2.0 * pairs * shape->head_size * shape->heads * shape->batch,
+        .flops = 2.0 * sizes * pairs * shape->heads * shape->batch,
         .bytes = shape->batch * (elements * element_bytes + statistics),
         .launches = 1.0,
     };
@@ -102,18 +125,13 @@ struct kernel gpu_kernel_memory(const char *name, double bytes, double launches)
         .kind = KERNEL_MEMORY, .name = name, .bytes = bytes, .launches = launches};
 }
 
-static double streaming_bytes_per_s(const struct gpu_spec *gpu)
-{
-    return gpu->hbm_bytes_per_s * gpu->hbm_efficiency_ratio;
-}
-
 /* HBM traffic of a GEMM: each operand once when the operands fit L2; else every wave of tiles, laid
  * out as a square patch of the result, reads its rows and columns again. */
 static double gemm_traffic_bytes(const struct gpu_spec *gpu, const struct kernel *kernel,
                                  struct tile tile, double waves)
 {
     double element_bytes = kernel->element_bytes;
-    double written = kernel->m * kernel->n * kernel->batch * gemm_result_bytes(element_bytes);
+    double written = kernel->m * kernel->n * kernel->batch * kernel->result_bytes;
     double operands = (kernel->m + kernel->n) * kernel->k;
     if (operands * element_bytes <= gpu->l2_bytes)
         return kernel->bytes;
@@ -131,19 +149,43 @@ static double overlapped_s(double compute_s, double memory_s)
     return cbrt(compute_s * compute_s * compute_s + memory_s * memory_s * memory_s);
 }
 
+/* What the card allows products at one precision, worked out once for all candidates. */
+struct gemm_limits {
+    double issue_flops_per_s;     /* of the whole card */
+    double sustained_flops_per_s; /* that the cap feeds, less what the usual traffic takes */
+    double byte_s;                /* of the cap's budget that a byte of HBM takes */
+    double stream_bytes_per_s;
+};
+
+static struct gemm_limits gemm_limits_of(const struct gpu_spec *gpu, const struct kernel *kernel)
+{
+    double peak = gpu->peak_flops_per_s[kernel->peak];
+    double sustained = peak * gpu_power_sustained_ratio(gpu);
+    double byte_flops = gpu_power_byte_flops(gpu, kernel->peak);
+    double usual = byte_flops * gpu_power_usual_traffic(gpu, kernel->element_bytes);
+    return (struct gemm_limits){
+        .issue_flops_per_s = peak * gpu_power_issue_ratio(gpu),
+        .sustained_flops_per_s = sustained / fmax(1.0 - usual, LEAST_ARITHMETIC_SHARE),
+        .byte_s = byte_flops / sustained,
+        .stream_bytes_per_s = gpu_power_stream_bytes_per_s(gpu),
+    };
+}
+
 /* One tile shape and one split of k, when faster than `best_s`. The ramp: filling and draining the
  * main loop of a tile costs as much as `gemm_k_half` steps of it. The reduction of a split k is a
- * kernel of its own (splitKreduce_kernel in any profile of cuBLAS). */
+ * kernel of its own (splitKreduce_kernel in any profile of cuBLAS). Waves take what their tiles
+ * can issue, or what the cap sustains of tiles and traffic together. */
 static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *kernel,
-                               struct tile tile, double split, double best_s)
+                               const struct gemm_limits *limits, struct tile tile, double split,
+                               double best_s)
 {
     double sms = (double)gpu->sm_count;
     double depth = ceil(kernel->k / split);
     double blocks = ceil(kernel->m / tile.m) * ceil(kernel->n / tile.n) * kernel->batch * split;
     double waves = ceil(blocks / sms);
-    double sm_flops_per_s = gpu->peak_flops_per_s[kernel->peak] * gpu->gemm_efficiency_ratio / sms;
-    double arithmetic_s = 2.0 * tile.m * tile.n * (depth + gpu->gemm_k_half) / sm_flops_per_s;
-    if (waves * arithmetic_s >= best_s)
+    double flops = 2.0 * tile.m * tile.n * (depth + gpu->gemm_k_half) * sms;
+    double sustained_s = waves * flops / limits->sustained_flops_per_s;
+    if (sustained_s >= best_s)
         return best_s;
     double operands = (tile.m + tile.n) * (depth + gpu->gemm_k_half) * kernel->element_bytes;
     double shared_s =
@@ -152,26 +194,71 @@ static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *
     bool reduced = split > 1.0;
     if (reduced) /* partial sums in fp32: written, and read again by the reduction */
         traffic += 2.0 * split * FP32_BYTES * kernel->m * kernel->n * kernel->batch;
-    double compute_s = waves * fmax(arithmetic_s, shared_s);
-    double time_s = overlapped_s(compute_s, traffic / streaming_bytes_per_s(gpu));
+    double issue_s = waves * fmax(flops / limits->issue_flops_per_s, shared_s);
+    double compute_s = fmax(issue_s, sustained_s + traffic * limits->byte_s);
+    double time_s = overlapped_s(compute_s, traffic / limits->stream_bytes_per_s);
     return fmin(best_s, time_s + (reduced ? gpu->kernel_start_s : 0.0));
 }
 
 static double gemm_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
+    struct gemm_limits limits = gemm_limits_of(gpu, kernel);
     double best_s = INFINITY;
     for (unsigned t = 0; t < sizeof tiles / sizeof tiles[0]; t++)
         for (unsigned s = 0; s < sizeof splits / sizeof splits[0]; s++)
-            best_s = gemm_candidate_s(gpu, kernel, tiles[t], splits[s], best_s);
+            best_s = gemm_candidate_s(gpu, kernel, &limits, tiles[t], splits[s], best_s);
     return best_s;
 }
 
-/* A block that leaves SMs idle is slower than the curve, which was measured on a full card. */
+static double attention_block_rows(const struct gpu_spec *gpu, const struct kernel *kernel)
+{
+    return kernel->backward ? ATTENTION_BLOCK_ROWS : gpu->attention_rows;
+}
+
+/* Blocks of rows that a kernel of attention hands to the SMs. */
+static double attention_blocks(const struct gpu_spec *gpu, const struct kernel *kernel)
+{
+    double tokens = kernel->backward ? kernel->key_tokens : kernel->query_tokens;
+    return kernel->batch * kernel->heads * ceil(tokens / attention_block_rows(gpu, kernel));
+}
+
+/* The last block of a causal kernel ends after the others, for a share of its own length: that
+ * share, by kernel, forward and backward. By heads of 4,096 tokens, from 4 to 128 of them
+ * (tests/validation/operators.csv: flash2 on A100 PCIe, cuDNN on B200); flash1 and flash3 as
+ * flash2. */
+static const double attention_tail_share[ATTENTION_KERNEL_COUNT][2] = {
+    [ATTENTION_FLASH1] = {0.7, 0.22},
+    [ATTENTION_FLASH2] = {0.7, 0.22},
+    [ATTENTION_FLASH3] = {0.7, 0.22},
+    [ATTENTION_CUDNN] = {0.55, 0.22},
+};
+
+/* Tail of a causal kernel over its mean time: the longest block is twice the mean one. */
+static double attention_tail(const struct gpu_spec *gpu, const struct kernel *kernel, double blocks)
+{
+    double share = attention_tail_share[kernel->attention][kernel->backward];
+    return 2.0 * share * (double)gpu->sm_count / blocks;
+}
+
+/* Time over that of the curve, which was measured on a full card: 16,384 tokens of width 2,048. A
+ * kernel without a mask has equal blocks, and leaves SMs idle when there are few. */
 static double attention_filling_ratio(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    double rows = kernel->backward ? kernel->key_tokens : kernel->query_tokens;
-    double blocks = kernel->batch * kernel->heads * ceil(rows / ATTENTION_BLOCK_ROWS);
-    return fmin(1.0, blocks / (double)gpu->sm_count);
+    double blocks = attention_blocks(gpu, kernel);
+    if (!kernel->causal)
+        return fmax(1.0, (double)gpu->sm_count / blocks);
+    double of_curve =
+        ATTENTION_CURVE_ELEMENTS / (attention_block_rows(gpu, kernel) * kernel->head_size);
+    return (1.0 + attention_tail(gpu, kernel, blocks)) /
+           (1.0 + attention_tail(gpu, kernel, of_curve));
+}
+
+/* Heads of queries wider than those of values (latent attention, 192 and 128) fill tiles and
+ * registers badly: time of a FLOP over that of equal heads, straight in the ratio of the two. */
+static double attention_mixed_ratio(const struct kernel *kernel)
+{
+    double excess = fmax(kernel->head_size / kernel->value_size - 1.0, 0.0);
+    return 1.0 + (kernel->backward ? MIXED_HEADS_BACKWARD : MIXED_HEADS_FORWARD) * excess;
 }
 
 /* Time of a FLOP over that at the head size of the curves: what a score costs whatever the head
@@ -192,10 +279,11 @@ static double attention_time_s(const struct gpu_spec *gpu, const struct kernel *
         kernel->backward ? &gpu->attention_backward[kernel->attention][kernel->causal]
                          : &gpu->attention_forward[kernel->attention][kernel->causal];
     CHECK(curve->ceiling_flops_per_s > 0.0);
-    double head = attention_head_ratio(gpu, kernel);
+    double head = attention_head_ratio(gpu, kernel) * attention_mixed_ratio(kernel);
     double rate = curve->ceiling_flops_per_s / (1.0 + curve->half_length / kernel->key_tokens);
-    double compute_s = kernel->flops * head / (rate * attention_filling_ratio(gpu, kernel));
-    return fmax(compute_s, kernel->bytes / streaming_bytes_per_s(gpu));
+    double curve_s = kernel->flops * head / rate * attention_filling_ratio(gpu, kernel);
+    return fmax(gpu_power_attention_s(gpu, kernel, curve_s),
+                kernel->bytes / gpu_power_stream_bytes_per_s(gpu));
 }
 
 bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which)
@@ -225,7 +313,7 @@ double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source 
         time_s = attention_time_s(gpu, kernel);
         break;
     case KERNEL_MEMORY:
-        time_s = kernel->bytes / streaming_bytes_per_s(gpu);
+        time_s = kernel->bytes / gpu_power_stream_bytes_per_s(gpu);
         break;
     }
     return time_s + gpu->kernel_start_s * kernel->launches;

@@ -79,7 +79,22 @@ const struct param gpu_params[] = {
      "Streaming multiprocessors that run work."},
     {"clock", PARAM_FREQUENCY, AT(clock_hz), MEGA, 100.0 * GIGA, NULL, NULL,
      "Boost clock at which the peak rates are quoted."},
-    {"power", PARAM_POWER, AT(power_w), 1, MEGA, NULL, NULL, "Power cap of the card."},
+    {"power", PARAM_POWER, AT(power_w), 1, MEGA, NULL, NULL,
+     "Power cap of the card; below tdp it lowers the clock that products and attention sustain."},
+    {"tdp", PARAM_POWER, AT(tdp_w), 0, MEGA, "0W", NULL,
+     "Power cap at which gemm_efficiency and the rates of attention hold; 0: at power."},
+    {"static_power", PARAM_RATIO, AT(static_power_ratio), 0, 0.9, "20%", NULL,
+     "Share of tdp that a running card draws before any arithmetic: idle, leakage of a hot card, "
+     "clocks; twice the idle power of data-centre cards is 15 to 30 %."},
+    {"memory_power", PARAM_RATIO, AT(memory_power_ratio), 0, 0.9, "15%", NULL,
+     "Share of tdp that HBM draws at its full bandwidth; 3.9 pJ a bit (HBM2, O'Connor et al., "
+     "MICRO 2017) is 15 % of an H100."},
+    {"voltage_floor", PARAM_RATIO, AT(voltage_floor_ratio), 0.01, 1, "76%", NULL,
+     "Share of the boost clock below which the voltage falls no more: there power goes with the "
+     "clock, above with its third power."},
+    {"power_window", PARAM_TIME, AT(power_window_s), 0, 60, "11ms", NULL,
+     "Time that a card exceeds its cap after rest, before the clock falls; short benchmarks see "
+     "it, training does not."},
     {"idle_power", PARAM_POWER, AT(idle_power_w), 0, MEGA, "70W", NULL,
      "Power drawn by an idle card; nvidia-smi shows about 70 W on an H100."},
     {"gemm_efficiency", PARAM_RATIO, AT(gemm_efficiency_ratio), 0.01, 1, "75%", NULL,
@@ -110,6 +125,9 @@ const struct param gpu_params[] = {
     HEADS("flash2", ATTENTION_FLASH2, "113%", "108%"),
     HEADS("flash3", ATTENTION_FLASH3, "134%", "85%"),
     HEADS("cudnn", ATTENTION_CUDNN, "142%", "104%"),
+    {"attention_rows", PARAM_RATIO, AT(attention_rows), 1, 65536, "128", NULL,
+     "Rows of queries that a block of a forward attention kernel takes: 128 up to Hopper "
+     "(arXiv:2307.08691), two tiles of 128 on Blackwell (arXiv:2603.05451)."},
     {"price_per_hour", PARAM_MONEY, AT(price_per_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one card for an hour."},
     {"socket", PARAM_TEXT, AT(socket), 0, 0, "", NULL,

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "models/gpu/gpu_power.h"
 #include "models/layout/configuration.h"
 #include "models/layout/layout.h"
 #include "models/schedule/schedule_kind.h"
@@ -425,6 +426,12 @@ static void check_model(struct report *r)
     if (!gpu_has_attention(&c->gpu, attention)) {
         say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
             attention_kernel_names[attention]);
+    }
+    if (!gpu_power_suffices(&c->gpu)) {
+        say(r, false, "cluster.gpu.power",
+            "%s draws all of its power cap before it computes: raise power above static_power x "
+            "tdp",
+            c->gpu.name);
     }
     if (!layout_order_valid(c->layout.order)) {
         say(r, false, "layout.order",

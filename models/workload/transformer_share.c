@@ -104,8 +104,7 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
         l->wgrad_name, peak, (struct gemm_shape){l->inputs, l->outputs, l->rows, 1.0},
         share->linear_bytes);
     if (c->accumulate && c->software->gradient_fusion)
-        weights.bytes +=
-            parameters * (2.0 * c->software->gradient_kept_bytes - share->linear_bytes);
+        gpu_kernel_gemm_accumulate(&weights, c->software->gradient_kept_bytes);
     transformer_piece_wgrad(out, weights);
     if (c->accumulate && !c->software->gradient_fusion)
         transformer_piece_wgrad(

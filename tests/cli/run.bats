@@ -237,3 +237,11 @@ END
     lacks lock-step out err
     shows '"warnings": []'
 }
+
+@test "a lower power cap slows a step, a higher one never does, and one below static power is refused" {
+    step() { "$ORRERY" run "$SCENARIOS/llama3-70b-64xh100.yaml" --no-db --json --set "cluster.gpu.power=$1" | sed -n 's/^ *"step_time_s": \([0-9.e+-]*\).*/\1/p' | head -n 1; }
+    full=$(step 700W) half=$(step 350W) less=$(step 500W) more=$(step 1000W)
+    awk "BEGIN {exit !($half > 1.2 * $full && $half > $less && $less > $full && $more <= $full)}"
+    expect 3 "$ORRERY" run "$hello" --no-db --set cluster.gpu.power=100W
+    said "draws all of its power cap"
+}

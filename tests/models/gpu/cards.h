@@ -29,6 +29,7 @@ static inline struct gpu_spec card_a100(void)
         .gemm_operand_passes = 3,
         .gemm_k_half = 200,
         .kernel_start_s = 4 * MICROSECOND,
+        .attention_rows = 128,
         .attention_small_head_ratio = {[ATTENTION_FLASH2] = 1.13},
         .attention_large_head_ratio = {[ATTENTION_FLASH2] = 1.08},
     };
@@ -60,6 +61,7 @@ static inline struct gpu_spec card_h100(void)
         .gemm_operand_passes = 3,
         .gemm_k_half = 200,
         .kernel_start_s = 4 * MICROSECOND,
+        .attention_rows = 128,
         .attention_small_head_ratio = {[ATTENTION_FLASH2] = 1.13, [ATTENTION_FLASH3] = 1.34},
         .attention_large_head_ratio = {[ATTENTION_FLASH2] = 1.08, [ATTENTION_FLASH3] = 0.85},
     };

@@ -30,6 +30,7 @@ static struct gpu_spec card(void)
         .gemm_operand_passes = 3,
         .gemm_k_half = 10,
         .kernel_start_s = 2,
+        .attention_rows = 128,
     };
     for (int kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++)
         gpu.attention_small_head_ratio[kernel] = gpu.attention_large_head_ratio[kernel] = 1;
@@ -118,6 +119,33 @@ static void test_overlap(void **state)
     assert_true(near(gemm_s(&gpu, 64, 64, 160, 1), best_s + 0.125));
 }
 
+/* A product that adds into a kept result reads and writes it. */
+static void test_accumulation(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.peak_flops_per_s[PEAK_BF16] = NEVER;
+    gpu.l2_bytes = 0;
+    struct kernel k = gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){256, 128, 64, 3}, 2);
+    gpu_kernel_gemm_accumulate(&k, 4);
+    double bytes = 3 * (384 * 64 * 2.0 + 256 * 128 * 8.0);
+    assert_true(k.bytes == bytes);
+    assert_true(near(gpu_kernel_time_s(&gpu, NULL, &k), bytes / 50 + 2));
+    gpu_kernel_gemm_accumulate(&k, 2); /* the last word counts */
+    assert_true(k.bytes == 3 * (384 * 64 * 2.0 + 256 * 128 * 4.0));
+}
+
+/* A launch for each expert, on one card that they fill together. */
+static void test_products_by_expert(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    struct kernel k = gpu_kernel_gemm("g", PEAK_BF16, (struct gemm_shape){64, 64, 8, 16}, 2);
+    double together = gpu_kernel_time_s(&gpu, NULL, &k);
+    k.launches = 16;
+    assert_true(near(gpu_kernel_time_s(&gpu, NULL, &k), together + 15 * 2));
+}
+
 static void test_other_kernels(void **state)
 {
     (void)state;
@@ -136,43 +164,92 @@ static void test_other_kernels(void **state)
     assert_true(gpu_kernel_time_s(&gpu, NULL, &k) == 0 && gpu_kernel_peak_time_s(&gpu, &k) == 0);
 }
 
-static double attention_s(const struct gpu_spec *gpu, bool backward, double batch, double queries,
-                          double keys, double heads, double size)
+struct core { /* of attention */
+    bool causal, backward;
+    double batch, queries, keys, heads, size;
+};
+
+static double attention_s(const struct gpu_spec *gpu, struct core core)
 {
     struct kernel k = gpu_kernel_attention("a", PEAK_BF16,
                                            &(struct attention_shape){.kernel = ATTENTION_FLASH2,
-                                                                     .causal = true,
-                                                                     .backward = backward,
-                                                                     .batch = batch,
-                                                                     .query_tokens = queries,
-                                                                     .key_tokens = keys,
-                                                                     .heads = heads,
-                                                                     .kv_heads = heads,
-                                                                     .head_size = size},
+                                                                     .causal = core.causal,
+                                                                     .backward = core.backward,
+                                                                     .batch = core.batch,
+                                                                     .query_tokens = core.queries,
+                                                                     .key_tokens = core.keys,
+                                                                     .heads = core.heads,
+                                                                     .kv_heads = core.heads,
+                                                                     .head_size = core.size},
                                            2);
     return gpu_kernel_time_s(gpu, NULL, &k);
 }
 
-/* Rate 1,000 / (1 + 64 / keys), of a full card; 2 products forward, 5 backward, 2 q k d each, half
- * of it; a block of 128 rows on each of 16 SMs. */
+/* Without a mask: rate 1,000 / (1 + 64 / keys), of a full card; 2 products forward, 5 backward, 2 q
+ * k d each; a block of 128 rows on each of 16 SMs. */
 static void test_attention(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
     gpu.hbm_bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
-    gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 64};
-    gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){500, 128};
-    double pairs = 128 * 256 * 128; /* one head: q x k x d */
+    gpu.attention_forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 64};
+    gpu.attention_backward[ATTENTION_FLASH2][0] = (struct attention_curve){500, 128};
+    double pairs = 2 * 128 * 256 * 128; /* one head: 2 x q x k x d */
     double forward = 2 * pairs / (1000 / 1.25), backward = 5 * pairs / (500 / 1.5);
-    assert_true(near(attention_s(&gpu, false, 4, 128, 256, 4, 128), 16 * forward));
-    assert_true(near(attention_s(&gpu, true, 4, 128, 256, 4, 128), 16 * backward));
+    assert_true(near(attention_s(&gpu, (struct core){0, 0, 4, 128, 256, 4, 128}), 16 * forward));
+    assert_true(near(attention_s(&gpu, (struct core){0, 1, 4, 128, 256, 4, 128}), 16 * backward));
     /* One head is one block forward, two blocks of keys backward. */
-    assert_true(near(attention_s(&gpu, false, 1, 128, 256, 1, 128), 16 * forward));
-    assert_true(near(attention_s(&gpu, true, 1, 128, 256, 1, 128), 8 * backward));
-    assert_true(near(attention_s(&gpu, false, 1, 129, 256, 1, 128), 8 * forward * 129 / 128));
+    assert_true(near(attention_s(&gpu, (struct core){0, 0, 1, 128, 256, 1, 128}), 16 * forward));
+    assert_true(near(attention_s(&gpu, (struct core){0, 1, 1, 128, 256, 1, 128}), 8 * backward));
+    assert_true(
+        near(attention_s(&gpu, (struct core){0, 0, 1, 129, 256, 1, 128}), 8 * forward * 129 / 128));
     /* More than full is full. */
-    assert_true(near(attention_s(&gpu, false, 8, 128, 256, 4, 128), 32 * forward));
+    assert_true(near(attention_s(&gpu, (struct core){0, 0, 8, 128, 256, 4, 128}), 32 * forward));
+}
+
+/* Under a causal mask half of the pairs, and a tail: .7 forward and .22 backward of the longest
+ * block, which is twice the mean one, beside 2,048 blocks of the curve on 16 SMs. */
+static void test_attention_tail(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.hbm_bytes_per_s = NEVER;
+    gpu.kernel_start_s = 0;
+    gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 0};
+    gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 0};
+    for (int backward = 0; backward < 2; backward++) {
+        double tail = 2 * (backward ? 0.22 : 0.7) * 16, flops = backward ? 5 : 2;
+        flops *= 1024.0 * 1024 * 128;
+        for (double heads = 1; heads <= 256; heads *= 4) {
+            double found =
+                attention_s(&gpu, (struct core){1, backward != 0, 1, 1024, 1024, heads, 128});
+            double expected = flops * heads / 1000 * (1 + tail / (8 * heads)) / (1 + tail / 2048);
+            assert_true(near(found, expected));
+        }
+    }
+}
+
+/* Heads of 192 whose values have 128: three products by the one, two by the other backward; and
+ * .14 and .35 for each time that the one exceeds the other. */
+static void test_mixed_heads(void **state)
+{
+    (void)state;
+    struct gpu_spec gpu = card();
+    gpu.hbm_bytes_per_s = NEVER;
+    gpu.kernel_start_s = 0;
+    gpu.attention_forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
+    gpu.attention_backward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
+    for (int backward = 0; backward < 2; backward++) {
+        struct attention_shape shape = {
+            ATTENTION_FLASH2, false, backward != 0, 16, 128, 128, 1, 1, 192, 128};
+        struct kernel k = gpu_kernel_attention("a", PEAK_BF16, &shape, 2);
+        double sizes = backward ? 3 * 192 + 2 * 128 : 192 + 128;
+        assert_true(k.flops == 16 * 2 * 128.0 * 128 * sizes);
+        assert_true(k.bytes == 16 * (128 * 320 * 2 * (backward ? 2 : 1) * 2.0 + 4 * 128));
+        assert_true(near(gpu_kernel_time_s(&gpu, NULL, &k),
+                         k.flops / 1000 * (1 + (backward ? 0.35 : 0.14) * 0.5)));
+    }
 }
 
 /* Heads of 64 and 256 as given, straight in 1 / size between and beyond; below 32 padded. */
@@ -182,7 +259,7 @@ static void test_attention_heads(void **state)
     struct gpu_spec gpu = card();
     gpu.hbm_bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
-    gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 0};
+    gpu.attention_forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
     gpu.attention_small_head_ratio[ATTENTION_FLASH2] = 1.2;
     gpu.attention_large_head_ratio[ATTENTION_FLASH2] = 1.1;
     static const struct {
@@ -190,8 +267,8 @@ static void test_attention_heads(void **state)
     } rows[] = {{128, 1},          {64, 1.2},  {32, 1.6},   {16, 1.6 * 2},
                 {96, 1 + 0.2 / 3}, {256, 1.1}, {512, 1.15}, {192, 1 + 0.2 / 3}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double flops = 2 * 128.0 * 128 * rows[i].size * 16;
-        double found = attention_s(&gpu, false, 16, 128, 128, 1, rows[i].size);
+        double flops = 4 * 128.0 * 128 * rows[i].size * 16;
+        double found = attention_s(&gpu, (struct core){0, 0, 16, 128, 128, 1, rows[i].size});
         assert_true(near(found, flops / 1000 * rows[i].ratio));
     }
 }
@@ -301,12 +378,21 @@ static void test_precisions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_waves_and_splits), cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_traffic),          cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_other_kernels),    cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_attention_heads),  cmocka_unit_test(test_attention_traffic),
-        cmocka_unit_test(test_has_attention),    cmocka_unit_test(test_optimizers),
+        cmocka_unit_test(test_waves_and_splits),
+        cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_other_kernels),
+        cmocka_unit_test(test_attention),
+        cmocka_unit_test(test_attention_heads),
+        cmocka_unit_test(test_attention_traffic),
+        cmocka_unit_test(test_has_attention),
+        cmocka_unit_test(test_optimizers),
         cmocka_unit_test(test_precisions),
+        cmocka_unit_test(test_attention_tail),
+        cmocka_unit_test(test_mixed_heads),
+        cmocka_unit_test(test_accumulation),
+        cmocka_unit_test(test_products_by_expert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

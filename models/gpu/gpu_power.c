@@ -1,0 +1,100 @@
+/* gpu_power.c - the sustained clock under a power cap. */
+#include "models/gpu/gpu_power.h"
+
+#include <math.h>
+
+#include "sim/check.h"
+
+#define USUAL_TILE_ROWS 256.0
+#define USUAL_TILE_COLUMNS 128.0
+
+static double rated_w(const struct gpu_spec *gpu)
+{
+    return gpu->tdp_w > 0.0 ? gpu->tdp_w : gpu->power_w;
+}
+
+static double static_w(const struct gpu_spec *gpu)
+{
+    return gpu->static_power_ratio * rated_w(gpu);
+}
+
+/* Power beside the static part, at the cap. */
+static double dynamic_w(const struct gpu_spec *gpu)
+{
+    return gpu->power_w - static_w(gpu);
+}
+
+bool gpu_power_suffices(const struct gpu_spec *gpu)
+{
+    return dynamic_w(gpu) > 0.0;
+}
+
+double gpu_power_issue_ratio(const struct gpu_spec *gpu)
+{
+    return fmax(gpu->gemm_burst_ratio, gpu->gemm_efficiency_ratio);
+}
+
+/* Dynamic power at a share of the boost clock, over that at all of it: V^2 f, with V in proportion
+ * to the clock down to the floor. */
+static double power_of_clock(double clock, double floor)
+{
+    return clock * pow(fmax(clock, floor), 2.0);
+}
+
+static double clock_of_power(double power, double floor)
+{
+    return power > pow(floor, 3.0) ? cbrt(power) : power / pow(floor, 2.0);
+}
+
+double gpu_power_sustained_ratio(const struct gpu_spec *gpu)
+{
+    double issue = gpu_power_issue_ratio(gpu), floor = gpu->voltage_floor_ratio;
+    double rated = rated_w(gpu) - static_w(gpu);
+    if (gpu->power_w == rated_w(gpu))
+        return gpu->gemm_efficiency_ratio;
+    CHECK(gpu_power_suffices(gpu) && rated > 0.0);
+    double at_tdp = power_of_clock(gpu->gemm_efficiency_ratio / issue, floor);
+    return issue * fmin(clock_of_power(at_tdp * dynamic_w(gpu) / rated, floor), 1.0);
+}
+
+static double byte_energy_j(const struct gpu_spec *gpu)
+{
+    return gpu->memory_power_ratio * rated_w(gpu) / gpu->hbm_bytes_per_s;
+}
+
+double gpu_power_byte_flops(const struct gpu_spec *gpu, enum peak_kind peak)
+{
+    double flops_per_s = gpu->peak_flops_per_s[peak] * gpu_power_sustained_ratio(gpu);
+    return byte_energy_j(gpu) * flops_per_s / dynamic_w(gpu);
+}
+
+double gpu_power_usual_traffic(const struct gpu_spec *gpu, double element_bytes)
+{
+    double side = sqrt((double)gpu->sm_count);
+    double elements = side * (USUAL_TILE_ROWS + USUAL_TILE_COLUMNS);
+    double flops = 2.0 * (double)gpu->sm_count * USUAL_TILE_ROWS * USUAL_TILE_COLUMNS;
+    return elements * element_bytes / flops;
+}
+
+double gpu_power_stream_bytes_per_s(const struct gpu_spec *gpu)
+{
+    double rate = gpu->hbm_bytes_per_s * gpu->hbm_efficiency_ratio;
+    double energy_j = byte_energy_j(gpu);
+    return energy_j > 0.0 ? fmin(rate, dynamic_w(gpu) / energy_j) : rate;
+}
+
+double gpu_power_attention_s(const struct gpu_spec *gpu, const struct kernel *kernel, double tdp_s)
+{
+    double products = gpu->peak_flops_per_s[kernel->peak] * gpu->gemm_efficiency_ratio;
+    double clock = gpu_power_sustained_ratio(gpu) / gpu->gemm_efficiency_ratio;
+    return fmax(tdp_s, fmin(kernel->flops / products, tdp_s) / clock);
+}
+
+struct gpu_spec gpu_power_unthrottled(const struct gpu_spec *gpu)
+{
+    struct gpu_spec out = *gpu;
+    out.gemm_efficiency_ratio = gpu_power_issue_ratio(gpu);
+    out.tdp_w = out.power_w;
+    out.memory_power_ratio = 0.0;
+    return out;
+}

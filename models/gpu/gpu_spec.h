@@ -1,0 +1,88 @@
+/* gpu_spec.h - a GPU as the catalogue gives it, and a kernel that runs on it: plain data in SI.
+ *
+ * Figures stand in scenarios/catalogue/gpus.yaml with their sources, names and ranges in
+ * gpu_params.c; kernels are made by the makers of gpu.h. */
+#ifndef ORRERY_MODELS_GPU_GPU_SPEC_H
+#define ORRERY_MODELS_GPU_GPU_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "models/gpu/precision.h"
+
+enum attention_kernel {
+    ATTENTION_MATH,   /* unfused: products and softmax apart */
+    ATTENTION_FLASH1, /* arXiv:2205.14135 */
+    ATTENTION_FLASH2, /* arXiv:2307.08691 */
+    ATTENTION_FLASH3, /* arXiv:2407.08608 */
+    ATTENTION_CUDNN,  /* cuDNN 9 */
+    ATTENTION_KERNEL_COUNT
+};
+extern const char *const attention_kernel_names[]; /* NULL-ended, in that order, lower case */
+
+/* rate(s) = ceiling / (1 + half_length / s), s the keys that a query sees at most. */
+struct attention_curve {
+    double ceiling_flops_per_s; /* of the FLOPs really done */
+    double half_length;         /* tokens */
+};
+
+/* One GPU, as catalogue/gpus.yaml gives it; every figure has its source there. */
+struct gpu_spec {
+    const char *name;
+    double peak_flops_per_s[PEAK_COUNT]; /* dense; 0: not supported */
+    double hbm_bytes;                    /* as the driver reports it */
+    double usable_hbm_bytes;             /* what a process can allocate on a clean card */
+    double context_bytes;                /* CUDA context and kernels' own reservation */
+    double hbm_bytes_per_s;              /* data sheet */
+    double hbm_efficiency_ratio;         /* that a streaming kernel reaches */
+    double l2_bytes;
+    uint64_t sm_count;
+    double clock_hz; /* boost clock that the peaks are quoted at */
+    double power_w;  /* cap */
+    double tdp_w;    /* the cap at which the sustained rates hold; 0: power_w */
+    double idle_power_w;
+    double static_power_ratio;    /* of tdp_w: idle, leakage and clocks of a running card */
+    double memory_power_ratio;    /* of tdp_w: HBM at its full bandwidth */
+    double voltage_floor_ratio;   /* share of the boost clock below which the voltage stays */
+    double power_window_s;        /* that the card exceeds its cap before the clock falls */
+    double gemm_efficiency_ratio; /* of the peak, large aligned GEMM, sustained clock */
+    double gemm_burst_ratio; /* the same before the power cap lowers the clock; 0: as sustained */
+    double gemm_operand_passes; /* through shared memory, of an operand element of a tile */
+    double gemm_k_half;         /* k at which the k-loop ramp costs half */
+    double kernel_start_s;      /* start, first loads and tail of a kernel on the GPU */
+    double speed_spread_ratio;  /* standard deviation of the speed of equal cards */
+    struct attention_curve attention_forward[ATTENTION_KERNEL_COUNT][2]; /* [kernel][causal] */
+    struct attention_curve attention_backward[ATTENTION_KERNEL_COUNT][2];
+    /* Time for the same FLOPs over that at head size 128, where the curves are given. At 64
+     * exponentials and maxima weigh more; at 256 registers force smaller blocks. */
+    double attention_small_head_ratio[ATTENTION_KERNEL_COUNT]; /* at 64 */
+    double attention_large_head_ratio[ATTENTION_KERNEL_COUNT]; /* at 256 */
+    double attention_rows; /* of queries, that a block of a forward kernel takes */
+    double price_per_hour_usd;
+    const char *socket; /* "sxm5", "pcie": what boards it fits; "": not said */
+    const char *node;   /* of the catalogue, that it usually comes in; "": none */
+};
+
+enum kernel_kind {
+    KERNEL_GEMM,
+    KERNEL_ATTENTION,
+    KERNEL_MEMORY
+};
+struct kernel {
+    enum kernel_kind kind;
+    const char *name;      /* "qkv", "rmsnorm"; a literal */
+    enum peak_kind peak;   /* of a GEMM or attention */
+    double m, n, k, batch; /* GEMM: batch products of m x k by k x n */
+    enum attention_kernel attention;
+    bool causal, backward;                                       /* attention */
+    double query_tokens, key_tokens, heads, kv_heads, head_size; /* attention; batch sequences */
+    double value_size;                                           /* attention: of a value's head */
+    double element_bytes;                                        /* of an operand */
+    double result_bytes; /* GEMM: moved for an element of the result */
+    bool one_by_one;     /* GEMM: `launches` products, each `batch` x m x n x k */
+    double flops;        /* done by the hardware; filled by the kernel_* makers */
+    double bytes;        /* moved through HBM at least; filled by the makers */
+    double launches;     /* host launches it costs */
+};
+
+#endif

@@ -37,8 +37,7 @@ static void print_figure(const struct json_list_entry *entry, unsigned i, int wi
 {
     const struct stated_figure *f = &entry->figures[i];
     const char *error = f->error_ratio > 0.0 ? format_percent(f->error_ratio).s : "exact";
-    fprintf(out, "  %-*s  %14s  %-8s", width, f->name, f->text,
-            f->number || f->error_ratio > 0.0 ? error : "");
+    fprintf(out, "  %-*s  %14s  %-8s", width, f->name, f->text, f->number ? error : "");
     if (source_number(entry, i) > 0)
         fprintf(out, "  [%u]", source_number(entry, i));
     fputc('\n', out);

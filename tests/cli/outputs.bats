@@ -41,6 +41,7 @@ unharmed() {
     cp "$BATS_TEST_DIRNAME/../validation/layers.csv" v.csv
     unharmed v.csv validate v.csv --svg v.csv
     [ ! -e x.db.partial ]
+    expect 0 "$ORRERY" validate /dev/stdin --worst 0 --svg /dev/null < <(cat v.csv) # pipes and devices lose nothing
     expect 0 "$ORRERY" export x.db --output x.json # and others are written
     [ -s x.json ]
 }

@@ -15,7 +15,7 @@ YAML
     scenario
     expect 0 "$ORRERY" study weeks.yaml --vary checkpoint.interval=1min..4h:log:13 --seeds 60 --svg u.svg
     shows "best goodput"
-    shows "optimum between points"
+    grep -q "optimum between points: [0-9.]* min, 95 % interval [0-9.]* min to [0-9.]* min$" out
     shows "Young"
     grep -q "exact" u.svg
     [ "$(sql weeks.study.db "select count(*) from study_point")" = 13 ]

@@ -120,6 +120,10 @@ def word_sites(line, masked):
         yield "continue", replaced(line, match.start(), match.end(), "break;")
 
 
+# Their arguments may change places.
+COMMUTATIVE = ("fmax(", "fmin(")
+
+
 def call_sites(line, masked):
     for match in re.finditer(r"\b[a-z_][a-z0-9_]*\(", masked):
         if match.group() in ("if(", "while(", "for(", "switch(", "sizeof("):
@@ -127,6 +131,8 @@ def call_sites(line, masked):
         opening = match.end() - 1
         behind = close_of(masked, opening)
         if behind is None:
+            continue
+        if match.group() in COMMUTATIVE or match.group() == "strcmp(" and re.match(r" [=!]= 0", masked[behind:]):
             continue
         spans = arguments_of(masked, opening, behind)
         for (a, b), (c, d) in zip(spans, spans[1:]):

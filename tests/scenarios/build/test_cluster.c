@@ -49,6 +49,9 @@ static void test_counts(void **state)
          "2:53: cluster.gpus: 1 nodes of 8 GPUs have 8; give nodes or gpus alone\n"},
         {"nodes: 524289, fabric: ib-ndr-8x400", 0, 0, 0,
          "2:54: cluster: more than 4194304 GPUs cannot be simulated\n"},
+        {"nodes: 2, fabric: {name: ib-ndr-8x400, nics: 16}", 0, 0, 0,
+         "2:1: cluster: more NICs (16) than GPUs (8) in a node: give at most one NIC for each GPU "
+         "and add up the rates of those that a GPU uses\n"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char cluster[256];

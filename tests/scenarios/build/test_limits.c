@@ -65,6 +65,58 @@ static void test_more_ops_than_can_be_played(void **state)
     assert_non_null(strstr(error.text, "4096 ranks"));
 }
 
+/* A brief step is timed when it is soon played, and else only asked whether it fits. */
+static void test_brief(void **state)
+{
+    (void)state;
+    for (unsigned longer = 0; longer < 2; longer++) {
+        struct scenario *scenario = read_with("training.global_batch=4096");
+        struct configuration *c = &scenario->configuration;
+        c->layout.tp = 2;
+        c->layout.dp = 8;
+        c->cluster.nodes = 2;
+        c->training.global_batch = c->layout.dp * (longer ? 50000 : 500);
+        struct step_options options = {.brief = true};
+        struct step *step = NULL;
+        struct error error;
+        assert_true(step_run(&scenario->configuration, &options, &step, &error));
+        assert_true(step->fits);
+        assert_int_equal(step->step_s > 0.0, !longer);
+        step_destroy(step);
+        scenario_destroy(scenario);
+    }
+}
+
+/* Four replicas of two nodes each behind leaves of three: two of them cross from leaf to leaf, so
+ * their tensor groups are of another shape, and none may stand for the others. */
+static void test_replicas_across_leaves(void **state)
+{
+    (void)state;
+    static const char leaves[] = "model: {layers: 4, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+                                 "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 8,\n"
+                                 "  fabric: {name: ib-ndr-8x400, nodes_per_leaf: 3}}\n"
+                                 "training: {sequence: 2048, global_batch: 16}\n"
+                                 "layout: {tp: 16, dp: 4, microbatch: 1, recompute: none}\n";
+    uint64_t digests[2];
+    double step_s[2];
+    for (unsigned unfold = 0; unfold < 2; unfold++) {
+        struct error error = {""};
+        struct scenario *s = scenario_read("t.yaml", leaves, strlen(leaves), NULL, &error);
+        struct step_options options = {.unfold = unfold == 1};
+        struct step *step = NULL;
+        assert_non_null(s);
+        assert_true(step_run(&s->configuration, &options, &step, &error));
+        digests[unfold] = step->digest;
+        step_s[unfold] = step->step_s;
+        if (unfold == 0)
+            assert_true(step->symmetry.rank_class_count < 64);
+        step_destroy(step);
+        scenario_destroy(s);
+    }
+    assert_true(digests[0] == digests[1]);
+    assert_true(step_s[0] == step_s[1]);
+}
+
 /* A sequence whose activations fit nowhere is found out without trying every size; a card without
  * room, and one below half a GiB, give counts and no nonsense. */
 static void test_smallest_cluster(void **state)
@@ -98,6 +150,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_longer_than_a_century),
         cmocka_unit_test(test_more_ops_than_can_be_played),
+        cmocka_unit_test(test_brief),
+        cmocka_unit_test(test_replicas_across_leaves),
         cmocka_unit_test(test_smallest_cluster),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,26 @@ static void test_tree(void **state)
     arena_destroy(p.arena);
 }
 
+/* A path may name keys of up to 63 bytes; a longer one leads no further. */
+static void test_long_keys_of_a_path(void **state)
+{
+    (void)state;
+    for (size_t length = 62; length <= 66; length++) {
+        char text[128], path[128], key[80] = "";
+        memset(key, 'k', length);
+        snprintf(text, sizeof text, "%s: {z: 5}\n", key);
+        snprintf(path, sizeof path, "%s.z", key);
+        struct parsed p = parse(text, strlen(text));
+        assert_non_null(p.root);
+        const struct value *found = value_deepest(p.root, path);
+        if (length < 64)
+            assert_string_equal(found->text, "5");
+        else
+            assert_ptr_equal(found, p.root);
+        arena_destroy(p.arena);
+    }
+}
+
 static void test_json_is_accepted(void **state)
 {
     (void)state;
@@ -298,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_that_is_refused), /* first: no free memory is at hand */
         cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_long_keys_of_a_path),
         cmocka_unit_test(test_json_is_accepted),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_nul_byte),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "scenarios/build/scenario.h"
@@ -61,6 +62,32 @@ static void test_errors_of_the_catalogue(void **state)
     assert_null(find(s, "gpu.h100-80gb-sxm.price_per_hour"));
     assert_null(find(s, "gpu.h100-80gb-sxm.idle_power"));
     scenario_destroy(s);
+}
+
+/* A card whose sustained products nobody has measured says so: 15 to 30 % of error. */
+static void test_bursts_are_no_sustained_rates(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gpu;
+        bool measured;
+    } cards[] = {{"a100-80gb-sxm", true},  {"a100-80gb-pcie", true},  {"h100-80gb-sxm", true},
+                 {"h200-141gb-sxm", true}, {"b200-180gb-sxm", true},  {"gh200-96gb", false},
+                 {"gb200-186gb", false},   {"b300-288gb-sxm", false}, {"gb300-288gb", false},
+                 {"h100-80gb-pcie", false}};
+    for (unsigned i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+        char text[512], name[128];
+        snprintf(text, sizeof text, "cluster: {gpu: %s, gpus: 8, node: dgx-h100}\n" REST,
+                 cards[i].gpu);
+        snprintf(name, sizeof name, "gpu.%s.gemm_efficiency", cards[i].gpu);
+        struct scenario *s = read(text);
+        const struct constant *gemm = find(s, name);
+        assert_non_null(gemm);
+        assert_true(gemm->stated);
+        assert_true(cards[i].measured ? gemm->error_ratio <= 0.05
+                                      : gemm->error_ratio >= 0.15 && gemm->error_ratio <= 0.3);
+        scenario_destroy(s);
+    }
 }
 
 static void test_what_the_scenario_says_is_exact(void **state)
@@ -131,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors_of_the_catalogue),
+        cmocka_unit_test(test_bursts_are_no_sustained_rates),
         cmocka_unit_test(test_what_the_scenario_says_is_exact),
         cmocka_unit_test(test_names_are_told_once),
         cmocka_unit_test(test_origins),

@@ -123,7 +123,7 @@ static struct scenario *scenario_of(const struct validation *v, struct cells *c,
         &text,
         "model: {layers: 1, hidden: %llu, heads: %llu, head_size: %llu, vocabulary: 64}\n"
         "training: {sequence: %llu, global_batch: %llu, precision: %s, attention: %s}\n"
-        "layout: {microbatch: %llu}\nsoftware: fsdp\n",
+        "layout: {microbatch: %llu, recompute: none}\nsoftware: fsdp\n",
         (unsigned long long)(heads * size), (unsigned long long)heads, (unsigned long long)size,
         (unsigned long long)validate_cells_count(c, "seq_len", 64), (unsigned long long)batch,
         *dtype != '\0' ? dtype : "bf16",

@@ -150,7 +150,7 @@ static struct scenario *scenario_of(const struct validation *v, struct cells *c,
     validate_text_add(&text,
                       "model: {layers: 1, hidden: 128, heads: 1, head_size: 128, vocabulary: 64}\n"
                       "training: {sequence: 64, global_batch: 1, precision: %s, attention: math}\n"
-                      "layout: {microbatch: 1}\nsoftware: fsdp\n",
+                      "layout: {microbatch: 1, recompute: none}\nsoftware: fsdp\n",
                       *dtype != '\0' ? dtype : "bf16");
     return validate_scenario(v, text.s, row);
 }

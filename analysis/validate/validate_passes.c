@@ -29,7 +29,7 @@ static struct scenario *one_node(const struct validation *v, const struct valida
              "cluster: {gpu: %s, node: {gpus: %llu, nics: 1}, nodes: 1}\n"
              "model: {layers: %llu, hidden: 64, heads: 1, vocabulary: 64}\n"
              "training: {sequence: 64, global_batch: %llu, attention: math}\n"
-             "layout: {pp: %llu, vpp: %llu, microbatch: %llu, schedule: %s}\n"
+             "layout: {pp: %llu, vpp: %llu, microbatch: %llu, schedule: %s, recompute: none}\n"
              "software: %s\n",
              run->gpu, (unsigned long long)run->pp, (unsigned long long)(run->pp * run->vpp),
              (unsigned long long)run->global_batch, (unsigned long long)run->pp,

@@ -37,6 +37,7 @@ static void say_origins(const struct validate_run *run, bool vocabulary,
     validate_origins_add(out, "dp", "chosen: one pipeline");
     validate_origins_add(out, "microbatch", "column microbatch_size");
     validate_origins_add(out, "global_batch", "columns microbatches and microbatch_size");
+    validate_origins_add(out, "recompute", "chosen: the passes that were timed have none");
     validate_origins_add(out, "tied_embeddings", "chosen: as in the GPT family");
     validate_origins_add(out, "vpp",
                          interleaved ? "chosen: one layer in each chunk" : "chosen: one chunk");
@@ -60,6 +61,7 @@ static void read_run(struct cells *c, struct validate_run *run)
         validate_origins_add(&run->origins, "positions", "chosen: as in the GPT family");
     run->ffn = *run->ffn != '\0' ? run->ffn : ffn_names[FFN_GELU];
     run->positions = *run->positions != '\0' ? run->positions : position_names[POSITION_LEARNED];
+    run->recompute = recompute_names[RECOMPUTE_NONE];
     run->tied_embeddings = true;
     bool vocabulary = run->vocabulary > 0;
     run->vocabulary = vocabulary ? run->vocabulary : GPT_VOCABULARY;

@@ -43,7 +43,7 @@ void validate_run_read(struct cells *c, struct validate_run *r)
     r->vpp = validate_cells_count(c, "vpp", 0);
     r->zero = validate_cells_count(c, "zero", ZERO_UNKNOWN);
     r->sequence_parallel = validate_cells_count(c, "sequence_parallel", 0) > 0;
-    r->microbatch = validate_cells_count(c, "microbatch", 1);
+    r->microbatch = validate_cells_count(c, "microbatch", 0);
     r->recompute = validate_cells_word(c, "recompute");
     r->attention = validate_cells_word(c, "attention");
     r->precision = validate_cells_word(c, "precision");

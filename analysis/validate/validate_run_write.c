@@ -4,11 +4,8 @@
 
 #include "analysis/validate/validate_run.h"
 #include "models/schedule/schedule_kind.h"
+#include "scenarios/language/reader.h"
 
-enum {
-    PIPELINE_MAX = 65535, /* what the door lets in */
-    CHUNKS_MAX = 255
-};
 struct writer {
     struct validate_text *text;
     const struct validate_run *run;
@@ -89,6 +86,13 @@ static void add_model(const struct writer *w)
     validate_text_close(w->text);
 }
 
+/* What the row does not say the door chooses, as for any scenario (models/fit/choice.h). */
+static void leave_open(const struct writer *w, const char *key, const char *column,
+                       const char *word)
+{
+    validate_text_key(w->text, key, column_origin(w, column).s, "%s", word);
+}
+
 /* A row's flash3 is FlashAttention-3 or cuDNN, says its vocabulary; the software tells which. */
 static void add_attention(const struct writer *w)
 {
@@ -96,15 +100,14 @@ static void add_attention(const struct writer *w)
     const char *usual = attention_kernel_names[w->software->usual_attention];
     bool either = strcmp(r->attention, attention_kernel_names[ATTENTION_FLASH3]) == 0 &&
                   w->software->usual_attention == ATTENTION_CUDNN;
-    if (*r->attention != '\0' && !either)
-        add_word(w, "attention", "attention", r->attention);
-    else if (either)
+    if (either)
         validate_text_key(w->text, "attention",
                           profile_origin(w, "column attention's flash3 stands for cudnn too").s,
                           "%s", usual);
+    else if (*r->attention != '\0')
+        add_word(w, "attention", "attention", r->attention);
     else
-        validate_text_key(w->text, "attention", profile_origin(w, "its usual attention").s, "%s",
-                          usual);
+        leave_open(w, "attention", "attention", READER_AUTO);
 }
 
 static void add_training(const struct writer *w)
@@ -123,46 +126,26 @@ static void add_training(const struct writer *w)
     validate_text_close(w->text);
 }
 
-/* A run that does not say how many chunks its stages had: the usual number of its software, or the
- * next one that divides the layers; one where the schedule would refuse it. */
-static uint64_t usual_chunks(const struct writer *w)
-{
-    const struct validate_run *r = w->run;
-    uint64_t chunks = w->software->usual_chunks;
-    uint64_t share = r->dp * r->microbatch;
-    if (r->pp <= 1 || r->pp > PIPELINE_MAX || share == 0)
-        return 1;
-    while (chunks > 1 && chunks < CHUNKS_MAX && r->layers % (r->pp * chunks) != 0)
-        chunks++;
-    struct schedule_shape shape = {(uint32_t)r->pp, (uint32_t)chunks,
-                                   (uint32_t)(r->global_batch / share), NULL};
-    bool whole = r->layers % (r->pp * chunks) == 0;
-    return whole && schedule_interleaved.refuse(&shape) == NULL ? chunks : 1;
-}
-
 /* One chunk of an interleaved schedule is 1f1b. */
-static void add_schedule(const struct writer *w, uint64_t chunks)
+static void add_schedule(const struct writer *w)
 {
     const struct validate_run *r = w->run;
-    const char *usual =
-        chunks > 1 ? schedule_interleaved.head.name : schedule_one_f_one_b.head.name;
-    bool single = *r->schedule != '\0' && chunks == 1 && schedule_find(r->schedule)->interleaved;
-    if (*r->schedule != '\0' && !single)
+    bool single =
+        *r->schedule != '\0' && r->pp > 1 && r->vpp == 1 && schedule_find(r->schedule)->interleaved;
+    if (single)
+        validate_text_key(w->text, "schedule", "chosen: interleaved with one chunk is this", "%s",
+                          schedule_one_f_one_b.head.name);
+    else if (*r->schedule != '\0')
         add_word(w, "schedule", "schedule", r->schedule);
     else
-        validate_text_key(w->text, "schedule",
-                          single       ? "chosen: interleaved with one chunk is this"
-                          : chunks > 1 ? "chosen: what several chunks need"
-                                       : "chosen: column schedule is empty",
-                          "%s", usual);
+        leave_open(w, "schedule", "schedule", READER_AUTO);
 }
 
 static void add_sharding(const struct writer *w)
 {
     const struct validate_run *r = w->run;
-    if (r->zero == ZERO_UNKNOWN && *w->software->usual_sharding != '\0')
-        validate_text_key(w->text, "sharding", profile_origin(w, "its usual sharding").s, "%s",
-                          w->software->usual_sharding);
+    if (r->zero == ZERO_UNKNOWN)
+        leave_open(w, "sharding", "zero", READER_AUTO);
     else if (r->zero != ZERO_UNKNOWN && r->zero >= 3 && *w->software->full_sharding != '\0')
         validate_text_key(w->text, "sharding",
                           profile_origin(w, "what it calls stage 3 of column zero").s, "%s",
@@ -177,30 +160,24 @@ static void add_recompute(const struct writer *w)
     if (*w->run->recompute != '\0')
         add_word(w, "recompute", "recompute", w->run->recompute);
     else
-        validate_text_key(w->text, "recompute", profile_origin(w, "its usual recomputation").s,
-                          "%s", recompute_names[w->software->usual_recompute]);
+        leave_open(w, "recompute", "recompute", READER_LEAST);
 }
 
-static void add_chunks(const struct writer *w, bool said, uint64_t chunks)
+static void add_chunks(const struct writer *w)
 {
-    if (said)
-        add_count(w, "vpp", "vpp", chunks);
+    if (w->run->pp == 1)
+        validate_text_key(w->text, "vpp", "chosen: one stage has one chunk", "1");
+    else if (w->run->vpp > 0)
+        add_count(w, "vpp", "vpp", w->run->vpp);
     else
-        validate_text_key(
-            w->text, "vpp",
-            w->run->pp > 1
-                ? profile_origin(w, "its usual chunks, as far as layers and schedule let them").s
-                : "chosen: one stage has one chunk",
-            "%llu", (unsigned long long)chunks);
+        leave_open(w, "vpp", "vpp", READER_AUTO);
 }
 
 static void add_layout(const struct writer *w)
 {
     const struct validate_run *r = w->run;
-    bool said = r->vpp > 0 && r->pp > 1;
-    uint64_t chunks = said ? r->vpp : usual_chunks(w);
     validate_text_open(w->text, "layout");
-    add_schedule(w, chunks);
+    add_schedule(w);
     add_recompute(w);
     add_flag(w, "sequence_parallel", "sequence_parallel", r->sequence_parallel);
     add_sharding(w);
@@ -208,9 +185,12 @@ static void add_layout(const struct writer *w)
     add_count(w, "pp", "pp", r->pp);
     add_count(w, "dp", "dp", r->dp);
     add_count(w, "cp", "cp", r->cp);
-    add_chunks(w, said, chunks);
+    add_chunks(w);
     add_count(w, "ep", "ep", r->ep > 1 ? r->ep : 0);
-    add_count(w, "microbatch", "microbatch", r->microbatch);
+    if (r->microbatch > 0)
+        add_count(w, "microbatch", "microbatch", r->microbatch);
+    else
+        leave_open(w, "microbatch", "microbatch", READER_BEST);
     if (r->ends_count)
         validate_text_key(w->text, "ends_count",
                           "chosen: with embedding and head the layers fill whole stages", "true");

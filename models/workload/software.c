@@ -181,8 +181,6 @@ const struct param software_params[] = {
      "This version can recompute the attention core alone."},
     {"usual_attention", PARAM_CHOICE, AT(usual_attention), 0, 0, "flash2", attention_kernel_names,
      "Attention kernel of a run that does not name it; math: this version has no fused kernel."},
-    {"usual_recompute", PARAM_CHOICE, AT(usual_recompute), 0, 0, "none", recompute_names,
-     "Recomputation of a run that does not say."},
     {"usual_dropout", PARAM_RATIO, AT(usual_dropout_ratio), 0, 0.99, "0", NULL,
      "Dropout of a model with learned positions in a run that does not say."},
     {"usual_chunks", PARAM_COUNT, AT(usual_chunks), 1, 255, "1", NULL,

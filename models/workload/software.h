@@ -105,7 +105,6 @@ struct software_profile {
     bool sequence_parallelism; /* it can split norms and residuals over tp */
     bool selective_recompute;  /* it can repeat the attention core alone */
     int usual_attention;       /* enum attention_kernel; math: it has no fused kernel */
-    int usual_recompute;       /* enum recompute */
     double usual_dropout_ratio;
     uint64_t usual_chunks;                      /* of a pipeline stage */
     const char *usual_sharding, *full_sharding; /* kinds of sharding/ */

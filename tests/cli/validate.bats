@@ -205,3 +205,20 @@ SQL
     said "intervals are of training steps"
     expect 2 "$ORRERY" validate few.csv --uncertainty=100000
 }
+
+@test "what a row does not say is left to the door, as in any scenario" {
+    awk -F, -v OFS=, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; print; next}
+        $at["source"] == "dgxc" && $at["gpus"] == 64 && !n++ {
+            $at["row_id"] = "open"; $at["recompute"] = $at["microbatch"] = $at["zero"] = $at["attention"] = ""; print}' \
+        "$BATS_TEST_DIRNAME/../validation/steps.csv" >open.csv
+    expect 0 "$ORRERY" validate open.csv --explain open
+    for line in 'recompute: least .*# chosen: column recompute is empty' 'microbatch: best .*# chosen: column microbatch is empty' \
+        'sharding: auto .*# chosen: column zero is empty' 'attention: auto .*# chosen: column attention is empty'; do
+        grep -q "$line" out
+    done
+    cp out open.yaml
+    expect 0 "$ORRERY" check open.yaml
+    grep -q 'chosen.*training.attention: cudnn' out
+    grep -q 'layout.recompute: none (it fits without)' out
+    grep -Eq 'layout.microbatch: [0-9]+ \(fastest of [0-9]+ that fit\)' out
+}

@@ -75,6 +75,16 @@ load helper
     lacks 'nan\|[0-9][.][0-9] %\|groups\|out of memory' out
 }
 
+@test "a transfer between two GPUs is timed as \`orrery collective --op send\` times it" {
+    header=$(head -1 "$SCENARIOS/../tests/validation/collectives.csv")
+    printf '%s\n%s\n%s\n' "$header" 'a,s,clean,,p2p,h100-80gb-sxm,2,8,none,,1048576,1e-5,,' \
+        'b,s,clean,,p2p,h100-80gb-sxm,3,8,none,,1048576,1e-5,,' >two.csv
+    expect 0 "$ORRERY" validate two.csv --csv
+    time_s=$("$ORRERY" collective --op send --gpus 2 --min 1MiB --max 1MiB --json | sed -n 's/.*"time_s": \([^,]*\),*$/\1/p' | sed 's/e-\([0-9]\)$/e-0\1/')
+    shows "a,s,clean,time,$time_s,"
+    shows "b,s,clean,time,,1.0000000000000001e-05,,refused: p2p takes two GPUs"
+}
+
 @test "--where keeps the rows whose column holds one of the words" {
     printf 'row_id,source,quality,params,dp,zero,bytes_per_gpu\na,s,clean,1e9,2,0,16e9\nb,s,clean,1e9,2,1,10e9\nc,s,clean,1e9,2,10,10e9\n' >three.csv
     expect 0 "$ORRERY" validate three.csv --where zero=1,0 --csv
@@ -109,7 +119,7 @@ load helper
 @test "the page of fidelity: a table, worst rows with their causes, a picture" {
     generate="$BATS_TEST_DIRNAME/../../docs/generate-validation"
     "$generate" "$ORRERY" "$PWD/page.md" kernels layers
-    grep -q '^| kernels | azure | rate | 29 |' page.md
+    grep -q '^| kernels | azure | rate | 43 |' page.md
     [ "$(sed -n '/^## kernels.csv/,/^## layers.csv/p' page.md | grep -c '^| `')" -eq 10 ]
     anchor=$(sed -n 's/.*](#\([a-z0-9-]*\)) |$/\1/p' page.md | head -1)
     grep '^### ' page.md | tr 'A-Z ' 'a-z-' | grep -qx -- "###-$anchor"

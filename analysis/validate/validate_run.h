@@ -26,6 +26,7 @@ struct validate_run { /* 0, "" and ZERO_UNKNOWN: not said */
     bool sequence_parallel;
     bool ends_count; /* embedding and head count as layers of the pipeline */
     const char *recompute, *attention, *precision, *schedule, *software;
+    bool undated; /* nobody says which software: what is run today */
     double gradient_bytes;
     struct cells cells;              /* of the row; all 0: of none */
     struct validate_origins origins; /* of what does not stand in the column of its name */

@@ -101,6 +101,7 @@ struct scenario *validate_steps_scenario(const struct validation *v, struct vali
     struct cells cells = {v->csv, row->record, row};
     struct validate_run run;
     validate_run_read(&cells, &run);
+    run.undated = *run.software == '\0';
     take_measured(&cells, &run, row);
     return validate_run_scenario(v, &run, row);
 }
@@ -110,6 +111,7 @@ static bool write(const struct validation *v, struct validate_row *row, struct v
     struct cells cells = {v->csv, row->record, row};
     struct validate_run run;
     validate_run_read(&cells, &run);
+    run.undated = *run.software == '\0';
     return !row->refused && validate_run_write(v, &run, out, row);
 }
 

@@ -68,6 +68,8 @@ static bool able(const struct software_profile *profile, const struct validate_r
 const struct software_profile *validate_version(const struct validate_versions *versions,
                                                 const struct validate_run *run)
 {
+    if (run->undated)
+        return &versions->profiles[versions->count];
     const char *framework = *run->software != '\0' ? run->software : versions->usual;
     const struct software_profile *found = NULL;
     for (unsigned i = 0; i < versions->count; i++) {

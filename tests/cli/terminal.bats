@@ -2,6 +2,7 @@ load helper
 
 # on_terminal COLUMNS COMMAND: what it prints on a terminal so wide.
 on_terminal() {
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "no terminal can be made here"
     local columns=$1
     shift
     env -u COLUMNS NO_COLOR=1 script -qec "stty cols $columns; $*" /dev/null </dev/null |

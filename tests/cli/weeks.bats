@@ -280,7 +280,7 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
 }
 
 @test "weeks: a long run says how far it is, and hears the first interrupt at once" {
-    command -v script >/dev/null || skip "no script(1)"
+    script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "no terminal can be made here"
     echo "exec $ORRERY run weeks.yaml --no-db --set run.duration=28y \\
         --set 'checkpoint={policy: sync, storage: pfs, interval_steps: 1, stall: 0s, load: 0s}' \\
         --set 'failures=[{cause: x, unit: job, mtbf: 100s}]' \\

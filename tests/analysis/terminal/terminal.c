@@ -3,8 +3,17 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include "sim/check.h"
+
+bool terminal_possible(void)
+{
+    int outer = posix_openpt(O_RDWR | O_NOCTTY);
+    if (outer >= 0)
+        close(outer);
+    return outer >= 0;
+}
 
 int terminal_open(int *inner)
 {

@@ -75,6 +75,8 @@ static void assert_shown(int outer, const char *expected)
 static void test_progress_on_a_terminal(void **state)
 {
     (void)state;
+    if (!terminal_possible())
+        skip();
     int inner, outer = terminal_open(&inner);
     FILE *notes = fdopen(inner, "w");
     struct progress progress;
@@ -112,6 +114,8 @@ static void test_progress_of_a_stream_without_descriptor(void **state)
     char *text = NULL;
     size_t size;
     FILE *notes = open_memstream(&text, &size);
+    if (!terminal_possible())
+        skip();
     int inner, outer = terminal_open(&inner), kept = dup(STDERR_FILENO);
     struct progress progress;
     dup2(inner, STDERR_FILENO);

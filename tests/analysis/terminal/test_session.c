@@ -373,6 +373,8 @@ static struct look look_of(int out, int notes, const char *terminal, const char 
 static void test_looks(void **state)
 {
     (void)state;
+    if (!terminal_possible())
+        skip();
     int inner, outer = terminal_open(&inner), file = open("/dev/null", O_WRONLY);
     static const struct {
         const char *terminal, *no_color;

@@ -282,8 +282,8 @@ static void judge(struct chooser *h, struct configuration *c, bool alone)
     trial.c = *c;
     if (trial.fits && !alone)
         trial.s_per_token = trial_s_per_token(h, c);
-    h->fitting += trial.fits;
-    h->timed += isfinite(trial.s_per_token);
+    h->fitting += trial.fits ? 1 : 0;
+    h->timed += isfinite(trial.s_per_token) ? 1 : 0;
     if (!h->found || better(&trial, &h->best))
         h->best = trial;
     h->found = true;

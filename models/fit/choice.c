@@ -15,7 +15,7 @@
 #include "sim/check.h"
 
 enum {
-    MICROBATCHES_MAX = 8,
+    MICROBATCHES_MAX = 11,
     PIPELINES_MAX = 2,
     CHUNKS_MOST = 64,      /* as the rules allow */
     EFFORT_MAX = 1 << 17,  /* layer passes of all trials: about half a second */
@@ -187,9 +187,10 @@ static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
         out[0] = c->layout.microbatch;
         return 1;
     }
-    for (uint64_t m = 64; m > 0 && count<MICROBATCHES_MAX; m = m> 8 ? m / 2 : m - 1)
-        if (share % m == 0 && share > 0)
-            out[count++] = m;
+    static const uint64_t sizes[MICROBATCHES_MAX] = {64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1};
+    for (unsigned i = 0; i < MICROBATCHES_MAX; i++)
+        if (share > 0 && share % sizes[i] == 0)
+            out[count++] = sizes[i];
     if (count == 0)
         out[count++] = 1;
     return count;
@@ -251,14 +252,16 @@ static bool frees(const struct configuration *c, int level)
            (c->training.attention == ATTENTION_MATH && c->software.selective_recompute);
 }
 
-/* The least recomputation with which it fits; false: it does not, and keeps the most. */
+/* The least recomputation with which it fits; false: it does not, and keeps the most. The first
+ * candidate is tried at every level, so that "nothing fits" is never said of what was not tried. */
 static bool settle_recompute(struct chooser *h, struct configuration *c)
 {
     if (!is_open(h, CHOICE_RECOMPUTE))
         return trial_fits(h, c);
     for (int level = RECOMPUTE_NONE; level <= RECOMPUTE_FULL; level++) {
         c->layout.recompute = level;
-        if (frees(c, level) && h->effort <= EFFORT_MAX && trial_fits(h, c))
+        const bool affordable = !h->found || h->effort <= EFFORT_MAX;
+        if (frees(c, level) && affordable && trial_fits(h, c))
             return true;
     }
     return false;

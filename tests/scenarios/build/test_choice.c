@@ -241,9 +241,10 @@ static void test_nothing_possible(void **state)
     assert_true(s->error_count > 0);
     scenario_destroy(s);
     bool fits;
-    s = sound("model: {preset: llama3-70b}\n"
-              "cluster: {gpu: a100-40gb-sxm, nodes: 1}\n"
-              "training: {sequence: 8192, global_batch: 64}\n");
+    s = sound(
+        "model: {preset: llama3-70b}\n"
+        "cluster: {gpu: a100-40gb-sxm, nodes: 1}\n"
+        "training: {sequence: 8192, global_batch: 1536}\n"); /* 192 each: ten sizes divide it */
     assert_string_equal(value_of(s, CHOICE_MICROBATCH), "1");
     assert_string_equal(value_of(s, CHOICE_RECOMPUTE), "full");
     assert_non_null(strstr(choice_of(s, CHOICE_RECOMPUTE)->why, "nothing fits"));

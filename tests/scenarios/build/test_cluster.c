@@ -18,7 +18,8 @@ static struct scenario *read_cluster(const char *cluster, const char *layout)
     char text[1024];
     snprintf(text, sizeof text,
              "model: {preset: llama3-8b}\ncluster: {gpu: h100-80gb-sxm, node: dgx-h100, %s}\n"
-             "training: {sequence: 8192, global_batch: 4M}\nlayout: {%s}\n",
+             "training: {sequence: 8192, global_batch: 4M}\n"
+             "layout: {microbatch: 1, recompute: full, %s}\n",
              cluster, layout);
     return weeks_read_text(text);
 }
@@ -59,7 +60,8 @@ static void test_counts(void **state)
         bool own = strncmp(rest, "node:", 5) == 0;
         snprintf(cluster, sizeof cluster,
                  "model: {preset: llama3-8b}\ncluster: {gpu: h100-80gb-sxm, %s%s}\n"
-                 "training: {sequence: 8192, global_batch: 240}\n",
+                 "training: {sequence: 8192, global_batch: 240}\n"
+                 "layout: {microbatch: 1, recompute: full}\n",
                  own ? "" : "node: dgx-h100, ", rest);
         struct scenario *scenario = weeks_read_text(cluster);
         const struct topology_spec *spec = &scenario->configuration.cluster;

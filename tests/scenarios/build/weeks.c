@@ -12,7 +12,7 @@ static const char *const sound[WEEKS_LINE_COUNT] = {
     "model: {preset: llama3-8b}",
     "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: ib-ndr-8x400}",
     "training: {sequence: 8192, global_batch: 64}",
-    "layout: {tp: 8, pp: 2}",
+    "layout: {tp: 8, pp: 2, schedule: 1f1b, microbatch: 1, recompute: none}",
     "run: {duration: 54d}",
     "failures: [{cause: gpu, mtbf: 5.8y}]",
     "checkpoint: {policy: sync, interval: 30min, storage: disk}",

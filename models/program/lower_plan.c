@@ -77,28 +77,14 @@ static void plan_pipeline(struct lowering *l)
 }
 
 /* Does any stage send to another node? */
-static bool pipeline_spans_nodes(const struct configuration *c)
-{
-    for (uint32_t stage = 1; stage < c->layout.pp; stage++) {
-        uint32_t from = layout_rank(c, (struct coordinates){.pp = stage - 1});
-        uint32_t to = layout_rank(c, (struct coordinates){.pp = stage});
-        if (layout_gpu(c, from) / c->cluster.node.gpus != layout_gpu(c, to) / c->cluster.node.gpus)
-            return true;
-    }
-    return false;
-}
-
 static struct block_costs plan_costs(const struct configuration *c)
 {
     const struct software_profile *p = &c->software;
     double tp = (double)c->layout.tp;
     double launch_s = p->launch_s * (1.0 + p->launch_tp_growth * log2(tp));
-    double tensor_host_s = launch_s + p->tp_exposed_host_s;
-    if (pipeline_spans_nodes(c))
-        tensor_host_s += p->tp_pipeline_host_s * tp;
     return (struct block_costs){
         .launch_s = launch_s,
-        .tensor_host_s = tensor_host_s,
+        .tensor_host_s = launch_s + p->tp_exposed_host_s,
         .slowing = c->layout.tp > 1 ? 1.0 / (1.0 - p->tp_interference_ratio) : 1.0,
     };
 }

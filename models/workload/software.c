@@ -92,9 +92,6 @@ const struct param software_params[] = {
      "both slow each other down."},
     {"tp_exposed_host", PARAM_TIME, AT(tp_exposed_host_s), 0, HOST_MAX, "0s", NULL,
      "Host synchronisation for each tensor-parallel collective."},
-    {"tp_pipeline_host", PARAM_TIME, AT(tp_pipeline_host_s), 0, HOST_MAX, "0s", NULL,
-     "More host time of each tensor-parallel collective, for each tensor-parallel rank, when the "
-     "stages of a pipeline are on different nodes."},
     {"tp_interference", PARAM_RATIO, AT(tp_interference_ratio), 0, 0.99, "0", NULL,
      "Share of compute speed lost with tensor parallelism whose collectives run beside the "
      "products that they serve."},

@@ -59,10 +59,9 @@ struct software_profile {
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
     bool recompute_stops_early;     /* full: not beyond the last tensor that the backward needs */
     /* Tensor parallelism */
-    bool backward_tp_overlap;  /* the backward all-reduce or scatter runs beside wgrad */
-    bool backward_regather;    /* with sequence parallelism the input is gathered again */
-    double tp_exposed_host_s;  /* host synchronisation for each tp collective */
-    double tp_pipeline_host_s; /* more of it for each tp rank, if stages are on different nodes */
+    bool backward_tp_overlap;     /* the backward all-reduce or scatter runs beside wgrad */
+    bool backward_regather;       /* with sequence parallelism the input is gathered again */
+    double tp_exposed_host_s;     /* host synchronisation for each tp collective */
     double tp_interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
     double tp_overlap_cost_ratio; /* tp or cp traffic and compute, both beside each other for a
                                      second, end this much later */

@@ -59,7 +59,6 @@ static void scale_host(struct software_profile *s, double factor)
     s->optimizer_host_s *= factor;
     s->data_host_s *= factor;
     s->tp_exposed_host_s *= factor;
-    s->tp_pipeline_host_s *= factor;
     s->p2p_sync_s *= factor;
 }
 

@@ -69,7 +69,6 @@ const struct fit_parameter fit_parameters[] = {
      0.5},
     /* passes over HBM beside whatever else the copies wait for */
     {"buffers of dp, nanotron", {"software.nanotron.dp_copy_bandwidth"}, 60e9, 0.5},
-    {"tp across pipelines of nodes, nanotron", {"software.nanotron.tp_pipeline_host"}, 0.2e-3, 0.5},
     /* SMs that NCCL takes: up to 24 of 132, part of the time */
     {"products beside their collectives, nanotron",
      {"software.nanotron.tp_interference"},

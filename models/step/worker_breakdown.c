@@ -26,19 +26,11 @@ static const enum breakdown_part part_of_phase[PHASE_COUNT] = {
     [PHASE_OPTIMIZER] = PART_OPTIMIZER, [PHASE_PARAMETERS] = PART_OPTIMIZER,
 };
 
-/* What ranks do between their last pass and the end of the step. */
-enum after {
-    AFTER_REDUCE,
-    AFTER_UPDATE,
-    AFTER_COUNT
-};
-static const enum breakdown_part part_after[AFTER_COUNT] = {PART_EXPOSED_DP, PART_OPTIMIZER};
-
 /* The books of one rank while they are written. */
 struct books {
     double *parts;
-    double own_s[AFTER_COUNT];   /* parts as they stood after its last pass */
-    double other_s[AFTER_COUNT]; /* what other stages did after theirs while it waited for them */
+    double reduced_s; /* its own reductions' part as it stood after its last pass */
+    double other_s;   /* reductions of other stages after theirs while it waited for them */
 };
 struct walk {
     const struct worker *worker;
@@ -73,16 +65,15 @@ static void take_into(struct walk *walk, double from_s, double *account_s)
     }
 }
 
-/* What a rank of another stage does: until its last pass is over that is the pipeline's bubble,
- * with all that happens beside the passes, but for messages on the wire. What it reduces and
- * updates after them is not judged yet. */
+/* What a rank of another stage does is the pipeline's bubble, passes, updates and all that happens
+ * beside them, but for messages on the wire. What it reduces after its last pass is not judged
+ * yet. */
 static void take_others(struct walk *walk, double from_s, enum breakdown_part part)
 {
     struct books *books = walk->books;
     const double passed_s = rank_of(walk)->finish_s[rank_of(walk)->program->last_pass];
-    for (unsigned i = 0; i < AFTER_COUNT; i++)
-        if (part == part_after[i])
-            take_into(walk, worker_later(from_s, passed_s), &books->other_s[i]);
+    if (part == PART_EXPOSED_DP)
+        take_into(walk, worker_later(from_s, passed_s), &books->other_s);
     take_into(walk, from_s, &books->parts[part == PART_EXPOSED_PP ? PART_EXPOSED_PP : PART_BUBBLE]);
 }
 
@@ -94,30 +85,21 @@ static void take(struct walk *walk, double from_s, enum breakdown_part part)
         take_into(walk, from_s, &walk->books->parts[part]);
 }
 
-/* Other stages reduce and update as this rank does: as far as it has done as much itself, what it
- * waited for is how much later they began, the bubble. The rest took longer there. */
+/* Other stages reduce as this rank does: as far as it has reduced as long itself, what it waited
+ * for is how much later they began, the bubble. The rest took longer there. */
 static void close_others(struct books *books)
 {
-    for (unsigned i = 0; i < AFTER_COUNT; i++) {
-        const double own_s = books->parts[part_after[i]] - books->own_s[i];
-        const double alike_s = fmin(own_s, books->other_s[i]);
-        books->parts[part_after[i]] += books->other_s[i] - alike_s;
-        books->parts[PART_BUBBLE] += alike_s;
-    }
-}
-
-static void end_passes(struct books *books)
-{
-    for (unsigned i = 0; i < AFTER_COUNT; i++)
-        books->own_s[i] = books->parts[part_after[i]];
+    const double own_s = books->parts[PART_EXPOSED_DP] - books->reduced_s;
+    const double alike_s = fmin(own_s, books->other_s);
+    books->parts[PART_EXPOSED_DP] += books->other_s - alike_s;
+    books->parts[PART_BUBBLE] += alike_s;
 }
 
 static enum breakdown_part own_part(const struct rank_state *rank, uint32_t index)
 {
     const struct played_op *op = &rank->program->ops[index];
-    return op->play == PLAY_COMMUNICATION
-               ? worker_wire_part(op->stream)
-               : part_of_phase[rank->program->source->ops[index - 1].phase];
+    return op->stream == STREAM_COMPUTE ? part_of_phase[rank->program->source->ops[index - 1].phase]
+                                        : worker_wire_part(op->stream);
 }
 
 /* Goes back from the finish of `index`, where the walk stands, to its post; among other ranks to
@@ -296,7 +278,7 @@ void worker_breakdown(const struct worker *worker, uint32_t rank_class, double p
         until_s = rank->finish_s[i];
         take_compute(worker, rank, i, until_s - begin_s, parts);
         if (i == rank->program->last_pass)
-            end_passes(&books);
+            books.reduced_s = parts[PART_EXPOSED_DP];
     }
     explain_tail(&walk, until_s);
     close_others(&books);

@@ -217,7 +217,7 @@ static inline uint32_t *worker_first_row(const struct worker *worker, uint32_t g
     const struct activities *a = &worker->activities;
     return &a->last[a->first[group] + worker_activities(worker, group) + nth];
 }
-/* The part in which a transfer's time on the wire counts. */
+/* The part in which a wait for an op of this stream counts: of any but compute. */
 enum breakdown_part worker_wire_part(unsigned stream);
 /* worker_names.c. After the ranks. */
 void worker_create_names(struct worker *worker, struct arena *arena);

@@ -294,32 +294,3 @@ const char *law_tiles_fault(const struct law_play *p, char text[LAW_TEXT])
     }
     return NULL;
 }
-
-static bool has_slow_card(const struct configuration *c)
-{
-    for (uint32_t i = 0; i < c->perturbation_count; i++)
-        if (c->perturbations[i].what == PERTURB_GPU_SPEED)
-            return true;
-    return c->kernel_jitter_sigma > 0.0;
-}
-
-const char *law_blame_fault(const struct law_play *p, char text[LAW_TEXT])
-{
-    double bubble_s = 0.0;
-    for (uint32_t i = 0; i < p->symmetry.rank_class_count; i++) {
-        double parts[PART_COUNT];
-        worker_breakdown(p->worker, i, parts);
-        bubble_s += parts[PART_BUBBLE];
-        if (!has_slow_card(p->c) && parts[PART_STRAGGLER] != 0.0) {
-            snprintf(text, LAW_TEXT, "class %u waits %.17g s for a slow card, and there is none", i,
-                     parts[PART_STRAGGLER]);
-            return text;
-        }
-    }
-    if ((bubble_s > 0.0) != (p->c->layout.pp > 1)) {
-        snprintf(text, LAW_TEXT, "bubbles of %.17g s in a pipeline of %llu stages", bubble_s,
-                 (unsigned long long)p->c->layout.pp);
-        return text;
-    }
-    return NULL;
-}

@@ -24,9 +24,6 @@ const char *law_own_fault(const struct law_play *p, char text[LAW_TEXT]);
 const char *law_memory_fault(const struct program *program, char text[LAW_TEXT]);
 /* The parts of each rank class are not negative and add up to the step. */
 const char *law_tiles_fault(const struct law_play *p, char text[LAW_TEXT]);
-/* Where there is a pipeline there is a bubble, where there is none there is none; nobody waits for
- * a slow card (not even for rounding) where all cards are alike, however the network is loaded. */
-const char *law_blame_fault(const struct law_play *p, char text[LAW_TEXT]);
 /* Do these parts add up to step_s, to a relative 1e-12? */
 bool law_tiles(const double parts[PART_COUNT], double step_s);
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "tests/laws/law_books.h"
+#include "tests/laws/law_blame.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_play.h"
 

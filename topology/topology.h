@@ -21,6 +21,7 @@ struct node_spec {
     struct kind_options options;
     uint64_t installed_gpus;     /* of a whole node, when a scenario uses fewer; 0: `gpus` */
     uint64_t gpus;               /* GPUs in a node: the NVLink domain of an nvlink_island */
+    uint64_t chassis_gpus;       /* of one chassis, where an NVLink domain has several; 0: one */
     double nvlink_bytes_per_s;   /* of a GPU, one direction; 0: none */
     double nvlink_latency_s;     /* GPU to GPU through the switch */
     bool nvls;                   /* the switch reduces and multicasts (NVLink SHARP) */

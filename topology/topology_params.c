@@ -16,6 +16,10 @@ const struct param node_params[] = {
      "What its GPUs are plugged into: sxm5, pcie, ...; empty: not said."},
     {"gpus", PARAM_COUNT, NODE(gpus), 1, 65536, NULL, NULL,
      "GPUs in a node; for an nvlink_island those of one NVLink domain (72 for an NVL72 rack)."},
+    {"chassis_gpus", PARAM_COUNT, NODE(chassis_gpus), 0, 65536, "0", NULL,
+     "GPUs in one chassis of an NVLink domain of several (4 in a compute tray of an NVL72 rack), "
+     "as "
+     "hosts and schedulers count them; 0: the node is one chassis."},
     {"nvlink_bandwidth", PARAM_BANDWIDTH, NODE(nvlink_bytes_per_s), 0, RATE_MAX, "0GB/s", NULL,
      "NVLink bandwidth of a GPU in one direction, half of what data sheets add up; 0: no NVLink."},
     {"nvlink_latency", PARAM_TIME, NODE(nvlink_latency_s), 0, LATENCY_MAX_S, "0us", NULL,

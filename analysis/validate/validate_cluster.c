@@ -1,7 +1,8 @@
 /* From the hardware columns of a row to the cluster of a scenario. The node is the one that the GPU
  * usually comes in. Data sets count GPUs by the chassis; an NVLink domain of many chassis is one
- * node here: a fabric that joins no nodes, or that has a NIC for every GPU of the usual node, tells
- * that the row means whole domains. A job that leaves a domain partly idle uses it evenly. */
+ * node here: a fabric that joins no nodes, or one with a NIC for every GPU of a node of several
+ * chassis, tells that the row means whole domains. A job that leaves a domain partly idle uses it
+ * evenly, and each GPU that works has its own NIC. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum {
     GPU_MAX = 1 << 22
 };
 struct hardware { /* as the catalogue has it */
-    uint64_t node_gpus, nics;
+    uint64_t node_gpus, chassis_gpus, nics;
     double nic_bytes_per_s;
     bool joins; /* the fabric can join nodes */
 };
@@ -50,6 +51,7 @@ static bool look_up(const struct validation *v, const struct validate_run *run,
         validate_row_refuse(row, REFUSAL_HARDWARE, "its hardware is not in the catalogue");
     if (found) {
         out->node_gpus = spec->node.gpus;
+        out->chassis_gpus = spec->node.chassis_gpus;
         out->nics = topology_nics(spec);
         out->nic_bytes_per_s = spec->fabric.nic_bytes_per_s > 0.0 ? spec->fabric.nic_bytes_per_s
                                                                   : spec->node.nic_bytes_per_s;
@@ -69,21 +71,24 @@ static uint64_t divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* A smaller node keeps the rate of all its NICs; an idle GPU of a domain takes its NIC along. */
-static void write_nics(const struct hardware *hardware, uint64_t gpus, bool domain,
-                       struct validate_text *out)
+/* Where the usual node has a NIC for each GPU, so has a smaller one, and an idle GPU of a domain
+ * takes its own along; another keeps the rate of all its NICs. */
+static void write_nics(const struct hardware *hardware, uint64_t gpus, struct validate_text *out)
 {
-    uint64_t nics = divisor(hardware->nics, gpus);
+    bool each = hardware->nics == hardware->node_gpus && gpus < hardware->node_gpus;
+    uint64_t nics = each ? gpus : divisor(hardware->nics, gpus);
     double rate = hardware->nic_bytes_per_s;
     if (nics == 0 || nics == hardware->nics)
         return;
-    if (!domain)
+    if (!each)
         rate *= (double)hardware->nics / (double)nics;
-    validate_text_key(out, "nics", "chosen: as many as serve such a node evenly", "%llu",
-                      (unsigned long long)nics);
+    validate_text_key(out, "nics",
+                      each ? "chosen: one for each GPU, as in the usual node"
+                           : "chosen: as many as serve such a node evenly",
+                      "%llu", (unsigned long long)nics);
     validate_text_key(out, "nic",
-                      domain ? "catalogue: one of the fabric"
-                             : "chosen: together the rate of all NICs of the usual node",
+                      each ? "catalogue: one of the fabric"
+                           : "chosen: together the rate of all NICs of the usual node",
                       "%.17gGB/s", rate / GIGA);
 }
 
@@ -98,7 +103,7 @@ static void write_nodes(const struct validate_run *run, const struct hardware *h
     validate_text_open(out, "fabric");
     validate_text_key(out, "name", validate_origin_of(&run->cells, &run->origins, "fabric").s, "%s",
                       *run->fabric ? run->fabric : "unknown");
-    write_nics(hardware, used, domain, out);
+    write_nics(hardware, used, out);
     validate_text_close(out);
 }
 
@@ -112,6 +117,12 @@ static struct validate_origin node_origin(const struct validate_run *run, bool d
         snprintf(out.s, sizeof out.s,
                  "chosen: an NVLink domain; column gpus_per_node counts its chassis");
     return out;
+}
+
+/* Does the fabric join whole NVLink domains? It has a NIC for each of their GPUs. */
+static bool is_domain(const struct hardware *hardware)
+{
+    return hardware->chassis_gpus > 0 && hardware->nics == hardware->node_gpus;
 }
 
 /* How many nodes; 0 with the row refused. */
@@ -139,9 +150,8 @@ bool validate_cluster(const struct validation *v, const struct validate_run *run
     if (!look_up(v, run, &hardware, row))
         return false;
     uint64_t inside = run->gpus_per_node > 0 ? run->gpus_per_node : 1;
-    bool domain =
-        run->gpus_per_node == 0 ||
-        (hardware.node_gpus > inside && (!hardware.joins || hardware.nics == hardware.node_gpus));
+    bool domain = run->gpus_per_node == 0 ||
+                  (hardware.node_gpus > inside && (!hardware.joins || is_domain(&hardware)));
     if (domain)
         inside = hardware.node_gpus;
     uint64_t nodes = run->gpus > inside ? count_nodes(run, inside, domain, row) : 1;

@@ -11,11 +11,14 @@ static const char *const metrics[] = {"time", NULL};
 static const char *const columns[] = {"row_id", "op",         "gpu",    "gpus",
                                       "fabric", "size_bytes", "time_s", NULL};
 
-/* What data sets call a transfer between two GPUs is a send. */
+/* Data sets have their own names for messages between pairs of GPUs. In a sendrecv all ranks send
+ * and receive at once; ports carry both directions, so each pair takes as long as one message. */
 static bool find_op(const char *name, enum comm_op *out)
 {
-    if (strcmp(name, "p2p") == 0)
-        name = comm_op_names[COMM_SEND];
+    static const char *const messages[] = {"p2p", "sendrecv", "send_recv", "send_receive"};
+    for (unsigned i = 0; i < sizeof messages / sizeof messages[0]; i++)
+        if (strcmp(name, messages[i]) == 0)
+            name = comm_op_names[COMM_SEND];
     for (unsigned i = 0; comm_op_names[i] != NULL; i++) {
         if (strcmp(comm_op_names[i], name) == 0) {
             *out = (enum comm_op)i;

@@ -60,6 +60,17 @@ static const struct topology_kind *find_kind(struct builder *b, const struct wir
     return kind;
 }
 
+/* Of a board with a NIC for each GPU a smaller piece has as many NICs as GPUs, unless it is said.
+ */
+static void follow_gpus(const struct value *mapping, const struct value *base,
+                        struct node_spec *node)
+{
+    const struct value *gpus = value_find(base, "gpus"), *nics = value_find(base, "nics");
+    bool each = gpus && nics && gpus->text && nics->text && strcmp(gpus->text, nics->text) == 0;
+    if (each && value_find(mapping, "gpus") && value_find(mapping, "nics") == NULL)
+        node->nics = node->gpus;
+}
+
 static void build_wired(struct builder *b, const struct value *mapping, const struct wired *w)
 {
     const struct schema_section *schema = schema_section(w->section);
@@ -74,6 +85,8 @@ static void build_wired(struct builder *b, const struct value *mapping, const st
         return;
     struct value *merged = section_overlay(b, w->section, base, mapping);
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), w->object);
+    if (w->section == SECTION_NODE)
+        follow_gpus(mapping, base, w->object);
     struct params options = section_options(b, merged, schema->path, &kind->head, w->options);
     section_finish(b, w->section, merged, options, schema->path);
     *w->name = entry_name(keys.name);

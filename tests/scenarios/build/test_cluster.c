@@ -75,6 +75,34 @@ static void test_counts(void **state)
     }
 }
 
+/* Where the node of the catalogue has a NIC for each GPU, a piece of it has as many NICs as GPUs; a
+ * number that is said stands, and four NICs of a node of eight GPUs stay four. */
+static void test_nics_follow_gpus(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cluster;
+        uint64_t nics;
+    } cases[] = {
+        {"gpu: gb200-186gb, node: {gpus: 64}", 64},
+        {"gpu: gb200-186gb, node: {gpus: 64, nics: 16}", 16},
+        {"gpu: gb200-186gb", 72},
+        {"gpu: h100-80gb-sxm, node: {gpus: 4}", 4},
+        {"gpu: a100-80gb-sxm, node: {name: hgx-a100-4nic, gpus: 4}", 4},
+        {"gpu: a100-80gb-sxm, node: {name: hgx-a100-4nic}", 4},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "model: {preset: llama3-8b}\ncluster: {%s, nodes: 2, fabric: nvl72-ib-4x400}\n"
+                 "training: {sequence: 8192, global_batch: 1152}\n",
+                 cases[i].cluster);
+        struct scenario *scenario = weeks_read_text(text);
+        assert_int_equal(topology_nics(&scenario->configuration.cluster), cases[i].nics);
+        scenario_destroy(scenario);
+    }
+}
+
 /* 2^22 GPUs are not too many. */
 static void test_largest(void **state)
 {
@@ -211,9 +239,9 @@ static void test_most_causes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),      cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_own_memory),  cmocka_unit_test(test_last_units),
-        cmocka_unit_test(test_most_causes),
+        cmocka_unit_test(test_counts),     cmocka_unit_test(test_nics_follow_gpus),
+        cmocka_unit_test(test_largest),    cmocka_unit_test(test_own_memory),
+        cmocka_unit_test(test_last_units), cmocka_unit_test(test_most_causes),
     };
     return cmocka_run_group_tests(tests, make_trace, remove_trace);
 }

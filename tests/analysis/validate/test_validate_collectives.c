@@ -1,0 +1,73 @@
+/* Clusters that rows of collectives become: by what the wires of each could carry at the most. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/validate/validate.h"
+#include "analysis/validate/validate_run.h"
+#include "sim/units.h"
+
+/* The time of one row; a refusal fails the test. */
+static double time_of(const char *op, const char *gpu, unsigned gpus, unsigned gpus_per_node,
+                      const char *fabric, double bytes)
+{
+    struct arena *arena = arena_create();
+    struct csv csv;
+    struct validation v;
+    struct error error = {""};
+    struct validate_options how = {.threads = 1};
+    char text[512];
+    snprintf(text, sizeof text,
+             "row_id,source,quality,op,gpu,gpus,gpus_per_node,fabric,size_bytes,time_s\n"
+             "r,s,clean,%s,%s,%u,%u,%s,%.0f,1\n",
+             op, gpu, gpus, gpus_per_node, fabric, bytes);
+    assert_true(csv_parse(arena, "test.csv", arena_text(arena, text), strlen(text), &csv, &error));
+    assert_true(validate_file(arena, &csv, &how, &v, &error));
+    assert_int_equal(v.row_count, 1);
+    assert_false(v.rows[0].refused);
+    assert_true(v.rows[0].values[0].has_predicted);
+    double time_s = v.rows[0].values[0].predicted;
+    arena_destroy(arena);
+    return time_s;
+}
+
+/* 128 GPUs of two racks, counted by trays of 4: each rack works with 64 of its 72 GPUs and their 64
+ * NICs of 50 GB/s. A ring sends nearly all of a gathered S out of each rack: with the 8 NICs that
+ * divide both 64 and 72 that alone would take S / (8 x 50 GB/s), and NVLink is faster than that. */
+static void test_a_nic_for_each_gpu_of_a_domain(void **state)
+{
+    (void)state;
+    const double bytes = 16 * GIGA, nic = 50 * GIGA;
+    double time_s = time_of("all_gather", "gb200-186gb", 128, 4, "nvl72-ib-4x400", bytes);
+    assert_true(time_s < bytes / (8 * nic));
+    assert_true(time_s > bytes / 2 / (64 * nic));
+}
+
+/* One GPU on each of two nodes talks by its own NIC, not by all that the usual node has, and not
+ * over NVLink, as two of one node do. */
+static void test_messages_between_pairs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"p2p", "send", "sendrecv", "send_recv"};
+    const double bytes = GIGA, nic = 50 * GIGA, nvlink = 450 * GIGA;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        double across = time_of(names[i], "h100-80gb-sxm", 2, 1, "ib-ndr-8x400", bytes);
+        double inside = time_of(names[i], "h100-80gb-sxm", 2, 8, "none", bytes);
+        assert_true(across > bytes / nic && across < 1.25 * bytes / nic);
+        assert_true(inside > bytes / nvlink && inside < bytes / nic / 4);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_nic_for_each_gpu_of_a_domain),
+        cmocka_unit_test(test_messages_between_pairs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

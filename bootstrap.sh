@@ -64,6 +64,30 @@ run_tests() { # preset, ctest arguments
     ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" "$@"
 }
 
+# What needs one processor runs beside what follows; its words come when it is waited for.
+beside() { # name, commands...
+    name_beside=$1
+    words_beside=$(mktemp)
+    say "$name_beside, meanwhile"
+    set -m # a group of its own, which ends with this script
+    "${@:2}" >"$words_beside" 2>&1 &
+    set +m
+    beside=$!
+    trap 'kill -- "-$beside" 2>/dev/null || true' EXIT
+}
+wait_beside() {
+    local code=0
+    wait "$beside" || code=$?
+    cat "$words_beside"
+    rm -f "$words_beside"
+    trap - EXIT
+    say "$name_beside: exit code $code"
+    return "$code"
+}
+as_users_do() {
+    tests/headlines build/release/analysis/orrery && tests/readme build/release && tests/adding build
+}
+
 case "${1:-}" in
 run)
     install_missing "${run_packages[@]}"
@@ -79,23 +103,22 @@ test)
     tests/tidy
     build release
     run_tests release
-    say "running every headline"
-    tests/headlines build/release/analysis/orrery
-    tests/readme build/release
-    tests/adding build
+    beside "every headline, every command of the README, the page on adding" as_users_do
     # Once more with sanitizers, each test by one of the two compilers: the command line by gcc, the
     # units by clang, whose sanitizers look for more and whose build the fuzzers need anyway.
     build dev orrery nesting
     run_tests dev -L cli
+    wait_beside
     # With them the same bytes as by gcc; statistics repeat the same lines a million times.
     build fuzz
     run_tests fuzz -LE 'slow|cli|statistics' -E golden_lists
     build tsan orrery test_determinism tests_of_threads
     run_tests tsan -L threads
+    beside "the same digests by gcc and clang, with and without optimisation" \
+        tests/laws/digest build/release build/fuzz build/tsan
     say "fuzzing for ${FUZZ_SECONDS:-40} s"
     tests/fuzz/run build/fuzz "${FUZZ_SECONDS:-40}"
-    say "the same digests by gcc and clang, with and without optimisation"
-    tests/laws/digest build/release build/fuzz build/tsan
+    wait_beside
     say "all tests passed"
     ;;
 *) usage ;;

@@ -25,10 +25,32 @@ static void read_model(struct cells *c, struct validate_run *r)
     r->dense_layers = validate_cells_count(c, "dense_layers", 0);
 }
 
+/* Does the row's name hold this word, between dashes, dots or ends? */
+static bool says(const struct cells *c, const char *word)
+{
+    const char *id = csv_cell(c->csv, c->record, "row_id");
+    const size_t length = strlen(word);
+    for (const char *at = strstr(id, word); at != NULL; at = strstr(at + 1, word)) {
+        const bool begins = at == id || at[-1] == '-' || at[-1] == '.';
+        if (begins && (at[length] == '\0' || at[length] == '-' || at[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static void read_words(struct cells *c, struct validate_run *r)
+{
+    r->says_eager = says(c, "eager");
+    r->says_compile = says(c, "compile");
+    r->says_layer = says(c, "selective-layer");
+    r->says_async = says(c, "async");
+}
+
 void validate_run_read(struct cells *c, struct validate_run *r)
 {
     *r = (struct validate_run){.cells = *c};
     read_model(c, r);
+    read_words(c, r);
     r->sequence = validate_cells_count(c, "seq_len", 0);
     r->global_batch = validate_cells_count(c, "global_batch", 0);
     r->gpu = validate_cells_word(c, "gpu");
@@ -46,6 +68,7 @@ void validate_run_read(struct cells *c, struct validate_run *r)
     r->microbatch = validate_cells_count(c, "microbatch", 0);
     r->recompute = validate_cells_word(c, "recompute");
     r->attention = validate_cells_word(c, "attention");
+    r->attention_assumed = validate_text_lists(csv_cell(c->csv, c->record, "assumed"), "attention");
     r->precision = validate_cells_word(c, "precision");
     r->gradient_bytes = validate_cells_number(c, "grad_bytes", 0.0);
     r->schedule = validate_cells_word(c, "schedule");

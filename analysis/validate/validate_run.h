@@ -26,6 +26,10 @@ struct validate_run { /* 0, "" and ZERO_UNKNOWN: not said */
     bool sequence_parallel;
     bool ends_count; /* embedding and head count as layers of the pipeline */
     const char *recompute, *attention, *precision, *schedule, *software;
+    bool attention_assumed; /* the source does not print it */
+    /* Words of the row's name, which has no column for them: eager or compile; what a selective
+     * recomputation repeats, every other layer; tensor parallelism overlapped (async). */
+    bool says_eager, says_compile, says_layer, says_async;
     bool undated; /* nobody says which software: what is run today */
     double gradient_bytes;
     struct cells cells;              /* of the row; all 0: of none */

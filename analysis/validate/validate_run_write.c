@@ -100,7 +100,13 @@ static void add_attention(const struct writer *w)
     const char *usual = attention_kernel_names[w->software->usual_attention];
     bool either = strcmp(r->attention, attention_kernel_names[ATTENTION_FLASH3]) == 0 &&
                   w->software->usual_attention == ATTENTION_CUDNN;
-    if (either)
+    const bool no_flash3 = strcmp(r->attention, attention_kernel_names[ATTENTION_FLASH3]) == 0 &&
+                           r->attention_assumed && !w->software->flash3;
+    if (no_flash3)
+        validate_text_key(w->text, "attention",
+                          profile_origin(w, "it has no flash3, which the source assumes").s, "%s",
+                          READER_AUTO);
+    else if (either)
         validate_text_key(w->text, "attention",
                           profile_origin(w, "column attention's flash3 stands for cudnn too").s,
                           "%s", usual);
@@ -157,7 +163,14 @@ static void add_sharding(const struct writer *w)
 
 static void add_recompute(const struct writer *w)
 {
-    if (*w->run->recompute != '\0')
+    const struct software_profile *p = w->software;
+    const bool selective = strcmp(w->run->recompute, recompute_names[RECOMPUTE_SELECTIVE]) == 0;
+    if (selective && p->operator_recompute && !p->selective_recompute)
+        validate_text_key(w->text, "recompute",
+                          profile_origin(w, "what it calls selective in column recompute").s, "%s",
+                          recompute_names[w->run->says_layer ? RECOMPUTE_EVERY_OTHER_LAYER
+                                                             : RECOMPUTE_PER_OPERATOR]);
+    else if (*w->run->recompute != '\0')
         add_word(w, "recompute", "recompute", w->run->recompute);
     else
         leave_open(w, "recompute", "recompute", READER_LEAST);

@@ -59,8 +59,7 @@ void validate_origins_add(struct validate_origins *origins, const char *column, 
     origins->of[origins->count++].origin = origin;
 }
 
-/* Is `word` one of the words of `list`, which spaces part? */
-static bool lists(const char *list, const char *word)
+bool validate_text_lists(const char *list, const char *word)
 {
     size_t length = strlen(word);
     for (const char *at = list; *at != '\0'; at += strcspn(at, " ")) {
@@ -84,7 +83,7 @@ struct validate_origin validate_origin_of(const struct cells *cells,
     if (cells->csv == NULL)
         return out;
     bool filled = *csv_cell(cells->csv, cells->record, column) != '\0';
-    const char *how = lists(csv_cell(cells->csv, cells->record, "assumed"), column)
+    const char *how = validate_text_lists(csv_cell(cells->csv, cells->record, "assumed"), column)
                           ? ", assumed by the source"
                           : "";
     if (filled)

@@ -36,6 +36,8 @@ struct validate_origins {
     unsigned count;
 };
 void validate_origins_add(struct validate_origins *origins, const char *column, const char *origin);
+/* Is `word` one of the words of `list`, which spaces part? */
+bool validate_text_lists(const char *list, const char *word);
 /* "column tp", with "assumed by the source" where the row's `assumed` names it; or that the cell is
  * empty; or what `origins` has. */
 struct validate_origin validate_origin_of(const struct cells *cells,

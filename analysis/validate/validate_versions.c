@@ -54,6 +54,17 @@ const struct validate_versions *validate_versions_read(struct arena *arena, cons
     return out;
 }
 
+/* A run that does not say so is eager, which is the default of frameworks that offer both; but FP8
+ * is of use only with its casts fused (torchtitan's page on float8), so it was compiled. */
+static bool runs_as(const struct software_profile *profile, const struct validate_run *run)
+{
+    const struct precision *precision = precision_find(run->precision);
+    const bool fp8 = precision != NULL && precision->gemm_peak == PEAK_FP8;
+    const bool compiled = run->says_compile || (!run->says_eager && (run->says_async || fp8));
+    return profile->execution == EXECUTION_ANY ||
+           compiled == (profile->execution == EXECUTION_COMPILED);
+}
+
 /* Can this version do what the run did? Attention that is not named is no feature. */
 static bool able(const struct software_profile *profile, const struct validate_run *run)
 {
@@ -61,8 +72,8 @@ static bool able(const struct software_profile *profile, const struct validate_r
                  strcmp(run->attention, attention_kernel_names[ATTENTION_MATH]) != 0;
     bool selective = strcmp(run->recompute, recompute_names[RECOMPUTE_SELECTIVE]) == 0;
     return (!run->sequence_parallel || profile->sequence_parallelism) &&
-           (!selective || profile->selective_recompute) &&
-           (!fused || profile->usual_attention != ATTENTION_MATH);
+           (!selective || profile->selective_recompute || profile->operator_recompute) &&
+           runs_as(profile, run) && (!fused || profile->usual_attention != ATTENTION_MATH);
 }
 
 const struct software_profile *validate_version(const struct validate_versions *versions,

@@ -64,6 +64,18 @@ static void tell(struct chooser *h, enum choice_key key, const char *value, cons
     h->out->rows[h->out->count++] = (struct made_choice){key, value, why};
 }
 
+/* The newest fused kernel that the card has; unfused when it has none. */
+static enum attention_kernel newest_attention(const struct configuration *c)
+{
+    static const enum attention_kernel order[] = {ATTENTION_CUDNN, ATTENTION_FLASH3,
+                                                  ATTENTION_FLASH2, ATTENTION_FLASH1};
+    for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (gpu_has_attention(&c->gpu, order[i]) &&
+            (order[i] != ATTENTION_FLASH3 || c->software.flash3))
+            return order[i];
+    return ATTENTION_MATH;
+}
+
 /* FP8 matrix units came with Hopper (and Ada), fused attention kernels before them. */
 static void choose_attention(struct chooser *h)
 {
@@ -72,10 +84,17 @@ static void choose_attention(struct chooser *h)
     const bool newer_card = c->gpu.peak_flops_per_s[PEAK_FP8] > 0.0;
     if (!is_open(h, CHOICE_ATTENTION))
         return;
-    c->training.attention = old && newer_card ? ATTENTION_FLASH2 : c->software.usual_attention;
-    tell(h, CHOICE_ATTENTION, attention_kernel_names[c->training.attention],
-         old && newer_card ? "nobody runs unfused attention on this card"
-                           : arena_format(h->arena, "what %s runs", c->software.name));
+    const char *why = arena_format(h->arena, "what %s runs", c->software.name);
+    c->training.attention = c->software.usual_attention;
+    if (old && newer_card) {
+        c->training.attention = ATTENTION_FLASH2;
+        why = "nobody runs unfused attention on this card";
+    }
+    if (!gpu_has_attention(&c->gpu, (enum attention_kernel)c->training.attention)) {
+        c->training.attention = (int)newest_attention(c);
+        why = "the newest kernel of this card";
+    }
+    tell(h, CHOICE_ATTENTION, attention_kernel_names[c->training.attention], why);
 }
 
 static void choose_sequence_parallel(struct chooser *h)
@@ -248,8 +267,15 @@ static double trial_s_per_token(struct chooser *h, const struct configuration *c
 
 static bool frees(const struct configuration *c, int level)
 {
-    return level != RECOMPUTE_SELECTIVE ||
-           (c->training.attention == ATTENTION_MATH && c->software.selective_recompute);
+    switch (level) {
+    case RECOMPUTE_SELECTIVE:
+        return c->training.attention == ATTENTION_MATH && c->software.selective_recompute;
+    case RECOMPUTE_PER_OPERATOR:
+    case RECOMPUTE_EVERY_OTHER_LAYER:
+        return c->software.operator_recompute;
+    default:
+        return true;
+    }
 }
 
 /* The least recomputation with which it fits; false: it does not, and keeps the most. The first

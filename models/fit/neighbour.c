@@ -52,14 +52,16 @@ static void add_microbatch(struct list *l)
         add(l, MOVE_MICROBATCH, &c);
 }
 
-/* Selective recomputation frees scores, which only unfused attention keeps. */
+/* Selective recomputation frees scores, which only unfused attention keeps; by operator and every
+ * other layer are for software that offers them. */
 static void add_recompute(struct list *l)
 {
     bool unfused = l->from->training.attention == ATTENTION_MATH;
     for (int level = l->from->layout.recompute + 1; level <= RECOMPUTE_FULL; level++) {
         struct configuration c = *l->from;
         c.layout.recompute = level;
-        if (level != RECOMPUTE_SELECTIVE || unfused)
+        const bool part = level == RECOMPUTE_PER_OPERATOR || level == RECOMPUTE_EVERY_OTHER_LAYER;
+        if (part ? c.software.operator_recompute : level != RECOMPUTE_SELECTIVE || unfused)
             add(l, MOVE_RECOMPUTE, &c);
     }
 }

@@ -15,6 +15,8 @@
 enum pool_name {
     POOL_SMALL,
     POOL_LARGE,
+    POOL_SIDE_SMALL, /* of another stream */
+    POOL_SIDE_LARGE,
     POOL_COUNT
 };
 #define NO_BLOCK UINT32_MAX
@@ -102,9 +104,14 @@ static void order_remove(struct allocator *a, uint32_t row)
     free_blocks_remove(&a->pools[a->blocks[row].pool].order, free_block_of(a, row));
 }
 
+static bool is_small(unsigned pool)
+{
+    return pool == POOL_SMALL || pool == POOL_SIDE_SMALL;
+}
+
 static double page_bytes(unsigned pool)
 {
-    return pool == POOL_SMALL ? small_segment_bytes : large_segment_bytes;
+    return is_small(pool) ? small_segment_bytes : large_segment_bytes;
 }
 
 /* Takes a free block that is not in the order out of its list. */
@@ -242,8 +249,8 @@ static uint32_t range_grow(struct allocator *a, uint8_t pool, double bytes)
 static void split(struct allocator *a, uint32_t row, double bytes)
 {
     double rest = a->blocks[row].bytes - bytes;
-    bool worth = a->blocks[row].pool == POOL_SMALL || a->expandable ? rest >= block_round_bytes
-                                                                    : rest > small_limit_bytes;
+    bool worth = is_small(a->blocks[row].pool) || a->expandable ? rest >= block_round_bytes
+                                                                : rest > small_limit_bytes;
     if (!worth)
         return;
     struct allocator_block tail = a->blocks[row];
@@ -263,8 +270,15 @@ static void split(struct allocator *a, uint32_t row, double bytes)
 
 uint32_t allocator_take(struct allocator *a, double bytes)
 {
+    return allocator_take_on(a, bytes, false);
+}
+
+uint32_t allocator_take_on(struct allocator *a, double bytes, bool side)
+{
     double size = round_up(bytes < 1.0 ? 1.0 : bytes, block_round_bytes);
-    uint8_t name = size <= small_limit_bytes ? POOL_SMALL : POOL_LARGE;
+    const bool small = size <= small_limit_bytes;
+    const uint8_t name =
+        side ? (small ? POOL_SIDE_SMALL : POOL_SIDE_LARGE) : (small ? POOL_SMALL : POOL_LARGE);
     struct free_block found;
     uint32_t row;
     if (free_blocks_take(&a->pools[name].order, size, &found)) {

@@ -6,7 +6,8 @@
  * equals), and split when the rest is at least 512 B (small pool) or more than 1 MiB (large pool);
  * freed blocks merge with free neighbours; before it fails, segments that are wholly free are given
  * back. With expandable segments each pool is one range that grows at its end, by 2 MiB or 20 MiB
- * pages. One stream is modelled, so a freed block is free at once. Workload: up to
+ * pages. Streams have pools of their own: there is that of compute, and one for all others; within
+ * either a freed block is free at once. Workload: up to
  * millions of requests a step, hundreds of free blocks. It knows no tensors and no time. */
 #ifndef ORRERY_MODELS_MEMORY_ALLOCATOR_H
 #define ORRERY_MODELS_MEMORY_ALLOCATOR_H
@@ -23,6 +24,8 @@ struct allocator;
 struct allocator *allocator_create(struct arena *arena, double limit_bytes, bool expandable);
 /* A block's number, or ALLOCATOR_FAILED. Zero bytes is a request like another (512 B). */
 uint32_t allocator_take(struct allocator *allocator, double bytes);
+/* The same, in the pools of another stream than that of compute when `side`. */
+uint32_t allocator_take_on(struct allocator *allocator, double bytes, bool side);
 void allocator_give(struct allocator *allocator, uint32_t block);
 double allocator_block_bytes(const struct allocator *allocator, uint32_t block); /* rounded */
 /* Names the place of a block: blocks in use at once have different ones. */

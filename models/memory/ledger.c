@@ -75,7 +75,7 @@ static bool allocate(struct ledger_player *p, const struct ledger_entry *e)
         live->bytes = e->bytes;
         p->outside_bytes += e->bytes;
     } else {
-        live->block = allocator_take(p->allocator, e->bytes);
+        live->block = allocator_take_on(p->allocator, e->bytes, (e->flags & LEDGER_SIDE) != 0);
         if (live->block == ALLOCATOR_FAILED)
             return false;
         live->bytes = allocator_block_bytes(p->allocator, live->block);

@@ -27,7 +27,8 @@ enum ledger_action {
 enum ledger_flag {
     LEDGER_OUTSIDE = 1,    /* not through the allocator: context, communicator buffers */
     LEDGER_FIRST_STEP = 2, /* happens in the first step only (moments built lazily) */
-    LEDGER_STAYS = 4       /* an allocation of a step that is never freed (with FIRST_STEP) */
+    LEDGER_STAYS = 4,      /* an allocation of a step that is never freed (with FIRST_STEP) */
+    LEDGER_SIDE = 8        /* in the pool of another stream than that of compute */
 };
 struct ledger_entry { /* 40 bytes */
     uint8_t action, tenant, flags, reserved;

@@ -13,7 +13,8 @@ static void reserve(struct stage *s)
     uint64_t ops = 0, ledger = 0;
     for (uint32_t i = 0; i < s->units.count; i++) {
         const struct block *b = s->units.rows[i].block;
-        uint64_t again = b->full_recompute ? 2 : 1, segments = b->layer->segment_count;
+        uint64_t again = b->full_recompute || b->per_operator ? 2 : 1,
+                 segments = b->layer->segment_count;
         ops += b->forward.count + b->recompute.count + b->backward.count;
         ledger += again * (2 * (uint64_t)b->tensor_count + 2 * segments) + 2 * segments;
     }

@@ -142,6 +142,22 @@ static void compile_forward(struct stretch *s, const struct layer *layer, bool s
     flush(s);
 }
 
+/* What recomputation per operator runs again. Inputs of column-parallel layers are gathered again;
+ * what a row-parallel layer has scattered was kept. */
+static void compile_repeated(struct stretch *s, const struct layer *layer)
+{
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment *g = &layer->segments[i];
+        if (g->repeated != 0 && g->before.comm == SEGMENT_TP)
+            add_transfer(s, &g->before, g->name, false);
+        s->piece.rebuilds |= (uint16_t)(1u << i);
+        for (unsigned k = 0; k < g->forward_count; k++)
+            if (g->repeated >> k & 1u)
+                add_kernels(s, g->name, &g->forward[k], 1);
+    }
+    flush(s);
+}
+
 static void add_core(struct stretch *s, const struct segment *g, unsigned index)
 {
     if (s->spec->c->layout.recompute != RECOMPUTE_SELECTIVE || g->core_count == 0)
@@ -198,6 +214,7 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
     *out = (struct block){.layer = layer,
                           .name = spec->name,
                           .full_recompute = spec->full_recompute,
+                          .per_operator = spec->per_operator,
                           .tensor_count = count_tensors(layer)};
     s->arena = arena;
     s->spec = spec;
@@ -213,6 +230,10 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
         s->out = &out->recompute;
         restart(s, PHASE_RECOMPUTE);
         compile_forward(s, layer, spec->c->software.recompute_stops_early);
+    } else if (spec->per_operator) {
+        s->out = &out->recompute;
+        restart(s, PHASE_RECOMPUTE);
+        compile_repeated(s, layer);
     }
 }
 

@@ -34,8 +34,8 @@ struct block {
     const struct layer *layer;
     const char *name;
     struct piece_list forward, backward; /* backward with selective recomputation in it */
-    struct piece_list recompute;         /* full: the forward again */
-    bool full_recompute;
+    struct piece_list recompute; /* full: the forward again; per operator: what it repeats */
+    bool full_recompute, per_operator;
     uint32_t tensor_count; /* of one microbatch, one unit */
     double parameters;     /* that a rank computes with: its tensor-parallel share */
 };
@@ -51,7 +51,7 @@ struct block_spec { /* borrowed, the layer and the name for as long as the block
     const struct block_costs *costs;
     const struct layer *layer;
     const char *name;
-    bool full_recompute;
+    bool full_recompute, per_operator;
 };
 /* Leaves out->parameters at 0. */
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);

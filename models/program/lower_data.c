@@ -51,14 +51,40 @@ void lower_data_begin(struct stage *s)
 
 static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
 {
-    if (g->tensor != TENSOR_NONE)
+    if (g->tensor != TENSOR_NONE || g->arriving != TENSOR_NONE)
         return;
     double bytes = g->gathered * s->l->data.weight_bytes;
     g->gather = lower_ops_transfer(
         &s->ops, STREAM_GATHER, (struct transfer){COMM_ALL_GATHER, bytes}, PHASE_PARAMETERS,
         "gather weights", lower_traffic_gather_after(&s->traffic, ahead));
     g->gather = lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, g->gather);
-    lower_memory_gather(s, g);
+    if (s->l->data.buffers)
+        lower_memory_arriving(s, g);
+    else
+        lower_memory_gather(s, g);
+}
+
+/* The compute stream copies the tensors of a unit out of what was gathered, before it uses them
+ * (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather_copy_out). */
+static void copy_out(struct stage *s, struct group_of_units *g)
+{
+    if (g->arriving == TENSOR_NONE)
+        return;
+    const double bytes = 2.0 * g->gathered * s->l->data.weight_bytes;
+    const struct kernel kernel = gpu_kernel_memory("copy gathered weights", bytes, 1.0);
+    lower_ops_kernel(&s->ops, &kernel, PHASE_PARAMETERS, 0.0);
+    lower_memory_arrived(s, g);
+}
+
+/* ... and the gradients of a unit into what is reduced (foreach_reduce). */
+static void copy_in(struct stage *s, const struct group_of_units *g)
+{
+    if (!s->l->data.buffers)
+        return;
+    const double bytes =
+        g->held * (s->l->c->training.precision->gradient_bytes + s->l->data.wire_bytes);
+    const struct kernel kernel = gpu_kernel_memory("copy gradients", bytes, 1.0);
+    lower_ops_kernel(&s->ops, &kernel, PHASE_GRADIENTS, 0.0);
 }
 
 /* This group, and those that are fetched ahead of their turn in this pass. */
@@ -73,8 +99,9 @@ static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t grou
             break;
         gather(s, &s->units.groups[forward ? group + k : group - k], k);
     }
-    CHECK(s->units.groups[group].tensor != TENSOR_NONE); /* 1 */
     lower_ops_wait(&s->ops, s->units.groups[group].gather);
+    copy_out(s, &s->units.groups[group]);
+    CHECK(s->units.groups[group].tensor != TENSOR_NONE); /* 1 */
 }
 
 /* Is any unit's gather still to be waited for? Each chunk's first forward waits for its own. */
@@ -133,11 +160,25 @@ void lower_data_pass_end(struct stage *s, const struct pass *pass)
         wait_for_reductions(s);
 }
 
+/* FSDP2 keeps its root's weights, and torchtitan those of the last layer, which the backward pass
+ * would gather at once (torchtitan parallelize_llama.py, apply_fsdp). */
+static bool drops_after_forward(const struct stage *s, const struct pass *pass,
+                                const struct group_of_units *g)
+{
+    const struct units *units = &s->units;
+    const uint32_t end = units->chunk_first[pass->chunk + 1];
+    const uint32_t last = units->rows[end - 1].layer == UINT16_MAX && end > 1 ? end - 2 : end - 1;
+    const bool stays = units->rows[g->first].layer == UINT16_MAX ||
+                       units->rows[last].group == units->rows[g->first].group;
+    return s->l->data.reshards && !(s->l->data.buffers && stays);
+}
+
 static void end_group(struct stage *s, const struct pass *pass, struct group_of_units *g)
 {
     bool forward = lower_pass_is_forward(pass);
     bool last = g == &s->units.groups[s->units.chunk_group[pass->chunk]];
     if (!forward && s->l->data.scatters) {
+        copy_in(s, g);
         lower_traffic_reduce(&s->traffic, &s->ops, g->held);
         lower_memory_scattered(s, g, s->l->c->software.overlap_gradients && !last);
         wait_for_reductions(s);
@@ -146,7 +187,7 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
         lower_traffic_computed(&s->traffic, s->ops.last);
         const bool over =
             !s->l->data.keeps || lower_traffic_last_backward(&s->traffic, pass->chunk);
-        if (forward ? s->l->data.reshards : over)
+        if (forward ? drops_after_forward(s, pass, g) : over)
             lower_memory_drop(s, g);
     }
 }
@@ -226,6 +267,8 @@ static void update(struct stage *s, double elements)
     const struct training_spec *t = &l->c->training;
     double weight =
         t->precision->master_weights ? l->data.weight_bytes : 2.0 * l->data.weight_bytes;
+    if (l->data.weights_are_master)
+        weight = 0.0;
     double traffic = t->optimizer->update_traffic_bytes;
     if (!t->precision->master_weights)
         traffic -= 2.0 * t->optimizer->master_bytes;

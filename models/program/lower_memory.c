@@ -30,7 +30,7 @@ static double state_elements(const struct stage *s, const struct lowered_unit *u
 
 static void setup_weights(struct stage *s)
 {
-    for (uint32_t i = 0; i < s->units.count; i++) {
+    for (uint32_t i = 0; i < s->units.count && !s->l->data.weights_are_master; i++) {
         const struct lowered_unit *u = &s->units.rows[i];
         const char *site = "model construction";
         if (u->layer != UINT16_MAX) {
@@ -141,13 +141,14 @@ void lower_memory_setup(struct stage *s)
 
 enum which {
     WHICH_ALL,
-    WHICH_CORE,
+    WHICH_DROPPED, /* by recomputation of a part */
     WHICH_REST
 };
 
-static bool is_core(const struct stage *s, const struct segment *g, unsigned k)
+static bool is_dropped(const struct stage *s, const struct segment *g, unsigned k)
 {
-    return s->l->c->layout.recompute == RECOMPUTE_SELECTIVE && g->saved[k].attention_core;
+    return g->saved[k].rebuilt ||
+           (s->l->c->layout.recompute == RECOMPUTE_SELECTIVE && g->saved[k].attention_core);
 }
 
 static void saved_tensors(struct stage *s, const struct lowered_unit *u, unsigned segment,
@@ -157,8 +158,8 @@ static void saved_tensors(struct stage *s, const struct lowered_unit *u, unsigne
     uint32_t first = lower_tensors_segment(&s->tensors, u, segment);
     for (unsigned i = 0; i < g->saved_count; i++) {
         unsigned k = action == LEDGER_ALLOCATE ? i : g->saved_count - 1 - i;
-        bool core = is_core(s, g, k);
-        if (which == WHICH_ALL || core == (which == WHICH_CORE)) {
+        bool dropped = is_dropped(s, g, k);
+        if (which == WHICH_ALL || dropped == (which == WHICH_DROPPED)) {
             lower_tensors_entry(&s->tensors, action,
                                 (struct tensor){TENANT_ACTIVATIONS, first + k, g->saved[k].bytes,
                                                 g->saved[k].name, 0},
@@ -182,7 +183,7 @@ static void forward_kept(struct stage *s, const struct lowered_unit *u, unsigned
     const struct segment *g = &u->block->layer->segments[i];
     scratch(s, LEDGER_ALLOCATE, g->forward_temporary_bytes, g->name, call_site);
     saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_ALL, call_site);
-    saved_tensors(s, u, i, LEDGER_FREE, WHICH_CORE, call_site);
+    saved_tensors(s, u, i, LEDGER_FREE, WHICH_DROPPED, call_site);
     scratch(s, LEDGER_FREE, g->forward_temporary_bytes, g->name, call_site);
     lower_late_buffer(&s->late, u, true, &g->after);
 }
@@ -241,7 +242,7 @@ static void piece_segment(struct stage *s, const struct lowered_piece *p,
     } else if (p->phase == PHASE_RECOMPUTE && opens) {
         forward_kept(s, u, i, "recomputation");
     } else if (p->phase == PHASE_RECOMPUTE && (p->rebuilds >> i & 1u)) {
-        saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_CORE, "recomputation");
+        saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_DROPPED, "recomputation");
     } else if (p->phase == PHASE_BACKWARD) {
         backward(s, u, i, opens, closes);
     }
@@ -256,6 +257,12 @@ void lower_memory_piece(struct stage *s, const struct lowered_piece *p,
     lower_tensors_handed_over(&s->tensors);
 }
 
+/* Of an allocation on the stream of a gather or a reduction. */
+static unsigned side_flag(const struct stage *s, enum ledger_action action)
+{
+    return s->l->data.buffers && action == LEDGER_ALLOCATE ? LEDGER_SIDE : 0;
+}
+
 /* Gradients kept tensor by tensor: from the first backward to the update. */
 static void gradient_tensor(struct stage *s, struct lowered_unit *u, enum ledger_action action)
 {
@@ -268,7 +275,7 @@ static void gradient_tensor(struct stage *s, struct lowered_unit *u, enum ledger
     lower_tensors_entry(&s->tensors, action,
                         (struct tensor){TENANT_GRADIENTS, u->gradient,
                                         gradient_elements(s, u) * s->l->data.kept_bytes,
-                                        "gradients", 0},
+                                        "gradients", side_flag(s, action)},
                         action == LEDGER_ALLOCATE ? "backward" : "gradients set to none");
 }
 
@@ -290,6 +297,31 @@ void lower_memory_gather(struct stage *s, struct group_of_units *group)
     group->tensor = lower_tensors_number(&s->tensors);
     communication(s, LEDGER_ALLOCATE, group->tensor, group->gathered * s->l->data.weight_bytes,
                   "gathered weights");
+}
+
+static void arrival(struct stage *s, enum ledger_action action, const struct group_of_units *group)
+{
+    lower_tensors_entry(&s->tensors, action,
+                        (struct tensor){TENANT_COMMUNICATION, group->arriving,
+                                        group->gathered * s->l->data.weight_bytes, "gather buffer",
+                                        side_flag(s, action)},
+                        "gather buffer");
+}
+
+/* A gather is under way into a buffer of its stream. */
+void lower_memory_arriving(struct stage *s, struct group_of_units *group)
+{
+    CHECK(group->tensor == TENSOR_NONE && group->arriving == TENSOR_NONE); /* 3 */
+    group->arriving = lower_tensors_number(&s->tensors);
+    arrival(s, LEDGER_ALLOCATE, group);
+}
+
+/* It has been copied into tensors of the compute stream. */
+void lower_memory_arrived(struct stage *s, struct group_of_units *group)
+{
+    lower_memory_gather(s, group);
+    arrival(s, LEDGER_FREE, group);
+    group->arriving = TENSOR_NONE;
 }
 
 void lower_memory_drop(struct stage *s, struct group_of_units *group)

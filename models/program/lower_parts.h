@@ -35,6 +35,8 @@ void lower_memory_piece(struct stage *s, const struct lowered_piece *piece,
                         const struct lowered_unit *unit);
 void lower_memory_unit_gradient(struct stage *s, struct lowered_unit *unit);
 void lower_memory_gather(struct stage *s, struct group_of_units *group);
+void lower_memory_arriving(struct stage *s, struct group_of_units *group);
+void lower_memory_arrived(struct stage *s, struct group_of_units *group);
 void lower_memory_drop(struct stage *s, struct group_of_units *group);
 void lower_memory_scratch(struct stage *s, struct group_of_units *group);
 /* The group's gradients have left; its flat copy stays until the next call when `overlaps`. */

@@ -25,6 +25,7 @@ static struct layer_context make_context(const struct configuration *c, bool sca
         .sequence_parallel = c->layout.sequence_parallel && c->layout.tp > 1,
         .causal = c->training.causal,
         .cp_ring = c->layout.cp_method == CP_RING,
+        .per_operator = c->layout.recompute == RECOMPUTE_PER_OPERATOR,
         .accumulate = configuration_microbatches(c) > 1 && !scatters,
     };
 }
@@ -52,6 +53,9 @@ static struct data_plan lower_plan_data(const struct configuration *c)
         .gathers = gathers,
         .reshards = (software->fsdp_reshard || !sharding->units) && !once,
         .keeps = gathers && once,
+        .buffers = gathers && software->fsdp_buffers,
+        .weights_are_master =
+            gathers && software->weights_are_master && c->training.precision->master_weights,
         .weight_bytes = c->training.precision->weight_bytes,
         .kept_bytes = kept_bytes,
         .wire_bytes =
@@ -103,7 +107,9 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         .costs = &l->costs,
         .layer = &l->layers[index],
         .name = name,
-        .full_recompute = index == BLOCK_LAYER && l->c->layout.recompute == RECOMPUTE_FULL,
+        .full_recompute = index == BLOCK_LAYER_AGAIN ||
+                          (index == BLOCK_LAYER && l->c->layout.recompute == RECOMPUTE_FULL),
+        .per_operator = index == BLOCK_LAYER && l->context.per_operator,
     };
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = parameters;
@@ -124,6 +130,10 @@ static void plan_blocks(struct lowering *l)
     l->message = plan_message(&l->context, l->layers[BLOCK_LAYER].input_bytes);
     compile(l, BLOCK_EMBEDDING, "embedding", transformer_embedding_shard(&l->context));
     compile(l, BLOCK_LAYER, "layer", l->layers[BLOCK_LAYER].parameters);
+    if (c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER) {
+        l->layers[BLOCK_LAYER_AGAIN] = l->layers[BLOCK_LAYER];
+        compile(l, BLOCK_LAYER_AGAIN, "layer", l->layers[BLOCK_LAYER].parameters);
+    }
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
 }
 

@@ -11,6 +11,7 @@
 enum block_index {
     BLOCK_EMBEDDING,
     BLOCK_LAYER,
+    BLOCK_LAYER_AGAIN, /* a layer that is recomputed where its neighbours are not */
     BLOCK_HEAD,
     BLOCK_COUNT
 };
@@ -19,10 +20,12 @@ struct data_plan { /* data parallelism */
     const struct sharding_kind *sharding;
     uint32_t replicas, shards, reducers; /* reducers: ranks of a STREAM_DP group */
     bool shards_gradients;               /* a rank keeps its shard alone */
-    bool scatters; /* gradients leave in every backward, only shards accumulate */
-    bool gathers;  /* weights are gathered unit by unit */
-    bool reshards; /* ... and dropped after the forward */
-    bool keeps;    /* ... once a step: from the first forward to the last backward */
+    bool scatters;           /* gradients leave in every backward, only shards accumulate */
+    bool gathers;            /* weights are gathered unit by unit */
+    bool reshards;           /* ... and dropped after the forward */
+    bool keeps;              /* ... once a step: from the first forward to the last backward */
+    bool buffers;            /* FSDP gathers and reduces in buffers of their own streams */
+    bool weights_are_master; /* of the shards: no 16-bit ones are kept */
     double weight_bytes, kept_bytes, wire_bytes; /* of an element */
     bool tied_across;                            /* first and last stage hold the same embedding */
     bool has_world;                              /* more than one rank holds a part of a copy */

@@ -51,8 +51,12 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
         units->chunk_first[k] = units->count;
         if (global == 0)
             add_unit(units, l, BLOCK_EMBEDDING, k, UINT16_MAX);
-        for (uint32_t i = 0; i < l->split[global]; i++)
-            add_unit(units, l, BLOCK_LAYER, k, (uint16_t)(l->layer_start[global] + i));
+        for (uint32_t i = 0; i < l->split[global]; i++) {
+            const uint32_t layer = l->layer_start[global] + i;
+            const bool again =
+                layer % 2 == 1 && l->c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER;
+            add_unit(units, l, again ? BLOCK_LAYER_AGAIN : BLOCK_LAYER, k, (uint16_t)layer);
+        }
         if (global + 1 == l->shape.stages * chunks)
             add_unit(units, l, BLOCK_HEAD, k, UINT16_MAX);
     }
@@ -62,8 +66,11 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
 
 static void add_group(struct units *units, uint32_t unit)
 {
-    units->groups[units->group_count++] = (struct group_of_units){
-        .first = unit, .tensor = TENSOR_NONE, .gather = OP_NONE, .scratch = TENSOR_NONE};
+    units->groups[units->group_count++] = (struct group_of_units){.first = unit,
+                                                                  .tensor = TENSOR_NONE,
+                                                                  .arriving = TENSOR_NONE,
+                                                                  .gather = OP_NONE,
+                                                                  .scratch = TENSOR_NONE};
 }
 
 static void join_group(struct units *units, uint32_t chunk, uint32_t index, uint64_t size)

@@ -12,10 +12,12 @@
 #define BYTES_MAX 10000.0 /* for each element: no chain of kernels moves more */
 #define HOST_MAX 10.0     /* seconds of host time for one action */
 
-const char *const recompute_names[] = {"none", "selective", "full", NULL};
+const char *const recompute_names[] = {"none", "selective", "per_operator", "every_other_layer",
+                                       "full", NULL};
 const char *const stage_split_names[] = {"even", "cost", NULL};
 const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
 const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};
+const char *const execution_names[] = {"any", "eager", "compiled", NULL};
 
 const struct param software_params[] = {
     {"launch", PARAM_TIME, AT(launch_s), 0, HOST_MAX, "10us", NULL,
@@ -53,6 +55,8 @@ const struct param software_params[] = {
      "30, unfused in fp32 40 to 78."},
     {"loss_memory_bytes", PARAM_RATIO, AT(loss_memory_bytes), 0, BYTES_MAX, "14", NULL,
      "Memory at the loss, bytes for each logit: logits 2, fp32 copy 4, softmax 4, gradient 4."},
+    {"loss_gradient_bytes", PARAM_RATIO, AT(loss_gradient_bytes), 0, BYTES_MAX, "4", NULL,
+     "Part of loss_memory_bytes that the backward pass alone holds: gradients of the logits."},
     {"math_forward_bytes", PARAM_RATIO, AT(math_forward_bytes), 0, BYTES_MAX, "13", NULL,
      "Unfused attention forward, bytes moved for each score (scale, mask, softmax, dropout, both "
      "products)."},
@@ -79,9 +83,20 @@ const struct param software_params[] = {
      "The vocabulary is padded to a multiple of this x tp; 0: to a multiple of tp only."},
     {"gradient_fusion", PARAM_FLAG, AT(gradient_fusion), 0, 0, "false", NULL,
      "Weight gradients accumulate inside the GEMM that computes them."},
+    {"separate_projections", PARAM_FLAG, AT(separate_projections), 0, 0, "false", NULL,
+     "Queries, keys and values are products of their own, and so are gate and up of a gated block; "
+     "false: one product each."},
+    {"repeats_keys", PARAM_FLAG, AT(repeats_keys), 0, 0, "false", NULL,
+     "Grouped keys and values are copied to every head before the attention kernel."},
+    {"input_gradient_bytes", PARAM_RATIO, AT(input_gradient_bytes), 0, BYTES_MAX, "6", NULL,
+     "Memory traffic of adding up the input gradients of separate projections, bytes for each "
+     "element and each projection after the first: two reads, a write."},
     {"recompute_stops_early", PARAM_FLAG, AT(recompute_stops_early), 0, 0, "false", NULL,
      "Full recomputation ends when every tensor that the backward needs is there again: the last "
      "product of a layer is not repeated."},
+    {"recompute_keeps_last", PARAM_FLAG, AT(recompute_keeps_last), 0, 0, "false", NULL,
+     "Recomputation per operator keeps the output of a layer's last product too, though the "
+     "backward pass needs it not."},
     {"backward_tp_overlap", PARAM_FLAG, AT(backward_tp_overlap), 0, 0, "false", NULL,
      "The tensor-parallel communication of the backward pass runs beside the weight gradients."},
     {"backward_regather", PARAM_FLAG, AT(backward_regather), 0, 0, "false", NULL,
@@ -126,6 +141,13 @@ const struct param software_params[] = {
     {"fsdp_reshard", PARAM_FLAG, AT(fsdp_reshard), 0, 0, "true", NULL,
      "The parameters of a unit are freed after its forward pass and gathered again in the "
      "backward."},
+    {"fsdp_buffers", PARAM_FLAG, AT(fsdp_buffers), 0, 0, "false", NULL,
+     "Sharded units are gathered into a buffer and copied out of it, and gradients copied into one "
+     "that is reduced, by kernels of the compute stream (FSDP2); buffers and reduced gradients lie "
+     "in memory pools of their own streams."},
+    {"weights_are_master", PARAM_FLAG, AT(weights_are_master), 0, 0, "false", NULL,
+     "Sharded weights are kept in fp32 alone, as the optimizer's master copy, and cast where they "
+     "are gathered."},
     {"p2p_blocking", PARAM_FLAG, AT(p2p_blocking), 0, 0, "false", NULL,
      "1f1b and gpipe wait until a send has finished."},
     {"p2p_blocking_interleaved", PARAM_FLAG, AT(p2p_blocking_interleaved), 0, 0, "false", NULL,
@@ -176,6 +198,13 @@ const struct param software_params[] = {
      "This version can split norms and residuals over the tensor parallel ranks."},
     {"selective_recompute", PARAM_FLAG, AT(selective_recompute), 0, 0, "true", NULL,
      "This version can recompute the attention core alone."},
+    {"operator_recompute", PARAM_FLAG, AT(operator_recompute), 0, 0, "false", NULL,
+     "This version can recompute by operator, and every other layer whole."},
+    {"flash3", PARAM_FLAG, AT(flash3), 0, 0, "true", NULL,
+     "This version can call FlashAttention-3."},
+    {"execution", PARAM_CHOICE, AT(execution), 0, 0, "any", execution_names,
+     "Kernels one by one, or fused by a compiler, where profiles of a framework differ in it; any: "
+     "they do not."},
     {"usual_attention", PARAM_CHOICE, AT(usual_attention), 0, 0, "flash2", attention_kernel_names,
      "Attention kernel of a run that does not name it; math: this version has no fused kernel."},
     {"usual_dropout", PARAM_RATIO, AT(usual_dropout_ratio), 0, 0.99, "0", NULL,

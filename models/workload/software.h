@@ -19,6 +19,11 @@ enum optimizer_build {
     BUILD_EAGER,
     BUILD_FIRST_STEP
 }; /* when the moments are allocated */
+enum execution {
+    EXECUTION_ANY,
+    EXECUTION_EAGER,
+    EXECUTION_COMPILED
+}; /* kernels one by one, or fused by a compiler */
 enum gradient_layout {
     GRADIENT_BUFFER,
     GRADIENT_TENSOR
@@ -27,10 +32,13 @@ enum gradient_layout {
 /* What is computed again in the backward pass instead of being kept. */
 enum recompute {
     RECOMPUTE_NONE,
-    RECOMPUTE_SELECTIVE,
+    RECOMPUTE_SELECTIVE,    /* the attention core: arXiv:2205.05198 section 5 */
+    RECOMPUTE_PER_OPERATOR, /* all but the core and every second product: torchtitan's
+                               selective "op" */
+    RECOMPUTE_EVERY_OTHER_LAYER,
     RECOMPUTE_FULL
 };
-extern const char *const recompute_names[]; /* NULL-ended: none, selective, full */
+extern const char *const recompute_names[]; /* NULL-ended, in that order */
 
 struct software_profile {
     const char *name;
@@ -47,8 +55,9 @@ struct software_profile {
     double activation_forward_bytes, activation_backward_bytes; /* each element of b s f, ungated;
                                   a gated block also moves the gate: x 3/2 and x 5/3 */
     double rope_forward_bytes, rope_backward_bytes;             /* each element of q and k */
-    double loss_traffic_bytes; /* HBM bytes moved for each logit, forward and backward */
-    double loss_memory_bytes;  /* bytes kept for each logit at the loss, the logits included */
+    double loss_traffic_bytes;  /* HBM bytes moved for each logit, forward and backward */
+    double loss_memory_bytes;   /* bytes kept for each logit at the loss, the logits included */
+    double loss_gradient_bytes; /* of them in the backward pass alone */
     double math_forward_bytes, math_backward_bytes; /* unfused attention, each score */
     double math_mask_bytes; /* forward, where the mask is a kernel of its own; causal only */
     double norm_launches, activation_launches, residual_launches, rope_launches; /* kernels each */
@@ -57,7 +66,12 @@ struct software_profile {
     double activation_saved_factor; /* saved inputs of a gated activation against the fused ideal */
     uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: to tp only */
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
-    bool recompute_stops_early;     /* full: not beyond the last tensor that the backward needs */
+    bool separate_projections;      /* q, k, v are products of their own, and so are gate and up */
+    bool repeats_keys;           /* grouped keys and values are copied to all heads for the core */
+    double input_gradient_bytes; /* each element of a linear input, for each separate projection
+                                    after the first: their gradients are added up */
+    bool recompute_stops_early;  /* full: not beyond the last tensor that the backward needs */
+    bool recompute_keeps_last;   /* per_operator: also the last product's output, needed or not */
     /* Tensor parallelism */
     bool backward_tp_overlap;     /* the backward all-reduce or scatter runs beside wgrad */
     bool backward_regather;       /* with sequence parallelism the input is gathered again */
@@ -79,6 +93,9 @@ struct software_profile {
     double interference_ratio;    /* share of compute speed lost while dp traffic runs beside it */
     uint64_t fsdp_prefetch;       /* units gathered ahead */
     bool fsdp_reshard;            /* parameters are freed after the forward of a unit */
+    bool fsdp_buffers;            /* gathers and reductions go through buffers of their own streams,
+                                     from and into which the compute stream copies */
+    bool weights_are_master;      /* sharded weights are kept in fp32 alone, cast where gathered */
     /* Pipeline parallelism */
     bool p2p_blocking; /* 1f1b and gpipe wait for a send to finish */
     bool p2p_blocking_interleaved;
@@ -103,6 +120,9 @@ struct software_profile {
     uint64_t release;          /* year of the version; 0: not said */
     bool sequence_parallelism; /* it can split norms and residuals over tp */
     bool selective_recompute;  /* it can repeat the attention core alone */
+    bool operator_recompute;   /* it offers per_operator and every_other_layer */
+    bool flash3;               /* it can call FlashAttention-3 */
+    int execution;             /* enum execution; any: its versions do not differ in it */
     int usual_attention;       /* enum attention_kernel; math: it has no fused kernel */
     double usual_dropout_ratio;
     uint64_t usual_chunks;                      /* of a pipeline stage */
@@ -110,7 +130,7 @@ struct software_profile {
 };
 extern const struct param software_params[];
 extern const unsigned software_param_count;
-extern const char *const stage_split_names[], *const optimizer_build_names[],
-                                                  *const gradient_layout_names[];
+extern const char *const stage_split_names[],
+    *const optimizer_build_names[], *const gradient_layout_names[], *const execution_names[];
 
 #endif

@@ -84,7 +84,8 @@ struct layer_context {
     uint64_t tp, cp;
     bool sequence_parallel;
     bool causal;
-    bool cp_ring; /* keys and values circulate instead of being gathered */
+    bool cp_ring;      /* keys and values circulate instead of being gathered */
+    bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
     /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
      * gradients of each microbatch are reduced before they are added). */
     bool accumulate;
@@ -120,10 +121,11 @@ struct saved_tensor {
     const char *name;    /* "softmax output", a literal */
     double bytes;        /* on this rank */
     bool attention_core; /* dropped by selective recomputation */
+    bool rebuilt;        /* dropped by recomputation per operator */
 };
 enum {
-    SEGMENT_KERNEL_MAX = 20,
-    SEGMENT_SAVED_MAX = 16,
+    SEGMENT_KERNEL_MAX = 32,
+    SEGMENT_SAVED_MAX = 20,
     LAYER_SEGMENT_MAX = 8
 };
 struct segment {
@@ -133,6 +135,7 @@ struct segment {
     struct segment_transfer backward_before, backward_beside, backward_gather, backward_after;
     unsigned forward_count, dgrad_count, wgrad_count, saved_count, core_count;
     unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
+    uint32_t repeated; /* bit set of `forward` that recomputation per operator runs again */
     struct kernel forward[SEGMENT_KERNEL_MAX];
     struct kernel dgrad[SEGMENT_KERNEL_MAX]; /* backward for inputs, norms, attention */
     struct kernel wgrad[SEGMENT_KERNEL_MAX]; /* backward for weights */

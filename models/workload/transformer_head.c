@@ -69,12 +69,12 @@ void transformer_embedding(const struct layer_context *context, struct segment *
     }
 }
 
-/* The gradient of the logits, in fp32 at most, is of the backward pass; what else the loss holds is
- * kept from the forward. Half of the loss's traffic belongs to either pass. */
+/* Gradients of the logits are of the backward pass; what else the loss holds is kept from the
+ * forward. Half of the loss's traffic belongs to either pass. */
 static void write_loss(const struct rank_share *s, double logits, struct segment *out)
 {
     const struct software_profile *p = s->context->software;
-    double gradient = fmin(FP32_BYTES, p->loss_memory_bytes / 2.0);
+    double gradient = fmin(p->loss_gradient_bytes, p->loss_memory_bytes);
     double half = logits * p->loss_traffic_bytes / 2.0;
     transformer_piece_forward(out, gpu_kernel_memory("loss", half, 1.0));
     transformer_piece_dgrad(out, gpu_kernel_memory("loss gradient", half, 1.0));
@@ -87,7 +87,8 @@ static void write_logits(const struct rank_share *s, struct segment *out)
 {
     const struct layer_context *c = s->context;
     double rows = vocabulary_rows(c);
-    struct linear linear = {"logits", "logits dgrad", "logits wgrad", s->tokens, s->hidden, rows};
+    struct linear linear = {"logits",  "logits dgrad", "logits wgrad", s->tokens,
+                            s->hidden, rows,           false};
     transformer_linear_forward(s, &linear, out);
     transformer_piece_saved(out, "head input", s->input_tokens * s->hidden * s->linear_bytes,
                             false);

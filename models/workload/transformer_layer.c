@@ -92,11 +92,13 @@ static void rings_keys(struct layer_writer *w)
         context_transfer(COMM_RING_EXCHANGE, keys_bytes(w) * (1.0 + ranks / (ranks - 1.0)));
 }
 
-/* Kernels of one linear layer's weight gradient. */
-static unsigned wgrad_kernels(const struct layer_writer *w)
+/* Kernels of the weight gradients of the linear layers that open a segment. */
+static unsigned wgrad_kernels(const struct layer_writer *w, enum piece piece)
 {
     const struct layer_context *c = w->share.context;
-    return c->accumulate && !c->software->gradient_fusion ? 2 : 1;
+    struct linear ignored[PIECE_LINEAR_MAX];
+    const unsigned each = c->accumulate && !c->software->gradient_fusion ? 2 : 1;
+    return each * transformer_piece_linears(&w->share, piece, ignored);
 }
 
 /* From the layer's input to the queries, keys and values. */
@@ -111,7 +113,7 @@ static void write_entry(struct layer_writer *w, enum piece last, double output_b
     }
     const char *name = last == PIECE_DOWN ? "layer" : last == PIECE_ROPE ? "qkv" : "attention";
     struct segment *segment = segment_add(w, name, first, last, output_bytes);
-    opens_tensor(w, segment, wgrad_kernels(w));
+    opens_tensor(w, segment, wgrad_kernels(w, PIECE_QKV));
     if (last == PIECE_PROJECT)
         closes_tensor(w, segment);
 }
@@ -145,7 +147,7 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
         first = PIECE_UP;
     }
     struct segment *segment = segment_add(w, "mlp", first, PIECE_DOWN, output_bytes);
-    opens_tensor(w, segment, wgrad_kernels(w));
+    opens_tensor(w, segment, wgrad_kernels(w, PIECE_UP));
     closes_tensor(w, segment);
 }
 

@@ -12,22 +12,67 @@
 #define GATED_FORWARD 1.5
 #define GATED_BACKWARD (10.0 / 6.0)
 
-static struct linear linear_of(const struct rank_share *s, enum piece piece)
+/* One linear layer after another that read the same input. */
+static unsigned separate(const struct rank_share *s, const char *const names[][3],
+                         const double outputs[], unsigned count, struct linear *out)
 {
+    for (unsigned i = 0; i < count; i++)
+        out[i] = (struct linear){names[i][0], names[i][1], names[i][2], s->tokens,
+                                 s->hidden,   outputs[i],  i > 0};
+    return count;
+}
+
+unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
+                                   struct linear out[PIECE_LINEAR_MAX])
+{
+    static const char *const qkv[][3] = {{"query", "query dgrad", "query wgrad"},
+                                         {"key", "key dgrad", "key wgrad"},
+                                         {"value", "value dgrad", "value wgrad"}};
+    static const char *const up[][3] = {{"gate", "gate dgrad", "gate wgrad"},
+                                        {"up", "up dgrad", "up wgrad"}};
+    const bool apart = s->context->software->separate_projections;
     switch (piece) {
     case PIECE_QKV:
-        return (struct linear){"qkv",     "qkv dgrad", "qkv wgrad",
-                               s->tokens, s->hidden,   s->query + 2.0 * s->key};
+        if (apart)
+            return separate(s, qkv, (double[]){s->query, s->key, s->key}, 3, out);
+        out[0] = (struct linear){
+            "qkv", "qkv dgrad", "qkv wgrad", s->tokens, s->hidden, s->query + 2.0 * s->key, false};
+        return 1;
     case PIECE_PROJECT:
-        return (struct linear){"projection", "projection dgrad", "projection wgrad",
-                               s->tokens,    s->query,           s->hidden};
+        out[0] = (struct linear){"projection", "projection dgrad", "projection wgrad",
+                                 s->tokens,    s->query,           s->hidden,
+                                 false};
+        return 1;
     case PIECE_UP:
-        return (struct linear){"up",      "up dgrad", "up wgrad",
-                               s->tokens, s->hidden,  s->gates * s->ffn};
+        if (apart && s->gates > 1.0)
+            return separate(s, up, (double[]){s->ffn, s->ffn}, 2, out);
+        out[0] = (struct linear){"up",      "up dgrad",        "up wgrad", s->tokens,
+                                 s->hidden, s->gates * s->ffn, false};
+        return 1;
     default:
         CHECK(piece == PIECE_DOWN);
-        return (struct linear){"down", "down dgrad", "down wgrad", s->tokens, s->ffn, s->hidden};
+        out[0] = (struct linear){"down", "down dgrad", "down wgrad", s->tokens,
+                                 s->ffn, s->hidden,    false};
+        return 1;
     }
+}
+
+/* Which product of a layer it is, counted from 1. */
+static unsigned product_of(const struct rank_share *s, enum piece piece, unsigned linear)
+{
+    static const enum piece order[] = {PIECE_QKV, PIECE_PROJECT, PIECE_UP, PIECE_DOWN};
+    struct linear ignored[PIECE_LINEAR_MAX];
+    unsigned before = 0;
+    for (unsigned i = 0; order[i] != piece; i++) {
+        CHECK(order[i] != PIECE_DOWN);
+        before += transformer_piece_linears(s, order[i], ignored);
+    }
+    return before + linear + 1;
+}
+
+bool transformer_product_repeated(const struct rank_share *s, enum piece piece, unsigned linear)
+{
+    return s->context->per_operator && piece != PIECE_DOWN && product_of(s, piece, linear) % 2 == 0;
 }
 
 /* A memory-bound piece: bytes for each 16-bit element, forward and backward. */
@@ -113,36 +158,90 @@ static bool is_linear(enum piece piece)
     return piece == PIECE_QKV || piece == PIECE_PROJECT || piece == PIECE_UP || piece == PIECE_DOWN;
 }
 
+/* The kernels from `first` on run again under recomputation per operator. */
+static void mark_repeated(const struct rank_share *share, struct segment *out, unsigned first)
+{
+    for (unsigned i = first; i < out->forward_count && share->context->per_operator; i++)
+        out->repeated |= 1u << i;
+}
+
+static void write_linears(const struct rank_share *share, enum piece piece, struct segment *out)
+{
+    struct linear linears[PIECE_LINEAR_MAX];
+    const unsigned count = transformer_piece_linears(share, piece, linears);
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned first = out->forward_count;
+        transformer_linear_forward(share, &linears[i], out);
+        if (transformer_product_repeated(share, piece, i))
+            mark_repeated(share, out, first);
+    }
+}
+
+/* Every head gets a copy of its group's keys and values: a read, and as many writes as heads. */
+static double repeat_bytes(const struct rank_share *share)
+{
+    if (!share->context->software->repeats_keys || share->heads <= share->kv_heads)
+        return 0.0;
+    return 2.0 * share->tokens * (share->key + share->query) * share->core_bytes;
+}
+
 static void write_forward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
         return;
+    const unsigned first = out->forward_count;
+    if (is_linear(piece)) {
+        write_linears(share, piece, out);
+        return;
+    }
+    if (piece == PIECE_CORE && repeat_bytes(share) > 0.0) {
+        transformer_piece_forward(out, gpu_kernel_memory("repeat keys", repeat_bytes(share), 2.0));
+        mark_repeated(share, out, first);
+    }
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_forward(share, piece == PIECE_RING, out);
-    } else if (is_linear(piece)) {
-        struct linear linear = linear_of(share, piece);
-        transformer_linear_forward(share, &linear, out);
-    } else {
-        struct stream_piece s = stream_of(share, piece);
-        double bytes = s.elements * s.forward_bytes * share->core_bytes / HALF_BYTES;
-        transformer_piece_forward(out, gpu_kernel_memory(s.name, bytes, s.launches));
+        return;
     }
+    struct stream_piece s = stream_of(share, piece);
+    double bytes = s.elements * s.forward_bytes * share->core_bytes / HALF_BYTES;
+    transformer_piece_forward(out, gpu_kernel_memory(s.name, bytes, s.launches));
+    if (piece != PIECE_CLOSE) /* it makes the input of the layer, which is kept */
+        mark_repeated(share, out, first);
+}
+
+/* Products of the same input each give a gradient of it; all but the first are added. */
+static void write_linears_backward(const struct rank_share *share, enum piece piece,
+                                   struct segment *out)
+{
+    struct linear linears[PIECE_LINEAR_MAX];
+    const unsigned count = transformer_piece_linears(share, piece, linears);
+    for (unsigned i = count; i-- > 0;)
+        transformer_linear_backward(share, &linears[i], out);
+    const double each = share->context->software->input_gradient_bytes * share->core_bytes /
+                        HALF_BYTES * linears[0].rows * linears[0].inputs;
+    if (count > 1)
+        transformer_piece_dgrad(
+            out, gpu_kernel_memory("add input gradients", each * (count - 1.0), count - 1.0));
 }
 
 static void write_backward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
         return;
+    if (is_linear(piece)) {
+        write_linears_backward(share, piece, out);
+        return;
+    }
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_backward(share, piece == PIECE_RING, out);
-    } else if (is_linear(piece)) {
-        struct linear linear = linear_of(share, piece);
-        transformer_linear_backward(share, &linear, out);
-    } else {
-        struct stream_piece s = stream_of(share, piece);
-        double bytes = s.elements * s.backward_bytes * share->core_bytes / HALF_BYTES;
-        transformer_piece_dgrad(out, gpu_kernel_memory(s.gradient_name, bytes, s.launches));
+        if (piece == PIECE_CORE && repeat_bytes(share) > 0.0)
+            transformer_piece_dgrad(
+                out, gpu_kernel_memory("sum key gradients", repeat_bytes(share), 2.0));
+        return;
     }
+    struct stream_piece s = stream_of(share, piece);
+    double bytes = s.elements * s.backward_bytes * share->core_bytes / HALF_BYTES;
+    transformer_piece_dgrad(out, gpu_kernel_memory(s.gradient_name, bytes, s.launches));
 }
 
 void transformer_piece_write(const struct rank_share *share, enum piece first, enum piece last,

@@ -66,7 +66,18 @@ void transformer_piece_saved(struct segment *out, const char *name, double bytes
 struct linear {
     const char *forward_name, *dgrad_name, *wgrad_name;
     double rows, inputs, outputs;
+    bool shares; /* its input with the one before, which has cast it */
 };
+enum {
+    PIECE_LINEAR_MAX = 3
+};
+/* The linear layers of a piece: one, or one for each of what its software keeps apart. */
+unsigned transformer_piece_linears(const struct rank_share *share, enum piece piece,
+                                   struct linear out[PIECE_LINEAR_MAX]);
+/* Recomputation per operator runs this product of a layer again: every second one, but the last,
+ * whose output no backward pass needs. */
+bool transformer_product_repeated(const struct rank_share *share, enum piece piece,
+                                  unsigned linear);
 void transformer_linear_forward(const struct rank_share *share, const struct linear *linear,
                                 struct segment *out);
 void transformer_linear_backward(const struct rank_share *share, const struct linear *linear,

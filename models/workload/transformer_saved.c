@@ -40,12 +40,39 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
     transformer_piece_saved(out, "projection input", elements * s->linear_bytes, false);
 }
 
+/* What recomputation per operator makes again, of what stands last. */
+static void rebuilt(const struct rank_share *s, struct segment *out)
+{
+    out->saved[out->saved_count - 1].rebuilt = s->context->per_operator;
+}
+
+/* The output of a product is there again only if that product is repeated. */
+static void keep_product(const struct rank_share *s, const char *name, double bytes,
+                         enum piece piece, unsigned linear, struct segment *out)
+{
+    transformer_piece_saved(out, name, bytes, false);
+    out->saved[out->saved_count - 1].rebuilt = transformer_product_repeated(s, piece, linear);
+}
+
 static void keep_qkv(const struct rank_share *s, struct segment *out)
 {
+    const unsigned apart = s->context->software->separate_projections ? 1 : 0;
+    const double key = s->tokens * s->key * s->core_bytes;
     transformer_piece_saved(out, "qkv input", s->input_tokens * s->hidden * s->linear_bytes, false);
-    transformer_piece_saved(out, "query", s->tokens * s->query * s->core_bytes, false);
-    transformer_piece_saved(out, "key", s->tokens * s->key * s->core_bytes, false);
-    transformer_piece_saved(out, "value", s->tokens * s->key * s->core_bytes, false);
+    rebuilt(s, out);
+    keep_product(s, "query", s->tokens * s->query * s->core_bytes, PIECE_QKV, 0, out);
+    keep_product(s, "key", key, PIECE_QKV, apart, out);
+    keep_product(s, "value", key, PIECE_QKV, 2 * apart, out);
+}
+
+/* Copies of keys and values for every head: the core's backward reads them. */
+static void keep_repeated_keys(const struct rank_share *s, struct segment *out)
+{
+    if (!s->context->software->repeats_keys || s->heads <= s->kv_heads)
+        return;
+    transformer_piece_saved(out, "repeated keys and values",
+                            2.0 * s->tokens * (s->query - s->key) * s->core_bytes, false);
+    rebuilt(s, out);
 }
 
 static void keep_norm(const struct rank_share *s, const char *name, double norms,
@@ -74,9 +101,26 @@ static void keep_mask(const struct rank_share *s, const char *name, struct segme
 /* Unfused, a gate's activation is a tensor of its own, which the product keeps as an input. */
 static void keep_activation(const struct rank_share *s, struct segment *out)
 {
-    double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
-    double elements = s->tokens * s->gates * s->ffn;
-    transformer_piece_saved(out, "activation input", elements * s->core_bytes * factor, false);
+    const struct software_profile *p = s->context->software;
+    const double factor = s->gates > 1.0 ? p->activation_saved_factor : 1.0;
+    const double elements = s->tokens * s->gates * s->ffn;
+    if (!(p->separate_projections && s->gates > 1.0)) {
+        keep_product(s, "activation input", elements * s->core_bytes * factor, PIECE_UP, 0, out);
+        return;
+    }
+    const double each = s->tokens * s->ffn * s->core_bytes;
+    keep_product(s, "gate", each, PIECE_UP, 0, out);
+    keep_product(s, "up", each, PIECE_UP, 1, out);
+    transformer_piece_saved(out, "activated gate", 2.0 * each * (factor - 1.0), false);
+    rebuilt(s, out);
+}
+
+static void keep_down(const struct rank_share *s, struct segment *out)
+{
+    transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);
+    rebuilt(s, out);
+    if (s->context->per_operator && s->context->software->recompute_keeps_last)
+        transformer_piece_saved(out, "mlp output", s->tokens * s->hidden * s->core_bytes, false);
 }
 
 void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct segment *out)
@@ -92,6 +136,7 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
         keep_qkv(s, out);
         break;
     case PIECE_CORE:
+        keep_repeated_keys(s, out);
         keep_core(s, out);
         break;
     case PIECE_PROJECT:
@@ -102,17 +147,19 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
         break;
     case PIECE_NORM2:
         keep_norm(s, "mlp norm input", s->norms, out);
+        if (s->context->software->save_norm_input)
+            rebuilt(s, out);
         break;
     case PIECE_UP:
         transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes,
                                 false);
+        rebuilt(s, out);
         break;
     case PIECE_ACTIVATE:
         keep_activation(s, out);
         break;
     case PIECE_DOWN:
-        transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes,
-                                false);
+        keep_down(s, out);
         break;
     case PIECE_FINAL_NORM:
         keep_norm(s, "final norm input", 1.0, out);

@@ -72,7 +72,7 @@ void transformer_linear_forward(const struct rank_share *share, const struct lin
                                 struct segment *out)
 {
     enum peak_kind peak = share->context->precision->gemm_peak;
-    if (share->linear_bytes < share->core_bytes)
+    if (share->linear_bytes < share->core_bytes && !l->shares)
         transformer_piece_forward(out, cast(share, "fp8 cast", l->rows * l->inputs));
     transformer_piece_forward(
         out, gpu_kernel_gemm(l->forward_name, peak,

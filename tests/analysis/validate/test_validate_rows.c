@@ -191,7 +191,8 @@ static void test_what_a_version_can_do(void **state)
     struct world w = begin();
     const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
     assert_non_null(versions);
-    struct validate_run run = {.attention = "math", .software = "megatron", .recompute = ""};
+    struct validate_run run = {
+        .attention = "math", .software = "megatron", .recompute = "", .precision = "bf16"};
     uint64_t oldest = validate_version(versions, &run)->release;
     run.recompute = "selective";
     assert_true(validate_version(versions, &run)->release > oldest);
@@ -206,6 +207,29 @@ static void test_what_a_version_can_do(void **state)
     assert_non_null(validate_version(versions, &run));
     run.software = "megatron-of-nowhere";
     assert_null(validate_version(versions, &run));
+    arena_destroy(w.arena);
+}
+
+/* Eager unless the run says otherwise or could not do without: FP8 and asynchronous collectives. */
+static void test_eager_or_compiled(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
+    const struct validate_run plain = {
+        .attention = "", .software = "torchtitan", .recompute = "selective", .precision = "bf16"};
+    struct validate_run run = plain;
+    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_EAGER);
+    run.says_compile = true;
+    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_COMPILED);
+    run = plain;
+    run.precision = "fp8";
+    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_COMPILED);
+    run.says_eager = true;
+    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_EAGER);
+    run = plain;
+    run.says_async = true;
+    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_COMPILED);
     arena_destroy(w.arena);
 }
 
@@ -234,9 +258,8 @@ static void test_threads_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hostile_cells),
-        cmocka_unit_test(test_reasons_of_refusals),
-        cmocka_unit_test(test_what_a_version_can_do),
+        cmocka_unit_test(test_hostile_cells),          cmocka_unit_test(test_reasons_of_refusals),
+        cmocka_unit_test(test_what_a_version_can_do),  cmocka_unit_test(test_eager_or_compiled),
         cmocka_unit_test(test_threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

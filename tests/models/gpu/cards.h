@@ -90,6 +90,7 @@ static inline struct software_profile profile_fused(void)
         .rope_backward_bytes = 4,
         .loss_traffic_bytes = 40,
         .loss_memory_bytes = 14,
+        .loss_gradient_bytes = 4,
         .math_forward_bytes = 13,
         .math_backward_bytes = 19,
         .norm_launches = 1,

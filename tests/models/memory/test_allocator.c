@@ -44,6 +44,26 @@ static void test_segments_by_size(void **state)
     }
 }
 
+/* A block of another stream's pool is not for compute, nor the other way round. */
+static void test_streams_have_pools_of_their_own(void **state)
+{
+    (void)state;
+    for (int expandable = 0; expandable < 2; expandable++) {
+        struct arena *arena = arena_create();
+        struct allocator *a = fresh(arena, INFINITY, expandable);
+        allocator_give(a, allocator_take_on(a, 40 * MIB, true));
+        assert_true(allocator_reserved_bytes(a) == 40 * MIB);
+        uint32_t compute = allocator_take_on(a, 40 * MIB, false);
+        assert_true(allocator_reserved_bytes(a) == 80 * MIB);
+        allocator_give(a, compute);
+        allocator_take_on(a, 40 * MIB, true); /* each finds its own again */
+        allocator_take_on(a, 40 * MIB, false);
+        assert_true(allocator_reserved_bytes(a) == 80 * MIB);
+        assert_true(allocator_allocated_bytes(a) == 80 * MIB);
+        arena_destroy(arena);
+    }
+}
+
 static void test_a_freed_block_is_used_again(void **state)
 {
     (void)state;
@@ -160,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_segments_by_size),
         cmocka_unit_test(test_a_freed_block_is_used_again),
+        cmocka_unit_test(test_streams_have_pools_of_their_own),
         cmocka_unit_test(test_fragmentation_reserves_more),
         cmocka_unit_test(test_expandable_has_no_such_fragmentation),
         cmocka_unit_test(test_cached_segments_are_given_back_before_it_fails),

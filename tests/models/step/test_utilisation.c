@@ -49,6 +49,10 @@ static double expected_flops(const struct configuration *c)
         again = core_forward(c);
     if (c->layout.recompute == RECOMPUTE_FULL)
         again = core_forward(c) + 2.0 * layer_weights(m);
+    if (c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER)
+        again = 0.5 * (core_forward(c) + 2.0 * layer_weights(m));
+    if (c->layout.recompute == RECOMPUTE_PER_OPERATOR) /* of qkv, projection, up, down: one */
+        again = 2.0 * (double)(m->heads * m->head_size * m->hidden);
     double layer = 6.0 * layer_weights(m) + core_forward(c) + core_backward(c) + again;
     double tokens = (double)c->training.global_batch * (double)c->training.sequence;
     return tokens * (layers * layer + 6.0 * head);
@@ -70,13 +74,14 @@ static void test_hardware_flops(void **state)
     (void)state;
     static const uint64_t sizes[][5] = {{1, 1, 1, 1, 2}, {2, 1, 2, 1, 1}, {1, 2, 1, 2, 4}};
     static const int kernels[] = {ATTENTION_MATH, ATTENTION_FLASH2};
-    for (unsigned i = 0; i < 36; i++) {
-        const uint64_t *z = sizes[i / 12];
+    const unsigned kinds = RECOMPUTE_FULL + 1;
+    for (unsigned i = 0; i < 12 * kinds; i++) {
+        const uint64_t *z = sizes[i / (4 * kinds)];
         struct configuration c = lower_case();
         lower_case_size(&c, z[0], z[1], z[2], z[3], z[4]);
-        c.layout.recompute = (int)(i % 3);
-        c.training.attention = kernels[i / 3 % 2];
-        c.training.causal = i / 6 % 2 == 1;
+        c.layout.recompute = (int)(i % kinds);
+        c.training.attention = kernels[i / kinds % 2];
+        c.training.causal = i / (2 * kinds) % 2 == 1;
         assert_true(close_to(hardware_flops(&c), expected_flops(&c)));
         assert_false(close_to(hardware_flops(&c), expected_flops(&c) * (1.0 + 1e-9))); /* planted */
     }

@@ -1,0 +1,256 @@
+/* What PyTorch's own training does: recomputation per operator and of every other layer, separate
+ * projections, and FSDP units that pass through buffers of their own streams. FLOPs and bytes are
+ * counted by hand from the shape. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/memory/ledger.h"
+#include "models/program/lower.h"
+#include "models/sharding/sharding_kind.h"
+#include "tests/models/program/lower_case.h"
+
+struct sums {
+    double flops, bytes;
+};
+
+static bool close_to(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b));
+}
+
+/* Of the only stage: ops of a phase, of all names or of one. */
+static struct sums sum(const struct program *p, enum phase phase, const char *name)
+{
+    struct sums out = {0};
+    for (uint32_t i = 0; i < p->op_count; i++) {
+        const struct op *op = &p->ops[i];
+        if (op->kind != OP_COMPUTE || op->phase != phase ||
+            (name != NULL && strcmp(p->names[op->name], name) != 0))
+            continue;
+        out.flops += p->costs[op->cost].flops;
+        out.bytes += p->costs[op->cost].bytes;
+    }
+    return out;
+}
+
+static double peak_bytes(struct arena *arena, const struct program *p)
+{
+    struct ledger_limits limits = {INFINITY, false};
+    struct ledger_result result;
+    ledger_play(arena, p, &limits, false, &result);
+    return result.peak_allocated_bytes;
+}
+
+static struct configuration gated_case(void)
+{
+    struct configuration c = lower_case();
+    lower_case_size(&c, 1, 1, 1, 1, 1);
+    c.model.ffn = FFN_SWIGLU;
+    c.training.attention = ATTENTION_FLASH2;
+    c.software.separate_projections = true;
+    c.software.recompute_stops_early = true;
+    c.software.save_norm_input = true;
+    c.software.activation_saved_factor = 1.0;
+    return c;
+}
+
+static double tokens_of(const struct configuration *c)
+{
+    return (double)(c->training.global_batch * c->training.sequence);
+}
+
+/* Products in order: q k v o gate up down. The second ones are k, o and up. */
+static void test_every_second_product(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = gated_case();
+    const struct model_shape *m = &c.model;
+    struct lowered lowered;
+    c.layout.recompute = RECOMPUTE_PER_OPERATOR;
+    lower(arena, &c, &lowered);
+    const double hidden = (double)m->hidden, query = (double)(m->heads * m->head_size),
+                 key = (double)(m->kv_heads * m->head_size), ffn = (double)m->ffn_hidden;
+    const double again = 2.0 * hidden * (key + query + ffn);
+    const double wanted = tokens_of(&c) * (double)m->layers * again;
+    assert_true(close_to(sum(lowered.programs[0], PHASE_RECOMPUTE, NULL).flops, wanted));
+    c.software.separate_projections = false; /* qkv, o, up, down: o alone, as down is the last */
+    lower(arena, &c, &lowered);
+    const double whole = tokens_of(&c) * (double)m->layers * 2.0 * query * hidden;
+    assert_true(close_to(sum(lowered.programs[0], PHASE_RECOMPUTE, NULL).flops, whole));
+    arena_destroy(arena);
+}
+
+/* Separate products do the FLOPs of the joint ones: the sum of their widths is the same. */
+static void test_separate_products_do_the_same(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = gated_case();
+    struct lowered apart, joint;
+    lower(arena, &c, &apart);
+    c.software.separate_projections = false;
+    lower(arena, &c, &joint);
+    for (enum phase phase = PHASE_FORWARD; phase <= PHASE_BACKWARD; phase++)
+        assert_true(close_to(sum(apart.programs[0], phase, NULL).flops,
+                             sum(joint.programs[0], phase, NULL).flops));
+    assert_true(sum(apart.programs[0], PHASE_FORWARD, NULL).bytes >
+                sum(joint.programs[0], PHASE_FORWARD, NULL).bytes); /* the input is read again */
+    arena_destroy(arena);
+}
+
+/* Layers 2, 4, ... of an even number: half of what full recomputation repeats. */
+static void test_every_other_layer(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = gated_case();
+    struct lowered other, full;
+    assert_true(c.model.layers % 2 == 0);
+    c.layout.recompute = RECOMPUTE_EVERY_OTHER_LAYER;
+    lower(arena, &c, &other);
+    c.layout.recompute = RECOMPUTE_FULL;
+    lower(arena, &c, &full);
+    const double half = sum(other.programs[0], PHASE_RECOMPUTE, NULL).flops;
+    assert_true(half > 0.0);
+    assert_true(close_to(2.0 * half, sum(full.programs[0], PHASE_RECOMPUTE, NULL).flops));
+    for (uint32_t i = 0; i < other.programs[0]->op_count; i++)
+        if (other.programs[0]->ops[i].phase == PHASE_RECOMPUTE)
+            assert_int_equal(other.programs[0]->ops[i].layer % 2, 1);
+    arena_destroy(arena);
+}
+
+/* The kinds stand in the order of what they free, and FLOPs repeated grow from one layer of two to
+ * all. Enough layers that what one layer needs while it is rebuilt does not decide. */
+static void test_kinds_stand_in_order(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = gated_case();
+    c.model.layers = 32;
+    double peaks[RECOMPUTE_FULL + 1];
+    for (int kind = RECOMPUTE_NONE; kind <= RECOMPUTE_FULL; kind++) {
+        struct lowered lowered;
+        c.layout.recompute = kind;
+        lower(arena, &c, &lowered);
+        peaks[kind] = peak_bytes(arena, lowered.programs[0]);
+    }
+    assert_true(peaks[RECOMPUTE_NONE] > peaks[RECOMPUTE_PER_OPERATOR]);
+    assert_true(peaks[RECOMPUTE_PER_OPERATOR] > peaks[RECOMPUTE_FULL]);
+    assert_true(peaks[RECOMPUTE_NONE] > peaks[RECOMPUTE_EVERY_OTHER_LAYER]);
+    assert_true(peaks[RECOMPUTE_EVERY_OTHER_LAYER] > peaks[RECOMPUTE_FULL]);
+    arena_destroy(arena);
+}
+
+/* Of one layer and one microbatch, 16-bit: input, q, v, what flash keeps, gate. */
+static void test_what_per_operator_keeps(void **state)
+{
+    (void)state;
+    struct configuration c = gated_case();
+    struct layer layer;
+    const struct layer_context context = {.model = &c.model,
+                                          .software = &c.software,
+                                          .precision = c.training.precision,
+                                          .attention = ATTENTION_FLASH2,
+                                          .microbatch = 1,
+                                          .sequence = c.training.sequence,
+                                          .tp = 1,
+                                          .cp = 1,
+                                          .per_operator = true};
+    transformer_layer(&context, &layer);
+    double kept = 0.0;
+    for (unsigned i = 0; i < layer.segments[0].saved_count; i++)
+        kept += layer.segments[0].saved[i].rebuilt ? 0.0 : layer.segments[0].saved[i].bytes;
+    const struct model_shape *m = &c.model;
+    const double query = (double)(m->heads * m->head_size),
+                 key = (double)(m->kv_heads * m->head_size);
+    const double each = 2.0 * ((double)m->hidden + 2.0 * query + key + (double)m->ffn_hidden) +
+                        4.0 * (double)m->heads;
+    assert_true(close_to(kept, (double)c.training.sequence * each));
+    c.software.recompute_keeps_last = true; /* and what the last product wrote */
+    transformer_layer(&context, &layer);
+    double more = 0.0;
+    for (unsigned i = 0; i < layer.segments[0].saved_count; i++)
+        more += layer.segments[0].saved[i].rebuilt ? 0.0 : layer.segments[0].saved[i].bytes;
+    assert_true(close_to(more - kept, 2.0 * (double)(c.training.sequence * m->hidden)));
+}
+
+static double weights_of(const struct lowered *lowered, const char *name, enum phase phase)
+{
+    return sum(lowered->programs[0], phase, name).bytes;
+}
+
+/* Everything is copied out for the forward; for the backward all but embedding, head and the last
+ * layer, which stay. Every gradient is copied into what is reduced: 2 bytes read, 4 written. */
+static void test_buffers_of_streams(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = gated_case();
+    lower_case_size(&c, 1, 1, 4, 1, 1);
+    c.layout.sharding = &sharding_fsdp;
+    c.layout.recompute = RECOMPUTE_NONE;
+    c.software.fsdp_reshard = c.software.fsdp_buffers = true;
+    c.training.gradient_bytes = 4.0;
+    struct lowered lowered;
+    lower(arena, &c, &lowered);
+    const struct model_shape *m = &c.model;
+    const double all = transformer_parameters(m, c.training.sequence);
+    const double layers = (double)(m->layers - 1) * transformer_layer_parameters(m, 0);
+    assert_true(close_to(weights_of(&lowered, "copy gathered weights", PHASE_PARAMETERS),
+                         4.0 * (all + layers)));
+    assert_true(
+        close_to(weights_of(&lowered, "copy gradients", PHASE_GRADIENTS), (2.0 + 4.0) * all));
+    c.software.fsdp_buffers = false;
+    lower(arena, &c, &lowered);
+    assert_true(weights_of(&lowered, "copy gathered weights", PHASE_PARAMETERS) == 0.0);
+    assert_true(weights_of(&lowered, "copy gradients", PHASE_GRADIENTS) == 0.0);
+    arena_destroy(arena);
+}
+
+static double setup_bytes(const struct program *p, enum tenant tenant)
+{
+    double bytes = 0.0;
+    for (uint32_t i = 0; i < p->setup_count; i++)
+        bytes += p->setup[i].tenant == tenant ? p->setup[i].bytes : 0.0;
+    return bytes;
+}
+
+/* Sharded fp32 weights are the master copy: no 16-bit shard beside them. Unsharded ones are. */
+static void test_weights_are_the_master_copy(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct configuration c = gated_case();
+    lower_case_size(&c, 1, 1, 4, 1, 1);
+    c.software.weights_are_master = true;
+    struct lowered lowered;
+    c.layout.sharding = &sharding_fsdp;
+    lower(arena, &c, &lowered);
+    assert_true(setup_bytes(lowered.programs[0], TENANT_WEIGHTS) == 0.0);
+    assert_true(setup_bytes(lowered.programs[0], TENANT_MASTER) > 0.0);
+    c.layout.sharding = &sharding_zero_1;
+    lower(arena, &c, &lowered);
+    assert_true(setup_bytes(lowered.programs[0], TENANT_WEIGHTS) > 0.0);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_second_product),
+        cmocka_unit_test(test_separate_products_do_the_same),
+        cmocka_unit_test(test_every_other_layer),
+        cmocka_unit_test(test_kinds_stand_in_order),
+        cmocka_unit_test(test_what_per_operator_keeps),
+        cmocka_unit_test(test_buffers_of_streams),
+        cmocka_unit_test(test_weights_are_the_master_copy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,6 +1,7 @@
 #include "analysis/json/json.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
+#include "analysis/line/price_warning.h"
 #include "analysis/line/refusal.h"
 
 static const struct option options[] = {OPTION_SCENARIO_ROWS, OPTION_JSON_ROW, OPTION_END};
@@ -15,6 +16,17 @@ static void tell_choices(const struct session *session, const struct scenario *s
     }
 }
 
+/* Is it refused by `run`? If not, what its choices cost becomes warnings. */
+static bool is_refused(struct session *session, struct scenario *scenario, struct error *refusal)
+{
+    struct step *step;
+    const bool refused = refusal_find(scenario, &step, refusal);
+    if (!refused)
+        price_warn(session, scenario, step, PRICE_OF_CHECK);
+    step_destroy(step);
+    return refused;
+}
+
 static int run(const struct arguments *arguments, struct session *session)
 {
     struct scenario *scenario;
@@ -22,8 +34,8 @@ static int run(const struct arguments *arguments, struct session *session)
     if (scenario == NULL)
         return code;
     struct error refusal = {""};
+    bool refused = code == EXIT_OK && is_refused(session, scenario, &refusal);
     unsigned warnings = scenario->problem_count - scenario->error_count;
-    bool refused = code == EXIT_OK && refusal_find(scenario, &refusal);
     if (refused) {
         fprintf(session->notes, "orrery: %s\n", refusal.text);
         code = EXIT_REJECTED;

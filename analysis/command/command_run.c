@@ -4,6 +4,7 @@
 #include "analysis/json/json.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
+#include "analysis/line/price_warning.h"
 #include "analysis/line/refusal.h"
 #include "analysis/report/report.h"
 #include "analysis/result/job_record.h"
@@ -258,7 +259,7 @@ static void try_stagger(const struct session *session, struct result *result)
 }
 
 static int simulate(const struct arguments *arguments, struct session *session,
-                    const struct scenario *scenario, struct store **store)
+                    struct scenario *scenario, struct store **store)
 {
     struct step_options step_options = {
         .unfold = arguments->unfold,
@@ -275,6 +276,7 @@ static int simulate(const struct arguments *arguments, struct session *session,
     result_gather(scenario, step, &result);
     if (result.timed)
         try_stagger(session, &result);
+    price_warn(session, scenario, step, PRICE_OF_RUN);
     result_advise(&result);
     if (arguments->uncertain && !result.timed) {
         fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",

@@ -193,7 +193,10 @@ static json_t *stagger_object(const struct stagger *stagger)
 
 static json_t *warnings_array(const struct result *result)
 {
+    const struct scenario *scenario = result->scenario;
     json_t *array = json_array();
+    for (unsigned i = 0; i < scenario->problem_count; i++)
+        json_append(array, json_text(scenario->problems[i].text));
     if (stagger_matters(&result->stagger))
         json_append(array, json_text(lock_step_warning(&result->stagger).s));
     return array;

@@ -1,7 +1,5 @@
 #include "analysis/line/refusal.h"
 
-#include "models/step/step.h"
-
 bool refusal_counted(const struct scenario *scenario, struct error *error)
 {
     return scenario->counted_only &&
@@ -9,13 +7,11 @@ bool refusal_counted(const struct scenario *scenario, struct error *error)
                              "memory' counts it");
 }
 
-bool refusal_find(const struct scenario *scenario, struct error *error)
+bool refusal_find(const struct scenario *scenario, struct step **step, struct error *error)
 {
     struct step_options options = {.brief = true};
-    struct step *step = NULL;
+    *step = NULL;
     if (refusal_counted(scenario, error))
         return true;
-    bool played = step_run(&scenario->configuration, &options, &step, error);
-    step_destroy(step);
-    return !played;
+    return !step_run(&scenario->configuration, &options, step, error);
 }

@@ -9,17 +9,16 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "models/fit/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/step.h"
 #include "sim/check.h"
 
 enum {
     MICROBATCHES_MAX = 11,
     PIPELINES_MAX = 2,
-    CHUNKS_MOST = 64,      /* as the rules allow */
-    EFFORT_MAX = 1 << 17,  /* layer passes of all trials: about half a second */
-    TIMED_RANKS_MAX = 4096 /* more replicas do the same beside each other */
+    CHUNKS_MOST = 64,    /* as the rules allow */
+    EFFORT_MAX = 1 << 17 /* layer passes of all trials: about half a second */
 };
 
 struct chooser {
@@ -31,7 +30,7 @@ struct chooser {
     struct tried_choice { /* the best up to now */
         struct configuration c;
         bool fits;
-        double s_per_token; /* INFINITY: not timed */
+        double s_per_token; /* GPU time; INFINITY: not timed */
     } best;
     unsigned fitting, timed; /* microbatches and orders that fit, and that were timed */
     bool found;
@@ -158,15 +157,19 @@ static uint64_t dividing_chunks(const struct configuration *c, bool ends)
 }
 
 /* Else those that embedding and head complete. */
-static uint64_t most_chunks(const struct chooser *h)
+static uint64_t most_chunks(const struct configuration *c, bool ends_open)
 {
-    const struct configuration *c = h->c;
     const uint64_t usual = c->software.usual_chunks;
-    const bool ends = is_open(h, CHOICE_ENDS) && c->software.even_stages;
+    const bool ends = ends_open && c->software.even_stages;
     if (usual > 1 && divides(c, c->layout.ends_count, c->layout.pp * usual))
         return usual;
     const uint64_t most = dividing_chunks(c, c->layout.ends_count);
     return most == 1 && ends ? dividing_chunks(c, true) : most;
+}
+
+uint64_t choice_most_chunks(const struct configuration *c)
+{
+    return most_chunks(c, false);
 }
 
 /* The orders of the pipeline that come into question, written into copies of the configuration. */
@@ -175,7 +178,7 @@ static unsigned list_pipelines(const struct chooser *h, struct configuration *ou
     const struct layout_spec *l = &h->c->layout;
     const bool order = is_open(h, CHOICE_SCHEDULE), chunks = is_open(h, CHOICE_CHUNKS);
     const bool may = h->c->software.interleaves && l->pp > 1;
-    const uint64_t most = chunks && l->pp > 1 ? most_chunks(h) : 1;
+    const uint64_t most = chunks && l->pp > 1 ? most_chunks(h->c, is_open(h, CHOICE_ENDS)) : 1;
     unsigned count = 0;
     if (!order || !chunks || !may || most == 1) {
         out[count] = *h->c;
@@ -215,57 +218,19 @@ static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
     return count;
 }
 
-/* Steps are alike whoever plays them: no slow card, no weak link, no noise. With very many ranks a
- * part of the replicas stands for all. */
-static void idealise(struct configuration *c, bool timed)
+static bool spend_and_fit(struct chooser *h, const struct configuration *c)
 {
-    c->perturbation_count = 0;
-    c->kernel_jitter_sigma = 0.0;
-    while (timed && configuration_ranks(c) > TIMED_RANKS_MAX && c->layout.dp % 2 == 0 &&
-           c->cluster.nodes % 2 == 0 && c->training.global_batch % 2 == 0) {
-        c->layout.dp /= 2;
-        c->cluster.nodes /= 2;
-        c->training.global_batch /= 2;
-    }
+    h->effort += trial_passes(c);
+    return trial_fits(c);
 }
 
-static uint64_t passes_of(const struct configuration *c)
+static double spend_and_time(struct chooser *h, const struct configuration *c)
 {
-    return c->model.layers * configuration_microbatches(c);
+    h->effort += trial_passes(c);
+    return h->effort > EFFORT_MAX ? INFINITY : trial_gpu_s_per_token(c);
 }
 
-static bool trial_fits(struct chooser *h, const struct configuration *c)
-{
-    struct configuration ideal = *c;
-    struct step_options options = {.memory_only = true};
-    struct step *step = NULL;
-    struct error error;
-    h->effort += passes_of(c);
-    idealise(&ideal, false);
-    if (!step_run(&ideal, &options, &step, &error))
-        return false;
-    const bool fits = step->fits;
-    step_destroy(step);
-    return fits;
-}
-
-static double trial_s_per_token(struct chooser *h, const struct configuration *c)
-{
-    struct configuration ideal = *c;
-    struct step_options options = {.brief = true};
-    struct step *step = NULL;
-    struct error error;
-    h->effort += passes_of(c);
-    idealise(&ideal, true);
-    if (h->effort > EFFORT_MAX || !configuration_legal(&ideal) ||
-        !step_run(&ideal, &options, &step, &error))
-        return INFINITY;
-    const double s = step->step_s > 0.0 ? step->step_s / configuration_tokens(&ideal) : INFINITY;
-    step_destroy(step);
-    return s;
-}
-
-static bool frees(const struct configuration *c, int level)
+bool choice_frees(const struct configuration *c, int level)
 {
     switch (level) {
     case RECOMPUTE_SELECTIVE:
@@ -283,11 +248,11 @@ static bool frees(const struct configuration *c, int level)
 static bool settle_recompute(struct chooser *h, struct configuration *c)
 {
     if (!is_open(h, CHOICE_RECOMPUTE))
-        return trial_fits(h, c);
+        return spend_and_fit(h, c);
     for (int level = RECOMPUTE_NONE; level <= RECOMPUTE_FULL; level++) {
         c->layout.recompute = level;
         const bool affordable = !h->found || h->effort <= EFFORT_MAX;
-        if (frees(c, level) && affordable && trial_fits(h, c))
+        if (choice_frees(c, level) && affordable && spend_and_fit(h, c))
             return true;
     }
     return false;
@@ -303,14 +268,14 @@ static bool better(const struct tried_choice *a, const struct tried_choice *b)
 
 static void judge(struct chooser *h, struct configuration *c, bool alone)
 {
-    if (!configuration_legal(c) || passes_of(c) > EFFORT_MAX ||
+    if (!configuration_legal(c) || trial_passes(c) > EFFORT_MAX ||
         (h->found && h->effort > EFFORT_MAX))
         return; /* 2 */
     struct tried_choice trial = {.s_per_token = INFINITY};
     trial.fits = settle_recompute(h, c);
     trial.c = *c;
     if (trial.fits && !alone)
-        trial.s_per_token = trial_s_per_token(h, c);
+        trial.s_per_token = spend_and_time(h, c);
     h->fitting += trial.fits ? 1 : 0;
     h->timed += isfinite(trial.s_per_token) ? 1 : 0;
     if (!h->found || better(&trial, &h->best))
@@ -383,6 +348,7 @@ void choice_make(struct arena *arena, struct configuration *c, unsigned open, st
 {
     struct chooser h = {.arena = arena, .c = c, .open = open, .out = out};
     out->count = 0;
+    out->open = open;
     choose_attention(&h);
     choose_sequence_parallel(&h);
     choose_sharding(&h);

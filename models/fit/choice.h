@@ -33,6 +33,7 @@ struct made_choice {
 struct choices {
     struct made_choice rows[CHOICE_COUNT];
     unsigned count;
+    unsigned open; /* a bit for each key that was not stated, told or not */
 };
 const char *choice_key_path(enum choice_key key); /* "layout.sharding" */
 
@@ -41,5 +42,10 @@ const char *choice_key_path(enum choice_key key); /* "layout.sharding" */
  * configuration that breaks a rule whatever is chosen gets the plainest choices; the rules will
  * name what it breaks. A mixture of experts, which no step plays, is filled by rule alone. */
 void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out);
+/* The most chunks of a stage that divide the layers, or what the software usually takes; 1: none.
+ */
+uint64_t choice_most_chunks(const struct configuration *c);
+/* Does this level of recomputation free anything of what the configuration keeps? */
+bool choice_frees(const struct configuration *c, int level);
 
 #endif

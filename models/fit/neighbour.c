@@ -128,9 +128,8 @@ static const char *spell_word(struct arena *arena, const char *before, const cha
     return same ? before : arena_format(arena, "%s %s=%s", before, key, is);
 }
 
-/* Every key in which the two differ. */
-static const char *spell(struct arena *arena, const struct configuration *from,
-                         const struct configuration *to)
+const char *neighbour_spell(struct arena *arena, const struct configuration *from,
+                            const struct configuration *to)
 {
     const struct layout_spec *a = &from->layout, *b = &to->layout;
     const char *s = "";
@@ -145,10 +144,14 @@ static const char *spell(struct arena *arena, const struct configuration *from,
     s = spell_count(arena, s, "cp", a->cp, b->cp);
     s = spell_count(arena, s, "dp", a->dp, b->dp);
     s = spell_word(arena, s, "layout.sequence_parallel",
-                   a->sequence_parallel == b->sequence_parallel, "true");
+                   a->sequence_parallel == b->sequence_parallel,
+                   b->sequence_parallel ? "true" : "false");
+    s = spell_word(arena, s, "training.attention",
+                   from->training.attention == to->training.attention,
+                   attention_kernel_names[to->training.attention]);
     s = spell_word(arena, s, "software.expandable_segments",
                    from->software.expandable_segments == to->software.expandable_segments, "true");
-    return s + 1; /* the blank before the first */
+    return *s != '\0' ? s + 1 : s; /* the blank before the first */
 }
 
 /* Jitter sets every rank apart; without it ranks fold, and a step costs milliseconds. */
@@ -195,7 +198,7 @@ static void judge(struct arena *arena, const struct configuration *from, struct 
     bool playable = false;
     hood->tried_count++;
     if (holds(n, &playable) && (!playable || play(n))) {
-        n->set = spell(arena, from, &n->c);
+        n->set = neighbour_spell(arena, from, &n->c);
         hood->fitting[hood->fitting_count++] = *n;
     }
 }

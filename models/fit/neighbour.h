@@ -43,5 +43,9 @@ enum {
 unsigned neighbour_list(const struct configuration *c, struct neighbour *out);
 void neighbour_search(struct arena *arena, const struct configuration *c,
                       struct neighbourhood *out);
+/* The keys in which `to` differs from `from`, as --set takes them: "layout.tp=2 layout.dp=4". Of
+ * those that a move changes. */
+const char *neighbour_spell(struct arena *arena, const struct configuration *from,
+                            const struct configuration *to);
 
 #endif

@@ -31,13 +31,18 @@ static void fill_open(struct builder *b)
         reader_chose(&b->reader, choice_key_path(choices->rows[i].key), choices->rows[i].value);
 }
 
+struct mark build_place(const struct value *root, const char *key)
+{
+    const struct value *at = value_deepest(root, key);
+    return at->kind == VALUE_WORD ? at->mark : at->key_mark;
+}
+
 static void check_rules(struct builder *b)
 {
     struct rule_break breaks[BREAK_MAX];
     unsigned found = configuration_check(&b->scenario->configuration, breaks, BREAK_MAX);
     for (unsigned i = 0; i < found && i < BREAK_MAX; i++) {
-        const struct value *at = value_deepest(b->root, breaks[i].key);
-        struct mark where = at->kind == VALUE_WORD ? at->mark : at->key_mark;
+        const struct mark where = build_place(b->root, breaks[i].key);
         if (breaks[i].warning)
             problems_warning(b->problems, where, "%s: %s", breaks[i].key, breaks[i].text);
         else

@@ -9,5 +9,7 @@
 #include "scenarios/build/section.h"
 
 void build_scenario(struct builder *b);
+/* Where a key ("layout.tp") stands, or the section that it would stand in. */
+struct mark build_place(const struct value *root, const char *key);
 
 #endif

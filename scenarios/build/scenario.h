@@ -54,6 +54,8 @@ struct scenario {
     size_t text_bytes;
     const struct scenario_input *inputs;
     /* where a class reads along */
+    struct problems *found;   /* where more can be added: scenario_warn */
+    const struct value *root; /* of the text */
     const struct note {
         double at_s;
         const char *say;
@@ -74,6 +76,10 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
                                const struct scenario_options *options, struct error *error);
 void scenario_destroy(struct scenario *scenario);
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
+void scenario_print_problem(const struct problem *problem, FILE *out, bool colour);
+/* Adds a warning about a key of a sound scenario, at its place or that of the section that it would
+ * stand in. The problem, or NULL when there are too many. */
+const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text);
 /* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
  * time of a step: the steps of its work, the plan of its checkpoints, an optimal interval, whose
  * search is watched (NULL: by nobody). */

@@ -71,19 +71,23 @@ static void print_source(const struct problem *problem, FILE *out, const struct 
     fprintf(out, "%s\n", c->plain);
 }
 
-void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour)
+void scenario_print_problem(const struct problem *problem, FILE *out, bool colour)
 {
     const struct print_colours *c = colour ? &coloured : &colourless;
+    const char *tint = problem->warning ? c->warning : c->error;
+    fprintf(out, "%s%s:%u:%u:%s %s%s:%s %s\n", c->bold, problem->file, problem->line,
+            problem->column, c->plain, tint, problem->warning ? "warning" : "error", c->plain,
+            problem->text);
+    if (problem->source)
+        print_source(problem, out, c);
+}
+
+void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour)
+{
     unsigned errors = 0;
     for (unsigned i = 0; i < scenario->problem_count; i++) {
-        const struct problem *problem = &scenario->problems[i];
-        const char *tint = problem->warning ? c->warning : c->error;
-        errors += problem->warning ? 0 : 1;
-        fprintf(out, "%s%s:%u:%u:%s %s%s:%s %s\n", c->bold, problem->file, problem->line,
-                problem->column, c->plain, tint, problem->warning ? "warning" : "error", c->plain,
-                problem->text);
-        if (problem->source)
-            print_source(problem, out, c);
+        errors += scenario->problems[i].warning ? 0 : 1;
+        scenario_print_problem(&scenario->problems[i], out, colour);
     }
     if (scenario->error_count > errors)
         fprintf(out, "and %u more errors\n", scenario->error_count - errors);

@@ -93,6 +93,8 @@ static struct scenario *read(struct scenario_reading *r, const char *path, const
         return NULL;
     }
     problems_sort(&r->problems);
+    scenario->found = &r->problems;
+    scenario->root = root;
     scenario->problems = r->problems.kept;
     scenario->problem_count = r->problems.kept_count;
     scenario->error_count = r->problems.error_count;
@@ -114,6 +116,15 @@ struct scenario *scenario_read(const char *path, const char *text, size_t text_b
         return r->scenario;
     arena_destroy(arena);
     return NULL;
+}
+
+const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text)
+{
+    struct problems *found = scenario->found;
+    const unsigned before = found->kept_count;
+    problems_warning(found, build_place(scenario->root, key), "%s: %s", key, text);
+    scenario->problem_count = found->kept_count;
+    return found->kept_count > before ? &found->kept[before] : NULL;
 }
 
 void scenario_destroy(struct scenario *scenario)

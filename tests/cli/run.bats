@@ -235,7 +235,24 @@ END
     lacks lock-step err
     expect 0 "$ORRERY" run "$hello" --no-db --json
     lacks lock-step out err
-    shows '"warnings": []'
+}
+
+@test "a dear choice is warned about with its price, by check and run, at its place; a good one is not" {
+    local main="$SCENARIOS/llama3-70b-64xh100.yaml"
+    expect 0 "$ORRERY" check "$main"
+    lacks costs out err
+    shows "no errors, 0 warnings"
+    expect 0 "$ORRERY" run "$main" --no-db --set layout.recompute=full
+    said "warning: layout.recompute: costs 3"
+    said "with layout.recompute=none, which fits, a step takes 34."
+    expect 0 "$ORRERY" check "$main" --set layout.tp=16 --set layout.pp=1
+    said "warning: layout.tp: costs"
+    said "with layout.tp=8 layout.pp=2, which fits"
+    expect 0 "$ORRERY" check "$main" --set layout.tp=16 --set layout.pp=1 --json
+    shows "layout.tp: costs"
+    expect 0 "$ORRERY" run "$main" --db priced.db --set layout.recompute=full --json
+    shows "layout.recompute: costs"
+    [ "$(sqlite3 priced.db "select count(*) from message where severity = 'warning' and text like 'layout.recompute: costs%'")" = 1 ]
 }
 
 @test "a lower power cap slows a step, a higher one never does, and one below static power is refused" {

@@ -129,6 +129,7 @@ static json_t *uncertainty_object(const struct result *result, const struct unce
 {
     json_t *object = json_object();
     double step_s[3], tokens[3], mfu[3];
+    char text[160];
     for (int i = 0; i < 3; i++) {
         step_s[i] = uncertainty_step_s(&u->step, 0.1 + 0.4 * i);
         tokens[2 - i] = uncertainty_tokens_per_s(result, step_s[i]);
@@ -141,8 +142,9 @@ static json_t *uncertainty_object(const struct result *result, const struct unce
     json_set(object, "mfu", percentiles_object(mfu));
     json_set(object, "fits_ratio", json_number(uncertainty_fits_ratio(&u->step)));
     json_set(object, "log_spread_of_constants", json_number(u->step.log_spread));
-    json_set(object, "log_spread_of_model", json_number(uncertainty_model_error.log_spread));
-    json_set(object, "model_error_source", json_text(uncertainty_model_error_source));
+    json_set(object, "log_spread_of_model", json_number(u->step.own.log_spread));
+    json_set(object, "model_error_source", json_text(residues_shipped.from));
+    json_set(object, "measured", json_text(model_error_sentence(&u->step.own, text, sizeof text)));
     json_set(object, "model_variance_ratio",
              json_number(uncertainty_model_ratio(u->influences, u->influence_count)));
     json_set(object, "influences", influences_array(u));

@@ -123,6 +123,7 @@ static json_t *intervals_object(const struct intervals *in)
         json_t *one = json_object();
         json_set(one, "rows", json_count(s->rows));
         json_set(one, "log_spread_of_constants", json_number(s->figures_spread));
+        json_set(one, "log_spread_of_model", json_number(s->own_spread));
         json_set(one, "coverage", json_number(s->coverage));
         json_set(one, "log_spread_elsewhere", json_number(s->spread_elsewhere));
         json_set(one, "coverage_elsewhere", json_number(s->coverage_elsewhere));
@@ -131,9 +132,7 @@ static json_t *intervals_object(const struct intervals *in)
     json_set(o, "draws", json_count(in->draw_count));
     json_set(o, "probability", json_number(INTERVAL_PROBABILITY));
     json_set(o, "coverage", json_number(in->coverage));
-    json_set(o, "log_spread_of_model", json_number(uncertainty_model_error.log_spread));
     json_set(o, "log_spread_by_these_rows", json_number(in->own_spread));
-    json_set(o, "shared_ratio", json_number(uncertainty_model_error.shared_ratio));
     json_set(o, "shared_ratio_by_these_rows", json_number(in->shared_ratio));
     json_set(o, "pairs", json_count(in->pairs.pairs));
     json_set(o, "ties", json_count(in->pairs.ties));

@@ -40,7 +40,8 @@ static void print_influences(const struct session *s, const struct record *recor
     }
     fprintf(s->out, "  %-52s %9s %9s %10s %8s\n", "the model's own error", "",
             format_percent(u->model_log_spread).s, "", format_percent(u->model_variance_ratio).s);
-    fprintf(s->out, "  %sown error from: %s%s\n", session_dim(s),
+    fprintf(s->out, "  own error: %s\n", format_shown(u->measured).s);
+    fprintf(s->out, "  %sfrom: %s%s\n", session_dim(s),
             source_clean(record->arena, u->model_error_source), session_plain(s));
 }
 

@@ -147,6 +147,7 @@
     X(t, REAL, model_variance_ratio, "1", "share of the variance that is the model's own error")   \
     X(t, REAL, model_log_spread, "1", "standard deviation of that error")                          \
     X(t, TEXT, model_error_source, "", "where it was measured")                                    \
+    X(t, TEXT, measured, "", "what has been measured that is like this step, or what has not")     \
     X(t, TEXT_OR_NULL, against, "", "the scenario that the step is compared with; null: none")     \
     X(t, REAL_OR_NULL, against_step_s, "s", "its step, with the figures as they are")              \
     X(t, REAL_OR_NULL, against_fits_ratio, "1", "share of its draws that fit in memory")           \

@@ -13,10 +13,6 @@
 static const double insignificant = 1e-6; /* an elasticity below this is no effect */
 static const double farthest = 12.0;      /* standard deviations, on either side */
 
-const struct model_error uncertainty_model_error = {.log_spread = 0.035, .shared_ratio = 0.7};
-const char *const uncertainty_model_error_source =
-    "clean rows of tests/validation/steps.csv, by 'orrery validate --uncertainty'";
-
 struct simulated {
     bool known, fits;
     double step_s;
@@ -88,10 +84,12 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
     pool_run(how->threads, count, draw, &drawing);
     if (!first_error(s, count, error))
         return false;
-    *out = (struct uncertain_step){.scenario = scenario,
-                                   .step_s = s[0].step_s,
-                                   .fits = s[0].fits,
-                                   .draw_count = how->draw_count};
+    *out = (struct uncertain_step){
+        .scenario = scenario,
+        .step_s = s[0].step_s,
+        .fits = s[0].fits,
+        .draw_count = how->draw_count,
+        .own = model_error_of(&residues_shipped, &scenario->configuration, how->but)};
     out->draws = ARENA_ARRAY(arena, struct uncertain_draw, how->draw_count);
     for (uint32_t i = 0; i < how->draw_count; i++)
         out->draws[i] = (struct uncertain_draw){log(s[i + 1].step_s), s[i + 1].fits};
@@ -140,8 +138,7 @@ double uncertainty_step_s(const struct uncertain_step *step, double probability)
     double *logs = ARENA_ARRAY(arena, double, step->draw_count);
     for (uint32_t i = 0; i < step->draw_count; i++)
         logs[i] = step->draws[i].log_step;
-    double found =
-        mixture_quantile(logs, step->draw_count, uncertainty_model_error.log_spread, probability);
+    double found = mixture_quantile(logs, step->draw_count, step->own.log_spread, probability);
     arena_destroy(arena);
     return exp(found);
 }
@@ -189,7 +186,7 @@ bool uncertainty_influences(struct arena *arena, const struct uncertain_step *st
     struct simulated *s = ARENA_ARRAY(arena, struct simulated, 2 * (size_t)constant_count + 1);
     struct influence *found = ARENA_ARRAY(arena, struct influence, constant_count + 1);
     struct drawing drawing = {scenario, 0, s};
-    double own = uncertainty_model_error.log_spread, total = own * own;
+    double own = step->own.log_spread, total = own * own;
     pool_run(threads, 2 * (size_t)constant_count, nudge, &drawing);
     *count = 0;
     if (!first_error(s, 2 * (size_t)constant_count, error))
@@ -237,9 +234,10 @@ void uncertainty_compare(const struct uncertain_step *a, const struct uncertain_
 {
     static const double percentiles[] = {0.1, 0.5, 0.9};
     bool alike = alike_but_for_layout(&a->scenario->configuration, &b->scenario->configuration);
+    double own_a = a->own.log_spread, own_b = b->own.log_spread;
     *out = (struct uncertain_comparison){.shared_ratio =
-                                             alike ? uncertainty_model_error.shared_ratio : 0.0};
-    double spread = uncertainty_model_error.log_spread * sqrt(2.0 * (1.0 - out->shared_ratio));
+                                             alike ? model_error_shared(&a->own, &b->own) : 0.0};
+    double spread = sqrt(own_a * own_a + own_b * own_b - 2.0 * out->shared_ratio * own_a * own_b);
     struct arena *arena = arena_create();
     double *longer = ARENA_ARRAY(arena, double, a->draw_count);
     CHECK(a->draw_count == b->draw_count);

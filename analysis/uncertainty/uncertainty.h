@@ -2,13 +2,14 @@
  *
  * Two errors are told apart. What is known of the catalogue's figures: they are drawn anew,
  * log-normal with their standard errors, and the step is simulated for each draw, with paths of its
- * own where flows keep to one by hash. What no figure explains: the model's own error, measured on
- * published steps (uncertainty_model_error), added to every draw. Each figure has a random stream
- * of its name, so that draw i of two scenarios changes what they share alike. Draws run on several
- * threads; the result does not depend on how many. */
+ * own where flows keep to one by hash. What no figure explains: the model's own error
+ * (model_error.h), wider the less has been measured that is like the step, added to every draw.
+ * Each figure has a random stream of its name, so that draw i of two scenarios changes what they
+ * share alike. Draws run on several threads; the result does not depend on how many. */
 #ifndef ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_H
 #define ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_H
 
+#include "analysis/uncertainty/model_error.h"
 #include "scenarios/build/scenario.h"
 #include "sim/error.h"
 
@@ -16,6 +17,7 @@ struct uncertainty_options {
     uint64_t seed;
     uint32_t draw_count;
     unsigned threads;
+    const char *but; /* the own error is as if this source had never measured; NULL: all have */
 };
 struct uncertain_draw {
     double log_step; /* of seconds */
@@ -27,6 +29,7 @@ struct uncertain_step {
     double step_s; /* with the figures as they are */
     bool fits;
     double log_spread; /* standard deviation of log_step */
+    struct model_error own;
     struct uncertain_draw *draws;
     uint32_t draw_count;
 };
@@ -34,14 +37,6 @@ struct uncertain_step {
 bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
                       const struct uncertainty_options *how, struct uncertain_step *out,
                       struct error *error);
-
-/* The model's own error: standard deviation of log(measured / predicted) that the figures leave,
- * and the share of its variance that all layouts of one model on one machine have in common. */
-struct model_error {
-    double log_spread, shared_ratio;
-};
-extern const struct model_error uncertainty_model_error;
-extern const char *const uncertainty_model_error_source;
 
 /* Step time that is not passed with this probability, the model's own error included. */
 double uncertainty_step_s(const struct uncertain_step *step, double probability);

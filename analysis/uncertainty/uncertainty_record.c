@@ -23,6 +23,7 @@ void uncertainty_record(const struct uncertainty *u, struct record *record)
 {
     const struct configuration *c = &u->step.scenario->configuration;
     struct uncertainty_row *row = record_add(record, ROW_uncertainty, 1);
+    char text[160];
     row->draws = u->step.draw_count;
     row->constants = u->step.scenario->constant_count;
     row->step_p10_s = uncertainty_step_s(&u->step, 0.1);
@@ -30,8 +31,10 @@ void uncertainty_record(const struct uncertainty *u, struct record *record)
     row->step_p90_s = uncertainty_step_s(&u->step, 0.9);
     row->fits_ratio = uncertainty_fits_ratio(&u->step);
     row->model_variance_ratio = uncertainty_model_ratio(u->influences, u->influence_count);
-    row->model_log_spread = uncertainty_model_error.log_spread;
-    row->model_error_source = uncertainty_model_error_source;
+    row->model_log_spread = u->step.own.log_spread;
+    row->model_error_source = residues_shipped.from;
+    row->measured =
+        arena_text(record->arena, model_error_sentence(&u->step.own, text, sizeof text));
     if (u->against != NULL) {
         row->against = u->against->scenario->path;
         row->against_step_s = u->against->step_s;

@@ -35,6 +35,7 @@ static void draw_row(void *context, size_t index)
     struct uncertain_step step;
     double mean = 0.0;
     how.threads = 1;
+    how.but = copy.source;
     job->failed[index] = s == NULL || !uncertainty_draw(arena, s, &how, &step, &job->errors[index]);
     for (uint32_t i = 0; !job->failed[index] && i < how.draw_count; i++) {
         row->log_draws[i] = step.draws[i].log_step;
@@ -44,6 +45,7 @@ static void draw_row(void *context, size_t index)
         row->log_draws[i] -= mean;
     if (!job->failed[index]) {
         row->log_spread = step.log_spread;
+        row->own = step.own;
         row->log_error = log(copy.values[0].measured / step.step_s);
     }
     scenario_destroy(s);
@@ -72,7 +74,8 @@ static void name_sources(struct arena *arena, struct intervals *out)
 
 static bool covered(const struct interval_row *row, double own)
 {
-    return fabs(row->log_error) <= half_width * hypot(row->log_spread, own);
+    double added = isnan(own) ? row->own.log_spread : own;
+    return fabs(row->log_error) <= half_width * hypot(row->log_spread, added);
 }
 
 double validate_uncertainty_coverage(const struct intervals *in, const char *source,
@@ -119,14 +122,19 @@ static void judge_source(struct arena *arena, const struct intervals *in,
                          struct interval_source *source)
 {
     double *spreads = ARENA_ARRAY(arena, double, in->row_count + 1);
+    double *own = ARENA_ARRAY(arena, double, in->row_count + 1);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < in->row_count; i++)
-        if (strcmp(in->rows[i].source, source->name) == 0)
+    for (uint32_t i = 0; i < in->row_count; i++) {
+        if (strcmp(in->rows[i].source, source->name) == 0) {
+            own[count] = in->rows[i].own.log_spread;
             spreads[count++] = in->rows[i].log_spread;
+        }
+    }
     statistics_sort(spreads, count);
+    statistics_sort(own, count);
     source->figures_spread = statistics_percentile(spreads, count, 0.5);
-    source->coverage =
-        validate_uncertainty_coverage(in, source->name, uncertainty_model_error.log_spread);
+    source->own_spread = statistics_percentile(own, count, 0.5);
+    source->coverage = validate_uncertainty_coverage(in, source->name, NAN);
     source->spread_elsewhere = validate_uncertainty_own_spread(in, source->name);
     source->coverage_elsewhere =
         isnan(source->spread_elsewhere)
@@ -139,6 +147,7 @@ struct layout_pair {
     const char *group;
     double log_error;  /* difference of the two */
     double log_spread; /* of their difference, by the figures */
+    double own_spread; /* the same, by the model's own error */
     double predicted;  /* log of the second's predicted time over the first's */
     uint32_t of_group; /* pairs in its group */
 };
@@ -146,11 +155,13 @@ struct layout_pair {
 static struct layout_pair pair_of(const struct intervals *in, const struct interval_row *a,
                                   const struct interval_row *b, const double *predicted)
 {
-    struct layout_pair pair = {a->group, b->log_error - a->log_error, 0.0, 0.0, 0};
-    double square = 0.0;
+    struct layout_pair pair = {.group = a->group, .log_error = b->log_error - a->log_error};
+    double square = 0.0, own_a = a->own.log_spread, own_b = b->own.log_spread;
     for (uint32_t i = 0; i < in->draw_count; i++)
         square += pow(b->log_draws[i] - a->log_draws[i], 2);
     pair.log_spread = in->draw_count > 1 ? sqrt(square / (in->draw_count - 1)) : 0.0;
+    pair.own_spread = sqrt(own_a * own_a + own_b * own_b -
+                           2.0 * model_error_shared(&a->own, &b->own) * own_a * own_b);
     pair.predicted = predicted[b - in->rows] - predicted[a - in->rows];
     return pair;
 }
@@ -198,14 +209,12 @@ static double pair_spread(const struct layout_pair *pairs, uint32_t count)
     return high;
 }
 
-/* How often the layout that was called faster was, with the own error that the program has. */
+/* How often the layout that was called faster was, with the own errors that the rows have. */
 static void call_pairs(const struct layout_pair *pairs, uint32_t count, struct interval_pairs *out)
 {
-    double spread = uncertainty_model_error.log_spread *
-                    sqrt(2.0 * (1.0 - uncertainty_model_error.shared_ratio));
     double right = 0.0, called = 0.0;
     for (uint32_t i = 0; i < count; i++) {
-        double z = pairs[i].predicted / hypot(spread, pairs[i].log_spread);
+        double z = pairs[i].predicted / hypot(pairs[i].own_spread, pairs[i].log_spread);
         double p = 0.5 * erfc(-fabs(z) / sqrt(2.0)); /* of the one that is predicted faster */
         double measured = pairs[i].predicted + pairs[i].log_error;
         if (p < UNCERTAINTY_TIE_HIGH) {
@@ -244,7 +253,7 @@ static void judge(struct arena *arena, const double *predicted, struct intervals
     name_sources(arena, out);
     for (uint32_t s = 0; s < out->source_count; s++)
         judge_source(arena, out, &out->sources[s]);
-    out->coverage = mean_coverage(out, NULL, uncertainty_model_error.log_spread);
+    out->coverage = mean_coverage(out, NULL, NAN);
     out->own_spread = validate_uncertainty_own_spread(out, NULL);
     judge_pairs(arena, predicted, out);
 }
@@ -296,19 +305,21 @@ static struct text percent_or_dash(double ratio)
 void validate_report_intervals(const struct intervals *in, struct session *session)
 {
     FILE *out = session->out;
-    fprintf(out,
-            "\n80 %% intervals: figures of the catalogue (%u draws) and the model's own error "
-            "of %s\n",
-            in->draw_count, format_percent(uncertainty_model_error.log_spread).s);
-    fprintf(out, "%-18s %6s %9s %9s %22s %9s\n", "source", "rows", "figures", "covered",
-            "own error without it", "covered");
+    fprintf(
+        out,
+        "\n80 %% intervals: figures of the catalogue (%u draws) and the model's own error, as "
+        "if the source\nhad never measured; beside it what the other sources' rows here ask for\n",
+        in->draw_count);
+    fprintf(out, "%-18s %6s %9s %10s %9s %12s %9s\n", "source", "rows", "figures", "own error",
+            "covered", "others ask", "covered");
     for (uint32_t i = 0; i < in->source_count; i++) {
         const struct interval_source *s = &in->sources[i];
-        fprintf(out, "%-18.18s %6u %9s %9s %22s %9s\n", s->name, s->rows,
-                format_percent(s->figures_spread).s, format_percent(s->coverage).s,
-                percent_or_dash(s->spread_elsewhere).s, percent_or_dash(s->coverage_elsewhere).s);
+        fprintf(out, "%-18.18s %6u %9s %10s %9s %12s %9s\n", s->name, s->rows,
+                format_percent(s->figures_spread).s, format_percent(s->own_spread).s,
+                format_percent(s->coverage).s, percent_or_dash(s->spread_elsewhere).s,
+                percent_or_dash(s->coverage_elsewhere).s);
     }
-    fprintf(out, "%-18s %6u %9s %9s\n", "mean of sources", in->source_count, "",
+    fprintf(out, "%-18s %6u %9s %10s %9s\n", "mean of sources", in->source_count, "", "",
             percent_or_dash(in->coverage).s);
     fprintf(out, "own error by these rows: %s", percent_or_dash(in->own_spread).s);
     if (in->pairs.pairs > 0)

@@ -1,8 +1,10 @@
 /* validate_uncertainty.h - are the intervals of predicted step times as wide as the errors are?
  *
- * The uncertain figures of every clean row of steps.csv are drawn, the same draw for all rows. The
- * model's own error is then what has to be added for 80 % intervals to cover 80 % of the rows, each
- * source counting the same; and once more without the source that is judged. Pairs of layouts of
+ * The uncertain figures of every clean row of steps.csv are drawn, the same draw for all rows. Each
+ * row gets the model's own error as if its source had never measured (model_error.h); beside it
+ * stands what has to be added for 80 % intervals to cover 80 % of these rows, each source counting
+ * the same, and once more without the source that is judged. Constants that were fitted to a row's
+ * source stay in: rows left out are judged by tests/validation/generalise. Pairs of layouts of
  * one model on one machine tell how much of it they share, and whether "faster" can be trusted. */
 #ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_UNCERTAINTY_H
 #define ORRERY_ANALYSIS_VALIDATE_VALIDATE_UNCERTAINTY_H
@@ -16,12 +18,14 @@ struct interval_row {
     double log_error;  /* of measured over predicted */
     double log_spread; /* by the figures */
     double *log_draws; /* less the mean */
+    struct model_error own;
 };
 struct interval_source {
     const char *name;
     uint32_t rows;
     double figures_spread;   /* median over its rows */
-    double coverage;         /* with uncertainty_model_error */
+    double own_spread;       /* the model's own error of its rows, median */
+    double coverage;         /* with it */
     double spread_elsewhere; /* the model's own error by the other sources; NAN: there are none */
     double coverage_elsewhere;
 };
@@ -52,7 +56,7 @@ void validate_report_intervals(const struct intervals *intervals, struct session
 /* The least own error with which intervals cover this share of the rows, each source the same
  * (`but`: without that source; NULL: all). */
 double validate_uncertainty_own_spread(const struct intervals *intervals, const char *but);
-/* Share of a source's rows inside their intervals with this own error. */
+/* Share of a source's rows inside their intervals with this own error; NAN: with each row's. */
 double validate_uncertainty_coverage(const struct intervals *intervals, const char *source,
                                      double own_spread);
 

@@ -189,6 +189,7 @@ load helper
     shows "P90"
     shows "the model's own error"
     shows "software.megatron.launch"
+    shows "of this software on this card"
     LC_ALL=C.UTF-8 grep -nE '^.{101,}$' out && return 1
     "$ORRERY" run "$hello" --no-db --uncertainty=6 --json >a.json
     "$ORRERY" run --uncertainty=6 --no-db --json "$hello" >b.json
@@ -200,6 +201,18 @@ load helper
         from json_each(readfile('a.json'), '\$.uncertainty.influences') i")" = 1 ]
     expect 0 "$ORRERY" run "$hello" --no-db --uncertainty=4 --against "$hello"
     shows "the first is faster with probability 0.50: a tie"
+}
+
+@test "run --uncertainty: what was never measured is said, and is wider" {
+    own="json_extract(readfile('%s.json'), '\$.uncertainty.log_spread_of_model')"
+    "$ORRERY" run "$hello" --no-db --uncertainty 2 --json --set software=nemo --set cluster.gpu=h100-80gb-sxm >near.json
+    "$ORRERY" run "$hello" --no-db --uncertainty 2 --json --set software=nemo --set cluster.gpu=h200-141gb-sxm >far.json
+    expect 0 "$ORRERY" run "$hello" --no-db --uncertainty 2 --set software=nemo --set cluster.gpu=h200-141gb-sxm
+    shows "own error: no measurement of this software on this card"
+    grep -q '"measured": "[0-9]* measured steps of this software on this card"' near.json
+    grep -q '"measured": "no measurement of this software on this card ([0-9]* on other cards)"' far.json
+    # shellcheck disable=SC2059
+    [ "$(sql :memory: "select $(printf "$own" near) < $(printf "$own" far)")" = 1 ]
 }
 
 @test "run --against and --uncertainty: what does not go together" {

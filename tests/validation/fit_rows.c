@@ -43,25 +43,51 @@ static bool is_first(const struct fit_parameter *p, const char *name)
     return is_member(&first, name);
 }
 
+bool fit_rows_knows(const char *figure)
+{
+    for (size_t p = 0; p < fit_parameter_count; p++)
+        if (is_member(&fit_parameters[p], figure))
+            return true;
+    return false;
+}
+
 static void find_parameters(struct fit_rows *rows, struct fit_row *row)
 {
     for (size_t p = 0; p < fit_parameter_count; p++) {
         for (unsigned i = 0; i < row->scenario->constant_count; i++) {
             const struct constant *c = &row->scenario->constants[i];
             row->uses[p] |= is_member(&fit_parameters[p], c->name);
-            if (!(rows->catalogue[p] > 0.0) && is_first(&fit_parameters[p], c->name))
+            if (!(rows->catalogue[p] > 0.0) && is_first(&fit_parameters[p], c->name)) {
                 rows->catalogue[p] = constant_value(&row->scenario->configuration, c);
+                rows->fitted[p] = c->origin == ORIGIN_FITTED;
+            }
         }
         rows->row_count[p] += row->uses[p];
     }
 }
 
-static void take_row(struct fit_rows *out, const struct validation *v, struct validate_row *row)
+/* A row of the file that may become one of the fit; its scenario is read on any thread. */
+struct reading {
+    const struct validation *v;
+    struct validate_row **taken;
+    struct scenario **scenarios;
+};
+
+static void read_row(void *context, size_t index)
+{
+    const struct reading *r = context;
+    r->scenarios[index] = validate_steps_scenario(r->v, r->taken[index]);
+    if (r->scenarios[index] != NULL)
+        arena_give(r->scenarios[index]->arena);
+}
+
+static void take_row(struct fit_rows *out, const struct validation *v,
+                     const struct validate_row *row, struct scenario *s)
 {
     const struct validate_value *time = &row->values[0];
-    struct scenario *s = validate_steps_scenario(v, row);
     if (s == NULL)
         return;
+    arena_claim(s->arena);
     if (!time->has_measured || !(time->measured > 0.0)) {
         scenario_destroy(s);
         return;
@@ -69,8 +95,8 @@ static void take_row(struct fit_rows *out, const struct validation *v, struct va
     struct fit_row *taken = &out->rows[out->count++];
     *taken = (struct fit_row){.id = row->id,
                               .source = row->source,
+                              .group = row->group,
                               .model = csv_cell(v->csv, row->record, "model"),
-                              .gpus = csv_cell(v->csv, row->record, "gpus"),
                               .scenario = s,
                               .measured_s = time->measured};
     find_parameters(out, taken);
@@ -84,15 +110,20 @@ static size_t count_of(const struct fit_rows *rows, const char *source)
     return count;
 }
 
+bool fit_rows_first_of_source(const struct fit_rows *rows, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (strcmp(rows->rows[i].source, rows->rows[row].source) == 0)
+            return false;
+    return true;
+}
+
 static void weigh(struct fit_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
         size_t same = count_of(rows, rows->rows[i].source);
         rows->rows[i].weight = rows_of_source / (double)same;
-        bool first = true;
-        for (size_t k = 0; k < i; k++)
-            first &= strcmp(rows->rows[k].source, rows->rows[i].source) != 0;
-        rows->source_count += first;
+        rows->source_count += fit_rows_first_of_source(rows, i);
     }
 }
 
@@ -108,19 +139,36 @@ static bool is_timed(const struct validation *v, const struct validate_row *row)
            strcmp(csv_cell(v->csv, row->record, "outcome"), "ok") == 0;
 }
 
+/* Timed rows of the same source as row `index`: all, and those before it. */
+static void count_alike(struct validate_row *const *rows, size_t count, size_t index,
+                        size_t *before, size_t *all)
+{
+    *before = *all = 0;
+    for (size_t k = 0; k < count; k++) {
+        bool same = strcmp(rows[k]->source, rows[index]->source) == 0;
+        *before += same && k < index;
+        *all += same;
+    }
+}
+
 static void take_rows(struct fit_rows *out, struct validation *v, size_t most)
 {
-    for (size_t i = 0; i < v->row_count; i++) {
-        size_t before = 0, count = 0;
-        for (size_t k = 0; k < v->row_count; k++) {
-            bool same =
-                is_timed(v, &v->rows[k]) && strcmp(v->rows[k].source, v->rows[i].source) == 0;
-            before += same && k < i;
-            count += same;
-        }
-        if (is_timed(v, &v->rows[i]) && is_sampled(before, count, most))
-            take_row(out, v, &v->rows[i]);
+    struct validate_row **timed = ARENA_ARRAY(out->arena, struct validate_row *, v->row_count + 1);
+    struct reading r = {.v = v};
+    size_t timed_count = 0, count = 0, before, all;
+    r.taken = ARENA_ARRAY(out->arena, struct validate_row *, v->row_count + 1);
+    r.scenarios = ARENA_ARRAY(out->arena, struct scenario *, v->row_count + 1);
+    for (size_t i = 0; i < v->row_count; i++)
+        if (is_timed(v, &v->rows[i]))
+            timed[timed_count++] = &v->rows[i];
+    for (size_t i = 0; i < timed_count; i++) {
+        count_alike(timed, timed_count, i, &before, &all);
+        if (is_sampled(before, all, most))
+            r.taken[count++] = timed[i];
     }
+    pool_run(out->threads, count, read_row, &r);
+    for (size_t i = 0; i < count; i++)
+        take_row(out, v, r.taken[i], r.scenarios[i]);
     weigh(out);
 }
 
@@ -225,7 +273,7 @@ static void evaluate_slope(void *context, size_t index)
     const struct fit_row *row = &e->rows->rows[i];
     double up[FIT_PARAMETER_MAX];
     e->out[index] = 0.0;
-    if (p >= fit_parameter_count || !row->uses[p])
+    if (p >= fit_parameter_count || !row->uses[p] || e->rows->fixed[p])
         return;
     memcpy(up, e->x, sizeof up);
     up[p] += difference;

@@ -12,7 +12,7 @@
 
 enum {
     FIT_PARAMETER_MAX = 32,
-    FIT_MEMBER_MAX = 8
+    FIT_MEMBER_MAX = 12
 };
 struct fit_parameter {
     const char *name;
@@ -24,7 +24,7 @@ extern const struct fit_parameter fit_parameters[];
 extern const size_t fit_parameter_count;
 
 struct fit_row {
-    const char *id, *source, *model, *gpus;
+    const char *id, *source, *model, *group; /* group: differ in their layout alone */
     struct scenario *scenario;
     double measured_s, weight;
     bool uses[FIT_PARAMETER_MAX];
@@ -37,7 +37,9 @@ struct fit_rows {
     size_t source_count;
     double catalogue[FIT_PARAMETER_MAX]; /* value of the first member; 0: no row has it */
     unsigned row_count[FIT_PARAMETER_MAX];
-    struct fit_kept *kept; /* what was simulated last */
+    bool fitted[FIT_PARAMETER_MAX]; /* says the catalogue's source of the first member */
+    bool fixed[FIT_PARAMETER_MAX];  /* not to be fitted now; all false after reading */
+    struct fit_kept *kept;          /* what was simulated last */
 };
 
 /* Takes the clean rows with a time of a source (NULL: all), at most `most` of each source (0: all),
@@ -51,7 +53,10 @@ void fit_rows_residuals(const struct fit_rows *rows, const double *x, const bool
                         double *out);
 /* After a measured time has been changed. */
 void fit_rows_forget(struct fit_rows *rows);
-/* d residual / d x at x or near it, [row * FIT_PARAMETER_MAX + parameter]. */
+/* Is this figure a member of a parameter? */
+bool fit_rows_knows(const char *figure);
+bool fit_rows_first_of_source(const struct fit_rows *rows, size_t row);
+/* d residual / d x at x or near it, [row * FIT_PARAMETER_MAX + parameter]; 0 of fixed ones. */
 void fit_rows_jacobian(const struct fit_rows *rows, const double *x, double *out);
 
 #endif

@@ -172,11 +172,13 @@ static void solve_near(const struct fit_rows *rows, const bool *chosen,
     *out = (struct fit_solution){.converged = false};
     for (size_t k = 0; k < fit_parameter_count; k++) {
         p.base[k] = start[k];
-        if (rows->catalogue[k] > 0.0 && rows->row_count[k] > 0)
+        if (rows->catalogue[k] > 0.0 && rows->row_count[k] > 0 && !rows->fixed[k])
             p.used[p.used_count++] = k;
     }
-    CHECK(p.used_count > 0);
-    drive(&p, start, out);
+    memcpy(out->x, start, sizeof out->x);
+    out->converged = p.used_count == 0;
+    if (p.used_count > 0)
+        drive(&p, start, out);
     arena_destroy(arena);
 }
 

@@ -19,8 +19,9 @@ struct fit_solution {
     size_t iterations;
     bool converged;
 };
-/* Of the chosen rows (NULL: all), from `start`. `linear` NULL: all rows, simulated, in rounds that
- * each solve the problem around a point and go there; then errors are those around the last. */
+/* Of the chosen rows (NULL: all), from `start`, where fixed constants stay. `linear` NULL: all
+ * rows, simulated, in rounds that each solve the problem around a point and go there; then errors
+ * are those around the last. */
 void fit_solve(const struct fit_rows *rows, const bool *chosen, const struct fit_linear *linear,
                const double *start, struct fit_solution *out);
 

@@ -9,6 +9,7 @@
 static const double probability = 0.8;
 static const double half_width = 1.2815515655446004;   /* of a normal, in standard deviations */
 static const double of_quartiles = 1.3489795003921634; /* their distance in a normal */
+static const double of_mean_size = 1.2533141373155001; /* deviation of a normal over mean size */
 static const double drawn_as = 2.0; /* sources that the mean over all counts for */
 static const double widest = 4.0;   /* of a logarithm */
 static const double least = 1e-12;  /* of a logarithm, where nothing scatters */
@@ -67,7 +68,8 @@ static double within_variance(struct arena *arena, const struct spread_row *rows
     return sources > 0 ? statistics_percentile(variances, sources, 0.5) : 0.0;
 }
 
-/* Squares of the shifts of sources, less what the scatter of their rows makes of none. */
+/* Sizes of the shifts of sources, less what the scatter of their rows makes of none; their mean
+ * tells the deviation of a normal, and one source that is far off does not rule it. */
 static void shifts(struct arena *arena, const struct spread_row *rows, size_t count,
                    const char *but, struct spread *out)
 {
@@ -78,17 +80,18 @@ static void shifts(struct arena *arena, const struct spread_row *rows, size_t co
             continue;
         size_t n = gather(rows, count, &rows[i], errors);
         double shift = statistics_percentile(errors, n, 0.5);
-        double square = fmax(shift * shift - out->within * out->within / (double)n, 0.0);
-        sum[rows[i].nearness] += square;
+        double size = sqrt(fmax(shift * shift - out->within * out->within / (double)n, 0.0));
+        sum[rows[i].nearness] += size;
         out->sources[rows[i].nearness]++;
-        all += square;
+        all += size;
         sources++;
     }
     for (int k = 0; k < NEARNESS_COUNT; k++)
-        out->between[k] = (sum[k] + drawn_as * all / sources) / (out->sources[k] + drawn_as);
+        out->between[k] =
+            of_mean_size * (sum[k] + drawn_as * all / sources) / (out->sources[k] + drawn_as);
 }
 
-/* Pools neighbours until variances ascend, each for as many sources as stand behind it. */
+/* Pools neighbours until they ascend, each for as many sources as stand behind it. */
 static void ascend(struct spread *s)
 {
     double mean[NEARNESS_COUNT], weight[NEARNESS_COUNT];
@@ -109,7 +112,7 @@ static void ascend(struct spread *s)
     }
     for (unsigned b = 0; b < blocks; b++)
         for (unsigned i = 0; i < length[b]; i++)
-            s->between[at++] = sqrt(mean[b]);
+            s->between[at++] = mean[b];
 }
 
 static void stretch(struct spread *s, double factor)

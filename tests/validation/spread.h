@@ -2,11 +2,11 @@
  * were left out by source.
  *
  * A residue is the scatter of a row around its source (the same everywhere) and a shift that all
- * rows of a source at one nearness share; shifts scatter the more, the less is known. Variances of
- * shifts are moments of robust medians, drawn towards their mean over all (few sources show each),
- * and no nearness is narrower than a nearer one. One factor on all then makes intervals hold their
- * share of the rows, for tails are heavier than a normal's; a source of n rows counts as the root
- * of n there. */
+ * rows of a source at one nearness share; shifts scatter the more, the less is known. Deviations of
+ * shifts come from the mean size of robust medians, drawn towards that of all (few sources show
+ * each), and no nearness is narrower than a nearer one. One factor on all then makes intervals hold
+ * their share of the rows, for tails are heavier than a normal's; a source of n rows counts as the
+ * root of n there. */
 #ifndef ORRERY_TESTS_SPREAD_H
 #define ORRERY_TESTS_SPREAD_H
 

@@ -34,6 +34,7 @@ struct node_spec {
     double nic_latency_s;        /* memory to first switch, one way, its share of the overhead in */
     double host_memory_bytes;
     const char *socket; /* of its GPUs: "sxm5"; "": not said */
+    const char *fabric; /* of the catalogue, that usually joins such nodes; "": not said */
 };
 /* The network between nodes (catalogue/fabrics.yaml, or the scenario's own). */
 struct fabric_spec {

@@ -14,6 +14,10 @@
 const struct param node_params[] = {
     {"socket", PARAM_TEXT, NODE(socket), 0, 0, "", NULL,
      "What its GPUs are plugged into: sxm5, pcie, ...; empty: not said."},
+    {"fabric", PARAM_TEXT, NODE(fabric), 0, 0, "", NULL,
+     "The fabric of the catalogue that usually joins such nodes, taken when cluster.fabric does "
+     "not "
+     "say."},
     {"gpus", PARAM_COUNT, NODE(gpus), 1, 65536, NULL, NULL,
      "GPUs in a node; for an nvlink_island those of one NVLink domain (72 for an NVL72 rack)."},
     {"chassis_gpus", PARAM_COUNT, NODE(chassis_gpus), 0, 65536, "0", NULL,

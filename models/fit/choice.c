@@ -52,6 +52,8 @@ const char *choice_key_path(enum choice_key key)
         [CHOICE_ENDS] = "layout.ends_count",
         [CHOICE_RECOMPUTE] = "layout.recompute",
         [CHOICE_MICROBATCH] = "layout.microbatch",
+        [CHOICE_NODE] = "cluster.node",
+        [CHOICE_FABRIC] = "cluster.fabric",
     };
     CHECK((unsigned)key < CHOICE_COUNT);
     return paths[key];
@@ -91,7 +93,7 @@ static void choose_attention(struct chooser *h)
     }
     if (!gpu_has_attention(&c->gpu, (enum attention_kernel)c->training.attention)) {
         c->training.attention = (int)newest_attention(c);
-        why = "the newest kernel of this card";
+        why = arena_format(h->arena, "what %s runs on this card", c->software.name);
     }
     tell(h, CHOICE_ATTENTION, attention_kernel_names[c->training.attention], why);
 }

@@ -23,6 +23,10 @@ enum choice_key {
     CHOICE_ENDS,
     CHOICE_RECOMPUTE,
     CHOICE_MICROBATCH,
+    CHOICE_LAYOUT_END, /* those above are choice_make's; those below the reader's, from the
+                          catalogue */
+    CHOICE_NODE = CHOICE_LAYOUT_END,
+    CHOICE_FABRIC,
     CHOICE_COUNT
 };
 struct made_choice {
@@ -37,10 +41,11 @@ struct choices {
 };
 const char *choice_key_path(enum choice_key key); /* "layout.sharding" */
 
-/* Fills the open keys of `c` (a bit for each enum choice_key), whose other keys, dp among them, are
- * set, and writes each that it filled, in the order of the enum; texts live in `arena`. A
- * configuration that breaks a rule whatever is chosen gets the plainest choices; the rules will
- * name what it breaks. A mixture of experts, which no step plays, is filled by rule alone. */
+/* Fills the open keys of `c` (a bit for each enum choice_key, those of the layout), whose other
+ * keys, dp among them, are set, and writes each that it filled, in the order of the enum; texts
+ * live in `arena`. A configuration that breaks a rule whatever is chosen gets the plainest choices;
+ * the rules will name what it breaks. A mixture of experts, which no step plays, is filled by rule
+ * alone. */
 void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out);
 /* The most chunks of a stage that divide the layers, or what the software usually takes; 1: none.
  */

@@ -22,11 +22,23 @@ static void fill_auto(struct configuration *c)
     layout->dp = whole ? gpus / (uint64_t)others : 1;
 }
 
+static void add_choice(struct builder *b, enum choice_key key, const char *value, const char *why)
+{
+    struct choices *choices = &b->scenario->choices;
+    if (b->open >> key & 1u)
+        choices->rows[choices->count++] = (struct made_choice){key, value, why};
+}
+
 /* Fills what the scenario leaves open, and tells it where the defaults are listed. */
 static void fill_open(struct builder *b)
 {
     struct choices *choices = &b->scenario->choices;
+    const struct configuration *c = &b->scenario->configuration;
     choice_make(b->arena, &b->scenario->configuration, b->open, choices);
+    add_choice(b, CHOICE_NODE, c->cluster.node.name,
+               arena_format(b->arena, "what %s usually comes in", c->gpu.name));
+    add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name,
+               arena_format(b->arena, "what joins nodes of %s as a rule", c->cluster.node.name));
     for (unsigned i = 0; i < choices->count; i++)
         reader_chose(&b->reader, choice_key_path(choices->rows[i].key), choices->rows[i].value);
 }

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "models/fit/choice.h"
 #include "scenarios/build/build_parts.h"
 #include "topology/topology_kind.h"
 
@@ -115,25 +116,36 @@ static const struct value *with_word(struct builder *b, const struct value *mapp
     return out;
 }
 
+/* A part of the cluster that neither a name nor a kind says is the usual one, and is told. */
+static const struct value *usual_part(struct builder *b, const struct value *mapping,
+                                      const char *usual, enum choice_key key)
+{
+    const bool said = value_find(mapping, "name") != NULL || value_find(mapping, "kind") != NULL;
+    if (said || usual == NULL || *usual == '\0')
+        return mapping;
+    b->open |= 1u << key;
+    return with_word(b, mapping, "name", usual);
+}
+
 /* Without a name or a kind it is the node that the GPU usually comes in. */
 static void build_node(struct builder *b, const struct value *cluster)
 {
     struct node_spec *node = &b->scenario->configuration.cluster.node;
     const struct value *mapping = section_take(b, cluster, SECTION_NODE);
-    const char *usual = b->scenario->configuration.gpu.node;
-    bool said = mapping && (value_find(mapping, "name") || value_find(mapping, "kind"));
-    if (mapping && !said && usual && *usual)
-        mapping = with_word(b, mapping, "name", usual);
     struct wired wired = {SECTION_NODE, FAMILY_NODE_KINDS, TOPOLOGY_NODE, node,
                           &node->name,  &node->kind,       &node->options};
-    if (mapping)
-        build_wired(b, mapping, &wired);
+    if (mapping == NULL)
+        return;
+    mapping = usual_part(b, mapping, b->scenario->configuration.gpu.node, CHOICE_NODE);
+    build_wired(b, mapping, &wired);
 }
 
-/* Without a fabric one node stands alone: the kind that joins nothing. */
+/* One node stands alone: the kind that joins nothing. Several are joined by what the node usually
+ * stands on. */
 static void build_fabric(struct builder *b, const struct value *cluster, uint64_t nodes)
 {
-    struct fabric_spec *fabric = &b->scenario->configuration.cluster.fabric;
+    struct topology_spec *spec = &b->scenario->configuration.cluster;
+    struct fabric_spec *fabric = &spec->fabric;
     const struct value *mapping = section_take(b, cluster, SECTION_FABRIC);
     struct wired wired = {SECTION_FABRIC, FAMILY_FABRIC_KINDS, TOPOLOGY_FABRIC, fabric,
                           &fabric->name,  &fabric->kind,       &fabric->options};
@@ -141,6 +153,7 @@ static void build_fabric(struct builder *b, const struct value *cluster, uint64_
         return;
     if (mapping->count == 0 && nodes == 1)
         mapping = with_word(b, mapping, "kind", "none");
+    mapping = usual_part(b, mapping, spec->node.fabric, CHOICE_FABRIC);
     build_wired(b, mapping, &wired);
 }
 

@@ -181,7 +181,10 @@ static void test_rules(void **state)
         enum choice_key key;
         const char *expected;
     } rows[] = {
-        {"tp: 8", "megatron", "h100-80gb-sxm", CHOICE_ATTENTION, "flash2"},
+        {"tp: 8", "megatron", "h100-80gb-sxm", CHOICE_ATTENTION, "cudnn"},
+        {"tp: 8", "megatron", "b200-180gb-sxm", CHOICE_ATTENTION, "cudnn"},
+        {"tp: 8", "megatron", "a100-80gb-sxm", CHOICE_ATTENTION, "flash2"},
+        {"tp: 8", "nanotron", "h100-80gb-sxm", CHOICE_ATTENTION, "flash2"},
         {"tp: 8", "nemo", "h100-80gb-sxm", CHOICE_ATTENTION, "cudnn"},
         {"tp: 8", "megatron-2021", "a100-80gb-sxm", CHOICE_ATTENTION, "math"},
         {"tp: 8", "megatron-2021", "h100-80gb-sxm", CHOICE_ATTENTION, "flash2"},
@@ -214,7 +217,7 @@ static void test_what_is_given_stands(void **state)
     (void)state;
     struct scenario *s =
         sound("model: {layers: 32, hidden: 4096, heads: 32, vocabulary: 32000}\n"
-              "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: ib-ndr-8x400}\n"
+              "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 2, fabric: ib-ndr-8x400}\n"
               "training: {sequence: 1024, global_batch: 512, attention: math}\n"
               "layout: {tp: 2, pp: 4, vpp: 2, schedule: interleaved, sharding: zero-0,\n"
               "  microbatch: 2, recompute: full, sequence_parallel: false, ends_count: false}\n");

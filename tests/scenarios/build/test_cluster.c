@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "scenarios/catalogue/catalogue.h"
 #include "tests/scenarios/build/weeks.h"
 
 static struct scenario *read_cluster(const char *cluster, const char *layout)
@@ -211,6 +212,80 @@ static void test_last_units(void **state)
     }
 }
 
+static const char *chosen(const struct scenario *s, enum choice_key key)
+{
+    for (unsigned i = 0; i < s->choices.count; i++)
+        if (s->choices.rows[i].key == key)
+            return s->choices.rows[i].value;
+    return NULL;
+}
+
+/* Node and fabric that nobody names are the usual ones and are told; what is named is not told. */
+static void test_usual_parts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cluster, *node, *fabric; /* as told; NULL: not told */
+        uint64_t nics;                       /* of a node, on the fabric */
+    } cases[] = {
+        {"gpu: h100-80gb-sxm, gpus: 64", "dgx-h100", "ib-ndr-8x400", 8},
+        {"gpu: a100-80gb-sxm, gpus: 12288", "dgx-a100", "ib-hdr-8x200", 8},
+        {"gpu: b300-288gb-sxm, nodes: 2", "dgx-b300", "ib-xdr-8x800", 8},
+        {"gpu: gb200-186gb, gpus: 576", "gb200-nvl72", "nvl72-ib-4x400", 72},
+        {"gpu: gb300-288gb, gpus: 144", "gb300-nvl72", "nvl72-unknown", 72},
+        {"gpu: a100-80gb-pcie, nodes: 4", "pcie-8x-a100", "unknown", 1},
+        {"gpu: h100-80gb-sxm, gpus: 8", "dgx-h100", NULL, 8},
+        {"gpu: h100-80gb-sxm, gpus: 16, fabric: roce-8x400", "dgx-h100", NULL, 8},
+        {"gpu: h100-80gb-sxm, gpus: 16, fabric: {latency: 9us}", "dgx-h100", "ib-ndr-8x400", 8},
+        {"gpu: h100-80gb-sxm, gpus: 16, node: gcp-a3-mega", NULL, "tcpxo-8x200", 8},
+        {"gpu: h100-80gb-sxm, gpus: 16, node: {pcie_latency: 9us}", "dgx-h100", "ib-ndr-8x400", 8},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "model: {preset: llama3-8b}\ncluster: {%s}\n"
+                 "training: {sequence: 1024, global_batch: 36864}\n"
+                 "layout: {tp: 1, microbatch: 1, recompute: full, sharding: zero-3}\n",
+                 cases[i].cluster);
+        struct scenario *s = weeks_read_text(text);
+        weeks_problems_are(s, "");
+        const char *node = chosen(s, CHOICE_NODE), *fabric = chosen(s, CHOICE_FABRIC);
+        assert_true((node == NULL) == (cases[i].node == NULL));
+        assert_true((fabric == NULL) == (cases[i].fabric == NULL));
+        if (node != NULL)
+            assert_string_equal(node, cases[i].node);
+        if (fabric != NULL)
+            assert_string_equal(fabric, cases[i].fabric);
+        assert_int_equal(topology_nics(&s->configuration.cluster), cases[i].nics);
+        scenario_destroy(s);
+    }
+}
+
+/* Each node of the catalogue is joined by a fabric that it fits. */
+static void test_every_node_has_a_fabric(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct problems problems = {.arena = arena};
+    struct catalogue catalogue;
+    catalogue_open(&catalogue, arena, NULL, &problems);
+    struct name_list nodes = catalogue_names(&catalogue, FAMILY_NODES);
+    assert_true(nodes.count > 10);
+    for (unsigned i = 0; i < nodes.count; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "model: {preset: llama3-8b}\ncluster: {gpu: h100-80gb-sxm, node: %s, nodes: 2}\n"
+                 "training: {sequence: 1024, global_batch: 5760}\n"
+                 "layout: {tp: 1, microbatch: 1, recompute: full, sharding: zero-3}\n",
+                 nodes.names[i]);
+        struct scenario *s = weeks_read_text(text);
+        assert_int_equal(s->error_count, 0); /* a socket that differs is only warned of */
+        assert_non_null(chosen(s, CHOICE_FABRIC));
+        scenario_destroy(s);
+    }
+    arena_destroy(arena);
+}
+
 /* 256 causes of a trace are taken, each with its rows; no more. */
 static void test_most_causes(void **state)
 {
@@ -239,9 +314,14 @@ static void test_most_causes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),     cmocka_unit_test(test_nics_follow_gpus),
-        cmocka_unit_test(test_largest),    cmocka_unit_test(test_own_memory),
-        cmocka_unit_test(test_last_units), cmocka_unit_test(test_most_causes),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_nics_follow_gpus),
+        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_usual_parts),
+        cmocka_unit_test(test_every_node_has_a_fabric),
+        cmocka_unit_test(test_own_memory),
+        cmocka_unit_test(test_last_units),
+        cmocka_unit_test(test_most_causes),
     };
     return cmocka_run_group_tests(tests, make_trace, remove_trace);
 }

@@ -180,7 +180,7 @@ static const struct bad bad[] = {
      "1:13: no/such/config.json: No such file or directory\n"},
     {MODEL, "model: {layers: 2, hidden: 65, heads: 4, vocabulary: 100}",
      "1:39: model.heads: hidden (65) is not divisible by heads (4); give head_size\n"},
-    {CLUSTER, "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 2}",
+    {CLUSTER, "cluster: {gpu: h100-80gb-sxm, node: {name: dgx-h100, fabric: \"\"}, nodes: 2}",
      "2:1: cluster.fabric must be given by a name of the catalogue or a 'kind'\n"},
     {CLUSTER, "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, gpus: 12, fabric: ib-ndr-8x400}",
      "2:53: cluster.gpus: 12 is not a whole number of nodes of 8 GPUs\n"},

@@ -25,6 +25,9 @@ struct node_spec {
     double nvlink_bytes_per_s;   /* of a GPU, one direction; 0: none */
     double nvlink_latency_s;     /* GPU to GPU through the switch */
     bool nvls;                   /* the switch reduces and multicasts (NVLink SHARP) */
+    double nvls_ratio;           /* what it then moves of a port, chunks of any size */
+    uint64_t nvls_channels;      /* that NCCL runs on each GPU for it */
+    double collective_start_s;   /* of the smallest collective, before its steps */
     double pcie_bytes_per_s;     /* of a GPU or NIC to its PCIe switch, one direction, usable */
     double pcie_latency_s;       /* GPU to GPU under one PCIe switch */
     double host_bytes_per_s;     /* of a PCIe switch to the CPUs, one direction */
@@ -45,7 +48,7 @@ struct fabric_spec {
     uint64_t nics;           /* overrides the node's NIC count when > 0 */
     double efficiency_ratio; /* what the transport reaches of the line rate (RoCE, EFA, TCP) */
     double latency_s; /* added to each message by the transport (EFA SRD, TCP); not in routes */
-    double bulk_latency_s;   /* added once to a collective of large messages; not in routes */
+    double bulk_latency_s; /* added to each step of a collective of large messages; not in routes */
     double switch_latency_s; /* of one switch hop */
 };
 extern const struct param node_params[];

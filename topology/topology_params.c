@@ -30,6 +30,14 @@ const struct param node_params[] = {
      "From GPU to GPU through the NVSwitch, one way; the default counts no wire time."},
     {"nvls", PARAM_FLAG, NODE(nvls), 0, 0, "false", NULL,
      "The NVSwitch reduces and multicasts (NVLink SHARP, third-generation NVSwitch and later)."},
+    {"nvls_efficiency", PARAM_RATIO, NODE(nvls_ratio), 0.01, 1, "75%", NULL,
+     "What in-switch reduction moves of nvlink_bandwidth when its chunks are large; the default is "
+     "Hopper's."},
+    {"nvls_channels", PARAM_COUNT, NODE(nvls_channels), 1, 1024, "16", NULL,
+     "Channels of in-switch reduction on each GPU; the default is NCCL's for Hopper."},
+    {"collective_start", PARAM_TIME, NODE(collective_start_s), 0, LATENCY_MAX_S, "16.7us", NULL,
+     "What the smallest collective takes before its steps (NCCL's LL; other starts in proportion): "
+     "kernel start and first flags. It differs by site; the default is the middle of those known."},
     {"pcie_bandwidth", PARAM_BANDWIDTH, NODE(pcie_bytes_per_s), 0, RATE_MAX, NULL, NULL,
      "Usable PCIe bandwidth of a GPU in one direction; a NIC has a slot of the same width."},
     {"pcie_latency", PARAM_TIME, NODE(pcie_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
@@ -61,7 +69,9 @@ const struct param fabric_params[] = {
     {"latency", PARAM_TIME, FABRIC(latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "What the transport adds to each message, beside NICs and switches."},
     {"bulk_latency", PARAM_TIME, FABRIC(bulk_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
-     "What the transport adds once to a collective of large messages (not LL): its windows open."},
+     "What the transport adds to each step between nodes of a collective of large messages (not "
+     "LL): "
+     "its windows open."},
     {"switch_latency", PARAM_TIME, FABRIC(switch_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "From port to port of one switch."},
 };

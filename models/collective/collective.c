@@ -117,6 +117,9 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
     measure_routes(topology, gpus, count, out);
     out->inside_switch = spec->node.nvlink_bytes_per_s > 0.0;
     out->nvls = spec->node.nvls && out->ranks_per_node > 1;
+    out->nvls_ratio = spec->node.nvls_ratio;
+    out->nvls_channels = (uint32_t)spec->node.nvls_channels;
+    out->start_s = spec->node.collective_start_s;
     out->transport_latency_s = spec->fabric.latency_s;
     out->transport_bulk_s = spec->fabric.bulk_latency_s;
     if (out->nodes > 1) {

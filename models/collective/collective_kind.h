@@ -32,6 +32,9 @@ struct group_shape {
     uint32_t rails;            /* NICs of a node that the members use; 0 in one node */
     bool even;                 /* every node holds as many */
     bool nvls;                 /* all of a node's members reach a reducing switch */
+    double nvls_ratio;         /* what it moves of a port, chunks of any size */
+    uint32_t nvls_channels;    /* of a member */
+    double start_s;            /* of the smallest collective: node.collective_start_s */
     double inside_bytes_per_s; /* of a member's link within the node, one direction */
     double inside_latency_s;
     double outside_bytes_per_s; /* of a node's NICs that the members can use, one direction */

@@ -25,7 +25,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     if (protocol != PROTOCOL_SIMPLE)
         return false;
     double n = shape->ranks, k = shape->ranks_per_node;
-    out->latency_s = nccl_base_s[NCCL_RING][protocol] +
+    out->latency_s = nccl_start_s(shape, nccl_base_s[NCCL_RING][protocol]) +
                      (shape->nodes > 1 ? nccl_net_step_s(shape, NCCL_RING, protocol)
                                        : nccl_inside_step_s(shape, NCCL_RING, protocol));
     out->cap_bytes_per_s = INFINITY;

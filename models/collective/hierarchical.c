@@ -1,8 +1,9 @@
 /* hierarchical - in the node first, then across: reduce-scatter by the switch, all-reduce of each
  * member's n-th with its peers of other nodes, all-gather by the switch.
  *
- * NCCL's NVLSTree on machines with in-switch reduction: the network carries 2(N-1)/N of the payload
- * out of a node over all its NICs, in 2 log2(N) steps, and a port of the switch (k + 1)/k. */
+ * NCCL's NVLSTree on machines with in-switch reduction: two trees join the nodes, so that the
+ * network carries the payload twice out of a node over all its NICs (once between two nodes), in
+ * 2 log2(N) steps, and a port of the switch (k + 1)/k. */
 #include <math.h>
 
 #include "models/collective/nccl_facts.h"
@@ -21,8 +22,7 @@ static double inside_weight(const struct group_shape *shape)
 
 static double outside_weight(const struct group_shape *shape)
 {
-    double nodes = shape->nodes;
-    return 2.0 * (nodes - 1.0) / nodes;
+    return shape->nodes > 2 ? 2.0 : 1.0; /* both ways; between two nodes once: trees of two */
 }
 
 static double port_weight(enum comm_op op, const struct group_shape *shape)
@@ -39,10 +39,11 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
         return false;
     double steps = 2.0 * ceil(log2((double)shape->nodes));
     double step_s = nccl_nvls_net_step_s + shape->outside_latency_s + shape->transport_latency_s;
-    out->latency_s = nccl_nvls_base_s + shape->inside_latency_s + steps * step_s;
-    out->cap_bytes_per_s = fmin(shape->inside_bytes_per_s * nccl_nvls_ratio / inside_weight(shape),
+    out->latency_s =
+        nccl_start_s(shape, nccl_nvls_base_s) + shape->inside_latency_s + steps * step_s;
+    out->cap_bytes_per_s = fmin(nccl_nvls_bytes_per_s(shape, inside_weight(shape), INFINITY),
                                 nccl_outside_bytes_per_s(shape, protocol) / outside_weight(shape));
-    nccl_end_plan(shape, 1.0, bytes, protocol, out);
+    nccl_end_plan(shape, 1.0, steps, bytes, protocol, out);
     return true;
 }
 

@@ -24,8 +24,9 @@ enum nccl_algorithm {
     NCCL_ALGORITHM_COUNT
 };
 
-/* Start of a collective: launch on the GPU and first flags; [algorithm][protocol], LL LL128 Simple.
- * LL's is fitted, 15.6 +- 1.3 us, NCCL counting 6.6 (ring; .2 more for a tree). */
+/* Start of a collective: launch on the GPU and first flags; [algorithm][protocol], LL LL128 Simple,
+ * in proportion to LL's on a ring, which the node states (collective_start: sites differ). NCCL
+ * counts 6.6 us for LL, .2 more for a tree. */
 static const double nccl_base_s[NCCL_ALGORITHM_COUNT][PROTOCOL_COUNT] = {
     {15.8 * MICROSECOND, 14.0 * MICROSECOND, 8.4 * MICROSECOND},
     {15.6 * MICROSECOND, 14.0 * MICROSECOND, 8.4 * MICROSECOND},
@@ -39,10 +40,13 @@ static const double nccl_step_s[NCCL_WIRE_COUNT][NCCL_ALGORITHM_COUNT][PROTOCOL_
     {{5.0 * MICROSECOND, 8.5 * MICROSECOND, 14.0 * MICROSECOND},
      {2.7 * MICROSECOND, 4.0 * MICROSECOND, 14.0 * MICROSECOND}},
 };
-/* In-switch reduction: one start for any number of GPUs (NVLS, Simple only; fitted, 37.1 +- 1.1 us,
- * NCCL counting 23), and its network step. */
-static const double nccl_nvls_base_s = 37.1 * MICROSECOND;
+/* In-switch reduction: one start for any number of GPUs (NVLS, Simple only; fitted, 35.7 +- 3.4
+ * us where LL starts in 15.6; NCCL counts 23), and its network step. */
+static const double nccl_nvls_base_s = 35.7 * MICROSECOND;
 static const double nccl_nvls_net_step_s = 14.0 * MICROSECOND;
+/* Between two chunks the members of a channel wait for each other's flags: fitted, 5.0 +- 1.0
+ * us, one figure for H100 and H200; NCCL counts 3.4 for a step over NVLink. */
+static const double nccl_nvls_chunk_s = 5.0 * MICROSECOND;
 
 /* LL sends a flag with every 4 bytes: half of the wire at best; with its fences NCCL's ceilings are
  * 39, 87.7 and 141 GB/s on links of 150, 300 and 450 GB/s: .26 to .31 of the wire. Across nodes 19
@@ -54,9 +58,6 @@ static const double nccl_ll128_ratio = 0.92;
 /* What a ring of Simple reaches of an NVLink port: 235 of 300 GB/s on 8 A100 (ml-engineering's
  * nccl-tests, collectives.csv). Over PCIe the wire's own figure is already a usable one. */
 static const double nccl_ring_nvlink_ratio = 0.783;
-/* NVLS payload against the port: 8 H100 reach 273.6 GB/s of all-reduced data (bus bandwidth 479 at
- * 8 GiB, Azure ND H100 v5, collectives.csv) where a port of 450 GB/s carries (n + 1)/n of it. */
-static const double nccl_nvls_ratio = 0.684;
 /* Double binary trees reach .92 of the ring's wire (tuning.cc). */
 static const double nccl_tree_ratio = 0.92;
 /* A channel of a tree sends up and down at once: NCCL counts 23.6 GB/s of bus bandwidth for it
@@ -67,14 +68,41 @@ static const double nccl_tree_channel_ratio = 23.6 / 300.0;
 static const double nccl_tree_channel_many_ratio = 17.8 / 300.0;
 
 /* A step of LL takes longer the larger its piece is, until all channels work on it: NCCL starts few
- * channels for few bytes. Fitted: 1.5 +- .3 us for a step inside a node at the most, half of it at
- * a piece (payload / members in a node) of 5.4 +- 2.8 kB. */
-static const double nccl_ll_ramp_s = 1.5 * MICROSECOND;
-static const double nccl_ll_half_bytes = 5.4 * KILO;
+ * channels for few bytes. Fitted: 1.1 +- .2 us for a step inside a node at the most, half of it
+ * at a piece (payload / members in a node) of 3.0 +- 1.7 kB. */
+static const double nccl_ll_ramp_s = 1.1 * MICROSECOND;
+static const double nccl_ll_half_bytes = 3.0 * KILO;
 /* A pipeline of chunks moves at its full rate only once it has filled, and NCCL cuts smaller chunks
- * of smaller payloads: bytes in flight for each member in a node at the most. Fitted: 2.35 +- .37
- * MB, one figure for rings on A100 and in-switch reduction on H100. */
+ * of smaller payloads: bytes in flight for each member in a node at the most. Rings of A100 alone
+ * fit 3.3 +- .9 MB, tensor parallelism in steps prefers the lower figure that stands here. */
 static const double nccl_fill_bytes = 2.35 * MEGA;
+
+/* A start of the tables above on this machine. */
+static inline double nccl_start_s(const struct group_shape *shape, double table_s)
+{
+    return table_s * shape->start_s / nccl_base_s[NCCL_RING][PROTOCOL_LL];
+}
+
+/* The chunks that one round of all channels of in-switch reduction moves, in bytes of payload.
+ * Every member is the head of a part; chunks of 128 KiB are halved while the payload is less than
+ * 64, 8 and 2 rounds of them (NVIDIA/nccl src/enqueue.cc, NVLS_CHUNKSIZE). */
+static inline double nccl_nvls_round_bytes(const struct group_shape *shape, double bytes)
+{
+    static const double rounds[] = {64.0, 8.0, 2.0};
+    double round = 128.0 * KIB * shape->nvls_channels * shape->ranks_per_node;
+    for (unsigned i = 0; i < sizeof rounds / sizeof rounds[0]; i++)
+        round *= bytes < rounds[i] * round ? 0.5 : 1.0;
+    return round;
+}
+
+/* Payload rate of in-switch reduction where a port carries the payload `weight` times: the switch's
+ * own, and the wait after each round. */
+static inline double nccl_nvls_bytes_per_s(const struct group_shape *shape, double weight,
+                                           double bytes)
+{
+    double moved = weight / (shape->inside_bytes_per_s * shape->nvls_ratio);
+    return 1.0 / (moved + nccl_nvls_chunk_s / nccl_nvls_round_bytes(shape, bytes));
+}
 
 static inline enum nccl_wire nccl_inside_wire(const struct group_shape *shape)
 {
@@ -119,9 +147,10 @@ static inline double nccl_inside_step_s(const struct group_shape *shape,
 }
 
 /* Ends a plan whose latency_s holds its start and steps and whose ceiling is set: adds what fills
- * first. `inside_steps` run over the node's own wires. */
-static inline void nccl_end_plan(const struct group_shape *shape, double inside_steps, double bytes,
-                                 enum protocol protocol, struct collective_plan *out)
+ * first. `inside_steps` run over the node's own wires, `outside_steps` between nodes. */
+static inline void nccl_end_plan(const struct group_shape *shape, double inside_steps,
+                                 double outside_steps, double bytes, enum protocol protocol,
+                                 struct collective_plan *out)
 {
     double members = shape->ranks_per_node;
     if (protocol == PROTOCOL_LL) {
@@ -132,8 +161,8 @@ static inline void nccl_end_plan(const struct group_shape *shape, double inside_
         double fill = nccl_fill_bytes * members;
         out->latency_s += fill * bytes / (bytes + fill) / out->cap_bytes_per_s;
     }
-    if (protocol != PROTOCOL_LL && shape->nodes > 1)
-        out->latency_s += shape->transport_bulk_s;
+    if (protocol != PROTOCOL_LL)
+        out->latency_s += outside_steps * shape->transport_bulk_s;
     out->time_s = out->latency_s + bytes / out->cap_bytes_per_s;
 }
 

@@ -3,7 +3,11 @@
  * For an all-reduce each member pulls its n-th of the sum out of the switch, which reads that piece
  * from all members, and multicasts it: a port carries (n + 1)/n of the payload each way. All-gather
  * multicasts once (a port receives the whole payload), reduce-scatter is its mirror. Facts: NVIDIA
- * H100 white paper (third-generation NVSwitch), NVIDIA/nccl src/device/all_reduce.h. */
+ * H100 white paper (third-generation NVSwitch), NVIDIA/nccl src/device/all_reduce.h. Channels work
+ * through the payload in rounds of chunks; a chunk is reduced while the one before is handed out.
+ */
+#include <math.h>
+
 #include "models/collective/nccl_facts.h"
 
 static bool carries(enum comm_op op, const struct group_shape *shape)
@@ -23,9 +27,12 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
 {
     if (protocol != PROTOCOL_SIMPLE)
         return false;
-    out->latency_s = nccl_nvls_base_s + shape->inside_latency_s;
-    out->cap_bytes_per_s = shape->inside_bytes_per_s * nccl_nvls_ratio / port_weight(op, shape);
-    nccl_end_plan(shape, 1.0, bytes, protocol, out);
+    double round = nccl_nvls_round_bytes(shape, bytes), weight = port_weight(op, shape);
+    double peak_bytes_per_s = shape->inside_bytes_per_s * shape->nvls_ratio / weight;
+    out->cap_bytes_per_s = nccl_nvls_bytes_per_s(shape, weight, bytes);
+    out->latency_s = nccl_start_s(shape, nccl_nvls_base_s) + shape->inside_latency_s +
+                     fmin(bytes, round) / peak_bytes_per_s; /* reduced first, then handed out */
+    out->time_s = out->latency_s + bytes / out->cap_bytes_per_s;
     return true;
 }
 

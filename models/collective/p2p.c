@@ -20,7 +20,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     if (protocol != PROTOCOL_SIMPLE)
         return false;
     bool across = shape->nodes > 1;
-    out->latency_s = nccl_base_s[NCCL_RING][protocol] +
+    out->latency_s = nccl_start_s(shape, nccl_base_s[NCCL_RING][protocol]) +
                      (across ? nccl_net_step_s(shape, NCCL_RING, protocol)
                              : nccl_inside_step_s(shape, NCCL_RING, protocol));
     out->cap_bytes_per_s = across ? nccl_outside_bytes_per_s(shape, protocol)

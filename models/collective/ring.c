@@ -65,11 +65,11 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
         return false; /* NCCL enables LL128 on NVLink machines only */
     double steps = step_count(op, shape->ranks);
     double outside = shape->nodes > 1 ? outside_steps(op, shape, steps) : 0.0;
-    out->latency_s = nccl_base_s[NCCL_RING][protocol] +
+    out->latency_s = nccl_start_s(shape, nccl_base_s[NCCL_RING][protocol]) +
                      (steps - outside) * nccl_inside_step_s(shape, NCCL_RING, protocol) +
                      outside * nccl_net_step_s(shape, NCCL_RING, protocol);
     out->cap_bytes_per_s = rate_ceiling(op, shape, protocol);
-    nccl_end_plan(shape, steps - outside, bytes, protocol, out);
+    nccl_end_plan(shape, steps - outside, outside, bytes, protocol, out);
     return true;
 }
 

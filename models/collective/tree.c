@@ -49,7 +49,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
         return false;
     double inside_steps = 2.0 * (shape->ranks_per_node - 1.0);
     double outside_steps = 2.0 * ceil(log2((double)shape->nodes));
-    out->latency_s = nccl_base_s[NCCL_TREE][protocol] +
+    out->latency_s = nccl_start_s(shape, nccl_base_s[NCCL_TREE][protocol]) +
                      inside_steps * nccl_inside_step_s(shape, NCCL_TREE, protocol) +
                      outside_steps * nccl_net_step_s(shape, NCCL_TREE, protocol);
     double ceiling = INFINITY;
@@ -57,7 +57,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
         ceiling = nccl_inside_bytes_per_s(shape, protocol) / INSIDE_WEIGHT;
     ceiling = fmin(ceiling, nccl_outside_bytes_per_s(shape, protocol) / outside_weight(shape));
     out->cap_bytes_per_s = fmin(ceiling * nccl_tree_ratio, channel_ceiling(shape));
-    nccl_end_plan(shape, inside_steps, bytes, protocol, out);
+    nccl_end_plan(shape, inside_steps, outside_steps, bytes, protocol, out);
     return true;
 }
 

@@ -20,19 +20,23 @@
 #include "sim/check.h"
 
 enum collective_constant {
-    LL_BASE,
+    START,
     LL_RAMP,
     LL_HALF,
     NVLS_BASE,
-    PIPELINE_FILL,
+    NVLS_RATIO,
+    NVLS_CHUNK,
     NVLINK_LATENCY,
     NET_LATENCY,
     NET_BULK,
     CONSTANT_COUNT
 };
-enum source {
-    ML_ENGINEERING,
-    AZURE,
+enum source { /* a site and a card */
+    MLE_A100,
+    MLE_H200,
+    MLE_B200,
+    AZURE_H100,
+    AZURE_H200,
     GCP,
     SOURCE_COUNT,
     NO_SOURCE = SOURCE_COUNT
@@ -42,8 +46,18 @@ enum {
     REWEIGHTINGS = 30,
     ITERATIONS = 200
 };
-static const char *const source_names[] = {"ml_engineering", "azure", "gcp"};
-static const double huber_ratio = 0.06; /* beyond this an error counts linearly */
+static const struct {
+    const char *source, *gpu;
+} series[] = {
+    [MLE_A100] = {"ml_engineering", "a100-80gb-sxm"},
+    [MLE_H200] = {"ml_engineering", "h200-141gb-sxm"},
+    [MLE_B200] = {"ml_engineering", "b200-180gb-sxm"},
+    [AZURE_H100] = {"azure", "h100-80gb-sxm"},
+    [AZURE_H200] = {"azure", "h200-141gb-sxm"},
+    [GCP] = {"gcp", "h100-80gb-sxm"},
+};
+static const double hopper_ratio = 0.749; /* nvls_efficiency of the catalogue */
+static const double huber_ratio = 0.06;   /* beyond this an error counts linearly */
 
 /* `alone`: the only source that shows the constant; without it `unknown` stands in. */
 static const struct constant_row {
@@ -52,12 +66,13 @@ static const struct constant_row {
     enum source alone;
     double unknown;
 } constants[CONSTANT_COUNT] = {
-    {"LL base", "us", MICROSECOND, 15.0, NO_SOURCE, 0.0},
+    {"collective_start", "us", MICROSECOND, 18.0, NO_SOURCE, 0.0},
     {"LL ramp of a step", "us", MICROSECOND, 3.6, NO_SOURCE, 0.0},
     {"LL half piece", "kB", KILO, 25.0, NO_SOURCE, 0.0},
-    {"NVLS base", "us", MICROSECOND, 34.0, AZURE, 23.0},
-    {"fill of a member", "MB", MEGA, 2.1, NO_SOURCE, 0.0},
-    {"nvlink_latency (A100)", "us", MICROSECOND, 1.5, ML_ENGINEERING, 0.0},
+    {"NVLS base, LL in 15.6", "us", MICROSECOND, 30.0, NO_SOURCE, 0.0},
+    {"nvls_efficiency, Hopper", "%", 0.01, 75.0, NO_SOURCE, 0.0},
+    {"NVLS chunk wait", "us", MICROSECOND, 5.0, NO_SOURCE, 0.0},
+    {"nvlink_latency (A100)", "us", MICROSECOND, 1.5, MLE_A100, 0.0},
     {"latency (tcpxo)", "us", MICROSECOND, 40.0, GCP, 0.0},
     {"bulk_latency (tcpxo)", "us", MICROSECOND, 700.0, GCP, 0.0},
 };
@@ -86,11 +101,16 @@ static double share(const struct group_shape *shape, enum protocol protocol)
                                    : simple * (protocol == PROTOCOL_LL128 ? nccl_ll128_ratio : 1);
 }
 
-static double fill_s(const double *value, const struct group_shape *shape, double bytes,
-                     double rate)
+static double fill_s(const struct group_shape *shape, double bytes, double rate)
 {
-    double fill = value[PIPELINE_FILL] * MEGA * shape->ranks_per_node;
+    double fill = nccl_fill_bytes * shape->ranks_per_node;
     return fill * bytes / (bytes + fill) / rate;
+}
+
+/* Start of the table of nccl_facts.h on a machine whose LL starts in value[START]. */
+static double started_s(const double *value, double table_s)
+{
+    return table_s * value[START] * MICROSECOND / nccl_base_s[NCCL_RING][PROTOCOL_LL];
 }
 
 /* Time of an all-reduce by a ring or a tree; even groups on NVSwitch nodes. */
@@ -110,36 +130,46 @@ static double stepped_s(const double *value, const struct group_shape *shape, do
     rate *= tree ? nccl_tree_ratio : 1.0;
     double piece = bytes / k, half = value[LL_HALF] * KILO;
     bool ll = protocol == PROTOCOL_LL;
-    double shift =
-        tree ? nccl_base_s[NCCL_TREE][PROTOCOL_LL] - nccl_base_s[NCCL_RING][PROTOCOL_LL] : 0;
-    double time = ll ? value[LL_BASE] * MICROSECOND + shift : nccl_base_s[algorithm][protocol];
+    double time = started_s(value, nccl_base_s[algorithm][protocol]);
     time += inside * (nccl_step_s[NCCL_NVLINK][algorithm][protocol] + shape->inside_latency_s);
     time += outside * nccl_net_step_s(shape, algorithm, protocol);
     time += ll ? inside * value[LL_RAMP] * MICROSECOND * piece / (piece + half) : 0;
-    time += !ll ? fill_s(value, shape, bytes, rate) : 0;
-    time += across && !ll ? shape->transport_bulk_s : 0;
+    time += !ll ? fill_s(shape, bytes, rate) : 0;
+    time += !ll ? outside * shape->transport_bulk_s : 0;
     return time + bytes / rate;
+}
+
+/* Chunks of 128 KiB, halved while there are less than 64, 8 and 2 rounds of them. */
+static double round_bytes(const struct group_shape *shape, double bytes)
+{
+    double whole = 128 * KIB * shape->nvls_channels * shape->ranks_per_node;
+    double half = bytes < 64 * whole ? whole / 2 : whole;
+    double quarter = bytes < 8 * half ? half / 2 : half;
+    return bytes < 2 * quarter ? quarter / 2 : quarter;
 }
 
 static double switched_s(const double *value, const struct group_shape *shape, double bytes)
 {
-    double k = shape->ranks_per_node, nodes = shape->nodes;
-    double rate = shape->inside_bytes_per_s * nccl_nvls_ratio * k / (k + 1);
-    double time = value[NVLS_BASE] * MICROSECOND + shape->inside_latency_s;
-    if (nodes > 1) {
-        double step = nccl_nvls_net_step_s + shape->outside_latency_s + shape->transport_latency_s;
-        time += 2 * ceil(log2(nodes)) * step + shape->transport_bulk_s;
-        rate =
-            fmin(rate, nccl_outside_bytes_per_s(shape, PROTOCOL_SIMPLE) * nodes / 2 / (nodes - 1));
+    double k = shape->ranks_per_node, nodes = shape->nodes, wait = value[NVLS_CHUNK] * MICROSECOND;
+    double ratio = value[NVLS_RATIO] * 0.01 * shape->nvls_ratio / hopper_ratio;
+    double peak = shape->inside_bytes_per_s * ratio * k / (k + 1);
+    double time = started_s(value, value[NVLS_BASE] * MICROSECOND) + shape->inside_latency_s;
+    if (nodes == 1) {
+        double round = round_bytes(shape, bytes);
+        return time + fmin(bytes, round) / peak + bytes * (1 / peak + wait / round);
     }
-    return time + fill_s(value, shape, bytes, rate) + bytes / rate;
+    double step = nccl_nvls_net_step_s + shape->outside_latency_s + shape->transport_latency_s;
+    time += 2 * ceil(log2(nodes)) * (step + shape->transport_bulk_s);
+    double rate = 1 / (1 / peak + wait / round_bytes(shape, INFINITY));
+    rate = fmin(rate, nccl_outside_bytes_per_s(shape, PROTOCOL_SIMPLE) / (nodes > 2 ? 2 : 1));
+    return time + fill_s(shape, bytes, rate) + bytes / rate;
 }
 
 /* The best of all algorithms and protocols with these constants. */
 static double predict_s(const double *value, const struct row *row)
 {
     struct group_shape shape = row->shape;
-    if (row->source == ML_ENGINEERING)
+    if (shape.inside_latency_s > 0) /* of A100 alone */
         shape.inside_latency_s = value[NVLINK_LATENCY] * MICROSECOND;
     if (row->source == GCP) {
         shape.transport_latency_s = value[NET_LATENCY] * MICROSECOND;
@@ -185,11 +215,13 @@ static void read_rows(const struct csv *csv, struct fit *fit)
     for (size_t i = 0; i < csv->row_count && fit->row_count < ROW_MAX; i++) {
         struct row row = {.source = NO_SOURCE};
         for (unsigned s = 0; s < SOURCE_COUNT; s++)
-            if (strcmp(csv_cell(csv, i, "source"), source_names[s]) == 0)
+            if (strcmp(csv_cell(csv, i, "source"), series[s].source) == 0 &&
+                strcmp(csv_cell(csv, i, "gpu"), series[s].gpu) == 0)
                 row.source = (enum source)s;
         row.bytes = strtod(csv_cell(csv, i, "size_bytes"), NULL);
         row.time_s = strtod(csv_cell(csv, i, "time_s"), NULL);
         if (row.source == NO_SOURCE || !(row.bytes > 0 && row.time_s > 0) ||
+            strcmp(csv_cell(csv, i, "op"), "all_reduce") != 0 ||
             strcmp(csv_cell(csv, i, "quality"), "clean") != 0)
             continue;
         read_shape(csv_cell(csv, i, "gpu"), csv_cell(csv, i, "fabric"),
@@ -202,11 +234,12 @@ static void read_rows(const struct csv *csv, struct fit *fit)
 /* The closed form of this file with the shipped constants is what the tuner says. */
 static void shipped(const struct row *row, double value[CONSTANT_COUNT])
 {
-    value[LL_BASE] = nccl_base_s[NCCL_RING][PROTOCOL_LL] / MICROSECOND;
+    value[START] = row->shape.start_s / MICROSECOND;
     value[LL_RAMP] = nccl_ll_ramp_s / MICROSECOND;
     value[LL_HALF] = nccl_ll_half_bytes / KILO;
     value[NVLS_BASE] = nccl_nvls_base_s / MICROSECOND;
-    value[PIPELINE_FILL] = nccl_fill_bytes / MEGA;
+    value[NVLS_RATIO] = hopper_ratio / 0.01;
+    value[NVLS_CHUNK] = nccl_nvls_chunk_s / MICROSECOND;
     value[NVLINK_LATENCY] = row->shape.inside_latency_s / MICROSECOND;
     value[NET_LATENCY] = row->shape.transport_latency_s / MICROSECOND;
     value[NET_BULK] = row->shape.transport_bulk_s / MICROSECOND;
@@ -308,24 +341,31 @@ static void solve(struct fit *fit)
     gsl_multifit_nlinear_free(w);
 }
 
-static void print_errors(const struct fit *fit, enum source source, const char *title)
+/* Of the rows of at least `least` bytes. */
+static void print_errors(const struct fit *fit, enum source source, double least, const char *title)
 {
     double error[ROW_MAX], bias = 0;
     size_t count = 0;
     for (size_t i = 0; i < fit->row_count; i++) {
         const struct row *row = &fit->rows[i];
-        if (row->source == source) {
+        if (row->source == source && row->bytes >= least) {
             double ratio = predict_s(fit->value, row) / row->time_s - 1.0;
             bias += ratio;
             error[count++] = fabs(ratio);
         }
     }
     gsl_sort(error, 1, count);
-    printf("%-15s %-9s %3zu rows: median %5.1f %%, P90 %5.1f %%, bias %+5.1f %%\n",
-           source_names[source], title, count,
+    printf("%-15s %-15s %-9s %3zu rows%s: median %5.1f %%, P90 %5.1f %%, bias %+5.1f %%\n",
+           series[source].source, series[source].gpu, title, count, least > 0 ? " from 1 MiB" : "",
            100 * gsl_stats_median_from_sorted_data(error, 1, count),
            100 * gsl_stats_quantile_from_sorted_data(error, 1, count, 0.9),
            100 * bias / (double)count);
+}
+
+static void print_both(const struct fit *fit, enum source source, const char *title)
+{
+    print_errors(fit, source, 0.0, title);
+    print_errors(fit, source, MIB, title);
 }
 
 static void print_constants(const struct fit *fit)
@@ -357,11 +397,11 @@ int main(int argc, char **argv)
     solve(&fit);
     print_constants(&fit);
     for (unsigned s = 0; s < SOURCE_COUNT; s++)
-        print_errors(&fit, (enum source)s, "fitted");
+        print_both(&fit, (enum source)s, "fitted");
     for (unsigned s = 0; s < SOURCE_COUNT; s++) {
         choose(&fit, (enum source)s);
         solve(&fit);
-        print_errors(&fit, (enum source)s, "left out");
+        print_both(&fit, (enum source)s, "left out");
     }
     arena_destroy(fit.arena);
     return EXIT_SUCCESS;

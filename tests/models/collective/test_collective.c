@@ -44,6 +44,9 @@ static struct group_shape shape_of(uint32_t nodes, uint32_t per_node, bool nvls)
         .ranks_per_node = per_node,
         .even = true,
         .nvls = nvls && per_node > 1,
+        .nvls_ratio = 0.75,
+        .nvls_channels = 16,
+        .start_s = 16 * MICROSECOND,
         .inside_bytes_per_s = 450 * GIGA,
         .inside_latency_s = 1 * MICROSECOND,
         .outside_bytes_per_s = 50 * GIGA * per_node,
@@ -126,7 +129,8 @@ static void check_port(const struct collective_kind *kind, enum comm_op op,
 }
 
 /* Latency grows with the payload, never by more than the payload's own time under Simple and LL128,
- * and within a bound: so time per byte falls and large payloads reach the ceiling. */
+ * and within a bound: so time per byte falls and large payloads reach the ceiling, which is one for
+ * all payloads, or (in-switch reduction, whose chunks grow) higher for larger ones. */
 static void check_fill(const struct collective_kind *kind, enum comm_op op,
                        const struct group_shape *shape, const struct load *load)
 {
@@ -140,7 +144,10 @@ static void check_fill(const struct collective_kind *kind, enum comm_op op,
             assert_true(kind->plan(op, shape, bytes, (enum protocol)p, &plan));
             double fill_s = plan.latency_s - empty.latency_s;
             assert_true(plan.latency_s >= last.latency_s);
-            assert_true(plan.cap_bytes_per_s == empty.cap_bytes_per_s);
+            if (kind == &collective_nvls)
+                assert_true(plan.cap_bytes_per_s >= last.cap_bytes_per_s);
+            else
+                assert_true(plan.cap_bytes_per_s == empty.cap_bytes_per_s);
             assert_true(p == PROTOCOL_LL || fill_s <= bytes / plan.cap_bytes_per_s * (1 + slack));
             assert_true(plan.time_s / bytes <= last.time_s / (bytes / 2) * (1 + slack));
             last = plan;
@@ -155,7 +162,8 @@ static void test_fill(void **state)
     for_all(check_fill);
 }
 
-/* A transport's bulk latency: once, across nodes, and not for LL. */
+/* A transport's bulk latency: in each step between nodes, and not for LL. Four nodes: a ring
+ * crosses a border 2 x 3 times, trees go 2 levels up and 2 down. */
 static void test_bulk_latency(void **state)
 {
     (void)state;
@@ -169,8 +177,8 @@ static void test_bulk_latency(void **state)
                 continue;
             shape.transport_bulk_s = 1 * MILLISECOND;
             assert_true(kind->plan(COMM_ALL_REDUCE, &shape, 1 * MIB, (enum protocol)p, &with));
-            bool waits = shape.nodes > 1 && p != PROTOCOL_LL;
-            double added_s = waits ? 1 * MILLISECOND : 0;
+            double steps = i == 0 ? 6 : shape.nodes > 1 ? 4 : 0;
+            double added_s = p != PROTOCOL_LL ? steps * MILLISECOND : 0;
             assert_true(fabs(with.latency_s - without.latency_s - added_s) < 1e-12);
         }
     }
@@ -373,12 +381,35 @@ static void test_alone_costs_nothing(void **state)
     assert_true(plan.time_s == 0 && plan.latency_s == 0 && isinf(plan.cap_bytes_per_s));
 }
 
+/* nccl-tests doc/PERFORMANCE.md. */
+static void test_bus_factors(void **state)
+{
+    (void)state;
+    static const struct {
+        enum comm_op op;
+        double at_2, at_3, at_10;
+    } rows[] = {
+        {COMM_ALL_REDUCE, 1, 4 / 3.0, 1.8},
+        {COMM_ALL_GATHER, 0.5, 2 / 3.0, 0.9},
+        {COMM_REDUCE_SCATTER, 0.5, 2 / 3.0, 0.9},
+        {COMM_ALL_TO_ALL, 0.5, 2 / 3.0, 0.9},
+        {COMM_BROADCAST, 1, 1, 1},
+        {COMM_SEND, 1, 1, 1},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(fabs(collective_bus_factor(rows[i].op, 2) - rows[i].at_2) < slack);
+        assert_true(fabs(collective_bus_factor(rows[i].op, 3) - rows[i].at_3) < slack);
+        assert_true(fabs(collective_bus_factor(rows[i].op, 10) - rows[i].at_10) < slack);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_received),
         cmocka_unit_test(test_ceiling),
         cmocka_unit_test(test_port),
+        cmocka_unit_test(test_bus_factors),
         cmocka_unit_test(test_fill),
         cmocka_unit_test(test_bulk_latency),
         cmocka_unit_test(test_ring_border),

@@ -69,6 +69,9 @@ static void configure(struct configuration *c, const struct shape *shape)
     node->nvlink_bytes_per_s = island ? 400 * GIGA : 0.0;
     node->nvlink_latency_s = MICROSECOND;
     node->nvls = island;
+    node->nvls_ratio = 0.75;
+    node->nvls_channels = 16;
+    node->collective_start_s = 16 * MICROSECOND;
     node->pcie_bytes_per_s = 25 * GIGA;
     node->pcie_latency_s = 2 * MICROSECOND;
     node->host_bytes_per_s = 40 * GIGA;

@@ -52,6 +52,9 @@ static void begin(struct scene *s, uint64_t tp)
     cluster->node.gpus = cluster->node.nics = 4;
     cluster->node.kind = &topology_nvlink_island;
     cluster->node.nvls = true;
+    cluster->node.nvls_ratio = 0.75;
+    cluster->node.nvls_channels = 16;
+    cluster->node.collective_start_s = 16 * MICROSECOND;
     cluster->node.pcie_bytes_per_s = 25 * GIGA;
     cluster->node.nic_efficiency_ratio = 1.0;
     cluster->fabric.kind = &topology_rail;

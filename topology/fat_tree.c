@@ -278,6 +278,21 @@ static void route_between(const struct topology *t, struct nic_place from, struc
     topology_route_append(t, r, topology_nic_in(t, port_b));
 }
 
+static unsigned choices(const struct topology *t, struct nic_place from, struct nic_place to,
+                        struct path_choice *out)
+{
+    const struct fat_tree_shape *a = t->fabric_private;
+    uint32_t leaf_a = (from.node * a->nics + from.nic) / a->leaf_down;
+    uint32_t leaf_b = (to.node * a->nics + to.nic) / a->leaf_down;
+    if (leaf_a == leaf_b)
+        return 0;
+    out[0] = (struct path_choice){a->leaf_up, a->leaf_down, a->leaves};
+    if (leaf_a / a->spine_down == leaf_b / a->spine_down)
+        return 1;
+    out[1] = (struct path_choice){a->leaf_up * a->spine_up, a->leaf_down * a->spine_down, a->pods};
+    return 2;
+}
+
 static bool draws_paths(const struct topology_spec *spec)
 {
     struct fat_tree_shape a;
@@ -294,5 +309,6 @@ const struct topology_kind topology_fat_tree = {
     .size = size,
     .build = build,
     .route_between = route_between,
+    .choices = choices,
     .draws_paths = draws_paths,
 };

@@ -176,6 +176,18 @@ static void route_between(const struct topology *t, struct nic_place from, struc
     topology_route_append(t, r, topology_nic_in(t, port_b));
 }
 
+static unsigned choices(const struct topology *t, struct nic_place from, struct nic_place to,
+                        struct path_choice *out)
+{
+    const struct rail_shape *a = t->fabric_private;
+    const double *value = t->spec.fabric.options.value;
+    if (from.node / a->nodes_per_leaf == to.node / a->nodes_per_leaf)
+        return 0;
+    *out = (struct path_choice){(uint32_t)(value[NODES_PER_LEAF] / value[OVERSUBSCRIPTION]),
+                                a->nodes_per_leaf, a->nics * a->groups};
+    return 1;
+}
+
 static bool draws_paths(const struct topology_spec *spec)
 {
     struct rail_shape a;
@@ -193,5 +205,6 @@ const struct topology_kind topology_rail = {
     .build = build,
     .same_rail = true,
     .route_between = route_between,
+    .choices = choices,
     .draws_paths = draws_paths,
 };

@@ -105,6 +105,15 @@ static struct extent extent_of(const struct topology_spec *spec)
                            spec->nodes * node.links + 2 * ports + fabric.links};
 }
 
+/* Collisions are drawn, or expected, not both. */
+static bool check_routing(const struct topology_spec *spec, struct error *error)
+{
+    bool both = spec->fabric.routing == ROUTING_HASHED && spec->fabric.kind->choices != NULL &&
+                topology_draws_paths(spec);
+    return !both || error_set(error, "routing: hashed expects the collisions that ecmp: 1 draws by "
+                                     "`seed`: give one of the two");
+}
+
 static bool check_extent(const struct topology_spec *spec, struct error *error)
 {
     struct extent extent = extent_of(spec);
@@ -118,7 +127,7 @@ bool topology_check(const struct topology_spec *spec, struct error *error)
     CHECK(spec->node.kind->role == TOPOLOGY_NODE && spec->fabric.kind->role == TOPOLOGY_FABRIC);
     return check_cluster(spec, error) && (spec->nodes == 1 || check_network(spec, error)) &&
            spec->node.kind->check(spec, error) && spec->fabric.kind->check(spec, error) &&
-           check_extent(spec, error);
+           (spec->nodes == 1 || check_routing(spec, error)) && check_extent(spec, error);
 }
 
 bool topology_build(struct arena *arena, const struct topology_spec *spec, struct topology *out,

@@ -39,6 +39,14 @@ struct node_spec {
     const char *socket; /* of its GPUs: "sxm5"; "": not said */
     const char *fabric; /* of the catalogue, that usually joins such nodes; "": not said */
 };
+/* How a message finds its way among equal cables: packet by packet, so that all share the load, or
+ * by a hash of its flow, which keeps to one. */
+enum topology_routing {
+    ROUTING_ADAPTIVE,
+    ROUTING_HASHED
+};
+extern const char *const topology_routing_names[]; /* NULL-ended */
+
 /* The network between nodes (catalogue/fabrics.yaml, or the scenario's own). */
 struct fabric_spec {
     const char *name;
@@ -50,6 +58,8 @@ struct fabric_spec {
     double latency_s; /* added to each message by the transport (EFA SRD, TCP); not in routes */
     double bulk_latency_s; /* added to each step of a collective of large messages; not in routes */
     double switch_latency_s; /* of one switch hop */
+    int routing;             /* enum topology_routing */
+    uint64_t flows;          /* into which a message between two NICs is split */
 };
 extern const struct param node_params[];
 extern const struct param fabric_params[];
@@ -99,6 +109,24 @@ void topology_route(const struct topology *topology, uint32_t gpu_a, uint32_t gp
                     uint64_t flow_seed, struct route *route);
 /* Do routes depend on the flow seed: is there a choice of paths that a hash makes? */
 bool topology_draws_paths(const struct topology_spec *spec);
+/* A tier where a message chooses among equal cables: those of one switch (or pod) upwards, the NICs
+ * below it, and how many such switches there are. */
+struct path_choice {
+    uint32_t cables, ports, switches;
+};
+enum {
+    PATH_CHOICE_MAX = 2
+};
+/* The tiers where a message between two GPUs chooses, at most PATH_CHOICE_MAX, into `out`; how
+ * many: 0 where it stays below one switch. */
+unsigned topology_choices(const struct topology *topology, uint32_t gpu_a, uint32_t gpu_b,
+                          struct path_choice *out);
+/* How many times longer than alone on a cable the slowest message takes that is to be expected,
+ * were messages split into `flows` and those hashed, when this part of the NICs below each switch
+ * send one out of it at once: the mean flows on the fullest cable over `flows`, and no less than 1.
+ */
+double topology_slowest_ratio(const struct path_choice *tiers, unsigned count, double flows,
+                              double sending_ratio);
 static inline uint32_t topology_node_of(const struct topology *topology, uint32_t gpu)
 {
     CHECK(gpu < topology->gpu_count);

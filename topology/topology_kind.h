@@ -49,6 +49,10 @@ struct topology_kind {
     bool same_rail;
     void (*route_between)(const struct topology *t, struct nic_place from, struct nic_place to,
                           uint64_t flow_seed, struct route *r);
+    /* Fabric kinds: the tiers where a message between two NICs chooses, at most PATH_CHOICE_MAX;
+     * how many. NULL: there are none that could be hashed. */
+    unsigned (*choices)(const struct topology *t, struct nic_place from, struct nic_place to,
+                        struct path_choice *out);
     /* Fabric kinds: do routes depend on flow_seed? NULL: never. */
     bool (*draws_paths)(const struct topology_spec *spec);
 };

@@ -72,6 +72,12 @@ const struct param fabric_params[] = {
      "What the transport adds to each step between nodes of a collective of large messages (not "
      "LL): "
      "its windows open."},
+    {"routing", PARAM_CHOICE, FABRIC(routing), 0, 0, "adaptive", topology_routing_names,
+     "How messages share equal cables of rail and fat_tree: adaptive, packet by packet; hashed, a "
+     "flow on one cable, and a collective waits for the fullest that is to be expected."},
+    {"flows", PARAM_COUNT, FABRIC(flows), 1, 4096, "2", NULL,
+     "Flows (queue pairs) into which a message between two NICs is split where routing is hashed; "
+     "the default is two channels of NCCL for each NIC."},
     {"switch_latency", PARAM_TIME, FABRIC(switch_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "From port to port of one switch."},
 };

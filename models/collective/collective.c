@@ -15,20 +15,29 @@ const struct collective_kind *const collective_kinds[] = {
 #undef X
 KIND_TABLE(collective)
 
+static double slowest_of(const struct group_paths *paths)
+{
+    return paths->tier_count == 0 ? 1.0
+                                  : topology_slowest_ratio(paths->tiers, paths->tier_count,
+                                                           paths->flows, paths->sending_ratio);
+}
+
 void collective_tune(enum comm_op op, const struct group_shape *shape, double bytes,
                      struct collective_plan *out)
 {
+    struct group_shape paced = *shape;
     *out = (struct collective_plan){.cap_bytes_per_s = INFINITY};
     if (shape->ranks <= 1)
         return;
     out->time_s = INFINITY;
+    paced.slowest_ratio = slowest_of(&shape->paths);
     for (unsigned i = 0; i < collective_kind_count; i++) {
         const struct collective_kind *kind = collective_kinds[i];
         if (!kind->carries(op, shape))
             continue;
         for (int p = 0; p < PROTOCOL_COUNT; p++) {
             struct collective_plan plan = {.kind = kind, .protocol = (enum protocol)p};
-            if (kind->plan(op, shape, bytes, plan.protocol, &plan) && plan.time_s < out->time_s)
+            if (kind->plan(op, &paced, bytes, plan.protocol, &plan) && plan.time_s < out->time_s)
                 *out = plan;
         }
     }
@@ -108,6 +117,29 @@ static double through_cpus(const struct topology *topology, const uint32_t *gpus
     return host_bytes_per_s * k / topology->gpus_per_node;
 }
 
+/* Where the group's messages leave a switch by hash. The part of its members that send such a
+ * message is the part of the NICs below each switch: all groups of a layout talk alike, at once. */
+static void measure_paths(const struct topology *topology, const uint32_t *gpus, uint32_t count,
+                          struct group_shape *out)
+{
+    const uint32_t k = out->even ? out->ranks_per_node : 1;
+    uint32_t leaving = 0;
+    if (out->nodes == 1 || topology->spec.fabric.routing != ROUTING_HASHED)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        struct path_choice tiers[PATH_CHOICE_MAX];
+        const unsigned tier_count =
+            topology_choices(topology, gpus[i], gpus[(i + k) % count], tiers);
+        leaving += tier_count > 0;
+        if (tier_count > out->paths.tier_count) {
+            out->paths.tier_count = tier_count;
+            memcpy(out->paths.tiers, tiers, tier_count * sizeof tiers[0]);
+        }
+    }
+    out->paths.flows = (uint32_t)topology->spec.fabric.flows;
+    out->paths.sending_ratio = (double)leaving / count;
+}
+
 void collective_shape(const struct topology *topology, const uint32_t *gpus, uint32_t count,
                       bool pxn, struct group_shape *out)
 {
@@ -115,6 +147,7 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
     const struct topology_spec *spec = &topology->spec;
     count_nodes(topology, gpus, count, out);
     measure_routes(topology, gpus, count, out);
+    measure_paths(topology, gpus, count, out);
     out->inside_switch = spec->node.nvlink_bytes_per_s > 0.0;
     out->nvls = spec->node.nvls && out->ranks_per_node > 1;
     out->nvls_ratio = spec->node.nvls_ratio;

@@ -38,6 +38,12 @@ struct group_shape {
     double inside_bytes_per_s; /* of a member's link within the node, one direction */
     double inside_latency_s;
     double outside_bytes_per_s; /* of a node's NICs that the members can use, one direction */
+    struct group_paths {
+        struct path_choice tiers[PATH_CHOICE_MAX];
+        uint32_t tier_count, flows;
+        double sending_ratio;   /* of the NICs below a switch, when all groups talk at once */
+    } paths;                    /* among which hashed flows between nodes choose */
+    double slowest_ratio;       /* by them; set by collective_tune, below 1: not known, none */
     double outside_latency_s;   /* NIC to NIC, the longest neighbour */
     double transport_latency_s; /* fabric.latency_s */
     double transport_bulk_s;    /* fabric.bulk_latency_s */

@@ -120,16 +120,16 @@ static inline double nccl_inside_bytes_per_s(const struct group_shape *shape,
     return protocol == PROTOCOL_LL128 ? simple * nccl_ll128_ratio : simple;
 }
 
-/* The same between nodes, for all NICs of the members in a node together. */
+/* The same between nodes, for all NICs of the members in a node together: the slowest message sets
+ * the pace. */
 static inline double nccl_outside_bytes_per_s(const struct group_shape *shape,
                                               enum protocol protocol)
 {
-    if (protocol == PROTOCOL_LL) {
-        double half = shape->outside_bytes_per_s / 2.0;
-        return half < nccl_ll_net_bytes_per_s ? half : nccl_ll_net_bytes_per_s;
-    }
-    return protocol == PROTOCOL_LL128 ? shape->outside_bytes_per_s * nccl_ll128_ratio
-                                      : shape->outside_bytes_per_s;
+    double all = shape->outside_bytes_per_s;
+    double rate = shape->slowest_ratio > 1.0 ? all / shape->slowest_ratio : all;
+    if (protocol == PROTOCOL_LL)
+        return rate / 2.0 < nccl_ll_net_bytes_per_s ? rate / 2.0 : nccl_ll_net_bytes_per_s;
+    return protocol == PROTOCOL_LL128 ? rate * nccl_ll128_ratio : rate;
 }
 
 /* One step between nodes: NCCL's figure and what this fabric adds to it. */

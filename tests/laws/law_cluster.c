@@ -119,6 +119,10 @@ bool law_cluster(struct topology_spec *spec, const struct topology_kind *node,
     unsigned changed = 0;
     if (variant != LAW_DEFAULT)
         changed += apply(spec, tight, sizeof tight / sizeof tight[0]) + apply_sides(spec);
+    if (variant == LAW_TIGHT) {
+        spec->fabric.routing = ROUTING_HASHED;
+        spec->fabric.flows = 2;
+    }
     if (variant == LAW_HASHED)
         changed = apply(spec, hashed, sizeof hashed / sizeof hashed[0]);
     return variant == LAW_DEFAULT || changed > 0;

@@ -12,8 +12,8 @@
 
 enum law_variant {
     LAW_DEFAULT, /* every option at its default */
-    LAW_TIGHT,   /* small switches, oversubscribed two to one */
-    LAW_HASHED,  /* the same, each flow on one of the paths */
+    LAW_TIGHT,   /* small switches, oversubscribed two to one, collisions as expected */
+    LAW_HASHED,  /* such switches, each flow on one of the paths, as drawn */
     LAW_VARIANT_COUNT
 };
 /* False when the kinds refuse these numbers, or when the variant changes no option of theirs. */

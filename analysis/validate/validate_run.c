@@ -44,6 +44,7 @@ static void read_words(struct cells *c, struct validate_run *r)
     r->says_compile = says(c, "compile");
     r->says_layer = says(c, "selective-layer");
     r->says_async = says(c, "async");
+    r->says_native = says(c, "ddp") || says(c, "fsdp");
 }
 
 void validate_run_read(struct cells *c, struct validate_run *r)

@@ -30,7 +30,8 @@ struct validate_run { /* 0, "" and ZERO_UNKNOWN: not said */
     /* Words of the row's name, which has no column for them: eager or compile; what a selective
      * recomputation repeats, every other layer; tensor parallelism overlapped (async). */
     bool says_eager, says_compile, says_layer, says_async;
-    bool undated; /* nobody says which software: what is run today */
+    bool says_native; /* ddp or fsdp, as PyTorch calls its data parallelism */
+    bool undated;     /* nobody says which software: what is run today */
     double gradient_bytes;
     struct cells cells;              /* of the row; all 0: of none */
     struct validate_origins origins; /* of what does not stand in the column of its name */

@@ -217,6 +217,8 @@ static void add_software(const struct writer *w)
     validate_text_key(w->text, "profile",
                       *w->run->software != '\0'
                           ? "column software: the oldest version that can do what the run did"
+                      : w->run->undated && w->run->says_native
+                          ? "chosen: column software is empty; ddp and fsdp are PyTorch's words"
                       : w->run->undated
                           ? "chosen: column software is empty; what is run today"
                           : "chosen: column software is empty; the oldest usual one that can",

@@ -76,9 +76,21 @@ static bool able(const struct software_profile *profile, const struct validate_r
            runs_as(profile, run) && (!fused || profile->usual_attention != ATTENTION_MATH);
 }
 
+/* PyTorch's own, run as this run was; without one, what is run today. */
+static const struct software_profile *native_version(const struct validate_versions *versions,
+                                                     const struct validate_run *run)
+{
+    for (unsigned i = 0; i < versions->count; i++)
+        if (versions->profiles[i].native && runs_as(&versions->profiles[i], run))
+            return &versions->profiles[i];
+    return &versions->profiles[versions->count];
+}
+
 const struct software_profile *validate_version(const struct validate_versions *versions,
                                                 const struct validate_run *run)
 {
+    if (run->undated && run->says_native)
+        return native_version(versions, run);
     if (run->undated)
         return &versions->profiles[versions->count];
     const char *framework = *run->software != '\0' ? run->software : versions->usual;

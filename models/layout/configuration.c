@@ -6,6 +6,7 @@
 #include "sim/random.h"
 
 const char *const cp_method_names[] = {"all_gather", "ring", NULL};
+const char *const cp_balance_names[] = {"auto", "zig_zag", "none", NULL};
 const char *const placement_names[] = {"packed", "scattered", NULL};
 
 uint64_t configuration_replicas(const struct configuration *c)

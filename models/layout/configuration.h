@@ -20,11 +20,17 @@ enum cp_method {
     CP_ALL_GATHER,
     CP_RING
 };
+/* Which positions a context rank holds of a causal sequence. */
+enum cp_balance {
+    CP_BALANCE_AUTO,    /* as the software does */
+    CP_BALANCE_ZIG_ZAG, /* a block from either end: all do the same */
+    CP_BALANCE_NONE     /* neighbours: the last rank has nearly twice the mean */
+};
 enum placement {
     PLACEMENT_PACKED,
     PLACEMENT_SCATTERED
 }; /* ranks fill nodes, or go round them */
-extern const char *const cp_method_names[], *const placement_names[];
+extern const char *const cp_method_names[], *const cp_balance_names[], *const placement_names[];
 
 struct layout_spec {
     uint64_t tp, pp, dp, cp;
@@ -33,7 +39,7 @@ struct layout_spec {
     const struct schedule_kind *schedule;
     const struct sharding_kind *sharding;
     struct kind_options schedule_options, sharding_options;
-    int recompute, cp_method, placement;
+    int recompute, cp_method, cp_balance, placement;
     bool sequence_parallel;
     const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
     uint64_t first_stage_layers, last_stage_layers; /* 0: by the software's split */

@@ -25,6 +25,9 @@ static struct layer_context make_context(const struct configuration *c, bool sca
         .sequence_parallel = c->layout.sequence_parallel && c->layout.tp > 1,
         .causal = c->training.causal,
         .cp_ring = c->layout.cp_method == CP_RING,
+        .cp_uneven = c->layout.cp_balance == CP_BALANCE_AUTO
+                         ? c->software.cp_uneven
+                         : c->layout.cp_balance == CP_BALANCE_NONE,
         .per_operator = c->layout.recompute == RECOMPUTE_PER_OPERATOR,
         .accumulate = configuration_microbatches(c) > 1 && !scatters,
     };

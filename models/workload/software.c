@@ -110,6 +110,17 @@ const struct param software_params[] = {
     {"tp_interference", PARAM_RATIO, AT(tp_interference_ratio), 0, 0.99, "0", NULL,
      "Share of compute speed lost with tensor parallelism whose collectives run beside the "
      "products that they serve."},
+    {"cp_uneven", PARAM_FLAG, AT(cp_uneven), 0, 0, "false", NULL,
+     "Context parallel ranks hold neighbouring positions of a causal sequence; false: a block from "
+     "either end."},
+    {"cp_merge_forward_bytes", PARAM_RATIO, AT(cp_merge_forward_bytes), 0, BYTES_MAX, "0", NULL,
+     "Memory traffic of merging the outputs of blocks of keys forward, bytes for each element and "
+     "each block that comes from another context parallel rank; 0: one kernel sees all keys."},
+    {"cp_merge_backward_bytes", PARAM_RATIO, AT(cp_merge_backward_bytes), 0, BYTES_MAX, "0", NULL,
+     "The same backward: adding up the gradients of queries, keys and values by block."},
+    {"cp_gradient_bytes", PARAM_RATIO, AT(cp_gradient_bytes), 1, 8, "2", NULL,
+     "Bytes of an element of the gradients of keys and values on the wire between context parallel "
+     "ranks."},
     {"pxn", PARAM_FLAG, AT(pxn), 0, 0, "true", NULL,
      "NCCL reaches the NIC of another GPU over NVLink (2.12 and later); false: through the CPUs."},
     {"overlap_gradients", PARAM_FLAG, AT(overlap_gradients), 0, 0, "true", NULL,
@@ -202,6 +213,9 @@ const struct param software_params[] = {
      "This version can recompute by operator, and every other layer whole."},
     {"flash3", PARAM_FLAG, AT(flash3), 0, 0, "true", NULL,
      "This version can call FlashAttention-3."},
+    {"native", PARAM_FLAG, AT(native), 0, 0, "false", NULL,
+     "It is PyTorch's own: `validate` takes it for a run that names no software and calls its data "
+     "parallelism ddp or fsdp."},
     {"execution", PARAM_CHOICE, AT(execution), 0, 0, "any", execution_names,
      "Kernels one by one, or fused by a compiler, where profiles of a framework differ in it; any: "
      "they do not."},

@@ -68,17 +68,21 @@ struct software_profile {
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
     bool separate_projections;      /* q, k, v are products of their own, and so are gate and up */
     bool repeats_keys;           /* grouped keys and values are copied to all heads for the core */
-    double input_gradient_bytes; /* each element of a linear input, for each separate projection
-                                    after the first: their gradients are added up */
     bool recompute_stops_early;  /* full: not beyond the last tensor that the backward needs */
     bool recompute_keeps_last;   /* per_operator: also the last product's output, needed or not */
+    double input_gradient_bytes; /* each element of a linear input, for each separate projection
+                                    after the first: their gradients are added up */
     /* Tensor parallelism */
     bool backward_tp_overlap;     /* the backward all-reduce or scatter runs beside wgrad */
     bool backward_regather;       /* with sequence parallelism the input is gathered again */
+    bool cp_uneven;               /* context ranks hold neighbouring positions */
     double tp_exposed_host_s;     /* host synchronisation for each tp collective */
     double tp_interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
     double tp_overlap_cost_ratio; /* tp or cp traffic and compute, both beside each other for a
                                      second, end this much later */
+    double cp_merge_forward_bytes, cp_merge_backward_bytes; /* each element of the output, for each
+                                                block of keys that comes from another rank */
+    double cp_gradient_bytes; /* of an element of the gradients of keys and values on the wire */
     bool pxn; /* its NCCL reaches the NIC of another GPU over NVLink, not through the CPUs */
     /* Data parallelism */
     bool overlap_gradients;       /* buckets leave during the last backward */
@@ -122,6 +126,7 @@ struct software_profile {
     bool selective_recompute;  /* it can repeat the attention core alone */
     bool operator_recompute;   /* it offers per_operator and every_other_layer */
     bool flash3;               /* it can call FlashAttention-3 */
+    bool native;               /* PyTorch's own: its data parallelism is called ddp or fsdp */
     int execution;             /* enum execution; any: its versions do not differ in it */
     int usual_attention;       /* enum attention_kernel; math: it has no fused kernel */
     double usual_dropout_ratio;

@@ -85,6 +85,7 @@ struct layer_context {
     bool sequence_parallel;
     bool causal;
     bool cp_ring;      /* keys and values circulate instead of being gathered */
+    bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
     bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
     /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
      * gradients of each microbatch are reduced before they are added). */

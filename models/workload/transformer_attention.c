@@ -8,7 +8,9 @@
  * gradient of v 2, scores' gradient read for those of q and k 2 + 2: 19 bytes. The products' own
  * part (4 and 8) is in their operands here; the rest is one kernel. Rings: Liu et al.,
  * arXiv:2310.01889. Causal halves are balanced by giving each rank a block from either end (Llama
- * 3, arXiv:2407.21783 section 3.3.2), so every rank meets half of the keys. */
+ * 3, arXiv:2407.21783 section 3.3.2), so every rank meets half of the keys. With neighbouring
+ * positions the last of n ranks meets half of its own block and n - 1 whole ones, and the others
+ * wait for it where keys or gradients go round: every rank is given the last one's work. */
 #include <math.h>
 
 #include "models/workload/transformer_piece.h"
@@ -30,12 +32,18 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
     double batch = (double)c->microbatch;
     bool causal = c->causal && !c->software->attention_full_square;
     bool rings = c->cp > 1 && c->cp_ring;
+    bool skips = causal && c->attention != ATTENTION_MATH;
+    if (!rings && c->cp > 1 && skips && c->cp_uneven) {
+        /* The last rank sees all keys but half of its own block. */
+        const double seen = share->keys - 0.5 * share->queries;
+        return (struct blocks){batch, share->queries, seen, false};
+    }
     if (!rings)
         return (struct blocks){batch, share->queries, share->keys, causal};
     if (!ring)
         return (struct blocks){batch, share->queries, share->queries, causal};
     double others = (double)(c->cp - 1);
-    bool half = causal && c->attention != ATTENTION_MATH;
+    bool half = skips && !c->cp_uneven;
     return (struct blocks){batch * others, share->queries, share->queries * (half ? 0.5 : 1.0),
                            false};
 }

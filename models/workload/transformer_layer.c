@@ -39,7 +39,7 @@ static struct segment_transfer tensor_transfer(const struct layer_writer *w, enu
 static double keys_bytes(const struct layer_writer *w)
 {
     double rows = w->share.tokens * (double)w->share.context->cp;
-    return rows * 2.0 * w->share.key * w->share.core_bytes;
+    return rows * 2.0 * w->share.sent_key * w->share.core_bytes;
 }
 
 static struct segment_transfer context_transfer(enum comm_op op, double bytes)
@@ -73,11 +73,18 @@ static void closes_tensor(const struct layer_writer *w, struct segment *segment)
         segment->backward_before = tensor_transfer(w, COMM_ALL_GATHER);
 }
 
+/* Gradients of keys and values over their own size. */
+static double gradient_ratio(const struct layer_writer *w)
+{
+    return w->share.context->software->cp_gradient_bytes / HALF_BYTES;
+}
+
 static void gathers_keys(const struct layer_writer *w, struct segment *segment)
 {
     segment->before = context_transfer(COMM_ALL_GATHER, keys_bytes(w));
     segment->backward_before = segment->before;
-    segment->backward_after = context_transfer(COMM_REDUCE_SCATTER, keys_bytes(w));
+    segment->backward_after =
+        context_transfer(COMM_REDUCE_SCATTER, keys_bytes(w) * gradient_ratio(w));
 }
 
 /* Keys and values make n - 1 moves forward; backward again, and their gradients n, back home. */
@@ -88,8 +95,8 @@ static void rings_keys(struct layer_writer *w)
     struct segment *segment =
         segment_add(w, "ring", PIECE_RING, PIECE_RING, s->tokens * s->query * s->core_bytes);
     segment->beside = context_transfer(COMM_RING_EXCHANGE, keys_bytes(w));
-    segment->backward_beside =
-        context_transfer(COMM_RING_EXCHANGE, keys_bytes(w) * (1.0 + ranks / (ranks - 1.0)));
+    segment->backward_beside = context_transfer(
+        COMM_RING_EXCHANGE, keys_bytes(w) * (1.0 + gradient_ratio(w) * ranks / (ranks - 1.0)));
 }
 
 /* Kernels of the weight gradients of the linear layers that open a segment. */

@@ -185,6 +185,20 @@ static double repeat_bytes(const struct rank_share *share)
     return 2.0 * share->tokens * (share->key + share->query) * share->core_bytes;
 }
 
+/* Software that calls its kernel for each block of keys merges what comes out of it. */
+static void write_merge(const struct rank_share *share, double each_bytes, bool backward,
+                        struct segment *out)
+{
+    const double blocks = (double)share->context->cp - 1.0;
+    const double bytes = blocks * share->tokens * share->query * each_bytes;
+    if (!(bytes > 0.0))
+        return;
+    if (backward)
+        transformer_piece_dgrad(out, gpu_kernel_memory("merge gradients", bytes, blocks));
+    else
+        transformer_piece_forward(out, gpu_kernel_memory("merge blocks", bytes, blocks));
+}
+
 static void write_forward(const struct rank_share *share, enum piece piece, struct segment *out)
 {
     if (absent(share, piece))
@@ -200,6 +214,8 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
     }
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_forward(share, piece == PIECE_RING, out);
+        if (piece == PIECE_CORE)
+            write_merge(share, share->context->software->cp_merge_forward_bytes, false, out);
         return;
     }
     struct stream_piece s = stream_of(share, piece);
@@ -234,6 +250,8 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
     }
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_backward(share, piece == PIECE_RING, out);
+        if (piece == PIECE_CORE)
+            write_merge(share, share->context->software->cp_merge_backward_bytes, true, out);
         if (piece == PIECE_CORE && repeat_bytes(share) > 0.0)
             transformer_piece_dgrad(
                 out, gpu_kernel_memory("sum key gradients", repeat_bytes(share), 2.0));

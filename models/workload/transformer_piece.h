@@ -37,6 +37,8 @@ struct rank_share {
     double norm_tokens;  /* the same over tp with sequence parallelism: rows of norm and residual */
     double input_tokens; /* rows of a linear input that are kept for the backward pass */
     double hidden, query, key, ffn; /* widths on this rank; key: of keys alone, as of values */
+    double sent_key;                /* of keys that go to other context ranks: copied to all heads
+                                       before, or not */
     double gates;                   /* matrices into the activation: 2 when gated */
     double norms;                   /* of each of the two blocks */
     double heads, kv_heads, head_size;

@@ -179,7 +179,7 @@ static double core_temporary(const struct rank_share *s, bool backward)
 {
     const struct layer_context *c = s->context;
     double held = c->cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
-    double gathered = c->cp > 1 ? held * 2.0 * s->key * s->core_bytes : 0.0;
+    double gathered = c->cp > 1 ? held * 2.0 * s->sent_key * s->core_bytes : 0.0;
     bool math = c->attention == ATTENTION_MATH;
     if (!backward)
         return gathered + (math ? scores(s) * s->core_bytes : 0.0);

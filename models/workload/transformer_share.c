@@ -31,6 +31,7 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
     };
     out->query = out->heads * out->head_size;
     out->key = out->kv_heads * out->head_size;
+    out->sent_key = c->software->repeats_keys && out->heads > out->kv_heads ? out->query : out->key;
     out->norm_tokens = out->gathers ? tokens / tp : tokens;
     out->input_tokens = c->software->backward_regather ? out->norm_tokens : tokens;
 }

@@ -92,6 +92,10 @@ static const struct param layout_params[] = {
      "can."},
     {"cp_method", PARAM_CHOICE, offsetof(struct layout_keys, spec.cp_method), 0, 0, "all_gather",
      cp_method_names, "How keys and values reach all context parallel ranks."},
+    {"cp_balance", PARAM_CHOICE, offsetof(struct layout_keys, spec.cp_balance), 0, 0, "auto",
+     cp_balance_names,
+     "Positions of a context parallel rank under a causal mask: a block from either end, or "
+     "neighbours, whose last rank everybody waits for; auto: as the software does."},
     {"placement", PARAM_CHOICE, offsetof(struct layout_keys, spec.placement), 0, 0, "packed",
      placement_names, "Ranks fill node after node, or go round the nodes."},
     {"order", PARAM_TEXT, offsetof(struct layout_keys, spec.order), 0, 0, "tp-cp-dp-pp", NULL,

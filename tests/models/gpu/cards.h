@@ -91,6 +91,7 @@ static inline struct software_profile profile_fused(void)
         .loss_traffic_bytes = 40,
         .loss_memory_bytes = 14,
         .loss_gradient_bytes = 4,
+        .cp_gradient_bytes = 2,
         .math_forward_bytes = 13,
         .math_backward_bytes = 19,
         .norm_launches = 1,

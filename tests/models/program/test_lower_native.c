@@ -241,6 +241,58 @@ static void test_weights_are_the_master_copy(void **state)
     arena_destroy(arena);
 }
 
+/* What a context rank does of the attention forward, and the traffic of merging it. */
+static struct sums attention_of(const struct configuration *c, uint64_t cp, bool ring, bool uneven)
+{
+    struct layer layer;
+    struct sums out = {0};
+    const struct layer_context context = {.model = &c->model,
+                                          .software = &c->software,
+                                          .precision = c->training.precision,
+                                          .attention = ATTENTION_FLASH2,
+                                          .microbatch = 1,
+                                          .sequence = c->training.sequence,
+                                          .tp = 1,
+                                          .cp = cp,
+                                          .causal = true,
+                                          .cp_ring = ring,
+                                          .cp_uneven = uneven};
+    transformer_layer(&context, &layer);
+    for (unsigned i = 0; i < layer.segment_count; i++)
+        for (unsigned k = 0; k < layer.segments[i].forward_count; k++) {
+            const struct kernel *kernel = &layer.segments[i].forward[k];
+            out.flops += kernel->kind == KERNEL_ATTENTION ? kernel->flops : 0.0;
+            out.bytes += strcmp(kernel->name, "merge blocks") == 0 ? kernel->bytes : 0.0;
+        }
+    return out;
+}
+
+/* Of n blocks the last rank meets n - 1 whole ones and half of its own, the mean rank n / 2: 2 -
+ * 1/n times as much, gathered or in a ring; one rank alone has nothing to balance. */
+static void test_neighbours_against_zig_zag(void **state)
+{
+    (void)state;
+    const struct configuration c = gated_case();
+    for (uint64_t cp = 1; cp <= 8; cp *= 2) {
+        const double n = (double)cp, even = attention_of(&c, cp, true, false).flops;
+        assert_true(close_to(attention_of(&c, cp, false, false).flops, even));
+        for (int ring = 0; ring < 2; ring++)
+            assert_true(close_to(attention_of(&c, cp, ring, true).flops, even * (2.0 - 1.0 / n)));
+        assert_true(close_to(even * n, attention_of(&c, 1, false, false).flops));
+    }
+}
+
+static void test_blocks_are_merged(void **state)
+{
+    (void)state;
+    struct configuration c = gated_case();
+    c.software.cp_merge_forward_bytes = 18.0;
+    const double elements = (double)(c.training.sequence * c.model.heads * c.model.head_size);
+    for (uint64_t cp = 1; cp <= 8; cp *= 2)
+        assert_true(attention_of(&c, cp, false, false).bytes ==
+                    18.0 * elements / (double)cp * (double)(cp - 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +303,8 @@ int main(void)
         cmocka_unit_test(test_what_per_operator_keeps),
         cmocka_unit_test(test_buffers_of_streams),
         cmocka_unit_test(test_weights_are_the_master_copy),
+        cmocka_unit_test(test_neighbours_against_zig_zag),
+        cmocka_unit_test(test_blocks_are_merged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

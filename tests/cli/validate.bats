@@ -148,6 +148,50 @@ same_step_time() { # FILE ROW
     grep -q 'heads: .*# column heads, assumed by the source$' row.yaml
 }
 
+@test "every cell of a row is in the scenario that it becomes" {
+    head -1 "$BATS_TEST_DIRNAME/../validation/steps.csv" >cells.csv
+    {
+        declare -A cell=([row_id]=cells [source]=hand [cite]=none [outcome]=ok [quality]=clean [step_time_s]=1 [model]=own
+            [layers]=12 [hidden]=640 [heads]=10 [kv_heads]=5 [head_dim]=80 [ffn_hidden]=1792 [ffn]=swiglu [vocab]=50048
+            [tied_embeddings]=1 [positions]=rope [seq_len]=768 [gpu]=a100-80gb-sxm [gpus]=16 [gpus_per_node]=8
+            [fabric]=ib-hdr-8x200 [tp]=2 [pp]=2 [dp]=4 [cp]=1 [vpp]=3 [zero]=1 [sequence_parallel]=0 [microbatch]=3
+            [global_batch]=48 [recompute]=full [attention]=flash2 [precision]=fp16 [grad_bytes]=4 [schedule]=interleaved
+            [software]=megatron)
+        tr , '\n' <cells.csv | while read -r column; do echo "${cell[$column]:-}"; done | paste -sd, -
+    } >>cells.csv
+    expect 0 "$ORRERY" validate cells.csv --explain cells
+    while read -r key column; do
+        grep -Eq "^ *$key +# column $column" out || { echo "no $key of column $column"; cat out; return 1; }
+    done <<'SAID'
+layers:.12 layers
+hidden:.640 hidden
+heads:.10 heads
+kv_heads:.5 kv_heads
+head_size:.80 head_dim
+ffn_hidden:.1792 ffn_hidden
+vocabulary:.50048 vocab
+ffn:.swiglu ffn
+position:.rope positions
+tied_embeddings:.true tied_embeddings
+sequence:.768 seq_len
+global_batch:.48 global_batch
+attention:.flash2 attention
+precision:.fp16 precision
+gradient_bytes:.4 grad_bytes
+schedule:.interleaved schedule
+recompute:.full recompute
+sequence_parallel:.false sequence_parallel
+sharding:.zero-1 zero
+tp:.2 tp
+pp:.2 pp
+dp:.4 dp
+cp:.1 cp
+vpp:.3 vpp
+microbatch:.3 microbatch
+profile:.megatron software
+SAID
+}
+
 @test "--explain of the other kinds: a scenario, or that there is none; a wrong name is met with the nearest" {
     data="$SCENARIOS/../tests/validation"
     expect 0 "$ORRERY" validate "$data/layers.csv" --explain korthikanti22-t4-seq-parallel

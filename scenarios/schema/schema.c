@@ -170,7 +170,8 @@ static const struct schema_section sections[SECTION_RUN] = {
          false, false, "name", KEYS(node_keys_params), node_params, &node_param_count},
     [SECTION_FABRIC] = {"cluster.fabric",
                         "The network between nodes: a name, or a mapping with a kind and its "
-                        "figures. One node needs none.",
+                        "figures. One node needs none; several that say nothing are joined by "
+                        "what usually joins such nodes.",
                         false, false, "name", KEYS(fabric_keys_params), fabric_params,
                         &fabric_param_count},
     [SECTION_TRAINING] = {"training", "What is trained with, and how.", true, false, NULL,

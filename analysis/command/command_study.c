@@ -321,7 +321,11 @@ static bool read_text(struct arena *arena, struct study_options *how, struct err
 
 static int run_in(const struct arguments *a, struct session *session, struct arena *arena)
 {
-    struct scenario_options scenario = {a->catalogue, a->sets, a->set_count, a->has_seed, a->seed};
+    struct scenario_options scenario = {.catalogue = a->catalogue,
+                                        .sets = a->sets,
+                                        .set_count = a->set_count,
+                                        .has_seed = a->has_seed,
+                                        .seed = a->seed};
     struct study_options how = {
         .path = a->positional[0],
         .scenario = &scenario,

@@ -88,6 +88,7 @@ struct scenario *study_scenario(const struct study *study, size_t point, struct 
     struct arena *scratch = arena_create();
     const char **sets = ARENA_ARRAY(scratch, const char *, base->set_count + VARY_MAX);
     struct scenario_options options = *base;
+    options.chosen = study->points[study->one_step ? 0 : point].chosen;
     if (base->set_count > 0)
         memcpy(sets, base->sets, base->set_count * sizeof *sets);
     for (unsigned k = 0; k < study->vary_count; k++) {
@@ -173,6 +174,11 @@ static bool read_point(struct planning *plan, size_t point, struct error *error)
     const char *refusal = refusal_of(study, scenario);
     study->points[point].refusal = refusal;
     plan->misread[point] = misread_of(study, scenario);
+    if (refusal == NULL && study->points[study->one_step ? 0 : point].chosen == NULL) {
+        struct scenario_chosen *chosen = ARENA_NEW(study->arena, struct scenario_chosen);
+        scenario_keep_chosen(scenario, study->arena, chosen);
+        study->points[study->one_step ? 0 : point].chosen = chosen;
+    }
     bool good = refusal != NULL || take_legal(plan, point, scenario, error);
     scenario_destroy(scenario);
     return good;
@@ -267,6 +273,9 @@ bool study_plan(struct arena *arena, const struct study_options *options, struct
     if (!read_varies(out, error) || !study_size(out, error))
         return false;
     out->points = ARENA_ARRAY(arena, struct study_point, out->point_count);
+    out->one_step = true;
+    for (unsigned k = 0; k < out->vary_count; k++)
+        out->one_step = out->one_step && scenario_key_of_weeks(out->varies[k].key);
     return read_points(out, notes, colour, error) && choose_objective(out, error);
 }
 

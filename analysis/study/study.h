@@ -52,6 +52,7 @@ struct study_shortage {
     double short_bytes; /* what it would need less usable_bytes */
 };
 struct study_point {
+    const struct scenario_chosen *chosen; /* of its step; NULL: refused */
     size_t replications;
     double (*values)[METRIC_COUNT]; /* by replication; NAN: not in this study */
     struct study_marks marks;
@@ -70,6 +71,7 @@ struct study {
     uint64_t base_seed, fingerprint;
     const struct scenario_input *inputs; /* of all points */
     bool weeks;
+    bool one_step;  /* all keys are of weeks: every point has the same step */
     bool stored;    /* the database knows the study already */
     bool as_stored; /* and with the same seeds and confidence */
     enum study_metric objective;

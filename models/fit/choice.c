@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "models/fit/choice_axes.h"
 #include "models/fit/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -20,6 +21,10 @@ enum {
     CHUNKS_MOST = 64,    /* as the rules allow */
     EFFORT_MAX = 1 << 17 /* layer passes of all trials: about half a second */
 };
+
+/* Who is free to choose the microbatch leaves so much of memory to what varies from step to step.
+ */
+static const double room_ratio = 0.03;
 
 struct chooser {
     struct arena *arena;
@@ -41,10 +46,19 @@ static bool is_open(const struct chooser *h, enum choice_key key)
     return (h->open >> key & 1u) != 0;
 }
 
+/* What may be filled: all, where the microbatch is stated. */
+static double roomy_bytes(const struct chooser *h)
+{
+    return (is_open(h, CHOICE_MICROBATCH) ? 1.0 - room_ratio : 1.0) * h->c->gpu.usable_hbm_bytes;
+}
+
 const char *choice_key_path(enum choice_key key)
 {
     static const char *const paths[] = {
         [CHOICE_ATTENTION] = "training.attention",
+        [CHOICE_TP] = "layout.tp",
+        [CHOICE_PP] = "layout.pp",
+        [CHOICE_CP] = "layout.cp",
         [CHOICE_SEQUENCE_PARALLEL] = "layout.sequence_parallel",
         [CHOICE_SHARDING] = "layout.sharding",
         [CHOICE_SCHEDULE] = "layout.schedule",
@@ -245,16 +259,33 @@ bool choice_frees(const struct configuration *c, int level)
     }
 }
 
+/* Does it fit, and if asked how fast is it? The first few microbatches may say no; the step itself,
+ * where it is timed, says yes. */
+static bool try_level(struct chooser *h, const struct configuration *c, struct tried_choice *out)
+{
+    h->effort += c->model.layers * c->layout.pp;
+    if (!trial_may_fit(c))
+        return false;
+    if (out != NULL)
+        out->s_per_token = spend_and_time(h, c);
+    if (out != NULL && isfinite(out->s_per_token) && !trial_differs(c))
+        return true;
+    const bool fits = spend_and_fit(h, c);
+    if (out != NULL && !fits)
+        out->s_per_token = INFINITY;
+    return fits;
+}
+
 /* The least recomputation with which it fits; false: it does not, and keeps the most. The first
  * candidate is tried at every level, so that "nothing fits" is never said of what was not tried. */
-static bool settle_recompute(struct chooser *h, struct configuration *c)
+static bool settle_recompute(struct chooser *h, struct configuration *c, struct tried_choice *out)
 {
     if (!is_open(h, CHOICE_RECOMPUTE))
-        return spend_and_fit(h, c);
+        return try_level(h, c, out);
     for (int level = RECOMPUTE_NONE; level <= RECOMPUTE_FULL; level++) {
         c->layout.recompute = level;
         const bool affordable = !h->found || h->effort <= EFFORT_MAX;
-        if (choice_frees(c, level) && affordable && spend_and_fit(h, c))
+        if (choice_frees(c, level) && affordable && try_level(h, c, out))
             return true;
     }
     return false;
@@ -274,10 +305,8 @@ static void judge(struct chooser *h, struct configuration *c, bool alone)
         (h->found && h->effort > EFFORT_MAX))
         return; /* 2 */
     struct tried_choice trial = {.s_per_token = INFINITY};
-    trial.fits = settle_recompute(h, c);
+    trial.fits = settle_recompute(h, c, alone ? NULL : &trial);
     trial.c = *c;
-    if (trial.fits && !alone)
-        trial.s_per_token = spend_and_time(h, c);
     h->fitting += trial.fits ? 1 : 0;
     h->timed += isfinite(trial.s_per_token) ? 1 : 0;
     if (!h->found || better(&trial, &h->best))
@@ -325,7 +354,7 @@ static void tell_trials(struct chooser *h)
         tell(h, CHOICE_MICROBATCH, spell_count(h, l->microbatch), why_fastest(h));
 }
 
-static void choose_by_trial(struct chooser *h)
+static void try_all(struct chooser *h)
 {
     struct configuration pipelines[PIPELINES_MAX];
     uint64_t microbatches[MICROBATCHES_MAX];
@@ -340,10 +369,75 @@ static void choose_by_trial(struct chooser *h)
             judge(h, &c, orders * sizes == 1);
         }
     }
-    *h->c = h->found ? h->best.c : pipelines[0];
-    if (!h->found)
-        h->c->layout.microbatch = microbatches[sizes - 1];
+    if (h->found)
+        return;
+    h->best.c = pipelines[0];
+    h->best.c.layout.microbatch = microbatches[sizes - 1];
+}
+
+/* With room to spare; where nothing fits so, up to the brim. */
+static void choose_by_trial(struct chooser *h)
+{
+    const double usable_bytes = h->c->gpu.usable_hbm_bytes;
+    h->c->gpu.usable_hbm_bytes = roomy_bytes(h);
+    try_all(h);
+    h->c->gpu.usable_hbm_bytes = usable_bytes;
+    if (h->found && h->fitting == 0) {
+        h->found = false;
+        h->effort = 0;
+        try_all(h);
+    }
+    *h->c = h->best.c;
+    h->c->gpu.usable_hbm_bytes = usable_bytes;
     tell_trials(h);
+}
+
+/* What follows from the axes of a layout, by rule; a pipeline in its plainest order. */
+static void settle_split(const void *context, struct configuration *c)
+{
+    const struct chooser *h = context;
+    struct choices scratch = {.count = 0};
+    struct chooser inner = {.arena = h->arena, .c = c, .open = h->open, .out = &scratch};
+    struct configuration pipelines[PIPELINES_MAX];
+    choose_sequence_parallel(&inner);
+    choose_sharding(&inner);
+    list_pipelines(&inner, pipelines);
+    *c = pipelines[0];
+}
+
+static void tell_axis(struct chooser *h, enum choice_key key, uint64_t was, uint64_t is,
+                      const char *why)
+{
+    if (is_open(h, key) && is != was)
+        tell(h, key, arena_format(h->arena, "%" PRIu64, is), why);
+}
+
+static void choose_axes(struct chooser *h)
+{
+    const struct layout_spec was = h->c->layout;
+    const struct axes_question question = {
+        .tp = is_open(h, CHOICE_TP),
+        .pp = is_open(h, CHOICE_PP),
+        .cp = is_open(h, CHOICE_CP),
+        .microbatch = is_open(h, CHOICE_MICROBATCH),
+        .recompute = is_open(h, CHOICE_RECOMPUTE),
+        .settle = settle_split,
+        .context = h,
+        .passes_max = EFFORT_MAX,
+    };
+    struct axes_found found;
+    if ((!question.tp && !question.pp) || h->c->model.experts > 0)
+        return;
+    const double usable_bytes = h->c->gpu.usable_hbm_bytes;
+    h->c->gpu.usable_hbm_bytes = roomy_bytes(h);
+    choice_axes(h->c, &question, &found);
+    h->c->gpu.usable_hbm_bytes = usable_bytes;
+    const char *why = found.timed > 1
+                          ? arena_format(h->arena, "fastest of %u splits that fit", found.timed)
+                          : "the smallest split that fits";
+    tell_axis(h, CHOICE_TP, was.tp, h->c->layout.tp, why);
+    tell_axis(h, CHOICE_PP, was.pp, h->c->layout.pp, why);
+    tell_axis(h, CHOICE_CP, was.cp, h->c->layout.cp, why);
 }
 
 void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out)
@@ -352,6 +446,7 @@ void choice_make(struct arena *arena, struct configuration *c, unsigned open, st
     out->count = 0;
     out->open = open;
     choose_attention(&h);
+    choose_axes(&h);
     choose_sequence_parallel(&h);
     choose_sharding(&h);
     choose_by_trial(&h);

@@ -4,7 +4,8 @@
  * By rule: the attention kernel of the software (never an unfused one on a card with FP8 units,
  * Hopper and later), sequence parallelism wherever tp and the software allow it, the sharding of
  * the software, zero-1 in place of more under a pipeline, the layers that embedding and head count
- * as where only so they divide. By trial: the pipeline's order (1f1b, or interleaved with the most
+ * as where only so they divide. By trial: tp, pp and cp where a replica does not fit on one rank
+ * (choice_axes.h); the pipeline's order (1f1b, or interleaved with the most
  * chunks that divide the layers), the microbatch, and for each the least recomputation that fits.
  * A trial is a step of the ideal cluster: an operator does not know which card will be slow. Trials
  * stop after a bounded number of layer passes; the sentence of a choice says what was compared. */
@@ -16,6 +17,9 @@
 
 enum choice_key {
     CHOICE_ATTENTION,
+    CHOICE_TP,
+    CHOICE_PP,
+    CHOICE_CP,
     CHOICE_SEQUENCE_PARALLEL,
     CHOICE_SHARDING,
     CHOICE_SCHEDULE,

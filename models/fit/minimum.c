@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "models/program/lower.h"
+#include "models/fit/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/step.h"
@@ -43,21 +43,6 @@ static bool holds(const struct configuration *c, double *allocated_bytes)
     return fits;
 }
 
-/* The ledger of the first stage, where most microbatches are in flight: what it does not hold, the
- * pipeline does not, and one stage costs a p-th of all to ask. */
-static struct ledger_result first_stage(const struct configuration *c)
-{
-    struct ledger_limits limits = {
-        .usable_bytes = c->gpu.usable_hbm_bytes,
-        .expandable_segments = c->software.expandable_segments,
-    };
-    struct arena *arena = arena_create();
-    struct ledger_result result;
-    ledger_play(arena, lower_stage(arena, c, 0), &limits, false, &result);
-    arena_destroy(arena);
-    return result;
-}
-
 /* GPUs in a whole node of this kind, whatever the scenario uses of it. */
 static uint64_t whole_node(const struct configuration *c)
 {
@@ -86,32 +71,6 @@ static struct configuration with_layout(const struct configuration *c, uint64_t 
     return trial;
 }
 
-/* Bytes of state for each parameter, by precision and optimizer. */
-static void state_bytes(const struct configuration *c, double *weight, double *gradient,
-                        double *optimizer)
-{
-    const struct precision *p = c->training.precision;
-    const struct optimizer *o = c->training.optimizer;
-    *weight = p->weight_bytes;
-    *gradient = p->gradient_bytes;
-    *optimizer = p->master_weights ? o->master_bytes : 0.0;
-    for (unsigned i = 0; i < o->moment_count; i++)
-        *optimizer += o->moments[i].bytes;
-}
-
-/* A bound before lowering: the mean stage's state alone. */
-static bool state_may_fit(const struct configuration *trial)
-{
-    double weight, gradient, optimizer;
-    state_bytes(trial, &weight, &gradient, &optimizer);
-    const struct layout_spec *l = &trial->layout;
-    uint64_t shards = configuration_shards(trial);
-    double bytes = sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) *
-                   transformer_parameters(&trial->model, trial->training.sequence) /
-                   (double)(l->tp * l->pp);
-    return bytes <= trial->gpu.usable_hbm_bytes - trial->gpu.context_bytes;
-}
-
 /* The search and what it knows. A pair (tp, pp) whose failure is known is asked once more with the
  * largest dp: what is allocated does not grow with dp, but for the communicator between shard
  * groups, so what is too much there is too much at every size. What the allocator reserves beyond
@@ -132,8 +91,8 @@ static bool pair_holds(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp
 {
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
     double bytes;
-    return state_may_fit(&trial) && legal(&trial) && spend(s, s->c->model.layers) &&
-           !first_stage(&trial).failure.failed && spend(s, s->c->model.layers * pp) &&
+    return trial_state_may_fit(&trial) && legal(&trial) && spend(s, s->c->model.layers) &&
+           !trial_first_stage(&trial).failure.failed && spend(s, s->c->model.layers * pp) &&
            holds(&trial, &bytes);
 }
 
@@ -145,10 +104,11 @@ static bool pair_is_too_much(struct search *s, uint64_t gpus, uint64_t tp, uint6
     room += trial.layout.sharding->hybrid ? trial.software.communicator_bytes : 0.0;
     if (!legal(&trial))
         return false;
-    if (!state_may_fit(&trial))
+    if (!trial_state_may_fit(&trial))
         return true;
     trial.gpu.usable_hbm_bytes = INFINITY;
-    return (spend(s, s->c->model.layers) && first_stage(&trial).peak_allocated_bytes > room) ||
+    return (spend(s, s->c->model.layers) &&
+            trial_first_stage(&trial).peak_allocated_bytes > room) ||
            (spend(s, s->c->model.layers * pp) && holds(&trial, &bytes) && bytes > room);
 }
 
@@ -191,7 +151,7 @@ static bool size_holds(struct search *s, uint64_t gpus)
 static uint64_t lower_bound_gpus(const struct configuration *c)
 {
     double weight, gradient, optimizer;
-    state_bytes(c, &weight, &gradient, &optimizer);
+    trial_state_bytes(c, &weight, &gradient, &optimizer);
     double usable = c->gpu.usable_hbm_bytes - c->gpu.context_bytes;
     double total =
         (weight + gradient + optimizer) * transformer_parameters(&c->model, c->training.sequence);

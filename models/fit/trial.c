@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/program/lower.h"
+#include "models/sharding/sharding_kind.h"
 #include "models/step/step.h"
 
 enum {
@@ -43,6 +45,50 @@ static void shorten(struct configuration *c)
         c->training.global_batch = enough * c->layout.dp * c->layout.microbatch;
 }
 
+void trial_state_bytes(const struct configuration *c, double *weight, double *gradient,
+                       double *optimizer)
+{
+    const struct precision *p = c->training.precision;
+    const struct optimizer *o = c->training.optimizer;
+    *weight = p->weight_bytes;
+    *gradient = p->gradient_bytes;
+    *optimizer = p->master_weights ? o->master_bytes : 0.0;
+    for (unsigned i = 0; i < o->moment_count; i++)
+        *optimizer += o->moments[i].bytes;
+}
+
+bool trial_state_may_fit(const struct configuration *trial)
+{
+    double weight, gradient, optimizer;
+    trial_state_bytes(trial, &weight, &gradient, &optimizer);
+    const struct layout_spec *l = &trial->layout;
+    uint64_t shards = configuration_shards(trial);
+    double bytes = sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) *
+                   transformer_parameters(&trial->model, trial->training.sequence) /
+                   (double)(l->tp * l->pp);
+    return bytes <= trial->gpu.usable_hbm_bytes - trial->gpu.context_bytes;
+}
+
+struct ledger_result trial_first_stage(const struct configuration *c)
+{
+    struct ledger_limits limits = {
+        .usable_bytes = c->gpu.usable_hbm_bytes,
+        .expandable_segments = c->software.expandable_segments,
+    };
+    struct arena *arena = arena_create();
+    struct ledger_result result;
+    ledger_play(arena, lower_stage(arena, c, 0), &limits, false, &result);
+    arena_destroy(arena);
+    return result;
+}
+
+bool trial_first_stage_may_fit(const struct configuration *c)
+{
+    struct configuration few = *c;
+    shorten(&few);
+    return !trial_first_stage(&few).failure.failed;
+}
+
 bool trial_may_fit(const struct configuration *c)
 {
     struct configuration few = *c;
@@ -71,9 +117,11 @@ double trial_gpu_s_per_token(const struct configuration *c)
     struct step *step = NULL;
     struct error error;
     idealise(&ideal, true);
+    options.ignore_memory = ideal.layout.dp != c->layout.dp; /* fewer replicas hold more each */
     if (!configuration_legal(&ideal) || !step_run(&ideal, &options, &step, &error))
         return INFINITY;
-    const double gpu_s = step->fits ? step->step_s * (double)configuration_ranks(&ideal) : 0.0;
+    const bool counts = step->fits || options.ignore_memory;
+    const double gpu_s = counts ? step->step_s * (double)configuration_ranks(&ideal) : 0.0;
     step_destroy(step);
     return gpu_s > 0.0 ? gpu_s / configuration_tokens(&ideal) : INFINITY;
 }

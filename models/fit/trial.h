@@ -7,17 +7,28 @@
 #define ORRERY_MODELS_FIT_TRIAL_H
 
 #include "models/layout/configuration.h"
+#include "models/memory/ledger.h"
 
 /* Would a timed trial play another step than this configuration itself? */
 bool trial_differs(const struct configuration *c);
 /* What a trial costs: layer passes of one replica. A million take about four seconds. */
 uint64_t trial_passes(const struct configuration *c);
+/* Bytes of state for each parameter, by precision and optimizer. */
+void trial_state_bytes(const struct configuration *c, double *weight, double *gradient,
+                       double *optimizer);
+/* A bound before lowering: the mean stage's state alone. */
+bool trial_state_may_fit(const struct configuration *c);
+/* The ledger of the first stage, where most microbatches are in flight: what it does not hold, the
+ * pipeline does not, and one stage costs a p-th of all to ask. */
+struct ledger_result trial_first_stage(const struct configuration *c);
+/* Its verdict on the first few microbatches. */
+bool trial_first_stage_may_fit(const struct configuration *c);
 /* On the ledger, with all ranks. */
 bool trial_fits(const struct configuration *c);
 /* The same of the first few microbatches, soon known: false is a no. */
 bool trial_may_fit(const struct configuration *c);
-/* GPU time of a token, in seconds; INFINITY for what breaks a rule or is not soon played. Memory is
- * looked at again: what does not fit has no time. */
+/* GPU time of a token, in seconds; INFINITY for what breaks a rule or is not soon played. What does
+ * not fit has no time, unless a part of the replicas stands for all: that holds more. */
 double trial_gpu_s_per_token(const struct configuration *c);
 
 #endif

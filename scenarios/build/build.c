@@ -11,13 +11,17 @@ enum {
 
 /* `dp: auto`: what is left of the GPUs. With a remainder the rules refuse the layout,
  * and dp = 1 keeps them from naming what only follows from it. */
-static void fill_auto(struct configuration *c)
+static void fill_auto(struct builder *b)
 {
-    struct layout_spec *layout = &c->layout;
+    const unsigned axes = 1u << CHOICE_TP | 1u << CHOICE_PP | 1u << CHOICE_CP;
+    const struct configuration *c = &b->scenario->configuration;
+    struct layout_spec *layout = &b->scenario->configuration.layout;
     uint64_t gpus = c->cluster.nodes * c->cluster.node.gpus;
     double others = (double)layout->tp * (double)layout->pp * (double)layout->cp;
-    if (layout->dp != 0)
+    if (layout->dp != 0) {
+        b->open &= ~axes; /* what is left of the GPUs is said */
         return;
+    }
     bool whole = others <= (double)gpus && gpus % (uint64_t)others == 0;
     layout->dp = whole ? gpus / (uint64_t)others : 1;
 }
@@ -29,16 +33,28 @@ static void add_choice(struct builder *b, enum choice_key key, const char *value
         choices->rows[choices->count++] = (struct made_choice){key, value, why};
 }
 
-/* Fills what the scenario leaves open, and tells it where the defaults are listed. */
-static void fill_open(struct builder *b)
+static void choose(struct builder *b)
 {
-    struct choices *choices = &b->scenario->choices;
     const struct configuration *c = &b->scenario->configuration;
-    choice_make(b->arena, &b->scenario->configuration, b->open, choices);
+    choice_make(b->arena, &b->scenario->configuration, b->open, &b->scenario->choices);
     add_choice(b, CHOICE_NODE, c->cluster.node.name,
                arena_format(b->arena, "what %s usually comes in", c->gpu.name));
     add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name,
                arena_format(b->arena, "what joins nodes of %s as a rule", c->cluster.node.name));
+}
+
+/* Fills what the scenario leaves open, and tells it where the defaults are listed. */
+static void fill_open(struct builder *b)
+{
+    struct choices *choices = &b->scenario->choices;
+    struct configuration *c = &b->scenario->configuration;
+    if (b->chosen != NULL) {
+        c->layout = b->chosen->layout;
+        c->training.attention = b->chosen->attention;
+        *choices = b->chosen->choices;
+    } else {
+        choose(b);
+    }
     for (unsigned i = 0; i < choices->count; i++)
         reader_chose(&b->reader, choice_key_path(choices->rows[i].key), choices->rows[i].value);
 }
@@ -84,7 +100,7 @@ void build_scenario(struct builder *b)
     build_cluster(b);
     build_training(b);
     if (b->problems->error_count == before) {
-        fill_auto(&b->scenario->configuration);
+        fill_auto(b);
         fill_open(b);
         check_rules(b);
         b->layout_sound = b->problems->error_count == before;

@@ -157,7 +157,8 @@ static void build_fabric(struct builder *b, const struct value *cluster, uint64_
     build_wired(b, mapping, &wired);
 }
 
-/* Nodes from GPUs: whole nodes, or one node of which only a part is used. */
+/* Nodes from GPUs: whole nodes, or one node of which only a part is used. NVLink domains of many
+ * chassis share an odd number evenly: the fewest that do. */
 static void count_nodes(struct builder *b, const struct value *cluster,
                         const struct cluster_keys *keys)
 {
@@ -174,6 +175,14 @@ static void count_nodes(struct builder *b, const struct value *cluster,
     } else if (keys->gpus < inside) {
         spec->node.installed_gpus = inside;
         spec->node.gpus = keys->gpus;
+    } else if (keys->gpus % inside != 0 && spec->node.chassis_gpus > 0) {
+        spec->nodes = (keys->gpus + inside - 1) / inside;
+        while (keys->gpus % spec->nodes != 0)
+            spec->nodes++;
+        spec->node.installed_gpus = inside;
+        spec->node.gpus = keys->gpus / spec->nodes;
+        if (spec->node.nics == inside)
+            spec->node.nics = spec->node.gpus; /* an idle GPU takes its NIC along */
     } else if (keys->gpus % inside != 0) {
         problems_error(b->problems, section_mark(cluster, "gpus"),
                        "cluster.gpus: %llu is not a whole number of nodes of %llu GPUs",

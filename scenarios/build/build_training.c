@@ -82,7 +82,7 @@ static void build_layout(struct builder *b)
     if (mapping == NULL)
         return;
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
-    for (enum choice_key key = CHOICE_SEQUENCE_PARALLEL; key < CHOICE_LAYOUT_END; key++)
+    for (enum choice_key key = CHOICE_TP; key < CHOICE_LAYOUT_END; key++)
         note_open(b, mapping, schema->keys, key);
     leave_open(b, spec, &keys);
     spec->schedule = schedule_find(keys.schedule);

@@ -62,12 +62,20 @@ struct scenario {
     } * notes;
     unsigned note_count;
 };
+/* What was chosen for a scenario, for another reading of it in which nothing differs that a step
+ * depends on: trials are not made again. */
+struct scenario_chosen {
+    struct layout_spec layout;
+    int attention;
+    struct choices choices;
+};
 struct scenario_options {
     const char *catalogue;   /* folder that overrides the embedded one; NULL */
     const char *const *sets; /* "layout.tp=4" */
     unsigned set_count;
     bool has_seed;
     uint64_t seed;
+    const struct scenario_chosen *chosen; /* NULL: to be chosen */
 };
 /* Reads a file, "-" being standard input (or `text` when not NULL, called `path` in messages).
  * Returns a scenario, to be freed by scenario_destroy, whose configuration is valid exactly when
@@ -75,6 +83,9 @@ struct scenario_options {
 struct scenario *scenario_read(const char *path, const char *text, size_t text_bytes,
                                const struct scenario_options *options, struct error *error);
 void scenario_destroy(struct scenario *scenario);
+/* Keeps what was chosen, in an arena of the caller's. */
+void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,
+                          struct scenario_chosen *out);
 void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
 void scenario_print_problem(const struct problem *problem, FILE *out, bool colour);
 /* Adds a warning about a key of a sound scenario, at its place or that of the section that it would

@@ -68,6 +68,7 @@ static void build(struct scenario_reading *r, struct value *root,
     b->root = root;
     b->path = scenario->path;
     b->scenario = scenario;
+    b->chosen = options->chosen;
     root->key_mark = (struct mark){root->mark.source, root->mark.line, root->mark.column, 1};
     catalogue_open(&b->catalogue, b->arena, options->catalogue, &r->problems);
     build_scenario(b);
@@ -125,6 +126,19 @@ const struct problem *scenario_warn(struct scenario *scenario, const char *key, 
     problems_warning(found, build_place(scenario->root, key), "%s: %s", key, text);
     scenario->problem_count = found->kept_count;
     return found->kept_count > before ? &found->kept[before] : NULL;
+}
+
+void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,
+                          struct scenario_chosen *out)
+{
+    *out = (struct scenario_chosen){scenario->configuration.layout,
+                                    scenario->configuration.training.attention, scenario->choices};
+    out->layout.order = arena_text(arena, out->layout.order);
+    for (unsigned i = 0; i < out->choices.count; i++) {
+        struct made_choice *row = &out->choices.rows[i];
+        row->value = arena_text(arena, row->value);
+        row->why = arena_text(arena, row->why);
+    }
 }
 
 void scenario_destroy(struct scenario *scenario)

@@ -22,9 +22,10 @@ struct builder {
     struct constant *constants;    /* the scenario's own */
     struct stated_figure *figures; /* and these */
     unsigned figure_capacity;
-    unsigned open;      /* keys that the scenario leaves to models/fit/choice.h, by bits */
-    bool cluster_sound; /* the cluster was read without a problem */
-    bool layout_sound;  /* and the layout fits on it */
+    unsigned open; /* keys that the scenario leaves to models/fit/choice.h, by bits */
+    const struct scenario_chosen *chosen; /* by another reading; NULL */
+    bool cluster_sound;                   /* the cluster was read without a problem */
+    bool layout_sound;                    /* and the layout fits on it */
     /* of the scenario's own list, while the job is built */
     struct storage_tier *tiers;
     unsigned tier_count;

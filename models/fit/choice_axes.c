@@ -1,0 +1,145 @@
+/* choice_axes.c
+ *
+ * Invariants
+ * 1. A key that is not open keeps its value; tp x pp x cp x dp is the number of GPUs.
+ * 2. A layout is played once its state, its first stage, and all its stages were found to fit. */
+#include "models/fit/choice_axes.h"
+
+#include <math.h>
+
+#include "models/fit/trial.h"
+#include "sim/check.h"
+
+enum {
+    SPLIT_MAX = 4096, /* ranks of a replica */
+    CONTEXT_MAX = 64
+};
+
+struct axes_search {
+    const struct configuration *from;
+    const struct axes_question *q;
+    struct axes_found *out;
+    struct configuration best;
+    double best_s; /* GPU time of a token; INFINITY: nothing was timed */
+    uint64_t passes;
+    bool any; /* some layout fits, timed or not */
+};
+
+static bool spend(struct axes_search *s, uint64_t passes)
+{
+    s->passes += passes;
+    return s->passes <= s->q->passes_max;
+}
+
+/* This split with what follows from it; false: it breaks a rule. */
+static bool with_split(const struct axes_search *s, uint64_t tp, uint64_t pp, uint64_t cp,
+                       struct configuration *out)
+{
+    const uint64_t gpus = configuration_gpus(s->from), ranks = tp * pp * cp;
+    *out = *s->from;
+    if (ranks > gpus || gpus % ranks != 0)
+        return false;
+    out->layout.tp = tp;
+    out->layout.pp = pp;
+    out->layout.cp = cp;
+    out->layout.dp = gpus / ranks;
+    if (s->q->microbatch)
+        out->layout.microbatch = 1;
+    s->q->settle(s->q->context, out);
+    return configuration_legal(out); /* 1 */
+}
+
+/* 2 */
+static bool holds(struct axes_search *s, const struct configuration *c)
+{
+    return trial_state_may_fit(c) && spend(s, c->model.layers / c->layout.pp) &&
+           trial_first_stage_may_fit(c) && spend(s, c->model.layers * c->layout.pp) &&
+           trial_may_fit(c);
+}
+
+static void play(struct axes_search *s, const struct configuration *c)
+{
+    s->out->fitting++;
+    if (!s->any)
+        s->best = *c;
+    s->any = true;
+    if (!spend(s, trial_passes(c)))
+        return;
+    const double gpu_s = trial_gpu_s_per_token(c);
+    s->out->timed += isfinite(gpu_s) ? 1 : 0;
+    if (gpu_s < s->best_s) {
+        s->best_s = gpu_s;
+        s->best = *c;
+    }
+}
+
+/* Layouts of one size: true when one holds the model at this level of recomputation. */
+static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int level)
+{
+    const struct layout_spec *l = &s->from->layout;
+    const uint64_t domain = s->from->cluster.node.gpus;
+    bool any = false;
+    for (uint64_t tp = 1; tp <= ranks; tp++) {
+        const uint64_t pp = ranks / tp;
+        const bool may = ranks % tp == 0 && (s->q->tp ? tp <= domain : tp == l->tp) &&
+                         (s->q->pp ? pp <= s->from->model.layers : pp == l->pp);
+        struct configuration c;
+        if (!may || s->from->model.heads % tp != 0 || !with_split(s, tp, pp, cp, &c))
+            continue;
+        if (s->q->recompute)
+            c.layout.recompute = level;
+        if (holds(s, &c)) {
+            play(s, &c);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Sizes from one rank up, until one holds the model without recomputing all of it. */
+static void try_sizes(struct axes_search *s, uint64_t cp)
+{
+    const uint64_t gpus = configuration_gpus(s->from);
+    bool heavy = false, light = false;
+    for (uint64_t ranks = 1; ranks * cp <= gpus && ranks <= SPLIT_MAX && !light; ranks++) {
+        if (gpus % (ranks * cp) != 0)
+            continue;
+        light = try_size(s, ranks, cp, RECOMPUTE_NONE);
+        if (!light && !heavy && s->q->recompute)
+            heavy = try_size(s, ranks, cp, RECOMPUTE_FULL);
+    }
+}
+
+/* It fits as it is, without recomputing everything: nothing is split that need not be. Nor is what
+ * breaks a rule, other than that there are more replicas than sequences. */
+static bool stays(struct axes_search *s)
+{
+    const struct layout_spec *l = &s->from->layout;
+    struct configuration c;
+    if (!with_split(s, l->tp, l->pp, l->cp, &c))
+        return c.training.global_batch >= c.layout.dp * c.layout.microbatch;
+    if (s->q->recompute)
+        c.layout.recompute = RECOMPUTE_NONE;
+    return holds(s, &c);
+}
+
+void choice_axes(struct configuration *c, const struct axes_question *question,
+                 struct axes_found *out)
+{
+    struct axes_search s = {.from = c, .q = question, .out = out, .best_s = INFINITY};
+    *out = (struct axes_found){.fitting = 0};
+    if (stays(&s))
+        return;
+    const uint64_t most = question->cp ? CONTEXT_MAX : c->layout.cp;
+    for (uint64_t cp = c->layout.cp; cp <= most && !s.any; cp *= 2)
+        if (c->training.sequence % cp == 0)
+            try_sizes(&s, cp);
+    if (!s.any)
+        return;
+    const struct layout_spec *l = &s.best.layout;
+    c->layout.tp = l->tp;
+    c->layout.pp = l->pp;
+    c->layout.cp = l->cp;
+    c->layout.dp = l->dp;
+    CHECK(configuration_ranks(c) == configuration_gpus(c)); /* 1 */
+}

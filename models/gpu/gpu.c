@@ -151,11 +151,20 @@ static double overlapped_s(double compute_s, double memory_s)
 
 /* What the card allows products at one precision, worked out once for all candidates. */
 struct gemm_limits {
-    double issue_flops_per_s;     /* of the whole card */
+    double sms;                   /* that the product gets */
+    double issue_flops_per_s;     /* of these SMs */
     double sustained_flops_per_s; /* that the cap feeds, less what the usual traffic takes */
+    double cost_ratio;            /* of a FLOP over that of a plain product */
     double byte_s;                /* of the cap's budget that a byte of HBM takes */
     double stream_bytes_per_s;
 };
+
+/* What eight-bit products pay for exact sums and for fine scales. */
+static double gemm_cost_ratio(const struct gpu_spec *gpu, const struct kernel *kernel)
+{
+    return (1.0 + (kernel->split_sums ? gpu->gemm_split_cost_ratio : 0.0)) *
+           (1.0 + (kernel->block_scales ? gpu->gemm_block_cost_ratio : 0.0));
+}
 
 static struct gemm_limits gemm_limits_of(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
@@ -163,9 +172,13 @@ static struct gemm_limits gemm_limits_of(const struct gpu_spec *gpu, const struc
     double sustained = peak * gpu_power_sustained_ratio(gpu);
     double byte_flops = gpu_power_byte_flops(gpu, kernel->peak);
     double usual = byte_flops * gpu_power_usual_traffic(gpu, kernel->element_bytes);
+    double sms = (double)gpu->sm_count - kernel->taken_sms;
+    CHECK(sms >= 1.0);
     return (struct gemm_limits){
-        .issue_flops_per_s = peak * gpu_power_issue_ratio(gpu),
+        .sms = sms,
+        .issue_flops_per_s = peak * gpu_power_issue_ratio(gpu) * sms / (double)gpu->sm_count,
         .sustained_flops_per_s = sustained / fmax(1.0 - usual, LEAST_ARITHMETIC_SHARE),
+        .cost_ratio = gemm_cost_ratio(gpu, kernel),
         .byte_s = byte_flops / sustained,
         .stream_bytes_per_s = gpu_power_stream_bytes_per_s(gpu),
     };
@@ -179,11 +192,11 @@ static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *
                                const struct gemm_limits *limits, struct tile tile, double split,
                                double best_s)
 {
-    double sms = (double)gpu->sm_count;
     double depth = ceil(kernel->k / split);
     double blocks = ceil(kernel->m / tile.m) * ceil(kernel->n / tile.n) * kernel->batch * split;
-    double waves = ceil(blocks / sms);
-    double flops = 2.0 * tile.m * tile.n * (depth + gpu->gemm_k_half) * sms;
+    double waves = ceil(blocks / limits->sms);
+    double flops =
+        2.0 * tile.m * tile.n * (depth + gpu->gemm_k_half) * limits->sms * limits->cost_ratio;
     double sustained_s = waves * flops / limits->sustained_flops_per_s;
     if (sustained_s >= best_s)
         return best_s;

@@ -109,6 +109,16 @@ const struct param gpu_params[] = {
     {"gemm_k_half", PARAM_RATIO, AT(gemm_k_half), 0, 100000, "200", NULL,
      "Length of k at which filling and draining the GEMM main loop costs as much as the loop "
      "itself."},
+    {"gemm_split_cost", PARAM_RATIO, AT(gemm_split_cost_ratio), 0, 2, "0", NULL,
+     "Time that an 8-bit product takes longer whose partial sums are promoted to fp32 on the way "
+     "(split accumulation); 0 where tensor cores sum up in fp32 themselves."},
+    {"gemm_block_cost", PARAM_RATIO, AT(gemm_block_cost_ratio), 0, 2, "0", NULL,
+     "Time that an 8-bit product takes longer whose operands have a scale for each block."},
+    {"block_scaling", PARAM_FLAG, AT(block_scaling), 0, 0, "false", NULL,
+     "Tensor cores take a scale for each block of 32 elements (MXFP8)."},
+    {"transposed_copies", PARAM_FLAG, AT(transposed_copies), 0, 0, "false", NULL,
+     "8-bit products want both operands along k, so that a tensor used along rows and along "
+     "columns is stored twice."},
     {"kernel_start", PARAM_TIME, AT(kernel_start_s), 0, 1, "4us", NULL,
      "Start, first loads and tail of a kernel on the GPU, whatever its size."},
     {"speed_spread", PARAM_RATIO, AT(speed_spread_ratio), 0, 0.5, "0.5%", NULL,

@@ -47,10 +47,14 @@ struct gpu_spec {
     double power_window_s;        /* that the card exceeds its cap before the clock falls */
     double gemm_efficiency_ratio; /* of the peak, large aligned GEMM, sustained clock */
     double gemm_burst_ratio; /* the same before the power cap lowers the clock; 0: as sustained */
-    double gemm_operand_passes; /* through shared memory, of an operand element of a tile */
-    double gemm_k_half;         /* k at which the k-loop ramp costs half */
-    double kernel_start_s;      /* start, first loads and tail of a kernel on the GPU */
-    double speed_spread_ratio;  /* standard deviation of the speed of equal cards */
+    double gemm_operand_passes;   /* through shared memory, of an operand element of a tile */
+    double gemm_k_half;           /* k at which the k-loop ramp costs half */
+    double gemm_split_cost_ratio; /* more time of 8-bit products that sum up in fp32 by parts */
+    double gemm_block_cost_ratio; /* more time of 8-bit products whose scales go by block */
+    bool block_scaling;           /* products take a scale for each block of 32 */
+    bool transposed_copies;       /* 8-bit operands lie along k: what is used both ways is copied */
+    double kernel_start_s;        /* start, first loads and tail of a kernel on the GPU */
+    double speed_spread_ratio;    /* standard deviation of the speed of equal cards */
     struct attention_curve attention_forward[ATTENTION_KERNEL_COUNT][2]; /* [kernel][causal] */
     struct attention_curve attention_backward[ATTENTION_KERNEL_COUNT][2];
     /* Time for the same FLOPs over that at head size 128, where the curves are given. At 64
@@ -79,6 +83,9 @@ struct kernel {
     double value_size;                                           /* attention: of a value's head */
     double element_bytes;                                        /* of an operand */
     double result_bytes; /* GEMM: moved for an element of the result */
+    bool split_sums;     /* GEMM, 8-bit: sums are promoted to fp32 on the way */
+    bool block_scales;   /* GEMM, 8-bit: scales go by block */
+    double taken_sms;    /* GEMM: SMs that a copy beside it holds */
     bool one_by_one;     /* GEMM: `launches` products, each `batch` x m x n x k */
     double flops;        /* done by the hardware; filled by the kernel_* makers */
     double bytes;        /* moved through HBM at least; filled by the makers */

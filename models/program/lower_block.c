@@ -1,5 +1,11 @@
 /* lower_block.c - blocks into pieces.
  *
+ * A pipelined gather of n parts feeds a product part by part: the first part is there, so n - 1
+ * of the product's parts run beside the transfer and the last one after both: the larger of
+ * n g and g + (n - 1) c for parts of g on the GPU and c on the wire. A pipelined scatter of s parts
+ * leaves part by part: the first part of the product, then the others beside all transfers but the
+ * last, then that one: g + (s - 1) max(g, c) + c.
+ *
  * Invariants
  * 1. A piece of compute ends where a transfer stands, and where a phase does.
  * 2. Host time that no piece was charged with is left for what follows. */
@@ -41,9 +47,7 @@ static void flush(struct stretch *s)
 {
     struct lowered_piece *p = &s->piece;
     enum phase phase = (enum phase)p->phase;
-    const bool marked = p->opens || p->closes || p->rebuilds;
-    CHECK(marked || p->kernel_count == 0);
-    if (marked) {
+    if (p->opens || p->closes || p->rebuilds || p->kernel_count > 0) {
         p->kernels = ARENA_ARRAY(s->arena, struct op_kernel, p->kernel_count);
         memcpy(p->kernels, s->kernels, sizeof *p->kernels * p->kernel_count);
         /* The GPU starts with the first kernel; launching the others holds up what follows. */
@@ -58,27 +62,37 @@ static void flush(struct stretch *s)
     restart(s, phase);
 }
 
-static void add_kernels(struct stretch *s, const char *segment, const struct kernel *kernels,
-                        unsigned count)
+/* So many kernels like this one, and what the host launches for them. */
+static void add_times(struct stretch *s, const char *segment, const struct kernel *k, double times,
+                      double launches)
 {
     struct lowered_piece *p = &s->piece;
-    for (unsigned i = 0; i < count; i++) {
-        const struct kernel *k = &kernels[i];
-        CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
-        double time_s =
-            gpu_kernel_time_s(&s->spec->c->gpu, &s->spec->c->kernels, k) * s->spec->costs->slowing;
-        s->kernels[p->kernel_count++] = (struct op_kernel){k->name, time_s, k->flops, k->bytes};
-        p->cost.gpu_s += time_s;
-        p->cost.peak_s += gpu_kernel_peak_time_s(&s->spec->c->gpu, k);
-        p->cost.flops += k->flops;
-        p->cost.bytes += k->bytes;
-        s->launches += k->launches;
-        s->out->launches += k->launches;
-        s->out->gpu_s += time_s;
-    }
+    CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
+    double time_s = gpu_kernel_time_s(&s->spec->c->gpu, &s->spec->c->kernels, k) *
+                    s->spec->costs->slowing * times;
+    s->kernels[p->kernel_count++] =
+        (struct op_kernel){k->name, time_s, k->flops * times, k->bytes * times};
+    p->cost.gpu_s += time_s;
+    p->cost.peak_s += gpu_kernel_peak_time_s(&s->spec->c->gpu, k) * times;
+    p->cost.flops += k->flops * times;
+    p->cost.bytes += k->bytes * times;
+    s->launches += launches;
+    s->out->launches += launches;
+    s->out->gpu_s += time_s;
     if (p->name != segment) {
         s->segments++;
         p->name = segment;
+    }
+}
+
+static void add_kernels(struct stretch *s, const char *segment, const struct kernel *kernels,
+                        unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        add_times(s, segment, &kernels[i], 1.0, kernels[i].launches);
+    if (count == 0 && s->piece.name != segment) {
+        s->segments++;
+        s->piece.name = segment;
     }
 }
 
@@ -122,22 +136,109 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
     push(s->arena, s->out, &piece);
 }
 
+/* The product that a pipelined transfer feeds (the first) or empties (the last); `count`: none. */
+static unsigned fed_product(const struct stretch *s, const struct segment *g,
+                            const struct segment_transfer *t, const struct kernel *kernels,
+                            unsigned count)
+{
+    const struct configuration *c = s->spec->c;
+    if (!g->pipelined || !present(t) || c->layout.tp > c->cluster.node.gpus)
+        return count;
+    for (unsigned i = 0; i < count; i++)
+        if (kernels[i].kind == KERNEL_GEMM)
+            return i;
+    return count;
+}
+
+static unsigned emptied_product(const struct stretch *s, const struct segment *g,
+                                const struct segment_transfer *t, const struct kernel *kernels,
+                                unsigned count)
+{
+    unsigned found = fed_product(s, g, t, kernels, count);
+    for (unsigned i = found; i < count; i++)
+        if (kernels[i].kind == KERNEL_GEMM)
+            found = i;
+    return found;
+}
+
+/* One of the parts of a product, cut along its rows. */
+static struct kernel part_of(const struct kernel *product, double parts)
+{
+    struct kernel part = *product;
+    part.m /= parts;
+    part.flops /= parts;
+    part.bytes = (part.m * part.k + part.k * part.n) * part.element_bytes * part.batch +
+                 part.m * part.n * part.result_bytes * part.batch;
+    return part;
+}
+
+/* Each part but the first is copied and multiplied by launches of its own. The last part of the
+ * product is left in the piece under way. */
+static void feed(struct stretch *s, const struct segment *g, const struct segment_transfer *t,
+                 const struct kernel *product)
+{
+    double parts = (double)s->spec->c->layout.tp;
+    struct kernel part = part_of(product, parts);
+    add_transfer(s, t, g->name, true);
+    add_times(s, g->name, &part, parts - 1.0, 2.0 * (parts - 1.0));
+    flush(s);
+    add_times(s, g->name, &part, 1.0, 1.0);
+}
+
+static void empty(struct stretch *s, const struct segment *g, const struct segment_transfer *t,
+                  const struct kernel *product)
+{
+    const struct software_profile *software = &s->spec->c->software;
+    double parts = (double)software->tp_scatter_splits;
+    struct kernel part = part_of(product, parts);
+    struct segment_transfer sent = *t;
+    part.taken_sms = (double)software->tp_scatter_sms;
+    add_times(s, g->name, &part, 1.0, 1.0);
+    if (parts > 1.0) {
+        sent.bytes = t->bytes * (parts - 1.0) / parts;
+        add_transfer(s, &sent, g->name, true);
+        add_times(s, g->name, &part, parts - 1.0, 2.0 * (parts - 1.0));
+    }
+    sent.bytes = t->bytes / parts;
+    add_transfer(s, &sent, g->name, false);
+}
+
+static void compile_forward_segment(struct stretch *s, const struct segment *g, unsigned index,
+                                    bool stops)
+{
+    unsigned count = g->forward_count - (stops ? 1 : 0);
+    unsigned fed = fed_product(s, g, &g->before, g->forward, count);
+    unsigned emptied = stops ? count : emptied_product(s, g, &g->after, g->forward, count);
+    unsigned done = 0;
+    if (emptied == fed)
+        emptied = count;
+    if (fed == count)
+        add_transfer(s, &g->before, g->name, false);
+    add_transfer(s, &g->beside, g->name, true);
+    s->piece.opens |= (uint16_t)(1u << index);
+    s->piece.closes |= (uint16_t)(1u << index);
+    if (fed < count) {
+        add_kernels(s, g->name, g->forward, fed);
+        feed(s, g, &g->before, &g->forward[fed]);
+        done = fed + 1;
+    }
+    add_kernels(s, g->name, g->forward + done, emptied - done);
+    if (present(&g->beside))
+        flush(s);
+    CHECK(emptied == count || emptied + 1 == count);
+    if (emptied < count)
+        empty(s, g, &g->after, &g->forward[emptied]);
+    else if (!stops)
+        add_transfer(s, &g->after, g->name, false);
+}
+
 /* The last product of a layer gives nothing that its backward needs, nor does what is sent of it.
  */
 static void compile_forward(struct stretch *s, const struct layer *layer, bool stops_early)
 {
     for (unsigned i = 0; i < layer->segment_count; i++) {
-        const struct segment *g = &layer->segments[i];
         bool stops = stops_early && i + 1 == layer->segment_count;
-        add_transfer(s, &g->before, g->name, false);
-        add_transfer(s, &g->beside, g->name, true);
-        s->piece.opens |= (uint16_t)(1u << i);
-        s->piece.closes |= (uint16_t)(1u << i);
-        add_kernels(s, g->name, g->forward, g->forward_count - (stops ? 1 : 0));
-        if (present(&g->beside))
-            flush(s);
-        if (!stops)
-            add_transfer(s, &g->after, g->name, false);
+        compile_forward_segment(s, &layer->segments[i], i, stops);
     }
     flush(s);
 }
@@ -170,6 +271,22 @@ static void add_core(struct stretch *s, const struct segment *g, unsigned index)
     restart(s, PHASE_BACKWARD);
 }
 
+/* The gradient of the output comes, whole or by parts. Returns how many kernels are written. */
+static unsigned begin_backward(struct stretch *s, const struct segment *g, unsigned index)
+{
+    unsigned fed = fed_product(s, g, &g->backward_before, g->dgrad, g->dgrad_count);
+    if (fed == g->dgrad_count) {
+        add_transfer(s, &g->backward_before, g->name, false);
+        add_core(s, g, index);
+        return 0;
+    }
+    add_core(s, g, index);
+    s->piece.opens |= (uint16_t)(1u << index);
+    add_kernels(s, g->name, g->dgrad, fed);
+    feed(s, g, &g->backward_before, &g->dgrad[fed]);
+    return fed + 1;
+}
+
 /* What is gathered again is the input of the column-parallel layer, whose weight gradient runs
  * beside `backward_after` when that overlaps; without overlap it is the next op. */
 static void compile_backward_segment(struct stretch *s, const struct segment *g, unsigned index)
@@ -178,12 +295,12 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
     bool overlap = s->spec->c->software.backward_tp_overlap && present(&g->backward_after);
     if (!overlap)
         beside = 0;
-    add_transfer(s, &g->backward_before, g->name, false);
-    add_core(s, g, index);
+    unsigned done = begin_backward(s, g, index);
     add_transfer(s, &g->backward_beside, g->name, true);
     add_transfer(s, &g->backward_gather, g->name, true);
-    s->piece.opens |= (uint16_t)(1u << index);
-    add_kernels(s, g->name, g->dgrad, g->dgrad_count);
+    if (done == 0)
+        s->piece.opens |= (uint16_t)(1u << index);
+    add_kernels(s, g->name, g->dgrad + done, g->dgrad_count - done);
     if (present(&g->backward_gather) && beside == 0)
         flush(s);
     add_kernels(s, g->name, g->wgrad, g->wgrad_count - beside);

@@ -279,6 +279,8 @@ static void update(struct stage *s, double elements)
         bytes += held * l->data.kept_bytes;
     }
     bytes += elements * l->c->software.optimizer_extra_bytes;
+    if (lower_plan_copies_weights(l)) /* read and written, a byte each */
+        bytes += lower_units_elements(&s->units, 1) * 2.0;
     struct kernel kernel = gpu_kernel_memory("optimizer update", bytes, 1.0);
     lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
     lower_memory_update(s);

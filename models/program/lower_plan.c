@@ -11,7 +11,16 @@
 #include "models/program/lower_split.h"
 #include "sim/check.h"
 
-static struct layer_context make_context(const struct configuration *c, bool scatters)
+static enum fp8_recipe fp8_recipe_of(const struct configuration *c)
+{
+    enum fp8_recipe wanted = (enum fp8_recipe)c->software.fp8_recipe;
+    if (wanted != FP8_AUTO)
+        return wanted;
+    return c->gpu.block_scaling ? FP8_MX : FP8_DELAYED;
+}
+
+static struct layer_context make_context(const struct configuration *c,
+                                         const struct data_plan *data)
 {
     return (struct layer_context){
         .model = &c->model,
@@ -24,12 +33,15 @@ static struct layer_context make_context(const struct configuration *c, bool sca
         .cp = c->layout.cp,
         .sequence_parallel = c->layout.sequence_parallel && c->layout.tp > 1,
         .causal = c->training.causal,
+        .fp8_recipe = fp8_recipe_of(c),
+        .gathers_weights = data->gathers && !data->keeps,
+        .transposed_copies = c->gpu.transposed_copies,
         .cp_ring = c->layout.cp_method == CP_RING,
         .cp_uneven = c->layout.cp_balance == CP_BALANCE_AUTO
                          ? c->software.cp_uneven
                          : c->layout.cp_balance == CP_BALANCE_NONE,
         .per_operator = c->layout.recompute == RECOMPUTE_PER_OPERATOR,
-        .accumulate = configuration_microbatches(c) > 1 && !scatters,
+        .accumulate = configuration_microbatches(c) > 1 && !data->scatters,
     };
 }
 
@@ -121,7 +133,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
 static void plan_blocks(struct lowering *l)
 {
     const struct configuration *c = l->c;
-    l->context = make_context(c, l->data.scatters);
+    l->context = make_context(c, &l->data);
     l->costs = plan_costs(c);
     transformer_layer(&l->context, &l->layers[BLOCK_LAYER]);
     transformer_head(&l->context, &l->layers[BLOCK_HEAD]);
@@ -138,6 +150,13 @@ static void plan_blocks(struct lowering *l)
         compile(l, BLOCK_LAYER_AGAIN, "layer", l->layers[BLOCK_LAYER].parameters);
     }
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
+}
+
+bool lower_plan_copies_weights(const struct lowering *l)
+{
+    const struct layer_context *c = &l->context;
+    return c->precision->gemm_peak == PEAK_FP8 && c->transposed_copies && c->fp8_recipe != FP8_MX &&
+           !c->gathers_weights && !c->software->fp8_weights_each;
 }
 
 struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c)

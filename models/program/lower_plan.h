@@ -49,5 +49,7 @@ struct lowering {
 };
 
 struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c);
+/* 8-bit weights are copied along columns once a step, behind the update. */
+bool lower_plan_copies_weights(const struct lowering *l);
 
 #endif

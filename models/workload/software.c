@@ -14,6 +14,7 @@
 
 const char *const recompute_names[] = {"none", "selective", "per_operator", "every_other_layer",
                                        "full", NULL};
+const char *const fp8_recipe_names[] = {"auto", "delayed", "current", "mxfp8", NULL};
 const char *const stage_split_names[] = {"even", "cost", NULL};
 const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
 const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};
@@ -97,6 +98,26 @@ const struct param software_params[] = {
     {"recompute_keeps_last", PARAM_FLAG, AT(recompute_keeps_last), 0, 0, "false", NULL,
      "Recomputation per operator keeps the output of a layer's last product too, though the "
      "backward pass needs it not."},
+    {"fp8_recipe", PARAM_CHOICE, AT(fp8_recipe), 0, 0, "current", fp8_recipe_names,
+     "Scales of 8-bit operands: by the largest value of steps before (one pass over the tensor), "
+     "of the tensor itself (two), or by block of 32; auto: by block where the card can, else "
+     "delayed."},
+    {"fp8_split_backward", PARAM_FLAG, AT(fp8_split_backward), 0, 0, "false", NULL,
+     "The 8-bit products of the backward pass promote partial sums to fp32 (split accumulation)."},
+    {"fp8_norm_fused", PARAM_FLAG, AT(fp8_norm_fused), 0, 0, "false", NULL,
+     "A norm before an 8-bit linear layer writes eight bits itself, where scales are not those of "
+     "the tensor it writes."},
+    {"fp8_gathers", PARAM_FLAG, AT(fp8_gathers), 0, 0, "false", NULL,
+     "Tensor-parallel gathers before 8-bit products carry eight bits."},
+    {"fp8_weights_each", PARAM_FLAG, AT(fp8_weights_each), 0, 0, "false", NULL,
+     "Weights are cast to eight bits in every microbatch; false: once a step."},
+    {"tp_pipelines", PARAM_FLAG, AT(tp_pipelines), 0, 0, "false", NULL,
+     "With sequence parallelism inside an NVLink domain, gathers and scatters run by parts beside "
+     "the products that they feed or empty (userbuffers), forward and backward."},
+    {"tp_scatter_splits", PARAM_COUNT, AT(tp_scatter_splits), 1, 64, "4", NULL,
+     "Parts of a product whose result is scattered beside it; a gather has as many as ranks."},
+    {"tp_scatter_sms", PARAM_COUNT, AT(tp_scatter_sms), 0, 64, "0", NULL,
+     "SMs that the copies of such a scatter hold beside the product."},
     {"backward_tp_overlap", PARAM_FLAG, AT(backward_tp_overlap), 0, 0, "false", NULL,
      "The tensor-parallel communication of the backward pass runs beside the weight gradients."},
     {"backward_regather", PARAM_FLAG, AT(backward_regather), 0, 0, "false", NULL,

@@ -29,6 +29,15 @@ enum gradient_layout {
     GRADIENT_TENSOR
 }; /* one flat buffer kept, or by tensor */
 
+/* How tensors get their 8-bit scales: the largest value of steps before, of the tensor itself, or
+ * of each block of 32. */
+enum fp8_recipe {
+    FP8_AUTO, /* by block where the card can, else delayed */
+    FP8_DELAYED,
+    FP8_CURRENT,
+    FP8_MX
+};
+
 /* What is computed again in the backward pass instead of being kept. */
 enum recompute {
     RECOMPUTE_NONE,
@@ -67,22 +76,32 @@ struct software_profile {
     uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: to tp only */
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
     bool separate_projections;      /* q, k, v are products of their own, and so are gate and up */
-    bool repeats_keys;           /* grouped keys and values are copied to all heads for the core */
-    bool recompute_stops_early;  /* full: not beyond the last tensor that the backward needs */
-    bool recompute_keeps_last;   /* per_operator: also the last product's output, needed or not */
-    double input_gradient_bytes; /* each element of a linear input, for each separate projection
-                                    after the first: their gradients are added up */
+    bool repeats_keys;          /* grouped keys and values are copied to all heads for the core */
+    bool recompute_stops_early; /* full: not beyond the last tensor that the backward needs */
+    bool recompute_keeps_last;  /* per_operator: also the last product's output, needed or not */
+    /* 8-bit linear layers */
+    int fp8_recipe;          /* enum fp8_recipe */
+    bool fp8_split_backward; /* both products of the backward pass sum up in fp32 by parts */
+    bool fp8_norm_fused;     /* a norm before a linear layer writes eight bits */
+    bool fp8_gathers;        /* tensor-parallel gathers carry eight bits */
+    bool fp8_weights_each;   /* weights are cast in every microbatch, not once a step */
     /* Tensor parallelism */
+    bool tp_pipelines; /* gathers and scatters of sequence parallelism run by parts beside the
+                          products that they feed or empty, inside an NVLink domain */
     bool backward_tp_overlap;     /* the backward all-reduce or scatter runs beside wgrad */
     bool backward_regather;       /* with sequence parallelism the input is gathered again */
     bool cp_uneven;               /* context ranks hold neighbouring positions */
+    double input_gradient_bytes;  /* each element of a linear input, for each separate projection
+                                     after the first: their gradients are added up */
     double tp_exposed_host_s;     /* host synchronisation for each tp collective */
     double tp_interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
     double tp_overlap_cost_ratio; /* tp or cp traffic and compute, both beside each other for a
                                      second, end this much later */
     double cp_merge_forward_bytes, cp_merge_backward_bytes; /* each element of the output, for each
                                                 block of keys that comes from another rank */
-    double cp_gradient_bytes; /* of an element of the gradients of keys and values on the wire */
+    double cp_gradient_bytes;   /* of an element of the gradients of keys and values on the wire */
+    uint64_t tp_scatter_splits; /* parts of a pipelined scatter; a gather has tp */
+    uint64_t tp_scatter_sms;    /* SMs that its copies hold beside the product */
     bool pxn; /* its NCCL reaches the NIC of another GPU over NVLink, not through the CPUs */
     /* Data parallelism */
     bool overlap_gradients;       /* buckets leave during the last backward */
@@ -135,6 +154,7 @@ struct software_profile {
 };
 extern const struct param software_params[];
 extern const unsigned software_param_count;
+extern const char *const fp8_recipe_names[]; /* NULL-ended, as the enum */
 extern const char *const stage_split_names[],
     *const optimizer_build_names[], *const gradient_layout_names[], *const execution_names[];
 

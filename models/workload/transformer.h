@@ -84,7 +84,10 @@ struct layer_context {
     uint64_t tp, cp;
     bool sequence_parallel;
     bool causal;
-    bool cp_ring;      /* keys and values circulate instead of being gathered */
+    enum fp8_recipe fp8_recipe; /* resolved, of 8-bit linear layers */
+    bool gathers_weights;       /* whole weights come anew in every pass */
+    bool transposed_copies;     /* the card wants 8-bit operands along k */
+    bool cp_ring;               /* keys and values circulate instead of being gathered */
     bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
     bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
     /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
@@ -134,6 +137,9 @@ struct segment {
     bool attention_core; /* selective recomputation repeats this segment's core kernels */
     struct segment_transfer before, beside, after;
     struct segment_transfer backward_before, backward_beside, backward_gather, backward_after;
+    /* `before` comes by parts beside the first product, `after` leaves by parts beside the last;
+     * backward_before as `before`, beside the first product of dgrad. */
+    bool pipelined;
     unsigned forward_count, dgrad_count, wgrad_count, saved_count, core_count;
     unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
     uint32_t repeated; /* bit set of `forward` that recomputation per operator runs again */

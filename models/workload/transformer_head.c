@@ -87,11 +87,10 @@ static void write_logits(const struct rank_share *s, struct segment *out)
 {
     const struct layer_context *c = s->context;
     double rows = vocabulary_rows(c);
-    struct linear linear = {"logits",  "logits dgrad", "logits wgrad", s->tokens,
-                            s->hidden, rows,           false};
+    struct linear linear = {"logits", "logits dgrad", "logits wgrad", s->tokens, s->hidden,
+                            rows,     false,          true,           true};
     transformer_linear_forward(s, &linear, out);
-    transformer_piece_saved(out, "head input", s->input_tokens * s->hidden * s->linear_bytes,
-                            false);
+    transformer_piece_saved(out, "head input", s->input_tokens * s->hidden * s->core_bytes, false);
     write_loss(s, s->tokens * rows, out);
     transformer_linear_backward(s, &linear, out);
     out->output_bytes = s->tokens * FP32_BYTES;

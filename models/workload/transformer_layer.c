@@ -35,6 +35,17 @@ static struct segment_transfer tensor_transfer(const struct layer_writer *w, enu
     return (struct segment_transfer){.comm = SEGMENT_TP, .op = op, .bytes = bytes};
 }
 
+/* What an 8-bit product reads is sent so; with scales by block once for each use. */
+static struct segment_transfer tensor_gather(const struct layer_writer *w, bool both_ways)
+{
+    const struct rank_share *s = &w->share;
+    struct segment_transfer out = tensor_transfer(w, COMM_ALL_GATHER);
+    if (s->linear_bytes < s->core_bytes && s->context->software->fp8_gathers)
+        out.bytes *= s->linear_bytes / s->core_bytes *
+                     (both_ways && s->context->fp8_recipe == FP8_MX ? 2.0 : 1.0);
+    return out;
+}
+
 /* Keys and values of the whole sequence: the full buffer of the context ranks. */
 static double keys_bytes(const struct layer_writer *w)
 {
@@ -57,10 +68,11 @@ static void opens_tensor(const struct layer_writer *w, struct segment *segment, 
         segment->backward_after = tensor_transfer(w, COMM_ALL_REDUCE);
         return;
     }
-    segment->before = tensor_transfer(w, COMM_ALL_GATHER);
+    segment->before = tensor_gather(w, false);
     segment->backward_after = tensor_transfer(w, COMM_REDUCE_SCATTER);
+    segment->pipelined = w->share.context->software->tp_pipelines;
     if (w->share.context->software->backward_regather)
-        segment->backward_gather = tensor_transfer(w, COMM_ALL_GATHER);
+        segment->backward_gather = tensor_gather(w, false);
 }
 
 /* The segment ends with a row-parallel linear layer. */
@@ -69,8 +81,10 @@ static void closes_tensor(const struct layer_writer *w, struct segment *segment)
     if (!w->tensor)
         return;
     segment->after = tensor_transfer(w, w->sequence ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
-    if (w->sequence)
-        segment->backward_before = tensor_transfer(w, COMM_ALL_GATHER);
+    if (!w->sequence)
+        return;
+    segment->backward_before = tensor_gather(w, true);
+    segment->pipelined = w->share.context->software->tp_pipelines;
 }
 
 /* Gradients of keys and values over their own size. */

@@ -17,8 +17,8 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
                          const double outputs[], unsigned count, struct linear *out)
 {
     for (unsigned i = 0; i < count; i++)
-        out[i] = (struct linear){names[i][0], names[i][1], names[i][2], s->tokens,
-                                 s->hidden,   outputs[i],  i > 0};
+        out[i] = (struct linear){names[i][0], names[i][1], names[i][2], s->tokens, s->hidden,
+                                 outputs[i],  i > 0,       true,        false};
     return count;
 }
 
@@ -35,24 +35,32 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
     case PIECE_QKV:
         if (apart)
             return separate(s, qkv, (double[]){s->query, s->key, s->key}, 3, out);
-        out[0] = (struct linear){
-            "qkv", "qkv dgrad", "qkv wgrad", s->tokens, s->hidden, s->query + 2.0 * s->key, false};
+        out[0] = (struct linear){"qkv",     "qkv dgrad", "qkv wgrad",
+                                 s->tokens, s->hidden,   s->query + 2.0 * s->key,
+                                 false,     true,        false};
         return 1;
     case PIECE_PROJECT:
-        out[0] = (struct linear){"projection", "projection dgrad", "projection wgrad",
-                                 s->tokens,    s->query,           s->hidden,
+        out[0] = (struct linear){"projection",
+                                 "projection dgrad",
+                                 "projection wgrad",
+                                 s->tokens,
+                                 s->query,
+                                 s->hidden,
+                                 false,
+                                 false,
                                  false};
         return 1;
     case PIECE_UP:
         if (apart && s->gates > 1.0)
             return separate(s, up, (double[]){s->ffn, s->ffn}, 2, out);
-        out[0] = (struct linear){"up",      "up dgrad",        "up wgrad", s->tokens,
-                                 s->hidden, s->gates * s->ffn, false};
+        out[0] =
+            (struct linear){"up",  "up dgrad", "up wgrad", s->tokens, s->hidden, s->gates * s->ffn,
+                            false, true,       false};
         return 1;
     default:
         CHECK(piece == PIECE_DOWN);
-        out[0] = (struct linear){"down", "down dgrad", "down wgrad", s->tokens,
-                                 s->ffn, s->hidden,    false};
+        out[0] = (struct linear){"down",    "down dgrad", "down wgrad", s->tokens, s->ffn,
+                                 s->hidden, false,        false,        false};
         return 1;
     }
 }

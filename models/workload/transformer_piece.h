@@ -69,6 +69,8 @@ struct linear {
     const char *forward_name, *dgrad_name, *wgrad_name;
     double rows, inputs, outputs;
     bool shares; /* its input with the one before, which has cast it */
+    bool column; /* split by outputs over tp, its input a norm's; else by inputs */
+    bool wide;   /* never in eight bits */
 };
 enum {
     PIECE_LINEAR_MAX = 3

@@ -205,6 +205,30 @@ static void test_unthrottled(void **state)
     assert_true(model_s(&rested, &k) == model_s(&other, &k));
 }
 
+/* Exact sums and fine scales cost eight-bit products a share of their arithmetic; SMs that a copy
+ * holds are felt where tiles are issued, not where the cap decides. */
+static void test_costs_of_eight_bit_products(void **state)
+{
+    (void)state;
+    struct gpu_spec card = card_h100();
+    card.hbm_bytes_per_s *= 1e6;
+    card.kernel_start_s = 0;
+    card.gemm_split_cost_ratio = 0.18;
+    card.gemm_block_cost_ratio = 0.05;
+    struct kernel plain =
+        gpu_kernel_gemm("fp8", PEAK_FP8, (struct gemm_shape){8192, 8192, 8192, 1}, 1);
+    struct kernel split = plain, both = plain, taken = plain;
+    split.split_sums = both.split_sums = both.block_scales = true;
+    assert_true(fabs(model_s(&card, &split) / model_s(&card, &plain) - 1.18) < 1e-9);
+    assert_true(fabs(model_s(&card, &both) / model_s(&card, &plain) - 1.18 * 1.05) < 1e-9);
+    taken.taken_sms = 16;
+    double slower = model_s(&card, &taken) / model_s(&card, &plain);
+    assert_true(slower > 1.0 && slower < 132.0 / 116 * 1.1);
+    card.gemm_burst_ratio = 1.0; /* the cap, not issue, decides: waves alone are felt */
+    double capped = model_s(&card, &taken) / model_s(&card, &plain);
+    assert_true(capped < slower && capped < 132.0 / 116);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +237,7 @@ int main(void)
         cmocka_unit_test(test_laws),
         cmocka_unit_test(test_unthrottled),
         cmocka_unit_test(test_traffic_takes_power),
+        cmocka_unit_test(test_costs_of_eight_bit_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

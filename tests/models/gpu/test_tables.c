@@ -89,7 +89,7 @@ static void test_every_field_has_a_row(void **state)
     assert_true(sizeof(struct model_shape) - model < sizeof(char *) + 16);
     size_t gpu = table_bytes(gpu_params, gpu_param_count, sizeof(struct gpu_spec));
     size_t math = 4 * sizeof(struct attention_curve) + 2 * sizeof(double);
-    assert_int_equal(sizeof(struct gpu_spec) - gpu, sizeof(char *) + math);
+    assert_true(sizeof(struct gpu_spec) - gpu - sizeof(char *) - math < sizeof(double));
 }
 
 static void test_a_bad_row_is_noticed(void **state)

@@ -197,6 +197,115 @@ static void test_segments_of_one_op(void **state)
     arena_destroy(s.arena);
 }
 
+/* Products of `rows` x 1 by 1 x 1 whose seconds are their bytes, gathered before and scattered
+ * after; casts before and between. */
+static void pipelined_layer(struct scene *s, double rows)
+{
+    s->layer.segment_count = 1;
+    struct segment *g = &s->layer.segments[0];
+    g->name = "mlp";
+    g->pipelined = true;
+    g->before = (struct segment_transfer){SEGMENT_TP, COMM_ALL_GATHER, 64.0};
+    g->after = (struct segment_transfer){SEGMENT_TP, COMM_REDUCE_SCATTER, 96.0};
+    g->backward_before = (struct segment_transfer){SEGMENT_TP, COMM_ALL_GATHER, 32.0};
+    const struct kernel product =
+        gpu_kernel_gemm("product", PEAK_BF16, (struct gemm_shape){rows, 1, 1, 1}, 2);
+    g->forward_count = 4;
+    g->forward[0] = gpu_kernel_memory("cast", 3.0, 1.0);
+    g->forward[1] = g->forward[3] = product;
+    g->forward[2] = gpu_kernel_memory("activation", 5.0, 1.0);
+    g->dgrad_count = 2;
+    g->dgrad[0] = gpu_kernel_memory("cast", 3.0, 1.0);
+    g->dgrad[1] = product;
+    s->c.layout.tp = 4;
+    s->c.cluster.node.gpus = 8;
+    s->c.software.tp_scatter_splits = 4;
+}
+
+/* 8 rows: parts of 2 rows move 2 x 2 + 2 + 2 x 2 = 10 bytes each. Three of four parts run beside
+ * the gather, the last after it; the scatter goes beside three parts but for its last quarter. A
+ * group that leaves its NVLink domain waits for the whole. */
+static void test_pipelined_pieces(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct block block;
+    begin(&s);
+    pipelined_layer(&s, 8);
+    compile(&s, &block, false);
+    static const struct {
+        bool transfer, beside;
+        double size; /* bytes or seconds */
+    } rows[] = {
+        {false, false, 3}, {true, true, 64},   {false, false, 30}, {false, false, 10 + 5 + 10},
+        {true, true, 72},  {false, false, 30}, {true, false, 24}};
+    assert_int_equal(block.forward.count, sizeof rows / sizeof rows[0]);
+    for (uint32_t i = 0; i < block.forward.count; i++) {
+        const struct lowered_piece *piece = &block.forward.rows[i];
+        assert_true((piece->kind == OP_COLLECTIVE) == rows[i].transfer);
+        near(rows[i].transfer ? piece->transfer.bytes : piece->cost.gpu_s, rows[i].size);
+        assert_true(piece->beside == rows[i].beside);
+    }
+    assert_true(block.forward.rows[0].opens == 1 && block.forward.rows[2].opens == 0);
+    /* cast, activation, and for each product 4 parts and 3 copies; 3 collectives */
+    near(block.forward.launches, 2 + 2 * 7 + 3);
+    assert_int_equal(block.backward.count, 4);
+    assert_true(block.backward.rows[1].kind == OP_COLLECTIVE && block.backward.rows[1].beside);
+    near(block.backward.rows[2].cost.gpu_s, 30);
+    near(block.backward.rows[3].cost.gpu_s, 10);
+    s.c.cluster.node.gpus = 2;
+    compile(&s, &block, false);
+    assert_int_equal(block.forward.count, 3);
+    assert_false(block.forward.rows[0].beside);
+    arena_destroy(s.arena);
+}
+
+/* Plays pieces on a compute and a transfer stream as lower_ops writes them: a transfer starts
+ * behind the compute before it; the next compute waits for it, the one after for one beside. */
+static double play(const struct piece_list *list, double second_for_byte)
+{
+    double compute_s = 0.0, wire_s = 0.0, wait_s = 0.0, join_s = 0.0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct lowered_piece *piece = &list->rows[i];
+        if (piece->kind == OP_COLLECTIVE) {
+            wire_s =
+                fmax(fmax(wire_s, compute_s), wait_s) + piece->transfer.bytes * second_for_byte;
+            *(piece->beside ? &join_s : &wait_s) = wire_s;
+        } else {
+            compute_s = fmax(compute_s, wait_s) + piece->cost.gpu_s;
+            wait_s = fmax(wait_s, join_s);
+        }
+    }
+    return fmax(compute_s, wait_s);
+}
+
+/* Law: pieces last as long as the parts one by one. A part of the first product waits for its rows
+ * and the part before; a part of the second is sent when it is there and the wire is free. */
+static void test_pieces_last_as_long_as_parts(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 40; i++) {
+        struct scene s;
+        struct block block;
+        const double rows = 4.0 * (1 + i % 7), second_for_byte = 0.05 * (1 + i);
+        begin(&s);
+        pipelined_layer(&s, rows);
+        compile(&s, &block, false);
+        const double part_s = (rows / 4 * 2 + 2 + rows / 4 * 2);
+        double time_s = 3.0;
+        for (unsigned part = 0; part < 4; part++)
+            time_s = fmax(time_s, 3.0 + part * 64.0 / 3 * second_for_byte) + part_s;
+        double sent_s = time_s += 5.0;
+        for (unsigned part = 0; part < 4; part++) {
+            time_s += part_s;
+            sent_s = fmax(sent_s, time_s) + 24.0 * second_for_byte;
+        }
+        /* The first of n parts lies there: 64 bytes are the three others. */
+        near(play(&block.forward, second_for_byte), sent_s);
+        arena_destroy(s.arena);
+    }
+}
+
 /* What is computed again before the backward pass is an op of its own, whose launches the next one
  * pays for; a list's own rest is left to whatever op comes after all of it. */
 static void test_rest_of_a_list(void **state)
@@ -293,9 +402,13 @@ static void test_what_ends_a_pass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_a_transfer_takes), cmocka_unit_test(test_what_the_host_pays),
-        cmocka_unit_test(test_segments_of_one_op),    cmocka_unit_test(test_rest_of_a_list),
+        cmocka_unit_test(test_what_a_transfer_takes),
+        cmocka_unit_test(test_what_the_host_pays),
+        cmocka_unit_test(test_segments_of_one_op),
+        cmocka_unit_test(test_rest_of_a_list),
         cmocka_unit_test(test_what_ends_a_pass),
+        cmocka_unit_test(test_pipelined_pieces),
+        cmocka_unit_test(test_pieces_last_as_long_as_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,7 +183,8 @@ static void test_held_while_running(void **state)
     check_held(&b, ring, 1);
 }
 
-/* In fp8 what enters a linear layer is kept in one byte, and written by a cast of 2 + 2 x 1 bytes;
+/* In fp8 what enters a linear layer is kept in one byte, and written by a cast of 2 + 2 x 1 bytes
+ * where both directions want a copy;
  * the flash kernel's 16-bit output is kept beside. */
 static const struct saved_row fp8_saved[] = {
     {0, "attention norm input", 256, false},
@@ -223,6 +224,8 @@ static void test_fp8(void **state)
     static struct bench b;
     bench_llama(&b);
     b.context.precision = precision_find("fp8");
+    b.context.fp8_recipe = FP8_DELAYED;
+    b.context.transposed_copies = true;
     transformer_layer(&b.context, &b.layer);
     check_saved(&b.layer, fp8_saved, COUNT(fp8_saved));
     CHECK_KERNELS(&b.layer, forward, fp8_forward);

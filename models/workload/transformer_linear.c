@@ -1,0 +1,159 @@
+/* transformer_linear.c - a linear layer: its three products, what they cast, and how the gradient
+ * of its weights is kept.
+ *
+ * Eight-bit operands (NVIDIA/TransformerEngine, docs/features/low_precision_training: delayed and
+ * current scaling, MXFP8, performance considerations) are cast copies of 16-bit tensors. A cast
+ * reads the tensor once, with current scaling twice (its largest value comes first), and writes a
+ * byte for each use that wants a layout of its own: along rows for the product with the weights,
+ * along columns for the gradient of the weights. Cards that read both from one copy
+ * (transposed_copies false) write one; scales by block differ by direction, so they write two.
+ * A norm writes eight bits itself where its scales are known beforehand or local. With sequence
+ * parallelism the gathered tensor is cast before it is sent, along rows, and transposed after. */
+#include "models/workload/transformer_piece.h"
+
+#define BYTE 1.0
+#define SCALE_BYTES (1.0 / 32.0) /* MXFP8: one byte for each 32 elements */
+#define CURRENT_LAUNCHES 2.0     /* largest value, cast */
+#define MX_LAUNCHES 2.0          /* cast, scales into the order that products want */
+
+static bool narrow(const struct rank_share *share)
+{
+    return share->linear_bytes < share->core_bytes;
+}
+
+static double cast_reads(const struct rank_share *share)
+{
+    return share->context->fp8_recipe == FP8_CURRENT ? 2.0 : 1.0;
+}
+
+static double cast_copies(const struct rank_share *share)
+{
+    const struct layer_context *c = share->context;
+    return c->fp8_recipe == FP8_MX || c->transposed_copies ? 2.0 : 1.0;
+}
+
+/* Reads `elements` of 16 bit and writes `copies` of eight. */
+static struct kernel cast(const struct rank_share *share, const char *name, double elements,
+                          double copies)
+{
+    enum fp8_recipe recipe = share->context->fp8_recipe;
+    double written = BYTE + (recipe == FP8_MX ? SCALE_BYTES : 0.0);
+    double bytes = cast_reads(share) * share->core_bytes + copies * written;
+    double launches = recipe == FP8_CURRENT ? CURRENT_LAUNCHES
+                      : recipe == FP8_MX    ? MX_LAUNCHES
+                                            : 1.0;
+    return gpu_kernel_memory(name, elements * bytes, launches);
+}
+
+/* Does the other direction of a gathered tensor come from the copy that was sent? Scales by block
+ * do not allow it: both copies are sent. */
+static bool transposes(const struct rank_share *share)
+{
+    return share->context->transposed_copies && share->context->fp8_recipe != FP8_MX;
+}
+
+static struct kernel transpose(const char *name, double elements)
+{
+    return gpu_kernel_memory(name, elements * 2.0 * BYTE, 1.0);
+}
+
+static bool gathered(const struct rank_share *share)
+{
+    return share->gathers && share->context->software->fp8_gathers;
+}
+
+/* What a norm writes for a linear layer; largest values of the tensor itself come too late. */
+static bool norm_casts(const struct rank_share *share)
+{
+    const struct layer_context *c = share->context;
+    return c->software->fp8_norm_fused && c->fp8_recipe != FP8_CURRENT;
+}
+
+static void cast_input(const struct rank_share *share, const struct linear *l, struct segment *out)
+{
+    bool sent = l->column && gathered(share);
+    double rows = sent ? share->norm_tokens : l->rows;
+    double copies = sent && transposes(share) ? 1.0 : cast_copies(share);
+    if (!l->shares && !(l->column && norm_casts(share)))
+        transformer_piece_forward(out, cast(share, "fp8 cast", rows * l->inputs, copies));
+    if (share->context->software->fp8_weights_each)
+        transformer_piece_forward(
+            out, cast(share, "fp8 cast weights", l->inputs * l->outputs, cast_copies(share)));
+}
+
+static struct kernel product(const struct rank_share *share, const struct linear *l,
+                             const char *name, struct gemm_shape shape, bool backward)
+{
+    const struct layer_context *c = share->context;
+    bool eight = narrow(share) && !l->wide;
+    struct kernel kernel =
+        gpu_kernel_gemm(name, eight ? c->precision->gemm_peak : c->precision->attention_peak, shape,
+                        eight ? share->linear_bytes : share->core_bytes);
+    kernel.split_sums = eight && backward && c->software->fp8_split_backward;
+    kernel.block_scales = eight && c->fp8_recipe == FP8_MX;
+    return kernel;
+}
+
+void transformer_linear_forward(const struct rank_share *share, const struct linear *l,
+                                struct segment *out)
+{
+    if (narrow(share) && !l->wide)
+        cast_input(share, l, out);
+    transformer_piece_forward(out, product(share, l, l->forward_name,
+                                           (struct gemm_shape){l->rows, l->outputs, l->inputs, 1.0},
+                                           false));
+}
+
+double transformer_gradient_add_bytes(const struct rank_share *share, double parameters)
+{
+    const struct layer_context *c = share->context;
+    return parameters * (c->precision->gradient_bytes + 2.0 * c->software->gradient_kept_bytes);
+}
+
+/* The gradient of the output; and, where weights come anew, their copy along columns. */
+static void cast_gradient(const struct rank_share *share, const struct linear *l,
+                          struct segment *out)
+{
+    bool sent = !l->column && gathered(share);
+    double rows = sent ? share->norm_tokens : l->rows;
+    double copies = sent && transposes(share) ? 1.0 : cast_copies(share);
+    transformer_piece_dgrad(out, cast(share, "fp8 cast gradient", rows * l->outputs, copies));
+    if (share->context->gathers_weights && transposes(share) &&
+        !share->context->software->fp8_weights_each)
+        transformer_piece_dgrad(out, transpose("fp8 transpose weights", l->inputs * l->outputs));
+}
+
+/* What was gathered along rows is wanted along columns. */
+static void transpose_gathered(const struct rank_share *share, const struct linear *l,
+                               struct segment *out)
+{
+    if (gathered(share) && transposes(share))
+        transformer_piece_wgrad(
+            out, transpose("fp8 transpose", l->rows * (l->column ? l->inputs : l->outputs)));
+}
+
+/* The product for the weights writes a gradient of its own, which is then added to the kept one;
+ * or, fused, it reads and writes the kept one itself. */
+void transformer_linear_backward(const struct rank_share *share, const struct linear *l,
+                                 struct segment *out)
+{
+    const struct layer_context *c = share->context;
+    double parameters = l->inputs * l->outputs;
+    bool eight = narrow(share) && !l->wide;
+    if (eight)
+        cast_gradient(share, l, out);
+    transformer_piece_dgrad(out, product(share, l, l->dgrad_name,
+                                         (struct gemm_shape){l->rows, l->inputs, l->outputs, 1.0},
+                                         true));
+    if (eight)
+        transpose_gathered(share, l, out);
+    struct kernel weights = product(share, l, l->wgrad_name,
+                                    (struct gemm_shape){l->inputs, l->outputs, l->rows, 1.0}, true);
+    if (c->accumulate && c->software->gradient_fusion)
+        gpu_kernel_gemm_accumulate(&weights, c->software->gradient_kept_bytes);
+    transformer_piece_wgrad(out, weights);
+    if (c->accumulate && !c->software->gradient_fusion)
+        transformer_piece_wgrad(
+            out, gpu_kernel_memory("gradient accumulation",
+                                   transformer_gradient_add_bytes(share, parameters), 1.0));
+}

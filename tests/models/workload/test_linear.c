@@ -1,0 +1,201 @@
+/* Eight-bit linear layers: what each recipe casts, on paper and beside Transformer Engine's own
+ * benchmark; which products sum up by parts; what stays wide. */
+#include <math.h>
+
+#include "models/workload/transformer_piece.h"
+#include "tests/models/workload/layer_rows.h"
+
+static void begin(struct bench *b, enum fp8_recipe recipe, bool transposed)
+{
+    bench_llama(b);
+    b->context.precision = precision_find("fp8");
+    b->context.fp8_recipe = recipe;
+    b->context.transposed_copies = transposed;
+}
+
+static const struct kernel *nth(const struct kernel *list, unsigned count, const char *name,
+                                unsigned n)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0 && n-- == 0)
+            return &list[i];
+    return NULL;
+}
+
+/* Read once in 16 bit, with current scaling twice; one byte for each copy, blocks of 32 with a byte
+ * for their scale. The input of down is 256 elements, the gradient of up's output 512. */
+static void test_bytes_of_each_recipe(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fp8_recipe recipe;
+        bool transposed;
+        double bytes, launches; /* of an element */
+    } rows[] = {
+        {FP8_DELAYED, true, 4, 1},  {FP8_DELAYED, false, 3, 1}, {FP8_CURRENT, true, 6, 2},
+        {FP8_CURRENT, false, 5, 2}, {FP8_MX, true, 4.0625, 2},  {FP8_MX, false, 4.0625, 2},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        static struct bench b;
+        begin(&b, rows[i].recipe, rows[i].transposed);
+        transformer_layer(&b.context, &b.layer);
+        const struct segment *s = &b.layer.segments[0];
+        const struct kernel *input = nth(s->forward, s->forward_count, "fp8 cast", 3);
+        const struct kernel *gradient = nth(s->dgrad, s->dgrad_count, "fp8 cast gradient", 1);
+        assert_true(input->bytes == 256 * rows[i].bytes && input->launches == rows[i].launches);
+        assert_true(gradient->bytes == 512 * rows[i].bytes);
+        assert_null(nth(s->wgrad, s->wgrad_count, "fp8 transpose", 0));
+    }
+}
+
+/* A norm writes eight bits where scales are known; largest values of its own result are not. */
+static void test_norms_cast(void **state)
+{
+    (void)state;
+    static struct bench b;
+    for (int recipe = FP8_DELAYED; recipe <= FP8_MX; recipe++) {
+        begin(&b, (enum fp8_recipe)recipe, true);
+        b.software.fp8_norm_fused = true;
+        transformer_layer(&b.context, &b.layer);
+        const struct segment *s = &b.layer.segments[0];
+        const unsigned casts = recipe == FP8_CURRENT ? 4 : 2;
+        assert_non_null(nth(s->forward, s->forward_count, "fp8 cast", casts - 1));
+        assert_null(nth(s->forward, s->forward_count, "fp8 cast", casts));
+    }
+}
+
+/* 16 tokens of 8 elements over two ranks: each casts its 64 elements along rows, sends them in one
+ * byte, and transposes what it got. Scales by block: both copies are cast, and sent for the
+ * gradient. */
+static void test_what_is_gathered(void **state)
+{
+    (void)state;
+    static struct bench b;
+    bench_gpt(&b);
+    b.context.precision = precision_find("fp8");
+    b.context.transposed_copies = true;
+    b.context.fp8_recipe = FP8_DELAYED;
+    b.software.fp8_gathers = b.software.backward_regather = true;
+    transformer_layer(&b.context, &b.layer);
+    const struct segment *attention = &b.layer.segments[1];
+    assert_true(attention->before.bytes == 128 && attention->backward_gather.bytes == 128);
+    assert_true(attention->backward_before.bytes == 128);
+    assert_true(attention->after.bytes == 256 && attention->backward_after.bytes == 256);
+    assert_true(attention->forward[0].bytes == 64 * 3);
+    assert_true(nth(attention->dgrad, attention->dgrad_count, "fp8 cast gradient", 0)->bytes ==
+                64 * 3); /* of the projection, gathered */
+    assert_true(nth(attention->wgrad, attention->wgrad_count, "fp8 transpose", 0)->bytes ==
+                128 * 2);
+    assert_true(nth(attention->wgrad, attention->wgrad_count, "fp8 transpose", 1)->bytes ==
+                128 * 2);
+    b.context.fp8_recipe = FP8_MX;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(attention->before.bytes == 128 && attention->backward_before.bytes == 256);
+    assert_true(attention->forward[0].bytes == 64 * 4.0625);
+    assert_null(nth(attention->wgrad, attention->wgrad_count, "fp8 transpose", 0));
+    b.software.fp8_gathers = false;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(attention->before.bytes == 256 && attention->backward_before.bytes == 256);
+    assert_true(attention->forward[0].bytes == 128 * 4.0625);
+}
+
+/* Fast sums forward, exact ones backward; nothing of it in 16 bit, nor in the head. */
+static void test_sums(void **state)
+{
+    (void)state;
+    static struct bench b;
+    begin(&b, FP8_MX, false);
+    b.software.fp8_split_backward = true;
+    transformer_layer(&b.context, &b.layer);
+    const struct segment *s = &b.layer.segments[0];
+    const struct kernel *up = nth(s->forward, s->forward_count, "up", 0);
+    const struct kernel *dgrad = nth(s->dgrad, s->dgrad_count, "up dgrad", 0);
+    const struct kernel *wgrad = nth(s->wgrad, s->wgrad_count, "up wgrad", 0);
+    assert_true(!up->split_sums && dgrad->split_sums && wgrad->split_sums);
+    assert_true(up->block_scales && dgrad->block_scales && wgrad->block_scales);
+    assert_true(up->peak == PEAK_FP8 && wgrad->peak == PEAK_FP8);
+    transformer_head(&b.context, &b.layer);
+    const struct kernel *logits = nth(s->forward, s->forward_count, "logits", 0);
+    assert_true(logits->peak == PEAK_BF16 && logits->element_bytes == 2);
+    assert_false(logits->split_sums || logits->block_scales);
+    assert_null(nth(s->forward, s->forward_count, "fp8 cast", 0));
+    b.context.precision = precision_find("bf16");
+    transformer_layer(&b.context, &b.layer);
+    wgrad = nth(s->wgrad, s->wgrad_count, "up wgrad", 0);
+    assert_false(wgrad->split_sums || wgrad->block_scales);
+}
+
+/* Weights that come anew are copied along columns each time; those that are cast in every
+ * microbatch get both copies then. */
+static void test_weights(void **state)
+{
+    (void)state;
+    static struct bench b;
+    begin(&b, FP8_DELAYED, true);
+    b.context.gathers_weights = true;
+    transformer_layer(&b.context, &b.layer);
+    const struct segment *s = &b.layer.segments[0];
+    const double down = 8.0 * 16;
+    assert_true(nth(s->dgrad, s->dgrad_count, "fp8 transpose weights", 0)->bytes == down * 2);
+    assert_null(nth(s->forward, s->forward_count, "fp8 cast weights", 0));
+    b.software.fp8_weights_each = true;
+    transformer_layer(&b.context, &b.layer);
+    assert_null(nth(s->dgrad, s->dgrad_count, "fp8 transpose weights", 0));
+    assert_true(nth(s->forward, s->forward_count, "fp8 cast weights", 3)->bytes == down * 4);
+}
+
+/* NVIDIA/TransformerEngine docs/examples/gemm_profiling: four linear layers of width 4,096 and
+ * inner width 16,384 on 15,872 tokens. Time with casts of inputs and weights, less that of the
+ * products alone (those of current scaling also stand for delayed scaling), forward. */
+static void test_casts_beside_transformer_engine(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fp8_recipe recipe;
+        bool transposed;
+        double bytes_per_s, cast_s, within;
+    } rows[] = {
+        {FP8_DELAYED, true, 4.8e12, 0.611e-3, 0.1}, /* H200 */
+        {FP8_CURRENT, true, 4.8e12, 0.926e-3, 0.1}, /* H200 */
+        {FP8_DELAYED, false, 8e12, 0.328e-3, 0.1},  /* B300 */
+        {FP8_MX, false, 8e12, 0.482e-3, 0.1},       /* B300 */
+        {FP8_CURRENT, false, 8e12, 0.721e-3, 0.3},  /* B300: three kernels, not well overlapped */
+    };
+    static const double shapes[4][2] = {{4096, 12288}, {4096, 4096}, {4096, 16384}, {16384, 4096}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        static struct bench b;
+        struct gpu_spec card = card_h100();
+        struct rank_share share;
+        double all_s = 0.0;
+        begin(&b, rows[i].recipe, rows[i].transposed);
+        card.hbm_bytes_per_s = rows[i].bytes_per_s;
+        card.hbm_efficiency_ratio = 0.89;
+        b.software.fp8_weights_each = true;
+        transformer_share_of(&b.context, &share);
+        for (unsigned k = 0; k < 4; k++) {
+            static struct segment s;
+            const struct linear linear = {"linear",     "dgrad", "wgrad", 15872, shapes[k][0],
+                                          shapes[k][1], false,   false,   false};
+            memset(&s, 0, sizeof s);
+            transformer_linear_forward(&share, &linear, &s);
+            assert_int_equal(s.forward_count, 3); /* two casts, and the product */
+            for (unsigned j = 0; j < 2; j++)
+                all_s += gpu_kernel_time_s(&card, NULL, &s.forward[j]);
+        }
+        if (fabs(all_s / rows[i].cast_s - 1.0) > rows[i].within)
+            fail_msg("row %u: %g s, measured %g s", i, all_s, rows[i].cast_s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_of_each_recipe),
+        cmocka_unit_test(test_norms_cast),
+        cmocka_unit_test(test_what_is_gathered),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_casts_beside_transformer_engine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -61,10 +61,16 @@ struct validate_versions {
     struct software_profile *profiles;
     unsigned count;
     const char *usual; /* the framework of a scenario that names none */
+    struct card_year {
+        const char *name;
+        uint64_t release;
+    } * cards; /* of the catalogue */
+    unsigned card_count;
 };
 const struct validate_versions *validate_versions_read(struct arena *arena, const char *catalogue,
                                                        struct error *error);
-/* The oldest version of the framework that can do what the run did; NULL: no such framework. */
+/* The oldest version of the framework that can do what the run did and that no newer one had
+ * superseded when the card came out; NULL: no such framework. */
 const struct software_profile *validate_version(const struct validate_versions *versions,
                                                 const struct validate_run *run);
 

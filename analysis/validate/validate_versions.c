@@ -1,6 +1,6 @@
 /* Which version of its framework a published run used: the oldest that can do what the run did.
- * People run a new feature soon after it has come, and an old kernel only until there is a better.
- */
+ * People run a new feature soon after it has come, and an old kernel only until there is a better;
+ * on a new card they run what its makers had adapted to it, none that was superseded by then. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +35,35 @@ static bool read_profile(struct arena *arena, const char *catalogue, const char 
            error_set(error, "the software profile '%.80s' of the catalogue cannot be read", name);
 }
 
+static bool read_card(struct arena *arena, const char *catalogue, const char *name,
+                      struct card_year *out, struct error *error)
+{
+    char text[256];
+    int length = snprintf(text, sizeof text, "cluster: {gpu: %.128s}\n", name);
+    struct scenario_options how = {.catalogue = catalogue};
+    struct scenario *s = scenario_read("card", text, (size_t)length, &how, error);
+    if (s == NULL)
+        return false;
+    *out = (struct card_year){arena_text(arena, name), s->configuration.gpu.release};
+    scenario_destroy(s);
+    return true;
+}
+
+static bool read_cards(struct arena *arena, const char *catalogue, struct validate_versions *out,
+                       struct error *error)
+{
+    const struct catalogue_entry *entries;
+    unsigned count = scenario_list("gpus", catalogue, arena, &entries, error);
+    if (count == 0)
+        return false;
+    out->cards = ARENA_ARRAY(arena, struct card_year, count);
+    for (; out->card_count < count; out->card_count++)
+        if (!read_card(arena, catalogue, entries[out->card_count].name,
+                       &out->cards[out->card_count], error))
+            return false;
+    return true;
+}
+
 const struct validate_versions *validate_versions_read(struct arena *arena, const char *catalogue,
                                                        struct error *error)
 {
@@ -51,7 +80,7 @@ const struct validate_versions *validate_versions_read(struct arena *arena, cons
     if (!read_profile(arena, catalogue, "", &out->profiles[count], error))
         return NULL;
     out->usual = framework_of(&out->profiles[count]);
-    return out;
+    return read_cards(arena, catalogue, out, error) ? out : NULL;
 }
 
 /* A run that does not say so is eager, which is the default of frameworks that offer both; but FP8
@@ -86,6 +115,28 @@ static const struct software_profile *native_version(const struct validate_versi
     return &versions->profiles[versions->count];
 }
 
+static uint64_t card_release(const struct validate_versions *versions, const char *gpu)
+{
+    for (unsigned i = 0; gpu != NULL && i < versions->card_count; i++)
+        if (strcmp(versions->cards[i].name, gpu) == 0)
+            return versions->cards[i].release;
+    return 0;
+}
+
+/* Had a newer version of the framework come when the card did, or before? */
+static bool superseded(const struct validate_versions *versions, const struct software_profile *p,
+                       const struct validate_run *run)
+{
+    const uint64_t card = card_release(versions, run->gpu);
+    for (unsigned i = 0; i < versions->count; i++) {
+        const struct software_profile *newer = &versions->profiles[i];
+        if (strcmp(framework_of(newer), framework_of(p)) == 0 && newer->release > p->release &&
+            newer->release <= card)
+            return true;
+    }
+    return false;
+}
+
 const struct software_profile *validate_version(const struct validate_versions *versions,
                                                 const struct validate_run *run)
 {
@@ -97,7 +148,7 @@ const struct software_profile *validate_version(const struct validate_versions *
     const struct software_profile *found = NULL;
     for (unsigned i = 0; i < versions->count; i++) {
         const struct software_profile *p = &versions->profiles[i];
-        if (strcmp(framework_of(p), framework) != 0)
+        if (strcmp(framework_of(p), framework) != 0 || superseded(versions, p, run))
             continue;
         bool better = found == NULL || (able(p, run) && !able(found, run));
         if (found != NULL && able(p, run) == able(found, run))

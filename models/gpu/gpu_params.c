@@ -77,6 +77,9 @@ const struct param gpu_params[] = {
      "Second-level cache; 40 MiB is that of an A100."},
     {"sm_count", PARAM_COUNT, AT(sm_count), 1, 100000, NULL, NULL,
      "Streaming multiprocessors that run work."},
+    {"release", PARAM_COUNT, AT(release), 0, 3000, "0", NULL,
+     "Year in which the card came out; a run that names no version of its software is of none that "
+     "was superseded by then. 0: not said."},
     {"clock", PARAM_FREQUENCY, AT(clock_hz), MEGA, 100.0 * GIGA, NULL, NULL,
      "Boost clock at which the peak rates are quoted."},
     {"power", PARAM_POWER, AT(power_w), 1, MEGA, NULL, NULL,

@@ -37,9 +37,10 @@ struct gpu_spec {
     double hbm_efficiency_ratio;         /* that a streaming kernel reaches */
     double l2_bytes;
     uint64_t sm_count;
-    double clock_hz; /* boost clock that the peaks are quoted at */
-    double power_w;  /* cap */
-    double tdp_w;    /* the cap at which the sustained rates hold; 0: power_w */
+    uint64_t release; /* year in which the card came out; 0: not said */
+    double clock_hz;  /* boost clock that the peaks are quoted at */
+    double power_w;   /* cap */
+    double tdp_w;     /* the cap at which the sustained rates hold; 0: power_w */
     double idle_power_w;
     double static_power_ratio;    /* of tdp_w: idle, leakage and clocks of a running card */
     double memory_power_ratio;    /* of tdp_w: HBM at its full bandwidth */

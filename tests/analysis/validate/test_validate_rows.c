@@ -185,6 +185,37 @@ static void test_reasons_of_refusals(void **state)
     arena_destroy(w.arena);
 }
 
+/* None that a newer one had superseded when the card came out; what a scenario takes that names
+ * none is the newest of its framework. */
+static void test_no_version_is_older_than_the_card(void **state)
+{
+    (void)state;
+    struct world w = begin();
+    const struct validate_versions *versions = validate_versions_read(w.arena, NULL, &w.error);
+    static const struct {
+        const char *gpu;
+        uint64_t release;
+    } cards[] = {{"a100-80gb-sxm", 2021},
+                 {"h100-80gb-sxm", 2022},
+                 {"h200-141gb-sxm", 2024},
+                 {"b200-180gb-sxm", 2024},
+                 {"a card of one's own", 2021}};
+    assert_non_null(versions);
+    for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++) {
+        const struct validate_run run = {.gpu = cards[i].gpu,
+                                         .software = "megatron",
+                                         .attention = "",
+                                         .recompute = "",
+                                         .precision = "bf16"};
+        assert_int_equal(validate_version(versions, &run)->release, cards[i].release);
+    }
+    const struct software_profile *usual = &versions->profiles[versions->count];
+    for (unsigned i = 0; i < versions->count; i++)
+        if (strcmp(versions->profiles[i].framework, usual->framework) == 0)
+            assert_true(versions->profiles[i].release <= usual->release);
+    arena_destroy(w.arena);
+}
+
 static void test_what_a_version_can_do(void **state)
 {
     (void)state;
@@ -258,8 +289,11 @@ static void test_threads_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hostile_cells),          cmocka_unit_test(test_reasons_of_refusals),
-        cmocka_unit_test(test_what_a_version_can_do),  cmocka_unit_test(test_eager_or_compiled),
+        cmocka_unit_test(test_hostile_cells),
+        cmocka_unit_test(test_reasons_of_refusals),
+        cmocka_unit_test(test_no_version_is_older_than_the_card),
+        cmocka_unit_test(test_what_a_version_can_do),
+        cmocka_unit_test(test_eager_or_compiled),
         cmocka_unit_test(test_threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,6 +223,9 @@ static void add_software(const struct writer *w)
                           ? "chosen: column software is empty; what is run today"
                           : "chosen: column software is empty; the oldest usual one that can",
                       "%s", w->software->name);
+    if (w->run->says_async && w->run->tp > 1)
+        validate_text_key(w->text, "tp_pipelines",
+                          "the row's name: asynchronous tensor parallelism", "true");
     validate_text_key(w->text, "even_stages",
                       "chosen: the run proves that its stages were possible", "false");
     validate_text_close(w->text);

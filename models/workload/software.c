@@ -5,6 +5,8 @@
  * count reads and writes of 16-bit tensors: a kernel that reads one and writes one costs 4. */
 #include "models/workload/software.h"
 
+#include <string.h>
+
 #include "models/gpu/gpu.h"
 #include "sim/units.h"
 
@@ -19,6 +21,17 @@ const char *const stage_split_names[] = {"even", "cost", NULL};
 const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
 const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};
 const char *const execution_names[] = {"any", "eager", "compiled", NULL};
+
+const char *software_not_modelled(const char *name)
+{
+    static const char *const jax[] = {"maxtext", "paxml", "pax", "jax", "levanter", "easylm"};
+    for (unsigned i = 0; i < sizeof jax / sizeof jax[0]; i++)
+        if (strcmp(name, jax[i]) == 0)
+            return "runs on JAX, whose compiler decides what is fused, kept and sent when: there "
+                   "is "
+                   "no profile of it; fsdp is the nearest";
+    return NULL;
+}
 
 const struct param software_params[] = {
     {"launch", PARAM_TIME, AT(launch_s), 0, HOST_MAX, "10us", NULL,
@@ -56,6 +69,9 @@ const struct param software_params[] = {
      "30, unfused in fp32 40 to 78."},
     {"loss_memory_bytes", PARAM_RATIO, AT(loss_memory_bytes), 0, BYTES_MAX, "14", NULL,
      "Memory at the loss, bytes for each logit: logits 2, fp32 copy 4, softmax 4, gradient 4."},
+    {"loss_chunks", PARAM_COUNT, AT(loss_chunks), 1, 1000, "1", NULL,
+     "Head and loss take the tokens in so many parts, one by one and forward and backward at once: "
+     "the logits of one part exist at a time (chunked or fused linear cross entropy)."},
     {"loss_gradient_bytes", PARAM_RATIO, AT(loss_gradient_bytes), 0, BYTES_MAX, "4", NULL,
      "Part of loss_memory_bytes that the backward pass alone holds: gradients of the logits."},
     {"math_forward_bytes", PARAM_RATIO, AT(math_forward_bytes), 0, BYTES_MAX, "13", NULL,
@@ -109,6 +125,9 @@ const struct param software_params[] = {
      "the tensor it writes."},
     {"fp8_gathers", PARAM_FLAG, AT(fp8_gathers), 0, 0, "false", NULL,
      "Tensor-parallel gathers before 8-bit products carry eight bits."},
+    {"fp8_casts_again", PARAM_FLAG, AT(fp8_casts_again), 0, 0, "false", NULL,
+     "Inputs of 8-bit linear layers are kept in 16 bit and cast again for the weight gradient; "
+     "false: one cast forward writes both copies, which are kept."},
     {"fp8_weights_each", PARAM_FLAG, AT(fp8_weights_each), 0, 0, "false", NULL,
      "Weights are cast to eight bits in every microbatch; false: once a step."},
     {"tp_pipelines", PARAM_FLAG, AT(tp_pipelines), 0, 0, "false", NULL,

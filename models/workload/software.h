@@ -67,6 +67,7 @@ struct software_profile {
     double loss_traffic_bytes;  /* HBM bytes moved for each logit, forward and backward */
     double loss_memory_bytes;   /* bytes kept for each logit at the loss, the logits included */
     double loss_gradient_bytes; /* of them in the backward pass alone */
+    uint64_t loss_chunks;       /* head and loss see so many parts of the tokens one by one */
     double math_forward_bytes, math_backward_bytes; /* unfused attention, each score */
     double math_mask_bytes; /* forward, where the mask is a kernel of its own; causal only */
     double norm_launches, activation_launches, residual_launches, rope_launches; /* kernels each */
@@ -85,6 +86,7 @@ struct software_profile {
     bool fp8_norm_fused;     /* a norm before a linear layer writes eight bits */
     bool fp8_gathers;        /* tensor-parallel gathers carry eight bits */
     bool fp8_weights_each;   /* weights are cast in every microbatch, not once a step */
+    bool fp8_casts_again;    /* 16-bit inputs are kept, and cast again for the weight gradient */
     /* Tensor parallelism */
     bool tp_pipelines; /* gathers and scatters of sequence parallelism run by parts beside the
                           products that they feed or empty, inside an NVLink domain */
@@ -152,6 +154,9 @@ struct software_profile {
     uint64_t usual_chunks;                      /* of a pipeline stage */
     const char *usual_sharding, *full_sharding; /* kinds of sharding/ */
 };
+/* Why a framework that people ask for has no profile, in a sentence; NULL: nothing is known of it.
+ */
+const char *software_not_modelled(const char *name);
 extern const struct param software_params[];
 extern const unsigned software_param_count;
 extern const char *const fp8_recipe_names[]; /* NULL-ended, as the enum */

@@ -73,7 +73,8 @@ static void cast_input(const struct rank_share *share, const struct linear *l, s
 {
     bool sent = l->column && gathered(share);
     double rows = sent ? share->norm_tokens : l->rows;
-    double copies = sent && transposes(share) ? 1.0 : cast_copies(share);
+    const bool once = share->context->software->fp8_casts_again || (sent && transposes(share));
+    double copies = once ? 1.0 : cast_copies(share);
     if (!l->shares && !(l->column && norm_casts(share)))
         transformer_piece_forward(out, cast(share, "fp8 cast", rows * l->inputs, copies));
     if (share->context->software->fp8_weights_each)
@@ -147,6 +148,8 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
                                          true));
     if (eight)
         transpose_gathered(share, l, out);
+    if (eight && c->software->fp8_casts_again && !l->shares)
+        transformer_piece_wgrad(out, cast(share, "fp8 cast again", l->rows * l->inputs, 1.0));
     struct kernel weights = product(share, l, l->wgrad_name,
                                     (struct gemm_shape){l->inputs, l->outputs, l->rows, 1.0}, true);
     if (c->accumulate && c->software->gradient_fusion)

@@ -110,6 +110,12 @@ static void build_software(struct builder *b)
     struct software_keys keys = {""};
     if (mapping == NULL || !reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys))
         return;
+    const char *refusal = software_not_modelled(keys.profile);
+    if (refusal != NULL) {
+        problems_misread(b->problems, section_mark(mapping, "profile"), "software.profile: %s %s",
+                         source_quote(b->arena, keys.profile), refusal);
+        return;
+    }
     const struct value *base = section_entry(b, SECTION_SOFTWARE, mapping, "profile", keys.profile);
     if (base == NULL)
         return;

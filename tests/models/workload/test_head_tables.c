@@ -80,6 +80,14 @@ static const struct saved_row llama_head_saved[] = {
 };
 static const struct segment_row llama_head[] = {{"head", 0, 2048 * 4, 64, 0}};
 
+static double nth_launches(const struct segment *s, const char *name)
+{
+    for (unsigned i = 0; i < s->forward_count; i++)
+        if (strcmp(s->forward[i].name, name) == 0)
+            return s->forward[i].launches;
+    return 0.0;
+}
+
 static void test_llama_head(void **state)
 {
     (void)state;
@@ -104,6 +112,28 @@ static void test_llama_head(void **state)
     b.software.save_norm_input = false;
     transformer_head(&b.context, &b.layer);
     assert_int_equal(b.layer.segments[0].saved_count, 2);
+}
+
+/* Part by part the logits of one part exist at a time, and a gradient of the head's input stays
+ * for the backward pass. 2048 logits of 14 bytes, 16 tokens 8 wide. */
+static void test_loss_by_parts(void **state)
+{
+    (void)state;
+    static struct bench b;
+    bench_llama(&b);
+    b.software.loss_chunks = 4;
+    transformer_head(&b.context, &b.layer);
+    const struct segment *s = &b.layer.segments[b.layer.segment_count - 1];
+    assert_true(s->forward_temporary_bytes == 2048 * 14 / 4.0);
+    assert_true(s->backward_temporary_bytes < 2048 * 4);
+    double kept = 0.0;
+    for (unsigned i = 0; i < s->saved_count; i++) {
+        assert_string_not_equal(s->saved[i].name, "logits and softmax");
+        if (strcmp(s->saved[i].name, "head input gradient") == 0)
+            kept = s->saved[i].bytes;
+    }
+    assert_true(kept == 2048 / 128.0 * 8 * 2);
+    assert_true(nth_launches(s, "loss") == 4);
 }
 
 static const struct kernel_row gpt_head_forward[] = {
@@ -162,10 +192,9 @@ static void test_gpt_head(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gpt_embedding),
-        cmocka_unit_test(test_llama_embedding),
-        cmocka_unit_test(test_llama_head),
-        cmocka_unit_test(test_gpt_head),
+        cmocka_unit_test(test_gpt_embedding), cmocka_unit_test(test_llama_embedding),
+        cmocka_unit_test(test_llama_head),    cmocka_unit_test(test_gpt_head),
+        cmocka_unit_test(test_loss_by_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,24 @@ static void test_casts_beside_transformer_engine(void **state)
     }
 }
 
+/* Kept in 16 bit and cast again: one copy forward, one for the weight gradient, each after a look
+ * for the largest value. The input of down is 256 elements. */
+static void test_casts_again(void **state)
+{
+    (void)state;
+    static struct bench b;
+    begin(&b, FP8_CURRENT, true);
+    b.software.fp8_casts_again = true;
+    transformer_layer(&b.context, &b.layer);
+    const struct segment *s = &b.layer.segments[0];
+    assert_true(nth(s->forward, s->forward_count, "fp8 cast", 3)->bytes == 256 * 5);
+    assert_true(nth(s->wgrad, s->wgrad_count, "fp8 cast again", 0)->bytes == 256 * 5);
+    unsigned again = 0;
+    while (nth(s->wgrad, s->wgrad_count, "fp8 cast again", again) != NULL)
+        again++;
+    assert_int_equal(again, 4); /* qkv, projection, up, down */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_casts_beside_transformer_engine),
+        cmocka_unit_test(test_casts_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

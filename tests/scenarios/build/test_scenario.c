@@ -143,6 +143,10 @@ static const struct bad bad[] = {
      "3:74: training.optimizer: unknown optimizer 'adamx'; did you mean 'adam'?\n"},
     {SOFTWARE, "software: megatrom",
      "5:11: software.profile: unknown software profile 'megatrom'; did you mean 'megatron'?\n"},
+    {SOFTWARE, "software: maxtext",
+     "5:11: software.profile: maxtext runs on JAX, whose compiler decides what is fused, kept "
+     "and "
+     "sent when: there is no profile of it; fsdp is the nearest\n"},
     /* units, numbers, ranges */
     {CLUSTER, "cluster: {gpu: {name: h100-80gb-sxm, usable_hbm: 80}, node: dgx-h100}",
      "2:50: cluster.gpu.usable_hbm: '80' has no unit; write one of " SIZES "\n"},

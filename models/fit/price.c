@@ -219,7 +219,7 @@ static void add_tensor(struct price_search *s)
     const double win = share(s, PART_EXPOSED_TP) * (all ? 1.0 : 0.5) + share(s, PART_HOST) / 2.0 +
                        products_win(s, 1.0, 2.0) + repeated_win(s) - share(s, PART_BUBBLE);
     struct configuration c = *s->q->c;
-    if (l->tp % 2 != 0)
+    if (l->tp % 2 != 0 || !is_stated(s, CHOICE_TP))
         return;
     c.layout.tp = l->tp / 2;
     c.layout.dp = 2 * l->dp;
@@ -237,7 +237,7 @@ static void add_pipeline(struct price_search *s)
     const double bubble = share(s, PART_BUBBLE), wire = share(s, PART_EXPOSED_PP);
     const double after = (double)l->pp - 1.0;
     struct configuration c = *s->q->c;
-    if (l->pp % 2 != 0)
+    if (l->pp % 2 != 0 || !is_stated(s, CHOICE_PP))
         return;
     c.layout.pp = l->pp / 2;
     c.layout.dp = 2 * l->dp;
@@ -254,7 +254,7 @@ static void add_context(struct price_search *s)
     struct configuration c = *s->q->c;
     c.layout.cp = l->cp / 2;
     c.layout.dp = 2 * l->dp;
-    if (l->cp % 2 == 0)
+    if (l->cp % 2 == 0 && is_stated(s, CHOICE_CP))
         add_split(s, "layout.cp", &c,
                   share(s, PART_EXPOSED_CP) + share(s, PART_HOST) / 2.0 +
                       products_win(s, 2.0, 1.0) - share(s, PART_BUBBLE));

@@ -47,7 +47,7 @@ advice_holds() { # scenario
 	model: {preset: llama3-8b}
 	cluster: {gpu: a100-80gb-sxm, nodes: 8, fabric: ib-hdr-8x200}
 	training: {sequence: 8192, global_batch: 512}
-	layout: {tp: 1, microbatch: 1, recompute: none, sharding: zero-0}
+	layout: {tp: 1, pp: 1, microbatch: 1, recompute: none, sharding: zero-0}
 	software: megatron
 	END
     expect 4 "$ORRERY" run a100.yaml --no-db

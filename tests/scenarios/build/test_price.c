@@ -168,6 +168,7 @@ static void only_what_is_stated_and_could_be_else_has_a_price(void **state)
         {"tp: 1, sharding: zero-1, microbatch: 2", "layout.recompute", false},
         {"tp: 1, sharding: zero-1, microbatch: 64, recompute: full", "layout.recompute", false},
         {"tp: 1, sharding: zero-1, microbatch: 64, recompute: none", "layout.recompute", false},
+        {"tp: 8, sharding: zero-1, microbatch: 1, recompute: none", "layout.tp", true},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[TEXT];

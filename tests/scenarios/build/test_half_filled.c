@@ -2,7 +2,8 @@
  * to spare, tells every choice that was made for the user, and gives a speed that an expert would
  * believe.
  *
- * The bounds are on HFU, what the kernels really do of the dense peak, and reckoned beforehand: a
+ * The bounds are on HFU, what the kernels really do of the dense peak. They were set with the
+ * first figures in view, from what stands below, so they guard against absurd ones alone: a
  * sustained product reaches .83 of the peak on A100, .68 on H100, .69 on H200, .5 on B200 and GB200
  * (catalogue, power caps); attention and element-wise kernels take 10 to 25 % of a step; tensor
  * parallelism inside a node 10 to 20 %, a bubble (p - 1) / (m v). So a dense model without

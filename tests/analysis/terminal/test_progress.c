@@ -111,11 +111,11 @@ static void test_progress_on_a_terminal(void **state)
 static void test_progress_of_a_stream_without_descriptor(void **state)
 {
     (void)state;
+    if (!terminal_possible())
+        skip();
     char *text = NULL;
     size_t size;
     FILE *notes = open_memstream(&text, &size);
-    if (!terminal_possible())
-        skip();
     int inner, outer = terminal_open(&inner), kept = dup(STDERR_FILENO);
     struct progress progress;
     dup2(inner, STDERR_FILENO);

@@ -172,22 +172,29 @@ static void take_rows(struct fit_rows *out, struct validation *v, size_t most)
     weigh(out);
 }
 
+static bool open_steps(struct arena *arena, const char *path, const struct validate_options *how,
+                       struct validation *v)
+{
+    struct csv *csv = ARENA_NEW(arena, struct csv);
+    struct error error = {""};
+    if (!csv_read(arena, path, csv, &error) || !validate_open(arena, csv, how, v, &error)) {
+        fprintf(stderr, "fit: %s\n", error.text);
+        return false;
+    }
+    if (strcmp(v->kind->head.name, "steps") != 0)
+        fprintf(stderr, "fit: %s holds %s, not steps\n", path, v->kind->head.name);
+    return strcmp(v->kind->head.name, "steps") == 0;
+}
+
 bool fit_rows_read(struct fit_rows *out, const char *path, const char *source, size_t most,
                    unsigned threads)
 {
     *out = (struct fit_rows){.arena = arena_create(), .threads = threads};
-    struct csv *csv = ARENA_NEW(out->arena, struct csv);
     struct validation *v = ARENA_NEW(out->arena, struct validation);
-    struct validate_options how = {.source = source, .threads = threads};
-    struct error error = {""};
     CHECK(fit_parameter_count <= FIT_PARAMETER_MAX);
-    if (!csv_read(out->arena, path, csv, &error) ||
-        !validate_open(out->arena, csv, &how, v, &error)) {
-        fprintf(stderr, "fit: %s\n", error.text);
-        return false;
-    }
-    if (strcmp(v->kind->head.name, "steps") != 0) {
-        fprintf(stderr, "fit: %s holds %s, not steps\n", path, v->kind->head.name);
+    if (!open_steps(out->arena, path,
+                    &(struct validate_options){.source = source, .threads = threads}, v)) {
+        arena_destroy(out->arena);
         return false;
     }
     out->rows = ARENA_ARRAY(out->arena, struct fit_row, v->row_count + 1);

@@ -3,6 +3,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "scenarios/build/build_parts.h"
+#include "scenarios/language/names.h"
 
 struct kind_choice {
     const char *key, *name;  /* "schedule", and what is written there: "" for nothing */
@@ -102,6 +103,16 @@ static void build_layout(struct builder *b)
                    schema->path);
 }
 
+/* A kind of sharding that a profile names; without one nothing could be chosen. */
+static void check_sharding(struct builder *b, const struct value *mapping, const char *key,
+                           const char *text)
+{
+    if (sharding_find(text) == NULL)
+        problems_misread(b->problems, section_mark(mapping, key),
+                         "software.%s: unknown sharding '%s'%s", key, source_quote(b->arena, text),
+                         names_advice(b->arena, text, family_kinds(b->arena, FAMILY_SHARDINGS)));
+}
+
 static void build_software(struct builder *b)
 {
     struct software_profile *software = &b->scenario->configuration.software;
@@ -122,6 +133,9 @@ static void build_software(struct builder *b)
     struct value *merged = section_overlay(b, SECTION_SOFTWARE, base, mapping);
     reader_fill(&b->reader, merged, schema->path, schema_table(schema), software);
     section_finish(b, SECTION_SOFTWARE, merged, (struct params){NULL, 0}, schema->path);
+    check_sharding(b, mapping, "usual_sharding", software->usual_sharding);
+    if (*software->full_sharding != '\0')
+        check_sharding(b, mapping, "full_sharding", software->full_sharding);
     software->name = keys.profile;
     struct constant_section of = {SECTION_SOFTWARE, software->name, base, mapping, NULL};
     build_constants(b, &of, schema_table(schema), software);

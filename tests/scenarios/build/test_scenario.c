@@ -104,6 +104,10 @@ static const struct bad bad[] = {
      "'h100-96gb-hbm2e-500w'?\n"},
     {CLUSTER, "cluster: {gpu: B200, node: dgx-h100}",
      "2:16: cluster.gpu.name: unknown GPU 'B200'; did you mean 'b200-180gb-sxm'?\n"},
+    {SOFTWARE, "software: {profile: megatron, usual_sharding: zero1}",
+     "5:47: software.usual_sharding: unknown sharding 'zero1'; did you mean 'zero-1'?\n"},
+    {SOFTWARE, "software: {profile: megatron, full_sharding: sdp}",
+     "5:46: software.full_sharding: unknown sharding 'sdp'; did you mean 'fsdp'?\n"},
     {LAYOUT, "layout: {sharding: ZERO}",
      "4:20: layout.sharding: unknown sharding 'ZERO'; did you mean 'zero-0', 'zero-1', 'zero-2' or "
      "'zero-3'?\n"},

@@ -95,15 +95,14 @@ static void build_head(struct builder *b)
 
 void build_scenario(struct builder *b)
 {
-    unsigned before = b->problems->error_count;
     build_model(b);
     build_cluster(b);
     build_training(b);
-    if (b->problems->error_count == before) {
+    if (b->problems->error_count == 0) { /* what the parser refused stands for nothing either */
         fill_auto(b);
         fill_open(b);
         check_rules(b);
-        b->layout_sound = b->problems->error_count == before;
+        b->layout_sound = b->problems->error_count == 0;
     }
     build_head(b);
     build_extras(b);

@@ -108,6 +108,8 @@ static const struct bad bad[] = {
      "5:47: software.usual_sharding: unknown sharding 'zero1'; did you mean 'zero-1'?\n"},
     {SOFTWARE, "software: {profile: megatron, full_sharding: sdp}",
      "5:46: software.full_sharding: unknown sharding 'sdp'; did you mean 'fsdp'?\n"},
+    {LAYOUT, "layout: {pp: *2}",
+     "4:14: anchors and aliases are refused; write the value where it is meant\n"},
     {LAYOUT, "layout: {sharding: ZERO}",
      "4:20: layout.sharding: unknown sharding 'ZERO'; did you mean 'zero-0', 'zero-1', 'zero-2' or "
      "'zero-3'?\n"},

@@ -23,7 +23,7 @@
 
 enum {
     BLOCK_FIRST = 1 << 14,
-    BLOCK_HUGE = 1 << 22,
+    BLOCK_HUGE = 1 << 24,
     BLOCK_LARGEST = 1 << 26
 };
 #ifdef ORRERY_POISON

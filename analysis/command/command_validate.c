@@ -86,7 +86,7 @@ static int validate(const struct arguments *a, struct session *session, struct a
     if (!csv_read(arena, a->positional[0], &csv, &error) ||
         !validate_file(arena, &csv, &how, &v, &error))
         return trouble(session, &error, EXIT_REJECTED);
-    struct uncertainty_options drawing = {1, DRAWS_USUAL, how.threads, NULL};
+    struct uncertainty_options drawing = {1, DRAWS_USUAL, how.threads, NULL, true};
     if (a->draws > 0)
         drawing.draw_count = (uint32_t)a->draws;
     struct intervals intervals;

@@ -19,9 +19,11 @@ struct simulated {
     struct error error;
 };
 
-static void simulate(const struct configuration *c, struct simulated *out)
+static void simulate(const struct configuration *c, bool time_only, struct arena *scratch,
+                     struct simulated *out)
 {
-    struct step_options options = {.ignore_memory = true, .threads = 1};
+    struct step_options options = {
+        .ignore_memory = true, .time_only = time_only, .arena = scratch, .threads = 1};
     struct step *step;
     out->known = step_run(c, &options, &step, &out->error);
     if (!out->known)
@@ -34,22 +36,21 @@ static void simulate(const struct configuration *c, struct simulated *out)
 struct drawing {
     const struct scenario *scenario;
     uint64_t seed;
+    bool time_only;
     struct simulated *out; /* [0]: nothing drawn; [i + 1]: draw i */
 };
 
-static void draw(void *context, size_t index)
+static void draw(void *context, size_t index, struct arena *scratch)
 {
     const struct drawing *d = context;
     struct configuration c = d->scenario->configuration;
-    struct arena *arena = arena_create();
     for (unsigned i = 0; index > 0 && i < d->scenario->constant_count; i++) {
         const struct constant *constant = &d->scenario->constants[i];
-        struct random_stream *stream = random_create(arena, d->seed, index - 1, constant->name);
+        struct random_stream *stream = random_create(scratch, d->seed, index - 1, constant->name);
         constant_scale(&c, constant, exp(constant->error_ratio * random_normal(stream)));
     }
     c.path_draw = index;
-    simulate(&c, &d->out[index]);
-    arena_destroy(arena);
+    simulate(&c, d->time_only, scratch, &d->out[index]);
 }
 
 static bool first_error(const struct simulated *s, size_t count, struct error *error)
@@ -79,9 +80,9 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
 {
     size_t count = (size_t)how->draw_count + 1;
     struct simulated *s = ARENA_ARRAY(arena, struct simulated, count);
-    struct drawing drawing = {scenario, how->seed, s};
+    struct drawing drawing = {scenario, how->seed, how->time_only, s};
     CHECK(how->draw_count >= 1);
-    pool_run(how->threads, count, draw, &drawing);
+    pool_run_scratch(how->threads, count, draw, &drawing);
     if (!first_error(s, count, error))
         return false;
     *out = (struct uncertain_step){
@@ -152,13 +153,13 @@ double uncertainty_fits_ratio(const struct uncertain_step *step)
 }
 
 /* Figure i one standard error down (2 i) and up (2 i + 1). */
-static void nudge(void *context, size_t index)
+static void nudge(void *context, size_t index, struct arena *scratch)
 {
     const struct drawing *d = context;
     const struct constant *constant = &d->scenario->constants[index / 2];
     struct configuration c = d->scenario->configuration;
     constant_scale(&c, constant, exp(index % 2 ? constant->error_ratio : -constant->error_ratio));
-    simulate(&c, &d->out[index]);
+    simulate(&c, d->time_only, scratch, &d->out[index]);
 }
 
 static double moved(const struct scenario *s, const struct constant *constant)
@@ -185,9 +186,9 @@ bool uncertainty_influences(struct arena *arena, const struct uncertain_step *st
     unsigned constant_count = scenario->constant_count;
     struct simulated *s = ARENA_ARRAY(arena, struct simulated, 2 * (size_t)constant_count + 1);
     struct influence *found = ARENA_ARRAY(arena, struct influence, constant_count + 1);
-    struct drawing drawing = {scenario, 0, s};
+    struct drawing drawing = {scenario, 0, true, s};
     double own = step->own.log_spread, total = own * own;
-    pool_run(threads, 2 * (size_t)constant_count, nudge, &drawing);
+    pool_run_scratch(threads, 2 * (size_t)constant_count, nudge, &drawing);
     *count = 0;
     if (!first_error(s, 2 * (size_t)constant_count, error))
         return false;

@@ -18,6 +18,7 @@ struct uncertainty_options {
     uint32_t draw_count;
     unsigned threads;
     const char *but; /* the own error is as if this source had never measured; NULL: all have */
+    bool time_only;  /* whether a draw fits is not asked, and all count as fitting */
 };
 struct uncertain_draw {
     double log_step; /* of seconds */

@@ -23,17 +23,26 @@ static const char *const columns[] = {
 static const char *const group[] = {"source",  "model",        "gpu",      "gpus",
                                     "seq_len", "global_batch", "software", NULL};
 
-/* What it would take on a card without end, when it does not fit on this one. */
+/* Is there more to compare than that it runs out? */
+static bool asks_peak(const struct validate_row *row)
+{
+    return row->values[PEAK_RESERVED].has_measured || row->values[PEAK_ALLOCATED].has_measured ||
+           row->measured != VERDICT_OOM;
+}
+
+/* When it does not fit on this card: what it would take on one without end, or, where it ran
+ * out there too, what it took at least. */
 static void needed(const struct configuration *c, const struct step *step, uint32_t program,
-                   struct ledger_result *out)
+                   bool whole, struct ledger_result *out)
 {
     struct ledger_limits limits = {INFINITY, c->software.expandable_segments};
     const struct ledger_result *found = &step->memory[program].ledger;
     *out = *found;
     if (!found->failure.failed)
         return;
-    ledger_play(sim_arena(step->sim), step->lowered.programs[program], &limits, false, out);
-    double least = found->failure.reserved_bytes + found->failure.short_bytes;
+    if (whole)
+        ledger_play(sim_arena(step->sim), step->lowered.programs[program], &limits, false, out);
+    double least = c->gpu.usable_hbm_bytes + found->failure.short_bytes;
     out->peak_reserved_bytes = fmax(out->peak_reserved_bytes, least);
 }
 
@@ -43,19 +52,21 @@ static void take_memory(const struct configuration *c, const struct step *step,
     double reserved = 0.0, allocated = 0.0, outside = 0.0;
     for (uint32_t i = 0; i < step->memory_count; i++) {
         struct ledger_result ledger;
-        needed(c, step, i, &ledger);
+        needed(c, step, i, asks_peak(row), &ledger);
         reserved = fmax(reserved, ledger.peak_reserved_bytes - ledger.outside_bytes);
         allocated = fmax(allocated, ledger.peak_allocated_bytes - ledger.outside_bytes);
         outside = fmax(outside, ledger.outside_bytes);
     }
     row->values[PEAK_RESERVED].predicted = reserved;
     row->values[PEAK_ALLOCATED].predicted = allocated;
-    row->values[PEAK_RESERVED].has_predicted = row->values[PEAK_ALLOCATED].has_predicted = true;
+    const bool known = step->fits || asks_peak(row);
+    row->values[PEAK_RESERVED].has_predicted = row->values[PEAK_ALLOCATED].has_predicted = known;
     row->predicted = step->fits ? VERDICT_FITS : VERDICT_OOM;
     if (row->measured == VERDICT_OOM || row->predicted == VERDICT_OOM)
         snprintf(row->note, sizeof row->note,
-                 "reserves %.1f GiB beside %.1f outside the allocator; %.1f usable", reserved / GIB,
-                 outside / GIB, c->gpu.usable_hbm_bytes / GIB);
+                 "reserves %.1f GiB%s beside %.1f outside the allocator; %.1f usable",
+                 reserved / GIB, known ? "" : " or more", outside / GIB,
+                 c->gpu.usable_hbm_bytes / GIB);
 }
 
 static void take_measured(struct cells *c, const struct validate_run *run, struct validate_row *row)
@@ -78,8 +89,10 @@ static void take_measured(struct cells *c, const struct validate_run *run, struc
 static void simulate(const struct validation *v, const struct scenario *s, struct validate_row *row)
 {
     const struct configuration *c = &s->configuration;
+    const bool timed = row->values[STEP_TIME].has_measured;
     struct step_options options = {.ignore_memory = true,
-                                   .memory_only = !row->values[STEP_TIME].has_measured,
+                                   .memory_only = !timed,
+                                   .fits_only = !timed && !asks_peak(row),
                                    .arena = v->scratch,
                                    .threads = 1};
     struct step *step;
@@ -89,7 +102,7 @@ static void simulate(const struct validation *v, const struct scenario *s, struc
         return;
     }
     take_memory(c, step, row);
-    if (!options.memory_only) {
+    if (timed) {
         row->values[STEP_TIME].has_predicted = true;
         row->values[STEP_TIME].predicted = step->step_s;
     }

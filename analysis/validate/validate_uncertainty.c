@@ -35,6 +35,7 @@ static void draw_row(void *context, size_t index)
     struct uncertain_step step;
     double mean = 0.0;
     how.threads = 1;
+    how.time_only = true;
     how.but = copy.source;
     job->failed[index] = s == NULL || !uncertainty_draw(arena, s, &how, &step, &job->errors[index]);
     for (uint32_t i = 0; !job->failed[index] && i < how.draw_count; i++) {

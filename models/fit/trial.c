@@ -99,7 +99,7 @@ bool trial_may_fit(const struct configuration *c)
 bool trial_fits(const struct configuration *c)
 {
     struct configuration ideal = *c;
-    struct step_options options = {.memory_only = true};
+    struct step_options options = {.fits_only = true};
     struct step *step = NULL;
     struct error error;
     idealise(&ideal, false);
@@ -117,11 +117,10 @@ double trial_gpu_s_per_token(const struct configuration *c)
     struct step *step = NULL;
     struct error error;
     idealise(&ideal, true);
-    options.ignore_memory = ideal.layout.dp != c->layout.dp; /* fewer replicas hold more each */
+    options.time_only = ideal.layout.dp != c->layout.dp; /* fewer replicas hold more each */
     if (!configuration_legal(&ideal) || !step_run(&ideal, &options, &step, &error))
         return INFINITY;
-    const bool counts = step->fits || options.ignore_memory;
-    const double gpu_s = counts ? step->step_s * (double)configuration_ranks(&ideal) : 0.0;
+    const double gpu_s = step->fits ? step->step_s * (double)configuration_ranks(&ideal) : 0.0;
     step_destroy(step);
     return gpu_s > 0.0 ? gpu_s / configuration_tokens(&ideal) : INFINITY;
 }

@@ -22,7 +22,7 @@ static void reserve(struct stage *s)
     ops = ops * m + 4 * passes + 8 * (uint64_t)s->units.count;
     ledger = ledger * m + 4 * passes + 8 * (uint64_t)s->units.count;
     CHECK(ops < UINT32_MAX && ledger < UINT32_MAX);
-    program_reserve(s->w, (uint32_t)ops, (uint32_t)ledger);
+    program_reserve(s->w, (uint32_t)ops, s->l->timed ? 0 : (uint32_t)ledger);
 }
 
 static void begin_pipeline(struct stage *s)
@@ -136,7 +136,8 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     for (uint32_t i = 0; i < count; i++)
         write_pass(&s, &passes[i], i + 1 < count ? &passes[i + 1] : NULL);
     lower_data_step_end(&s);
-    lower_memory_setup(&s);
+    if (!l->timed)
+        lower_memory_setup(&s);
     struct program *program = program_end(s.w);
     program->interference_ratio = l->c->software.interference_ratio;
     program->join_ratio = l->c->software.tp_overlap_cost_ratio;
@@ -173,9 +174,10 @@ struct program *lower_stage(struct arena *arena, const struct configuration *c, 
     return write_stage(lower_plan_lowering(arena, c), stage, &streams);
 }
 
-void lower(struct arena *arena, const struct configuration *c, struct lowered *out)
+static void lower_stages(struct lowering *l, struct lowered *out)
 {
-    struct lowering *l = lower_plan_lowering(arena, c);
+    struct arena *arena = l->arena;
+    const struct configuration *c = l->c;
     *out = (struct lowered){.program_count = l->shape.stages};
     out->rank_count = (uint32_t)configuration_ranks(c);
     out->programs = ARENA_ARRAY(arena, struct program *, out->program_count);
@@ -189,4 +191,16 @@ void lower(struct arena *arena, const struct configuration *c, struct lowered *o
     for (uint32_t rank = 0; rank < out->rank_count; rank++)
         out->program_of_rank[rank] = layout_coordinates(c, rank).pp;
     count_flops(l, out);
+}
+
+void lower(struct arena *arena, const struct configuration *c, struct lowered *out)
+{
+    lower_stages(lower_plan_lowering(arena, c), out);
+}
+
+void lower_timed(struct arena *arena, const struct configuration *c, struct lowered *out)
+{
+    struct lowering *l = lower_plan_lowering(arena, c);
+    l->timed = true;
+    lower_stages(l, out);
 }

@@ -27,6 +27,9 @@ struct lowered {
  * `arena`. */
 void lower(struct arena *arena, const struct configuration *c, struct lowered *out);
 
+/* The same without ledgers, for who asks of time alone. */
+void lower_timed(struct arena *arena, const struct configuration *c, struct lowered *out);
+
 /* The program of one stage alone, as lower() writes it: for questions about its memory. */
 struct program *lower_stage(struct arena *arena, const struct configuration *c, uint32_t stage);
 

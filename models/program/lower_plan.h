@@ -37,6 +37,7 @@ struct message_plan { /* between stages */
 struct lowering {
     struct arena *arena;
     const struct configuration *c;
+    bool timed; /* programs get no ledger */
     struct layer_context context;
     struct layer layers[BLOCK_COUNT];
     struct block blocks[BLOCK_COUNT];

@@ -19,6 +19,7 @@ void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct pro
                           .units = units,
                           .next = TENSOR_FIRST,
                           .microbatches = l->shape.microbatches,
+                          .unrecorded = l->timed,
                           .workspace_bytes = l->c->software.workspace_bytes};
     size_t slots = units != NULL ? (size_t)units->count * t->microbatches : 0;
     t->saved = ARENA_ARRAY(l->arena, uint32_t, slots);
@@ -37,7 +38,7 @@ uint32_t lower_tensors_number(struct tensors *t)
 void lower_tensors_entry(struct tensors *t, enum ledger_action action, struct tensor tensor,
                          const char *call_site)
 {
-    if (!(tensor.bytes > 0.0))
+    if (!(tensor.bytes > 0.0) || t->unrecorded)
         return;
     CHECK(tensor.number < t->next); /* 2 */
     struct ledger_entry e = {

@@ -33,6 +33,7 @@ struct tensors {
     uint32_t *saved;              /* [unit x microbatch] first number, TENSOR_NONE: none */
     uint32_t *spare[BLOCK_COUNT]; /* first numbers that are free */
     uint32_t spare_count[BLOCK_COUNT];
+    bool unrecorded;        /* numbers are given out, but nothing is written */
     double workspace_bytes; /* still to be taken, 0: none */
     double receive_bytes;   /* of the message of this pass, until its first op; 0: none */
 };

@@ -26,12 +26,15 @@ static void play_memory(struct arena *arena, const struct configuration *c,
     };
     s->memory_count = s->lowered.program_count;
     s->memory = ARENA_ARRAY(arena, struct stage_memory, s->memory_count);
+    bool enough = options->time_only;
     for (uint32_t p = 0; p < s->memory_count; p++) {
         struct stage_memory *m = &s->memory[p];
         m->program = p;
         m->stage = s->lowered.programs[p]->stage;
         m->representative = UINT32_MAX;
-        ledger_play(arena, s->lowered.programs[p], &limits, options->ledger_points, &m->ledger);
+        if (!enough)
+            ledger_play(arena, s->lowered.programs[p], &limits, options->ledger_points, &m->ledger);
+        enough |= options->fits_only && m->ledger.failure.failed;
     }
     for (uint32_t rank = s->lowered.rank_count; rank-- > 0;) {
         struct stage_memory *m = &s->memory[s->lowered.program_of_rank[rank]];
@@ -254,14 +257,18 @@ static bool build_and_play(struct step *s, const struct configuration *c,
                            const struct step_options *options, struct error *error)
 {
     struct arena *arena = sim_arena(s->sim);
-    if (!options->memory_only && !topology_build(arena, &c->cluster, &s->topology, error))
+    const bool timed = !options->memory_only && !options->fits_only;
+    if (timed && !topology_build(arena, &c->cluster, &s->topology, error))
         return false;
-    lower(arena, c, &s->lowered);
+    if (options->time_only)
+        lower_timed(arena, c, &s->lowered);
+    else
+        lower(arena, c, &s->lowered);
     s->rank_count = s->lowered.rank_count;
     play_memory(arena, c, options, s);
     judge_memory(s);
     bool in_setup = !s->fits && s->memory[s->failed_program].ledger.failure.step == 0;
-    if (!options->memory_only && (!in_setup || options->ignore_memory)) {
+    if (timed && (!in_setup || options->ignore_memory)) {
         degrade_links(c, &s->topology);
         layout_build(arena, c, s->lowered.streams, &s->layout);
         if (!play_time(arena, c, options, s, error))

@@ -16,6 +16,8 @@ struct step_options {
     bool ledger_points;  /* keep the memory timelines */
     bool ignore_memory;  /* play on although it does not fit */
     bool memory_only;    /* ledger only, no time */
+    bool fits_only;      /* that, up to the first program that does not fit: only `fits` counts */
+    bool time_only;      /* no ledger: nothing is known of memory, and nothing refused for it */
     bool brief;          /* time only when it is soon played; else what is refused, without time */
     struct arena *arena; /* where the step lives until it is destroyed; NULL: one of its own */
     unsigned threads;    /* that read its classes; 0: all processors for a large step, else one */

@@ -212,7 +212,7 @@ void fit_rows_free(struct fit_rows *rows)
     arena_destroy(rows->arena);
 }
 
-static double log_error(const struct fit_row *row, const double *x)
+static double log_error(const struct fit_row *row, const double *x, struct arena *scratch)
 {
     struct configuration c = row->scenario->configuration;
     for (size_t p = 0; p < fit_parameter_count; p++) {
@@ -222,7 +222,7 @@ static double log_error(const struct fit_row *row, const double *x)
                 constant_scale(&c, constant, exp(x[p]));
         }
     }
-    struct step_options options = {.ignore_memory = true, .threads = 1};
+    struct step_options options = {.time_only = true, .arena = scratch, .threads = 1};
     struct step *step;
     struct error error;
     CHECK(step_run(&c, &options, &step, &error));
@@ -238,11 +238,11 @@ struct evaluation { /* index: row, or row x (two sides of each parameter) */
     double *out;
 };
 
-static void evaluate_row(void *context, size_t index)
+static void evaluate_row(void *context, size_t index, struct arena *scratch)
 {
     const struct evaluation *e = context;
     if (e->chosen == NULL || e->chosen[index])
-        e->out[index] = log_error(&e->rows->rows[index], e->x);
+        e->out[index] = log_error(&e->rows->rows[index], e->x, scratch);
 }
 
 static double distance(const double *a, const double *b)
@@ -259,7 +259,7 @@ void fit_rows_residuals(const struct fit_rows *rows, const double *x, const bool
     struct fit_kept *kept = rows->kept;
     struct evaluation e = {rows, x, chosen, kept->residuals};
     if (!kept->has_residuals || distance(kept->residuals_x, x) > 0.0) {
-        pool_run(rows->threads, rows->count, evaluate_row, &e);
+        pool_run_scratch(rows->threads, rows->count, evaluate_row, &e);
         memcpy(kept->residuals_x, x, sizeof kept->residuals_x);
         kept->has_residuals = chosen == NULL;
     }
@@ -273,7 +273,7 @@ void fit_rows_forget(struct fit_rows *rows)
     rows->kept->has_residuals = rows->kept->has_slopes = false;
 }
 
-static void evaluate_slope(void *context, size_t index)
+static void evaluate_slope(void *context, size_t index, struct arena *scratch)
 {
     const struct evaluation *e = context;
     size_t p = index % FIT_PARAMETER_MAX, i = index / FIT_PARAMETER_MAX;
@@ -284,7 +284,7 @@ static void evaluate_slope(void *context, size_t index)
         return;
     memcpy(up, e->x, sizeof up);
     up[p] += difference;
-    e->out[index] = (log_error(row, up) - e->rows->kept->residuals[i]) / difference;
+    e->out[index] = (log_error(row, up, scratch) - e->rows->kept->residuals[i]) / difference;
 }
 
 void fit_rows_jacobian(const struct fit_rows *rows, const double *x, double *out)
@@ -294,7 +294,7 @@ void fit_rows_jacobian(const struct fit_rows *rows, const double *x, double *out
     struct evaluation e = {rows, x, NULL, kept->slopes};
     if (!kept->has_slopes || distance(kept->slopes_x, x) > slopes_reach) {
         fit_rows_residuals(rows, x, NULL, kept->residuals);
-        pool_run(rows->threads, cells, evaluate_slope, &e);
+        pool_run_scratch(rows->threads, cells, evaluate_slope, &e);
         memcpy(kept->slopes_x, x, sizeof kept->slopes_x);
         kept->has_slopes = true;
     }

@@ -73,7 +73,7 @@ static void draw(void *context, size_t index)
 {
     const struct drawing *d = context;
     struct arena *arena = arena_create();
-    struct uncertainty_options how = {1, d->draws, 1, NULL};
+    struct uncertainty_options how = {1, d->draws, 1, NULL, true};
     struct uncertain_step step;
     struct error error = {""};
     CHECK(uncertainty_draw(arena, d->g->rows->rows[index].scenario, &how, &step, &error));

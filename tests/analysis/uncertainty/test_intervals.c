@@ -71,7 +71,7 @@ static void predict(struct world *w, const double *measured)
 static struct world begin(void)
 {
     struct world w = {.arena = arena_create()};
-    struct uncertainty_options how = {3, DRAWS, 2, NULL};
+    struct uncertainty_options how = {3, DRAWS, 2, NULL, true};
     struct error error = {""};
     double measured[ROWS];
     unsigned taken = 0;
@@ -279,7 +279,7 @@ static int scale(void **state)
 {
     (void)state;
     struct world w = {.arena = arena_create()};
-    struct uncertainty_options how = {3, DRAWS, 2, NULL};
+    struct uncertainty_options how = {3, DRAWS, 2, NULL, true};
     struct error error = {""};
     predict(&w, NULL);
     if (!validate_intervals(w.arena, &w.v, &how, &w.in, &error))

@@ -29,7 +29,7 @@ static struct scenario *read(const char *text)
 static struct uncertain_step draw(struct arena *arena, const struct scenario *s, uint32_t count,
                                   unsigned threads, uint64_t seed)
 {
-    struct uncertainty_options how = {seed, count, threads, NULL};
+    struct uncertainty_options how = {seed, count, threads, NULL, false};
     struct uncertain_step step;
     struct error error = {""};
     if (!uncertainty_draw(arena, s, &how, &step, &error))
@@ -58,6 +58,22 @@ static void test_draws_do_not_depend_on_threads_or_count(void **state)
     }
     assert_int_equal(same, 0);
     assert_true(one.log_spread > 0.0);
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
+static void test_time_alone_is_the_same_time(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct scenario *s = read(EIGHT);
+    struct uncertainty_options how = {7, 8, 2, NULL, true};
+    struct uncertain_step whole = draw(arena, s, 8, 2, 7), timed;
+    struct error error = {""};
+    assert_true(uncertainty_draw(arena, s, &how, &timed, &error));
+    assert_true(timed.step_s == whole.step_s);
+    for (unsigned i = 0; i < 8; i++)
+        assert_true(timed.draws[i].log_step == whole.draws[i].log_step && timed.draws[i].fits);
     scenario_destroy(s);
     arena_destroy(arena);
 }
@@ -177,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_draws_do_not_depend_on_threads_or_count),
+        cmocka_unit_test(test_time_alone_is_the_same_time),
         cmocka_unit_test(test_only_uncertain_figures_are_drawn),
         cmocka_unit_test(test_paths_are_drawn),
         cmocka_unit_test(test_intervals_by_hand),

@@ -11,6 +11,7 @@
 #include "models/step/step.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
+#include "topology/topology_kind.h"
 
 /* Is `a` a failure before `b`: in an earlier step, or in the same at an earlier op? */
 static bool before(const struct ledger_failure *a, const struct ledger_failure *b)
@@ -177,10 +178,50 @@ static void test_nominal_cards(void **state)
     assert_true(rule.cards == UINT64_C(1) << 53);
 }
 
+/* Who asks for less gets the same answers to what was asked, whether it fits or not. */
+static void test_less_asked_is_the_same_answer(void **state)
+{
+    (void)state;
+    unsigned failing = 0;
+    struct configuration c = lower_case();
+    lower_case_size(&c, 2, 1, 2, 2, 4);
+    c.cluster.nodes = 1;
+    c.cluster.node.gpus = 8;
+    c.cluster.node.kind = &topology_nvlink_island;
+    c.cluster.fabric.kind = &topology_rail;
+    c.cluster.fabric.options = (struct kind_options){{32, 1}};
+    c.model.vocabulary = 32768;
+    c.gpu.usable_hbm_bytes = 1600 * MIB;
+    const double usable_bytes = c.gpu.usable_hbm_bytes;
+    for (unsigned part = 1; part <= 64; part *= 2) {
+        struct step *whole, *timed, *fitting;
+        struct error error;
+        c.gpu.usable_hbm_bytes = usable_bytes / part;
+        assert_true(step_run(&c, &(struct step_options){.ignore_memory = true}, &whole, &error));
+        assert_true(step_run(&c, &(struct step_options){.time_only = true}, &timed, &error));
+        assert_true(step_run(&c, &(struct step_options){.fits_only = true}, &fitting, &error));
+        assert_true(timed->step_s > 0.0 && timed->step_s == whole->step_s);
+        assert_true(timed->digest == whole->digest && timed->op_count == whole->op_count);
+        for (uint32_t p = 0; p < timed->lowered.program_count; p++) {
+            const struct program *program = timed->lowered.programs[p];
+            assert_int_equal(program->ledger_count + program->setup_count, 0);
+            assert_true(timed->memory[p].rank_count == whole->memory[p].rank_count);
+        }
+        assert_int_equal(fitting->fits, whole->fits);
+        assert_true(fitting->step_s == 0.0 && fitting->worker == NULL);
+        failing += !whole->fits;
+        step_destroy(whole);
+        step_destroy(timed);
+        step_destroy(fitting);
+    }
+    assert_in_range(failing, 1, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_to_fail_is_named),
+        cmocka_unit_test(test_less_asked_is_the_same_answer),
         cmocka_unit_test(test_rule_of_thumb_by_hand),
         cmocka_unit_test(test_nominal_cards),
     };

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "scenarios/build/scenario.h"
+#include "tests/sanitized.h"
 
 static void test_every_file_is_sound(void **state)
 {
@@ -88,7 +89,7 @@ static void test_main_file_garbled(void **state)
     size_t size = fread(text, 1, sizeof text, file);
     fclose(file);
     assert_true(size > 200 && size < sizeof text);
-    for (size_t at = 0; at < size; at++) {
+    for (size_t at = 0; at < size; at += SANITIZED_EVERY(7)) {
         char kept = text[at];
         if (at % 3 == 0) /* test_hostile cuts a shorter file everywhere */
             read_any(text, at);

@@ -21,6 +21,7 @@
 
 #include "models/step/step.h"
 #include "scenarios/build/scenario.h"
+#include "tests/sanitized.h"
 
 static const struct half {
     const char *file;
@@ -99,7 +100,7 @@ static void an_expert_believes_it(void **state)
 {
     (void)state;
     unsigned faults = 0;
-    for (unsigned i = 0; i < sizeof halves / sizeof halves[0]; i++) {
+    for (unsigned i = 0; i < sizeof halves / sizeof halves[0]; i += SANITIZED_EVERY(5)) {
         const struct half *half = &halves[i];
         char path[512];
         struct error error = {""};

@@ -53,11 +53,16 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
 {
     if (g->tensor != TENSOR_NONE || g->arriving != TENSOR_NONE)
         return;
-    double bytes = g->gathered * s->l->data.weight_bytes;
-    g->gather = lower_ops_transfer(
-        &s->ops, STREAM_GATHER, (struct transfer){COMM_ALL_GATHER, bytes}, PHASE_PARAMETERS,
-        "gather weights", lower_traffic_gather_after(&s->traffic, ahead));
-    g->gather = lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, g->gather);
+    const bool layers = s->units.rows[g->first].layer != UINT16_MAX;
+    const uint64_t asked = s->l->c->software.gather_parts, parts = layers && asked > 1 ? asked : 1;
+    const double bytes = g->gathered * s->l->data.weight_bytes / (double)parts;
+    const uint32_t after = lower_traffic_gather_after(&s->traffic, ahead);
+    for (uint64_t i = 0; i < parts; i++) {
+        g->gather =
+            lower_ops_transfer(&s->ops, STREAM_GATHER, (struct transfer){COMM_ALL_GATHER, bytes},
+                               PHASE_PARAMETERS, "gather weights", after);
+        g->gather = lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, g->gather);
+    }
     if (s->l->data.buffers)
         lower_memory_arriving(s, g);
     else
@@ -92,7 +97,7 @@ static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t grou
 {
     bool forward = lower_pass_is_forward(pass);
     uint32_t low = s->units.chunk_group[pass->chunk], high = s->units.chunk_group[pass->chunk + 1];
-    uint32_t ahead = (uint32_t)s->l->c->software.fsdp_prefetch;
+    uint32_t ahead = lower_plan_prefetch(s->l);
     for (uint32_t k = 0; k <= ahead; k++) {
         bool inside = forward ? group + k < high : group >= low + k;
         if (!inside)

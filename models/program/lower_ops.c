@@ -73,13 +73,15 @@ uint32_t lower_ops_transfer(struct ops *o, enum stream stream, struct transfer t
 uint32_t lower_ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait)
 {
     const struct configuration *c = o->l->c;
-    double rate = c->software.dp_copy_bytes_per_s;
-    if (rate <= 0.0 || bytes <= 0.0)
+    const double rate = c->software.dp_copy_bytes_per_s;
+    const double time_s = (rate > 0.0 ? bytes / rate : 0.0) +
+                          c->software.partition_copy_s * (double)o->l->data.reducers;
+    if (time_s <= 0.0 || bytes <= 0.0)
         return wait;
     double moved = 2.0 * bytes; /* read and written */
-    struct op_kernel row = {"copy buffer", bytes / rate, 0.0, moved};
+    struct op_kernel row = {"copy buffer", time_s, 0.0, moved};
     struct op_cost cost = {
-        .gpu_s = bytes / rate, .peak_s = moved / c->gpu.hbm_bytes_per_s, .bytes = moved};
+        .gpu_s = time_s, .peak_s = moved / c->gpu.hbm_bytes_per_s, .bytes = moved};
     struct op op = {
         .kind = OP_COMPUTE,
         .stream = STREAM_COPY,

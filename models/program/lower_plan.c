@@ -152,6 +152,14 @@ static void plan_blocks(struct lowering *l)
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
 }
 
+uint32_t lower_plan_prefetch(const struct lowering *l)
+{
+    const struct software_profile *p = &l->c->software;
+    const double two_layers = 2.0 * l->blocks[BLOCK_LAYER].parameters;
+    const bool bound = p->live_parameters > 0 && two_layers > (double)p->live_parameters;
+    return bound ? 0 : (uint32_t)p->fsdp_prefetch;
+}
+
 bool lower_plan_copies_weights(const struct lowering *l)
 {
     const struct layer_context *c = &l->context;

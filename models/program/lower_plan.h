@@ -50,6 +50,8 @@ struct lowering {
 };
 
 struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c);
+/* Units that are gathered ahead of their turn. */
+uint32_t lower_plan_prefetch(const struct lowering *l);
 /* 8-bit weights are copied along columns once a step, behind the update. */
 bool lower_plan_copies_weights(const struct lowering *l);
 

@@ -21,7 +21,7 @@ void lower_traffic_begin(struct data_traffic *t, const struct lowering *l)
     double bytes = l->c->software.bucket_bytes;
     *t = (struct data_traffic){
         .room = bytes > 0.0 ? fmax(1.0, floor(bytes / l->data.kept_bytes)) : 0.0,
-        .history_room = (uint32_t)l->c->software.fsdp_prefetch + 1,
+        .history_room = lower_plan_prefetch(l) + 1,
         .forwards_done = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks),
         .backwards_left = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks),
     };

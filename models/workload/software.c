@@ -185,10 +185,19 @@ const struct param software_params[] = {
     {"dp_copy_bandwidth", PARAM_BANDWIDTH, AT(dp_copy_bytes_per_s), 0, PETA, "0GB/s", NULL,
      "Rate at which the whole buffer of a data-parallel collective is packed or unpacked, on a "
      "stream of its own; 0: collectives work in place."},
+    {"partition_copy", PARAM_TIME, AT(partition_copy_s), 0, HOST_MAX, "0s", NULL,
+     "Time for each rank of a data-parallel collective whose part is copied by itself into or out "
+     "of "
+     "a list of tensors, on the same stream; 0: parts lie in one tensor."},
     {"interference", PARAM_RATIO, AT(interference_ratio), 0, 0.99, "0", NULL,
      "Share of compute speed lost while data-parallel traffic runs beside it."},
+    {"gather_parts", PARAM_COUNT, AT(gather_parts), 1, 1000, "1", NULL,
+     "Collectives, one behind the other, in which the parameters of a sharded unit are gathered."},
     {"fsdp_prefetch", PARAM_COUNT, AT(fsdp_prefetch), 0, 1000, "1", NULL,
      "Sharded units gathered ahead of use."},
+    {"live_parameters", PARAM_COUNT, AT(live_parameters), 0, PETA, "0", NULL,
+     "Nothing is gathered ahead where two layers together have more parameters than these; 0: no "
+     "bound."},
     {"fsdp_reshard", PARAM_FLAG, AT(fsdp_reshard), 0, 0, "true", NULL,
      "The parameters of a unit are freed after its forward pass and gathered again in the "
      "backward."},

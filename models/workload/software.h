@@ -115,8 +115,11 @@ struct software_profile {
     int gradients;                /* enum gradient_layout */
     bool gradients_after_pass;    /* a pass's own gradients stay until it has ended */
     double dp_copy_bytes_per_s;   /* pack and unpack the buffers of dp collectives; 0: in place */
+    double partition_copy_s;      /* each rank's part of a dp collective, copied apart; 0: is not */
     double interference_ratio;    /* share of compute speed lost while dp traffic runs beside it */
+    uint64_t gather_parts;        /* collectives that gather the parameters of a unit; 0: one */
     uint64_t fsdp_prefetch;       /* units gathered ahead */
+    uint64_t live_parameters;     /* none is when two layers have more than these; 0: no bound */
     bool fsdp_reshard;            /* parameters are freed after the forward of a unit */
     bool fsdp_buffers;            /* gathers and reductions go through buffers of their own streams,
                                      from and into which the compute stream copies */

@@ -134,6 +134,7 @@ static void draw_software(struct draw *d, struct software_profile *s)
     s->host_sync_loss = of(d, 2);
     s->interference_ratio = of(d, 2) ? 0.3 : 0.0;
     s->dp_copy_bytes_per_s = of(d, 3) == 0 ? 1e11 : 0.0;
+    s->partition_copy_s = s->dp_copy_bytes_per_s > 0.0 && of(d, 2) ? 1e-6 : 0.0;
     s->gradient_reduce_bytes = of(d, 3) == 0 ? 2.0 : 0.0;
 }
 

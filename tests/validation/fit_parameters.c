@@ -19,7 +19,7 @@ const struct fit_parameter fit_parameters[] = {
     /* an eager operator costs 5 to 15 us, with its modules and autograd two or three times that */
     {"launch, Megatron of 2021 and 2022",
      {"software.megatron-2021.launch", "software.megatron-2022.launch",
-      "software.deepspeed.launch"},
+      "software.deepspeed-2021.launch"},
      25e-6,
      0.6},
     {"launch, nanotron", {"software.nanotron.launch"}, 25e-6, 0.6},
@@ -59,7 +59,8 @@ const struct fit_parameter fit_parameters[] = {
      28.0,
      0.2},
     {"bytes of a score, math attention",
-     {"software.megatron-2021.math*", "software.megatron-2022.math*", "software.deepspeed.math*"},
+     {"software.megatron-2021.math*", "software.megatron-2022.math*",
+      "software.deepspeed-2021.math*"},
      13.0,
      0.1},
     /* half of the share of SMs that NCCL takes to all of what it moves */
@@ -75,7 +76,7 @@ const struct fit_parameter fit_parameters[] = {
      0.08,
      0.5},
     /* the same four passes, A100 */
-    {"buffers of dp, DeepSpeed", {"software.deepspeed.dp_copy_bandwidth"}, 200e9, 1.0},
+    {"buffers of dp, DeepSpeed", {"software.deepspeed-2021.dp_copy_bandwidth"}, 200e9, 1.0},
     /* public nccl-tests on p5 lose about .3 ms at 128 MB */
     {"transport of a large collective, EFA", {"fabric.efa-3200g.bulk_latency"}, 0.3e-3, 0.5},
 };

@@ -45,7 +45,8 @@ static void test_errors_do_not_grow_with_the_machine(void **state)
     struct csv csv;
     struct validation v;
     struct error error = {""};
-    struct validate_options how = {.threads = pool_threads_available(), .where = "source=vtrain,llm_foundry"};
+    struct validate_options how = {.threads = pool_threads_available(),
+                                   .where = "source=vtrain,llm_foundry"};
     assert_true(csv_read(arena, VALIDATION "/steps.csv", &csv, &error));
     assert_true(validate_file(arena, &csv, &how, &v, &error));
     assert_false(grows(arena, &v));

@@ -130,6 +130,7 @@ static void test_copies(void **state)
         c.software.fsdp_reshard = true;
         c.software.overlap_gradients = c.software.overlap_parameters = cases[i].overlap;
         c.software.dp_copy_bytes_per_s = 5e9;
+        c.software.partition_copy_s = 2e-6; /* of four ranks */
         c.software.launch_s = 3e-6;
         struct written w = write(&c);
         uint32_t transfers[FOUND_MAX], copies[FOUND_MAX];
@@ -145,7 +146,7 @@ static void test_copies(void **state)
             assert_int_equal(copy->phase, transfer->phase);
             assert_true(copy->layer == transfer->layer && copy->microbatch == transfer->microbatch);
             assert_true(copy->wait[0] == transfers[k] + 1 && copy->wait[1] == OP_NONE);
-            near(cost->gpu_s, bytes / 5e9);
+            near(cost->gpu_s, bytes / 5e9 + 8e-6);
             near(cost->bytes, 2.0 * bytes);
             near(cost->peak_s, 2.0 * bytes / c.gpu.hbm_bytes_per_s);
             near(w.p->kernels[cost->kernel_first].bytes, 2.0 * bytes);
@@ -155,6 +156,11 @@ static void test_copies(void **state)
         assert_int_equal(met, cases[i].count);
         assert_true(all >= met);
         c.software.dp_copy_bytes_per_s = 0.0;
+        arena_destroy(w.arena);
+        w = write(&c);
+        assert_true(find(&w, "copy buffer", copies) == all); /* partition by partition */
+        near(w.p->costs[w.p->ops[copies[0]].cost].gpu_s, 8e-6);
+        c.software.partition_copy_s = 0.0;
         arena_destroy(w.arena);
         w = write(&c);
         assert_int_equal(find(&w, "copy buffer", copies), 0); /* in place */

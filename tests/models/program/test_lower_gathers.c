@@ -1,0 +1,124 @@
+/* How the parameters of sharded layers arrive: in parts, and how far ahead. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/program/lower.h"
+#include "models/sharding/sharding_kind.h"
+#include "tests/models/program/lower_case.h"
+
+#define LAYER 65664.0 /* parameters */
+
+struct written {
+    struct arena *arena;
+    const struct program *p;
+};
+
+static struct configuration job(void)
+{
+    struct configuration c = lower_case();
+    c.layout.sharding = &sharding_zero_3;
+    c.training.gradient_bytes = 2.0;
+    lower_case_size(&c, 1, 1, 4, 1, 1);
+    return c;
+}
+
+static struct written write(const struct configuration *c)
+{
+    struct written w = {arena_create(), NULL};
+    struct lowered lowered;
+    lower(w.arena, c, &lowered);
+    w.p = lowered.programs[0];
+    return w;
+}
+
+/* The next gather of weights from op `from` on (from 0); op_count: none. */
+static uint32_t next_gather(const struct program *p, uint32_t from)
+{
+    while (from < p->op_count && p->ops[from].stream != STREAM_GATHER)
+        from++;
+    return from;
+}
+
+/* Does compute wait for op number `op` (from 1)? */
+static bool is_awaited(const struct program *p, uint32_t op)
+{
+    for (uint32_t i = op; i < p->op_count; i++)
+        if (p->ops[i].stream == STREAM_COMPUTE &&
+            (p->ops[i].wait[0] == op || p->ops[i].wait[1] == op))
+            return true;
+    return false;
+}
+
+/* Of a layer's parameters in parts the same bytes arrive, one part behind the other, and what
+ * computes waits for the last; embedding and head are one. */
+static void test_gathers_in_parts(void **state)
+{
+    (void)state;
+    struct configuration c = job();
+    c.software.dp_copy_bytes_per_s = 5e9;
+    struct written whole = write(&c);
+    c.software.gather_parts = 3;
+    struct written parts = write(&c);
+    unsigned gathers = 0;
+    uint32_t row = 0, in_parts = 0;
+    for (; (row = next_gather(whole.p, row)) < whole.p->op_count; row++, gathers++) {
+        const double bytes = whole.p->transfers[whole.p->ops[row].cost].bytes;
+        const unsigned n = bytes == 2.0 * LAYER ? 3 : 1;
+        for (unsigned i = 0; i < n; i++, in_parts++) {
+            in_parts = next_gather(parts.p, in_parts);
+            assert_true(in_parts + 1 < parts.p->op_count);
+            const struct op *part = &parts.p->ops[in_parts];
+            assert_true(parts.p->transfers[part->cost].bytes == bytes / n);
+            assert_true(part[1].stream == STREAM_COPY && part[1].wait[0] == in_parts + 1);
+            assert_int_equal(is_awaited(parts.p, in_parts + 2), i + 1 == n);
+        }
+    }
+    assert_int_equal(gathers, 12); /* four layers and two ends, before each forward and backward */
+    assert_true(next_gather(parts.p, in_parts) == parts.p->op_count);
+    arena_destroy(whole.arena);
+    arena_destroy(parts.arena);
+}
+
+/* Two layers that together have more parameters than may be alive are not fetched ahead. */
+static void test_live_parameters(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t prefetch, live;
+        unsigned same_as; /* the case with the same program */
+    } cases[] = {{0, 0, 0},
+                 {1, 0, 1},
+                 {1, (uint64_t)(2.0 * LAYER) - 1, 0},
+                 {1, (uint64_t)(2.0 * LAYER), 1},
+                 {2, 1, 0}};
+    struct written w[sizeof cases / sizeof cases[0]];
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct configuration c = job();
+        c.software.fsdp_prefetch = cases[i].prefetch;
+        c.software.live_parameters = cases[i].live;
+        w[i] = write(&c);
+        const struct program *a = w[i].p, *b = w[cases[i].same_as].p;
+        bool same = a->op_count == b->op_count && a->ledger_count == b->ledger_count;
+        for (uint32_t k = 0; same && k < a->op_count; k++)
+            same = a->ops[k].stream == b->ops[k].stream && a->ops[k].wait[0] == b->ops[k].wait[0];
+        assert_true(same);
+    }
+    assert_true(w[0].p->ops[1].stream != w[1].p->ops[1].stream);
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        arena_destroy(w[i].arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gathers_in_parts),
+        cmocka_unit_test(test_live_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -90,8 +90,9 @@ agrees() {
 }
 
 @test "check rejects what run rejects, in the same words: every shipped scenario" {
-    for file in "$SCENARIOS"/*.yaml; do
-        agrees "$file"
+    local files=("$SCENARIOS"/*.yaml)
+    for ((i = 0; i < ${#files[@]}; i += ${EVERY:-1})); do
+        agrees "${files[i]}"
     done
 }
 

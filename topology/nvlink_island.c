@@ -42,6 +42,11 @@ static uint32_t nic_of(const struct topology *t, uint32_t gpu)
     return divisor_quotient(&t->by_nic_gpus, divisor_remainder(&t->by_gpus, gpu));
 }
 
+static uint64_t nvlink_gpus(const struct node_spec *node)
+{
+    return node->gpus;
+}
+
 static void build_node(struct topology *t, uint32_t nvlink, uint32_t pcie)
 {
     struct graph *graph = &t->graph;
@@ -109,4 +114,5 @@ const struct topology_kind topology_nvlink_island = {
     .route_inside = route_inside,
     .route_nic = route_nic,
     .nic_of = nic_of,
+    .nvlink_gpus = nvlink_gpus,
 };

@@ -191,6 +191,12 @@ bool topology_draws_paths(const struct topology_spec *spec)
     return spec->nodes > 1 && fabric->draws_paths != NULL && fabric->draws_paths(spec);
 }
 
+bool topology_nvlink_joins(const struct node_spec *node, uint64_t span)
+{
+    const uint64_t joined = node->kind->nvlink_gpus(node);
+    return joined >= node->gpus ? span <= node->gpus : joined % span == 0;
+}
+
 struct vertex_id topology_gpu(const struct topology *t, uint32_t gpu)
 {
     CHECK(gpu < t->gpu_count);

@@ -22,8 +22,8 @@ struct node_spec {
     uint64_t installed_gpus;     /* of a whole node, when a scenario uses fewer; 0: `gpus` */
     uint64_t gpus;               /* GPUs in a node: the NVLink domain of an nvlink_island */
     uint64_t chassis_gpus;       /* of one chassis, where an NVLink domain has several; 0: one */
-    double nvlink_bytes_per_s;   /* of a GPU, one direction; 0: none */
-    double nvlink_latency_s;     /* GPU to GPU through the switch */
+    double nvlink_bytes_per_s;   /* of a GPU, one direction, all ports; 0: none */
+    double nvlink_latency_s;     /* GPU to GPU through the switch or over a bridge */
     bool nvls;                   /* the switch reduces and multicasts (NVLink SHARP) */
     double nvls_ratio;           /* what it then moves of a port, chunks of any size */
     uint64_t nvls_channels;      /* that NCCL runs on each GPU for it */
@@ -37,6 +37,7 @@ struct node_spec {
     double nic_latency_s;        /* memory to first switch, one way, its share of the overhead in */
     double host_memory_bytes;
     const char *socket; /* of its GPUs: "sxm5"; "": not said */
+    const char *card;   /* of gpus.yaml, that it holds though another node is its usual; "" */
     const char *fabric; /* of the catalogue, that usually joins such nodes; "": not said */
 };
 /* How a message finds its way among equal cables: packet by packet, so that all share the load, or
@@ -142,6 +143,10 @@ uint32_t topology_nic_of(const struct topology *topology, uint32_t gpu);
 uint32_t topology_degrade(struct topology *topology, uint32_t gpu, enum link_kind kind,
                           double ratio);
 
+/* Does NVLink alone join GPUs n to n + span - 1 of a node wherever n is a multiple of span, as the
+ * groups of a layout's innermost dimensions stand? All of an nvlink_island, whole parts of a
+ * bridged group of a pcie node. */
+bool topology_nvlink_joins(const struct node_spec *node, uint64_t span);
 /* NICs of a node, after the fabric's override. */
 uint64_t topology_nics(const struct topology_spec *spec);
 /* Payload rate of one port of the fabric: line rate x nic_efficiency x efficiency. */

@@ -5,7 +5,8 @@
  * a fabric kind (role TOPOLOGY_FABRIC: wires the NICs of all nodes). Both are pure writers: they
  * count, fill the graph, then answer routes from their own arithmetic, without search. Latency: a
  * link into a switch of the fabric carries that switch's latency; a link of a GPU to its NVSwitch
- * carries half of nvlink_latency, one to its PCIe switch half of pcie_latency. */
+ * carries half of nvlink_latency, a bridge to another GPU all of it, one to its PCIe switch half of
+ * pcie_latency. */
 #ifndef ORRERY_TOPOLOGY_TOPOLOGY_KIND_H
 #define ORRERY_TOPOLOGY_TOPOLOGY_KIND_H
 
@@ -43,6 +44,9 @@ struct topology_kind {
                       struct route *r);
     /* Node kinds: which NIC a GPU sends by. */
     uint32_t (*nic_of)(const struct topology *t, uint32_t gpu);
+    /* Node kinds: how many GPUs of consecutive numbers NVLink joins, from each multiple of that
+     * many on; 1: none. Of a spec that `check` accepts. */
+    uint64_t (*nvlink_gpus)(const struct node_spec *node);
     /* Fabric kinds: appends the links from one NIC to a NIC of another node. When `same_rail` is
      * set, only equal NIC numbers are asked for: the sender goes to the NIC that has the receiver's
      * number. */

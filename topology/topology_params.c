@@ -14,6 +14,8 @@
 const struct param node_params[] = {
     {"socket", PARAM_TEXT, NODE(socket), 0, 0, "", NULL,
      "What its GPUs are plugged into: sxm5, pcie, ...; empty: not said."},
+    {"card", PARAM_TEXT, NODE(card), 0, 0, "", NULL,
+     "The GPU of the catalogue that such nodes hold, beside its usual node; empty: not said."},
     {"fabric", PARAM_TEXT, NODE(fabric), 0, 0, "", NULL,
      "The fabric of the catalogue that usually joins such nodes, taken when cluster.fabric does "
      "not "
@@ -25,9 +27,11 @@ const struct param node_params[] = {
      "as "
      "hosts and schedulers count them; 0: the node is one chassis."},
     {"nvlink_bandwidth", PARAM_BANDWIDTH, NODE(nvlink_bytes_per_s), 0, RATE_MAX, "0GB/s", NULL,
-     "NVLink bandwidth of a GPU in one direction, half of what data sheets add up; 0: no NVLink."},
+     "NVLink bandwidth of a GPU in one direction, half of what data sheets add up; 0: no NVLink. "
+     "Of a pcie node: over all its bridges (`bridged`)."},
     {"nvlink_latency", PARAM_TIME, NODE(nvlink_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
-     "From GPU to GPU through the NVSwitch, one way; the default counts no wire time."},
+     "From GPU to GPU through the NVSwitch or over a bridge, one way; the default counts no wire "
+     "time."},
     {"nvls", PARAM_FLAG, NODE(nvls), 0, 0, "false", NULL,
      "The NVSwitch reduces and multicasts (NVLink SHARP, third-generation NVSwitch and later)."},
     {"nvls_efficiency", PARAM_RATIO, NODE(nvls_ratio), 0.01, 1, "75%", NULL,

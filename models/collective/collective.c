@@ -78,11 +78,29 @@ static void count_nodes(const struct topology *topology, const uint32_t *gpus, u
     out->even = least == out->ranks_per_node;
 }
 
-/* Slowest and longest of the ring neighbours' routes, inside nodes and across. */
+static bool by_nvlink(const struct topology *topology, const struct route *route)
+{
+    for (uint32_t i = 0; i < route->link_count; i++)
+        if (topology->graph.types[route->types[i]].kind != LINK_NVLINK)
+            return false;
+    return route->link_count > 0;
+}
+
+/* Is there an NVSwitch: can a GPU send itself what it sends the others of its node? */
+static bool on_nvswitch(const struct topology *topology, uint32_t gpu)
+{
+    struct route round;
+    topology_route(topology, gpu, gpu, 0, &round);
+    return by_nvlink(topology, &round);
+}
+
+/* Slowest and longest of the ring neighbours' routes, inside nodes and across. Members that have no
+ * neighbour in their node are on NVLink where the node has a switch for it. */
 static void measure_routes(const struct topology *topology, const uint32_t *gpus, uint32_t count,
                            struct group_shape *out)
 {
     out->inside_bytes_per_s = out->outside_bytes_per_s = INFINITY;
+    out->inside_nvlink = out->ranks_per_node > 1 || on_nvswitch(topology, gpus[0]);
     uint32_t k = out->ranks_per_node;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t next = (i + 1) % count;
@@ -92,6 +110,7 @@ static void measure_routes(const struct topology *topology, const uint32_t *gpus
             topology_route(topology, gpus[i], gpus[next], 0, &route);
             out->inside_bytes_per_s = fmin(out->inside_bytes_per_s, route.bytes_per_s);
             out->inside_latency_s = fmax(out->inside_latency_s, route.latency_s);
+            out->inside_nvlink = out->inside_nvlink && by_nvlink(topology, &route);
         }
         if (topology_node_of(topology, gpus[i]) != topology_node_of(topology, gpus[across])) {
             topology_route(topology, gpus[i], gpus[across], 0, &route);
@@ -103,13 +122,14 @@ static void measure_routes(const struct topology *topology, const uint32_t *gpus
 
 /* A ring leaves a node by the NIC that it came in by. Where GPUs share NICs and no member has a
  * fellow beside its own, the last GPU of the node reaches that NIC through the CPUs. What the CPUs
- * carry is shared by the GPUs of the node alike, as all groups of a layout talk at once. */
+ * carry is shared by the GPUs of the node alike, as all groups of a layout talk at once. Where the
+ * node is drawn without an NVSwitch its routes say so themselves. */
 static double through_cpus(const struct topology *topology, const uint32_t *gpus,
                            const struct group_shape *shape)
 {
     uint32_t k = shape->ranks_per_node, share = topology->gpus_per_node / topology->nics_per_node;
     double host_bytes_per_s = topology->spec.node.host_bytes_per_s;
-    if (k == 1 || share == 1 || !shape->inside_switch || host_bytes_per_s <= 0.0)
+    if (k == 1 || share == 1 || !on_nvswitch(topology, gpus[0]) || host_bytes_per_s <= 0.0)
         return INFINITY;
     for (uint32_t i = 1; i < k; i++)
         if (topology_nic_of(topology, gpus[i]) == topology_nic_of(topology, gpus[i - 1]))
@@ -148,8 +168,7 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
     count_nodes(topology, gpus, count, out);
     measure_routes(topology, gpus, count, out);
     measure_paths(topology, gpus, count, out);
-    out->inside_switch = spec->node.nvlink_bytes_per_s > 0.0;
-    out->nvls = spec->node.nvls && out->ranks_per_node > 1;
+    out->nvls = spec->node.nvls && out->ranks_per_node > 1 && on_nvswitch(topology, gpus[0]);
     out->nvls_ratio = spec->node.nvls_ratio;
     out->nvls_channels = (uint32_t)spec->node.nvls_channels;
     out->start_s = spec->node.collective_start_s;

@@ -47,7 +47,7 @@ struct group_shape {
     double outside_latency_s;   /* NIC to NIC, the longest neighbour */
     double transport_latency_s; /* fabric.latency_s */
     double transport_bulk_s;    /* fabric.bulk_latency_s */
-    bool inside_switch;         /* NVSwitch (else PCIe) */
+    bool inside_nvlink;         /* neighbours in a node meet over NVLink alone (else PCIe) */
 };
 struct collective_plan {
     const struct collective_kind *kind;

@@ -106,7 +106,7 @@ static inline double nccl_nvls_bytes_per_s(const struct group_shape *shape, doub
 
 static inline enum nccl_wire nccl_inside_wire(const struct group_shape *shape)
 {
-    return shape->inside_switch ? NCCL_NVLINK : NCCL_PCIE;
+    return shape->inside_nvlink ? NCCL_NVLINK : NCCL_PCIE;
 }
 
 /* Ceiling of a wire's payload by protocol, inside a node. */
@@ -114,7 +114,7 @@ static inline double nccl_inside_bytes_per_s(const struct group_shape *shape,
                                              enum protocol protocol)
 {
     double simple =
-        shape->inside_bytes_per_s * (shape->inside_switch ? nccl_ring_nvlink_ratio : 1.0);
+        shape->inside_bytes_per_s * (shape->inside_nvlink ? nccl_ring_nvlink_ratio : 1.0);
     if (protocol == PROTOCOL_LL)
         return shape->inside_bytes_per_s * nccl_ll_ratio;
     return protocol == PROTOCOL_LL128 ? simple * nccl_ll128_ratio : simple;

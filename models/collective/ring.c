@@ -61,7 +61,7 @@ static double outside_steps(enum comm_op op, const struct group_shape *shape, do
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
-    if (protocol == PROTOCOL_LL128 && !shape->inside_switch)
+    if (protocol == PROTOCOL_LL128 && !shape->inside_nvlink)
         return false; /* NCCL enables LL128 on NVLink machines only */
     double steps = step_count(op, shape->ranks);
     double outside = shape->nodes > 1 ? outside_steps(op, shape, steps) : 0.0;

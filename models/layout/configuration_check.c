@@ -191,22 +191,23 @@ static void check_domain(struct report *r)
                                                          : node->nic_bytes_per_s;
     double nics = (double)topology_nics(&c->cluster);
     double outside = nic * nics / (double)node->gpus;
-    double inside =
-        node->nvlink_bytes_per_s > 0.0 ? node->nvlink_bytes_per_s : node->pcie_bytes_per_s;
+    bool domain = node->nvlink_bytes_per_s > 0.0 && topology_nvlink_joins(node, node->gpus);
+    const char *what = domain ? "the NVLink domain" : "a node";
+    double inside = domain ? node->nvlink_bytes_per_s : node->pcie_bytes_per_s;
     double bytes = tp_layer_bytes(c);
     if (!(outside > 0.0)) {
         say(r, true, "layout.tp",
-            "tp = %" PRIu64 " is larger than the NVLink domain of %" PRIu64
+            "tp = %" PRIu64 " is larger than %s of %" PRIu64
             " GPUs: each layer sends %.3g MB a microbatch and rank through the network",
-            c->layout.tp, node->gpus, bytes / MEGA);
+            c->layout.tp, what, node->gpus, bytes / MEGA);
         return;
     }
     say(r, true, "layout.tp",
-        "tp = %" PRIu64 " is larger than the NVLink domain of %" PRIu64
+        "tp = %" PRIu64 " is larger than %s of %" PRIu64
         " GPUs: each layer sends %.3g MB a microbatch and rank at %.3g GB/s through the NICs "
         "instead "
         "of %.3g GB/s, %.3g ms instead of %.3g ms, %.3g times as long",
-        c->layout.tp, node->gpus, bytes / MEGA, outside / GIGA, inside / GIGA,
+        c->layout.tp, what, node->gpus, bytes / MEGA, outside / GIGA, inside / GIGA,
         bytes / outside / MILLISECOND, bytes / inside / MILLISECOND, inside / outside);
 }
 

@@ -102,12 +102,17 @@ static bool present(const struct segment_transfer *t)
 }
 
 /* What a collective takes at least, on the port that its ranks share least of: only who runs ahead
- * of whom is judged by it. */
+ * of whom is judged by it. Over PCIe, whose links other groups share, nothing is promised. */
 static double transfer_least_s(const struct configuration *c, const struct segment_transfer *t)
 {
+    const struct node_spec *node = &c->cluster.node;
+    const uint64_t both = c->layout.tp * c->layout.cp;
     double ranks = (double)(t->comm == SEGMENT_TP ? c->layout.tp : c->layout.cp);
-    bool inside = c->layout.tp * c->layout.cp <= c->cluster.node.gpus;
-    double rate = inside ? c->cluster.node.nvlink_bytes_per_s : c->cluster.node.nic_bytes_per_s;
+    double rate = node->nic_bytes_per_s;
+    if (both <= node->gpus) {
+        bool joined = topology_nvlink_joins(node, t->comm == SEGMENT_TP ? c->layout.tp : both);
+        rate = joined ? node->nvlink_bytes_per_s : 0.0;
+    }
     return rate > 0.0 ? t->bytes * (ranks - 1.0) / ranks / rate : 0.0;
 }
 

@@ -42,7 +42,7 @@ static uint64_t shape_hash(const struct group_shape *s)
         s->nodes,
         s->ranks_per_node,
         s->rails,
-        (uint64_t)s->even | (uint64_t)s->nvls << 1 | (uint64_t)s->inside_switch << 2,
+        (uint64_t)s->even | (uint64_t)s->nvls << 1 | (uint64_t)s->inside_nvlink << 2,
         s->nvls_channels,
         symmetry_bits(s->nvls_ratio),
         symmetry_bits(s->start_s),

@@ -152,6 +152,26 @@ static void each_fabric(struct visiting *v, const struct topology_spec *base)
     }
 }
 
+/* Bridges in pairs, one group larger than a switch or than a job's part of the node, and two groups
+ * of which some GPUs stand on the same switch. */
+static void each_bridged(struct visiting *v, uint64_t nodes)
+{
+    static const struct {
+        unsigned gpus, nics, per_switch, bridged, installed;
+    } inside[] = {{2, 1, 4, 2, 0}, {4, 2, 2, 2, 0}, {4, 4, 1, 2, 0},
+                  {3, 1, 2, 3, 0}, {3, 3, 1, 2, 4}, {6, 1, 4, 3, 0}};
+    for (unsigned i = 0; i < sizeof inside / sizeof inside[0]; i++) {
+        struct topology_spec spec =
+            shape_spec(&topology_pcie, &topology_rail, nodes, inside[i].gpus, inside[i].nics);
+        spec.node.installed_gpus = inside[i].installed;
+        spec.node.options.value[0] = inside[i].per_switch;
+        spec.node.options.value[1] = inside[i].bridged;
+        spec.node.pcie_bytes_per_s = 5;
+        spec.node.host_bytes_per_s = i % 2 == 0 ? 7 : 100;
+        each_fabric(v, &spec);
+    }
+}
+
 unsigned shapes_each(shape_fn *visit, void *context)
 {
     static const unsigned inside[][2] = {{1, 1}, {2, 1}, {2, 2}, {4, 2}, {3, 1}};
@@ -169,6 +189,8 @@ unsigned shapes_each(shape_fn *visit, void *context)
             spec.node.host_bytes_per_s = i < 2 ? 100 : 7;
             each_fabric(&v, &spec);
         }
+        if (n < 3)
+            each_bridged(&v, node_counts[n]);
     }
     return v.count;
 }

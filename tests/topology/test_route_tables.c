@@ -32,6 +32,23 @@ static struct topology_spec pcie(void)
     return spec;
 }
 
+/* The same with pairs of bridges: GPUs 0 and 1, 2 and 3. */
+static struct topology_spec bridged(void)
+{
+    struct topology_spec spec = pcie();
+    spec.node.options.value[1] = 2;
+    return spec;
+}
+
+/* Four GPUs, each joined to each: a third of 96 bytes/s over each bridge. */
+static struct topology_spec bridged_by_four(void)
+{
+    struct topology_spec spec = pcie();
+    spec.node.options.value[1] = 4;
+    spec.node.nvlink_bytes_per_s = 96;
+    return spec;
+}
+
 /* One NIC for four GPUs stands on the first switch. */
 static struct topology_spec pcie_one_nic(void)
 {
@@ -101,6 +118,14 @@ static const struct route_row rows[] = {
     {pcie_one_nic, 2, 4,
      "n0 pcie switch 1, n0 host 0, n0 pcie switch 0, n0 nic 0, leaf 0, n1 nic 0, n1 pcie switch 0",
      21, 8},
+    /* A bridge is one link; who has none, and who leaves the node, goes by PCIe as before. */
+    {bridged, 0, 1, "", 4, 64},
+    {bridged, 7, 6, "", 4, 64},
+    {bridged, 5, 5, "", 0, 0},
+    {bridged, 1, 2, "n0 pcie switch 0, n0 host 0, n0 pcie switch 1", 4, 16},
+    {bridged, 0, 5, "n0 pcie switch 0, n0 nic 0, leaf 0, n1 nic 0, n1 pcie switch 0", 19, 8},
+    {bridged_by_four, 4, 7, "", 4, 32},
+    {bridged_by_four, 2, 1, "", 4, 32},
     {fat_tree, 0, 3, "n0 nic 0, leaf 0, spine 0, leaf 1, n1 nic 1", 21, 8},
     {fat_tree, 1, 15, "n0 nic 1, leaf 0, spine 0, core 0, spine 3, leaf 7, n7 nic 1", 23, 8},
     {fat_tree, 8, 5, "n4 nic 0, leaf 4, spine 2, core 0, spine 1, leaf 2, n2 nic 1", 23, 8},
@@ -177,6 +202,10 @@ static const struct tier_row tiers[] = {
     {pcie, false, VERTEX_NIC, VERTEX_PCIE_SWITCH, 4, LINK_PCIE, 16, 0, false},
     {pcie, false, VERTEX_PCIE_SWITCH, VERTEX_HOST, 4, LINK_HOST, 24, 1, true},
     {pcie, false, VERTEX_HOST, VERTEX_PCIE_SWITCH, 4, LINK_HOST, 24, 1, true},
+    {pcie, false, VERTEX_GPU, VERTEX_GPU, 0, LINK_NVLINK, 0, 0, true},
+    {bridged, false, VERTEX_GPU, VERTEX_GPU, 8, LINK_NVLINK, 64, 4, true},
+    {bridged, false, VERTEX_GPU, VERTEX_PCIE_SWITCH, 8, LINK_PCIE, 16, 1, true},
+    {bridged_by_four, false, VERTEX_GPU, VERTEX_GPU, 24, LINK_NVLINK, 32, 4, true},
     {fat_tree, false, VERTEX_NIC, VERTEX_LEAF, 16, LINK_NIC, 8, 9, true},
     {fat_tree, false, VERTEX_LEAF, VERTEX_SPINE, 8, LINK_FABRIC, 16, 1, false},
     {fat_tree, false, VERTEX_SPINE, VERTEX_CORE, 4, LINK_FABRIC, 32, 1, false},

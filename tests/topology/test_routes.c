@@ -9,6 +9,11 @@
 
 #include "tests/topology/shapes.h"
 
+static bool is_bridged(const struct topology *t)
+{
+    return t->spec.node.kind == &topology_pcie && t->spec.node.options.value[1] > 1;
+}
+
 static void check_routes(const struct topology *t, void *context)
 {
     unsigned *routes = context;
@@ -74,17 +79,21 @@ static void vertices_stand_where_numbers_say(void **state)
     assert_true(shapes_each(check_places, NULL) > 0);
 }
 
-/* Hops through the fabric from one vertex to all others, by breadth-first search. */
-static void search(const struct topology *t, uint32_t from, uint32_t *hops)
+/* Hops from one vertex to all others over the links [first, end) but NVLink, by breadth-first
+ * search. */
+static void search(const struct topology *t, uint32_t from, uint32_t first, uint32_t end,
+                   uint32_t *hops)
 {
-    uint32_t vertices = t->graph.vertex_count, first = t->node_count * t->node_links;
+    uint32_t vertices = t->graph.vertex_count;
     for (uint32_t i = 0; i < vertices; i++)
         hops[i] = UINT32_MAX;
     hops[from] = 0;
     for (uint32_t distance = 0, moved = 1; moved; distance++) {
         moved = 0;
-        for (uint32_t l = first; l < t->graph.link_count; l++) {
+        for (uint32_t l = first; l < end; l++) {
             const struct link link = graph_link_at(&t->graph, (struct link_id){l});
+            if (graph_link_type(&t->graph, (struct link_id){l})->kind == LINK_NVLINK)
+                continue;
             if (hops[link.from.value] == distance && hops[link.to.value] == UINT32_MAX) {
                 hops[link.to.value] = distance + 1;
                 moved = 1;
@@ -101,7 +110,8 @@ static void check_shortest(const struct topology *t, void *context)
     assert_true(t->graph.vertex_count <= 512);
     for (uint32_t a = 0; a < t->node_count * t->nics_per_node; a++) {
         uint32_t node_a = a / t->nics_per_node, nic_a = a % t->nics_per_node;
-        search(t, topology_nic(t, node_a, nic_a).value, hops);
+        search(t, topology_nic(t, node_a, nic_a).value, t->node_count * t->node_links,
+               t->graph.link_count, hops);
         for (uint32_t node_b = 0; node_b < t->node_count; node_b++) {
             uint32_t nic_b = fabric->same_rail ? nic_a : t->nics_per_node - 1;
             struct route r = {0};
@@ -125,6 +135,47 @@ static void no_route_is_longer_than_needed(void **state)
     unsigned routes = 0;
     shapes_each(check_shortest, &routes);
     assert_true(routes > 10000);
+}
+
+/* Inside a node a bridge is taken wherever there is one: to as many others as a GPU's group has in
+ * this node, at the same part of what a card can send; elsewhere the shortest way of PCIe, without
+ * a detour over a third card's bridge. */
+static void check_bridges(const struct topology *t, void *context)
+{
+    unsigned *bridges = context;
+    uint32_t hops[512];
+    const uint32_t gpus = t->gpus_per_node;
+    if (!is_bridged(t))
+        return;
+    const uint32_t bridged = (uint32_t)t->spec.node.options.value[1];
+    for (uint32_t a = 0; a < t->gpu_count; a++) {
+        const uint32_t node = a / gpus, first = a % gpus / bridged * bridged;
+        uint32_t direct = 0;
+        search(t, topology_gpu(t, a).value, node * t->node_links, (node + 1) * t->node_links, hops);
+        for (uint32_t b = node * gpus; b < (node + 1) * gpus; b++) {
+            struct route r;
+            topology_route(t, a, b, 0, &r);
+            if (b == a || b % gpus / bridged != a % gpus / bridged) {
+                assert_int_equal(r.link_count, hops[topology_gpu(t, b).value]);
+            } else {
+                assert_int_equal(r.link_count, 1);
+                const struct link_type *type = graph_link_type(&t->graph, r.links[0]);
+                assert_true(type->kind == LINK_NVLINK && type->binding);
+                assert_true(r.bytes_per_s == 64.0 / (bridged - 1) && r.latency_s == 4);
+                direct++;
+            }
+        }
+        assert_int_equal(direct + 1, gpus - first < bridged ? gpus - first : bridged);
+        *bridges += direct;
+    }
+}
+
+static void bridges_are_taken(void **state)
+{
+    (void)state;
+    unsigned bridges = 0;
+    shapes_each(check_bridges, &bridges);
+    assert_true(bridges > 1000);
 }
 
 /* A message for another rail goes by NVLink to the GPU beside that rail's NIC, and its own rail is
@@ -185,7 +236,7 @@ static void hashed_flows_spread_over_all_paths(void **state)
 
 /* One number for all that a cluster of this fabric is and does: devices, cables, which can bind,
  * and the path of every flow of two seeds. */
-struct prints {
+struct prints { /* bridges inside nodes left out: no fabric knows of them */
     const struct topology_kind *fabric;
     uint64_t sum;
 };
@@ -216,7 +267,7 @@ static void mix_graph(const struct graph *graph, uint64_t *sum)
 static void print_cluster(const struct topology *t, void *context)
 {
     struct prints *prints = context;
-    if (t->spec.fabric.kind != prints->fabric)
+    if (t->spec.fabric.kind != prints->fabric || is_bridged(t))
         return;
     mix_graph(&t->graph, &prints->sum);
     mix(&prints->sum, topology_draws_paths(&t->spec));
@@ -329,6 +380,7 @@ int main(void)
         cmocka_unit_test(every_route_connects),
         cmocka_unit_test(vertices_stand_where_numbers_say),
         cmocka_unit_test(no_route_is_longer_than_needed),
+        cmocka_unit_test(bridges_are_taken),
         cmocka_unit_test(other_rails_are_reached_through_nvlink),
         cmocka_unit_test(hashed_flows_spread_over_all_paths),
         cmocka_unit_test(a_seed_keeps_its_paths),

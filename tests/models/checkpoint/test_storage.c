@@ -238,7 +238,7 @@ static void test_host_links(void **state)
     (void)state;
     struct configuration c = job(2, 8, 1);
     c.cluster.node.kind = &topology_pcie;
-    c.cluster.node.options.value[0] = 4;
+    c.cluster.node.options = (struct kind_options){.value = {4, 1}};
     c.cluster.node.host_bytes_per_s = 30 * GIGA;
     assert_close(play(&c, NULL, STORAGE_SNAPSHOT).seconds, all_bytes(&c) / 4 / (30 * GIGA));
     c.cluster.node.options.value[0] = 8; /* one switch: no link above it is wired */
@@ -330,7 +330,7 @@ static void test_degraded_slot(void **state)
         struct storage_tier tier = {.name = "t", .copies = 1};
         struct perturbation worn = {PERTURB_LINK, 11, 0.5, (int)cases[i].worn};
         c.cluster.node.kind = cases[i].node;
-        c.cluster.node.options.value[0] = 4;
+        c.cluster.node.options = (struct kind_options){.value = {4, 1}};
         c.cluster.node.host_bytes_per_s = 200 * GIGA;
         c.perturbations = &worn;
         c.perturbation_count = 1;

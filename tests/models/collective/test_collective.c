@@ -51,7 +51,7 @@ static struct group_shape shape_of(uint32_t nodes, uint32_t per_node, bool nvls)
         .inside_latency_s = 1 * MICROSECOND,
         .outside_bytes_per_s = 50 * GIGA * per_node,
         .outside_latency_s = 2 * MICROSECOND,
-        .inside_switch = true,
+        .inside_nvlink = true,
     };
 }
 

@@ -17,7 +17,7 @@ static struct topology_spec bench(const struct topology_kind *node)
 {
     return (struct topology_spec){
         .node = {.kind = node,
-                 .options = {.value = {4}},
+                 .options = {.value = {4, 1}},
                  .gpus = 8,
                  .nvlink_bytes_per_s = node == &topology_nvlink_island ? 64 : 0,
                  .nvlink_latency_s = 4,
@@ -88,7 +88,7 @@ static void test_shapes(void **state)
                 s.inside_latency_s, s.outside_bytes_per_s, s.outside_latency_s);
         }
         assert_int_equal(s.ranks, row->count);
-        assert_true(s.inside_switch);
+        assert_true(s.inside_nvlink);
         assert_true(s.transport_latency_s == 3 && s.transport_bulk_s == 5);
     }
     arena_destroy(arena);
@@ -108,10 +108,85 @@ static void test_pcie_shapes(void **state)
     assert_true(topology_build(arena, &spec, &t, &error));
     collective_shape(&t, pair, 2, false, &s);
     assert_true(s.inside_bytes_per_s == 16 && s.inside_latency_s == 2);
-    assert_false(s.inside_switch || s.nvls);
+    assert_false(s.inside_nvlink || s.nvls);
     collective_shape(&t, all, 8, false, &s);
     assert_true(s.inside_bytes_per_s == 12 && s.inside_latency_s == 4);
     arena_destroy(arena);
+}
+
+/* The same node with bridges between pairs. A group on a bridge is on NVLink, as fast and as near
+ * as the bridge; the ring of one that needs PCIe for a single hop is as slow as that hop. A member
+ * alone in its node has no NVSwitch to go round by. */
+static void test_bridged_shapes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t count, gpus[4];
+        bool nvlink;
+        double bytes_per_s, latency_s;
+    } groups[] = {
+        {2, {0, 1}, true, 64, 4},        {2, {6, 7}, true, 64, 4},
+        {2, {1, 2}, false, 16, 2},       {2, {0, 2}, false, 16, 2},
+        {4, {0, 1, 2, 3}, false, 16, 4}, {4, {2, 3, 4, 5}, false, 12, 4},
+        {4, {0, 1, 8, 9}, true, 64, 4},  {4, {0, 2, 8, 10}, false, 16, 2},
+        {2, {0, 8}, false, INFINITY, 0}, {1, {5}, false, INFINITY, 0},
+        {3, {1, 10, 11}, true, 64, 4},
+    };
+    struct topology_spec spec = bench(&topology_pcie);
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    spec.node.options.value[1] = 2;
+    spec.node.nvlink_bytes_per_s = 64;
+    spec.node.nvls = true; /* no switch reduces: bridges do not */
+    assert_true(topology_build(arena, &spec, &t, &error));
+    for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        struct group_shape s;
+        collective_shape(&t, groups[i].gpus, groups[i].count, false, &s);
+        assert_int_equal(s.inside_nvlink, groups[i].nvlink);
+        assert_true(s.inside_bytes_per_s == groups[i].bytes_per_s);
+        assert_true(s.inside_latency_s == groups[i].latency_s);
+        assert_false(s.nvls);
+    }
+    arena_destroy(arena);
+}
+
+/* Large all-reduces on four A100 cards bridged in pairs. A pair alone reaches what a ring reaches
+ * of its 300 GB/s bridge, 78 % of it; four cards no more than the PCIe slots of 25 GB/s let
+ * through, 8 times less; what a pair tells the other through the slots is the same with bridges and
+ * without. */
+static void test_bridges_are_fast(void **state)
+{
+    (void)state;
+    static const uint32_t pair[] = {2, 3}, across[] = {1, 2}, all[] = {0, 1, 2, 3};
+    struct topology_spec spec = bench(&topology_pcie);
+    spec.nodes = 1;
+    spec.node.gpus = 4;
+    spec.node.nvlink_bytes_per_s = 300e9;
+    spec.node.pcie_bytes_per_s = 25e9;
+    spec.node.pcie_latency_s = spec.node.nvlink_latency_s = 1e-6;
+    double bus[2][3];
+    for (unsigned bridged = 1; bridged <= 2; bridged++) {
+        struct arena *arena = arena_create();
+        struct topology t;
+        struct error error;
+        const uint32_t *const groups[] = {pair, across, all};
+        spec.node.options.value[1] = bridged;
+        assert_true(topology_build(arena, &spec, &t, &error));
+        for (unsigned i = 0; i < 3; i++) {
+            const uint32_t ranks = i < 2 ? 2 : 4;
+            struct group_shape s;
+            struct collective_plan plan;
+            collective_shape(&t, groups[i], ranks, false, &s);
+            collective_tune(COMM_ALL_REDUCE, &s, 8e9, &plan);
+            bus[bridged - 1][i] = 8e9 / plan.time_s * collective_bus_factor(COMM_ALL_REDUCE, ranks);
+        }
+        arena_destroy(arena);
+    }
+    assert_true(bus[1][0] > 0.75 * 300e9 && bus[1][0] < 0.79 * 300e9);
+    assert_true(bus[0][0] > 0.95 * 25e9 && bus[0][0] <= 25e9);
+    assert_true(bus[1][1] == bus[0][1]);
+    assert_true(bus[1][2] > 0.95 * 25e9 && bus[1][2] <= 25e9);
 }
 
 /* Only rings and trees have LL and LL128; the others speak Simple. */
@@ -138,7 +213,7 @@ static void test_protocols(void **state)
                                     .start_s = 16e-6,
                                     .inside_bytes_per_s = 64,
                                     .outside_bytes_per_s = 8,
-                                    .inside_switch = true};
+                                    .inside_nvlink = true};
         struct collective_plan plan;
         assert_false(kind->plan(kinds[i].op, &shape, 1, PROTOCOL_LL, &plan));
         assert_false(kind->plan(kinds[i].op, &shape, 1, PROTOCOL_LL128, &plan));
@@ -153,8 +228,8 @@ static void test_protocols(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_pcie_shapes),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_pcie_shapes),
+        cmocka_unit_test(test_bridged_shapes), cmocka_unit_test(test_bridges_are_fast),
         cmocka_unit_test(test_protocols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

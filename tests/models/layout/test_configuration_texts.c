@@ -13,6 +13,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
+#include "topology/topology_kind.h"
 
 static struct configuration sized(uint64_t tp, uint64_t cp, uint64_t dp, uint64_t pp, uint64_t m)
 {
@@ -137,16 +138,17 @@ static void test_domain(void **state)
          "of 0.00041 ms, 12 times as long");
     c.cluster.fabric.nic_bytes_per_s = 50e9; /* the fabric's NICs count before the node's */
     c.cluster.node.nics = 4;
-    c.cluster.node.nvlink_bytes_per_s = 0.0;
+    c.cluster.node.kind = &topology_pcie; /* bridges in pairs join no more than two */
+    c.cluster.node.options = (struct kind_options){.value = {4, 2}};
     c.cluster.node.pcie_bytes_per_s = 100e9;
     only(&c, true, "layout.tp",
-         "tp = 16 is larger than the NVLink domain of 8 GPUs: each layer sends 0.123 MB a "
+         "tp = 16 is larger than a node of 8 GPUs: each layer sends 0.123 MB a "
          "microbatch and rank at 25 GB/s through the NICs instead of 100 GB/s, 0.00492 ms instead "
          "of 0.00123 ms, 4 times as long");
     c.cluster.fabric.nic_bytes_per_s = 0.0;
     c.cluster.node.nic_bytes_per_s = 0.0;
     only(&c, true, "layout.tp",
-         "tp = 16 is larger than the NVLink domain of 8 GPUs: each layer sends 0.123 MB a "
+         "tp = 16 is larger than a node of 8 GPUs: each layer sends 0.123 MB a "
          "microbatch and rank through the network");
 }
 

@@ -5,6 +5,7 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/gpu/cards.h"
+#include "topology/topology_kind.h"
 
 struct configuration lower_case(void)
 {
@@ -42,6 +43,7 @@ struct configuration lower_case(void)
     c.software.host_sync_loss = true;
     c.software.gradients = GRADIENT_BUFFER;
     c.software.overlap_gradients = true;
+    c.cluster.node.kind = &topology_nvlink_island;
     c.cluster.node.nvlink_bytes_per_s = 300e9;
     c.cluster.node.nic_bytes_per_s = 25e9;
     c.cluster.node.nics = 8;

@@ -21,6 +21,7 @@ struct shape {
     const char *order;
     int placement;
     double ecmp, oversubscription;
+    double bridged; /* of a pcie node; 0: none */
 };
 struct play {
     struct sim *sim;
@@ -48,6 +49,8 @@ static void set_options(const struct topology_kind *kind, struct kind_options *o
             value = 8.0;
         else if (strcmp(p->name, "gpus_per_switch") == 0)
             value = 2.0;
+        else if (strcmp(p->name, "bridged") == 0 && shape->bridged > 0.0)
+            value = shape->bridged;
         options->value[p->offset] = value;
     }
 }
@@ -66,7 +69,7 @@ static void configure(struct configuration *c, const struct shape *shape)
     set_options(node->kind, &node->options, shape);
     set_options(fabric->kind, &fabric->options, shape);
     node->gpus = shape->gpus;
-    node->nvlink_bytes_per_s = island ? 400 * GIGA : 0.0;
+    node->nvlink_bytes_per_s = island || shape->bridged > 0.0 ? 400 * GIGA : 0.0;
     node->nvlink_latency_s = MICROSECOND;
     node->nvls = island;
     node->nvls_ratio = 0.75;
@@ -246,17 +249,21 @@ static uint32_t folded_equals_unfolded(const struct shape *shape, struct perturb
 }
 
 static const struct shape shapes[] = {
-    {"nvlink_island", "none", 1, 8, 4, 2, 1, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-    {"nvlink_island", "rail", 4, 4, 4, 2, 2, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-    {"nvlink_island", "rail", 8, 2, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_PACKED, 1, 2},
-    {"nvlink_island", "rail", 4, 4, 8, 1, 2, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-    {"nvlink_island", "fat_tree", 8, 2, 2, 4, 2, "tp-cp-pp-dp", PLACEMENT_PACKED, 0, 2},
-    {"nvlink_island", "fat_tree", 8, 2, 2, 4, 2, "tp-cp-pp-dp", PLACEMENT_PACKED, 1, 1},
-    {"nvlink_island", "fat_tree", 8, 2, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_SCATTERED, 0, 4},
-    {"nvlink_island", "torus", 4, 2, 2, 2, 2, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-    {"nvlink_island", "dragonfly", 8, 2, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-    {"pcie", "fat_tree", 4, 4, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 2},
-    {"pcie", "rail", 4, 4, 4, 4, 1, "dp-tp-cp-pp", PLACEMENT_SCATTERED, 0, 1},
+    {"nvlink_island", "none", 1, 8, 4, 2, 1, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+    {"nvlink_island", "rail", 4, 4, 4, 2, 2, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+    {"nvlink_island", "rail", 8, 2, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_PACKED, 1, 2, 0},
+    {"nvlink_island", "rail", 4, 4, 8, 1, 2, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+    {"nvlink_island", "fat_tree", 8, 2, 2, 4, 2, "tp-cp-pp-dp", PLACEMENT_PACKED, 0, 2, 0},
+    {"nvlink_island", "fat_tree", 8, 2, 2, 4, 2, "tp-cp-pp-dp", PLACEMENT_PACKED, 1, 1, 0},
+    {"nvlink_island", "fat_tree", 8, 2, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_SCATTERED, 0, 4, 0},
+    {"nvlink_island", "torus", 4, 2, 2, 2, 2, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+    {"nvlink_island", "dragonfly", 8, 2, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+    {"pcie", "fat_tree", 4, 4, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 2, 0},
+    {"pcie", "rail", 4, 4, 4, 4, 1, "dp-tp-cp-pp", PLACEMENT_SCATTERED, 0, 1, 0},
+    {"pcie", "none", 1, 4, 2, 2, 1, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 2},
+    {"pcie", "none", 1, 8, 4, 1, 2, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 4},
+    {"pcie", "rail", 4, 4, 2, 2, 4, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 2},
+    {"pcie", "fat_tree", 4, 4, 4, 2, 2, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 2, 2},
 };
 
 static void every_cluster_folds(void **state)
@@ -281,13 +288,13 @@ static void replicas_that_differ_fold(void **state)
 {
     (void)state;
     static const struct shape many[] = {
-        {"nvlink_island", "rail", 16, 2, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-        {"nvlink_island", "rail", 16, 2, 2, 2, 8, "tp-cp-pp-dp", PLACEMENT_PACKED, 0, 1},
-        {"nvlink_island", "rail", 8, 4, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-        {"nvlink_island", "rail", 12, 4, 2, 2, 12, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-        {"pcie", "fat_tree", 16, 2, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1},
-        {"nvlink_island", "fat_tree", 16, 2, 2, 2, 8, "dp-tp-cp-pp", PLACEMENT_SCATTERED, 0, 1},
-        {"nvlink_island", "fat_tree", 8, 2, 1, 2, 8, "dp-tp-cp-pp", PLACEMENT_PACKED, 0, 2},
+        {"nvlink_island", "rail", 16, 2, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+        {"nvlink_island", "rail", 16, 2, 2, 2, 8, "tp-cp-pp-dp", PLACEMENT_PACKED, 0, 1, 0},
+        {"nvlink_island", "rail", 8, 4, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+        {"nvlink_island", "rail", 12, 4, 2, 2, 12, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+        {"pcie", "fat_tree", 16, 2, 2, 2, 8, "tp-cp-dp-pp", PLACEMENT_PACKED, 0, 1, 0},
+        {"nvlink_island", "fat_tree", 16, 2, 2, 2, 8, "dp-tp-cp-pp", PLACEMENT_SCATTERED, 0, 1, 0},
+        {"nvlink_island", "fat_tree", 8, 2, 1, 2, 8, "dp-tp-cp-pp", PLACEMENT_PACKED, 0, 2, 0},
     };
     for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
         const uint32_t gpus = (uint32_t)(many[i].nodes * many[i].gpus);
@@ -307,7 +314,7 @@ static void alike_replicas_take_little_memory(void **state)
 {
     (void)state;
     struct shape shape = {"nvlink_island", "rail",           512, 8, 8, 4, 128,
-                          "tp-cp-dp-pp",   PLACEMENT_PACKED, 0,   1};
+                          "tp-cp-dp-pp",   PLACEMENT_PACKED, 0,   1, 0};
     struct play p;
     double bytes[2];
     for (unsigned unfold = 0; unfold < 2; unfold++) {
@@ -332,7 +339,7 @@ static void classes_are_as_few_as_they_must(void **state)
 {
     (void)state;
     struct shape shape = {"nvlink_island", "fat_tree",       2, 2, 2, 1, 2,
-                          "tp-cp-dp-pp",   PLACEMENT_PACKED, 0, 1};
+                          "tp-cp-dp-pp",   PLACEMENT_PACKED, 0, 1, 0};
     struct perturbation slow = {.what = PERTURB_GPU_SPEED, .gpu = 0, .ratio = 0.5};
     assert_int_equal(folded_equals_unfolded(&shape, NULL), 1);
     assert_int_equal(folded_equals_unfolded(&shape, &slow), 4);

@@ -1,8 +1,9 @@
 /* From the hardware columns of a row to the cluster of a scenario. The node is the one that the GPU
- * usually comes in. Data sets count GPUs by the chassis; an NVLink domain of many chassis is one
- * node here: a fabric that joins no nodes, or one with a NIC for every GPU of a node of several
- * chassis, tells that the row means whole domains. A job that leaves a domain partly idle uses it
- * evenly, and each GPU that works has its own NIC. */
+ * usually comes in, or, where the row counts other nodes, the only one of the catalogue that holds
+ * as many of these cards. Data sets count GPUs by the chassis; an NVLink domain of many chassis is
+ * one node here: where the usual node has several, a fabric that joins no nodes, or one with a NIC
+ * for every GPU, tells that the row means whole domains. A job that leaves a domain partly idle
+ * uses it evenly, and each GPU that works has its own NIC. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@
 enum {
     GPU_MAX = 1 << 22
 };
-struct hardware { /* as the catalogue has it */
+struct hardware {  /* as the catalogue has it */
+    char node[64]; /* by its name, where it is not the usual one; "" */
+    bool of_card;  /* such nodes hold this very GPU */
     uint64_t node_gpus, chassis_gpus, nics;
     double nic_bytes_per_s;
     bool joins; /* the fabric can join nodes */
@@ -27,14 +30,14 @@ static bool can_join(const struct topology_spec *spec)
     return spec->fabric.kind != NULL && topology_check(&two, &error);
 }
 
-/* Reads GPU, node and fabric through the door, for one node; the rest is not there and not asked.
- */
-static bool look_up(const struct validation *v, const struct validate_run *run,
+/* Reads GPU, fabric and node ("": the usual one) through the door, for one node; the rest is not
+ * there and not asked. */
+static bool look_up(const struct validation *v, const struct validate_run *run, const char *node,
                     struct hardware *out, struct validate_row *row)
 {
     char text[512];
-    snprintf(text, sizeof text, "cluster: {gpu: %s, nodes: 1%s%s}\n", run->gpu,
-             *run->fabric ? ", fabric: " : "", run->fabric);
+    snprintf(text, sizeof text, "cluster: {gpu: %s, nodes: 1%s%s%s%s}\n", run->gpu,
+             *node ? ", node: " : "", node, *run->fabric ? ", fabric: " : "", run->fabric);
     struct scenario_options how = {.catalogue = v->catalogue};
     struct error error = {""};
     struct scenario *s = scenario_read("the row", text, strlen(text), &how, &error);
@@ -50,6 +53,8 @@ static bool look_up(const struct validation *v, const struct validate_run *run,
     if (!found && !row->refused)
         validate_row_refuse(row, REFUSAL_HARDWARE, "its hardware is not in the catalogue");
     if (found) {
+        snprintf(out->node, sizeof out->node, "%s", node);
+        out->of_card = strcmp(spec->node.card, run->gpu) == 0;
         out->node_gpus = spec->node.gpus;
         out->chassis_gpus = spec->node.chassis_gpus;
         out->nics = topology_nics(spec);
@@ -59,6 +64,32 @@ static bool look_up(const struct validation *v, const struct validate_run *run,
     }
     scenario_destroy(s);
     return found;
+}
+
+/* A node of the catalogue that holds so many of these cards takes the place of the usual one,
+ * unless there are several. */
+static bool look_up_node(const struct validation *v, const struct validate_run *run,
+                         struct hardware *out, struct validate_row *row)
+{
+    struct arena *arena = arena_create();
+    struct error error;
+    const struct catalogue_entry *entries = NULL;
+    struct hardware only = *out;
+    unsigned count = scenario_list("nodes", v->catalogue, arena, &entries, &error), found = 0;
+    if (count == 0)
+        validate_row_refuse(row, REFUSAL_HARDWARE, "%.200s", error.text);
+    for (unsigned i = 0; i < count && !row->refused; i++) {
+        struct hardware one = {0};
+        if (look_up(v, run, entries[i].name, &one, row) && one.of_card &&
+            one.node_gpus == run->gpus_per_node) {
+            only = one;
+            found++;
+        }
+    }
+    if (found == 1)
+        *out = only;
+    arena_destroy(arena);
+    return !row->refused;
 }
 
 static uint64_t divisor(uint64_t a, uint64_t b)
@@ -119,10 +150,25 @@ static struct validate_origin node_origin(const struct validate_run *run, bool d
     return out;
 }
 
-/* Does the fabric join whole NVLink domains? It has a NIC for each of their GPUs. */
-static bool is_domain(const struct hardware *hardware)
+/* The node: the one named, or so many GPUs of the usual one. */
+static void write_node(const struct validate_run *run, const struct hardware *hardware,
+                       uint64_t gpus, bool domain, struct validate_text *out)
 {
-    return hardware->chassis_gpus > 0 && hardware->nics == hardware->node_gpus;
+    validate_text_open(out, "node");
+    if (*hardware->node)
+        validate_text_key(out, "name",
+                          "chosen: the node of the catalogue with as many of these cards", "%s",
+                          hardware->node);
+    validate_text_key(out, "gpus", node_origin(run, domain).s, "%llu", (unsigned long long)gpus);
+    validate_text_close(out);
+}
+
+/* Does a row of nodes of `inside` GPUs mean whole NVLink domains of several chassis? The fabric
+ * then joins no nodes, or has a NIC for each of their GPUs. */
+static bool is_domain(const struct hardware *hardware, uint64_t inside)
+{
+    return hardware->chassis_gpus > 0 && hardware->node_gpus > inside &&
+           (!hardware->joins || hardware->nics == hardware->node_gpus);
 }
 
 /* How many nodes; 0 with the row refused. */
@@ -147,23 +193,21 @@ bool validate_cluster(const struct validation *v, const struct validate_run *run
         validate_row_refuse(row, REFUSAL_CELLS, "gpus: from 1 to %d", (int)GPU_MAX);
         return false;
     }
-    if (!look_up(v, run, &hardware, row))
+    if (!look_up(v, run, "", &hardware, row))
         return false;
     uint64_t inside = run->gpus_per_node > 0 ? run->gpus_per_node : 1;
-    bool domain = run->gpus_per_node == 0 ||
-                  (hardware.node_gpus > inside && (!hardware.joins || is_domain(&hardware)));
+    bool domain = run->gpus_per_node == 0 || is_domain(&hardware, inside);
     if (domain)
         inside = hardware.node_gpus;
+    else if (inside != hardware.node_gpus && !look_up_node(v, run, &hardware, row))
+        return false;
     uint64_t nodes = run->gpus > inside ? count_nodes(run, inside, domain, row) : 1;
     if (nodes == 0)
         return false;
     validate_text_open(out, "cluster");
     validate_text_key(out, "gpu", validate_origin_of(&run->cells, &run->origins, "gpu").s, "%s",
                       run->gpu);
-    validate_text_open(out, "node");
-    validate_text_key(out, "gpus", node_origin(run, domain).s, "%llu",
-                      (unsigned long long)(run->gpus > inside ? run->gpus / nodes : inside));
-    validate_text_close(out);
+    write_node(run, &hardware, run->gpus > inside ? run->gpus / nodes : inside, domain, out);
     if (run->gpus <= inside)
         validate_text_key(out, "gpus", validate_origin_of(&run->cells, &run->origins, "gpus").s,
                           "%llu", (unsigned long long)run->gpus);

@@ -148,6 +148,15 @@ same_step_time() { # FILE ROW
     grep -q 'heads: .*# column heads, assumed by the source$' row.yaml
 }
 
+@test "a row of other nodes than the card's usual ones has the catalogue's of that size" {
+    steps="$SCENARIOS/../tests/validation/steps.csv"
+    same_step_time "$steps" rapidllm-uci-ddp-tp2-pp1-cp1-dp2
+    grep -q '^    name: pcie-4x-a100-bridged *# chosen: the node of the catalogue with as many of these cards$' row.yaml
+    grep -q '^    gpus: 4 *# column gpus_per_node$' row.yaml
+    expect 0 "$ORRERY" validate "$steps" --explain "$(grep -m1 -o '^[^,]*gb200[^,]*' "$steps")"
+    shows 'chosen: an NVLink domain; column gpus_per_node counts its chassis'
+}
+
 @test "every cell of a row is in the scenario that it becomes" {
     head -1 "$BATS_TEST_DIRNAME/../validation/steps.csv" >cells.csv
     {

@@ -12,9 +12,9 @@
 #include "analysis/validate/validate_run.h"
 #include "sim/units.h"
 
-/* The time of one row; a refusal fails the test. */
-static double time_of(const char *op, const char *gpu, unsigned gpus, unsigned gpus_per_node,
-                      const char *fabric, double bytes)
+/* The time of one row; 0: it is refused. */
+static double time_or_refusal(const char *op, const char *gpu, unsigned gpus,
+                              unsigned gpus_per_node, const char *fabric, double bytes)
 {
     struct arena *arena = arena_create();
     struct csv csv;
@@ -29,10 +29,18 @@ static double time_of(const char *op, const char *gpu, unsigned gpus, unsigned g
     assert_true(csv_parse(arena, "test.csv", arena_text(arena, text), strlen(text), &csv, &error));
     assert_true(validate_file(arena, &csv, &how, &v, &error));
     assert_int_equal(v.row_count, 1);
-    assert_false(v.rows[0].refused);
-    assert_true(v.rows[0].values[0].has_predicted);
-    double time_s = v.rows[0].values[0].predicted;
+    const bool refused = v.rows[0].refused;
+    assert_true(refused || v.rows[0].values[0].has_predicted);
+    double time_s = refused ? 0 : v.rows[0].values[0].predicted;
     arena_destroy(arena);
+    return time_s;
+}
+
+static double time_of(const char *op, const char *gpu, unsigned gpus, unsigned gpus_per_node,
+                      const char *fabric, double bytes)
+{
+    double time_s = time_or_refusal(op, gpu, gpus, gpus_per_node, fabric, bytes);
+    assert_true(time_s > 0);
     return time_s;
 }
 
@@ -46,6 +54,31 @@ static void test_a_nic_for_each_gpu_of_a_domain(void **state)
     double time_s = time_of("all_gather", "gb200-186gb", 128, 4, "nvl72-ib-4x400", bytes);
     assert_true(time_s < bytes / (8 * nic));
     assert_true(time_s > bytes / 2 / (64 * nic));
+}
+
+/* A server of four A100 cards is that of the catalogue, with bridges of 300 GB/s between pairs; one
+ * of eight or two has none. Four cards or a pair without a bridge pass no more than a slot's 25
+ * GB/s: two halves of a gathered S, or three quarters, go into each card. */
+static void test_the_node_of_the_catalogue_with_as_many_cards(void **state)
+{
+    (void)state;
+    const double bytes = 16 * GIGA, bridge = 300 * GIGA, slot = 25 * GIGA;
+    double pair = time_of("all_gather", "a100-80gb-pcie", 2, 4, "none", bytes);
+    assert_true(pair > bytes / 2 / bridge && pair < 1.5 * bytes / 2 / bridge);
+    assert_true(time_of("all_gather", "a100-80gb-pcie", 4, 4, "none", bytes) > 0.75 * bytes / slot);
+    assert_true(time_of("all_gather", "a100-80gb-pcie", 2, 2, "none", bytes) > bytes / 2 / slot);
+    assert_true(time_of("all_gather", "a100-80gb-pcie", 2, 8, "none", bytes) > bytes / 2 / slot);
+}
+
+/* What a fabric that joins nothing does not join is no NVLink domain of several chassis unless the
+ * node of the catalogue has several: eight GPUs are not one server of four, though two trays of
+ * four are one rack. */
+static void test_domains_have_several_chassis(void **state)
+{
+    (void)state;
+    assert_true(time_or_refusal("all_gather", "a100-80gb-pcie", 8, 4, "none", GIGA) == 0);
+    assert_true(time_or_refusal("all_gather", "h100-80gb-sxm", 8, 4, "none", GIGA) == 0);
+    assert_true(time_of("all_gather", "gb200-186gb", 8, 4, "none", GIGA) > 0);
 }
 
 /* One GPU on each of two nodes talks by its own NIC, not by all that the usual node has, and not
@@ -67,6 +100,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_nic_for_each_gpu_of_a_domain),
+        cmocka_unit_test(test_the_node_of_the_catalogue_with_as_many_cards),
+        cmocka_unit_test(test_domains_have_several_chassis),
         cmocka_unit_test(test_messages_between_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/text/format.h"
+#include "analysis/validate/validate_nodes.h"
 #include "analysis/validate/validate_run.h"
 #include "sim/pool.h"
 
@@ -144,7 +145,8 @@ bool validate_open(struct arena *arena, const struct csv *csv, const struct vali
         return error_set(error, "%s: no rows%s%s%s%s", csv->path, how->source ? " of source " : "",
                          how->source ? how->source : "", how->where ? " where " : "",
                          how->where ? how->where : "");
-    return true;
+    out->nodes = validate_nodes_read(out, error);
+    return out->nodes != NULL;
 }
 
 bool validate_file(struct arena *arena, const struct csv *csv, const struct validate_options *how,

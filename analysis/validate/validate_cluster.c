@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/validate/validate_nodes.h"
 #include "analysis/validate/validate_run.h"
 #include "sim/units.h"
 #include "topology/topology_kind.h"
@@ -16,7 +17,6 @@ enum {
 };
 struct hardware {  /* as the catalogue has it */
     char node[64]; /* by its name, where it is not the usual one; "" */
-    bool of_card;  /* such nodes hold this very GPU */
     uint64_t node_gpus, chassis_gpus, nics;
     double nic_bytes_per_s;
     bool joins; /* the fabric can join nodes */
@@ -54,7 +54,6 @@ static bool look_up(const struct validation *v, const struct validate_run *run, 
         validate_row_refuse(row, REFUSAL_HARDWARE, "its hardware is not in the catalogue");
     if (found) {
         snprintf(out->node, sizeof out->node, "%s", node);
-        out->of_card = strcmp(spec->node.card, run->gpu) == 0;
         out->node_gpus = spec->node.gpus;
         out->chassis_gpus = spec->node.chassis_gpus;
         out->nics = topology_nics(spec);
@@ -64,32 +63,6 @@ static bool look_up(const struct validation *v, const struct validate_run *run, 
     }
     scenario_destroy(s);
     return found;
-}
-
-/* A node of the catalogue that holds so many of these cards takes the place of the usual one,
- * unless there are several. */
-static bool look_up_node(const struct validation *v, const struct validate_run *run,
-                         struct hardware *out, struct validate_row *row)
-{
-    struct arena *arena = arena_create();
-    struct error error;
-    const struct catalogue_entry *entries = NULL;
-    struct hardware only = *out;
-    unsigned count = scenario_list("nodes", v->catalogue, arena, &entries, &error), found = 0;
-    if (count == 0)
-        validate_row_refuse(row, REFUSAL_HARDWARE, "%.200s", error.text);
-    for (unsigned i = 0; i < count && !row->refused; i++) {
-        struct hardware one = {0};
-        if (look_up(v, run, entries[i].name, &one, row) && one.of_card &&
-            one.node_gpus == run->gpus_per_node) {
-            only = one;
-            found++;
-        }
-    }
-    if (found == 1)
-        *out = only;
-    arena_destroy(arena);
-    return !row->refused;
 }
 
 static uint64_t divisor(uint64_t a, uint64_t b)
@@ -199,7 +172,10 @@ bool validate_cluster(const struct validation *v, const struct validate_run *run
     bool domain = run->gpus_per_node == 0 || is_domain(&hardware, inside);
     if (domain)
         inside = hardware.node_gpus;
-    else if (inside != hardware.node_gpus && !look_up_node(v, run, &hardware, row))
+    const char *other = domain || inside == hardware.node_gpus
+                            ? NULL
+                            : validate_nodes_only(v->nodes, run->gpu, run->gpus_per_node);
+    if (other != NULL && !look_up(v, run, other, &hardware, row))
         return false;
     uint64_t nodes = run->gpus > inside ? count_nodes(run, inside, domain, row) : 1;
     if (nodes == 0)

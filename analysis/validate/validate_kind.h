@@ -18,6 +18,7 @@ struct validation {
     const struct validate_kind *kind;
     const char *catalogue; /* folder, or NULL */
     const struct validate_versions *versions;
+    const struct validate_nodes *nodes;
     struct arena *scratch; /* of the thread that predicts; NULL: each step has memory of its own */
     struct validate_row *rows;
     size_t row_count;

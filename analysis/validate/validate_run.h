@@ -63,8 +63,8 @@ struct validate_versions {
     const char *usual; /* the framework of a scenario that names none */
     struct card_year {
         const char *name;
-        uint64_t release;
-    } * cards; /* of the catalogue */
+        uint64_t release, node_gpus; /* of the usual node */
+    } * cards;                       /* of the catalogue */
     unsigned card_count;
 };
 const struct validate_versions *validate_versions_read(struct arena *arena, const char *catalogue,

@@ -44,7 +44,8 @@ static bool read_card(struct arena *arena, const char *catalogue, const char *na
     struct scenario *s = scenario_read("card", text, (size_t)length, &how, error);
     if (s == NULL)
         return false;
-    *out = (struct card_year){arena_text(arena, name), s->configuration.gpu.release};
+    *out = (struct card_year){arena_text(arena, name), s->configuration.gpu.release,
+                              s->configuration.cluster.node.gpus};
     scenario_destroy(s);
     return true;
 }

@@ -187,8 +187,7 @@ const struct param software_params[] = {
      "stream of its own; 0: collectives work in place."},
     {"partition_copy", PARAM_TIME, AT(partition_copy_s), 0, HOST_MAX, "0s", NULL,
      "Time for each rank of a data-parallel collective whose part is copied by itself into or out "
-     "of "
-     "a list of tensors, on the same stream; 0: parts lie in one tensor."},
+     "of a list of tensors, on the same stream; 0: parts lie in one tensor."},
     {"interference", PARAM_RATIO, AT(interference_ratio), 0, 0.99, "0", NULL,
      "Share of compute speed lost while data-parallel traffic runs beside it."},
     {"gather_parts", PARAM_COUNT, AT(gather_parts), 1, 1000, "1", NULL,

@@ -86,7 +86,7 @@ wait_beside() {
     return "$code"
 }
 as_users_do() {
-    tests/headlines build/release/analysis/orrery && tests/readme build/release && tests/adding build
+    tests/tidy && tests/headlines build/release/analysis/orrery && tests/readme build/release && tests/adding build
 }
 
 case "${1:-}" in
@@ -101,10 +101,9 @@ test)
     install_missing "${run_packages[@]}" "${test_packages[@]}"
     # A build folder made by `run` has no tests yet.
     cmake --preset release -DORRERY_TESTS=ON >&2
-    tests/tidy
     build release
     run_tests release
-    beside "every headline, every command of the README, the page on adding" as_users_do
+    beside "style, every headline, every command of the README, the page on adding" as_users_do
     # Once more by clang with sanitizers, which look for more than gcc's and whose build the fuzzers
     # need anyway. What repeats the same lines often (label `release`) is left out, unless WHOLE is set.
     build fuzz
@@ -114,8 +113,8 @@ test)
     run_tests tsan -L threads
     beside "the same digests by gcc and clang, with and without optimisation" \
         tests/laws/digest build/release build/fuzz build/tsan
-    say "fuzzing for ${FUZZ_SECONDS:-40} s"
-    tests/fuzz/run build/fuzz "${FUZZ_SECONDS:-40}"
+    say "fuzzing for ${FUZZ_SECONDS:-16} s"
+    tests/fuzz/run build/fuzz "${FUZZ_SECONDS:-16}"
     wait_beside
     say "all tests passed"
     ;;

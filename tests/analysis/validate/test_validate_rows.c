@@ -119,14 +119,23 @@ enum {
     CELLS = sizeof names / sizeof names[0]
 };
 
-static void write_row(char *out, size_t size, unsigned cell, const char *value)
+/* The head, and one row for each value of this cell. */
+static void write_rows(char *out, size_t size, unsigned cell, const char *const *values,
+                       unsigned count)
 {
     size_t length = 0;
     for (unsigned i = 0; i < CELLS; i++)
         length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "", names[i]);
-    for (unsigned i = 0; i < CELLS; i++)
-        length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "\n",
-                                   i == cell ? value : good[i]);
+    for (unsigned row = 0; row < count; row++)
+        for (unsigned i = 0; i < CELLS; i++)
+            length += (size_t)snprintf(out + length, size - length, "%s%s", i ? "," : "\n",
+                                       i == cell ? values[row] : good[i]);
+    assert_true(length < size);
+}
+
+static void write_row(char *out, size_t size, unsigned cell, const char *value)
+{
+    write_rows(out, size, cell, &value, 1);
 }
 
 static void test_hostile_cells(void **state)
@@ -134,21 +143,23 @@ static void test_hostile_cells(void **state)
     (void)state;
     static const char *const values[] = {"",    "0",       "-1",    "1e400",    "nan",  "3",
                                          "1.5", "4194305", "65536", "a: b}\\n", "0x10", "x"};
-    char text[4096];
+    const unsigned count = sizeof values / sizeof values[0];
+    char text[8192];
     struct world w = begin();
     write_row(text, sizeof text, CELLS, "");
     assert_true(validate(&w, text, 1));
     assert_false(w.v.rows[0].refused);
     unsigned refused_count = 0;
     for (unsigned cell = 4; cell < CELLS; cell++) {
-        for (unsigned i = 0; i < sizeof values / sizeof values[0]; i++) {
-            struct arena_mark mark = arena_mark(w.arena);
-            write_row(text, sizeof text, cell, values[i]);
-            assert_true(validate(&w, text, 1));
-            refused_count += w.v.rows[0].refused != REFUSAL_NONE;
-            assert_true(!w.v.rows[0].refused || w.v.rows[0].note[0] != '\0');
-            arena_rewind(w.arena, mark);
+        struct arena_mark mark = arena_mark(w.arena);
+        write_rows(text, sizeof text, cell, values, count);
+        assert_true(validate(&w, text, 1));
+        assert_int_equal(w.v.row_count, count);
+        for (unsigned i = 0; i < count; i++) {
+            refused_count += w.v.rows[i].refused != REFUSAL_NONE;
+            assert_true(!w.v.rows[i].refused || w.v.rows[i].note[0] != '\0');
         }
+        arena_rewind(w.arena, mark);
     }
     assert_true(refused_count > CELLS);
     arena_destroy(w.arena);

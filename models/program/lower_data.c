@@ -14,7 +14,8 @@ static uint32_t gather_bucket(struct stage *s, double elements)
     uint32_t gather =
         lower_ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
                            PHASE_PARAMETERS, "gather parameters", OP_NONE);
-    return lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, gather);
+    return lower_ops_copy(&s->ops, (struct transfer){COMM_ALL_GATHER, bytes}, PHASE_PARAMETERS,
+                          gather);
 }
 
 /* Parameters that were updated in the step before arrive bucket by bucket beside the first forward:
@@ -61,7 +62,8 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
         g->gather =
             lower_ops_transfer(&s->ops, STREAM_GATHER, (struct transfer){COMM_ALL_GATHER, bytes},
                                PHASE_PARAMETERS, "gather weights", after);
-        g->gather = lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, g->gather);
+        g->gather = lower_ops_copy(&s->ops, (struct transfer){COMM_ALL_GATHER, bytes},
+                                   PHASE_PARAMETERS, g->gather);
     }
     if (s->l->data.buffers)
         lower_memory_arriving(s, g);
@@ -309,6 +311,6 @@ void lower_data_step_end(struct stage *s)
         uint32_t op =
             lower_ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
                                PHASE_PARAMETERS, "gather parameters", s->ops.last);
-        lower_ops_copy(&s->ops, bytes, PHASE_PARAMETERS, op);
+        lower_ops_copy(&s->ops, (struct transfer){COMM_ALL_GATHER, bytes}, PHASE_PARAMETERS, op);
     }
 }

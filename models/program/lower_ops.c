@@ -70,12 +70,12 @@ uint32_t lower_ops_transfer(struct ops *o, enum stream stream, struct transfer t
     return write(o, op);
 }
 
-uint32_t lower_ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait)
+uint32_t lower_ops_copy(struct ops *o, struct transfer of, enum phase phase, uint32_t wait)
 {
     const struct configuration *c = o->l->c;
-    const double rate = c->software.dp_copy_bytes_per_s;
-    const double time_s = (rate > 0.0 ? bytes / rate : 0.0) +
-                          c->software.partition_copy_s * (double)o->l->data.reducers;
+    const double rate = c->software.dp_copy_bytes_per_s, bytes = of.bytes;
+    const double parts = of.op == COMM_ALL_REDUCE ? 0.0 : (double)o->l->data.reducers;
+    const double time_s = (rate > 0.0 ? bytes / rate : 0.0) + c->software.partition_copy_s * parts;
     if (time_s <= 0.0 || bytes <= 0.0)
         return wait;
     double moved = 2.0 * bytes; /* read and written */

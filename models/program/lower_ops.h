@@ -38,7 +38,7 @@ uint32_t lower_ops_transfer(struct ops *o, enum stream stream, struct transfer t
                             enum phase phase, const char *name, uint32_t wait);
 /* Software that does not communicate in place copies between the tensors and the buffer of the
  * collective, one copy at a time, beside compute. Returns the op to wait for. */
-uint32_t lower_ops_copy(struct ops *o, double bytes, enum phase phase, uint32_t wait);
+uint32_t lower_ops_copy(struct ops *o, struct transfer of, enum phase phase, uint32_t wait);
 /* One kernel as an op of its own; takes the waits. */
 uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase,
                           double host_s);

@@ -60,7 +60,7 @@ void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, double elemen
         enum comm_op what = plan->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
         wait = lower_ops_transfer(ops, STREAM_DP, (struct transfer){what, bytes}, PHASE_GRADIENTS,
                                   "reduce gradients", wait);
-        wait = lower_ops_copy(ops, bytes, PHASE_GRADIENTS, wait);
+        wait = lower_ops_copy(ops, (struct transfer){what, bytes}, PHASE_GRADIENTS, wait);
         CHECK(wait > t->scatter_last); /* 1 */
         t->scatter_last = wait;
     }

@@ -4,6 +4,7 @@
 
 #include "analysis/json/json.h"
 #include "analysis/line/command.h"
+#include "analysis/line/stated_scenario.h"
 #include "analysis/text/format.h"
 #include "models/collective/collective_kind.h"
 #include "scenarios/build/scenario.h"
@@ -53,13 +54,6 @@ static bool find_op(const char *name, enum comm_op *out, FILE *notes)
     return false;
 }
 
-/* Names go into a YAML text: only characters of names may. */
-static bool plain_name(const char *name)
-{
-    return name[0] != '\0' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(name);
-}
-
 /* The catalogue is met through the door of scenarios: a small scenario on one node. Its batch is
  * never trained; it is one that nodes of any usual size divide. */
 static struct scenario *cluster_scenario(const struct arguments *a, struct session *session,
@@ -70,7 +64,7 @@ static struct scenario *cluster_scenario(const struct arguments *a, struct sessi
     const char *fabric = a->fabric != NULL ? a->fabric : "ib-ndr-8x400";
     char text[1024];
     *code = EXIT_USAGE;
-    if (!plain_name(gpu) || !plain_name(node) || !plain_name(fabric)) {
+    if (!stated_name(gpu) || !stated_name(node) || !stated_name(fabric)) {
         fputs("orrery collective: --gpu, --node and --fabric take names of the catalogue; see "
               "'orrery list'\n",
               session->notes);

@@ -18,7 +18,7 @@ void completion_words(struct arena *arena, struct completion_words *out)
 const char *completion_family(const struct option *option)
 {
     static const char *const takers[][2] = {
-        {"--gpu", "gpus"}, {"--node", "nodes"}, {"--fabric", "fabrics"}};
+        {"--gpu", "gpus"}, {"--node", "nodes"}, {"--fabric", "fabrics"}, {"--model", "models"}};
     for (unsigned i = 0; i < sizeof takers / sizeof takers[0]; i++)
         if (strcmp(option->name, takers[i][0]) == 0)
             return takers[i][1];

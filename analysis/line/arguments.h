@@ -33,7 +33,8 @@ struct option;
 struct argument_rules {
     const char *command;
     const struct option *options; /* ended by a NULL name */
-    const char *positional;       /* "SCENARIO", a file; "[SHELL]", a word; NULL: none are taken */
+    const char *positional;       /* "SCENARIO", a file; "[FILE]", one that may be left out;
+                                   * other brackets, words likewise; NULL: none are taken */
 };
 /* What a command line can say, all commands together. */
 struct arguments {
@@ -45,12 +46,12 @@ struct arguments {
     const char *varies[ARGUMENT_VARY_MAX];
     unsigned vary_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
-        *objective, *where, *against, *explain;
-    uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top;
-    double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio;
+        *objective, *where, *against, *explain, *model, *tokens, *bandwidth;
+    uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence;
+    double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio;
     int detail, format;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
-        uncertain;
+        uncertain, walls;
     char default_db[ARGUMENT_PATH_MAX]; /* what `db` is when it was not given */
 };
 

@@ -136,7 +136,8 @@ static int spare_inputs(const struct arguments *a, FILE *notes)
 {
     const char *positional = a->rules.positional;
     int code = EXIT_OK;
-    bool file = positional != NULL && positional[0] != '['; /* else a word */
+    bool file = positional != NULL &&
+                (positional[0] != '[' || strcmp(positional, "[FILE]") == 0); /* else a word */
     for (unsigned i = 0; file && i < a->positional_count && code == EXIT_OK; i++)
         code = spare_one(a, a->positional[i], notes);
     for (const struct option *o = a->rules.options; o->name != NULL && code == EXIT_OK; o++) {

@@ -1,0 +1,12 @@
+/* json_explain.h - walls, explanations and comparisons as JSON documents. */
+#ifndef ORRERY_ANALYSIS_JSON_JSON_EXPLAIN_H
+#define ORRERY_ANALYSIS_JSON_JSON_EXPLAIN_H
+
+#include <stdio.h>
+
+#include "analysis/explain/walls_rows.h"
+
+/* orrery.walls/1 */
+void json_walls(const struct scenario *scenario, const struct walls *walls, FILE *out);
+
+#endif

@@ -1,0 +1,105 @@
+#include "analysis/line/stated_scenario.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/line/command.h"
+
+enum {
+    GPUS_USUAL = 8,
+    GPUS_MAX = 1 << 20,
+    SEQUENCE_USUAL = 8192,
+    TEXT_BYTES = 1024
+};
+
+bool stated_name(const char *name)
+{
+    return name[0] != '\0' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(name);
+}
+
+/* A quantity goes into the text as it stands; its reader judges it. */
+static bool plain_quantity(const char *text)
+{
+    return text[0] != '\0' && strlen(text) < 40 &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-") ==
+               strlen(text);
+}
+
+bool stated_scenario_given(const struct arguments *a)
+{
+    return a->model != NULL || a->gpu != NULL || a->gpus > 0 || a->sequence > 0 ||
+           a->tokens != NULL;
+}
+
+static bool sound(const struct arguments *a, FILE *notes)
+{
+    const char *command = a->rules.command;
+    if (a->model == NULL || a->gpu == NULL) {
+        fprintf(notes, "orrery %s: %s is missing; without a file it takes --model and --gpu\n",
+                command, a->model == NULL ? "--model" : "--gpu");
+        return false;
+    }
+    if (!stated_name(a->model) || !stated_name(a->gpu)) {
+        fprintf(notes,
+                "orrery %s: --model and --gpu take names of the catalogue; see 'orrery list "
+                "models' and 'orrery list gpus'\n",
+                command);
+        return false;
+    }
+    if (a->gpus > GPUS_MAX) {
+        fprintf(notes, "orrery %s: --gpus %" PRIu64 ": at most %d\n", command, a->gpus, GPUS_MAX);
+        return false;
+    }
+    if (a->tokens != NULL && !plain_quantity(a->tokens)) {
+        fprintf(notes, "orrery %s: --tokens: expected a number of tokens, as in 15T\n", command);
+        return false;
+    }
+    return true;
+}
+
+static int write_text(const struct arguments *a, char *text)
+{
+    const uint64_t gpus = a->gpus > 0 ? a->gpus : GPUS_USUAL;
+    const uint64_t sequence = a->sequence > 0 ? a->sequence : SEQUENCE_USUAL;
+    return snprintf(text, TEXT_BYTES,
+                    "name: %s on %" PRIu64 " %s\nmodel: {preset: %s}\n"
+                    "cluster: {gpu: %s, gpus: %" PRIu64 "}\n"
+                    "training: {sequence: %" PRIu64 ", global_batch: %" PRIu64 "%s%s}\n",
+                    a->model, gpus, a->gpu, a->model, a->gpu, gpus, sequence, gpus,
+                    a->tokens != NULL ? ", tokens: " : "", a->tokens != NULL ? a->tokens : "");
+}
+
+int stated_scenario(const struct arguments *a, struct session *session, struct scenario **out)
+{
+    char text[TEXT_BYTES];
+    struct error error = {""};
+    const struct scenario_options how = {.catalogue = a->catalogue,
+                                         .sets = a->sets,
+                                         .set_count = a->set_count,
+                                         .has_seed = a->has_seed,
+                                         .seed = a->seed};
+    *out = NULL;
+    if (!sound(a, session->notes))
+        return EXIT_USAGE;
+    const int length = write_text(a, text);
+    if (length >= TEXT_BYTES) {
+        fprintf(session->notes, "orrery %s: these names are too long\n", a->rules.command);
+        return EXIT_USAGE;
+    }
+    struct scenario *scenario =
+        scenario_read("the command line", text, (size_t)length, &how, &error);
+    if (scenario == NULL) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        return EXIT_TROUBLE;
+    }
+    scenario_print_problems(scenario, session->notes, session->notes_colour);
+    if (scenario->error_count > 0) {
+        fprintf(session->notes, "%u error%s; nothing was run\n", scenario->error_count,
+                scenario->error_count == 1 ? "" : "s");
+        scenario_destroy(scenario);
+        return EXIT_REJECTED;
+    }
+    *out = scenario;
+    return EXIT_OK;
+}

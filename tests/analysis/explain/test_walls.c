@@ -1,0 +1,170 @@
+/* The page of walls against numbers worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/explain/walls_rows.h"
+#include "sim/units.h"
+
+static void near(double value, double wanted, double relative)
+{
+    if (fabs(value - wanted) > relative * fabs(wanted))
+        fail_msg("%.10g, wanted %.10g", value, wanted);
+}
+
+/* Llama 3 70B: 80 layers, 8,192 wide, 64 heads. */
+static const struct walls_shape of_8k = {8192, 1, 80, 8192, 64}, of_2k = {2048, 1, 80, 8192, 64};
+
+static void test_activations(void **state)
+{
+    (void)state;
+    /* 8192 x 8192 x 80 = 5,368,709,120 elements; 5 x 64 x 8192 / 8192 = 320 bytes of scores each */
+    near(walls_kept_bytes(&of_8k), 34.0 * 5368709120.0, 1e-15);
+    near(walls_kept_with_scores_bytes(&of_8k), 354.0 * 5368709120.0, 1e-15);
+    near(walls_recomputed_bytes(&of_8k), 10737418240.0, 1e-15);
+    /* a quarter of the elements, with 80 bytes of scores each: about 150 and 2.6 GB */
+    near(walls_kept_with_scores_bytes(&of_2k), 114.0 * 1342177280.0, 1e-15);
+    near(walls_kept_with_scores_bytes(&of_2k), 150e9, 0.03);
+    near(walls_recomputed_bytes(&of_2k), 2.6e9, 0.04);
+}
+
+static void test_compute_and_traffic(void **state)
+{
+    (void)state;
+    near(walls_flops(70e9, 8192.0), 3.44064e15, 1e-15);
+    near(walls_compute_s(6.3e24, 1.0, 989e12, 0.4) / YEAR, 504.6, 1e-3);
+    near(walls_compute_s(6.3e24, 1024.0, 989e12, 0.4) / YEAR * 12.0, 5.914, 1e-3);
+    near(walls_all_reduce_bytes(140e9, 1024.0), 279.7265625e9, 1e-12);
+    near(walls_all_reduce_bytes(8.0, 2.0), 8.0, 1e-15); /* half to the peer, half back */
+    assert_true(walls_all_reduce_bytes(8.0, 1.0) == 0.0);
+}
+
+static void test_roofline(void **state)
+{
+    (void)state;
+    near(walls_balance(989e12, 3.35e12), 295.2, 1e-3);
+    near(walls_roofline_s(2e12, 1.0, 1e12, 1e12), 2.0, 1e-15);
+    near(walls_roofline_s(1.0, 3e12, 1e12, 1e12), 3.0, 1e-15);
+}
+
+static void test_binding(void **state)
+{
+    (void)state;
+    struct walls_load load = {.state_bytes = 100.0,
+                              .least_activation_bytes = 5.0,
+                              .gpus = 10.0,
+                              .usable_bytes = 16.0,
+                              .compute_s = 2.0,
+                              .all_reduce_s = 1.0};
+    assert_int_equal(walls_binding(&load), WALL_COMPUTE);
+    load.all_reduce_s = 3.0;
+    assert_int_equal(walls_binding(&load), WALL_COMMUNICATION);
+    load.usable_bytes = 14.0;
+    assert_int_equal(walls_binding(&load), WALL_ACTIVATIONS);
+    load.usable_bytes = 9.0;
+    assert_int_equal(walls_binding(&load), WALL_STATE);
+}
+
+static struct scenario *read_text(const char *text)
+{
+    struct error error = {""};
+    struct scenario *s = scenario_read("t", text, strlen(text), NULL, &error);
+    assert_non_null(s);
+    assert_int_equal(s->error_count, 0);
+    return s;
+}
+
+static double envelope_of(const struct walls_row rows[WALLS_ROW_COUNT], const char *key)
+{
+    for (unsigned i = 0; i < WALLS_ROW_COUNT; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return rows[i].envelope;
+    fail_msg("no row %s", key);
+    return NAN;
+}
+
+static double simulated_of(const struct walls_row rows[WALLS_ROW_COUNT], const char *key)
+{
+    for (unsigned i = 0; i < WALLS_ROW_COUNT; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return rows[i].simulated;
+    fail_msg("no row %s", key);
+    return NAN;
+}
+
+static const struct walls_assumed usual = {WALLS_MFU, WALLS_BANDWIDTH_GB *GIGA};
+
+static void gather(struct arena *arena, const char *text, struct walls *walls,
+                   struct walls_row rows[WALLS_ROW_COUNT])
+{
+    struct error error = {""};
+    struct scenario *s = read_text(text);
+    assert_true(walls_gather(arena, s, &usual, walls, &error));
+    walls_rows(walls, rows);
+    scenario_destroy(s);
+}
+
+/* The textbook's 70B on 1,024 GPUs. */
+static void test_textbook(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct walls walls;
+    struct walls_row rows[WALLS_ROW_COUNT];
+    gather(arena,
+           "model: {preset: llama3-70b}\ncluster: {gpu: h100-80gb-sxm, gpus: 1024}\n"
+           "training: {sequence: 8192, global_batch: 1024, tokens: 15T}\n",
+           &walls, rows);
+    near(envelope_of(rows, "state"), 1.12e12, 1e-12);
+    near(envelope_of(rows, "cards"), 14.0, 0.0);
+    near(envelope_of(rows, "sequence_flops"), 3.4e15, 0.02);
+    near(envelope_of(rows, "all_reduce"), 280e9, 0.002);
+    near(envelope_of(rows, "all_reduce_s"), 2.8, 0.002);
+    near(envelope_of(rows, "gpu_years"), 500.0, 0.02);
+    near(envelope_of(rows, "months"), 6.0, 0.02);
+    assert_int_equal(walls.binding, WALL_COMPUTE);
+    /* 70.55 B parameters in 2 + 4 + 4 + 4 + 4 bytes: Megatron keeps fp32 gradients */
+    near(simulated_of(rows, "state"), 18.0 * 70.55e9, 0.002);
+    /* a full recomputation keeps the inputs and, at its peak, what one layer works on */
+    assert_true(simulated_of(rows, "activations_recomputed") >
+                envelope_of(rows, "activations_recomputed"));
+    assert_true(simulated_of(rows, "activations_recomputed") <
+                envelope_of(rows, "activations_recomputed") +
+                    envelope_of(rows, "activations") / 80.0 * 3.0);
+    arena_destroy(arena);
+}
+
+/* What is only counted has an envelope, and FLOPs of the experts that a token visits. */
+static void test_experts(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct walls walls;
+    struct walls_row rows[WALLS_ROW_COUNT];
+    gather(arena,
+           "model: {preset: deepseek-v3-671b}\n"
+           "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, gpus: 136}\n"
+           "training: {sequence: 4096, global_batch: 136}\n"
+           "layout: {tp: 1, pp: 1, dp: auto, microbatch: 1}\n",
+           &walls, rows);
+    near(envelope_of(rows, "state"), 16.0 * 671e9, 1e-6);
+    near(envelope_of(rows, "sequence_flops"), 6.0 * 37e9 * 4096.0, 0.03);
+    assert_true(isnan(simulated_of(rows, "step")));
+    assert_int_equal(walls.kernel_count, 0);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_activations), cmocka_unit_test(test_compute_and_traffic),
+        cmocka_unit_test(test_roofline),    cmocka_unit_test(test_binding),
+        cmocka_unit_test(test_textbook),    cmocka_unit_test(test_experts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

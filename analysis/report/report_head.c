@@ -13,8 +13,12 @@ static void print_layout(const struct session *s, const struct run_row *run)
             run->sequence_parallel == 1 ? " (sequence parallel)" : "", run->pp);
     if (run->cp > 1)
         fprintf(s->out, " x cp %" PRId64 " (%s)", run->cp, format_shown(run->cp_method).s);
-    fprintf(s->out, " x dp %" PRId64 ", %s, recompute %s\n", run->dp, format_shown(run->sharding).s,
+    fprintf(s->out, " x dp %" PRId64 ", %s, recompute %s", run->dp, format_shown(run->sharding).s,
             format_shown(run->recompute).s);
+    if (run->recompute_layers > 0)
+        fprintf(s->out, " of %" PRId64 " layer%s", run->recompute_layers,
+                run->recompute_layers == 1 ? "" : "s");
+    fputc('\n', s->out);
     fprintf(s->out,
             "  batch     %" PRId64 " sequence%s: %" PRId64 " microbatch%s of %" PRId64
             " for each replica",

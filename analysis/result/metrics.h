@@ -143,6 +143,10 @@
       m->c->layout.sharding->head.name)                                                            \
     X(recompute, TEXT, "", no_key, ALWAYS, NO, 0, "what the backward pass computes again",         \
       recompute_names[m->c->layout.recompute])                                                     \
+    X(recompute_layers, INTEGER, "layers", no_key, ALWAYS, NO, 0,                                  \
+      "layers of each chunk that are computed again (recompute block), or of a group that shares " \
+      "one kept input (uniform); 0: neither",                                                      \
+      (int64_t)m->c->layout.recompute_layers)                                                      \
     X(budget_tokens, REAL, "tokens", no_key, ALWAYS, NO, 1,                                        \
       "training.tokens: of the whole training; null: not said",                                    \
       m->c->training.tokens > 0.0 ? m->c->training.tokens : NAN)

@@ -31,6 +31,8 @@ struct chooser {
     struct configuration *c;
     unsigned open;
     struct choices *out;
+    bool walks;  /* from no recomputation up; else the kind is said, or follows from its layers */
+    bool counts; /* the first layers of each chunk: how many is open */
     uint64_t effort;
     struct tried_choice { /* the best up to now */
         struct configuration c;
@@ -65,6 +67,7 @@ const char *choice_key_path(enum choice_key key)
         [CHOICE_CHUNKS] = "layout.vpp",
         [CHOICE_ENDS] = "layout.ends_count",
         [CHOICE_RECOMPUTE] = "layout.recompute",
+        [CHOICE_RECOMPUTE_LAYERS] = "layout.recompute_layers",
         [CHOICE_MICROBATCH] = "layout.microbatch",
         [CHOICE_NODE] = "cluster.node",
         [CHOICE_FABRIC] = "cluster.fabric",
@@ -254,6 +257,10 @@ bool choice_frees(const struct configuration *c, int level)
     case RECOMPUTE_PER_OPERATOR:
     case RECOMPUTE_EVERY_OTHER_LAYER:
         return c->software.operator_recompute;
+    case RECOMPUTE_BLOCK:
+        return c->software.block_recompute && configuration_chunk_layers(c) > 1;
+    case RECOMPUTE_UNIFORM: /* which frees more than all of it, or less: nobody walks there */
+        return false;
     default:
         return true;
     }
@@ -276,16 +283,35 @@ static bool try_level(struct chooser *h, const struct configuration *c, struct t
     return fits;
 }
 
+/* The fewest layers of a chunk, by the first few microbatches; where the whole step says no, more.
+ */
+static bool try_block(struct chooser *h, struct configuration *c, struct tried_choice *out)
+{
+    const uint64_t most = configuration_chunk_layers(c);
+    for (uint64_t left = most; left > 0; left /= 2)
+        h->effort += c->model.layers * c->layout.pp;
+    if (!trial_least_block(c))
+        return false;
+    for (; c->layout.recompute_layers < most; c->layout.recompute_layers++)
+        if (try_level(h, c, out))
+            return true;
+    return false;
+}
+
 /* The least recomputation with which it fits; false: it does not, and keeps the most. The first
  * candidate is tried at every level, so that "nothing fits" is never said of what was not tried. */
 static bool settle_recompute(struct chooser *h, struct configuration *c, struct tried_choice *out)
 {
-    if (!is_open(h, CHOICE_RECOMPUTE))
-        return try_level(h, c, out);
+    if (!h->walks)
+        return h->counts ? try_block(h, c, out) : try_level(h, c, out);
     for (int level = RECOMPUTE_NONE; level <= RECOMPUTE_FULL; level++) {
-        c->layout.recompute = level;
         const bool affordable = !h->found || h->effort <= EFFORT_MAX;
-        if (choice_frees(c, level) && affordable && try_level(h, c, out))
+        c->layout.recompute = level;
+        c->layout.recompute_layers = 0;
+        if (!choice_frees(c, level) || !affordable ||
+            (level == RECOMPUTE_BLOCK && !is_open(h, CHOICE_RECOMPUTE_LAYERS)))
+            continue;
+        if (level == RECOMPUTE_BLOCK ? try_block(h, c, out) : try_level(h, c, out))
             return true;
     }
     return false;
@@ -336,6 +362,8 @@ static const char *why_recompute(const struct chooser *h)
         return "not tried";
     if (h->fitting == 0)
         return "nothing fits; the least memory";
+    if (!h->walks && !h->counts)
+        return "recompute_layers is given";
     return h->c->layout.recompute == RECOMPUTE_NONE ? "it fits without" : "the least that fits";
 }
 
@@ -350,6 +378,8 @@ static void tell_trials(struct chooser *h)
         tell(h, CHOICE_ENDS, "true", "so that the layers divide");
     if (is_open(h, CHOICE_RECOMPUTE))
         tell(h, CHOICE_RECOMPUTE, recompute_names[l->recompute], why_recompute(h));
+    if (is_open(h, CHOICE_RECOMPUTE_LAYERS) && l->recompute == RECOMPUTE_BLOCK)
+        tell(h, CHOICE_RECOMPUTE_LAYERS, spell_count(h, l->recompute_layers), why_recompute(h));
     if (is_open(h, CHOICE_MICROBATCH))
         tell(h, CHOICE_MICROBATCH, spell_count(h, l->microbatch), why_fastest(h));
 }
@@ -360,7 +390,7 @@ static void try_all(struct chooser *h)
     uint64_t microbatches[MICROBATCHES_MAX];
     const unsigned orders = list_pipelines(h, pipelines),
                    sizes = list_microbatches(h, microbatches);
-    const bool settled = orders * sizes == 1 && !is_open(h, CHOICE_RECOMPUTE);
+    const bool settled = orders * sizes == 1 && !h->walks && !h->counts;
     const bool playable = h->c->model.experts == 0;
     for (unsigned i = 0; i < sizes && playable && !settled; i++) {
         for (unsigned k = 0; k < orders; k++) {
@@ -420,7 +450,7 @@ static void choose_axes(struct chooser *h)
         .pp = is_open(h, CHOICE_PP),
         .cp = is_open(h, CHOICE_CP),
         .microbatch = is_open(h, CHOICE_MICROBATCH),
-        .recompute = is_open(h, CHOICE_RECOMPUTE),
+        .recompute = h->walks,
         .settle = settle_split,
         .context = h,
         .passes_max = EFFORT_MAX,
@@ -440,11 +470,25 @@ static void choose_axes(struct chooser *h)
     tell_axis(h, CHOICE_CP, was.cp, h->c->layout.cp, why);
 }
 
+/* A number of layers without a kind asks for that of the first layers of each chunk. */
+static void plan_recompute(struct chooser *h)
+{
+    struct layout_spec *l = &h->c->layout;
+    const bool layers_open = is_open(h, CHOICE_RECOMPUTE_LAYERS);
+    h->walks = is_open(h, CHOICE_RECOMPUTE) && (layers_open || l->recompute_layers == 0);
+    if (is_open(h, CHOICE_RECOMPUTE) && !h->walks)
+        l->recompute = RECOMPUTE_BLOCK;
+    h->counts = !h->walks && layers_open && l->recompute == RECOMPUTE_BLOCK;
+    if (h->counts)
+        l->recompute_layers = 1; /* until they are counted */
+}
+
 void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out)
 {
     struct chooser h = {.arena = arena, .c = c, .open = open, .out = out};
     out->count = 0;
     out->open = open;
+    plan_recompute(&h);
     choose_attention(&h);
     choose_axes(&h);
     choose_sequence_parallel(&h);

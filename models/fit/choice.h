@@ -26,6 +26,7 @@ enum choice_key {
     CHOICE_CHUNKS,
     CHOICE_ENDS,
     CHOICE_RECOMPUTE,
+    CHOICE_RECOMPUTE_LAYERS,
     CHOICE_MICROBATCH,
     CHOICE_LAYOUT_END, /* those above are choice_make's; those below the reader's, from the
                           catalogue */

@@ -89,6 +89,8 @@ static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int lev
         if (s->q->recompute)
             c.layout.recompute = level;
         if (holds(s, &c)) {
+            if (s->q->recompute && level == RECOMPUTE_FULL && c.software.block_recompute)
+                trial_least_block(&c);
             play(s, &c);
             any = true;
         }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "models/fit/trial.h"
 #include "models/program/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -61,7 +62,13 @@ static void add_recompute(struct list *l)
         struct configuration c = *l->from;
         c.layout.recompute = level;
         const bool part = level == RECOMPUTE_PER_OPERATOR || level == RECOMPUTE_EVERY_OTHER_LAYER;
-        if (part ? c.software.operator_recompute : level != RECOMPUTE_SELECTIVE || unfused)
+        const bool block = level == RECOMPUTE_BLOCK;
+        c.layout.recompute_layers = block ? configuration_chunk_layers(&c) - 1 : 0;
+        if (level == RECOMPUTE_UNIFORM)
+            continue; /* frees more than all of it only where very many inputs are kept */
+        if (block  ? c.software.block_recompute
+            : part ? c.software.operator_recompute
+                   : level != RECOMPUTE_SELECTIVE || unfused)
             add(l, MOVE_RECOMPUTE, &c);
     }
 }
@@ -128,6 +135,12 @@ static const char *spell_word(struct arena *arena, const char *before, const cha
     return same ? before : arena_format(arena, "%s %s=%s", before, key, is);
 }
 
+static const char *spell_layers(struct arena *arena, const char *before, uint64_t was, uint64_t is)
+{
+    return is > 0 ? spell_count(arena, before, "recompute_layers", was, is)
+                  : spell_word(arena, before, "layout.recompute_layers", was == is, "auto");
+}
+
 const char *neighbour_spell(struct arena *arena, const struct configuration *from,
                             const struct configuration *to)
 {
@@ -137,6 +150,7 @@ const char *neighbour_spell(struct arena *arena, const struct configuration *fro
     s = spell_count(arena, s, "microbatch", a->microbatch, b->microbatch);
     s = spell_word(arena, s, "layout.recompute", a->recompute == b->recompute,
                    recompute_names[b->recompute]);
+    s = spell_layers(arena, s, a->recompute_layers, b->recompute_layers);
     s = spell_word(arena, s, "layout.schedule", a->schedule == b->schedule, b->schedule->head.name);
     s = spell_count(arena, s, "vpp", a->vpp, b->vpp);
     s = spell_count(arena, s, "tp", a->tp, b->tp);
@@ -168,6 +182,9 @@ static bool holds(struct neighbour *n, bool *playable)
     struct step_options options = {.memory_only = true};
     struct step *step = NULL;
     struct error error;
+    const bool block = n->c.layout.recompute == RECOMPUTE_BLOCK;
+    if (n->move == MOVE_RECOMPUTE && block && !trial_least_block(&n->c))
+        return false;
     if (!step_run(&n->c, &options, &step, &error))
         return false;
     bool fits = step->fits;

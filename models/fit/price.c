@@ -129,10 +129,13 @@ static void add_recompute(struct price_search *s)
         return;
     for (int level = RECOMPUTE_NONE; level < s->q->c->layout.recompute; level++) {
         c.layout.recompute = level;
+        c.layout.recompute_layers =
+            level == RECOMPUTE_BLOCK ? configuration_chunk_layers(&c) - 1 : 0;
         if (choice_frees(&c, level))
             add(s, choice_key_path(CHOICE_RECOMPUTE), &c, win);
     }
     c.layout.recompute = RECOMPUTE_NONE;
+    c.layout.recompute_layers = 0;
     while (s->q->c->layout.recompute != RECOMPUTE_NONE && !is_stated(s, CHOICE_MICROBATCH) &&
            c.layout.microbatch % 2 == 0) {
         c.layout.microbatch /= 2;
@@ -316,9 +319,14 @@ static void keep(struct price_search *s, const struct price_move *move, double c
 }
 
 /* A part of the replicas holds more of the state than all do, so it is asked of all. */
-static void judge(struct price_search *s, const struct price_move *move)
+static void judge(struct price_search *s, struct price_move *move)
 {
-    if (!trial_may_fit(&move->c) || !afford(s, &move->c))
+    struct configuration *c = &move->c;
+    const bool counts =
+        c->layout.recompute == RECOMPUTE_BLOCK && s->q->c->layout.recompute != RECOMPUTE_BLOCK;
+    if (counts ? !trial_least_block(c) : !trial_may_fit(c))
+        return;
+    if (!afford(s, c))
         return;
     s->out->tried++;
     const double other = trial_gpu_s_per_token(&move->c), own = own_gpu_s_per_token(s);

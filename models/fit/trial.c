@@ -110,6 +110,28 @@ bool trial_fits(const struct configuration *c)
     return fits;
 }
 
+/* What is kept falls with every layer; a stage that holds more than the others decides. */
+bool trial_least_block(struct configuration *c)
+{
+    const uint64_t most = configuration_chunk_layers(c);
+    struct configuration trial = *c;
+    trial.layout.recompute = RECOMPUTE_BLOCK;
+    trial.layout.recompute_layers = most - 1;
+    if (most < 2 || !configuration_legal(&trial) || !trial_may_fit(&trial))
+        return false;
+    uint64_t fits = most - 1, fails = 0;
+    while (fits - fails > 1) {
+        trial.layout.recompute_layers = fails + (fits - fails) / 2;
+        if (trial_may_fit(&trial))
+            fits = trial.layout.recompute_layers;
+        else
+            fails = trial.layout.recompute_layers;
+    }
+    *c = trial;
+    c->layout.recompute_layers = fits;
+    return true;
+}
+
 double trial_gpu_s_per_token(const struct configuration *c)
 {
     struct configuration ideal = *c;

@@ -27,6 +27,10 @@ bool trial_first_stage_may_fit(const struct configuration *c);
 bool trial_fits(const struct configuration *c);
 /* The same of the first few microbatches, soon known: false is a no. */
 bool trial_may_fit(const struct configuration *c);
+/* Recomputation of the first layers of each chunk, the fewest with which `trial_may_fit`: sets both
+ * keys. False: not even of all but one layer of the largest chunk, or chunks have one; then `c` is
+ * as it was. Tries about as many as the number of a chunk's layers has bits. */
+bool trial_least_block(struct configuration *c);
 /* GPU time of a token, in seconds; INFINITY for what breaks a rule or is not soon played. What does
  * not fit has no time, unless a part of the replicas stands for all: that holds more. */
 double trial_gpu_s_per_token(const struct configuration *c);

@@ -34,6 +34,23 @@ uint64_t configuration_microbatches(const struct configuration *c)
     return c->training.global_batch / (c->layout.dp * c->layout.microbatch);
 }
 
+static uint64_t larger_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint64_t configuration_chunk_layers(const struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    const uint64_t chunks = l->pp * l->vpp, ends = l->ends_count ? 2 : 0;
+    const uint64_t given = l->first_stage_layers + l->last_stage_layers;
+    const uint64_t free_chunks = chunks - (l->first_stage_layers > 0) - (l->last_stage_layers > 0);
+    const uint64_t rest = c->model.layers + ends - given;
+    const uint64_t even = free_chunks > 0 ? (rest + free_chunks - 1) / free_chunks : 0;
+    const uint64_t most = larger_of(even, larger_of(l->first_stage_layers, l->last_stage_layers));
+    return most < c->model.layers ? most : c->model.layers;
+}
+
 uint64_t configuration_shards(const struct configuration *c)
 {
     uint64_t group = c->layout.shard_group;

@@ -40,6 +40,7 @@ struct layout_spec {
     const struct sharding_kind *sharding;
     struct kind_options schedule_options, sharding_options;
     int recompute, cp_method, cp_balance, placement;
+    uint64_t recompute_layers; /* block: the first of each chunk; uniform: of a group; else 0 */
     bool sequence_parallel;
     const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
     uint64_t first_stage_layers, last_stage_layers; /* 0: by the software's split */
@@ -103,6 +104,9 @@ uint64_t configuration_microbatches(const struct configuration *c);
 double configuration_tokens(const struct configuration *c); /* of a step */
 uint64_t configuration_ranks(const struct configuration *c);
 uint64_t configuration_gpus(const struct configuration *c); /* of the cluster */
+/* Layers of the largest chunk of the pipeline, dealt out evenly but for a given first or last
+ * stage. For a layout whose stages are legal. */
+uint64_t configuration_chunk_layers(const struct configuration *c);
 /* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */
 uint64_t configuration_replicas(const struct configuration *c);
 /* Ranks that share one copy of the sharded state: all replicas, 1 (zero-0), or for hsdp

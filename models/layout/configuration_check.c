@@ -361,6 +361,30 @@ static void check_schedule(struct report *r)
     }
 }
 
+static void check_recompute_layers(struct report *r)
+{
+    const struct layout_spec *l = &r->c->layout;
+    const uint64_t most = configuration_chunk_layers(r->c);
+    const bool group = l->recompute == RECOMPUTE_UNIFORM;
+    const bool wanted = group || l->recompute == RECOMPUTE_BLOCK;
+    const char *key = "layout.recompute_layers", *name = recompute_names[l->recompute];
+    if (wanted && l->recompute_layers == 0) {
+        say(r, false, key, "%s needs recompute_layers: how many %s", name,
+            group ? "share one kept input" : "of each chunk are computed again");
+    } else if (!wanted && l->recompute_layers > 0) {
+        say(r, false, key, "recompute %s counts no layers: block and uniform do", name);
+    } else if (wanted && l->recompute_layers > most) {
+        say(r, false, key, "a chunk has at most %" PRIu64 " layers, not %" PRIu64 "%s", most,
+            l->recompute_layers, group ? "" : ": to compute all again take recompute: full");
+    } else if (group && l->sharding->gather == GATHER_UNITS && configuration_shards(r->c) > 1 &&
+               l->fsdp_unit_layers % l->recompute_layers != 0) {
+        say(r, false, key,
+            "%s gathers fsdp_unit_layers = %" PRIu64
+            " at once, which is no multiple of the %" PRIu64 " layers that uniform runs together",
+            l->sharding->head.name, l->fsdp_unit_layers, l->recompute_layers);
+    }
+}
+
 /* Selective recomputation drops what softmax and dropout keep and repeats the core to have it again
  * (arXiv:2205.05198, section 5). A flash kernel keeps a statistic of each row only and computes the
  * scores anew in its backward pass whatever the software does (arXiv:2205.14135, section 3.1). */
@@ -460,6 +484,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     check_stages(&r);
     check_schedule(&r);
     check_recompute(&r);
+    check_recompute_layers(&r);
     check_sharding(&r);
     return r.count;
 }

@@ -15,7 +15,7 @@ static void reserve(struct stage *s)
         const struct block *b = s->units.rows[i].block;
         uint64_t again = b->full_recompute || b->per_operator ? 2 : 1,
                  segments = b->layer->segment_count;
-        ops += b->forward.count + b->recompute.count + b->backward.count;
+        ops += b->forward.count + b->recompute.count + b->whole.count + b->backward.count;
         ledger += again * (2 * (uint64_t)b->tensor_count + 2 * segments) + 2 * segments;
     }
     uint64_t m = s->l->shape.microbatches, passes = 2 * m * s->l->shape.chunks;
@@ -68,6 +68,19 @@ static void write_pieces(struct stage *s, const struct piece_list *list,
     lower_ops_host(&s->ops, list->host_left_s);
 }
 
+/* A group of layers runs from its one input up to this unit, which needs no more than its own
+ * backward reads. */
+static void write_again(struct stage *s, uint32_t index)
+{
+    const struct lowered_unit *u = &s->units.rows[index];
+    for (uint32_t k = u->again; k-- > 0;) {
+        const struct lowered_unit *each = &s->units.rows[index - k];
+        lower_labels_unit_end(&s->labels);
+        lower_labels_unit(&s->labels, each->layer);
+        write_pieces(s, k > 0 ? &each->block->whole : &each->block->recompute, each);
+    }
+}
+
 static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
 {
     struct lowered_unit *u = &s->units.rows[index];
@@ -76,7 +89,7 @@ static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
     if (lower_pass_is_forward(pass)) {
         write_pieces(s, &u->block->forward, u);
     } else {
-        write_pieces(s, &u->block->recompute, u);
+        write_again(s, index);
         write_pieces(s, &u->block->backward, u);
         lower_data_unit_gradient(s, index);
     }

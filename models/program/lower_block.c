@@ -352,6 +352,10 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
         s->out = &out->recompute;
         restart(s, PHASE_RECOMPUTE);
         compile_forward(s, layer, spec->c->software.recompute_stops_early);
+        s->out = &out->whole;
+        restart(s, PHASE_RECOMPUTE);
+        if (spec->inside_group)
+            compile_forward(s, layer, false);
     } else if (spec->per_operator) {
         s->out = &out->recompute;
         restart(s, PHASE_RECOMPUTE);
@@ -375,4 +379,5 @@ void lower_block_rows(struct block *block, struct program_writer *w)
     list_rows(&block->forward, w);
     list_rows(&block->backward, w);
     list_rows(&block->recompute, w);
+    list_rows(&block->whole, w);
 }

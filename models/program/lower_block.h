@@ -35,6 +35,7 @@ struct block {
     const char *name;
     struct piece_list forward, backward; /* backward with selective recomputation in it */
     struct piece_list recompute; /* full: the forward again; per operator: what it repeats */
+    struct piece_list whole;     /* the same where a layer behind it needs all of the output */
     bool full_recompute, per_operator;
     uint32_t tensor_count; /* of one microbatch, one unit */
     double parameters;     /* that a rank computes with: its tensor-parallel share */
@@ -52,6 +53,7 @@ struct block_spec { /* borrowed, the layer and the name for as long as the block
     const struct layer *layer;
     const char *name;
     bool full_recompute, per_operator;
+    bool inside_group; /* full: other layers are recomputed from its input */
 };
 /* Leaves out->parameters at 0. */
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);

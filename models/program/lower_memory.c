@@ -188,11 +188,12 @@ static void forward_kept(struct stage *s, const struct lowered_unit *u, unsigned
     lower_late_buffer(&s->late, u, true, &g->after);
 }
 
-/* Forward under full recomputation: only the input is kept, the rest lives inside its segment. */
+/* Forward under full recomputation: only the input is kept, of a group that of its first layer; the
+ * rest lives inside its segment. */
 static void forward_dropped(struct stage *s, const struct lowered_unit *u, unsigned i)
 {
     const struct segment *g = &u->block->layer->segments[i];
-    if (i == 0) {
+    if (i == 0 && u->keeps_input) {
         lower_tensors_entry(&s->tensors, LEDGER_ALLOCATE,
                             (struct tensor){TENANT_ACTIVATIONS, lower_tensors_input(&s->tensors, u),
                                             u->block->layer->input_bytes, "layer input", 0},
@@ -219,7 +220,7 @@ static void backward(struct stage *s, const struct lowered_unit *u, unsigned i, 
     lower_late_buffer(&s->late, u, false, &g->backward_gather);
     if (i > 0)
         return;
-    if (u->block->full_recompute) {
+    if (u->block->full_recompute && u->keeps_input) {
         lower_tensors_entry(&s->tensors, LEDGER_FREE,
                             (struct tensor){TENANT_ACTIVATIONS, lower_tensors_input(&s->tensors, u),
                                             u->block->layer->input_bytes, "layer input", 0},

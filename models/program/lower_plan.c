@@ -117,14 +117,16 @@ static struct message_plan plan_message(const struct layer_context *context, dou
 
 static void compile(struct lowering *l, enum block_index index, const char *name, double parameters)
 {
+    const bool groups = l->c->layout.recompute == RECOMPUTE_UNIFORM;
+    const bool all = groups || l->c->layout.recompute == RECOMPUTE_FULL;
     const struct block_spec spec = {
         .c = l->c,
         .costs = &l->costs,
         .layer = &l->layers[index],
         .name = name,
-        .full_recompute = index == BLOCK_LAYER_AGAIN ||
-                          (index == BLOCK_LAYER && l->c->layout.recompute == RECOMPUTE_FULL),
+        .full_recompute = index == BLOCK_LAYER_AGAIN || (index == BLOCK_LAYER && all),
         .per_operator = index == BLOCK_LAYER && l->context.per_operator,
+        .inside_group = index == BLOCK_LAYER && groups,
     };
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = parameters;
@@ -145,7 +147,8 @@ static void plan_blocks(struct lowering *l)
     l->message = plan_message(&l->context, l->layers[BLOCK_LAYER].input_bytes);
     compile(l, BLOCK_EMBEDDING, "embedding", transformer_embedding_shard(&l->context));
     compile(l, BLOCK_LAYER, "layer", l->layers[BLOCK_LAYER].parameters);
-    if (c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER) {
+    if (c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER ||
+        c->layout.recompute == RECOMPUTE_BLOCK) {
         l->layers[BLOCK_LAYER_AGAIN] = l->layers[BLOCK_LAYER];
         compile(l, BLOCK_LAYER_AGAIN, "layer", l->layers[BLOCK_LAYER].parameters);
     }

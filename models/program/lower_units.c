@@ -34,9 +34,30 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
                                                         .kind = kind,
                                                         .chunk = chunk,
                                                         .layer = layer,
+                                                        .keeps_input = true,
+                                                        .again = 1,
                                                         .held = held,
                                                         .gradient = TENSOR_NONE,
                                                         .last_gather = OP_NONE};
+}
+
+/* Is layer i of a chunk, of all the layer-th, recomputed in full where its neighbours may not be?
+ */
+static bool layer_again(const struct layout_spec *l, uint32_t i, uint32_t layer)
+{
+    return (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER && layer % 2 == 1) ||
+           (l->recompute == RECOMPUTE_BLOCK && i < l->recompute_layers);
+}
+
+/* Layer i of the so many of a chunk, recomputed with its group once the backward pass comes to the
+ * last of it (Megatron-LM megatron/core/transformer/transformer_block.py, _checkpointed_forward).
+ */
+static void join_recomputed(struct lowered_unit *u, uint64_t size, uint32_t i, uint32_t layers)
+{
+    const uint32_t place = (uint32_t)(i % size);
+    const bool last = place + 1 == size || i + 1 == layers;
+    u->keeps_input = place == 0;
+    u->again = last ? place + 1 : 0;
 }
 
 static void build_units(struct units *units, struct lowering *l, uint32_t stage)
@@ -53,9 +74,11 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
             add_unit(units, l, BLOCK_EMBEDDING, k, UINT16_MAX);
         for (uint32_t i = 0; i < l->split[global]; i++) {
             const uint32_t layer = l->layer_start[global] + i;
-            const bool again =
-                layer % 2 == 1 && l->c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER;
+            const bool again = layer_again(&l->c->layout, i, layer);
             add_unit(units, l, again ? BLOCK_LAYER_AGAIN : BLOCK_LAYER, k, (uint16_t)layer);
+            if (l->c->layout.recompute == RECOMPUTE_UNIFORM)
+                join_recomputed(&units->rows[units->count - 1], l->c->layout.recompute_layers, i,
+                                l->split[global]);
         }
         if (global + 1 == l->shape.stages * chunks)
             add_unit(units, l, BLOCK_HEAD, k, UINT16_MAX);

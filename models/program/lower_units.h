@@ -14,6 +14,8 @@ struct lowered_unit {
     enum block_index kind;
     uint32_t chunk;
     uint16_t layer;       /* UINT16_MAX: embedding or head */
+    bool keeps_input;     /* recomputed in full: not from the input of a layer before it */
+    uint32_t again;       /* so many layers, itself the last, are recomputed before its backward */
     double held;          /* parameters of which this rank keeps state, before sharding */
     uint32_t group;       /* FSDP unit */
     uint32_t gradient;    /* tensor of its gradient in the step, or TENSOR_NONE */

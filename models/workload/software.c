@@ -14,8 +14,8 @@
 #define BYTES_MAX 10000.0 /* for each element: no chain of kernels moves more */
 #define HOST_MAX 10.0     /* seconds of host time for one action */
 
-const char *const recompute_names[] = {"none", "selective", "per_operator", "every_other_layer",
-                                       "full", NULL};
+const char *const recompute_names[] = {"none",  "selective", "per_operator", "every_other_layer",
+                                       "block", "uniform",   "full",         NULL};
 const char *const fp8_recipe_names[] = {"auto", "delayed", "current", "mxfp8", NULL};
 const char *const stage_split_names[] = {"even", "cost", NULL};
 const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
@@ -259,6 +259,9 @@ const struct param software_params[] = {
      "This version can recompute the attention core alone."},
     {"operator_recompute", PARAM_FLAG, AT(operator_recompute), 0, 0, "false", NULL,
      "This version can recompute by operator, and every other layer whole."},
+    {"block_recompute", PARAM_FLAG, AT(block_recompute), 0, 0, "false", NULL,
+     "This version can recompute the first layers of each chunk alone, and keep one input of "
+     "several layers."},
     {"flash3", PARAM_FLAG, AT(flash3), 0, 0, "true", NULL,
      "This version can call FlashAttention-3."},
     {"native", PARAM_FLAG, AT(native), 0, 0, "false", NULL,

@@ -45,6 +45,8 @@ enum recompute {
     RECOMPUTE_PER_OPERATOR, /* all but the core and every second product: torchtitan's
                                selective "op" */
     RECOMPUTE_EVERY_OTHER_LAYER,
+    RECOMPUTE_BLOCK,   /* the first few layers of each chunk: layout.recompute_layers */
+    RECOMPUTE_UNIFORM, /* all; of as many layers together one input is kept */
     RECOMPUTE_FULL
 };
 extern const char *const recompute_names[]; /* NULL-ended, in that order */
@@ -149,6 +151,7 @@ struct software_profile {
     bool sequence_parallelism; /* it can split norms and residuals over tp */
     bool selective_recompute;  /* it can repeat the attention core alone */
     bool operator_recompute;   /* it offers per_operator and every_other_layer */
+    bool block_recompute;      /* it offers block and uniform */
     bool flash3;               /* it can call FlashAttention-3 */
     bool native;               /* PyTorch's own: its data parallelism is called ddp or fsdp */
     int execution;             /* enum execution; any: its versions do not differ in it */

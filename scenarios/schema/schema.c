@@ -86,6 +86,10 @@ static const struct param layout_params[] = {
     {"recompute", PARAM_CHOICE, offsetof(struct layout_keys, spec.recompute), 0, 0, READER_LEAST,
      recompute_names,
      "Activations that the backward pass computes again; least: the least that fits."},
+    {"recompute_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.recompute_layers), 1, 1e5,
+     READER_AUTO, NULL,
+     "With block: so many layers, the first of each chunk, are computed again, auto: the fewest "
+     "that fit; with uniform: so many share one kept input."},
     {"sequence_parallel", PARAM_FLAG, offsetof(struct layout_keys, spec.sequence_parallel), 0, 0,
      READER_AUTO, NULL,
      "Norms and residuals are split over the tensor parallel ranks; auto: wherever the software "

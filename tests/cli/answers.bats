@@ -56,7 +56,7 @@ advice_holds() { # scenario
     [ "$(advice_holds a100.yaml)" = 4 ]
     expect 4 "$ORRERY" memory a100.yaml --json
     [ "$(sql :memory: "select json_extract(readfile('out'), '\$.advice.fitting[0].set')")" = "layout.sharding=zero-2" ]
-    [ "$(advice_holds "$SCENARIOS/memory-3b-long-sequence.yaml")" = 1 ]
+    [ "$(advice_holds "$SCENARIOS/memory-3b-long-sequence.yaml")" = 2 ]
 }
 
 @test "out of memory: nothing that cannot be done is advised" {

@@ -42,14 +42,14 @@ make_scenarios() {
     cp "$SCENARIOS/hello-8-gpus.yaml" hello.yaml
     cat >pipe.yaml <<'END2'
 name: A pipeline whose messages share few uplinks
-model: {layers: 8, hidden: 1024, heads: 16, kv_heads: 8, head_size: 64, ffn_hidden: 2816, vocabulary: 32000}
+model: {layers: 16, hidden: 1024, heads: 16, kv_heads: 8, head_size: 64, ffn_hidden: 2816, vocabulary: 32000}
 cluster:
   gpu: h100-80gb-sxm
   node: dgx-h100
   nodes: 8
   fabric: {kind: fat_tree, nic: 400Gb/s, radix: 20, oversubscription: 4, efficiency: 92%, switch_latency: 0.6us}
 training: {sequence: 2048, global_batch: 64, precision: bf16, optimizer: adamw, tokens: 1T}
-layout: {tp: 2, pp: 4, vpp: 2, schedule: interleaved, sharding: zero-1, microbatch: 1, recompute: full, sequence_parallel: true}
+layout: {tp: 2, pp: 4, vpp: 2, schedule: interleaved, sharding: zero-1, microbatch: 1, recompute: block, recompute_layers: 1, sequence_parallel: true}
 software: megatron
 cost: {gpu_hour: 2.5USD}
 END2

@@ -183,6 +183,36 @@ static void check_transfer(struct before *b, const struct before_pass *pass, uin
     }
 }
 
+struct place {
+    uint64_t index, count; /* of a layer in its chunk */
+};
+
+static struct place place_of(const struct before_plan *plan, const struct before_unit *unit)
+{
+    struct place place = {0, 0};
+    for (uint32_t i = 0; i < plan->unit_count; i++) {
+        const struct before_unit *other = &plan->units[i];
+        const bool beside = other->block == UNIT_LAYER && other->chunk == unit->chunk;
+        place.index += beside && other->layer < unit->layer;
+        place.count += beside;
+    }
+    return place;
+}
+
+/* Does the backward pass run this unit's forward again, and is its output needed for that? */
+static bool runs_again(const struct configuration *c, const struct before_plan *plan,
+                       const struct before_unit *unit, bool *inside)
+{
+    const struct place place = place_of(plan, unit);
+    const uint64_t n = c->layout.recompute_layers;
+    *inside = c->layout.recompute == RECOMPUTE_UNIFORM && (place.index + 1) % n != 0 &&
+              place.index + 1 < place.count;
+    if (unit->block != UNIT_LAYER)
+        return false;
+    return c->layout.recompute == RECOMPUTE_FULL || c->layout.recompute == RECOMPUTE_UNIFORM ||
+           (c->layout.recompute == RECOMPUTE_BLOCK && place.index < n);
+}
+
 static void check_unit(struct before *b, const struct before_plan *plan,
                        const struct before_pass *pass, const struct before_unit *unit,
                        uint32_t *ops)
@@ -190,10 +220,9 @@ static void check_unit(struct before *b, const struct before_plan *plan,
     const struct configuration *c = b->c;
     const struct layer *layer = &b->layers[unit->block];
     struct owed owed = {.count = 0};
-    bool again =
-        !pass->forward && unit->block == UNIT_LAYER && c->layout.recompute == RECOMPUTE_FULL;
+    bool inside, again = runs_again(c, plan, unit, &inside) && !pass->forward;
     if (pass->forward || again)
-        owe_forward(&owed, layer, again && c->software.recompute_stops_early);
+        owe_forward(&owed, layer, again && !inside && c->software.recompute_stops_early);
     if (!pass->forward)
         owe_backward(&owed, layer, c->software.backward_tp_overlap);
     uint32_t count = before_ops(b, plan, pass, unit, ops), seen = 0, former = UINT32_MAX;

@@ -140,8 +140,11 @@ static bool set_layout(const struct law_case *k, unsigned rank_max, struct confi
         .sequence_parallel = level[LAW_SEQUENCE_PARALLEL] == 1,
         .placement = level[LAW_PLACEMENT],
         .order = orders[level[LAW_ORDER]],
-        .fsdp_unit_layers = 1,
     };
+    /* One of two layers, or two with one input, which units of fsdp then gather together. */
+    const bool groups = c->layout.recompute == RECOMPUTE_UNIFORM;
+    c->layout.recompute_layers = groups ? 2 : c->layout.recompute == RECOMPUTE_BLOCK;
+    c->layout.fsdp_unit_layers = groups ? 2 : 1;
     const bool chunks_unused =
         c->layout.vpp > 1 && (c->layout.pp == 1 || !c->layout.schedule->interleaved);
     return configuration_ranks(c) <= rank_max && !chunks_unused;

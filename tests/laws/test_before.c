@@ -153,10 +153,14 @@ static struct configuration draw_case(struct draw *d, uint64_t layers)
     uint64_t rounds = 1 + of(d, 2);
     lower_case_size(&c, sizes[of(d, 3)], sizes[of(d, 2)], sizes[of(d, 3)], pp,
                     c.layout.vpp > 1 ? pp * rounds : 1 + of(d, 4));
-    c.layout.recompute = (int[]){RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL}[of(d, 3)];
+    const int kinds[] = {RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_BLOCK, RECOMPUTE_UNIFORM,
+                         RECOMPUTE_FULL};
+    lower_case_recompute(&c, kinds[of(d, 5)]);
     c.layout.sequence_parallel = c.layout.tp > 1 && of(d, 2);
     c.layout.cp_method = of(d, 2) ? CP_RING : CP_ALL_GATHER;
     c.layout.fsdp_unit_layers = 1 + of(d, 3);
+    if (c.layout.recompute == RECOMPUTE_UNIFORM && c.layout.fsdp_unit_layers % 2 == 0)
+        c.layout.recompute_layers = 2;
     c.layout.shard_group = c.layout.dp > 1 ? 2 : c.layout.cp;
     c.model.tied_embeddings = of(d, 2);
     c.model.kv_heads = (uint64_t[]){8, 2, 1}[of(d, 3)]; /* fewer than the ranks that share them */

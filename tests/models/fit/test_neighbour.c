@@ -55,6 +55,9 @@ static void test_nothing_impossible(void **state)
     c.training.attention = ATTENTION_FLASH2;
     assert_int_equal(moves_of(&c, counts), 2);
     assert_int_equal(counts[MOVE_RECOMPUTE], 1); /* full alone */
+    c.software.block_recompute = true;
+    assert_int_equal(moves_of(&c, counts), 3);
+    assert_int_equal(counts[MOVE_RECOMPUTE], 2); /* some layers, and all */
     c.layout.recompute = RECOMPUTE_FULL;
     c.software.expandable_segments = true;
     assert_int_equal(moves_of(&c, counts), 0);
@@ -215,6 +218,13 @@ static void test_spelling(void **state)
     };
     for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         assert_true(has(&found, wanted[i]));
+    c.software.block_recompute = true; /* the fewest layers that fit: with so much room, one */
+    neighbour_search(arena, &c, &found);
+    assert_true(has(&found, "layout.recompute=block layout.recompute_layers=1"));
+    c.layout.recompute = RECOMPUTE_BLOCK;
+    c.layout.recompute_layers = 3;
+    neighbour_search(arena, &c, &found);
+    assert_true(has(&found, "layout.recompute=full layout.recompute_layers=auto"));
     c = sized(1, 2, 2, 4);
     c.layout.schedule = &schedule_interleaved;
     c.layout.vpp = 2;

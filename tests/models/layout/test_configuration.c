@@ -251,8 +251,10 @@ static void test_recompute(void **state)
     assert_int_equal(configuration_check(&c, b, 2), 1);
     snprintf(wanted, sizeof wanted, ": %.1f %% more", 200.0 * core / (6.0 * n + 6.0 * core));
     assert_non_null(strstr(b[0].text, wanted));
-    for (int other = RECOMPUTE_NONE; other <= RECOMPUTE_FULL; other += 2) {
-        c.layout.recompute = other;
+    for (int other = RECOMPUTE_NONE; other <= RECOMPUTE_FULL; other++) {
+        if (other == RECOMPUTE_SELECTIVE)
+            continue;
+        lower_case_recompute(&c, other);
         assert_int_equal(configuration_check(&c, b, 2), 0);
     }
 }

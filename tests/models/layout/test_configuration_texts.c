@@ -379,6 +379,40 @@ static void test_selective(void **state)
     }
 }
 
+/* Kinds that count layers say how many, others do not; no more than a chunk holds. */
+static void test_recompute_layers(void **state)
+{
+    (void)state;
+    struct configuration c = sized(1, 1, 2, 2, 1); /* chunks of two layers */
+    const char *key = "layout.recompute_layers";
+    c.layout.recompute = RECOMPUTE_BLOCK;
+    only(&c, false, key, "block needs recompute_layers: how many of each chunk are computed again");
+    c.layout.recompute_layers = 2;
+    only(&c, false, NULL, NULL);
+    c.layout.recompute_layers = 3;
+    only(&c, false, key,
+         "a chunk has at most 2 layers, not 3: to compute all again take recompute: full");
+    c.layout.first_stage_layers = 3;
+    only(&c, false, NULL, NULL);
+    c.layout.first_stage_layers = 0;
+    c.layout.recompute = RECOMPUTE_UNIFORM;
+    only(&c, false, key, "a chunk has at most 2 layers, not 3");
+    c.layout.recompute_layers = 0;
+    only(&c, false, key, "uniform needs recompute_layers: how many share one kept input");
+    c.layout.recompute = RECOMPUTE_FULL;
+    c.layout.recompute_layers = 1;
+    only(&c, false, key, "recompute full counts no layers: block and uniform do");
+    c = sized(1, 1, 2, 1, 1);
+    c.layout.recompute = RECOMPUTE_UNIFORM;
+    c.layout.recompute_layers = 2;
+    c.layout.sharding = &sharding_fsdp;
+    only(&c, false, key,
+         "fsdp gathers fsdp_unit_layers = 1 at once, which is no multiple of the 2 layers that "
+         "uniform runs together");
+    c.layout.fsdp_unit_layers = 4;
+    only(&c, false, NULL, NULL);
+}
+
 static void test_machine(void **state)
 {
     (void)state;
@@ -416,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_sharding),
         cmocka_unit_test(test_machine),
         cmocka_unit_test(test_selective),
+        cmocka_unit_test(test_recompute_layers),
         cmocka_unit_test(test_sequence_parallel),
         cmocka_unit_test(test_most_ranks),
         cmocka_unit_test(test_what_tp_splits),

@@ -64,6 +64,13 @@ void lower_case_size(struct configuration *c, uint64_t tp, uint64_t cp, uint64_t
     c->training.global_batch = dp * microbatches * c->layout.microbatch;
 }
 
+void lower_case_recompute(struct configuration *c, int kind)
+{
+    const bool counts = kind == RECOMPUTE_BLOCK || kind == RECOMPUTE_UNIFORM;
+    c->layout.recompute = kind;
+    c->layout.recompute_layers = counts ? 1 : 0;
+}
+
 enum {
     BREAK_MAX = 32
 };

@@ -12,6 +12,8 @@ struct configuration lower_case(void);
 /* Sizes, and a cluster of just so many GPUs; the global batch gives `microbatches` of one. */
 void lower_case_size(struct configuration *c, uint64_t tp, uint64_t cp, uint64_t dp, uint64_t pp,
                      uint64_t microbatches);
+/* A kind of recomputation; of those that count layers, one of them. */
+void lower_case_recompute(struct configuration *c, int kind);
 /* Breaks that are errors, and whether one of them (or a warning) names this key. */
 unsigned lower_case_errors(const struct configuration *c);
 bool lower_case_breaks(const struct configuration *c, const char *key, bool warning);

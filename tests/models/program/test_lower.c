@@ -166,7 +166,7 @@ static void test_flops(void **state)
             const uint64_t *z = sizes[i];
             struct configuration c = lower_case();
             lower_case_size(&c, z[0], z[1], z[2], z[3], z[4]);
-            c.layout.recompute = recompute;
+            lower_case_recompute(&c, recompute);
             c.layout.sequence_parallel = i % 2 == 1;
             assert_int_equal(lower_case_errors(&c), 0);
             assert_true(flops_hold(&c, 1.0));

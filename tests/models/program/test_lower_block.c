@@ -48,7 +48,8 @@ static void begin(struct scene *s)
 
 static void compile(const struct scene *s, struct block *block, bool full_recompute)
 {
-    const struct block_spec spec = {&s->c, &s->l.costs, &s->layer, "block", full_recompute, false};
+    const struct block_spec spec = {&s->c,          &s->l.costs, &s->layer, "block",
+                                    full_recompute, false,       false};
     lower_block_compile(s->arena, &spec, block);
 }
 

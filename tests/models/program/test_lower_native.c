@@ -137,7 +137,7 @@ static void test_kinds_stand_in_order(void **state)
     double peaks[RECOMPUTE_FULL + 1];
     for (int kind = RECOMPUTE_NONE; kind <= RECOMPUTE_FULL; kind++) {
         struct lowered lowered;
-        c.layout.recompute = kind;
+        lower_case_recompute(&c, kind);
         lower(arena, &c, &lowered);
         peaks[kind] = peak_bytes(arena, lowered.programs[0]);
     }
@@ -145,6 +145,8 @@ static void test_kinds_stand_in_order(void **state)
     assert_true(peaks[RECOMPUTE_PER_OPERATOR] > peaks[RECOMPUTE_FULL]);
     assert_true(peaks[RECOMPUTE_NONE] > peaks[RECOMPUTE_EVERY_OTHER_LAYER]);
     assert_true(peaks[RECOMPUTE_EVERY_OTHER_LAYER] > peaks[RECOMPUTE_FULL]);
+    assert_true(peaks[RECOMPUTE_NONE] > peaks[RECOMPUTE_BLOCK]);
+    assert_true(peaks[RECOMPUTE_BLOCK] > peaks[RECOMPUTE_FULL]);
     arena_destroy(arena);
 }
 

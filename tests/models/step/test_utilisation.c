@@ -47,10 +47,12 @@ static double expected_flops(const struct configuration *c)
     double again = 0.0;
     if (c->layout.recompute == RECOMPUTE_SELECTIVE)
         again = core_forward(c);
-    if (c->layout.recompute == RECOMPUTE_FULL)
+    if (c->layout.recompute == RECOMPUTE_FULL || c->layout.recompute == RECOMPUTE_UNIFORM)
         again = core_forward(c) + 2.0 * layer_weights(m);
     if (c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER)
         again = 0.5 * (core_forward(c) + 2.0 * layer_weights(m));
+    if (c->layout.recompute == RECOMPUTE_BLOCK) /* one of each stage */
+        again = (core_forward(c) + 2.0 * layer_weights(m)) * (double)c->layout.pp / layers;
     if (c->layout.recompute == RECOMPUTE_PER_OPERATOR) /* of qkv, projection, up, down: one */
         again = 2.0 * (double)(m->heads * m->head_size * m->hidden);
     double layer = 6.0 * layer_weights(m) + core_forward(c) + core_backward(c) + again;
@@ -79,7 +81,7 @@ static void test_hardware_flops(void **state)
         const uint64_t *z = sizes[i / (4 * kinds)];
         struct configuration c = lower_case();
         lower_case_size(&c, z[0], z[1], z[2], z[3], z[4]);
-        c.layout.recompute = (int)(i % kinds);
+        lower_case_recompute(&c, (int)(i % kinds));
         c.training.attention = kernels[i / kinds % 2];
         c.training.causal = i / (2 * kinds) % 2 == 1;
         assert_true(close_to(hardware_flops(&c), expected_flops(&c)));

@@ -64,12 +64,12 @@ static double best_of_all(const char *text)
 {
     static const char *const orders[] = {"1f1b, vpp: 1", "interleaved, vpp: 2",
                                          "interleaved, vpp: 4", "interleaved, vpp: 8"};
-    static const char *const levels[] = {"none", "selective", "full"};
+    static const char *const levels[] = {"none", "selective", "block", "full"};
     double best = INFINITY;
     for (unsigned o = 0; o < 4; o++) {
         for (unsigned m = 1; m <= 64; m++) {
             double least = INFINITY;
-            for (unsigned r = 0; r < 3 && isinf(least); r++) { /* the least that fits */
+            for (unsigned r = 0; r < 4 && isinf(least); r++) { /* the least that fits */
                 char full[1024];
                 bool fits = false;
                 snprintf(full, sizeof full, "%s, schedule: %s, microbatch: %u, recompute: %s}\n",
@@ -120,18 +120,39 @@ static void test_the_best_of_all(void **state)
     }
 }
 
+/* One layer less would not do. */
+static void least_layers(const struct scenario *s)
+{
+    struct configuration c = s->configuration;
+    char count[24];
+    bool fits;
+    if (c.layout.recompute != RECOMPUTE_BLOCK) {
+        assert_int_equal(c.layout.recompute_layers, 0);
+        assert_string_equal(value_of(s, CHOICE_RECOMPUTE_LAYERS), "nothing");
+        return;
+    }
+    snprintf(count, sizeof count, "%u", (unsigned)c.layout.recompute_layers);
+    assert_string_equal(value_of(s, CHOICE_RECOMPUTE_LAYERS), count);
+    assert_true(--c.layout.recompute_layers > 0);
+    time_of(&c, &fits);
+    assert_false(fits);
+}
+
 /* More is recomputed only where less does not fit. */
 static void test_the_least_recomputation(void **state)
 {
     (void)state;
     static const struct {
-        const char *gpu, *attention, *expected;
+        const char *software, *attention, *expected;
         unsigned microbatch;
     } rows[] = {
-        {"h100-80gb-sxm", "flash2", "none", 1},
-        {"h100-80gb-sxm", "flash2", "full", 32}, /* selective frees nothing of a fused kernel */
-        {"h100-80gb-sxm", "math", "selective", 8},
-        {"h100-80gb-sxm", "math", "full", 24},
+        {"megatron", "flash2", "none", 1},
+        {"megatron", "flash2", "block", 32}, /* selective frees nothing of a fused kernel */
+        {"megatron", "flash2", "full", 48},
+        {"nanotron", "flash2", "full", 32}, /* all or nothing */
+        {"megatron", "math", "selective", 8},
+        {"megatron", "math", "block", 24},
+        {"nanotron", "math", "full", 24},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (unsigned spelt = 0; spelt < 2; spelt++) {
@@ -139,19 +160,52 @@ static void test_the_least_recomputation(void **state)
             bool fits;
             snprintf(text, sizeof text,
                      "model: {layers: 12, hidden: 4096, heads: 32, vocabulary: 32000}\n"
-                     "cluster: {gpu: %s, nodes: 1}\n"
+                     "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
                      "training: {sequence: 2048, global_batch: %u, attention: %s}\n"
-                     "layout: {tp: 1, sharding: zero-1, microbatch: %u%s}\n",
-                     rows[i].gpu, 16 * rows[i].microbatch, rows[i].attention, rows[i].microbatch,
-                     spelt == 1 ? ", recompute: least" : "");
+                     "layout: {tp: 1, pp: 1, sharding: zero-1, microbatch: %u%s}\n"
+                     "software: %s\n",
+                     16 * rows[i].microbatch, rows[i].attention, rows[i].microbatch,
+                     spelt == 1 ? ", recompute: least" : "", rows[i].software);
             struct scenario *s = sound(text);
             assert_string_equal(value_of(s, CHOICE_RECOMPUTE), rows[i].expected);
             assert_string_equal(recompute_names[s->configuration.layout.recompute],
                                 rows[i].expected);
             time_of(&s->configuration, &fits);
             assert_true(fits);
+            least_layers(s);
             scenario_destroy(s);
         }
+    }
+}
+
+/* Of a stated kind the layers are counted, and of a stated number the kind follows. */
+static void test_layers_without_the_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys, *kind, *layers;
+        uint64_t count;
+    } rows[] = {
+        {"recompute: block", "nothing", "10", 10},
+        {"recompute: block, recompute_layers: auto", "nothing", "10", 10},
+        {"recompute_layers: 11", "block", "nothing", 11},
+        {"recompute: least, recompute_layers: 12", "block", "nothing", 12},
+        {"recompute: block, recompute_layers: 11", "nothing", "nothing", 11},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "model: {layers: 12, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+                 "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
+                 "training: {sequence: 2048, global_batch: 512, attention: flash2}\n"
+                 "layout: {tp: 1, pp: 1, sharding: zero-1, microbatch: 32, %s}\n",
+                 rows[i].keys);
+        struct scenario *s = sound(text);
+        assert_string_equal(value_of(s, CHOICE_RECOMPUTE), rows[i].kind);
+        assert_string_equal(value_of(s, CHOICE_RECOMPUTE_LAYERS), rows[i].layers);
+        assert_int_equal(s->configuration.layout.recompute, RECOMPUTE_BLOCK);
+        assert_int_equal(s->configuration.layout.recompute_layers, rows[i].count);
+        scenario_destroy(s);
     }
 }
 
@@ -279,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_best_of_all),
         cmocka_unit_test(test_the_least_recomputation),
+        cmocka_unit_test(test_layers_without_the_kind),
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_what_is_given_stands),
         cmocka_unit_test(test_nothing_possible),

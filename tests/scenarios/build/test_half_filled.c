@@ -74,6 +74,7 @@ static bool matters(const struct configuration *c, enum choice_key key)
         [CHOICE_CHUNKS] = l->vpp > 1,
         [CHOICE_ENDS] = l->ends_count,
         [CHOICE_RECOMPUTE] = true,
+        [CHOICE_RECOMPUTE_LAYERS] = l->recompute == RECOMPUTE_BLOCK,
         [CHOICE_MICROBATCH] = true,
     };
     return here[key];

@@ -4,7 +4,8 @@ insert into doc (object, "column", unit, text) values
     ('meta', '', '', 'What wrote this file, from what, and whether it was finished.'),
     ('meta', 'key', '',
         'schema, version, complete (1: the writer finished), scenario, path, text (the ' ||
-        'scenario file), seed, detail, digest'),
+        'scenario file), seed, detail, digest; where they were given set.0001, set.0002, ... ' ||
+        '(--set) and catalogue (--catalogue)'),
     ('meta', 'value', '', 'the value, as text'),
     ('doc', '', '', 'This table: what every object and column of the file means.'),
     ('doc', 'object', '', 'a table or view'),

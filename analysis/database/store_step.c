@@ -20,6 +20,18 @@ static void write_meta(struct store *store, const char *key, const char *value)
     store_row(store, STORE_meta, row, COUNT(row));
 }
 
+/* So that the scenario can be built again from the file alone. */
+static void write_options(struct store *store, const struct scenario *scenario)
+{
+    for (unsigned i = 0; i < scenario->set_count; i++) {
+        char key[24];
+        snprintf(key, sizeof key, "set.%04u", i + 1);
+        write_meta(store, key, scenario->sets[i]);
+    }
+    if (scenario->catalogue != NULL)
+        write_meta(store, "catalogue", scenario->catalogue);
+}
+
 static void write_metas(struct store *store, const struct result *result, enum detail detail)
 {
     char seed[24], digest[24];
@@ -30,6 +42,7 @@ static void write_metas(struct store *store, const struct result *result, enum d
     write_meta(store, "scenario", result->scenario->name);
     write_meta(store, "path", result->scenario->path);
     write_meta(store, "text", result->scenario->text);
+    write_options(store, result->scenario);
     write_meta(store, "seed", seed);
     write_meta(store, "detail", detail_names[detail]);
     if (result->timed)

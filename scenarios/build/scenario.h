@@ -52,6 +52,9 @@ struct scenario {
     bool counted_only; /* a mixture of experts: `memory` counts it, a run must refuse it */
     const char *text;  /* the file, for the database */
     size_t text_bytes;
+    const char *const *sets; /* that were applied to it, likewise */
+    unsigned set_count;
+    const char *catalogue; /* NULL: the built-in one */
     const struct scenario_input *inputs;
     /* where a class reads along */
     struct problems *found;   /* where more can be added: scenario_warn */

@@ -38,6 +38,18 @@ static bool load(struct scenario_reading *r, const char *path, const char *text,
     return true;
 }
 
+/* What the line said beside the file. */
+static void keep_options(struct scenario *scenario, const struct scenario_options *options)
+{
+    const char **sets = ARENA_ARRAY(scenario->arena, const char *, options->set_count);
+    for (unsigned i = 0; i < options->set_count; i++)
+        sets[i] = arena_text(scenario->arena, options->sets[i]);
+    scenario->sets = sets;
+    scenario->set_count = options->set_count;
+    if (options->catalogue != NULL)
+        scenario->catalogue = arena_text(scenario->arena, options->catalogue);
+}
+
 /* The tree of the file with every --set applied; NULL when it is not even a mapping. */
 static struct value *parse(struct scenario_reading *r, const struct scenario_options *options)
 {
@@ -84,6 +96,7 @@ static struct scenario *read(struct scenario_reading *r, const char *path, const
 {
     struct scenario *scenario = r->scenario;
     r->problems.arena = scenario->arena;
+    keep_options(scenario, options);
     if (!load(r, path, text, text_bytes, error))
         return NULL;
     struct value *root = parse(r, options);

@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "analysis/command/export_launch.h"
 #include "analysis/export/export.h"
+#include "analysis/launch/launch.h"
 #include "analysis/line/command.h"
 #include "analysis/terminal/output.h"
 #include "analysis/text/format.h"
@@ -13,6 +15,12 @@ static const struct option options[] = {
     {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
     {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
      "only this rank in a chrome trace, not one of each class"},
+    {"--launch", OPTION_CHOICE, FIELD_GIVEN(launch, has_launch), "FRAMEWORK", launch_names,
+     "the script that starts this layout, with sbatch or by hand; FILE may be a scenario then"},
+    {"--set", OPTION_SET, FIELD(sets), "K=V", NULL,
+     "with --launch: change a key of the scenario, as in --set layout.tp=4; may be repeated"},
+    OPTION_CATALOGUE_ROW,
+    OPTION_JSON_ROW,
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL, "write to FILE, not to stdout"},
     OPTION_END};
 
@@ -77,6 +85,10 @@ static int run(const struct arguments *arguments, struct session *session)
 {
     struct query *query;
     struct error error = {""};
+    if (!export_launch_line(arguments, session->notes))
+        return EXIT_USAGE;
+    if (arguments->has_launch)
+        return export_launch(arguments, session);
     if (arguments->has_rank &&
         (arguments->format != EXPORT_CHROME || arguments->rank > INT32_MAX)) {
         fputs("orrery export: --rank takes a rank of the run, with --format chrome\n",
@@ -106,8 +118,9 @@ static int run(const struct arguments *arguments, struct session *session)
 const struct command command_export = {
     .head = {.name = "export",
              .doc =
-                 "writes a results database as a Chrome trace, a picture, CSV or a failure trace"},
-    .positional = "DB",
+                 "writes a results database as a Chrome trace, a picture, CSV or a failure trace; "
+                 "or its layout as a launch script"},
+    .positional = "FILE",
     .options = options,
     .example = "orrery export llama3-70b-64xh100.db --format chrome --output trace.json",
     .run = run,

@@ -20,7 +20,7 @@ static void write_meta(struct store *store, const char *key, const char *value)
     store_row(store, STORE_meta, row, COUNT(row));
 }
 
-/* So that the scenario can be built again from the file alone. */
+/* So that the scenario can be built again from the file alone (restore.h). */
 static void write_options(struct store *store, const struct scenario *scenario)
 {
     for (unsigned i = 0; i < scenario->set_count; i++) {

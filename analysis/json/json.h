@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "analysis/launch/launch.h"
 #include "analysis/result/result.h"
 #include "analysis/study/study_report.h"
 #include "analysis/uncertainty/uncertainty_record.h"
@@ -41,6 +42,9 @@ void json_collective(const struct collective_result *rows, unsigned count, enum 
 /* A study, as its lists show it; `seconds` of wall clock. */
 void json_study(const struct study *study, const struct study_list *list, double seconds,
                 FILE *out);
+/* `export --launch`; without lines where the framework refuses the layout. */
+void json_launch(const struct scenario *scenario, const struct launch_kind *kind,
+                 const struct launch_text *text, FILE *out);
 /* Predicted against measured. `intervals` NULL: not asked. */
 void json_validate(const struct validation *v, const struct scores *scores,
                    const struct intervals *intervals, FILE *out);

@@ -49,9 +49,9 @@ struct arguments {
         *objective, *where, *against, *explain, *model, *tokens, *bandwidth;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio;
-    int detail, format;
+    int detail, format, launch;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
-        uncertain, walls;
+        uncertain, walls, has_launch;
     char default_db[ARGUMENT_PATH_MAX]; /* what `db` is when it was not given */
 };
 

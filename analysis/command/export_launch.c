@@ -1,0 +1,130 @@
+#include "analysis/command/export_launch.h"
+
+#include <string.h>
+
+#include "analysis/database/restore.h"
+#include "analysis/json/json.h"
+#include "analysis/launch/launch.h"
+#include "analysis/line/command.h"
+#include "analysis/line/load.h"
+#include "analysis/terminal/output.h"
+#include "analysis/text/format.h"
+
+bool export_launch_line(const struct arguments *arguments, FILE *notes)
+{
+    const bool launch = arguments->has_launch;
+    const char *odd = NULL;
+    if (!launch && arguments->set_count > 0)
+        odd = "--set goes with --launch and a scenario";
+    else if (!launch && arguments->catalogue != NULL)
+        odd = "--catalogue goes with --launch";
+    else if (!launch && arguments->json)
+        odd = "--json goes with --launch; --format csv is for programs too";
+    else if (launch && arguments->has_rank)
+        odd = "--rank takes a rank of the run, with --format chrome";
+    else if (launch && (arguments->table != NULL || arguments->format != EXPORT_CHROME))
+        odd = "--launch writes a script: leave out --format and --table";
+    if (odd != NULL)
+        fprintf(notes, "orrery export: %s\n", odd);
+    return odd == NULL;
+}
+
+/* By what stands in it; a file that is none of SQLite's, but is called so, is told as one. */
+static bool is_database(const char *path)
+{
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof magic] = "";
+    const char *dot = strrchr(path, '.');
+    if (dot != NULL && strcmp(dot, ".db") == 0)
+        return true;
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    if (file == NULL)
+        return false;
+    const size_t bytes = fread(head, 1, sizeof head, file);
+    fclose(file);
+    return bytes == sizeof head && memcmp(head, magic, sizeof magic) == 0;
+}
+
+static int restore(const struct arguments *arguments, struct session *session,
+                   struct scenario **out)
+{
+    const char *path = arguments->positional[0];
+    struct query *query;
+    struct error error = {""};
+    if (arguments->set_count > 0) {
+        fprintf(session->notes,
+                "orrery export: --set changes a scenario; %s is what was run: name its scenario\n",
+                format_shown(path).s);
+        return EXIT_USAGE;
+    }
+    if (query_open(path, &query, &error)) {
+        if (!query_complete(query))
+            fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
+        *out = restore_scenario(query, path, arguments->catalogue, &error);
+        query_close(query);
+    }
+    if (*out == NULL)
+        fprintf(session->notes, "orrery export: %s\n", error.text);
+    return *out != NULL ? EXIT_OK : EXIT_TROUBLE;
+}
+
+static void tell(const struct launch_kind *kind, const struct launch_text *text, FILE *notes)
+{
+    for (uint32_t i = 0; i < text->note_count; i++) {
+        const struct launch_note *note = &text->notes[i];
+        if (note->weight == LAUNCH_REFUSED)
+            fprintf(notes, "orrery export: %s refuses this layout: %s\n", kind->head.name,
+                    note->text);
+        else
+            fprintf(notes, "note: %s: %s\n", kind->head.name, note->text);
+    }
+}
+
+static void print(const struct arguments *arguments, const struct scenario *scenario,
+                  const struct launch_kind *kind, const struct launch_text *text, FILE *out)
+{
+    if (arguments->json) {
+        json_launch(scenario, kind, text, out);
+        return;
+    }
+    for (uint32_t i = 0; i < text->line_count; i++)
+        fprintf(out, "%s\n", text->lines[i]);
+}
+
+static int write(const struct arguments *arguments, struct session *session,
+                 const struct scenario *scenario)
+{
+    const struct launch_kind *kind = launch_kinds[arguments->launch];
+    struct launch_text text;
+    struct output output;
+    struct error error = {""};
+    launch_write(kind, &scenario->configuration, scenario->arena, &text);
+    tell(kind, &text, session->notes);
+    const int code = text.refused ? EXIT_REJECTED : EXIT_OK;
+    if (arguments->output == NULL) {
+        print(arguments, scenario, kind, &text, session->out);
+        return code;
+    }
+    if (text.refused && !arguments->json) /* there is nothing to write */
+        return code;
+    bool good = output_begin(&output, session, arguments->output, &error);
+    if (good) {
+        print(arguments, scenario, kind, &text, output.out);
+        good = output_end(&output, session, true, &error);
+    }
+    if (!good)
+        fprintf(session->notes, "orrery export: %s\n", error.text);
+    return good ? code : EXIT_TROUBLE;
+}
+
+int export_launch(const struct arguments *arguments, struct session *session)
+{
+    struct scenario *scenario = NULL;
+    int code = is_database(arguments->positional[0])
+                   ? restore(arguments, session, &scenario)
+                   : load_scenario(arguments, session, false, &scenario);
+    if (code == EXIT_OK)
+        code = write(arguments, session, scenario);
+    scenario_destroy(scenario);
+    return code;
+}

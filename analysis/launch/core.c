@@ -1,0 +1,180 @@
+/* What Megatron-LM (core_v0.19.0) and Megatron-Bridge (v0.6.0) share, as both train with Megatron
+ * Core: rules (megatron/training/arguments.py, megatron/core/transformer/transformer_config.py,
+ * megatron/core/pipeline_parallel/schedules.py, megatron/core/num_microbatches_calculator.py) and
+ * what it does otherwise. */
+#include <inttypes.h>
+
+#include "analysis/launch/launch_job.h"
+
+unsigned launch_stage(const struct sharding_kind *sharding)
+{
+    if (sharding->shards_weights)
+        return 3;
+    if (sharding->shards_gradients)
+        return 2;
+    return sharding->shards_optimizer ? 1 : 0;
+}
+
+static void check_shape(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct layout_spec *l = &c->layout;
+    const struct model_shape *m = &c->model;
+    if (m->heads % l->tp != 0) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "heads must divide over tp: %" PRIu64 " heads, tp %" PRIu64
+                   " (\"num_attention_heads must be a multiple of tensor_model_parallel_size\")",
+                   m->heads, l->tp);
+    }
+    if (m->kv_heads % l->tp != 0 && l->tp % m->kv_heads != 0) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "key-value heads must be a multiple or a divisor of tp: %" PRIu64 ", tp %" PRIu64
+                   " (\"num_query_groups must be a multiple or divisor of "
+                   "tensor_model_parallel_size\")",
+                   m->kv_heads, l->tp);
+    }
+    if (l->cp > 1 && c->training.sequence % (2 * l->cp) != 0) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "with context parallelism the sequence must divide by 2 cp: %" PRIu64
+                   ", cp %" PRIu64
+                   " (\"seq-length should be a multiple of 2 * context-parallel-size\")",
+                   c->training.sequence, l->cp);
+    }
+    if (job->positions < c->training.sequence) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "the position table must cover the sequence: %" PRIu64 " rows, %" PRIu64
+                   " tokens (\"max_position_embeddings must be greater than or equal to "
+                   "seq_length\")",
+                   job->positions, c->training.sequence);
+    }
+}
+
+static void check_batch(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct layout_spec *l = &c->layout;
+    if (c->training.global_batch % (l->microbatch * l->dp) != 0) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "the global batch must divide by microbatch x dp: %" PRIu64 ", %" PRIu64
+                   " x %" PRIu64
+                   " (\"global batch size is not divisible by micro batch size times data "
+                   "parallel size\")",
+                   c->training.global_batch, l->microbatch, l->dp);
+    } else if (l->vpp > 1 && job->microbatches % l->pp != 0) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "interleaving takes microbatches in groups of pp: %" PRIu64
+                   " microbatches, pp %" PRIu64 " (\"the number of microbatches should be a "
+                   "multiple of the microbatch group size per virtual pipeline stage\")",
+                   job->microbatches, l->pp);
+    }
+}
+
+static void check_stages(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    if (l->vpp > 1 && l->pp == 1) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "virtual stages need a pipeline: pp 1, vpp %" PRIu64
+                   " (\"pipeline-model-parallel size should be greater than 1\")",
+                   l->vpp);
+    } else if (l->vpp > 1 && l->pp == 2 && job->c->software.p2p_blocking_interleaved) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "virtual stages whose sends are not overlapped need pp above 2 "
+                   "(\"pipeline-model-parallel size should be greater than 2\")");
+    }
+    if (l->sharding->hybrid && job->replicas % job->shards != 0) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "groups that shard must divide dp x cp: %" PRIu64 " of %" PRIu64
+                   " (\"num_distributed_optimizer_instances\")",
+                   job->shards, job->replicas);
+    }
+}
+
+void launch_core_check(const struct launch_job *job, struct launch_text *text)
+{
+    check_shape(job, text);
+    check_batch(job, text);
+    check_stages(job, text);
+}
+
+struct launch_recompute launch_core_recompute(const struct launch_job *job)
+{
+    const struct layout_spec *l = &job->c->layout;
+    switch ((enum recompute)l->recompute) {
+    case RECOMPUTE_NONE:
+        return (struct launch_recompute){NULL, NULL, 0};
+    case RECOMPUTE_SELECTIVE:
+        return (struct launch_recompute){"selective", NULL, 0};
+    case RECOMPUTE_EVERY_OTHER_LAYER:
+        return (struct launch_recompute){"full", "block", (job->most_layers + 1) / 2};
+    case RECOMPUTE_BLOCK:
+        return (struct launch_recompute){"full", "block", l->recompute_layers};
+    case RECOMPUTE_UNIFORM:
+        return (struct launch_recompute){"full", "uniform", l->recompute_layers};
+    default:
+        return (struct launch_recompute){"full", "uniform", 1};
+    }
+}
+
+void launch_core_note_recompute(const struct launch_job *job, struct launch_text *text)
+{
+    if (job->c->layout.recompute == RECOMPUTE_PER_OPERATOR) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "recomputation per operator is PyTorch's: whole layers are recomputed instead, "
+                   "which holds less and takes longer");
+    } else if (job->c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "every other layer cannot be named: the first %" PRIu64
+                   " layers of each chunk are recomputed, which is as many to within one",
+                   launch_core_recompute(job).layers);
+    }
+}
+
+static void note_sharding(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    const unsigned stage = launch_stage(l->sharding);
+    if (stage >= 2) {
+        launch_say(
+            text, LAUNCH_DIFFERS,
+            "%s is done by Megatron-FSDP (strategy %s), whose units and buffers are its own; "
+            "it needs the checkpoint format fsdp_dtensor, and CUDA_DEVICE_MAX_CONNECTIONS "
+            "must not be 1",
+            l->sharding->head.name, stage == 2 ? "optim_grads" : "optim_grads_params");
+    }
+    if (job->recipe != FP8_AUTO && stage == 0) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "weights stay in 16 bits: 8-bit ones (fp8-param-gather) are \"only supported "
+                   "with distributed optimizer\" or FSDP, not with %s",
+                   l->sharding->head.name);
+    }
+}
+
+void launch_core_notes(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct layout_spec *l = &c->layout;
+    if (l->pp > 1 && l->schedule == &schedule_gpipe) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "gpipe is not offered: 1F1B runs instead, as long and with fewer microbatches "
+                   "in memory");
+    }
+    if (job->cp_uneven) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "context ranks were simulated with neighbouring positions: this framework "
+                   "always gives each a block from either end");
+    }
+    if (!launch_job_order(job, "tp-cp-dp-pp") && !launch_job_order(job, "tp-cp-pp-dp"))
+        launch_note_order(job, text, "tp-cp-dp-pp");
+    if (c->model.norms > 2) {
+        launch_say(text, LAUNCH_DIFFERS, "layers have two norms here, not the model's %" PRIu64,
+                   c->model.norms);
+    }
+    if (c->training.precision->gemm_peak == PEAK_TF32) {
+        launch_say(text, LAUNCH_YOURS,
+                   "fp32: products run in TF32 only where PyTorch is told so "
+                   "(NVIDIA_TF32_OVERRIDE=1)");
+    }
+    launch_core_note_recompute(job, text);
+    note_sharding(job, text);
+}

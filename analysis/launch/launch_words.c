@@ -1,0 +1,89 @@
+/* The words that scripts and notes are made of. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/launch/launch_job.h"
+#include "sim/check.h"
+#include "sim/list.h"
+
+static void add(struct launch_text *text, const char *indent, const char *format, va_list words)
+{
+    char line[640];
+    const int bytes = vsnprintf(line, sizeof line, format, words);
+    CHECK(bytes >= 0 && (size_t)bytes < sizeof line);
+    LIST_ROOM(text->arena, text->lines, text->line_count, 1, text->line_capacity);
+    text->lines[text->line_count++] = arena_format(text->arena, "%s%s", indent, line);
+}
+
+void launch_line(struct launch_text *text, const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    add(text, "", format, words);
+    va_end(words);
+}
+
+void launch_option(struct launch_text *text, const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    add(text, "    ", format, words);
+    va_end(words);
+}
+
+void launch_say(struct launch_text *text, enum launch_weight weight, const char *format, ...)
+{
+    char note[640];
+    va_list words;
+    va_start(words, format);
+    const int bytes = vsnprintf(note, sizeof note, format, words);
+    va_end(words);
+    CHECK(bytes >= 0 && (size_t)bytes < sizeof note);
+    LIST_ROOM(text->arena, text->notes, text->note_count, 1, text->note_capacity);
+    text->notes[text->note_count++] = (struct launch_note){weight, arena_text(text->arena, note)};
+    text->refused = text->refused || weight == LAUNCH_REFUSED;
+}
+
+void launch_open(struct launch_text *text, const char *name, const char *title)
+{
+    launch_line(text, "%s=( # %s", name, title);
+}
+
+void launch_close(struct launch_text *text)
+{
+    launch_line(text, ")");
+}
+
+void launch_variable(struct launch_text *text, const char *name, const char *value, const char *doc)
+{
+    launch_line(text, "%s=${%s:-%s} # %s", name, name, value, doc);
+}
+
+void launch_common_variables(const struct launch_job *job, struct launch_text *text)
+{
+    const char *steps = job->steps > 0 ? arena_format(text->arena, "%" PRIu64, job->steps) : "100";
+    launch_variable(text, "STEPS", steps,
+                    job->steps > 0 ? "for the tokens of the scenario" : "of training");
+    launch_variable(text, "LR", "1.5e-4", "peak learning rate: yours");
+    launch_variable(text, "CHECKPOINTS", "checkpoints", "folder that all hosts see");
+    launch_variable(text, "SAVE_EVERY", "50", "steps between checkpoints");
+}
+
+void launch_note_order(const struct launch_job *job, struct launch_text *text, const char *own)
+{
+    launch_say(text, LAUNCH_DIFFERS,
+               "ranks were simulated in the order %s: this framework numbers them %s, fastest "
+               "first, so that other ranks share a node",
+               launch_clean(text->arena, job->c->layout.order), own);
+}
+
+void launch_note_optimizer(const struct launch_job *job, struct launch_text *text,
+                           const char *instead)
+{
+    launch_say(text, LAUNCH_DIFFERS,
+               "the optimizer %s is not offered here: %s stands in its place, whose state and "
+               "update differ",
+               job->c->training.optimizer->head.name, instead);
+}

@@ -1,0 +1,297 @@
+/* Megatron-LM core_v0.19.0 (5be9626): options from megatron/training/arguments.py,
+ * megatron/core/transformer/transformer_config.py and megatron/core/model_parallel_config.py. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/launch/launch_job.h"
+
+static void write_variables(const struct launch_job *job, struct launch_text *text)
+{
+    launch_line(text, "%s", "");
+    launch_variable(text, "MEGATRON", "Megatron-LM", "its checkout");
+    launch_variable(text, "DATA", "", "prefix of the tokenized data; empty: made-up tokens");
+    launch_variable(text, "TOKENIZER", "", "Hugging Face name or folder; with DATA only");
+    launch_common_variables(job, text);
+    if (job->c->model.position == POSITION_ROPE)
+        launch_variable(text, "ROPE_BASE", "500000", "rotary base: as your model has it");
+}
+
+static void write_blocks(const struct launch_job *job, struct launch_text *text)
+{
+    const struct model_shape *m = &job->c->model;
+    static const char *const activations[] = {[FFN_GELU] = NULL,
+                                              [FFN_SWIGLU] = "--swiglu",
+                                              [FFN_SQUARED_RELU] = "--squared-relu",
+                                              [FFN_GEGLU] = "--quick-geglu"};
+    static const char *const positions[] = {[POSITION_LEARNED] = "learned_absolute",
+                                            [POSITION_ROPE] = "rope",
+                                            [POSITION_ALIBI] = "none"};
+    if (activations[m->ffn] != NULL)
+        launch_option(text, "%s", activations[m->ffn]);
+    launch_option(text, "--normalization %s", m->norm == NORM_RMS ? "RMSNorm" : "LayerNorm");
+    launch_option(text, "--position-embedding-type %s", positions[m->position]);
+    if (m->position == POSITION_ROPE)
+        launch_option(text, "--rotary-base \"$ROPE_BASE\"");
+    if (!m->tied_embeddings)
+        launch_option(text, "--untie-embeddings-and-output-weights");
+    if (!m->biases)
+        launch_option(text, "--disable-bias-linear");
+    if (!m->biases && m->attention_biases != ATTENTION_BIASES_NONE)
+        launch_option(text, "--add-qkv-bias");
+    if (m->qk_norms)
+        launch_option(text, "--qk-layernorm");
+    launch_option(text, "--hidden-dropout %g", m->dropout_ratio);
+    launch_option(text, "--attention-dropout %g", m->dropout_ratio);
+}
+
+static void write_experts(const struct launch_job *job, struct launch_text *text)
+{
+    const struct model_shape *m = &job->c->model;
+    if (m->experts == 0)
+        return;
+    launch_option(text, "--num-experts %" PRIu64, m->experts);
+    launch_option(text, "--moe-router-topk %" PRIu64, m->experts_per_token);
+    launch_option(text, "--moe-ffn-hidden-size %" PRIu64, m->moe_ffn_hidden);
+    launch_option(text, "--moe-grouped-gemm");
+    launch_option(text, "--moe-token-dispatcher-type alltoall");
+    if (m->shared_experts > 0) {
+        launch_option(text, "--moe-shared-expert-intermediate-size %" PRIu64,
+                      m->shared_experts * m->moe_ffn_hidden);
+    }
+    if (m->dense_layers > 0) {
+        launch_option(text, "--moe-layer-freq '([0]*%" PRIu64 "+[1]*%" PRIu64 ")'", m->dense_layers,
+                      m->layers - m->dense_layers);
+    }
+    if (m->kv_rank > 0) {
+        launch_option(text, "--multi-latent-attention");
+        launch_option(text, "--kv-lora-rank %" PRIu64, m->kv_rank);
+        if (m->q_rank > 0)
+            launch_option(text, "--q-lora-rank %" PRIu64, m->q_rank);
+        launch_option(text, "--qk-head-dim %" PRIu64, m->head_size);
+        launch_option(text, "--qk-pos-emb-head-dim %" PRIu64, m->rope_head_size);
+        launch_option(text, "--v-head-dim %" PRIu64, m->v_head_size);
+    }
+}
+
+static void write_model(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct model_shape *m = &c->model;
+    launch_open(text, "MODEL", job->name);
+    launch_option(text, "--num-layers %" PRIu64, m->layers);
+    launch_option(text, "--hidden-size %" PRIu64, m->hidden);
+    launch_option(text, "--ffn-hidden-size %" PRIu64, m->ffn_hidden);
+    launch_option(text, "--num-attention-heads %" PRIu64, m->heads);
+    if (m->kv_heads != m->heads) {
+        launch_option(text, "--group-query-attention");
+        launch_option(text, "--num-query-groups %" PRIu64, m->kv_heads);
+    }
+    if (m->head_size * m->heads != m->hidden)
+        launch_option(text, "--kv-channels %" PRIu64, m->head_size);
+    launch_option(text, "--seq-length %" PRIu64, c->training.sequence);
+    launch_option(text, "--max-position-embeddings %" PRIu64, job->positions);
+    write_blocks(job, text);
+    write_experts(job, text);
+    launch_close(text);
+}
+
+/* How the layers lie in the pipeline. */
+static void write_split(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    if (l->pp == 1)
+        return;
+    if (job->split == LAUNCH_SPLIT_LIST) {
+        launch_option(text, "--pipeline-model-parallel-layout '%s'",
+                      launch_job_stages(job, text->arena));
+        return;
+    }
+    if (l->vpp > 1) {
+        launch_option(text, "--num-layers-per-virtual-pipeline-stage %" PRIu64, job->chunk_layers);
+        if (job->c->software.p2p_blocking_interleaved)
+            launch_option(text, "--no-overlap-p2p-communication");
+    }
+    if (job->split == LAUNCH_SPLIT_ENDS) {
+        launch_option(text, "--account-for-embedding-in-pipeline-split");
+        launch_option(text, "--account-for-loss-in-pipeline-split");
+    } else if (job->split == LAUNCH_SPLIT_GIVEN && l->first_stage_layers > 0) {
+        launch_option(text, "--decoder-first-pipeline-num-layers %" PRIu64, l->first_stage_layers);
+    }
+    if (job->split == LAUNCH_SPLIT_GIVEN && l->last_stage_layers > 0)
+        launch_option(text, "--decoder-last-pipeline-num-layers %" PRIu64, l->last_stage_layers);
+}
+
+static void write_sharding(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    const unsigned stage = launch_stage(l->sharding);
+    if (stage >= 1)
+        launch_option(text, "--use-distributed-optimizer");
+    if (stage >= 2) {
+        launch_option(text, "--use-megatron-fsdp");
+        launch_option(text, "--data-parallel-sharding-strategy %s",
+                      stage == 2 ? "optim_grads" : "optim_grads_params");
+        launch_option(text, "--no-gradient-accumulation-fusion");
+    }
+    if (l->sharding->hybrid && job->shards < job->replicas) {
+        launch_option(text, "--num-distributed-optimizer-instances %" PRIu64,
+                      job->replicas / job->shards);
+        launch_option(text, "--outer-dp-sharding-strategy no_shard");
+    }
+    if (job->c->software.overlap_gradients)
+        launch_option(text, "--overlap-grad-reduce");
+    if (stage >= 1 && job->c->software.overlap_gradients && job->c->software.overlap_parameters)
+        launch_option(text, "--overlap-param-gather");
+}
+
+static void write_layout(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct layout_spec *l = &c->layout;
+    launch_open(text, "LAYOUT", "which rank does what");
+    launch_option(text, "--tensor-model-parallel-size %" PRIu64, l->tp);
+    if (job->sequence_parallel)
+        launch_option(text, "--sequence-parallel");
+    if (job->sequence_parallel && c->software.tp_pipelines)
+        launch_option(text, "--tp-comm-overlap");
+    launch_option(text, "--pipeline-model-parallel-size %" PRIu64, l->pp);
+    write_split(job, text);
+    launch_option(text, "--context-parallel-size %" PRIu64, l->cp);
+    if (l->cp > 1)
+        launch_option(text, "--cp-comm-type %s", l->cp_method == CP_RING ? "p2p" : "all_gather");
+    if (!launch_job_order(job, "tp-cp-dp-pp") && launch_job_order(job, "tp-cp-pp-dp"))
+        launch_option(text, "--use-tp-pp-dp-mapping");
+    launch_option(text, "--micro-batch-size %" PRIu64, l->microbatch);
+    launch_option(text, "--global-batch-size %" PRIu64, c->training.global_batch);
+    write_sharding(job, text);
+    launch_close(text);
+}
+
+static void write_precision(const struct launch_job *job, struct launch_text *text)
+{
+    static const char *const recipes[] = {[FP8_AUTO] = "",
+                                          [FP8_DELAYED] = "delayed",
+                                          [FP8_CURRENT] = "tensorwise",
+                                          [FP8_MX] = "mxfp8"};
+    if (job->bf16 || job->fp16)
+        launch_option(text, "--%s", job->bf16 ? "bf16" : "fp16");
+    if (job->bf16 && job->gradient_bytes < 4.0)
+        launch_option(text, "--grad-reduce-in-bf16");
+    if (job->recipe == FP8_AUTO)
+        return;
+    launch_option(text, "--fp8-format hybrid");
+    launch_option(text, "--fp8-recipe %s", recipes[job->recipe]);
+    if (launch_stage(job->c->layout.sharding) >= 1)
+        launch_option(text, "--fp8-param-gather");
+}
+
+static void write_optimizer(const struct launch_job *job, struct launch_text *text)
+{
+    const char *name = job->c->training.optimizer->head.name;
+    const bool descent = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
+    launch_option(text, "--optimizer %s", descent ? "sgd" : "adam");
+    if (descent)
+        launch_option(text, "--sgd-momentum %s", strcmp(name, "sgd") == 0 ? "0" : "0.9");
+    if (!descent && strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
+        launch_note_optimizer(job, text, "adam");
+}
+
+static void write_training(const struct launch_job *job, struct launch_text *text)
+{
+    static const char *const backends[] = {[ATTENTION_MATH] = "unfused",
+                                           [ATTENTION_FLASH1] = "flash",
+                                           [ATTENTION_FLASH2] = "flash",
+                                           [ATTENTION_FLASH3] = "flash",
+                                           [ATTENTION_CUDNN] = "fused"};
+    const struct launch_recompute again = launch_core_recompute(job);
+    launch_open(text, "TRAINING", "number formats, memory, schedule of steps");
+    write_precision(job, text);
+    launch_option(text, "--attention-backend %s", backends[job->c->training.attention]);
+    if (again.granularity != NULL)
+        launch_option(text, "--recompute-granularity %s", again.granularity);
+    if (again.method != NULL) {
+        launch_option(text, "--recompute-method %s", again.method);
+        launch_option(text, "--recompute-num-layers %" PRIu64, again.layers);
+    }
+    write_optimizer(job, text);
+    launch_option(text, "--train-iters \"$STEPS\"");
+    launch_option(text, "--lr \"$LR\"");
+    launch_option(text, "--save \"$CHECKPOINTS\"");
+    launch_option(text, "--load \"$CHECKPOINTS\"");
+    launch_option(text, "--save-interval \"$SAVE_EVERY\"");
+    launch_option(text, "--async-save");
+    launch_option(text, "--use-persistent-ckpt-worker");
+    if (launch_stage(job->c->layout.sharding) >= 2)
+        launch_option(text, "--ckpt-format fsdp_dtensor");
+    launch_close(text);
+}
+
+static void note(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    launch_core_notes(job, text);
+    if (c->model.ffn == FFN_GEGLU) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "geglu is there with the quick approximation of GELU alone (--quick-geglu): the "
+                   "same matrices, another function");
+    }
+    if (c->model.position == POSITION_ALIBI) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "alibi is not offered: positions are left out (--position-embedding-type none)");
+    }
+    if (!c->model.biases && c->model.attention_biases == ATTENTION_BIASES_ALL) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "the output of the attention has no bias: --add-qkv-bias gives q, k and v one");
+    }
+    if (job->sequence_parallel && c->software.tp_pipelines) {
+        launch_say(text, LAUNCH_YOURS,
+                   "--tp-comm-overlap takes its sizes from --tp-comm-overlap-cfg FILE where the "
+                   "built-in ones do not suit");
+    }
+    if (c->training.attention != ATTENTION_MATH && c->training.attention != ATTENTION_CUDNN) {
+        launch_say(text, LAUNCH_YOURS,
+                   "--attention-backend flash takes the FlashAttention that is installed: %s was "
+                   "simulated",
+                   attention_kernel_names[c->training.attention]);
+    }
+    if (c->model.experts > 0) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "a mixture of experts is counted, not simulated: every rank holds all experts "
+                   "(--expert-model-parallel-size 1) until you share them out");
+    }
+}
+
+static void write(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    const bool fsdp = launch_stage(l->sharding) >= 2;
+    write_variables(job, text);
+    launch_line(text, "%s", "");
+    if (!fsdp && (l->tp > 1 || l->cp > 1) && !job->c->gpu.block_scaling)
+        launch_line(text,
+                    "export CUDA_DEVICE_MAX_CONNECTIONS=1 # before Blackwell: tp, cp need it");
+    else if (fsdp)
+        launch_line(text, "unset CUDA_DEVICE_MAX_CONNECTIONS # FSDP forbids 1");
+    launch_line(text, "if [ -n \"$DATA\" ]; then");
+    launch_line(text, "    INPUT=(--data-path \"$DATA\" --tokenizer-type HuggingFaceTokenizer"
+                      " --tokenizer-model \"$TOKENIZER\")");
+    launch_line(text, "else");
+    launch_line(text,
+                "    INPUT=(--mock-data --tokenizer-type NullTokenizer --vocab-size %" PRIu64 ")",
+                job->c->model.vocabulary);
+    launch_line(text, "fi");
+    write_model(job, text);
+    write_layout(job, text);
+    write_training(job, text);
+    launch_line(text, "\"${RUN[@]}\" \"$MEGATRON/pretrain_gpt.py\" \\");
+    launch_option(text, "\"${MODEL[@]}\" \"${LAYOUT[@]}\" \"${TRAINING[@]}\" \"${INPUT[@]}\"");
+    note(job, text);
+}
+
+const struct launch_kind launch_megatron = {
+    .head = {.name = "megatron", .doc = "Megatron-LM: pretrain_gpt.py"},
+    .version = "Megatron-LM core_v0.19.0",
+    .software = "megatron",
+    .check = launch_core_check,
+    .write = write,
+};

@@ -1,0 +1,243 @@
+/* NeMo, which for language models is Megatron-Bridge v0.6.0 (51885cf): flags of
+ * scripts/training/run_recipe.py; overrides GROUP.FIELD=VALUE of
+ * src/megatron/bridge/training/config.py, with the names of Megatron Core. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/launch/launch_job.h"
+
+static void write_variables(const struct launch_job *job, struct launch_text *text)
+{
+    const struct model_shape *m = &job->c->model;
+    const bool llama = m->ffn == FFN_SWIGLU && m->norm == NORM_RMS &&
+                       m->position == POSITION_ROPE && m->experts == 0;
+    launch_line(text, "%s", "");
+    launch_variable(text, "BRIDGE", "Megatron-Bridge", "its checkout");
+    if (llama) {
+        launch_variable(text, "RECIPE", "llama3_70b_pretrain_32gpu_h100_bf16_config",
+                        "what is not set below comes from it");
+    } else {
+        launch_line(text, "RECIPE=${RECIPE:?a pretraining recipe of the model's family}");
+    }
+    launch_variable(text, "DATA", "", "prefix of the tokenized data; empty: made-up tokens");
+    launch_common_variables(job, text);
+    if (m->position == POSITION_ROPE)
+        launch_variable(text, "ROPE_BASE", "500000", "rotary base: as your model has it");
+}
+
+static const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static void write_model(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct model_shape *m = &c->model;
+    static const char *const positions[] = {[POSITION_LEARNED] = "learned_absolute",
+                                            [POSITION_ROPE] = "rope",
+                                            [POSITION_ALIBI] = "none"};
+    launch_open(text, "MODEL", job->name);
+    launch_option(text, "model.num_layers=%" PRIu64, m->layers);
+    launch_option(text, "model.hidden_size=%" PRIu64, m->hidden);
+    launch_option(text, "model.ffn_hidden_size=%" PRIu64, m->ffn_hidden);
+    launch_option(text, "model.num_attention_heads=%" PRIu64, m->heads);
+    launch_option(text, "model.num_query_groups=%" PRIu64, m->kv_heads);
+    launch_option(text, "model.kv_channels=%" PRIu64, m->head_size);
+    launch_option(text, "model.vocab_size=%" PRIu64, m->vocabulary);
+    launch_option(text, "model.gated_linear_unit=%s", truth(transformer_gated(m)));
+    launch_option(text, "model.normalization=%s", m->norm == NORM_RMS ? "RMSNorm" : "LayerNorm");
+    launch_option(text, "model.position_embedding_type=%s", positions[m->position]);
+    if (m->position == POSITION_ROPE)
+        launch_option(text, "model.rotary_base=\"$ROPE_BASE\"");
+    launch_option(text, "model.share_embeddings_and_output_weights=%s", truth(m->tied_embeddings));
+    launch_option(text, "model.add_bias_linear=%s", truth(m->biases));
+    launch_option(text, "model.add_qkv_bias=%s",
+                  truth(m->biases || m->attention_biases != ATTENTION_BIASES_NONE));
+    launch_option(text, "model.qk_layernorm=%s", truth(m->qk_norms));
+    launch_option(text, "model.hidden_dropout=%g", m->dropout_ratio);
+    launch_option(text, "model.attention_dropout=%g", m->dropout_ratio);
+    launch_close(text);
+}
+
+static void write_split(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    if (l->vpp > 1 && job->split != LAUNCH_SPLIT_LIST)
+        launch_option(text, "-vp %" PRIu64, l->vpp);
+    if (l->pp == 1)
+        return;
+    launch_option(text, "model.account_for_embedding_in_pipeline_split=%s",
+                  truth(job->split == LAUNCH_SPLIT_ENDS));
+    launch_option(text, "model.account_for_loss_in_pipeline_split=%s",
+                  truth(job->split == LAUNCH_SPLIT_ENDS));
+    if (job->split == LAUNCH_SPLIT_GIVEN && l->first_stage_layers > 0) {
+        launch_option(text, "model.num_layers_in_first_pipeline_stage=%" PRIu64,
+                      l->first_stage_layers);
+    }
+    if (job->split == LAUNCH_SPLIT_GIVEN && l->last_stage_layers > 0) {
+        launch_option(text, "model.num_layers_in_last_pipeline_stage=%" PRIu64,
+                      l->last_stage_layers);
+    }
+    if (job->split == LAUNCH_SPLIT_LIST) {
+        launch_option(text, "'model.pipeline_model_parallel_layout=\"%s\"'",
+                      launch_job_stages(job, text->arena));
+    }
+    if (l->vpp > 1) {
+        launch_option(text, "comm_overlap.overlap_p2p_comm=%s",
+                      truth(!job->c->software.p2p_blocking_interleaved));
+    }
+}
+
+static void write_sharding(const struct launch_job *job, struct launch_text *text)
+{
+    const struct software_profile *s = &job->c->software;
+    const unsigned stage = launch_stage(job->c->layout.sharding);
+    const bool gathers = stage >= 1 && s->overlap_gradients && s->overlap_parameters;
+    launch_option(text, "ddp.use_distributed_optimizer=%s", truth(stage >= 1));
+    launch_option(text, "ddp.use_megatron_fsdp=%s", truth(stage >= 2));
+    if (stage >= 2) {
+        launch_option(text, "ddp.data_parallel_sharding_strategy=%s",
+                      stage == 2 ? "optim_grads" : "optim_grads_params");
+        launch_option(text, "model.gradient_accumulation_fusion=false");
+        launch_option(text, "checkpoint.ckpt_format=fsdp_dtensor");
+    }
+    if (job->c->layout.sharding->hybrid && job->shards < job->replicas) {
+        launch_option(text, "ddp.num_distributed_optimizer_instances=%" PRIu64,
+                      job->replicas / job->shards);
+        launch_option(text, "ddp.outer_dp_sharding_strategy=no_shard");
+    }
+    launch_option(text, "comm_overlap.overlap_grad_reduce=%s", truth(s->overlap_gradients));
+    launch_option(text, "comm_overlap.overlap_param_gather=%s", truth(gathers));
+}
+
+static void write_layout(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct layout_spec *l = &c->layout;
+    const bool pipelines = job->sequence_parallel && c->software.tp_pipelines;
+    launch_open(text, "LAYOUT", "which rank does what");
+    launch_option(text, "-tp %" PRIu64, l->tp);
+    launch_option(text, "-pp %" PRIu64, l->pp);
+    launch_option(text, "-cp %" PRIu64, l->cp);
+    launch_option(text, "-mb %" PRIu64, l->microbatch);
+    launch_option(text, "-gb %" PRIu64, c->training.global_batch);
+    launch_option(text, "-sl %" PRIu64, c->training.sequence);
+    write_split(job, text);
+    launch_option(text, "model.sequence_parallel=%s", truth(job->sequence_parallel));
+    launch_option(text, "comm_overlap.tp_comm_overlap=%s", truth(pipelines));
+    launch_option(text, "comm_overlap.tp_comm_overlap_cfg=null");
+    if (l->cp > 1) {
+        launch_option(text, "model.cp_comm_type=%s",
+                      l->cp_method == CP_RING ? "p2p" : "all_gather");
+    }
+    if (!launch_job_order(job, "tp-cp-dp-pp") && launch_job_order(job, "tp-cp-pp-dp"))
+        launch_option(text, "dist.use_tp_pp_dp_mapping=true");
+    write_sharding(job, text);
+    launch_close(text);
+}
+
+static const char *precision_of(const struct launch_job *job)
+{
+    static const char *const recipes[] = {[FP8_AUTO] = "bf16_mixed",
+                                          [FP8_DELAYED] = "bf16_with_fp8_delayed_scaling_mixed",
+                                          [FP8_CURRENT] = "bf16_with_fp8_current_scaling_mixed",
+                                          [FP8_MX] = "bf16_with_mxfp8_mixed"};
+    if (job->fp16)
+        return "fp16_mixed";
+    return job->bf16 ? recipes[job->recipe] : "null";
+}
+
+static void write_training(const struct launch_job *job, struct launch_text *text)
+{
+    const struct launch_recompute again = launch_core_recompute(job);
+    const char *name = job->c->training.optimizer->head.name;
+    const bool descent = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
+    launch_open(text, "TRAINING", "number formats, memory, schedule of steps");
+    launch_option(text, "mixed_precision=%s", precision_of(job));
+    if (job->gradient_bytes < 4.0)
+        launch_option(text, "ddp.grad_reduce_in_fp32=false");
+    launch_option(text, "model.recompute_granularity=%s",
+                  again.granularity != NULL ? again.granularity : "null");
+    launch_option(text, "model.recompute_method=%s", again.method != NULL ? again.method : "null");
+    if (again.method != NULL)
+        launch_option(text, "model.recompute_num_layers=%" PRIu64, again.layers);
+    else
+        launch_option(text, "model.recompute_num_layers=null");
+    launch_option(text, "optimizer.optimizer=%s", descent ? "sgd" : "adam");
+    if (descent)
+        launch_option(text, "optimizer.sgd_momentum=%s", strcmp(name, "sgd") == 0 ? "0" : "0.9");
+    else if (strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
+        launch_note_optimizer(job, text, "adam");
+    launch_option(text, "optimizer.lr=\"$LR\"");
+    launch_option(text, "train.train_iters=\"$STEPS\"");
+    launch_option(text, "checkpoint.save=\"$CHECKPOINTS\"");
+    launch_option(text, "checkpoint.load=\"$CHECKPOINTS\"");
+    launch_option(text, "checkpoint.save_interval=\"$SAVE_EVERY\"");
+    launch_option(text, "checkpoint.async_save=true");
+    launch_option(text, "checkpoint.use_persistent_ckpt_worker=true");
+    launch_close(text);
+}
+
+static void note(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct model_shape *m = &c->model;
+    launch_core_notes(job, text);
+    launch_say(text, LAUNCH_YOURS,
+               "what is not set comes from the recipe, and the activation (%s was simulated) from "
+               "nowhere else: take a recipe of the model's family; the tokenizer is the recipe's",
+               ffn_names[m->ffn]);
+    launch_say(text, LAUNCH_YOURS,
+               "the attention kernel is Transformer Engine's choice (model.attention_backend): %s "
+               "was simulated",
+               attention_kernel_names[c->training.attention]);
+    if (job->gradient_bytes < 4.0) {
+        launch_say(text, LAUNCH_YOURS,
+                   "the recipe of mixed_precision may set ddp.grad_reduce_in_fp32 back to true");
+    }
+    if (m->position == POSITION_ALIBI) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "alibi is not offered: positions are left out (position_embedding_type none)");
+    }
+    if (!m->biases && m->attention_biases == ATTENTION_BIASES_ALL) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "the output of the attention has no bias: add_qkv_bias gives q, k and v one");
+    }
+    if (m->experts > 0) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "a mixture of experts is counted, not simulated: experts and how they are "
+                   "shared out come from the recipe");
+    }
+}
+
+static void write(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    write_variables(job, text);
+    launch_line(text, "%s", "");
+    if (launch_stage(l->sharding) >= 2)
+        launch_line(text, "unset CUDA_DEVICE_MAX_CONNECTIONS # FSDP forbids 1");
+    else if ((l->tp > 1 || l->cp > 1) && !job->c->gpu.block_scaling)
+        launch_line(text,
+                    "export CUDA_DEVICE_MAX_CONNECTIONS=1 # before Blackwell: tp, cp need it");
+    launch_line(text, "INPUT=(--dataset mock)");
+    launch_line(text, "if [ -n \"$DATA\" ]; then");
+    launch_line(text, "    INPUT=(\"dataset.blend=[[$DATA],null]\")");
+    launch_line(text, "fi");
+    write_model(job, text);
+    write_layout(job, text);
+    write_training(job, text);
+    launch_line(text, "\"${RUN[@]}\" \"$BRIDGE/scripts/training/run_recipe.py\" \\");
+    launch_option(text, "--recipe \"$RECIPE\" --mode pretrain \"${INPUT[@]}\" \\");
+    launch_option(text, "\"${LAYOUT[@]}\" \"${MODEL[@]}\" \"${TRAINING[@]}\"");
+    note(job, text);
+}
+
+const struct launch_kind launch_nemo = {
+    .head = {.name = "nemo", .doc = "NeMo's Megatron-Bridge: run_recipe.py with overrides"},
+    .version = "Megatron-Bridge v0.6.0",
+    .software = "nemo",
+    .check = launch_core_check,
+    .write = write,
+};

@@ -1,0 +1,404 @@
+/* Launch scripts, run: every layout comes back from the arguments that the frameworks would get, or
+ * a note says what does not; a layout is refused exactly where a rule of the framework forbids it;
+ * the worked layout has the flags that were composed by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/program/lower_split.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "tests/analysis/database/sample.h"
+#include "tests/analysis/launch/launch_case.h"
+#include "tests/analysis/launch/launch_seen.h"
+
+enum {
+    DRAWS = 3000,
+    LAYOUTS = 400 /* of the draws that are legal, for each framework */
+};
+
+static void save(const char *folder, unsigned script, const struct launch_text *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%u.sh", folder, script);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (uint32_t i = 0; i < text->line_count; i++)
+        fprintf(file, "%s\n", text->lines[i]);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The worked layout of each framework; options that stand apart are followed by their value. */
+struct worked {
+    const struct launch_kind *kind;
+    const char *options;
+};
+static const struct worked worked[] = {
+    {&launch_megatron,
+     "--nnodes=64 --nproc-per-node=8 --rdzv-backend=c10d --num-layers=80 --hidden-size=8192 "
+     "--ffn-hidden-size=28672 --num-attention-heads=64 --seq-length=8192 "
+     "--max-position-embeddings=8192 --swiglu --disable-bias-linear "
+     "--untie-embeddings-and-output-weights --bf16 --tensor-model-parallel-size=8 "
+     "--sequence-parallel --pipeline-model-parallel-size=4 --micro-batch-size=1 "
+     "--global-batch-size=512 --train-iters=100 --lr=1.5e-4 --group-query-attention "
+     "--num-query-groups=8 --normalization=RMSNorm --position-embedding-type=rope "
+     "--rotary-base=500000 --num-layers-per-virtual-pipeline-stage=5 --use-distributed-optimizer "
+     "--overlap-grad-reduce --overlap-param-gather --recompute-granularity=selective "
+     "--attention-backend=flash --save=checkpoints --save-interval=50 --async-save "
+     "--use-persistent-ckpt-worker"},
+    {&launch_torchtitan,
+     "-m=torchtitan.train --model.name=llama3 --training.seq_len=8192 "
+     "--training.local_batch_size=32 --training.global_batch_size=512 "
+     "--parallelism.tensor_parallel_degree=8 --parallelism.pipeline_parallel_degree=4 "
+     "--parallelism.pipeline_parallel_schedule=Interleaved1F1B "
+     "--parallelism.pipeline_parallel_layers_per_stage=5 "
+     "--parallelism.pipeline_parallel_first_stage_less_layers=0 "
+     "--parallelism.pipeline_parallel_last_stage_less_layers=0 "
+     "--parallelism.data_parallel_shard_degree=16"},
+    {&launch_deepspeed,
+     "--num-layers=80 --hidden-size=8192 --ffn-hidden-size=28672 --num-attention-heads=64 "
+     "--num-key-value-heads=8 --normalization=rmsnorm --use-rotary-position-embeddings "
+     "--rotary-position-embeddings-theta=500000 --deepspeed --zero-stage=1 --use-flash-attn-v2 "
+     "--data-path=d --tensor-model-parallel-size=8 --pipeline-model-parallel-size=4 --bf16 "
+     "--sequence-parallel --micro-batch-size=1 --global-batch-size=512"},
+    {&launch_nemo, "--mode=pretrain -tp=8 -pp=4 -vp=4 -cp=1 -mb=1 -gb=512 -sl=8192 "
+                   "model.sequence_parallel=true comm_overlap.tp_comm_overlap_cfg=null "
+                   "model.recompute_granularity=selective checkpoint.save_interval=50 "
+                   "checkpoint.async_save=true checkpoint.use_persistent_ckpt_worker=true"},
+};
+
+static void worked_layouts(void **state)
+{
+    char folder[256], options[2048];
+    struct scenario *s = launch_case_read();
+    (void)state;
+    sample_folder(folder, sizeof folder);
+    for (unsigned i = 0; i < sizeof worked / sizeof worked[0]; i++) {
+        struct launch_text text;
+        static struct seen_words words;
+        launch_write(worked[i].kind, &s->configuration, s->arena, &text);
+        assert_false(text.refused);
+        save(folder, 0, &text);
+        seen_run(folder, 1);
+        seen_words(folder, 0, &words);
+        snprintf(options, sizeof options, "%s", worked[i].options);
+        for (char *o = strtok(options, " "); o != NULL; o = strtok(NULL, " ")) {
+            char *value = strchr(o, '=');
+            if (seen_has(&words, o))
+                continue;
+            if (value == NULL)
+                fail_msg("%s: no %s", worked[i].kind->head.name, o);
+            *value = '\0';
+            const char *got = seen_value(&words, o);
+            if (got == NULL || strcmp(got, value + 1) != 0)
+                fail_msg("%s: %s is %s, not %s", worked[i].kind->head.name, o,
+                         got != NULL ? got : "missing", value + 1);
+        }
+    }
+    scenario_destroy(s);
+    sample_remove(folder);
+}
+
+/* The frameworks' rules that a layout can break which breaks none of Orrery's: restated here. */
+static bool forbidden(const struct launch_kind *kind, const struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    const uint64_t m = configuration_microbatches(c), replicas = l->dp * l->cp;
+    const uint64_t shards = configuration_shards(c);
+    const uint64_t chunks = l->pp * l->vpp, layers = c->model.layers;
+    bool no = l->vpp > 1 && l->pp == 2 && c->software.p2p_blocking_interleaved;
+    if (kind == &launch_deepspeed)
+        return (l->pp > 1 && l->sharding->shards_gradients) ||
+               c->model.heads % (l->tp * l->cp) != 0;
+    if (kind != &launch_torchtitan)
+        return no;
+    const bool copied = !l->sharding->shards_optimizer;
+    no = c->training.sequence % (2 * l->tp * l->cp) != 0;
+    no = no || (copied && l->dp > 1 && l->cp == 1 && l->tp * l->pp > 1);
+    no = no || (l->sharding->hybrid && (shards % l->cp != 0 || replicas % shards != 0));
+    no = no || (l->vpp > 1 && m % (m / l->pp) != 0);
+    if (l->vpp > 2 && layers % chunks != 0 && !(l->ends_count && (layers + 2) % chunks == 0)) {
+        const uint64_t each = (layers + chunks - 1) / chunks;
+        no = no || (layers + each - 1) / each != chunks;
+    }
+    return no;
+}
+
+static void want_recompute(struct seen *w, int kind, uint64_t layers)
+{
+    w->recompute = kind;
+    w->recompute_layers = layers;
+}
+
+/* Megatron Core: uniform and block with any number of layers, and the attention core. */
+static void core_wants(struct seen *w, const struct layout_spec *l, uint64_t most)
+{
+    switch (l->recompute) {
+    case RECOMPUTE_FULL:
+    case RECOMPUTE_PER_OPERATOR:
+        want_recompute(w, RECOMPUTE_UNIFORM, 1);
+        break;
+    case RECOMPUTE_EVERY_OTHER_LAYER:
+        want_recompute(w, RECOMPUTE_BLOCK, (most + 1) / 2);
+        break;
+    default:
+        want_recompute(w, l->recompute, l->recompute_layers);
+    }
+}
+
+/* PyTorch: by operator, and one layer in so many. */
+static void titan_wants(struct seen *w, const struct layout_spec *l, uint64_t most)
+{
+    switch (l->recompute) {
+    case RECOMPUTE_NONE:
+    case RECOMPUTE_SELECTIVE:
+        want_recompute(w, RECOMPUTE_NONE, 0);
+        break;
+    case RECOMPUTE_PER_OPERATOR:
+        want_recompute(w, RECOMPUTE_PER_OPERATOR, 0);
+        break;
+    case RECOMPUTE_EVERY_OTHER_LAYER:
+        want_recompute(w, RECOMPUTE_EVERY_OTHER_LAYER, 2);
+        break;
+    case RECOMPUTE_BLOCK:
+        if (most / l->recompute_layers > 1) {
+            want_recompute(w, RECOMPUTE_EVERY_OTHER_LAYER, most / l->recompute_layers);
+            break;
+        }
+        want_recompute(w, RECOMPUTE_UNIFORM, 1);
+        break;
+    default:
+        want_recompute(w, RECOMPUTE_UNIFORM, 1);
+    }
+}
+
+/* Under DeepSpeed's pipeline whole layers, in groups of one size. */
+static void deepspeed_wants(struct seen *w, const struct layout_spec *l, uint64_t most)
+{
+    core_wants(w, l, most);
+    if (l->pp == 1)
+        return;
+    if (w->recompute == RECOMPUTE_BLOCK)
+        want_recompute(w, RECOMPUTE_UNIFORM, 1);
+    else if (w->recompute == RECOMPUTE_SELECTIVE)
+        want_recompute(w, RECOMPUTE_NONE, 0);
+}
+
+static uint64_t largest_chunk(const struct configuration *c)
+{
+    static uint32_t layers[SEEN_CHUNKS];
+    uint64_t most = 0;
+    lower_split(c, layers);
+    for (uint64_t i = 0; i < c->layout.pp * c->layout.vpp; i++)
+        most = layers[i] > most ? layers[i] : most;
+    return most;
+}
+
+/* Is what comes back what was simulated? */
+static bool same_recompute(const struct layout_spec *l, const struct seen *w)
+{
+    if (l->recompute == RECOMPUTE_FULL)
+        return w->recompute == RECOMPUTE_UNIFORM && w->recompute_layers == 1;
+    if (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER)
+        return w->recompute == l->recompute && w->recompute_layers == 2;
+    return w->recompute == l->recompute && w->recompute_layers == l->recompute_layers;
+}
+
+/* What is to come back: the layout, but for what the framework does in its own way. */
+static struct seen wanted(const struct launch_kind *kind, const struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    struct seen w = {.ranks = l->tp * l->pp * l->cp * l->dp,
+                     .tp = l->tp,
+                     .pp = l->pp,
+                     .vpp = l->vpp,
+                     .cp = l->cp,
+                     .dp = l->dp,
+                     .microbatch = l->microbatch,
+                     .global_batch = c->training.global_batch,
+                     .sequence = c->training.sequence,
+                     .layers = c->model.layers,
+                     .copies = 1,
+                     .sequence_parallel = l->sequence_parallel && l->tp > 1};
+    snprintf(w.precision, sizeof w.precision, "%s", c->training.precision->head.name);
+    w.stage = l->sharding->shards_weights
+                  ? 3
+                  : (l->sharding->shards_gradients ? 2 : (l->sharding->shards_optimizer ? 1 : 0));
+    if (l->sharding->hybrid)
+        w.copies = l->dp * l->cp / configuration_shards(c);
+    if (kind == &launch_torchtitan) {
+        w.sequence_parallel = l->tp > 1;
+        titan_wants(&w, l, largest_chunk(c));
+        w.copies = w.stage == 0 ? l->dp : w.copies;
+        w.stage = w.stage == 1 || (w.stage == 0 && l->cp > 1) ? (w.stage == 1 ? 2 : 3) : w.stage;
+        if (strcmp(w.precision, "fp16") == 0)
+            strcpy(w.precision, "bf16");
+    } else {
+        core_wants(&w, l, largest_chunk(c));
+    }
+    if (kind == &launch_deepspeed) {
+        w.vpp = 1;
+        w.sequence_parallel = w.sequence_parallel && l->cp == 1;
+        deepspeed_wants(&w, l, largest_chunk(c));
+        if (strcmp(w.precision, "fp8") == 0)
+            strcpy(w.precision, "bf16");
+    }
+    return w;
+}
+
+/* What does not come back is told: the words of its note. */
+static void assert_told(const struct launch_kind *kind, const struct configuration *c,
+                        const struct seen *w, const struct launch_text *text)
+{
+    const struct layout_spec *l = &c->layout;
+    const enum launch_weight differs = LAUNCH_DIFFERS;
+    if (w->vpp != l->vpp)
+        assert_non_null(launch_case_note(text, differs, "no interleaving"));
+    if (!same_recompute(l, w))
+        assert_non_null(launch_case_note(text, differs, "recomput"));
+    if (w->sequence_parallel != (l->sequence_parallel && l->tp > 1))
+        assert_non_null(launch_case_note(text, differs, "equence parallelism"));
+    if (strcmp(w->precision, c->training.precision->head.name) != 0)
+        assert_non_null(launch_case_note(text, differs, "not offered"));
+    if (kind == &launch_torchtitan && w->stage == 2)
+        assert_non_null(launch_case_note(text, differs, "like ZeRO-2"));
+    if (kind == &launch_torchtitan && w->stage == 3 && l->pp > 1 && l->sharding->shards_optimizer)
+        assert_non_null(launch_case_note(text, differs, "leaves parameters gathered"));
+    if (kind == &launch_deepspeed && l->cp > 1)
+        assert_non_null(launch_case_note(text, differs, "Ulysses"));
+    if (kind != &launch_torchtitan && l->pp > 1 && strcmp(l->schedule->head.name, "gpipe") == 0)
+        assert_non_null(launch_case_note(text, differs, "gpipe is not offered"));
+}
+
+static void assert_seen(const struct launch_kind *kind, uint64_t draw,
+                        const struct configuration *c, const struct seen *w, const struct seen *s)
+{
+    static uint32_t layers[SEEN_CHUNKS];
+    bool same = s->ranks == w->ranks && s->tp == w->tp && s->pp == w->pp && s->vpp == w->vpp &&
+                s->cp == w->cp && s->dp == w->dp && s->microbatch == w->microbatch &&
+                s->global_batch == w->global_batch && s->sequence == w->sequence &&
+                s->layers == w->layers && s->recompute == w->recompute &&
+                s->recompute_layers == w->recompute_layers &&
+                s->sequence_parallel == w->sequence_parallel &&
+                strcmp(s->precision, w->precision) == 0;
+    if (w->dp * w->cp > 1) /* else nothing is shared out */
+        same = same && s->stage == w->stage && s->copies == w->copies;
+    lower_split(c, layers);
+    for (uint64_t i = 0; s->chunks_given && i < w->pp * w->vpp; i++)
+        same = same && s->chunks[i] == layers[i];
+    if (!same) {
+        fail_msg(
+            "%s, draw %d: tp %d pp %d vpp %d cp %d dp %d mb %d gb %d seq %d stage %d copies %d "
+            "recompute %d sp %d %s layers %d; wanted pp %d vpp %d dp %d stage %d copies %d "
+            "recompute %d sp %d %s layers %d",
+            kind->head.name, (int)draw, (int)s->tp, (int)s->pp, (int)s->vpp, (int)s->cp, (int)s->dp,
+            (int)s->microbatch, (int)s->global_batch, (int)s->sequence, (int)s->stage,
+            (int)s->copies, s->recompute, s->sequence_parallel, s->precision, (int)s->layers,
+            (int)w->pp, (int)w->vpp, (int)w->dp, (int)w->stage, (int)w->copies, w->recompute,
+            w->sequence_parallel, w->precision, (int)w->layers);
+    }
+}
+
+/* Writes the scripts of all draws that the framework takes; how many. */
+static unsigned write_all(const struct launch_kind *kind, const struct scenario *s,
+                          const char *folder, uint64_t *draws)
+{
+    unsigned count = 0, refused = 0;
+    for (uint64_t draw = 0; draw < DRAWS && count < LAYOUTS; draw++) {
+        struct configuration c = s->configuration;
+        struct launch_text text;
+        if (!launch_case_draw(draw, &c))
+            continue;
+        launch_write(kind, &c, s->arena, &text);
+        if (text.refused != forbidden(kind, &c))
+            fail_msg("%s, draw %d: refused %d", kind->head.name, (int)draw, text.refused);
+        refused += text.refused ? 1 : 0;
+        if (text.refused) {
+            assert_int_equal(text.line_count, 0);
+            continue;
+        }
+        save(folder, count, &text);
+        draws[count++] = draw;
+    }
+    assert_true(count >= 100);
+    assert_true(refused > 20 || kind == &launch_megatron || kind == &launch_nemo);
+    return count;
+}
+
+static void every_layout_comes_back(void **state)
+{
+    static uint64_t draws[LAYOUTS];
+    static struct seen_words words;
+    struct scenario *s = launch_case_read();
+    (void)state;
+    for (unsigned k = 0; k < launch_kind_count; k++) {
+        char folder[256];
+        sample_folder(folder, sizeof folder);
+        const unsigned count = write_all(launch_kinds[k], s, folder, draws);
+        seen_run(folder, count);
+        for (unsigned i = 0; i < count; i++) {
+            struct configuration c = s->configuration;
+            struct launch_text text;
+            assert_true(launch_case_draw(draws[i], &c));
+            launch_write(launch_kinds[k], &c, s->arena, &text);
+            const struct seen want = wanted(launch_kinds[k], &c);
+            struct seen seen = {.layers = c.model.layers};
+            seen_words(folder, i, &words);
+            seen_read(launch_kinds[k], &words, &seen);
+            assert_seen(launch_kinds[k], draws[i], &c, &want, &seen);
+            assert_told(launch_kinds[k], &c, &want, &text);
+        }
+        sample_remove(folder);
+    }
+    scenario_destroy(s);
+}
+
+/* A name may hold anything; what reaches the script cannot leave its line, or be a command. */
+static void hostile_names(void **state)
+{
+    static struct seen_words words;
+    char folder[256];
+    struct scenario *s = launch_case_read();
+    (void)state;
+    sample_folder(folder, sizeof folder);
+    s->configuration.model.name = "x\ntouch owned; $(touch owned) `touch owned` \" ' ) #";
+    s->configuration.gpu.name = "\n)\ntouch owned\n(";
+    s->configuration.software.name = "a\nb";
+    s->configuration.software.framework = "c\nd";
+    s->configuration.layout.order = "dp-tp-cp-pp";
+    for (unsigned k = 0; k < launch_kind_count; k++) {
+        struct launch_text text;
+        launch_write(launch_kinds[k], &s->configuration, s->arena, &text);
+        for (uint32_t i = 0; i < text.line_count; i++) {
+            assert_null(strchr(text.lines[i], '\n'));
+            assert_null(strstr(text.lines[i], "touch owned"));
+        }
+        for (uint32_t i = 0; i < text.note_count; i++)
+            assert_null(strchr(text.notes[i].text, '\n'));
+        assert_non_null(launch_case_note(&text, LAUNCH_DIFFERS, "simulated in the order"));
+        save(folder, k, &text);
+    }
+    seen_run(folder, launch_kind_count);
+    for (unsigned k = 0; k < launch_kind_count; k++) {
+        seen_words(folder, k, &words);
+        assert_true(words.count > 20);
+    }
+    scenario_destroy(s);
+    sample_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worked_layouts),
+        cmocka_unit_test(every_layout_comes_back),
+        cmocka_unit_test(hostile_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+# `export --launch`: scripts from databases and scenarios, and what is refused.
+load helper
+
+# holds KEY VALUE: of the document in out
+holds() {
+    local got
+    got=$(sql :memory: "select json_extract(readfile('out'), '\$.$1')")
+    [ "$got" = "$2" ] || { echo "$1 is $got, not $2"; return 1; }
+}
+frameworks="megatron torchtitan deepspeed nemo"
+
+@test "every framework's script of a scenario is sound bash, and the same from its database" {
+    "$ORRERY" run "$long" --db x.db --detail summary >out 2>err
+    for framework in $frameworks; do
+        expect 0 "$ORRERY" export "$long" --launch "$framework"
+        shows "#SBATCH --nodes=8"
+        bash -n out
+        cp out scenario.sh
+        expect 0 "$ORRERY" export x.db --launch "$framework"
+        cmp out scenario.sh
+        expect 0 "$ORRERY" export x.db --launch "$framework" --output y.sh
+        cmp y.sh scenario.sh
+        [ ! -s out ]
+        expect 0 "$ORRERY" export - --launch "$framework" <"$long"
+        cmp out scenario.sh
+    done
+}
+
+@test "a database keeps what its line changed and what was chosen for it" {
+    "$ORRERY" run "$hello" --set layout.dp=4 --set layout.microbatch=2 --db x.db >out 2>err
+    expect 0 "$ORRERY" export x.db --launch megatron
+    shows "#SBATCH --gpus-per-node=4"
+    shows "--micro-batch-size 2"
+    sed 's/^layout:.*/layout: {dp: auto}/; s/global_batch: 64/global_batch: 256/' "$hello" >open.yaml
+    "$ORRERY" run open.yaml --db y.db >out 2>err
+    expect 0 "$ORRERY" export y.db --launch megatron
+    grep -q "micro-batch-size $(sql y.db 'select microbatch from run')$" out
+    # an older database, which held no --set, is told by the layout that it wrote down
+    sql x.db "delete from meta where key like 'set.%'"
+    expect 1 "$ORRERY" export x.db --launch megatron
+    said "run the scenario again, or name the scenario itself"
+    [ ! -s out ]
+    sql x.db "delete from meta where key = 'text'"
+    expect 1 "$ORRERY" export x.db --launch megatron
+    said "holds no scenario"
+}
+
+@test "a framework that is none, a file that is none" {
+    expect 2 "$ORRERY" export "$hello" --launch megatronn
+    said "did you mean 'megatron'?"
+    expect 2 "$ORRERY" export "$hello" --launch jax
+    expect 1 "$ORRERY" export none.yaml --launch nemo
+    said "none.yaml"
+    expect 1 "$ORRERY" export none.db --launch nemo
+    said "none.db"
+    echo "no database" >bad.db
+    expect 1 "$ORRERY" export bad.db --launch nemo
+    said "bad.db"
+    sqlite3 other.sqlite "create table t (a)"
+    expect 1 "$ORRERY" export other.sqlite --launch nemo
+    said "is not a results database of Orrery"
+    "$ORRERY" study "$hello" --vary layout.microbatch=1,2 --db study.db >out 2>err
+    expect 1 "$ORRERY" export study.db --launch nemo
+    said "name a database of \`orrery run\`, or a scenario"
+    echo "layout: {tp: 3}" >bad.yaml
+    expect 3 "$ORRERY" export bad.yaml --launch nemo
+    [ ! -s out ]
+}
+
+@test "a layout that a framework forbids is refused with the rule, and nothing is written" {
+    expect 3 "$ORRERY" export "$SCENARIOS/fsdp-7b.yaml" --launch torchtitan --set layout.sharding=zero-0 --set layout.tp=2 --output x.sh
+    said "torchtitan refuses this layout: plain data parallelism (DDP) stands alone"
+    [ ! -e x.sh ]
+    expect 3 "$ORRERY" export "$SCENARIOS/fsdp-7b.yaml" --launch torchtitan --set layout.sharding=zero-0 --set layout.tp=2 --json
+    holds schema orrery.launch/1
+    holds framework torchtitan
+    holds refused 1
+    holds lines "[]"
+    holds 'notes[0].weight' refused
+    expect 0 "$ORRERY" export "$long" --launch deepspeed --set layout.pp=4 --set layout.vpp=4 --set layout.schedule=interleaved --set training.global_batch=64
+    said "note: deepspeed: there is no interleaving: vpp 4 becomes 1"
+    shows "there is no interleaving"
+}
+
+@test "the document holds the script, its notes and the layout" {
+    expect 0 "$ORRERY" export "$long" --launch megatron
+    cp out plain.sh
+    expect 0 "$ORRERY" export "$long" --launch megatron --json
+    holds framework_version "Megatron-LM core_v0.19.0"
+    holds layout.tp 8
+    holds layout.pp 2
+    holds layout.dp 4
+    holds refused 0
+    sql :memory: "select value from json_each(readfile('out'), '\$.lines')" >lines
+    cmp lines plain.sh
+    [ -z "$(sql :memory: "select 1 from json_each(readfile('out'), '\$.notes')
+        where json_extract(value, '\$.weight') not in ('differs', 'yours')")" ]
+}
+
+@test "options that do not go together" {
+    "$ORRERY" run "$hello" --db x.db >out 2>err
+    expect 2 "$ORRERY" export x.db --launch megatron --set layout.tp=2
+    said "--set changes a scenario"
+    expect 2 "$ORRERY" export x.db --set layout.tp=2
+    said "--set goes with --launch"
+    expect 2 "$ORRERY" export x.db --json
+    said "--json goes with --launch"
+    mkdir mine
+    expect 2 "$ORRERY" export x.db --catalogue mine
+    said "--catalogue goes with --launch"
+    expect 2 "$ORRERY" export x.db --launch megatron --format csv
+    said "--launch writes a script"
+    expect 2 "$ORRERY" export x.db --launch megatron --rank 1
+    said "--rank takes a rank"
+    expect 2 "$ORRERY" export "$hello" --launch megatron --output "$hello"
+    said "which is read"
+    expect 1 "$ORRERY" export "$hello" --launch megatron --output /nowhere/x.sh
+}

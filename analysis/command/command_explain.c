@@ -1,12 +1,16 @@
 #include <string.h>
 
+#include "analysis/explain/tornado.h"
 #include "analysis/json/json_explain.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
 #include "analysis/line/stated_scenario.h"
+#include "analysis/report/report_explain.h"
 #include "analysis/report/report_walls.h"
+#include "analysis/terminal/output.h"
 #include "analysis/text/format.h"
 #include "scenarios/language/quantity.h"
+#include "sim/pool.h"
 #include "sim/units.h"
 
 static const struct option options[] = {
@@ -25,7 +29,11 @@ static const struct option options[] = {
      "with --walls: the MFU that the envelope takes for granted (40%)"},
     {"--bandwidth", OPTION_TEXT, FIELD(bandwidth), "RATE", NULL,
      "with --walls: of a GPU, at which the envelope reduces gradients (100GB/s)"},
+    {"--svg", OPTION_FILE, FIELD(svg), "FILE", NULL,
+     "of a database: draw what a tenth more or less of each hardware figure does"},
     OPTION_SCENARIO_ROWS,
+    OPTION_THREADS_ROW("threads that share the simulations (all processors); they change nothing "
+                       "in the results"),
     OPTION_JSON_ROW,
     OPTION_END};
 
@@ -88,20 +96,97 @@ static int run_walls(const struct arguments *a, struct session *session)
     return code;
 }
 
+static int trouble(const struct session *session, const char *text)
+{
+    fprintf(session->notes, "orrery explain: %s\n", text);
+    return EXIT_TROUBLE;
+}
+
+static int draw(const struct arguments *a, struct session *session, const struct explanation *e)
+{
+    struct output output;
+    struct error error = {""};
+    if (a->svg == NULL)
+        return EXIT_OK;
+    if (!e->has_elasticities) {
+        fprintf(session->notes, "orrery explain: nothing to draw: %s\n", e->no_elasticities.text);
+        return EXIT_REJECTED;
+    }
+    if (!output_begin(&output, session, a->svg, &error))
+        return trouble(session, error.text);
+    tornado_svg(record_run(&e->record)->scenario, &e->elasticities, output.out);
+    return output_end(&output, session, true, &error) ? EXIT_OK : trouble(session, error.text);
+}
+
+static int tell(const struct arguments *a, struct session *session, struct query *query)
+{
+    struct arena *arena = arena_create();
+    struct explanation *e = ARENA_NEW(arena, struct explanation);
+    struct error error = {""};
+    int code = EXIT_OK;
+    const unsigned threads = arguments_threads(a, pool_threads_available());
+    if (!explanation_of(query, a->positional[0], arena, threads, e, &error)) {
+        code = trouble(session, error.text);
+    } else {
+        if (a->json)
+            json_explanation(e, session->out);
+        else
+            report_explain(session, e);
+        code = draw(a, session, e);
+    }
+    arena_destroy(arena);
+    return code;
+}
+
+static int run_database(const struct arguments *a, struct session *session)
+{
+    const char *path = a->positional[0];
+    struct query *query;
+    struct error error = {""};
+    if (a->set_count > 0 || a->catalogue != NULL || a->has_seed)
+        return wrong(session, "--set, --catalogue and --seed go with --walls: a database holds its "
+                              "own; run it again to change them");
+    if (strcmp(path, "-") == 0)
+        return trouble(session, "a database cannot be read from a stream; name its file");
+    if (!query_open(path, &query, &error)) {
+        trouble(session, error.text);
+        fputs("explain reads the database of 'orrery run'; of a scenario it tells --walls\n",
+              session->notes);
+        return EXIT_TROUBLE;
+    }
+    if (!query_complete(query))
+        fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
+    const int code = tell(a, session, query);
+    query_close(query);
+    return code;
+}
+
 static int run(const struct arguments *a, struct session *session)
 {
-    if (a->walls || stated_scenario_given(a))
+    const bool stated = stated_scenario_given(a);
+    if (a->walls && a->svg != NULL)
+        return wrong(session, "--svg draws elasticities, of a database");
+    if (a->walls)
         return run_walls(a, session);
-    return wrong(session, "--walls is missing: it explains a scenario, or --model and --gpu");
+    if (stated || a->mfu_ratio > 0.0 || a->bandwidth != NULL)
+        return wrong(session, "--walls is missing: it alone takes --model, --gpu, --gpus, "
+                              "--sequence, --tokens, --mfu and --bandwidth");
+    if (a->positional_count == 0)
+        return wrong(session, "which database? (or --walls with a scenario, or with --model and "
+                              "--gpu)");
+    return run_database(a, session);
 }
 
 const struct command command_explain = {
     .head = {.name = "explain",
-             .doc = "which wall a training job meets: memory, compute, communication"},
+             .doc = "why a step takes what it takes, and what would make it shorter; which wall a "
+                    "job meets"},
     .positional = "[FILE]",
     .options = options,
-    .details = "exit code: 0 done (whether it fits or not), 3 scenario rejected",
-    .example =
-        "orrery explain --walls --model llama3-70b --gpu h100-80gb-sxm --gpus 1024 --tokens 15T",
+    .details =
+        "FILE is a database of `run`: the waterfall from the peak to tokens a day, idle time by\n"
+        "cause, the critical path, elasticities to the hardware. With --walls it is a scenario.\n"
+        "exit code: 0 done, 1 no such database or a damaged one, 3 scenario rejected",
+    .example = "orrery explain llama3-70b-64xh100.db --svg tornado.svg",
     .run = run,
 };

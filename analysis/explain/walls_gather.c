@@ -55,8 +55,8 @@ static struct configuration alone(const struct configuration *c, enum recompute 
     one.layout.schedule = schedule_find("1f1b");
     one.layout.sharding = sharding_find("zero-0");
     one.layout.sequence_parallel = false;
-    one.layout.recompute = recompute;
-    one.training.attention = attention;
+    one.layout.recompute = (int)recompute;
+    one.training.attention = (int)attention;
     one.cluster.nodes = 1;
     return one;
 }

@@ -4,9 +4,12 @@
 
 #include <stdio.h>
 
+#include "analysis/explain/explanation.h"
 #include "analysis/explain/walls_rows.h"
 
 /* orrery.walls/1 */
 void json_walls(const struct scenario *scenario, const struct walls *walls, FILE *out);
+/* orrery.explain/1 */
+void json_explanation(const struct explanation *explanation, FILE *out);
 
 #endif

@@ -72,3 +72,153 @@ walls() { "$ORRERY" explain --walls "$@"; }
     said "exceeds the 1024 learned positions"
     expect 1 walls nowhere.yaml
 }
+
+explain() { "$ORRERY" explain "$@"; }
+run_db() { "$ORRERY" run "$@" >/dev/null 2>&1; }
+
+# The terms add up to the step, of weeks to the wall clock of a kept step, and to the tokens of a day.
+adds_up() {
+    sqlite3 "$1" "delete from meta where key = 'text'" # no elasticities, which take longer
+    expect 0 explain "$1" --json --threads 1
+    sqlite3 -json "$1" "select step_s, wall_s, useful_s, tokens_per_s, tokens_per_day from run" >run.json
+    jq -e --slurpfile run run.json '
+        def near($a; $b): ($a - $b | fabs) <= 1e-9 * ($b | fabs);
+        $run[0][0] as $r
+        | ($r.wall_s != null and $r.useful_s > 0) as $weeks
+        | (if $weeks then $r.step_s * $r.wall_s / $r.useful_s else $r.step_s end) as $kept
+        | ([.waterfall[].seconds] | add) as $sum
+        | (.waterfall | last | .tokens_per_day) as $day
+        | near($sum; $kept) and near(.kept_step_s; $kept) and near(.tokens_per_day; $day)
+          and near($day; if $weeks then $r.tokens_per_day else $r.tokens_per_s * 86400 end)
+          and near([.idle[]] | add // 0; [.waterfall[] | select(.term | test("^(exposed_.*|bubble|host|straggler)$")) | .seconds] | add)
+        ' out >/dev/null || { echo "$1 does not add up"; jq '[.waterfall[] | {term, seconds}]' out; cat run.json; return 1; }
+}
+
+@test "the waterfall adds up, over the shipped scenarios that are timed" {
+    timed=0
+    for file in "$SCENARIOS"/*.yaml; do
+        case $(basename "$file") in *-study.yaml | rule-of-thumb-* | memory-*) continue ;; esac
+        run_db "$file" --db x.db --detail summary || continue
+        adds_up x.db
+        timed=$((timed + 1))
+    done
+    [ "$timed" -ge 15 ]
+}
+
+@test "the waterfall adds up over layouts, schedules, shardings and perturbations" {
+    for sets in "layout.tp=2 layout.sharding=fsdp" "layout.pp=4 layout.schedule=gpipe" \
+        "layout.pp=2 layout.vpp=2 layout.schedule=interleaved" "layout.cp=2" "layout.recompute=full" \
+        "training.causal=false" "perturbations.jitter=5%"; do
+        args=()
+        for set in $sets; do args+=(--set "$set"); done
+        run_db "$hello" --db x.db "${args[@]}" --detail summary || { echo "refused: $sets"; return 1; }
+        adds_up x.db
+    done
+}
+
+@test "the critical path tiles the step, with what the database keeps of it" {
+    run_db "$SCENARIOS/llama3-70b-64xh100.yaml" --set layout.pp=4 --set training.global_batch=32 --db x.db
+    expect 0 explain x.db --json
+    end=$(sqlite3 x.db "select max(ts + dur) / 1e9 from slice_raw s join track t on t.id = s.track_id where t.kind = 'stream'")
+    jq -e --argjson last "$end" '.critical_path | ([.parts[].seconds] | add) + .gaps_s - $last | fabs < 1e-9' out
+    jq -e '.critical_path.crossings > 0' out # from stage to stage
+    printf 'model: {layers: 2, hidden: 2048, heads: 16, vocabulary: 32k}\ncluster: {gpu: h100-80gb-sxm, gpus: 1}\ntraining: {sequence: 2048, global_batch: 1}\n' >one.yaml
+    run_db one.yaml --db one.db
+    expect 0 explain one.db --json
+    # one rank: its path is all that it computes
+    busy=$(sqlite3 one.db "select sum(dur) / 1e9 from slice_raw s join track t on t.id = s.track_id where t.name = 'compute' and s.depth = 0")
+    jq -e --argjson busy "$busy" '.critical_path | [.parts[] | select(.stream == "compute") | .seconds] | add - $busy | fabs < 1e-6' out
+    run_db "$hello" --db x.db --detail step
+    expect 0 explain x.db
+    if [ "$(sqlite3 x.db 'select count(*) from slice_raw')" = 0 ]; then
+        shows "run again with --detail op"
+    fi
+    run_db "$hello" --db x.db --detail summary
+    expect 0 explain x.db
+    shows "run again with --detail op"
+}
+
+@test "elasticities are of the run as it was: --set, --seed, standard input" {
+    run_db "$hello" --db x.db --set layout.tp=2 --seed 7 --detail summary
+    expect 0 explain x.db --json
+    jq -e '.elasticities | length >= 8' out
+    # small kernels, launched one by one: the host is all that counts
+    jq -e '[.elasticities[] | select(.input == "host") | .step][0] > 0.9' out
+    jq -e '[.elasticities[] | select(.input == "nvlink") | .stands_on[0].origin] == ["specification"]' out
+    "$ORRERY" run - --db stdin.db <"$hello" >/dev/null 2>&1
+    expect 0 explain stdin.db --json
+    jq -e '.elasticities | length >= 8' out
+    jq -e '[.elasticities[].input] | index("mtbf") == null' out
+}
+
+@test "of weeks failures are an input" {
+    run_db "$SCENARIOS/llama3-405b-54-days.yaml" --db w.db --detail summary
+    expect 0 explain w.db --json
+    jq -e '[.elasticities[] | select(.input == "mtbf") | .cost][0] | . < -0.01 and . > -0.2' out
+    jq -e '[.elasticities[] | select(.input == "mtbf") | .step] == [0]' out
+    expect 0 explain w.db
+    shows "lost_work"
+}
+
+@test "the tornado has the same bytes for any number of threads" {
+    run_db "$hello" --db x.db --detail summary
+    expect 0 explain x.db --svg a.svg --threads 1
+    expect 0 explain x.db --svg b.svg --threads 3
+    cmp a.svg b.svg
+    xmllint --noout a.svg
+    grep -q "hbm_bandwidth" a.svg
+}
+
+@test "a hostile database is told apart, and harms nothing" {
+    run_db "$hello" --db good.db
+    damaged() { # SQL, sentence
+        cp good.db bad.db
+        sqlite3 bad.db "$1"
+        expect 1 timeout 20 "$ORRERY" explain bad.db
+        said "$2"
+    }
+    expect 1 explain nowhere.db
+    expect 1 explain "$hello"
+    said "of a scenario it tells --walls"
+    expect 1 explain - <good.db
+    damaged "update run set compute_s = compute_s + 1" "do not add up"
+    damaged "update run set step_s = null" "memory ended before a step was timed"
+    damaged "update run set step_s = -1" "memory ended before a step was timed"
+    damaged "update slice_raw set dur = -5 where id = 3" "slice_raw is damaged"
+    damaged "update slice_raw set wait = ts + 1 where id = 30" "slice_raw is damaged"
+    damaged "delete from run" "holds no run"
+    damaged "drop view breakdown" "missing"
+    without() { # SQL, why there are no elasticities
+        cp good.db bad.db
+        sqlite3 bad.db "$1"
+        expect 0 timeout 20 "$ORRERY" explain bad.db --json
+        jq -e --arg why "$2" '.elasticities == null and (.no_elasticities | contains($why))' out
+        expect 3 timeout 20 "$ORRERY" explain bad.db --svg x.svg
+        [ ! -e x.svg ]
+    }
+    without "delete from meta where key = 'text'" "holds no scenario"
+    without "update meta set value = 'model: {preset: nonsense}' where key = 'text'" "cannot be read again"
+    without "insert into meta values ('set.0001', 'layout.tp=2')" "another version"
+    without "insert into meta values ('set.0001', 'model.layers=1000000000')" "cannot be read again"
+    without "insert into meta values ('set.0001', 'software.launch=1ms')" "another version"
+    without "update meta set value = cast(x'ff00fe' as text) where key = 'text'" ""
+    cp good.db bad.db
+    sqlite3 bad.db "update string set text = char(27) || '[31m' || text; update constant set source = char(27), text = char(27) || 'x'"
+    expect 0 explain bad.db
+    lacks "$(printf '\033')" out
+}
+
+@test "what does not fit, studies, and options that do not go together" {
+    "$ORRERY" run "$SCENARIOS/memory-wall-70b-1gpu.yaml" --db oom.db >/dev/null 2>&1 || true
+    expect 1 explain oom.db
+    said "memory ended before a step was timed"
+    "$ORRERY" study "$SCENARIOS/rsc-1.yaml" --seeds 2 --db study.db >/dev/null 2>&1
+    expect 1 explain study.db
+    said "holds no run"
+    run_db "$hello" --db x.db --detail summary
+    expect 2 explain x.db --set layout.tp=2
+    expect 2 explain x.db --mfu 40%
+    expect 2 explain --walls "$hello" --svg x.svg
+    expect 2 explain
+    expect 2 explain x.db --svg x.db
+}

@@ -1,0 +1,122 @@
+#include "analysis/explain/stands_on.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    CONSTANTS_MAX = 4096, /* a scenario has about 250 */
+    FOUND_MAX = 256,
+    WORD_MAX = 96
+};
+
+struct constant_reading {
+    struct arena *arena;
+    struct kept_constant *rows;
+    unsigned count;
+};
+
+static const char *text_of(struct arena *arena, const struct query_row *row, unsigned column)
+{
+    unsigned bytes;
+    const char *text = query_text(row, column, &bytes);
+    return arena_format(arena, "%.*s", (int)bytes, text);
+}
+
+static bool take_constant(void *context, const struct query_row *row, struct error *error)
+{
+    struct constant_reading *reading = context;
+    if (reading->count == CONSTANTS_MAX)
+        return error_set(error, "the table constant has too many rows");
+    reading->rows[reading->count++] = (struct kept_constant){
+        .name = text_of(reading->arena, row, 0),
+        .text = text_of(reading->arena, row, 1),
+        .origin = text_of(reading->arena, row, 2),
+        .source = text_of(reading->arena, row, 3),
+        .error_ratio = query_real(row, 4),
+    };
+    return true;
+}
+
+bool stands_on_read(struct query *query, struct arena *arena, const struct record *record,
+                    struct kept_constants *out, struct error *error)
+{
+    struct constant_reading reading = {arena,
+                                       ARENA_ARRAY(arena, struct kept_constant, CONSTANTS_MAX), 0};
+    const bool good = query_run(query,
+                                "select name, text, origin, source, error_ratio from constant "
+                                "where run = 1 order by name",
+                                NULL, take_constant, &reading, error);
+    *out = (struct kept_constants){reading.rows, reading.count, record_run(record)};
+    return good;
+}
+
+static bool begins(const char *text, const char *with, size_t length)
+{
+    return strncmp(text, with, length) == 0;
+}
+
+/* "gpu.NAME.figure" begins with "gpu.fig"; "storage.NAME.x" with "storage.". */
+static bool matches(const char *name, const char *word, size_t length)
+{
+    const char *dot = memchr(word, '.', length), *figure = strrchr(name, '.');
+    if (dot == NULL || figure == NULL)
+        return false;
+    const size_t entry = (size_t)(dot - word) + 1;
+    size_t rest = length - entry;
+    const bool whole = rest > 0 && word[length - 1] == '=';
+    rest -= whole ? 1 : 0;
+    return begins(name, word, entry) && begins(figure + 1, dot + 1, rest) &&
+           (!whole || figure[1 + rest] == '\0');
+}
+
+/* Curves of other kernels and peaks of other formats have no part in this run. */
+static bool used(const struct run_row *run, const char *name)
+{
+    char own[WORD_MAX];
+    const char *figure = strrchr(name, '.') + 1;
+    if (begins(figure, "attention_", strlen("attention_")) && strcmp(figure, "attention_rows")) {
+        const int length = snprintf(own, sizeof own, "attention_%s_%s", run->attention,
+                                    run->causal == 1 ? "causal" : "full");
+        return length < (int)sizeof own && begins(figure, own, (size_t)length);
+    }
+    if (begins(figure, "peak_", strlen("peak_"))) {
+        snprintf(own, sizeof own, "peak_%s", run->precision);
+        return strcmp(figure, own) == 0;
+    }
+    return true;
+}
+
+static bool asked(const struct kept_constants *c, const struct kept_constant *one,
+                  const char *beginnings)
+{
+    for (const char *word = beginnings; *word != '\0';) {
+        const size_t length = strcspn(word, " ");
+        if (matches(one->name, word, length))
+            return used(c->run, one->name);
+        word += length + strspn(word + length, " ");
+    }
+    return false;
+}
+
+/* The least sure first, then as the table has them: insertion, as there are few. */
+static void insert(const struct kept_constant **found, unsigned count,
+                   const struct kept_constant *one)
+{
+    unsigned at = count;
+    for (; at > 0 && found[at - 1]->error_ratio < one->error_ratio; at--)
+        found[at] = found[at - 1];
+    found[at] = one;
+}
+
+unsigned stands_on_find(const struct kept_constants *c, const char *beginnings,
+                        const struct kept_constant **out, unsigned room)
+{
+    const struct kept_constant *found[FOUND_MAX];
+    unsigned count = 0;
+    for (unsigned i = 0; i < c->count && count < FOUND_MAX; i++)
+        if (asked(c, &c->rows[i], beginnings))
+            insert(found, count++, &c->rows[i]);
+    for (unsigned i = 0; i < count && i < room; i++)
+        out[i] = found[i];
+    return count;
+}

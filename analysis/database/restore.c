@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/text/format.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/list.h"
@@ -93,6 +94,15 @@ static const char *layout_of(struct arena *arena, const struct configuration *c)
                         l->sharding->head.name, recompute_names[l->recompute], l->recompute_layers);
 }
 
+/* The words between two commas in which the first difference lies. */
+static struct shown item_at(struct arena *arena, const char *text, size_t at)
+{
+    while (at > 0 && text[at - 1] != ',')
+        at--;
+    const char *item = text + at + strspn(text + at, " ");
+    return format_shown(arena_format(arena, "%.*s", (int)strcspn(item, ","), item));
+}
+
 /* Is the restored scenario the one that was run? */
 static bool same(struct query *query, const char *path, const struct scenario *scenario,
                  struct error *error)
@@ -112,11 +122,15 @@ static bool same(struct query *query, const char *path, const struct scenario *s
     const char *restored = layout_of(scenario->arena, &scenario->configuration);
     if (strcmp(stored.text, restored) == 0)
         return true;
+    size_t at = 0;
+    while (stored.text[at] == restored[at])
+        at++;
     return error_set(error,
                      "%s was made by another version, with another catalogue or with --set that it "
-                     "does not hold (its run:%s; restored:%s): run the scenario again, or name the "
-                     "scenario itself",
-                     path, stored.text, restored);
+                     "does not hold (its run has '%s', what it restores to '%s'): run the scenario "
+                     "again, or name the scenario itself",
+                     format_shown(path).s, item_at(scenario->arena, stored.text, at).s,
+                     item_at(scenario->arena, restored, at).s);
 }
 
 static struct scenario *read_scenario(const struct kept *kept, const char *path,

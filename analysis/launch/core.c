@@ -176,5 +176,6 @@ void launch_core_notes(const struct launch_job *job, struct launch_text *text)
                    "(NVIDIA_TF32_OVERRIDE=1)");
     }
     launch_core_note_recompute(job, text);
+    launch_note_units(job, text);
     note_sharding(job, text);
 }

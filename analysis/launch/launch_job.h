@@ -38,7 +38,7 @@ bool launch_job_order(const struct launch_job *job, const char *order);
 /* The layers of stage 0 .. pp-1 by chunk as Megatron spells them: "Et*5|(t*5|)*14t*5L". */
 const char *launch_job_stages(const struct launch_job *job, struct arena *arena);
 
-/* A name with everything but letters, digits, dots, dashes and underscores taken out. */
+/* The first 64 letters of a name; what is no letter, digit, dot or dash is an underscore. */
 const char *launch_clean(struct arena *arena, const char *name);
 
 /* A line of the script as it stands. */
@@ -76,6 +76,7 @@ void launch_core_note_recompute(const struct launch_job *job, struct launch_text
 
 /* Notes that several kinds share. */
 void launch_note_order(const struct launch_job *job, struct launch_text *text, const char *own);
+void launch_note_units(const struct launch_job *job, struct launch_text *text);
 void launch_note_optimizer(const struct launch_job *job, struct launch_text *text,
                            const char *instead);
 

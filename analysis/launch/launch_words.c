@@ -8,13 +8,26 @@
 #include "sim/check.h"
 #include "sim/list.h"
 
-static void add(struct launch_text *text, const char *indent, const char *format, va_list words)
+/* The words, of any length. */
+__attribute__((format(printf, 2, 0))) static char *spell(struct arena *arena, const char *format,
+                                                         va_list words)
 {
-    char line[640];
-    const int bytes = vsnprintf(line, sizeof line, format, words);
-    CHECK(bytes >= 0 && (size_t)bytes < sizeof line);
+    va_list again;
+    va_copy(again, words);
+    const int bytes = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    CHECK(bytes >= 0);
+    char *out = arena_alloc(arena, (size_t)bytes + 1, 1);
+    vsnprintf(out, (size_t)bytes + 1, format, words);
+    return out;
+}
+
+__attribute__((format(printf, 3, 0))) static void add(struct launch_text *text, const char *indent,
+                                                      const char *format, va_list words)
+{
     LIST_ROOM(text->arena, text->lines, text->line_count, 1, text->line_capacity);
-    text->lines[text->line_count++] = arena_format(text->arena, "%s%s", indent, line);
+    text->lines[text->line_count++] =
+        arena_format(text->arena, "%s%s", indent, spell(text->arena, format, words));
 }
 
 void launch_line(struct launch_text *text, const char *format, ...)
@@ -35,14 +48,12 @@ void launch_option(struct launch_text *text, const char *format, ...)
 
 void launch_say(struct launch_text *text, enum launch_weight weight, const char *format, ...)
 {
-    char note[640];
     va_list words;
     va_start(words, format);
-    const int bytes = vsnprintf(note, sizeof note, format, words);
+    const char *note = spell(text->arena, format, words);
     va_end(words);
-    CHECK(bytes >= 0 && (size_t)bytes < sizeof note);
     LIST_ROOM(text->arena, text->notes, text->note_count, 1, text->note_capacity);
-    text->notes[text->note_count++] = (struct launch_note){weight, arena_text(text->arena, note)};
+    text->notes[text->note_count++] = (struct launch_note){weight, note};
     text->refused = text->refused || weight == LAUNCH_REFUSED;
 }
 
@@ -77,6 +88,16 @@ void launch_note_order(const struct launch_job *job, struct launch_text *text, c
                "ranks were simulated in the order %s: this framework numbers them %s, fastest "
                "first, so that other ranks share a node",
                launch_clean(text->arena, job->c->layout.order), own);
+}
+
+void launch_note_units(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    if (l->sharding->units && l->fsdp_unit_layers > 1) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "units of %" PRIu64 " layers are not offered: each layer is gathered by itself",
+                   l->fsdp_unit_layers);
+    }
 }
 
 void launch_note_optimizer(const struct launch_job *job, struct launch_text *text,

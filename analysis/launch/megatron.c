@@ -10,7 +10,11 @@ static void write_variables(const struct launch_job *job, struct launch_text *te
     launch_line(text, "%s", "");
     launch_variable(text, "MEGATRON", "Megatron-LM", "its checkout");
     launch_variable(text, "DATA", "", "prefix of the tokenized data; empty: made-up tokens");
-    launch_variable(text, "TOKENIZER", "", "Hugging Face name or folder; with DATA only");
+    launch_variable(text, "TOKENIZER", "",
+                    arena_format(text->arena,
+                                 "Hugging Face name or folder, of %" PRIu64
+                                 " entries; with DATA only",
+                                 job->c->model.vocabulary));
     launch_common_variables(job, text);
     if (job->c->model.position == POSITION_ROPE)
         launch_variable(text, "ROPE_BASE", "500000", "rotary base: as your model has it");
@@ -52,7 +56,8 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
     launch_option(text, "--num-experts %" PRIu64, m->experts);
     launch_option(text, "--moe-router-topk %" PRIu64, m->experts_per_token);
     launch_option(text, "--moe-ffn-hidden-size %" PRIu64, m->moe_ffn_hidden);
-    launch_option(text, "--moe-grouped-gemm");
+    if (job->bf16) /* its kernels know no other */
+        launch_option(text, "--moe-grouped-gemm");
     launch_option(text, "--moe-token-dispatcher-type alltoall");
     if (m->shared_experts > 0) {
         launch_option(text, "--moe-shared-expert-intermediate-size %" PRIu64,
@@ -99,25 +104,24 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
 static void write_split(const struct launch_job *job, struct launch_text *text)
 {
     const struct layout_spec *l = &job->c->layout;
+    const bool given = job->split == LAUNCH_SPLIT_GIVEN;
     if (l->pp == 1)
         return;
     if (job->split == LAUNCH_SPLIT_LIST) {
         launch_option(text, "--pipeline-model-parallel-layout '%s'",
                       launch_job_stages(job, text->arena));
-        return;
-    }
-    if (l->vpp > 1) {
+    } else if (l->vpp > 1) {
         launch_option(text, "--num-layers-per-virtual-pipeline-stage %" PRIu64, job->chunk_layers);
-        if (job->c->software.p2p_blocking_interleaved)
-            launch_option(text, "--no-overlap-p2p-communication");
     }
+    if (l->vpp > 1 && job->c->software.p2p_blocking_interleaved)
+        launch_option(text, "--no-overlap-p2p-communication");
     if (job->split == LAUNCH_SPLIT_ENDS) {
         launch_option(text, "--account-for-embedding-in-pipeline-split");
         launch_option(text, "--account-for-loss-in-pipeline-split");
-    } else if (job->split == LAUNCH_SPLIT_GIVEN && l->first_stage_layers > 0) {
-        launch_option(text, "--decoder-first-pipeline-num-layers %" PRIu64, l->first_stage_layers);
     }
-    if (job->split == LAUNCH_SPLIT_GIVEN && l->last_stage_layers > 0)
+    if (given && l->first_stage_layers > 0)
+        launch_option(text, "--decoder-first-pipeline-num-layers %" PRIu64, l->first_stage_layers);
+    if (given && l->last_stage_layers > 0)
         launch_option(text, "--decoder-last-pipeline-num-layers %" PRIu64, l->last_stage_layers);
 }
 
@@ -177,6 +181,8 @@ static void write_precision(const struct launch_job *job, struct launch_text *te
         launch_option(text, "--%s", job->bf16 ? "bf16" : "fp16");
     if (job->bf16 && job->gradient_bytes < 4.0)
         launch_option(text, "--grad-reduce-in-bf16");
+    if (job->fp16 && !(job->gradient_bytes < 4.0)) /* of bf16 it is the default */
+        launch_option(text, "--accumulate-allreduce-grads-in-fp32");
     if (job->recipe == FP8_AUTO)
         return;
     launch_option(text, "--fp8-format hybrid");

@@ -60,28 +60,35 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
     launch_close(text);
 }
 
+/* GROUP.FIELD=number, or null where it is not said: the recipe has its own. */
+static void write_number(struct launch_text *text, const char *field, bool said, uint64_t number)
+{
+    if (said)
+        launch_option(text, "%s=%" PRIu64, field, number);
+    else
+        launch_option(text, "%s=null", field);
+}
+
 static void write_split(const struct launch_job *job, struct launch_text *text)
 {
     const struct layout_spec *l = &job->c->layout;
-    if (l->vpp > 1 && job->split != LAUNCH_SPLIT_LIST)
+    const bool ends = job->split == LAUNCH_SPLIT_ENDS, listed = job->split == LAUNCH_SPLIT_LIST;
+    const bool given = job->split == LAUNCH_SPLIT_GIVEN;
+    if (l->vpp > 1 && !listed)
         launch_option(text, "-vp %" PRIu64, l->vpp);
-    if (l->pp == 1)
-        return;
-    launch_option(text, "model.account_for_embedding_in_pipeline_split=%s",
-                  truth(job->split == LAUNCH_SPLIT_ENDS));
-    launch_option(text, "model.account_for_loss_in_pipeline_split=%s",
-                  truth(job->split == LAUNCH_SPLIT_ENDS));
-    if (job->split == LAUNCH_SPLIT_GIVEN && l->first_stage_layers > 0) {
-        launch_option(text, "model.num_layers_in_first_pipeline_stage=%" PRIu64,
-                      l->first_stage_layers);
-    }
-    if (job->split == LAUNCH_SPLIT_GIVEN && l->last_stage_layers > 0) {
-        launch_option(text, "model.num_layers_in_last_pipeline_stage=%" PRIu64,
-                      l->last_stage_layers);
-    }
-    if (job->split == LAUNCH_SPLIT_LIST) {
+    else
+        launch_option(text, "model.virtual_pipeline_model_parallel_size=null");
+    launch_option(text, "model.account_for_embedding_in_pipeline_split=%s", truth(ends));
+    launch_option(text, "model.account_for_loss_in_pipeline_split=%s", truth(ends));
+    write_number(text, "model.num_layers_in_first_pipeline_stage",
+                 given && l->first_stage_layers > 0, l->first_stage_layers);
+    write_number(text, "model.num_layers_in_last_pipeline_stage", given && l->last_stage_layers > 0,
+                 l->last_stage_layers);
+    if (listed) {
         launch_option(text, "'model.pipeline_model_parallel_layout=\"%s\"'",
                       launch_job_stages(job, text->arena));
+    } else {
+        launch_option(text, "model.pipeline_model_parallel_layout=null");
     }
     if (l->vpp > 1) {
         launch_option(text, "comm_overlap.overlap_p2p_comm=%s",
@@ -100,6 +107,7 @@ static void write_sharding(const struct launch_job *job, struct launch_text *tex
         launch_option(text, "ddp.data_parallel_sharding_strategy=%s",
                       stage == 2 ? "optim_grads" : "optim_grads_params");
         launch_option(text, "model.gradient_accumulation_fusion=false");
+        launch_option(text, "ddp.average_in_collective=false");
         launch_option(text, "checkpoint.ckpt_format=fsdp_dtensor");
     }
     if (job->c->layout.sharding->hybrid && job->shards < job->replicas) {
@@ -160,10 +168,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_option(text, "model.recompute_granularity=%s",
                   again.granularity != NULL ? again.granularity : "null");
     launch_option(text, "model.recompute_method=%s", again.method != NULL ? again.method : "null");
-    if (again.method != NULL)
-        launch_option(text, "model.recompute_num_layers=%" PRIu64, again.layers);
-    else
-        launch_option(text, "model.recompute_num_layers=null");
+    write_number(text, "model.recompute_num_layers", again.method != NULL, again.layers);
     launch_option(text, "optimizer.optimizer=%s", descent ? "sgd" : "adam");
     if (descent)
         launch_option(text, "optimizer.sgd_momentum=%s", strcmp(name, "sgd") == 0 ? "0" : "0.9");

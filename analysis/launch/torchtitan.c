@@ -311,16 +311,28 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     launch_close(text);
 }
 
+/* Number formats come with FSDP, or by autocast on one rank or under DDP alone. */
+static void note_formats(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    if (degrees_of(job).shard * l->cp == 1 && l->tp * l->pp > 1 && (job->bf16 || job->fp16)) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "nothing is sharded over data or context ranks, and so mixed_precision_param "
+                   "has no effect: weights and products are fp32 unless --training.dtype bfloat16 "
+                   "makes all of them bf16");
+    }
+}
+
 static void note_sharding(const struct launch_job *job, struct launch_text *text)
 {
     const struct layout_spec *l = &job->c->layout;
     const unsigned stage = launch_stage(l->sharding);
-    if (stage == 1 || stage == 2) {
+    if (job->replicas > 1 && (stage == 1 || stage == 2)) {
         launch_say(text, LAUNCH_DIFFERS,
                    "%s is done by FSDP2 with parameters left gathered: like ZeRO-2, gradients and "
                    "optimizer state are sharded%s",
                    l->sharding->head.name, stage == 1 ? ", not the state alone as in ZeRO-1" : "");
-    } else if (stage == 3 && l->pp > 1) {
+    } else if (job->replicas > 1 && stage == 3 && l->pp > 1) {
         launch_say(text, LAUNCH_DIFFERS,
                    "with a pipeline FSDP2 leaves parameters gathered through the step "
                    "(fsdp_reshard_after_forward default): it holds what ZeRO-2 holds");
@@ -401,6 +413,8 @@ static void write(const struct launch_job *job, struct launch_text *text)
     write_layout(job, text);
     launch_line(text, "\"${RUN[@]}\" -m torchtitan.train \\");
     launch_option(text, "\"${TRAINING[@]}\" \"${LAYOUT[@]}\" \"${PLACE[@]}\"");
+    note_formats(job, text);
+    launch_note_units(job, text);
     note_sharding(job, text);
     note_layout(job, text);
     note_training(job, text);

@@ -45,6 +45,32 @@ frameworks="megatron torchtitan deepspeed nemo"
     said "holds no scenario"
 }
 
+@test "a database whose scenario somebody changed is told, whatever it holds" {
+    "$ORRERY" run "$hello" --set layout.dp=4 --db x.db >out 2>err
+    while IFS= read -r change; do
+        cp x.db y.db
+        sql y.db "$change"
+        expect 1 "$ORRERY" export y.db --launch megatron
+        said "orrery export: "
+        [ ! -s out ] || { echo "written after: $change"; return 1; }
+    done <<'SQL'
+update meta set value = 'model: [' where key = 'text'
+update meta set value = '' where key = 'text'
+update meta set value = null where key = 'text'
+update meta set value = cast(x'ff00fe' as text) where key = 'text'
+update meta set value = replace(value, 'gpt2-124m', 'gpt2-350m') where key = 'text'
+update meta set value = replace(value, 'gpt2-124m', 'nothing') where key = 'text'
+update meta set value = 'layout.tp=3' where key = 'set.0001'
+update meta set value = 'layout' where key = 'set.0001'
+insert into meta values ('set.0002', 'training.global_batch=32')
+insert into meta values ('catalogue', '/nowhere')
+insert into message (run, severity, key, text) select run, 'choice', 'layout.tp', '2' from message limit 1
+delete from run
+update run set tp = null
+update run set model = hex(zeroblob(100000))
+SQL
+}
+
 @test "a framework that is none, a file that is none" {
     expect 2 "$ORRERY" export "$hello" --launch megatronn
     said "did you mean 'megatron'?"

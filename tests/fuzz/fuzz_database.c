@@ -1,5 +1,6 @@
-/* A results database that somebody changed, under libFuzzer: every export and report of it
- * either works or says a sentence. No crash, no hang.
+/* A results database that somebody changed, under libFuzzer: every export and report of it, and the
+ * launch scripts of the scenario that it restores, either works or says a sentence. No crash, no
+ * hang.
  *
  * An input changes a small sound database (tests/analysis/database/sample.h): up to the first zero
  * byte it is SQL that is run on the file; after that come patches of the file itself, each of four
@@ -12,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/database/restore.h"
 #include "analysis/export/export.h"
+#include "analysis/launch/launch.h"
 #include "analysis/report/report_database.h"
 #include "sim/check.h"
 #include "tests/analysis/database/sample.h"
@@ -95,6 +98,19 @@ static void export_all(struct query *query)
     fclose(nowhere);
 }
 
+static void launch_all(struct query *query)
+{
+    struct error error = {{0}};
+    struct scenario *scenario = restore_scenario(query, changed_path, NULL, &error);
+    CHECK(scenario != NULL || error.text[0] != '\0');
+    for (unsigned i = 0; scenario != NULL && i < launch_kind_count; i++) {
+        struct launch_text text;
+        launch_write(launch_kinds[i], &scenario->configuration, scenario->arena, &text);
+        CHECK(text.refused == (text.line_count == 0));
+    }
+    scenario_destroy(scenario);
+}
+
 static void make_base(unsigned char *bytes)
 {
     FILE *there = fopen(base_path, "rb");
@@ -128,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error error = {{0}};
     if (query_open(changed_path, &query, &error)) {
         export_all(query);
+        launch_all(query);
         query_close(query);
     } else {
         CHECK(error.text[0] != '\0');

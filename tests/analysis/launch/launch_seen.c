@@ -181,11 +181,14 @@ static void read_megatron(const struct seen_words *w, struct seen *out)
 static void read_nemo(const struct seen_words *w, struct seen *out)
 {
     const char *list = seen_value(w, "model.pipeline_model_parallel_layout=");
+    CHECK(list != NULL);
+    list = strcmp(list, "null") != 0 ? list : NULL;
     out->tp = number(w, "-tp", 0);
     out->pp = number(w, "-pp", 0);
     out->cp = number(w, "-cp", 0);
     out->dp = out->ranks / (out->tp * out->pp * out->cp);
     out->vpp = number(w, "-vp", 1);
+    CHECK(seen_has(w, "-vp") != is(w, "model.virtual_pipeline_model_parallel_size=", "null"));
     out->layers = number(w, "model.num_layers=", 0);
     out->sequence = number(w, "-sl", 0);
     out->microbatch = number(w, "-mb", 0);

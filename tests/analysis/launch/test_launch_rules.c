@@ -158,6 +158,16 @@ static void core_splits(void **state)
         has_line(&launch_megatron, &c, "--pipeline-model-parallel-layout 'Et*5|(t*4|)*2t*4L'"));
     assert_true(
         has_line(&launch_nemo, &c, "'model.pipeline_model_parallel_layout=\"Et*5|(t*4|)*2t*4L\"'"));
+    c.model.layers = 3000; /* a list of any length */
+    c.layout.pp = 512;
+    c.layout.dp = 1;
+    c.layout.tp = 1;
+    c.software.split = SPLIT_COST;
+    takes(&launch_megatron, &c);
+    c = base->configuration;
+    c.model.layers = 17;
+    c.layout.vpp = 1;
+    c.layout.schedule = &schedule_one_f_one_b;
     c.layout.first_stage_layers = 2; /* leaves 15 for three */
     assert_true(has_line(&launch_megatron, &c, "--decoder-first-pipeline-num-layers 2"));
     assert_false(has_line(&launch_megatron, &c, "--decoder-last-pipeline-num-layers"));
@@ -201,6 +211,10 @@ static void core_sharding(void **state)
     assert_true(has_line(&launch_megatron, &c, "--tp-comm-overlap"));
     c.training.gradient_bytes = 2.0;
     assert_true(has_line(&launch_megatron, &c, "--grad-reduce-in-bf16"));
+    c.training.precision = precision_find("fp16"); /* keeps 16 bits unless it is told */
+    assert_false(has_line(&launch_megatron, &c, "--accumulate-allreduce-grads-in-fp32"));
+    c.training.gradient_bytes = 4.0;
+    assert_true(has_line(&launch_megatron, &c, "--accumulate-allreduce-grads-in-fp32"));
     c.software.overlap_gradients = false; /* without it parameters cannot be */
     assert_false(has_line(&launch_megatron, &c, "--overlap-param-gather"));
 }
@@ -235,9 +249,14 @@ static void torchtitan_dims(void **state)
     takes(titan, &c);
     assert_true(has_line(titan, &c, "--parallelism.data_parallel_shard_degree 8"));
     assert_true(has_line(titan, &c, "--parallelism.data_parallel_replicate_degree 2"));
+    c.layout.shard_group = 1; /* copies, as zero-0 */
+    refuses(titan, &c, "DDP has not supported");
+    c.layout.shard_group = 8;
     c.layout.cp = 4;
     c.layout.dp = 4;
     assert_true(has_line(titan, &c, "--parallelism.data_parallel_shard_degree 2"));
+    c.layout.fsdp_unit_layers = 2;
+    says(titan, &c, "units of 2 layers");
     c.layout.shard_group = 2; /* less than the context ranks that shard anyway */
     refuses(titan, &c, "Invalid parallel dims");
 }
@@ -268,6 +287,12 @@ static void torchtitan_pipelines(void **state)
     assert_true(has_line(titan, &c, "--model.converters quantize.linear.float8"));
     c.gpu.block_scaling = true;
     assert_true(has_line(titan, &c, "--model.converters quantize.linear.mx"));
+    c = base->configuration;
+    c.layout.dp = 1;
+    c.training.global_batch = 32;
+    c.cluster.nodes = 4;
+    says(titan, &c, "mixed_precision_param has no effect");
+    c = base->configuration;
     c.model.layers = 96;
     const struct launch_text text = written(titan, &c);
     assert_non_null(launch_case_note(&text, LAUNCH_YOURS, "n_layers 96"));

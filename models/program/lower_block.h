@@ -39,6 +39,7 @@ struct block {
     bool full_recompute, per_operator;
     uint32_t tensor_count; /* of one microbatch, one unit */
     double parameters;     /* that a rank computes with: its tensor-parallel share */
+    double alive;          /* of them, where they are gathered: at once */
 };
 
 /* What all blocks pay beside their kernels. */

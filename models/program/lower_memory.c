@@ -1,7 +1,7 @@
 /* lower_memory.c - what a stage allocates and frees, and when.
  *
  * Invariants
- * 1. One block of scratch (temporary) is open at a time.
+ * 1. One set of scratch (temporaries of a segment) is open at a time.
  * 2. Blocks are freed in the reverse order of their allocation within a segment.
  * 3. The weights of a group are gathered at most once at a time; so are its unsharded gradients. */
 #include <math.h>
@@ -176,6 +176,25 @@ static void scratch(struct stage *s, enum ledger_action action, double bytes, co
                         call_site);
 }
 
+static void apart(struct stage *s, enum ledger_action action, const struct segment *g, unsigned i)
+{
+    lower_tensors_entry(
+        &s->tensors, action,
+        (struct tensor){TENANT_TEMPORARY, TENSOR_APART + i, g->apart_bytes, g->name, 0},
+        "backward");
+}
+
+/* Large tensors are apart: the allocator may put each into a hole. */
+static void backward_scratch(struct stage *s, enum ledger_action action, const struct segment *g)
+{
+    const double rest = g->backward_temporary_bytes - g->apart_bytes * g->apart_count;
+    for (unsigned i = 0; action == LEDGER_ALLOCATE && i < g->apart_count; i++)
+        apart(s, action, g, i);
+    scratch(s, action, rest, g->name, "backward");
+    for (unsigned i = g->apart_count; action == LEDGER_FREE && i > 0; i--)
+        apart(s, action, g, i - 1);
+}
+
 /* Forward that keeps what the backward needs (also when it is run again by full recomputation). */
 static void forward_kept(struct stage *s, const struct lowered_unit *u, unsigned i,
                          const char *call_site)
@@ -211,11 +230,11 @@ static void backward(struct stage *s, const struct lowered_unit *u, unsigned i, 
 {
     const struct segment *g = &u->block->layer->segments[i];
     if (opens)
-        scratch(s, LEDGER_ALLOCATE, g->backward_temporary_bytes, g->name, "backward");
+        backward_scratch(s, LEDGER_ALLOCATE, g);
     if (!closes)
         return;
     lower_late_buffer(&s->late, u, false, &g->backward_after);
-    scratch(s, LEDGER_FREE, g->backward_temporary_bytes, g->name, "backward");
+    backward_scratch(s, LEDGER_FREE, g);
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_ALL, "backward");
     lower_late_buffer(&s->late, u, false, &g->backward_gather);
     if (i > 0)
@@ -296,7 +315,7 @@ void lower_memory_gather(struct stage *s, struct group_of_units *group)
 {
     CHECK(group->tensor == TENSOR_NONE); /* 3 */
     group->tensor = lower_tensors_number(&s->tensors);
-    communication(s, LEDGER_ALLOCATE, group->tensor, group->gathered * s->l->data.weight_bytes,
+    communication(s, LEDGER_ALLOCATE, group->tensor, group->alive * s->l->data.weight_bytes,
                   "gathered weights");
 }
 
@@ -327,7 +346,7 @@ void lower_memory_arrived(struct stage *s, struct group_of_units *group)
 
 void lower_memory_drop(struct stage *s, struct group_of_units *group)
 {
-    communication(s, LEDGER_FREE, group->tensor, group->gathered * s->l->data.weight_bytes,
+    communication(s, LEDGER_FREE, group->tensor, group->alive * s->l->data.weight_bytes,
                   "gathered weights");
     group->tensor = TENSOR_NONE;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "models/layout/layout.h"
+#include "models/program/lower_alive.h"
 #include "models/program/lower_split.h"
 #include "sim/check.h"
 
@@ -115,6 +116,16 @@ static struct message_plan plan_message(const struct layer_context *context, dou
     return (struct message_plan){bytes, 0.0};
 }
 
+/* Only layers have modules that come and go one by one. */
+static double layer_alive(const struct lowering *l, enum block_index index)
+{
+    const struct block *b = &l->blocks[index];
+    const double live = (double)l->c->software.live_parameters;
+    return l->layers[index].module_count > 0
+               ? lower_alive(&l->layers[index], b->full_recompute, live)
+               : b->parameters;
+}
+
 static void compile(struct lowering *l, enum block_index index, const char *name, double parameters)
 {
     const bool groups = l->c->layout.recompute == RECOMPUTE_UNIFORM;
@@ -129,7 +140,9 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         .inside_group = index == BLOCK_LAYER && groups,
     };
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
-    l->blocks[index].parameters = parameters;
+    l->blocks[index].parameters = l->blocks[index].alive = parameters;
+    if (!l->data.keeps)
+        l->blocks[index].alive = layer_alive(l, index);
 }
 
 static void plan_blocks(struct lowering *l)

@@ -13,7 +13,8 @@
 /* Numbers of tensors that are there once at most; others count up from TENSOR_FIRST. */
 enum fixed_tensor {
     TENSOR_SCRATCH,
-    TENSOR_WORKSPACE,
+    TENSOR_APART,
+    TENSOR_WORKSPACE = TENSOR_APART + SEGMENT_APART_MAX,
     TENSOR_RECEIVE,
     TENSOR_FIRST
 };

@@ -108,6 +108,7 @@ static void join_group(struct units *units, uint32_t chunk, uint32_t index, uint
     CHECK(g->first + g->count == index); /* 2 */
     g->count++;
     g->gathered += u->block->parameters;
+    g->alive += u->block->alive;
     g->held += u->held;
     u->group = units->group_count - 1;
 }

@@ -24,6 +24,7 @@ struct lowered_unit {
 struct group_of_units {
     uint32_t first, count; /* units */
     double gathered, held; /* parameters */
+    double alive;          /* of the gathered, at once */
     uint32_t tensor;       /* gathered weights, TENSOR_NONE: not here */
     uint32_t arriving;     /* buffer of its gather, TENSOR_NONE: none */
     uint32_t gather;       /* the op that gathers them now, OP_NONE */

@@ -195,8 +195,9 @@ const struct param software_params[] = {
     {"fsdp_prefetch", PARAM_COUNT, AT(fsdp_prefetch), 0, 1000, "1", NULL,
      "Sharded units gathered ahead of use."},
     {"live_parameters", PARAM_COUNT, AT(live_parameters), 0, PETA, "0", NULL,
-     "Nothing is gathered ahead where two layers together have more parameters than these; 0: no "
-     "bound."},
+     "Nothing is gathered ahead where two layers together have more parameters than these, and of "
+     "a "
+     "layer that has more by itself only the modules in use are there; 0: no bound."},
     {"fsdp_reshard", PARAM_FLAG, AT(fsdp_reshard), 0, 0, "true", NULL,
      "The parameters of a unit are freed after its forward pass and gathered again in the "
      "backward."},

@@ -121,7 +121,8 @@ struct software_profile {
     double interference_ratio;    /* share of compute speed lost while dp traffic runs beside it */
     uint64_t gather_parts;        /* collectives that gather the parameters of a unit; 0: one */
     uint64_t fsdp_prefetch;       /* units gathered ahead */
-    uint64_t live_parameters;     /* none is when two layers have more than these; 0: no bound */
+    uint64_t live_parameters;     /* none is when two layers have more than these, and a layer with
+                                     more is there by modules (lower_alive.h); 0: no bound */
     bool fsdp_reshard;            /* parameters are freed after the forward of a unit */
     bool fsdp_buffers;            /* gathers and reductions go through buffers of their own streams,
                                      from and into which the compute stream copies */

@@ -130,7 +130,9 @@ struct saved_tensor {
 enum {
     SEGMENT_KERNEL_MAX = 32,
     SEGMENT_SAVED_MAX = 20,
-    LAYER_SEGMENT_MAX = 8
+    SEGMENT_APART_MAX = 2,
+    LAYER_SEGMENT_MAX = 8,
+    LAYER_MODULE_MAX = 8
 };
 struct segment {
     const char *name;    /* "attention", "mlp", "norm" */
@@ -149,13 +151,17 @@ struct segment {
     struct kernel core[SEGMENT_KERNEL_MAX];  /* the part that selective recomputation repeats */
     struct saved_tensor saved[SEGMENT_SAVED_MAX];
     double forward_temporary_bytes, backward_temporary_bytes; /* live only inside the segment */
-    double output_bytes; /* of its output on this rank (the next segment's input) */
+    double apart_bytes;   /* of the backward ones: tensors that are allocated by themselves, */
+    unsigned apart_count; /* so many (at most SEGMENT_APART_MAX) of that size */
+    double output_bytes;  /* of its output on this rank (the next segment's input) */
 };
 struct layer {
     unsigned segment_count;
     struct segment segments[LAYER_SEGMENT_MAX];
-    double input_bytes; /* of the layer's input on this rank: all that full recompute keeps */
-    double parameters;  /* of this rank's shard (1/tp of the matrices, whole norms) */
+    double input_bytes;    /* of the layer's input on this rank: all that full recompute keeps */
+    double parameters;     /* of this rank's shard (1/tp of the matrices, whole norms) */
+    unsigned module_count; /* of a layer: weight matrices, as the software keeps and uses them */
+    double modules[LAYER_MODULE_MAX]; /* their elements on this rank */
 };
 /* Pure; deterministic. */
 void transformer_layer(const struct layer_context *context, struct layer *out);

@@ -188,6 +188,22 @@ static double shard_parameters(const struct rank_share *s)
     return attention + ffn + norms + biases;
 }
 
+static void add_modules(struct layer *out, unsigned count, double inputs, double outputs)
+{
+    for (unsigned i = 0; i < count; i++)
+        out->modules[out->module_count++] = inputs * outputs;
+}
+
+static void list_modules(const struct rank_share *s, struct layer *out)
+{
+    const bool apart = s->context->software->separate_projections;
+    add_modules(out, 1, s->hidden, apart ? s->query : s->query + 2.0 * s->key);
+    add_modules(out, apart ? 2 : 0, s->hidden, s->key);
+    add_modules(out, 1, s->query, s->hidden);
+    add_modules(out, apart ? (unsigned)s->gates : 1, s->hidden, (apart ? 1.0 : s->gates) * s->ffn);
+    add_modules(out, 1, s->ffn, s->hidden);
+}
+
 void transformer_layer(const struct layer_context *context, struct layer *out)
 {
     memset(out, 0, sizeof *out);
@@ -211,4 +227,5 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
         write_mlp(&w, output);
     out->input_bytes = output;
     out->parameters = shard_parameters(s);
+    list_modules(s, out);
 }

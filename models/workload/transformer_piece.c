@@ -209,8 +209,10 @@ void transformer_piece_write(const struct rank_share *share, enum piece first, e
         double backward = transformer_piece_temporary(share, (enum piece)piece, true);
         if (forward > out->forward_temporary_bytes)
             out->forward_temporary_bytes = forward;
-        if (backward > out->backward_temporary_bytes)
+        if (backward > out->backward_temporary_bytes) {
             out->backward_temporary_bytes = backward;
+            out->apart_bytes = transformer_piece_apart(share, (enum piece)piece, &out->apart_count);
+        }
     }
     for (int piece = (int)last; piece >= (int)first; piece--)
         write_backward(share, (enum piece)piece, out);

@@ -58,6 +58,9 @@ void transformer_attention_backward(const struct rank_share *share, bool ring, s
 void transformer_piece_keep(const struct rank_share *share, enum piece piece, struct segment *out);
 /* Bytes that live only while the piece runs, forward or backward. */
 double transformer_piece_temporary(const struct rank_share *share, enum piece piece, bool backward);
+/* Of those of the backward pass: bytes of each tensor that is large and allocated by itself, and
+ * how many there are. The others come and go beside them. */
+double transformer_piece_apart(const struct rank_share *share, enum piece piece, unsigned *count);
 /* Tools for the embedding and the head, which are no pieces of a layer. */
 void transformer_piece_forward(struct segment *out, struct kernel kernel);
 void transformer_piece_dgrad(struct segment *out, struct kernel kernel);

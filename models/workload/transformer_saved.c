@@ -219,3 +219,14 @@ double transformer_piece_temporary(const struct rank_share *s, enum piece piece,
         return 0.0;
     }
 }
+
+double transformer_piece_apart(const struct rank_share *s, enum piece piece, unsigned *count)
+{
+    const bool math = s->context->attention == ATTENTION_MATH;
+    const bool core = piece == PIECE_CORE || piece == PIECE_RING;
+    *count = !core ? 0 : math ? 2 : 1;
+    if (!core)
+        return 0.0;
+    /* Two gradients of the scores, or the accumulator of dq. */
+    return math ? scores(s) * s->core_bytes : s->tokens * s->query * FP32_BYTES;
+}

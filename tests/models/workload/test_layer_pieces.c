@@ -125,6 +125,8 @@ static void test_attention_kernel(void **state)
 struct held_row {
     enum piece piece;
     double forward_bytes, backward_bytes;
+    double apart_bytes; /* of the backward ones, tensors by themselves: each, and how many */
+    unsigned apart_count;
 };
 
 static void check_held(const struct bench *b, const struct held_row *rows, unsigned count)
@@ -134,32 +136,35 @@ static void check_held(const struct bench *b, const struct held_row *rows, unsig
     for (unsigned i = 0; i < count; i++) {
         assert_true(transformer_piece_temporary(&s, rows[i].piece, false) == rows[i].forward_bytes);
         assert_true(transformer_piece_temporary(&s, rows[i].piece, true) == rows[i].backward_bytes);
+        unsigned apart;
+        assert_true(transformer_piece_apart(&s, rows[i].piece, &apart) == rows[i].apart_bytes);
+        assert_int_equal(apart, rows[i].apart_count);
     }
 }
 
 /* A gathered input is 16 x 8 x 2 = 256 bytes; a row of one element is 32. Backward: gradients of
  * what goes in and comes out. */
 static const struct held_row gpt_held[] = {
-    {PIECE_CLOSE, 0, 0},
-    {PIECE_NORM1, 0, 0},
-    {PIECE_QKV, 256, 256 + 32 * (8 + 4 + 8)},
-    {PIECE_CORE, 512, 32 * 16 + 2 * 512},
-    {PIECE_PROJECT, 0, 256 + 32 * 4},
-    {PIECE_RESIDUAL, 0, 0},
-    {PIECE_NORM2, 0, 0},
-    {PIECE_UP, 256, 256 + 32 * (8 + 16)},
-    {PIECE_ACTIVATE, 0, 256 + 32 * 32},
-    {PIECE_DOWN, 0, 256 + 32 * 16},
-    {PIECE_FINAL_NORM, 0, 0},
+    {PIECE_CLOSE, 0, 0, 0, 0},
+    {PIECE_NORM1, 0, 0, 0, 0},
+    {PIECE_QKV, 256, 256 + 32 * (8 + 4 + 8), 0, 0},
+    {PIECE_CORE, 512, 32 * 16 + 2 * 512, 512, 2},
+    {PIECE_PROJECT, 0, 256 + 32 * 4, 0, 0},
+    {PIECE_RESIDUAL, 0, 0, 0, 0},
+    {PIECE_NORM2, 0, 0, 0, 0},
+    {PIECE_UP, 256, 256 + 32 * (8 + 16), 0, 0},
+    {PIECE_ACTIVATE, 0, 256 + 32 * 32, 0, 0},
+    {PIECE_DOWN, 0, 256 + 32 * 16, 0, 0},
+    {PIECE_FINAL_NORM, 0, 0, 0, 0},
 };
 static const struct held_row llama_held[] = {
-    {PIECE_QKV, 0, 32 * (8 + 8 + 8)},
-    {PIECE_ROPE, 32 * 12, 32 * 12},
-    {PIECE_CORE, 0, 32 * 24 + 16 * 8 * 4},
-    {PIECE_PROJECT, 0, 32 * 8},
-    {PIECE_UP, 0, 32 * (8 + 32)},
-    {PIECE_ACTIVATE, 0, 32 * 48},
-    {PIECE_DOWN, 0, 32 * 16},
+    {PIECE_QKV, 0, 32 * (8 + 8 + 8), 0, 0},
+    {PIECE_ROPE, 32 * 12, 32 * 12, 0, 0},
+    {PIECE_CORE, 0, 32 * 24 + 16 * 8 * 4, 16 * 8 * 4, 1},
+    {PIECE_PROJECT, 0, 32 * 8, 0, 0},
+    {PIECE_UP, 0, 32 * (8 + 32), 0, 0},
+    {PIECE_ACTIVATE, 0, 32 * 48, 0, 0},
+    {PIECE_DOWN, 0, 32 * 16, 0, 0},
 };
 
 static void test_held_while_running(void **state)
@@ -173,9 +178,9 @@ static void test_held_while_running(void **state)
     /* Three context ranks, 12 tokens: keys and values of all 24, or of one's own 8 and a guest's.
      */
     static const struct held_row gathered[] = {
-        {PIECE_CORE, 24 * 8 * 2, 2 * 24 * 8 * 2 + 8 * 24 * 2 + 8 * 8 * 4}};
+        {PIECE_CORE, 24 * 8 * 2, 2 * 24 * 8 * 2 + 8 * 24 * 2 + 8 * 8 * 4, 8 * 8 * 4, 1}};
     static const struct held_row ring[] = {
-        {PIECE_CORE, 16 * 8 * 2, 2 * 16 * 8 * 2 + 8 * 24 * 2 + 8 * 8 * 4}};
+        {PIECE_CORE, 16 * 8 * 2, 2 * 16 * 8 * 2 + 8 * 24 * 2 + 8 * 8 * 4, 8 * 8 * 4, 1}};
     b.context.sequence = 12;
     b.context.cp = 3;
     check_held(&b, gathered, 1);

@@ -29,22 +29,6 @@ bool export_launch_line(const struct arguments *arguments, FILE *notes)
     return odd == NULL;
 }
 
-/* By what stands in it; a file that is none of SQLite's, but is called so, is told as one. */
-static bool is_database(const char *path)
-{
-    static const char magic[] = "SQLite format 3";
-    char head[sizeof magic] = "";
-    const char *dot = strrchr(path, '.');
-    if (dot != NULL && strcmp(dot, ".db") == 0)
-        return true;
-    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
-    if (file == NULL)
-        return false;
-    const size_t bytes = fread(head, 1, sizeof head, file);
-    fclose(file);
-    return bytes == sizeof head && memcmp(head, magic, sizeof magic) == 0;
-}
-
 static int restore(const struct arguments *arguments, struct session *session,
                    struct scenario **out)
 {
@@ -120,7 +104,7 @@ static int write(const struct arguments *arguments, struct session *session,
 int export_launch(const struct arguments *arguments, struct session *session)
 {
     struct scenario *scenario = NULL;
-    int code = is_database(arguments->positional[0])
+    int code = query_is_database(arguments->positional[0])
                    ? restore(arguments, session, &scenario)
                    : load_scenario(arguments, session, false, &scenario);
     if (code == EXIT_OK)

@@ -168,6 +168,24 @@ static bool check_schema(struct query *query, const char *path, struct error *er
     return good;
 }
 
+bool query_is_database(const char *path)
+{
+    static const char magic[] = "SQLite format 3";
+    char head[sizeof magic] = "";
+    struct stat facts;
+    const char *dot = strrchr(path, '.');
+    if (dot != NULL && strcmp(dot, ".db") == 0)
+        return true;
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) /* a pipe is read once */
+        return false;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return false;
+    const size_t bytes = fread(head, 1, sizeof head, file);
+    fclose(file);
+    return bytes == sizeof head && memcmp(head, magic, sizeof magic) == 0;
+}
+
 bool query_open(const char *path, struct query **out, struct error *error)
 {
     struct stat facts;

@@ -14,6 +14,9 @@
 #include "sim/error.h"
 
 struct query;
+/* By what stands in it: a regular file with SQLite's head; one that is called so (.db) is told as
+ * one whatever it holds, or whether it is there. */
+bool query_is_database(const char *path);
 bool query_open(const char *path, struct query **out, struct error *error);
 void query_close(struct query *query);          /* NULL is allowed */
 bool query_complete(const struct query *query); /* meta.complete: the writer finished */

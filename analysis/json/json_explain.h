@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analysis/explain/comparison.h"
 #include "analysis/explain/explanation.h"
 #include "analysis/explain/walls_rows.h"
 
@@ -11,5 +12,8 @@
 void json_walls(const struct scenario *scenario, const struct walls *walls, FILE *out);
 /* orrery.explain/1 */
 void json_explanation(const struct explanation *explanation, FILE *out);
+/* orrery.compare/1 */
+void json_compare(const struct compared_side sides[2], const struct comparison *comparison,
+                  FILE *out);
 
 #endif

@@ -6,7 +6,7 @@ answers_or_says() {
     local kib=$1 got=0
     shift
     (ulimit -v "$kib"; exec "$ORRERY" "$@" >out 2>err) || got=$?
-    if [ "$got" -eq 1 ] && grep -qE "out of memory|asked for and refused" err; then
+    if [ "$got" -eq 1 ] && grep -qE "out of memory|asked for and refused|cannot wait for signals" err; then
         refused=$((refused + 1))
     elif [ "$got" -eq 0 ]; then
         answered=$((answered + 1))

@@ -21,7 +21,7 @@ load helper
         shows "usage: orrery $command"
         shows "example:"
     done
-    for command in plan compare replay lesson import; do
+    for command in plan replay lesson import; do
         lacks "^  $command " all
     done
 }

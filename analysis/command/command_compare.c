@@ -1,0 +1,185 @@
+#include <math.h>
+#include <string.h>
+
+#include "analysis/database/record_file.h"
+#include "analysis/json/json_explain.h"
+#include "analysis/line/command.h"
+#include "analysis/line/load.h"
+#include "analysis/line/refusal.h"
+#include "analysis/report/report_compare.h"
+#include "analysis/result/job_record.h"
+#include "analysis/result/record_run.h"
+#include "analysis/text/format.h"
+
+static const struct option options[] = {
+    {"--set", OPTION_SET, FIELD(sets), "K=V", NULL,
+     "change a key of B, a scenario, as in --set layout.tp=4; may be repeated"},
+    {"--catalogue", OPTION_FOLDER, FIELD(catalogue), "DIR", NULL,
+     "read hardware, models and software of scenarios from DIR, not from the built-in catalogue"},
+    {"--seed", OPTION_COUNT, FIELD_GIVEN(seed, has_seed), "N", NULL,
+     "seed of every random stream of scenarios"},
+    OPTION_JSON_ROW,
+    OPTION_END};
+
+static int trouble(const struct session *session, const char *path, const char *text)
+{
+    fprintf(session->notes, "orrery compare: %s: %s\n", format_shown(path).s, text);
+    return EXIT_TROUBLE;
+}
+
+static int read_database(struct session *session, struct arena *arena, struct compared_side *out)
+{
+    struct query *query;
+    struct error error = {""};
+    if (!query_open(out->path, &query, &error)) {
+        fprintf(session->notes, "orrery compare: %s\n", error.text);
+        return EXIT_TROUBLE;
+    }
+    if (!query_complete(query))
+        fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n",
+                format_shown(out->path).s);
+    const bool good = record_read(query, arena, &out->record, &error) &&
+                      stands_on_read(query, arena, &out->record, &out->constants, &error);
+    query_close(query);
+    return good ? EXIT_OK : trouble(session, out->path, error.text);
+}
+
+static const char *kept(struct arena *arena, const char *text)
+{
+    return arena_text(arena, text != NULL ? text : "");
+}
+
+/* What a database would keep of the figures. */
+static void take_figures(struct arena *arena, const struct scenario *s, struct compared_side *out)
+{
+    struct kept_constant *rows = ARENA_ARRAY(arena, struct kept_constant, s->figure_count + 1);
+    for (unsigned i = 0; i < s->figure_count; i++) {
+        const struct stated_figure *f = &s->figures[i];
+        rows[i] =
+            (struct kept_constant){kept(arena, f->name), kept(arena, f->text),
+                                   kept(arena, f->origin), kept(arena, f->source), f->error_ratio};
+    }
+    out->constants = (struct kept_constants){rows, s->figure_count, record_run(&out->record)};
+}
+
+/* The record borrows texts of the scenario and of the step, which go: it keeps copies. */
+static void keep_texts(struct arena *arena, struct record *record)
+{
+    for (unsigned t = 0; t < ROW_TABLE_COUNT; t++) {
+        const struct row_table *table = &row_tables[t];
+        for (size_t i = 0; i < record->of[t].count; i++) {
+            char *row = (char *)record->of[t].rows + i * table->size;
+            for (unsigned k = 0; k < table->column_count; k++) {
+                const char **cell = (const char **)(void *)(row + table->columns[k].offset);
+                if (table->columns[k].type == ROW_TEXT && *cell != NULL)
+                    *cell = arena_text(arena, *cell);
+            }
+        }
+    }
+}
+
+static int simulate(struct session *session, struct arena *arena, const struct scenario *scenario,
+                    struct compared_side *out)
+{
+    const struct step_options how = {.threads = 1};
+    struct job_record *job = NULL;
+    struct error error = {""};
+    struct step *step;
+    struct result result;
+    if (refusal_counted(scenario, &error) ||
+        !step_run(&scenario->configuration, &how, &step, &error)) {
+        fprintf(session->notes, "orrery compare: %s: %s\n", format_shown(out->path).s, error.text);
+        return EXIT_REJECTED;
+    }
+    result_gather(scenario, step, &result);
+    bool good = !scenario->has_run || !step->fits ||
+                job_record_play(scenario, false, (struct job_watches){NULL, NULL}, &job, &error);
+    result.job = job;
+    if (good) {
+        record_of_run(arena, &result, false, &out->record);
+        keep_texts(arena, &out->record);
+        take_figures(arena, scenario, out);
+    } else {
+        fprintf(session->notes, "orrery compare: %s: %s\n", format_shown(out->path).s, error.text);
+    }
+    job_record_destroy(job);
+    step_destroy(step);
+    return good ? EXIT_OK : EXIT_REJECTED;
+}
+
+static int read_scenario(const struct arguments *a, struct session *session, struct arena *arena,
+                         unsigned which, struct compared_side *out)
+{
+    struct arguments one = *a;
+    struct scenario *scenario;
+    one.positional[0] = out->path;
+    one.set_count = which == 1 ? a->set_count : 0;
+    int code = load_scenario(&one, session, false, &scenario);
+    if (code != EXIT_OK)
+        return code;
+    code = simulate(session, arena, scenario, out);
+    scenario_destroy(scenario);
+    return code;
+}
+
+static int read_side(const struct arguments *a, struct session *session, struct arena *arena,
+                     unsigned which, struct compared_side *out)
+{
+    out->path = a->positional[which];
+    if (query_is_database(out->path))
+        return read_database(session, arena, out);
+    return read_scenario(a, session, arena, which, out);
+}
+
+static int tell(const struct arguments *a, struct session *session, struct arena *arena)
+{
+    struct compared_side sides[2] = {{.path = ""}, {.path = ""}};
+    struct comparison comparison;
+    struct error error = {""};
+    for (unsigned i = 0; i < 2; i++) {
+        const int code = read_side(a, session, arena, i, &sides[i]);
+        if (code != EXIT_OK)
+            return code;
+    }
+    if (!comparison_of(arena, sides, &comparison, &error)) {
+        fprintf(session->notes, "orrery compare: %s\n", error.text);
+        return EXIT_TROUBLE;
+    }
+    if (a->json)
+        json_compare(sides, &comparison, session->out);
+    else
+        report_compare(session, sides, &comparison);
+    return comparison.timed ? EXIT_OK : EXIT_NOTHING_FITS;
+}
+
+static int run(const struct arguments *a, struct session *session)
+{
+    const char *wrong = NULL;
+    if (a->positional_count < 2)
+        wrong = "B is missing: it compares two databases or scenarios";
+    else if (strcmp(a->positional[0], "-") == 0 && strcmp(a->positional[1], "-") == 0)
+        wrong = "standard input can be one of the two";
+    else if (a->set_count > 0 && query_is_database(a->positional[1]))
+        wrong = "--set changes B where it is a scenario; a database is what was run";
+    if (wrong != NULL) {
+        fprintf(session->notes, "orrery compare: %s\n", wrong);
+        return EXIT_USAGE;
+    }
+    struct arena *arena = arena_create();
+    const int code = tell(a, session, arena);
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_compare = {
+    .head = {.name = "compare",
+             .doc = "where the difference between two runs or scenarios comes from, term by term"},
+    .positional = "A B",
+    .options = options,
+    .details = "A and B are databases of `run`, or scenarios, which are simulated.\n"
+               "exit code: 0 compared, 1 no such file or a damaged one, 3 a scenario rejected, 4 "
+               "one\ndoes not fit in memory: then memory and settings are compared",
+    .example = "orrery compare llama3-70b-64xh100.db scenarios/llama3-70b-64xh100.yaml --set "
+               "layout.pp=4",
+    .run = run,
+};

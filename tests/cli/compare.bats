@@ -1,0 +1,111 @@
+# `orrery compare`: two runs, term by term.
+load helper
+
+compare() { "$ORRERY" compare "$@"; }
+run_db() { "$ORRERY" run "$@" >/dev/null 2>&1; }
+
+# Terms add up to the totals of both sides, differences to the difference, memory to what is reserved.
+adds_up() {
+    expect 0 compare "$@" --json
+    jq -e '
+        def near($a; $b; $of): ($a - $b | fabs) <= 1e-9 * ($of | fabs);
+        .total as $t | .peak as $p
+        | near([.terms[].a_s] | add; $t.a_s; $t.a_s) and near([.terms[].b_s] | add; $t.b_s; $t.b_s)
+          and near([.terms[].difference_s] | add; $t.difference_s; $t.a_s + $t.b_s)
+          and near([.terms[].difference_gpu_s_per_1e6_tokens] | add; $t.difference_gpu_s_per_1e6_tokens;
+                   $t.a_gpu_s_per_1e6_tokens + $t.b_gpu_s_per_1e6_tokens)
+          and near([.compute[].difference_s] | add; .terms[0].difference_s; $t.a_s + $t.b_s)
+          and near([.memory[].difference_bytes] | add; $p.difference_bytes; $p.a_bytes + $p.b_bytes)
+          and (.of_kept_steps or (near($t.a_s; .a.step_time_s; $t.a_s) and near($t.b_s; .b.step_time_s; $t.b_s)))
+        ' out >/dev/null || { echo "does not add up: $*"; jq . out; return 1; }
+}
+
+@test "differences add up: layouts, models, hardware, weeks, databases and scenarios" {
+    for sets in layout.tp=2 layout.sharding=fsdp layout.recompute=full training.global_batch=128 \
+        training.sequence=512 perturbations.jitter=5% cluster.gpu=h200-141gb-sxm; do
+        adds_up "$hello" "$hello" --set "$sets"
+    done
+    adds_up "$hello" "$SCENARIOS/fsdp-7b.yaml"
+    adds_up "$SCENARIOS/llama3-70b-64xh100.yaml" "$SCENARIOS/gpt3-175b-1024xa100.yaml"
+    weeks="$SCENARIOS/llama3-405b-54-days.yaml"
+    adds_up "$weeks" "$weeks" --set checkpoint.interval=2h
+    jq -e '.of_kept_steps and ([.terms[] | select(.term == "checkpoint") | .difference_s][0] < 0)' out
+    jq -e '[.terms[] | select(.term == "lost_work") | .difference_s][0] > 0' out
+    adds_up "$weeks" "$SCENARIOS/llama3-405b-16384xh100.yaml"
+    jq -e '.of_kept_steps | not' out
+}
+
+@test "a database and its scenario are the same" {
+    run_db "$hello" --db x.db --set layout.tp=2
+    adds_up x.db "$hello" --set layout.tp=2
+    jq -e '.total.difference_s == 0 and .settings == [] and .a.digest == .b.digest' out
+    expect 0 compare x.db "$hello" --set layout.tp=2
+    shows "none that a run keeps"
+    # mixed, and in either order
+    run_db "$hello" --db y.db
+    expect 0 compare x.db y.db --json
+    jq -c '[.terms, .memory, .settings]' out >databases
+    expect 0 compare x.db "$hello" --json
+    jq -c '[.terms, .memory, .settings]' out | cmp - databases
+    jq -e '[.settings[].name] | index("tp") != null and index("dp") != null' out
+    a=$(jq '.total.difference_s' out)
+    expect 0 compare "$hello" x.db --json
+    jq -e --argjson a "$a" '.total.difference_s == -$a' out
+    expect 0 compare - x.db --json <"$hello"
+    jq -e --argjson a "$a" '.total.difference_s == -$a' out
+}
+
+@test "a figure of the catalogue that was changed is told, and does what it says" {
+    expect 0 compare "$SCENARIOS/llama3-70b-64xh100.yaml" "$SCENARIOS/llama3-70b-64xh100.yaml" \
+        --set 'cluster.node={name: dgx-h100, nvlink_bandwidth: 225GB/s}' --json
+    jq -e '.settings == [{name: "node.dgx-h100.nvlink_bandwidth", a: "450GB/s", b: "225GB/s", of_the_catalogue: true}]' out
+    # half the NVLink: what tensor parallelism leaves exposed, kernels that run beside its traffic
+    # for longer, and the bubble that is made of both; the model's own FLOPs take what they took
+    part() { jq --arg term "$1" '([.terms[] | select(.term == $term) | .difference_s][0] / .total.difference_s)' out; }
+    jq -en "$(part exposed_tp) > 0.8 and $(part compute) > 0 and $(part bubble) > 0"
+    jq -en "$(part exposed_tp) + $(part compute) + $(part bubble) - 1 | fabs < 0.001"
+    jq -e '[.compute[] | select(.term == "useful") | .difference_s][0] | fabs < 1e-9' out
+}
+
+@test "steps of other work are compared by GPU time" {
+    expect 0 compare "$hello" "$hello" --set training.global_batch=128
+    shows "GPU time of 10^6 tokens"
+    shows "a step of A trains"
+}
+
+@test "what does not fit: memory and settings, exit code 4" {
+    expect 4 compare "$hello" "$SCENARIOS/memory-wall-70b-1gpu.yaml"
+    shows "B does not fit in memory"
+    shows "Settings that differ"
+    expect 4 compare "$SCENARIOS/memory-wall-70b-1gpu.yaml" "$hello" --json
+    jq -e '.terms == null and .timed == false and .peak.a_bytes > 1e12' out
+}
+
+@test "what is wrong is told with its remedy" {
+    run_db "$hello" --db good.db
+    expect 2 compare "$hello"
+    said "B is missing"
+    expect 2 compare
+    expect 2 compare - - <"$hello"
+    expect 2 compare "$hello" good.db --set layout.tp=2
+    said "a database is what was run"
+    expect 1 compare nowhere.db good.db
+    expect 1 compare good.db nowhere.yaml
+    expect 3 compare good.db "$hello" --set layout.tp=3
+    expect 3 compare good.db "$SCENARIOS/rule-of-thumb-671b.yaml"
+    echo "not a database" >text.db
+    expect 1 compare good.db text.db
+    damaged() { # SQL, sentence
+        cp good.db bad.db
+        sqlite3 bad.db "$1"
+        expect 1 timeout 20 "$ORRERY" compare good.db bad.db
+        said "$2"
+    }
+    damaged "update run set bubble_s = bubble_s + 1" "do not add up"
+    damaged "delete from run" "holds no run"
+    damaged "delete from stage_memory" "no stage"
+    cp good.db bad.db
+    sqlite3 bad.db "update run set model = char(27) || '[31m', scenario = char(27); update constant set text = char(27) || text where name like 'gpu.%'"
+    expect 0 compare good.db bad.db
+    lacks "$(printf '\033')" out
+}

@@ -101,7 +101,10 @@ static int run(const struct arguments *arguments, struct session *session)
         return EXIT_TROUBLE;
     }
     if (!query_open(arguments->positional[0], &query, &error)) {
-        fprintf(session->notes, "orrery export: %s\n", error.text);
+        const char *dot = strrchr(arguments->positional[0], '.');
+        const bool scenario = dot != NULL && strcmp(dot, ".yaml") == 0;
+        fprintf(session->notes, "orrery export: %s%s\n", error.text,
+                scenario ? "; a scenario goes with --launch" : "");
         return EXIT_TROUBLE;
     }
     if (!query_complete(query)) {

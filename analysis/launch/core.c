@@ -138,7 +138,8 @@ static void note_sharding(const struct launch_job *job, struct launch_text *text
         launch_say(
             text, LAUNCH_DIFFERS,
             "%s is done by Megatron-FSDP (strategy %s), whose units and buffers are its own; "
-            "it needs the checkpoint format fsdp_dtensor, and CUDA_DEVICE_MAX_CONNECTIONS "
+            "it needs the checkpoint format fsdp_dtensor, which is not saved "
+            "asynchronously, and CUDA_DEVICE_MAX_CONNECTIONS "
             "must not be 1",
             l->sharding->head.name, stage == 2 ? "optim_grads" : "optim_grads_params");
     }

@@ -185,8 +185,8 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_option(text, "--load \"$CHECKPOINTS\"");
     launch_option(text, "--save-interval \"$SAVE_EVERY\"");
     launch_option(text, "--data-path \"$DATA\"");
-    launch_option(text, "--tokenizer-type PretrainedFromHF");
-    launch_option(text, "--tokenizer-name-or-path \"$TOKENIZER\"");
+    launch_option(text, "--tokenizer-type HFTokenizer");
+    launch_option(text, "--tokenizer-model \"$TOKENIZER\"");
     launch_close(text);
 }
 

@@ -225,10 +225,12 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_option(text, "--save \"$CHECKPOINTS\"");
     launch_option(text, "--load \"$CHECKPOINTS\"");
     launch_option(text, "--save-interval \"$SAVE_EVERY\"");
-    launch_option(text, "--async-save");
-    launch_option(text, "--use-persistent-ckpt-worker");
-    if (launch_stage(job->c->layout.sharding) >= 2)
+    if (launch_stage(job->c->layout.sharding) >= 2) { /* whose saves are not asynchronous */
         launch_option(text, "--ckpt-format fsdp_dtensor");
+    } else {
+        launch_option(text, "--async-save");
+        launch_option(text, "--use-persistent-ckpt-worker");
+    }
     launch_close(text);
 }
 

@@ -159,6 +159,7 @@ static const char *precision_of(const struct launch_job *job)
 static void write_training(const struct launch_job *job, struct launch_text *text)
 {
     const struct launch_recompute again = launch_core_recompute(job);
+    const bool asynchronous = launch_stage(job->c->layout.sharding) < 2;
     const char *name = job->c->training.optimizer->head.name;
     const bool descent = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
     launch_open(text, "TRAINING", "number formats, memory, schedule of steps");
@@ -179,8 +180,8 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_option(text, "checkpoint.save=\"$CHECKPOINTS\"");
     launch_option(text, "checkpoint.load=\"$CHECKPOINTS\"");
     launch_option(text, "checkpoint.save_interval=\"$SAVE_EVERY\"");
-    launch_option(text, "checkpoint.async_save=true");
-    launch_option(text, "checkpoint.use_persistent_ckpt_worker=true");
+    launch_option(text, "checkpoint.async_save=%s", truth(asynchronous));
+    launch_option(text, "checkpoint.use_persistent_ckpt_worker=%s", truth(asynchronous));
     launch_close(text);
 }
 

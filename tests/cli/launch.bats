@@ -45,6 +45,20 @@ frameworks="megatron torchtitan deepspeed nemo"
     said "holds no scenario"
 }
 
+@test "a database made with a catalogue of its own is restored with it" {
+    cp -r "$SCENARIOS/catalogue" mine
+    sed -i 's/^h100-80gb-sxm:/my-card:/' mine/gpus.yaml
+    sed 's/gpu: h100-80gb-sxm/gpu: my-card/' "$hello" >mine.yaml
+    "$ORRERY" run mine.yaml --catalogue mine --db x.db >out 2>err
+    expect 0 "$ORRERY" export x.db --launch megatron
+    shows "8 my-card"
+    mv mine moved
+    expect 1 "$ORRERY" export x.db --launch megatron
+    said "mine/"
+    expect 0 "$ORRERY" export x.db --launch megatron --catalogue moved
+    shows "8 my-card"
+}
+
 @test "a database whose scenario somebody changed is told, whatever it holds" {
     "$ORRERY" run "$hello" --set layout.dp=4 --db x.db >out 2>err
     while IFS= read -r change; do
@@ -75,6 +89,8 @@ SQL
     expect 2 "$ORRERY" export "$hello" --launch megatronn
     said "did you mean 'megatron'?"
     expect 2 "$ORRERY" export "$hello" --launch jax
+    expect 1 "$ORRERY" export "$hello"
+    said "a scenario goes with --launch"
     expect 1 "$ORRERY" export none.yaml --launch nemo
     said "none.yaml"
     expect 1 "$ORRERY" export none.db --launch nemo

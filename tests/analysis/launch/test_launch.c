@@ -65,7 +65,8 @@ static const struct worked worked[] = {
      "--num-layers=80 --hidden-size=8192 --ffn-hidden-size=28672 --num-attention-heads=64 "
      "--num-key-value-heads=8 --normalization=rmsnorm --use-rotary-position-embeddings "
      "--rotary-position-embeddings-theta=500000 --deepspeed --zero-stage=1 --use-flash-attn-v2 "
-     "--data-path=d --tensor-model-parallel-size=8 --pipeline-model-parallel-size=4 --bf16 "
+     "--data-path=d --tokenizer-type=HFTokenizer --tokenizer-model=t "
+     "--tensor-model-parallel-size=8 --pipeline-model-parallel-size=4 --bf16 "
      "--sequence-parallel --micro-batch-size=1 --global-batch-size=512"},
     {&launch_nemo, "--mode=pretrain -tp=8 -pp=4 -vp=4 -cp=1 -mb=1 -gb=512 -sl=8192 "
                    "model.sequence_parallel=true comm_overlap.tp_comm_overlap_cfg=null "

@@ -188,6 +188,8 @@ static void core_sharding(void **state)
         says(core[i], &c, "fsdp_dtensor");
         assert_false(has_line(core[i], &c, "export CUDA_DEVICE_MAX_CONNECTIONS"));
         assert_true(has_line(core[i], &c, "unset CUDA_DEVICE_MAX_CONNECTIONS"));
+        assert_false(has_line(core[i], &c, "--async-save"));
+        assert_false(has_line(core[i], &c, "checkpoint.async_save=true"));
         c.layout.sharding = sharding_find("zero-2");
         says(core[i], &c, "strategy optim_grads)");
         c.layout.sharding = sharding_find("zero-0");

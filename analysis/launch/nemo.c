@@ -6,6 +6,22 @@
 
 #include "analysis/launch/launch_job.h"
 
+static bool maps_pipeline_first(const struct launch_job *job)
+{
+    return !launch_job_order(job, "tp-cp-dp-pp") && launch_job_order(job, "tp-cp-pp-dp");
+}
+
+static void check(const struct launch_job *job, struct launch_text *text)
+{
+    launch_core_check(job, text);
+    if (launch_stage(job->c->layout.sharding) >= 2 && maps_pipeline_first(job)) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "Megatron-FSDP does not go with pipeline ranks numbered before data ranks: take "
+                   "layout.order tp-cp-dp-pp (\"use_tp_pp_dp_mapping is not supported with "
+                   "Megatron FSDP\")");
+    }
+}
+
 static void write_variables(const struct launch_job *job, struct launch_text *text)
 {
     const struct model_shape *m = &job->c->model;
@@ -139,7 +155,7 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
         launch_option(text, "model.cp_comm_type=%s",
                       l->cp_method == CP_RING ? "p2p" : "all_gather");
     }
-    if (!launch_job_order(job, "tp-cp-dp-pp") && launch_job_order(job, "tp-cp-pp-dp"))
+    if (maps_pipeline_first(job))
         launch_option(text, "dist.use_tp_pp_dp_mapping=true");
     write_sharding(job, text);
     launch_close(text);
@@ -244,6 +260,6 @@ const struct launch_kind launch_nemo = {
     .head = {.name = "nemo", .doc = "NeMo's Megatron-Bridge: run_recipe.py with overrides"},
     .version = "Megatron-Bridge v0.6.0",
     .software = "nemo",
-    .check = launch_core_check,
+    .check = check,
     .write = write,
 };

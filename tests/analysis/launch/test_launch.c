@@ -117,6 +117,9 @@ static bool forbidden(const struct launch_kind *kind, const struct configuration
     if (kind == &launch_deepspeed)
         return (l->pp > 1 && l->sharding->shards_gradients) ||
                c->model.heads % (l->tp * l->cp) != 0;
+    if (kind == &launch_nemo) /* the other order is the same where one of both has one rank */
+        no = no || (l->sharding->shards_gradients && strcmp(l->order, "tp-cp-pp-dp") == 0 &&
+                    l->pp > 1 && l->dp > 1);
     if (kind != &launch_torchtitan)
         return no;
     const bool copied = !l->sharding->shards_optimizer || shards == 1;
@@ -330,7 +333,7 @@ static unsigned write_all(const struct launch_kind *kind, const struct scenario 
         draws[count++] = draw;
     }
     assert_true(count >= 100);
-    assert_true(refused > 20 || kind == &launch_megatron || kind == &launch_nemo);
+    assert_true(refused > 20 || kind == &launch_megatron);
     return count;
 }
 

@@ -199,6 +199,12 @@ static void core_sharding(void **state)
         says(core[i], &c, "recomputation per operator");
     }
     struct configuration c = base->configuration;
+    c.layout.order = "tp-cp-pp-dp";
+    assert_true(has_line(&launch_nemo, &c, "dist.use_tp_pp_dp_mapping=true"));
+    c.layout.sharding = sharding_find("fsdp");
+    refuses(&launch_nemo, &c, "use_tp_pp_dp_mapping");
+    assert_true(has_line(&launch_megatron, &c, "--use-tp-pp-dp-mapping"));
+    c = base->configuration;
     c.training.precision = precision_find("fp8");
     assert_true(has_line(&launch_megatron, &c, "--fp8-recipe delayed"));
     assert_true(has_line(&launch_megatron, &c, "--fp8-param-gather"));

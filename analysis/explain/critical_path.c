@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/explain/wires.h"
 #include "sim/check.h"
 #include "sim/list.h"
 #include "sim/units.h"
@@ -198,7 +199,7 @@ static void add_part(struct path_walk *w, const struct path_op *op, double secon
     if (i == PARTS_MAX)
         i--; /* a run has tens of them; what a strange file has more is counted with the last */
     if (i == w->part_count)
-        w->parts[w->part_count++] = (struct path_part){stream, name, phase, 0.0, 0};
+        w->parts[w->part_count++] = (struct path_part){stream, name, phase, "", 0.0, 0};
     w->parts[i].seconds += seconds;
     w->parts[i].count++;
 }
@@ -262,13 +263,15 @@ bool critical_path_find(struct query *query, struct arena *arena, struct critica
                         struct error *error)
 {
     struct path_walk w = {.arena = arena, .out = out};
+    struct wires wires;
     *out = (struct critical_path){.known = false};
     if (!query_run(query, "select id, text from string order by id", NULL, take_word, &w, error) ||
         !query_run(query,
                    "select t.rank_class, t.name, s.ts, s.dur, s.wait, s.name, s.phase from "
                    "slice_raw s join track t on t.id = s.track_id where t.kind = 'stream' and "
                    "s.depth = 0 and t.run = 1 order by s.id",
-                   NULL, take_op, &w, error))
+                   NULL, take_op, &w, error) ||
+        !wires_read(query, &wires, error))
         return false;
     if (w.op_count == 0)
         return true;
@@ -276,6 +279,8 @@ bool critical_path_find(struct query *query, struct arena *arena, struct critica
     order(&w);
     w.parts = ARENA_ARRAY(arena, struct path_part, PARTS_MAX);
     walk(&w);
+    for (uint32_t i = 0; i < w.part_count; i++)
+        w.parts[i].wire = wires_of(&wires, w.parts[i].stream);
     qsort(w.parts, w.part_count, sizeof *w.parts, by_length);
     out->parts = w.parts;
     out->count = w.part_count;

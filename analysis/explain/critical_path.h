@@ -16,6 +16,7 @@
 /* All stretches of one stream, name and phase. */
 struct path_part {
     const char *stream, *name, *phase;
+    const char *wire; /* that its traffic goes over (wires.h); "": computes */
     double seconds;
     uint64_t count;
 };

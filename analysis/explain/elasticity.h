@@ -24,7 +24,7 @@
       "latencies of wires and switches, start of a collective")                                    \
     X(kernel_start, "gpu.kernel_start", "start of a kernel on the GPU")                            \
     X(host, "software.launch= software.pass_host", "host time: launches, passes, optimizer")       \
-    X(mtbf, "fleet.", "mean time between failures of every unit")
+    X(mtbf, "failures.mtbf=", "mean time between failures of every unit")
 
 enum hardware_input {
 #define X(key, figures, what) HARDWARE_##key,

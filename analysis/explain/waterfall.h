@@ -44,15 +44,20 @@
     X(straggler, TIMED, "a peer's card is slower at the same work", "gpu.speed_spread",            \
       r->straggler_s)
 #define WATERFALL_OF_WEEKS(X)                                                                      \
-    X(checkpoint, WEEKS, "standing still while a checkpoint is taken", "storage.",                 \
+    X(checkpoint, WEEKS, "standing still while a checkpoint is taken",                             \
+      "storage.client_ storage.node_ storage.total_ storage.latency",                              \
       waterfall_lost(r, r->checkpoint_s))                                                          \
-    X(lost_work, WEEKS, "steps that a failure undid", "fleet.", waterfall_lost(r, r->lost_work_s)) \
-    X(detect, WEEKS, "until a failure was noticed", "fleet.", waterfall_lost(r, r->detect_s))      \
-    X(restart, WEEKS, "from there to the first step again", "fleet. storage.",                     \
+    X(lost_work, WEEKS, "steps that a failure undid",                                              \
+      "failures.mtbf=", waterfall_lost(r, r->lost_work_s))                                         \
+    X(detect, WEEKS, "until a failure was noticed",                                                \
+      "failures.mtbf=", waterfall_lost(r, r->detect_s))                                            \
+    X(restart, WEEKS, "from there to the first step again",                                        \
+      "failures.mtbf= storage.client_ storage.node_ storage.total_ storage.latency",               \
       waterfall_lost(r, r->restart_s))                                                             \
-    X(wait, WEEKS, "waiting for a spare or a repair", "fleet.", waterfall_lost(r, r->wait_s))      \
-    X(degraded, WEEKS, "slower, or with fewer replicas", "fleet.",                                 \
-      waterfall_lost(r, r->degraded_s))                                                            \
+    X(wait, WEEKS, "waiting for a spare or a repair",                                              \
+      "failures.mtbf=", waterfall_lost(r, r->wait_s))                                              \
+    X(degraded, WEEKS, "slower, or with fewer replicas",                                           \
+      "failures.mtbf=", waterfall_lost(r, r->degraded_s))                                          \
     X(maintenance, WEEKS, "planned", "", waterfall_lost(r, r->maintenance_s))                      \
     X(idle, WEEKS, "the work was done before the time was up", "", waterfall_lost(r, r->idle_s))
 #define WATERFALL(X) WATERFALL_OF_THE_STEP(X) WATERFALL_OF_WEEKS(X)

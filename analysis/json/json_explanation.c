@@ -61,6 +61,8 @@ static json_t *path_object(const struct critical_path *path)
         json_set(one, "stream", json_text(path->parts[i].stream));
         json_set(one, "name", json_text(path->parts[i].name));
         json_set(one, "phase", json_text(path->parts[i].phase));
+        json_set(one, "wire",
+                 path->parts[i].wire[0] != '\0' ? json_text(path->parts[i].wire) : json_null());
         json_set(one, "seconds", json_number(path->parts[i].seconds));
         json_set(one, "ops", json_count(path->parts[i].count));
         json_append(parts, one);

@@ -92,7 +92,7 @@ static void print_idle(const struct session *s, const struct waterfall *w)
 static void print_path(const struct session *s, const struct critical_path *path)
 {
     double rest_s = 0.0;
-    report_heading(s, "The critical path, by stream and op");
+    report_heading(s, "The critical path, by stream, wire and op");
     if (!path->known) {
         fputs("  the database has no ops: run again with --detail op (or kernel, or flow)\n",
               s->out);
@@ -104,17 +104,17 @@ static void print_path(const struct session *s, const struct critical_path *path
             rest_s += part->seconds;
             continue;
         }
-        fprintf(s->out, "  %-10s %-24s %-10s %9s %7s  %s ops\n", format_shown(part->stream).s,
-                format_shown(part->name).s, format_shown(part->phase).s,
+        fprintf(s->out, "  %-10s %-8s %-24s %-10s %9s %7s  %s ops\n", format_shown(part->stream).s,
+                part->wire, format_shown(part->name).s, format_shown(part->phase).s,
                 format_time(part->seconds).s, format_percent(part->seconds / path->step_s).s,
                 format_count(part->count).s);
     }
     if (rest_s > 0.0)
-        fprintf(s->out, "  %-46s %9s %7s  %u more\n", "others", format_time(rest_s).s,
+        fprintf(s->out, "  %-55s %9s %7s  %u more\n", "others", format_time(rest_s).s,
                 format_percent(rest_s / path->step_s).s, path->count - PARTS_SHOWN);
-    fprintf(s->out, "  %-46s %9s %7s\n", "gaps: host, and latency of messages",
+    fprintf(s->out, "  %-55s %9s %7s\n", "gaps: host, and latency of messages",
             format_time(path->host_s).s, format_percent(path->host_s / path->step_s).s);
-    fprintf(s->out, "  %-46s %9s          %s ops; %s times over to a rank that came last\n", "sum",
+    fprintf(s->out, "  %-55s %9s          %s ops; %s times over to a rank that came last\n", "sum",
             format_time(path->step_s).s, format_count(path->stretches).s,
             format_count(path->crossings).s);
 }

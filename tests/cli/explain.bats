@@ -128,6 +128,13 @@ adds_up() {
     # one rank: its path is all that it computes
     busy=$(sqlite3 one.db "select sum(dur) / 1e9 from slice_raw s join track t on t.id = s.track_id where t.name = 'compute' and s.depth = 0")
     jq -e --argjson busy "$busy" '.critical_path | [.parts[] | select(.stream == "compute") | .seconds] | add - $busy | fabs < 1e-6' out
+    # a card at half speed: all wait for it, so the path goes through what it computes
+    run_db "$SCENARIOS/llama3-70b-64xh100.yaml" --set training.global_batch=16 --set 'perturbations={stragglers: [{gpu: 9, speed: 50%}]}' --db slow.db
+    expect 0 explain slow.db --json
+    slow=$(sqlite3 slow.db "select sum(dur) / 1e9 from slice_raw s join track t on t.id = s.track_id join rank_class c on c.id = t.rank_class where t.name = 'compute' and s.depth = 0 and c.speed_ratio < 0.6 group by c.id limit 1")
+    usual=$(sqlite3 slow.db "select max(b) from (select sum(dur) / 1e9 as b from slice_raw s join track t on t.id = s.track_id join rank_class c on c.id = t.rank_class where t.name = 'compute' and s.depth = 0 and c.speed_ratio > 0.9 group by c.id)")
+    jq -e --argjson slow "$slow" --argjson usual "$usual" '.critical_path | [.parts[] | select(.stream == "compute") | .seconds] | add | . > $usual * 1.5 and . > $slow * 0.9' out
+    jq -e '[.critical_path.parts[] | select(.stream == "tp") | .wire] | unique == ["nvlink"]' out
     run_db "$hello" --db x.db --detail step
     expect 0 explain x.db
     if [ "$(sqlite3 x.db 'select count(*) from slice_raw')" = 0 ]; then

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "analysis/database/restore.h"
 #include "analysis/explain/tornado.h"
 #include "analysis/json/json_explain.h"
 #include "analysis/line/command.h"
@@ -15,8 +16,9 @@
 
 static const struct option options[] = {
     {"--walls", OPTION_FLAG, FIELD(walls), NULL, NULL,
-     "the page that is worked out on an envelope, beside what is simulated: FILE is a scenario, or "
-     "--model and --gpu stand for one"},
+     "the page that is worked out on an envelope, beside what is simulated: FILE is a scenario or "
+     "a "
+     "database that holds one, or --model and --gpu stand for one"},
     {"--model", OPTION_TEXT, FIELD(model), "NAME", NULL,
      "with --walls: a model of the catalogue, in place of a file"},
     {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL, "with --model: kind of GPU"},
@@ -74,6 +76,35 @@ static int tell_walls(const struct arguments *a, struct session *session,
     return good ? EXIT_OK : EXIT_REJECTED;
 }
 
+/* The scenario of a run, as it was. */
+static int restore(const struct arguments *a, const struct session *session,
+                   struct scenario **scenario)
+{
+    const char *path = a->positional[0];
+    struct query *query;
+    struct error error = {""};
+    *scenario = NULL;
+    if (a->set_count > 0 || a->has_seed)
+        return wrong(session, "--set and --seed change a scenario; a database is what was run");
+    if (query_open(path, &query, &error)) {
+        *scenario = restore_scenario(query, path, a->catalogue, &error);
+        query_close(query);
+    }
+    if (*scenario == NULL)
+        fprintf(session->notes, "orrery explain: %s\n", error.text);
+    return *scenario != NULL ? EXIT_OK : EXIT_TROUBLE;
+}
+
+/* Of the words of the line, a database or a file. */
+static int find_scenario(const struct arguments *a, struct session *session,
+                         struct scenario **scenario)
+{
+    if (stated_scenario_given(a))
+        return stated_scenario(a, session, scenario);
+    return query_is_database(a->positional[0]) ? restore(a, session, scenario)
+                                               : load_scenario(a, session, false, scenario);
+}
+
 static int run_walls(const struct arguments *a, struct session *session)
 {
     struct walls_assumed assumed;
@@ -87,8 +118,7 @@ static int run_walls(const struct arguments *a, struct session *session)
                               "file; change a key of a file with --set");
     if (!stated && a->positional_count == 0)
         return wrong(session, "--walls takes a scenario, or --model and --gpu");
-    code = stated ? stated_scenario(a, session, &scenario)
-                  : load_scenario(a, session, false, &scenario);
+    code = find_scenario(a, session, &scenario);
     if (code != EXIT_OK)
         return code;
     code = tell_walls(a, session, scenario, &assumed);
@@ -185,7 +215,8 @@ const struct command command_explain = {
     .options = options,
     .details =
         "FILE is a database of `run`: the waterfall from the peak to tokens a day, idle time by\n"
-        "cause, the critical path, elasticities to the hardware. With --walls it is a scenario.\n"
+        "cause, the critical path, elasticities to the hardware. With --walls it may be a "
+        "scenario.\n"
         "exit code: 0 done, 1 no such database or a damaged one, 3 scenario rejected",
     .example = "orrery explain llama3-70b-64xh100.db --svg tornado.svg",
     .run = run,

@@ -25,6 +25,17 @@ walls() { "$ORRERY" explain --walls "$@"; }
     [ "$(jq -r .schema out)" = orrery.walls/1 ]
 }
 
+@test "walls of a database are those of its scenario, as it was run" {
+    "$ORRERY" run "$hello" --set layout.tp=2 --db x.db --detail summary >/dev/null 2>&1
+    expect 0 walls x.db --json
+    mv out database.json
+    expect 0 walls "$hello" --set layout.tp=2 --json
+    [ "$(jq -c '[.walls, .kernels]' out)" = "$(jq -c '[.walls, .kernels]' database.json)" ]
+    expect 2 walls x.db --set layout.tp=4
+    said "a database is what was run"
+    expect 1 walls nowhere.db
+}
+
 @test "walls: MFU and bandwidth are as stated" {
     expect 0 walls --model llama2-7b --gpu a100-80gb-sxm --sequence 4096 --mfu 20% --bandwidth 10GB/s --json
     jq -e '[.walls[] | select(.key == "mfu") | .envelope] == [0.2]' out

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "models/program/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/gpu/cards.h"
@@ -69,6 +70,15 @@ void lower_case_recompute(struct configuration *c, int kind)
     const bool counts = kind == RECOMPUTE_BLOCK || kind == RECOMPUTE_UNIFORM;
     c->layout.recompute = kind;
     c->layout.recompute_layers = counts ? 1 : 0;
+}
+
+struct written lower_case_write(const struct configuration *c)
+{
+    struct written w = {arena_create(), NULL};
+    struct lowered lowered;
+    lower(w.arena, c, &lowered);
+    w.p = lowered.programs[0];
+    return w;
 }
 
 enum {

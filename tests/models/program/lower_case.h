@@ -14,6 +14,12 @@ void lower_case_size(struct configuration *c, uint64_t tp, uint64_t cp, uint64_t
                      uint64_t microbatches);
 /* A kind of recomputation; of those that count layers, one of them. */
 void lower_case_recompute(struct configuration *c, int kind);
+/* The program of the first stage; the arena, which holds all of the lowering, is the caller's. */
+struct written {
+    struct arena *arena;
+    const struct program *p;
+};
+struct written lower_case_write(const struct configuration *c);
 /* Breaks that are errors, and whether one of them (or a warning) names this key. */
 unsigned lower_case_errors(const struct configuration *c);
 bool lower_case_breaks(const struct configuration *c, const char *key, bool warning);

@@ -22,11 +22,6 @@
 enum {
     FOUND_MAX = 256
 };
-struct written {
-    struct arena *arena;
-    const struct program *p;
-};
-
 static struct configuration job(const struct sharding_kind *kind, uint64_t dp,
                                 uint64_t microbatches)
 {
@@ -35,15 +30,6 @@ static struct configuration job(const struct sharding_kind *kind, uint64_t dp,
     c.training.gradient_bytes = 2.0;
     lower_case_size(&c, 1, 1, dp, 1, microbatches);
     return c;
-}
-
-static struct written write(const struct configuration *c)
-{
-    struct written w = {arena_create(), NULL};
-    struct lowered lowered;
-    lower(w.arena, c, &lowered);
-    w.p = lowered.programs[0];
-    return w;
 }
 
 /* Indices of the ops of this name, in their order. */
@@ -84,7 +70,7 @@ static void test_bucket_sizes(void **state)
         struct configuration c = job(&sharding_zero_0, 2, 2);
         c.software.bucket_bytes = 2.0 * rooms[i] + 1.0; /* half an element is none */
         c.software.gradient_reduce_bytes = 4.0;
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         uint32_t found[FOUND_MAX];
         unsigned count = find(&w, "reduce gradients", found), at = 0;
         double open = 0.0;
@@ -134,7 +120,7 @@ static void test_copies(void **state)
         c.software.dp_copy_bytes_per_s = 5e9;
         c.software.partition_copy_s = 2e-6; /* of four ranks */
         c.software.launch_s = 3e-6;
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         uint32_t transfers[FOUND_MAX], copies[FOUND_MAX];
         unsigned count = find(&w, cases[i].transfer, transfers),
                  all = find(&w, "copy buffer", copies);
@@ -159,13 +145,13 @@ static void test_copies(void **state)
         assert_true(all >= met);
         c.software.dp_copy_bytes_per_s = 0.0;
         arena_destroy(w.arena);
-        w = write(&c);
+        w = lower_case_write(&c);
         assert_true(find(&w, "copy buffer", copies) == (lists ? all : 0)); /* part by part */
         if (lists)
             near(w.p->costs[w.p->ops[copies[0]].cost].gpu_s, 8e-6);
         c.software.partition_copy_s = 0.0;
         arena_destroy(w.arena);
-        w = write(&c);
+        w = lower_case_write(&c);
         assert_int_equal(find(&w, "copy buffer", copies), 0); /* in place */
         arena_destroy(w.arena);
     }
@@ -206,7 +192,7 @@ static void test_update(void **state)
         c.software.optimizer_extra_bytes = cases[i].extra;
         c.software.optimizer_host_s = 5e-3;
         c.software.launch_s = 2e-6;
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         const struct op *norm = one(&w, "gradient norm"), *update = one(&w, "optimizer update");
         double elements = cases[i].part * ALL;
         near(w.p->costs[norm->cost].bytes, elements * cases[i].kept);
@@ -218,7 +204,7 @@ static void test_update(void **state)
     }
     struct configuration c = job(&sharding_zero_0, 4, 1);
     c.software.clip_gradients = false;
-    struct written w = write(&c);
+    struct written w = lower_case_write(&c);
     uint32_t found[FOUND_MAX];
     assert_int_equal(find(&w, "gradient norm", found), 0);
     arena_destroy(w.arena);
@@ -238,7 +224,7 @@ static void test_norm_over_ranks(void **state)
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct configuration c = job(cases[i].kind, 1, 1);
         lower_case_size(&c, cases[i].tp, 1, cases[i].dp, cases[i].pp, 2);
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         uint32_t found[FOUND_MAX];
         unsigned count = find(&w, "reduce gradient norm", found);
         assert_int_equal(count, cases[i].count);
@@ -285,7 +271,7 @@ static void test_what_may_be_slowed(void **state)
         c.software.bucket_bytes = 0.0;
         c.software.interference_ratio = cases[i].ratio;
         c.software.overlap_gradients = c.software.overlap_parameters = cases[i].overlap;
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         bool reduced = false;
         assert_true(w.p->interference_ratio == cases[i].ratio);
         for (uint32_t k = 0; k < w.p->op_count; k++) {
@@ -323,7 +309,7 @@ static void test_where_the_host_waits(void **state)
         struct configuration c = job(cases[i].kind, 4, 2);
         c.software.host_sync_loss = cases[i].sync;
         c.software.overlap_parameters = cases[i].overlap;
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         unsigned waits = 0;
         for (uint32_t k = 0; k < w.p->op_count; k++) {
             if (w.p->ops[k].flags & OP_HOST_SYNC) {
@@ -351,7 +337,7 @@ static void test_units(void **state)
         struct configuration c = job(&sharding_fsdp, 4, 1);
         c.layout.fsdp_unit_layers = cases[i].size;
         c.software.fsdp_reshard = true;
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         uint32_t gathers[FOUND_MAX], reduces[FOUND_MAX];
         const unsigned units = cases[i].count + 2;
         assert_int_equal(find(&w, "gather weights", gathers), 2 * units);
@@ -378,7 +364,7 @@ static void test_gradient_tensors(void **state)
     static const double sizes[] = {EMBEDDING, LAYER, LAYER, LAYER, LAYER, HEAD};
     struct configuration c = job(&sharding_zero_0, 2, 3);
     c.software.gradients = GRADIENT_TENSOR;
-    struct written w = write(&c);
+    struct written w = lower_case_write(&c);
     const uint32_t update = (uint32_t)(one(&w, "optimizer update") - w.p->ops);
     uint32_t tensors[6];
     unsigned taken = 0, given = 0;
@@ -407,7 +393,7 @@ static void test_moments_of_the_first_step(void **state)
     static const uint16_t layers[] = {UINT16_MAX, 0, 1, 2, 3, UINT16_MAX};
     struct configuration c = job(&sharding_zero_1, 4, 1);
     c.software.build = BUILD_FIRST_STEP;
-    struct written w = write(&c);
+    struct written w = lower_case_write(&c);
     unsigned met = 0;
     double bytes = 0.0;
     for (uint32_t i = 0; i < w.p->ledger_count; i++) {
@@ -431,7 +417,7 @@ static void test_gathers_are_awaited_once(void **state)
     struct configuration c = job(&sharding_zero_1, 4, 3);
     c.software.overlap_parameters = true;
     c.software.bucket_bytes = 0.0;
-    struct written w = write(&c);
+    struct written w = lower_case_write(&c);
     unsigned waits = 0;
     for (uint32_t i = 0; i < w.p->op_count; i++) {
         const struct op *op = &w.p->ops[i];

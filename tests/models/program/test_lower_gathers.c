@@ -14,11 +14,6 @@
 
 #define LAYER 65664.0 /* parameters */
 
-struct written {
-    struct arena *arena;
-    const struct program *p;
-};
-
 static struct configuration job(void)
 {
     struct configuration c = lower_case();
@@ -26,15 +21,6 @@ static struct configuration job(void)
     c.training.gradient_bytes = 2.0;
     lower_case_size(&c, 1, 1, 4, 1, 1);
     return c;
-}
-
-static struct written write(const struct configuration *c)
-{
-    struct written w = {arena_create(), NULL};
-    struct lowered lowered;
-    lower(w.arena, c, &lowered);
-    w.p = lowered.programs[0];
-    return w;
 }
 
 /* The next gather of weights from op `from` on (from 0); op_count: none. */
@@ -62,9 +48,9 @@ static void test_gathers_in_parts(void **state)
     (void)state;
     struct configuration c = job();
     c.software.dp_copy_bytes_per_s = 5e9;
-    struct written whole = write(&c);
+    struct written whole = lower_case_write(&c);
     c.software.gather_parts = 3;
-    struct written parts = write(&c);
+    struct written parts = lower_case_write(&c);
     unsigned gathers = 0;
     uint32_t row = 0, in_parts = 0;
     for (; (row = next_gather(whole.p, row)) < whole.p->op_count; row++, gathers++) {
@@ -102,7 +88,7 @@ static void test_live_parameters(void **state)
         struct configuration c = job();
         c.software.fsdp_prefetch = cases[i].prefetch;
         c.software.live_parameters = cases[i].live;
-        w[i] = write(&c);
+        w[i] = lower_case_write(&c);
         const struct program *a = w[i].p, *b = w[cases[i].same_as].p;
         bool same = a->op_count == b->op_count && a->ledger_count == b->ledger_count;
         for (uint32_t k = 0; same && k < a->op_count; k++)

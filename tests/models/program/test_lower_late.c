@@ -19,25 +19,11 @@ enum {
     LAYERS = 40,
     TENSORS = 4096
 };
-struct written {
-    struct arena *arena;
-    const struct program *p;
-};
-
-static struct written write(const struct configuration *c)
-{
-    struct written w = {arena_create(), NULL};
-    struct lowered lowered;
-    lower(w.arena, c, &lowered);
-    w.p = lowered.programs[0];
-    return w;
-}
-
 /* Host and GPU time of what the passes do of one layer. */
 static void times_of(const struct configuration *c, uint16_t layer, bool backward, double *host_s,
                      double *gpu_s)
 {
-    struct written w = write(c);
+    struct written w = lower_case_write(c);
     *host_s = *gpu_s = 0.0;
     for (uint32_t i = 0; i < w.p->op_count; i++) {
         const struct op *op = &w.p->ops[i];
@@ -102,7 +88,7 @@ static void test_queue(void **state)
         struct configuration c = job(1e-9);
         unsigned all;
         c.software.norm_launches += more * 0.01;
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         unsigned most = most_in_forward(w.p, &all);
         assert_int_equal(all, 2 * LAYERS);
         assert_int_equal(most, 2 * (more > 0 ? 16 : 17) + 1);
@@ -121,7 +107,7 @@ static void test_slow_host(void **state)
         unsigned all;
         times_of(&c, 1, true, &host_s, &gpu_s);
         c.software.launch_s = 1e-9 * gpu_s / host_s * (slow ? 1.001 : 0.999);
-        struct written w = write(&c);
+        struct written w = lower_case_write(&c);
         unsigned most = most_in_forward(w.p, &all);
         assert_int_equal(most, slow ? 1 : 2 * 17 + 1);
         arena_destroy(w.arena);
@@ -134,7 +120,7 @@ static void test_sizes(void **state)
 {
     (void)state;
     struct configuration c = job(1e-9);
-    struct written w = write(&c);
+    struct written w = lower_case_write(&c);
     const double whole = 128.0 * 64.0 * 2.0;
     unsigned wholes[2] = {0}, halves[2] = {0};
     for (uint32_t i = 0; i < w.p->ledger_count; i++) {
@@ -150,7 +136,7 @@ static void test_sizes(void **state)
     assert_true(wholes[0] == 2 && halves[0] == 0 && wholes[1] == 2 && halves[1] == 2);
     arena_destroy(w.arena);
     c.software.record_streams = false;
-    w = write(&c);
+    w = lower_case_write(&c);
     for (uint32_t i = 0; i < w.p->ledger_count; i++)
         assert_string_not_equal(w.p->ledger[i].name, BUFFER);
     arena_destroy(w.arena);

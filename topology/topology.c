@@ -80,8 +80,9 @@ static bool check_cluster(const struct topology_spec *spec, struct error *error)
                          (unsigned long long)spec->nodes, (unsigned long long)gpus,
                          TOPOLOGY_GPU_MAX);
     }
-    const double latencies_s[] = {spec->node.nvlink_latency_s, spec->node.pcie_latency_s,
-                                  spec->node.nic_latency_s, spec->fabric.switch_latency_s};
+    const double latencies_s[] = {spec->node.nvlink_latency_s, spec->node.nvlink_step_s,
+                                  spec->node.pcie_latency_s, spec->node.nic_latency_s,
+                                  spec->fabric.switch_latency_s};
     for (unsigned i = 0; i < sizeof latencies_s / sizeof latencies_s[0]; i++)
         if (!(latencies_s[i] >= 0 && isfinite(latencies_s[i])))
             return error_set(error, "latencies must be finite and not below 0");

@@ -24,6 +24,7 @@ struct node_spec {
     uint64_t chassis_gpus;       /* of one chassis, where an NVLink domain has several; 0: one */
     double nvlink_bytes_per_s;   /* of a GPU, one direction, all ports; 0: none */
     double nvlink_latency_s;     /* GPU to GPU through the switch or over a bridge */
+    double nvlink_step_s;        /* beside it, of each step of a collective inside the node */
     bool nvls;                   /* the switch reduces and multicasts (NVLink SHARP) */
     double nvls_ratio;           /* what it then moves of a port, chunks of any size */
     uint64_t nvls_channels;      /* that NCCL runs on each GPU for it */

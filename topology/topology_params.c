@@ -32,6 +32,9 @@ const struct param node_params[] = {
     {"nvlink_latency", PARAM_TIME, NODE(nvlink_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "From GPU to GPU through the NVSwitch or over a bridge, one way; the default counts no wire "
      "time."},
+    {"nvlink_step", PARAM_TIME, NODE(nvlink_step_s), 0, LATENCY_MAX_S, "0us", NULL,
+     "What each step of a collective takes beyond what NCCL works with, where all its members are "
+     "in one node on NVLink."},
     {"nvls", PARAM_FLAG, NODE(nvls), 0, 0, "false", NULL,
      "The NVSwitch reduces and multicasts (NVLink SHARP, third-generation NVSwitch and later)."},
     {"nvls_efficiency", PARAM_RATIO, NODE(nvls_ratio), 0.01, 1, "75%", NULL,

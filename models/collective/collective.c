@@ -168,6 +168,8 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
     count_nodes(topology, gpus, count, out);
     measure_routes(topology, gpus, count, out);
     measure_paths(topology, gpus, count, out);
+    if (out->nodes == 1 && out->inside_nvlink && count > 1)
+        out->inside_latency_s += spec->node.nvlink_step_s;
     out->nvls = spec->node.nvls && out->ranks_per_node > 1 && on_nvswitch(topology, gpus[0]);
     out->nvls_ratio = spec->node.nvls_ratio;
     out->nvls_channels = (uint32_t)spec->node.nvls_channels;

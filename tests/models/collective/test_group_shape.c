@@ -94,6 +94,31 @@ static void test_shapes(void **state)
     arena_destroy(arena);
 }
 
+/* A step takes longer only where all members are in one node on NVLink. */
+static void test_longer_steps(void **state)
+{
+    (void)state;
+    struct topology_spec spec = bench(&topology_nvlink_island), wires = bench(&topology_pcie);
+    spec.node.nvlink_step_s = wires.node.nvlink_step_s = 0.5;
+    struct arena *arena = arena_create();
+    struct topology t, pcie;
+    struct error error;
+    struct group_shape s;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    assert_true(topology_build(arena, &wires, &pcie, &error));
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool here = rows[i].nodes == 1 && rows[i].count > 1;
+        collective_shape(&t, rows[i].gpus, rows[i].count, true, &s);
+        assert_true(s.inside_latency_s == rows[i].inside_latency_s + (here ? 0.5 : 0.0));
+        assert_true(s.outside_latency_s == rows[i].outside_latency_s);
+    }
+    collective_shape(&pcie, rows[1].gpus, 2, true, &s);
+    assert_true(s.inside_latency_s == 4);
+    spec.node.nvlink_step_s = -1;
+    assert_false(topology_build(arena, &spec, &t, &error));
+    arena_destroy(arena);
+}
+
 /* Two switches of four GPUs: a pair under one is 2 s apart, the neighbours 3 and 4 are 4 s at the
  * rate of the CPUs. */
 static void test_pcie_shapes(void **state)
@@ -228,9 +253,9 @@ static void test_protocols(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_pcie_shapes),
-        cmocka_unit_test(test_bridged_shapes), cmocka_unit_test(test_bridges_are_fast),
-        cmocka_unit_test(test_protocols),
+        cmocka_unit_test(test_shapes),           cmocka_unit_test(test_longer_steps),
+        cmocka_unit_test(test_pcie_shapes),      cmocka_unit_test(test_bridged_shapes),
+        cmocka_unit_test(test_bridges_are_fast), cmocka_unit_test(test_protocols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,19 +75,19 @@ static struct configuration with_layout(const struct configuration *c, uint64_t 
  * largest dp: what is allocated does not grow with dp, but for the communicator between shard
  * groups, so what is too much there is too much at every size. What the allocator reserves beyond
  * that can grow, as blocks happen to fall, and is no reason. */
-struct search {
+struct minimum_search {
     const struct configuration *c;
     uint64_t limit, effort_left;
     bool *hopeless, *asked; /* [tp x (layers + 1) + pp] */
 };
 
-static bool spend(struct search *s, uint64_t effort)
+static bool spend(struct minimum_search *s, uint64_t effort)
 {
     s->effort_left -= effort < s->effort_left ? effort : s->effort_left;
     return s->effort_left > 0;
 }
 
-static bool pair_holds(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+static bool pair_holds(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
     double bytes;
@@ -97,7 +97,7 @@ static bool pair_holds(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp
 }
 
 /* On a card without end. A size at which the layout breaks a rule tells nothing of the others. */
-static bool pair_is_too_much(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+static bool pair_is_too_much(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     struct configuration trial = with_layout(s->c, gpus, tp, pp);
     double bytes, room = trial.gpu.usable_hbm_bytes;
@@ -113,7 +113,7 @@ static bool pair_is_too_much(struct search *s, uint64_t gpus, uint64_t tp, uint6
 }
 
 /* The largest size up to the limit that is whole nodes and whole replicas; 0: none. */
-static uint64_t largest(const struct search *s, uint64_t model_ranks)
+static uint64_t largest(const struct minimum_search *s, uint64_t model_ranks)
 {
     uint64_t step = whole_node(s->c);
     while (step % model_ranks != 0 && step <= s->limit)
@@ -121,7 +121,7 @@ static uint64_t largest(const struct search *s, uint64_t model_ranks)
     return s->limit / step * step;
 }
 
-static bool try_pair(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
+static bool try_pair(struct minimum_search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
 {
     uint64_t pair = tp * (s->c->model.layers + 1) + pp;
     if (gpus % (tp * pp) != 0 || s->hopeless[pair])
@@ -134,7 +134,7 @@ static bool try_pair(struct search *s, uint64_t gpus, uint64_t tp, uint64_t pp)
     return false;
 }
 
-static bool size_holds(struct search *s, uint64_t gpus)
+static bool size_holds(struct minimum_search *s, uint64_t gpus)
 {
     uint64_t node = whole_node(s->c), heads = s->c->model.heads;
     for (uint64_t tp = 1; tp <= node && tp <= gpus && tp <= heads && spend(s, 1); tp++) {
@@ -159,7 +159,7 @@ static uint64_t lower_bound_gpus(const struct configuration *c)
     return gpus > TOPOLOGY_GPU_MAX ? UINT64_MAX : (uint64_t)fmax(gpus, 1.0);
 }
 
-static uint64_t search_sizes(struct search *s)
+static uint64_t search_sizes(struct minimum_search *s)
 {
     uint64_t node = whole_node(s->c);
     for (uint64_t gpus = lower_bound_gpus(s->c); gpus <= s->limit;) {
@@ -181,7 +181,7 @@ uint64_t minimum_gpus(const struct configuration *c, uint64_t limit)
     uint64_t node = whole_node(c), heads = c->model.heads;
     size_t pairs = ((node < heads ? node : heads) + 1) * (c->model.layers + 1);
     struct arena *arena = arena_create();
-    struct search s = {
+    struct minimum_search s = {
         .c = c,
         .limit = limit < TOPOLOGY_GPU_MAX ? limit : TOPOLOGY_GPU_MAX,
         .effort_left = EFFORT_MAX,

@@ -25,6 +25,19 @@ static void reserve(struct stage *s)
     program_reserve(s->w, (uint32_t)ops, s->l->timed ? 0 : (uint32_t)ledger);
 }
 
+/* Passes that are runs: a message before, one behind, and what follows their last compute. Others
+ * are written unit by unit. */
+static void reserve_runs(struct stage *s)
+{
+    const struct lowering *l = s->l;
+    const uint64_t passes = 2 * (uint64_t)l->shape.microbatches * l->shape.chunks;
+    const bool always = l->data.scatters || (l->data.gathers && !l->data.keeps);
+    const uint64_t units = s->units.count;
+    const uint64_t ops = always ? 6 * units * passes : 5 * passes + 8 * units + 64;
+    CHECK(ops < UINT32_MAX);
+    program_reserve(s->w, (uint32_t)ops, 0);
+}
+
 static void begin_pipeline(struct stage *s)
 {
     const struct lowering *l = s->l;
@@ -43,16 +56,20 @@ static void begin_pipeline(struct stage *s)
 static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
 {
     *s = (struct stage){.l = l, .w = program_begin(l->arena, stage), .stage = stage};
-    for (unsigned b = 0; b < BLOCK_COUNT; b++)
+    for (unsigned b = 0; b < BLOCK_COUNT && !l->runs; b++)
         lower_block_rows(&l->blocks[b], s->w);
     lower_labels_none(&s->labels);
     lower_units_build(&s->units, l, stage);
-    lower_tensors_begin(&s->tensors, l, s->w, &s->labels, &s->units);
+    lower_tensors_begin(&s->tensors, l, s->w, &s->labels, l->runs ? NULL : &s->units);
     lower_late_begin(&s->late, l, &s->tensors);
     lower_ops_begin(&s->ops, l, s->w, &s->labels, &s->tensors);
     lower_traffic_begin(&s->traffic, l);
+    lower_runs_begin(&s->runs, l, &s->ops);
     begin_pipeline(s);
-    reserve(s);
+    if (l->runs)
+        reserve_runs(s);
+    else
+        reserve(s);
     lower_data_begin(s);
 }
 
@@ -86,7 +103,11 @@ static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
     struct lowered_unit *u = &s->units.rows[index];
     lower_labels_unit(&s->labels, u->layer);
     lower_data_unit_begin(s, pass, index);
-    if (lower_pass_is_forward(pass)) {
+    if (s->l->runs) {
+        lower_runs_units(&s->runs, &s->units, index, 1, lower_pass_is_forward(pass));
+        if (!lower_pass_is_forward(pass))
+            lower_data_unit_gradient(s, index);
+    } else if (lower_pass_is_forward(pass)) {
         write_pieces(s, &u->block->forward, u);
     } else {
         write_again(s, index);
@@ -101,7 +122,7 @@ static void receive(struct stage *s, const struct pass *pass)
 {
     const struct message_plan *message = &s->l->message;
     bool received = lower_pipeline_receive(&s->pipeline, pass) != OP_NONE;
-    if (received)
+    if (received && !s->l->runs)
         lower_tensors_received(&s->tensors, fmax(message->bytes, message->gather_bytes));
     lower_pipeline_host_wait(&s->pipeline);
     if (received && s->l->c->software.p2p_host_wait)
@@ -110,6 +131,20 @@ static void receive(struct stage *s, const struct pass *pass)
         lower_ops_gather_message(&s->ops, message->gather_bytes,
                                  lower_pass_is_forward(pass) ? PHASE_FORWARD : PHASE_BACKWARD);
     }
+}
+
+static void write_units(struct stage *s, const struct pass *pass)
+{
+    const bool forward = lower_pass_is_forward(pass);
+    const uint32_t first = s->units.chunk_first[pass->chunk];
+    const uint32_t end = s->units.chunk_first[pass->chunk + 1];
+    if (s->l->runs && lower_data_quiet(s, pass)) {
+        lower_data_quiet_begin(s);
+        lower_runs_pass(&s->runs, &s->units, pass);
+        return;
+    }
+    for (uint32_t i = first; i < end; i++)
+        write_unit(s, pass, forward ? i : end - 1 - (i - first));
 }
 
 static void write_pass(struct stage *s, const struct pass *pass, const struct pass *next)
@@ -122,10 +157,7 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
     lower_ops_host(&s->ops, software->pass_host_s);
     if (forward && s->stage == 0 && pass->chunk == 0)
         lower_ops_host(&s->ops, software->data_host_s);
-    uint32_t first = s->units.chunk_first[pass->chunk];
-    uint32_t end = s->units.chunk_first[pass->chunk + 1];
-    for (uint32_t i = first; i < end; i++)
-        write_unit(s, pass, forward ? i : end - 1 - (i - first));
+    write_units(s, pass);
     uint32_t made = OP_NONE;
     if (lower_pipeline_sends(&s->pipeline, pass)) {
         made = lower_ops_result(&s->ops);
@@ -194,13 +226,15 @@ static void lower_stages(struct lowering *l, struct lowered *out)
     *out = (struct lowered){.program_count = l->shape.stages};
     out->rank_count = (uint32_t)configuration_ranks(c);
     out->programs = ARENA_ARRAY(arena, struct program *, out->program_count);
-    out->program_of_rank = ARENA_ARRAY(arena, uint32_t, out->rank_count);
     out->layers_of_stage = ARENA_ARRAY(arena, uint32_t, out->program_count);
     for (uint32_t stage = 0; stage < l->shape.stages; stage++) {
         out->programs[stage] = write_stage(l, stage, &out->streams);
         for (uint32_t k = 0; k < l->shape.chunks; k++)
             out->layers_of_stage[stage] += l->split[stage + k * l->shape.stages];
     }
+    if (l->runs)
+        return;
+    out->program_of_rank = ARENA_ARRAY(arena, uint32_t, out->rank_count);
     for (uint32_t rank = 0; rank < out->rank_count; rank++)
         out->program_of_rank[rank] = layout_coordinates(c, rank).pp;
     count_flops(l, out);
@@ -216,4 +250,35 @@ void lower_timed(struct arena *arena, const struct configuration *c, struct lowe
     struct lowering *l = lower_plan_lowering(arena, c);
     l->timed = true;
     lower_stages(l, out);
+}
+
+void lower_runs(struct arena *arena, const struct configuration *c, const struct lowering *from,
+                struct lowered *out)
+{
+    struct lowering *l = lower_plan_like(arena, c, from);
+    l->timed = l->runs = true;
+    lower_stages(l, out);
+}
+
+/* Stages keep the most at the end of some forward pass. */
+double lower_least_bytes(struct arena *scratch, const struct configuration *c,
+                         const struct lowering *from, uint32_t stage)
+{
+    const struct arena_mark mark = arena_mark(scratch);
+    struct lowering *l = lower_plan_like(scratch, c, from);
+    struct stage s = {.l = l, .stage = stage};
+    lower_units_build(&s.units, l, stage);
+    double *kept = ARENA_ARRAY(scratch, double, l->shape.chunks), now = 0.0, most = 0.0;
+    for (uint32_t i = 0; i < s.units.count; i++)
+        kept[s.units.rows[i].chunk] += lower_memory_kept_bytes(&s.units.rows[i]);
+    struct pass *passes =
+        ARENA_ARRAY(scratch, struct pass, 2 * (size_t)l->shape.chunks * l->shape.microbatches);
+    const uint32_t count = c->layout.schedule->write(&l->shape, stage, passes);
+    for (uint32_t i = 0; i < count; i++) {
+        now += (lower_pass_is_forward(&passes[i]) ? 1.0 : -1.0) * kept[passes[i].chunk];
+        most = fmax(most, now);
+    }
+    const double bytes = lower_memory_state_bytes(&s) + most;
+    arena_rewind(scratch, mark);
+    return bytes;
 }

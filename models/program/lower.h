@@ -12,6 +12,7 @@
 #include "models/program/program.h"
 #include "models/schedule/schedule_kind.h"
 
+struct lowering; /* lower_plan.h */
 struct lowered {
     struct program **programs;
     uint32_t program_count;
@@ -29,6 +30,20 @@ void lower(struct arena *arena, const struct configuration *c, struct lowered *o
 
 /* The same without ledgers, for who asks of time alone. */
 void lower_timed(struct arena *arena, const struct configuration *c, struct lowered *out);
+
+/* Programs of stages in which whole blocks, and whole passes where nothing else is issued in them,
+ * are one op each (OP_RUN), without ledgers: for a player that knows how long a run takes
+ * (models/step). All else is written as lower() writes it; no rank is named, and no FLOP counted.
+ * `from`, a plan of a configuration that differs in dp, pp, vpp, batch, schedule and sharding
+ * alone, lends its blocks; it outlives what is written. */
+void lower_runs(struct arena *arena, const struct configuration *c, const struct lowering *from,
+                struct lowered *out);
+
+/* Bytes that a rank of this stage has allocated at its fullest, at least: its state, and what its
+ * passes keep at once. The ledger adds temporaries, buffers and what the allocator splits off.
+ * `from` as in lower_runs. */
+double lower_least_bytes(struct arena *scratch, const struct configuration *c,
+                         const struct lowering *from, uint32_t stage);
 
 /* The program of one stage alone, as lower() writes it: for questions about its memory. */
 struct program *lower_stage(struct arena *arena, const struct configuration *c, uint32_t stage);

@@ -329,6 +329,24 @@ static uint32_t count_tensors(const struct layer *layer)
     return count;
 }
 
+bool lower_block_drops(int recompute, const struct segment *g, unsigned k)
+{
+    return g->saved[k].rebuilt || (recompute == RECOMPUTE_SELECTIVE && g->saved[k].attention_core);
+}
+
+static double kept_bytes(const struct block_spec *spec)
+{
+    const struct layer *layer = spec->layer;
+    double bytes = 0.0;
+    if (spec->full_recompute)
+        return layer->input_bytes;
+    for (unsigned i = 0; i < layer->segment_count; i++)
+        for (unsigned k = 0; k < layer->segments[i].saved_count; k++)
+            if (!lower_block_drops(spec->c->layout.recompute, &layer->segments[i], k))
+                bytes += layer->segments[i].saved[k].bytes;
+    return bytes;
+}
+
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out)
 {
     const struct layer *layer = spec->layer;
@@ -337,7 +355,8 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
                           .name = spec->name,
                           .full_recompute = spec->full_recompute,
                           .per_operator = spec->per_operator,
-                          .tensor_count = count_tensors(layer)};
+                          .tensor_count = count_tensors(layer),
+                          .kept_bytes = kept_bytes(spec)};
     s->arena = arena;
     s->spec = spec;
     s->out = &out->forward;

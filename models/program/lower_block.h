@@ -40,6 +40,7 @@ struct block {
     uint32_t tensor_count; /* of one microbatch, one unit */
     double parameters;     /* that a rank computes with: its tensor-parallel share */
     double alive;          /* of them, where they are gathered: at once */
+    double kept_bytes;     /* of one microbatch, from a unit's forward to its backward */
 };
 
 /* What all blocks pay beside their kernels. */
@@ -58,6 +59,9 @@ struct block_spec { /* borrowed, the layer and the name for as long as the block
 };
 /* Leaves out->parameters at 0. */
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);
+/* Is the k-th saved tensor of a segment not kept until the backward at this level of recomputation?
+ * Apart from layers that are recomputed in full. */
+bool lower_block_drops(int recompute, const struct segment *segment, unsigned k);
 void lower_block_rows(struct block *block, struct program_writer *w); /* rows of this program */
 
 #endif

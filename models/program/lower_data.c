@@ -141,6 +141,21 @@ static void mark_sensitive(struct stage *s)
     lower_labels_flags(&s->labels, sensitive ? OP_SENSITIVE : 0);
 }
 
+bool lower_data_quiet(const struct stage *s, const struct pass *pass)
+{
+    const struct data_plan *plan = &s->l->data;
+    if (plan->scatters || (plan->gathers && (!plan->keeps || forwards_to_come(s))))
+        return false;
+    return lower_pass_is_forward(pass)
+               ? !lower_traffic_first_forward(&s->traffic, pass->chunk)
+               : plan->replicas == 1 || !lower_traffic_last_backward(&s->traffic, pass->chunk);
+}
+
+void lower_data_quiet_begin(struct stage *s)
+{
+    mark_sensitive(s);
+}
+
 void lower_data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
 {
     struct lowered_unit *u = &s->units.rows[unit];

@@ -139,6 +139,27 @@ void lower_memory_setup(struct stage *s)
     setup_optimizer(s);
 }
 
+double lower_memory_state_bytes(const struct stage *s)
+{
+    const struct lowering *l = s->l;
+    const struct configuration *c = l->c;
+    const struct optimizer *o = c->training.optimizer;
+    double kept = c->training.precision->master_weights ? o->master_bytes : 0.0, bytes = 0.0;
+    for (unsigned k = 0; k < o->moment_count; k++)
+        kept += o->moments[k].bytes;
+    for (uint32_t i = 0; i < s->units.count; i++) {
+        const struct lowered_unit *u = &s->units.rows[i];
+        bytes += state_elements(s, u) * kept;
+        if (!l->data.weights_are_master)
+            bytes += weight_elements(s, u) * l->data.weight_bytes;
+        if (c->software.gradients == GRADIENT_BUFFER)
+            bytes += gradient_elements(s, u) * l->data.kept_bytes;
+        if (c->software.gradient_copy && !l->data.scatters)
+            bytes += u->held * c->training.precision->gradient_bytes;
+    }
+    return bytes + c->gpu.context_bytes;
+}
+
 enum which {
     WHICH_ALL,
     WHICH_DROPPED, /* by recomputation of a part */
@@ -147,8 +168,7 @@ enum which {
 
 static bool is_dropped(const struct stage *s, const struct segment *g, unsigned k)
 {
-    return g->saved[k].rebuilt ||
-           (s->l->c->layout.recompute == RECOMPUTE_SELECTIVE && g->saved[k].attention_core);
+    return lower_block_drops(s->l->c->layout.recompute, g, k);
 }
 
 static void saved_tensors(struct stage *s, const struct lowered_unit *u, unsigned segment,
@@ -166,6 +186,11 @@ static void saved_tensors(struct stage *s, const struct lowered_unit *u, unsigne
                                 call_site);
         }
     }
+}
+
+double lower_memory_kept_bytes(const struct lowered_unit *u)
+{
+    return u->keeps_input || !u->block->full_recompute ? u->block->kept_bytes : 0.0;
 }
 
 static void scratch(struct stage *s, enum ledger_action action, double bytes, const char *name,

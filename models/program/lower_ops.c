@@ -164,6 +164,30 @@ void lower_ops_piece(struct ops *o, const struct lowered_piece *p)
     }
 }
 
+void lower_ops_new_piece(struct ops *o, const struct lowered_piece *piece)
+{
+    struct lowered_piece p = *piece;
+    p.row = p.kind == OP_COMPUTE ? program_cost(o->w, &p.cost, p.kernels, p.kernel_count)
+                                 : program_transfer(o->w, p.transfer.op, p.transfer.bytes);
+    p.host = program_host(o->w, p.host_s);
+    p.name_row = (uint16_t)program_name(o->w, p.name);
+    lower_ops_piece(o, &p);
+}
+
+bool lower_ops_settled(const struct ops *o)
+{
+    return o->joining.count == 0;
+}
+
+void lower_ops_run(struct ops *o, const struct op *run, double host_s)
+{
+    struct op op = *run;
+    CHECK(lower_ops_settled(o));
+    op.host = host_row(o, run->host, host_s);
+    lower_waits_take(&o->waits, o->w, op.wait);
+    write(o, op);
+}
+
 uint32_t lower_ops_result(struct ops *o)
 {
     join_beside(o);

@@ -33,6 +33,13 @@ void lower_ops_host(struct ops *o,
                     double extra_s); /* ... and so much host time comes before the next */
 /* A piece of a block. */
 void lower_ops_piece(struct ops *o, const struct lowered_piece *piece);
+/* A piece of a block of which this program has no rows yet. */
+void lower_ops_new_piece(struct ops *o, const struct lowered_piece *piece);
+/* Nothing that was sent beside compute is still to be joined: a run may begin. */
+bool lower_ops_settled(const struct ops *o);
+/* A run: an op without labels and waits. So much host time comes before its first op; its row is in
+ * the op. */
+void lower_ops_run(struct ops *o, const struct op *run, double host_s);
 /* A transfer of data parallelism: one launch on the host; waits for one op. */
 uint32_t lower_ops_transfer(struct ops *o, enum stream stream, struct transfer transfer,
                             enum phase phase, const char *name, uint32_t wait);

@@ -4,7 +4,7 @@
  * A part is a struct with a header and a file of its own, which alone writes it and never sees the
  * whole; it may use parts that stand to the left of it here:
  *
- *     labels  units <- tensors <- late, ops <- traffic
+ *     labels  units <- tensors <- late, ops <- traffic, runs
  *
  * (the rows of units and groups are written by whoever moves a gradient or gathers weights, which
  * are lower_data.c and lower_memory.c). lower.c walks the passes of a stage and writes units;
@@ -14,6 +14,7 @@
 #define ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 
 #include "models/program/lower_late.h"
+#include "models/program/lower_runs.h"
 #include "models/program/lower_traffic.h"
 
 struct stage {
@@ -27,10 +28,16 @@ struct stage {
     struct late late;
     struct ops ops;
     struct data_traffic traffic;
+    struct runs runs;
 };
 
 /* lower_memory.c */
 void lower_memory_setup(struct stage *s);
+/* What lower_memory_setup takes, and what the first step leaves for good, but for the buffers of
+ * communicators. */
+double lower_memory_state_bytes(const struct stage *s);
+/* What a unit keeps of one microbatch from its forward to its backward. */
+double lower_memory_kept_bytes(const struct lowered_unit *unit);
 void lower_memory_piece(struct stage *s, const struct lowered_piece *piece,
                         const struct lowered_unit *unit);
 void lower_memory_unit_gradient(struct stage *s, struct lowered_unit *unit);
@@ -44,6 +51,9 @@ void lower_memory_scattered(struct stage *s, struct group_of_units *group, bool 
 void lower_memory_update(struct stage *s);
 /* lower_data.c */
 void lower_data_begin(struct stage *s);
+/* Is nothing issued and nothing waited for among the units of this pass? */
+bool lower_data_quiet(const struct stage *s, const struct pass *pass);
+void lower_data_quiet_begin(struct stage *s); /* ... and it begins */
 void lower_data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit);
 void lower_data_unit_gradient(struct stage *s, uint32_t unit); /* its backward ops are written */
 void lower_data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit);

@@ -38,8 +38,9 @@ struct lowering {
     struct arena *arena;
     const struct configuration *c;
     bool timed; /* programs get no ledger */
+    bool runs;  /* ... and blocks are runs (lower_runs.h) */
     struct layer_context context;
-    struct layer layers[BLOCK_COUNT];
+    struct layer *layers; /* [BLOCK_COUNT] */
     struct block blocks[BLOCK_COUNT];
     struct schedule_shape shape;
     uint32_t *split, *layer_start; /* by global chunk */
@@ -50,6 +51,12 @@ struct lowering {
 };
 
 struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c);
+/* The same with the blocks of `from`: see lower_runs. */
+struct lowering *lower_plan_like(struct arena *arena, const struct configuration *c,
+                                 const struct lowering *from);
+/* The same in a fraction of the room, for lower_runs alone: without layers, and kernels one by one.
+ */
+struct lowering *lower_plan_slim(struct arena *arena, const struct lowering *from);
 /* Units that are gathered ahead of their turn. */
 uint32_t lower_plan_prefetch(const struct lowering *l);
 /* 8-bit weights are copied along columns once a step, behind the update. */

@@ -41,12 +41,11 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
                                                         .last_gather = OP_NONE};
 }
 
-/* Is layer i of a chunk, of all the layer-th, recomputed in full where its neighbours may not be?
- */
-static bool layer_again(const struct layout_spec *l, uint32_t i, uint32_t layer)
+enum block_index lower_units_block(const struct layout_spec *l, uint32_t i, uint32_t layer)
 {
-    return (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER && layer % 2 == 1) ||
-           (l->recompute == RECOMPUTE_BLOCK && i < l->recompute_layers);
+    const bool again = (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER && layer % 2 == 1) ||
+                       (l->recompute == RECOMPUTE_BLOCK && i < l->recompute_layers);
+    return again ? BLOCK_LAYER_AGAIN : BLOCK_LAYER;
 }
 
 /* Layer i of the so many of a chunk, recomputed with its group once the backward pass comes to the
@@ -74,8 +73,8 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
             add_unit(units, l, BLOCK_EMBEDDING, k, UINT16_MAX);
         for (uint32_t i = 0; i < l->split[global]; i++) {
             const uint32_t layer = l->layer_start[global] + i;
-            const bool again = layer_again(&l->c->layout, i, layer);
-            add_unit(units, l, again ? BLOCK_LAYER_AGAIN : BLOCK_LAYER, k, (uint16_t)layer);
+            const enum block_index kind = lower_units_block(&l->c->layout, i, layer);
+            add_unit(units, l, kind, k, (uint16_t)layer);
             if (l->c->layout.recompute == RECOMPUTE_UNIFORM)
                 join_recomputed(&units->rows[units->count - 1], l->c->layout.recompute_layers, i,
                                 l->split[global]);

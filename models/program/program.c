@@ -18,7 +18,7 @@ struct program_writer {
     struct arena *arena;
     struct program *program;
     uint32_t op_room, cost_room, kernel_room, transfer_room, host_room, name_room;
-    uint32_t setup_room, ledger_room;
+    uint32_t setup_room, ledger_room, run_room;
 };
 
 struct program_writer *program_begin(struct arena *arena, uint32_t stage)
@@ -111,6 +111,17 @@ uint32_t program_name(struct program_writer *w, const char *name)
     return p->name_count++;
 }
 
+uint32_t program_run(struct program_writer *w, const struct run *run)
+{
+    struct program *p = w->program;
+    for (uint32_t i = p->run_count; i-- > 0;)
+        if (p->runs[i].key == run->key)
+            return i;
+    LIST_ROOM(w->arena, p->runs, p->run_count, 1, w->run_room);
+    p->runs[p->run_count] = *run;
+    return p->run_count++;
+}
+
 uint32_t program_op(struct program_writer *w, struct op op)
 {
     struct program *p = w->program;
@@ -139,7 +150,8 @@ void program_ledger(struct program_writer *w, struct ledger_entry entry)
 
 struct program *program_end(struct program_writer *w)
 {
-    CHECK(program_problem(w->program) == NULL);
+    DCHECK(program_problem(w->program) == NULL);
+    CHECK(w->program->run_count > 0 || program_problem(w->program) == NULL);
     return w->program;
 }
 
@@ -176,7 +188,12 @@ static const char *op_problem(const struct program *p, uint32_t index)
         return "an op waits for itself or for a later op";
     if (!stream_fits(op))
         return "an op stands on a stream of another kind";
-    if (op->cost >= (op->kind == OP_COMPUTE ? p->cost_count : p->transfer_count))
+    const bool run = (op->flags & OP_RUN) != 0;
+    if (run && (op->kind != OP_COMPUTE || op->stream != STREAM_COMPUTE))
+        return "a run is no compute";
+    if (op->cost >= (run                      ? p->run_count
+                     : op->kind == OP_COMPUTE ? p->cost_count
+                                              : p->transfer_count))
         return "an op names a cost or transfer that is not there";
     if (op->host >= p->host_count || op->name >= p->name_count || op->phase >= PHASE_COUNT)
         return "an op names a host time, name or phase that is not there";

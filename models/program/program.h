@@ -39,7 +39,8 @@ extern const char *const phase_names[PHASE_COUNT];
 enum op_flag {
     OP_HOST_SYNC = 1, /* the host waits until this op has finished before it issues the next */
     OP_SENSITIVE = 2, /* compute that may run beside interfering communication: see interference */
-    OP_JOIN = 4       /* compute that waits for transfers which ran beside the compute before it */
+    OP_JOIN = 4,      /* compute that waits for transfers which ran beside the compute before it */
+    OP_RUN = 8 /* compute that stands for the ops of whole blocks: its cost is a row of runs */
 };
 #define OP_NONE 0u
 
@@ -73,6 +74,16 @@ struct transfer {
      * takes no time. */
     double bytes;
 };
+struct piece_list;
+/* Pieces of neighbouring blocks played as one op: compute and the transfers that it waits for. It
+ * begins with what its op waits for, and ends with a piece of compute that waited for all
+ * transfers before it: only the compute stream carries anything out of it. */
+struct run {
+    const struct piece_list **lists; /* in their order; borrowed of the lowering's blocks */
+    uint32_t list_count, last_rows;  /* of the last list so many rows from its start */
+    uint64_t key;                    /* the same for the same pieces of one set of blocks */
+    double host_s; /* host time of its pieces behind the launch of the first, which the op has */
+};
 struct program {
     struct op *ops;
     struct op_cost *costs;
@@ -80,9 +91,10 @@ struct program {
     struct transfer *transfers;
     double *hosts; /* seconds */
     const char **names;
+    struct run *runs;            /* lower_runs alone writes any */
     struct ledger_entry *setup;  /* before the first step: weights, optimizer, communicators */
     struct ledger_entry *ledger; /* of the step, by op */
-    uint32_t op_count, cost_count, kernel_count, transfer_count, host_count, name_count;
+    uint32_t op_count, cost_count, kernel_count, transfer_count, host_count, name_count, run_count;
     uint32_t setup_count, ledger_count;
     uint32_t stage;            /* pipeline stage, for labels */
     uint32_t interfering;      /* bit set of streams whose activity slows sensitive compute */
@@ -99,7 +111,8 @@ uint32_t program_cost(struct program_writer *w, const struct op_cost *cost,
                       const struct op_kernel *kernels, uint32_t kernel_count);
 uint32_t program_transfer(struct program_writer *w, enum comm_op op, double bytes);
 uint32_t program_host(struct program_writer *w, double seconds);
-uint32_t program_name(struct program_writer *w, const char *name); /* a literal */
+uint32_t program_name(struct program_writer *w, const char *name);     /* a literal */
+uint32_t program_run(struct program_writer *w, const struct run *run); /* borrows its lists */
 /* Appends; ledger entries given until the next op hang on it. Returns index + 1, fit for `wait`. */
 uint32_t program_op(struct program_writer *w, struct op op);
 void program_setup(struct program_writer *w, struct ledger_entry entry);
@@ -107,7 +120,8 @@ void program_ledger(struct program_writer *w, struct ledger_entry entry); /* on 
 struct program *program_end(struct program_writer *w);
 /* NULL when the invariants hold, else one sentence: waits point back, rows exist, streams fit
  * kinds, every allocation of the step is freed in it, as it was made, or lives on by flag.
- * program_end CHECKs it for every program. */
+ * program_end CHECKs it for every program; for those with runs, of which a search writes thousands,
+ * in checked builds. */
 const char *program_problem(const struct program *program);
 
 #endif

@@ -1,0 +1,158 @@
+#include "models/step/pass.h"
+
+#include <math.h>
+
+#include "models/program/lower_split.h"
+#include "models/program/lower_units.h"
+#include "sim/check.h"
+
+enum {
+    TURNS = 3,
+    CHUNKS_MAX = 4096
+};
+struct pass_split {
+    struct arena *arena, *scratch;
+    struct pass_wires *wires;
+    struct layout_spec layout;
+};
+
+struct pass_split *pass_split_create(const struct configuration *c, const struct topology *topology)
+{
+    struct arena *arena = arena_create();
+    struct pass_split *s = ARENA_NEW(arena, struct pass_split);
+    *s = (struct pass_split){.arena = arena, .scratch = arena_create(), .layout = c->layout};
+    s->wires = pass_wires_create(arena, c, topology);
+    return s;
+}
+
+void pass_split_destroy(struct pass_split *split)
+{
+    if (split == NULL)
+        return;
+    arena_destroy(split->scratch);
+    arena_destroy(split->arena);
+}
+
+void pass_split_give(struct pass_split *split)
+{
+    arena_give(split->scratch);
+    arena_give(split->arena);
+}
+
+void pass_split_claim(struct pass_split *split)
+{
+    arena_claim(split->arena);
+    arena_claim(split->scratch);
+}
+
+/* As many microbatches as are under way at once, and a turn of the stages more. */
+uint64_t pass_microbatches_played(const struct configuration *c)
+{
+    const uint64_t stages = c->layout.pp, whole = configuration_microbatches(c);
+    const uint64_t enough = TURNS * stages + whole % stages;
+    return whole <= enough ? whole : enough;
+}
+
+static void play(struct pass_memory *memory, struct pass_split *split,
+                 const struct configuration *c, uint64_t microbatches, struct pass_played *out)
+{
+    const struct arena_mark mark = arena_mark(split->scratch);
+    struct configuration played = *c;
+    played.training.global_batch = microbatches * c->layout.dp * c->layout.microbatch;
+    struct pass_blocks *blocks = pass_blocks_find(memory, c);
+    const struct lowering *plan = pass_blocks_plan(blocks);
+    struct lowered lowered;
+    lower_runs(split->scratch, &played, plan, &lowered);
+    pass_wires_learn(split->wires, &lowered, plan);
+    const struct pass_question question = {
+        .lowered = &lowered,
+        .prices = pass_blocks_price(blocks, split->wires),
+        .wires = split->wires,
+        .slowness = 1.0 + gpu_slowest_excess_ratio(&c->gpu, configuration_ranks(c)),
+        .microbatches = microbatches,
+    };
+    pass_play(split->scratch, &question, out);
+    arena_rewind(split->scratch, mark);
+}
+
+void pass_step(struct pass_memory *memory, struct pass_split *split, const struct configuration *c,
+               struct pass_played *out)
+{
+    const uint64_t whole = configuration_microbatches(c), turn = c->layout.pp;
+    uint64_t few = pass_microbatches_played(c);
+    CHECK(c->perturbation_count == 0 && !(c->kernel_jitter_sigma > 0.0));
+    CHECK(c->layout.tp == split->layout.tp && c->layout.pp == split->layout.pp &&
+          c->layout.cp == split->layout.cp && c->layout.dp == split->layout.dp);
+    play(memory, split, c, few, out);
+    while (few < whole && !out->steady) {
+        few += turn * (few / turn < (whole - few) / turn ? few / turn : (whole - few) / turn);
+        play(memory, split, c, few, out);
+    }
+    out->step_s += (double)(whole - few) / (double)turn * out->turn_s;
+}
+
+double pass_least_bytes(struct pass_memory *memory, struct pass_split *split,
+                        const struct configuration *c)
+{
+    const struct lowering *plan = pass_blocks_plan(pass_blocks_find(memory, c));
+    struct configuration few = *c;
+    few.training.global_batch = pass_microbatches_played(c) * c->layout.dp * c->layout.microbatch;
+    const double first = lower_least_bytes(split->scratch, &few, plan, 0);
+    if (c->layout.pp == 1)
+        return first;
+    const double last = lower_least_bytes(split->scratch, &few, plan, (uint32_t)c->layout.pp - 1);
+    return first > last ? first : last;
+}
+
+static double list_least_s(const struct piece_list *list)
+{
+    double sum_s = 0.0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->rows[i].kind == OP_COMPUTE)
+            sum_s += list->rows[i].cost.gpu_s;
+    return sum_s;
+}
+
+/* Kernels of a chunk's pass: its layers, with the embedding before the first and the head behind
+ * the last. */
+static double chunk_least_s(const struct layout_spec *layout, const uint32_t *split, uint32_t chunk,
+                            const double *block_s)
+{
+    const uint32_t chunks = (uint32_t)(layout->pp * layout->vpp);
+    double sum_s = 0.0;
+    uint32_t before = 0;
+    for (uint32_t k = 0; k < chunk; k++)
+        before += split[k];
+    for (uint32_t i = 0; i < split[chunk]; i++)
+        sum_s += block_s[lower_units_block(layout, i, before + i)];
+    sum_s += chunk == 0 ? block_s[BLOCK_EMBEDDING] : 0.0;
+    return sum_s + (chunk + 1 == chunks ? block_s[BLOCK_HEAD] : 0.0);
+}
+
+double pass_least_s(struct pass_memory *memory, const struct configuration *c)
+{
+    const struct lowering *plan = pass_blocks_plan(pass_blocks_find(memory, c));
+    const uint32_t stages = (uint32_t)c->layout.pp, chunks = stages * (uint32_t)c->layout.vpp;
+    const double microbatches = (double)configuration_microbatches(c);
+    const double slowness = 1.0 + gpu_slowest_excess_ratio(&c->gpu, configuration_ranks(c));
+    uint32_t split[CHUNKS_MAX];
+    double both_s[BLOCK_COUNT], stage_s[CHUNKS_MAX] = {0.0}, fill_s = 0.0, least_s = 0.0;
+    CHECK(chunks <= CHUNKS_MAX);
+    lower_split(c, split);
+    for (unsigned b = 0; b < BLOCK_COUNT; b++) {
+        const struct block *block = &plan->blocks[b];
+        both_s[b] = list_least_s(&block->forward) + list_least_s(&block->recompute) +
+                    list_least_s(&block->backward);
+    }
+    double first_s[CHUNKS_MAX] = {0.0};
+    for (uint32_t k = 0; k < chunks; k++) {
+        const double pass_s = chunk_least_s(&c->layout, split, k, both_s);
+        stage_s[k % stages] += pass_s;
+        first_s[k % stages] = k < stages ? pass_s : first_s[k % stages];
+    }
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        least_s = fmax(least_s, fill_s + microbatches * stage_s[stage]);
+        fill_s += first_s[stage];
+    }
+    return least_s * slowness;
+}

@@ -2,8 +2,8 @@
 
 #include "analysis/json/json.h"
 #include "analysis/line/command.h"
-#include "analysis/listing/figures.h"
-#include "analysis/listing/listing.h"
+#include "analysis/report/figures.h"
+#include "analysis/report/listing.h"
 #include "analysis/text/format.h"
 #include "scenarios/build/scenario.h"
 #include "scenarios/language/names.h"

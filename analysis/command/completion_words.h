@@ -4,7 +4,7 @@
 #define ORRERY_ANALYSIS_COMMAND_COMPLETION_WORDS_H
 
 #include "analysis/line/command.h"
-#include "analysis/listing/listing.h"
+#include "analysis/report/listing.h"
 #include "scenarios/schema/keys.h"
 
 struct completion_words {

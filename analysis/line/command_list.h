@@ -2,6 +2,7 @@
 X(run)
 X(check)
 X(memory)
+X(plan)
 X(study)
 X(collective)
 X(report)

@@ -11,6 +11,7 @@ int load_scenario(const struct arguments *arguments, struct session *session, bo
         .set_count = arguments->set_count,
         .has_seed = arguments->has_seed,
         .seed = arguments->seed,
+        .layout_open = arguments->layout_open,
     };
     struct error error = {""};
     struct scenario *scenario = scenario_read(arguments->positional[0], NULL, 0, &options, &error);

@@ -18,6 +18,14 @@ bool stated_name(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == strlen(name);
 }
 
+/* A Hugging Face config.json, by a path that goes into a quoted word of YAML as it stands. */
+static bool stated_file(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 5 && length < 400 && strcmp(path + length - 5, ".json") == 0 &&
+           strpbrk(path, "'\"\\\n\r\t") == NULL;
+}
+
 /* A quantity goes into the text as it stands; its reader judges it. */
 static bool plain_quantity(const char *text)
 {
@@ -29,7 +37,7 @@ static bool plain_quantity(const char *text)
 bool stated_scenario_given(const struct arguments *a)
 {
     return a->model != NULL || a->gpu != NULL || a->gpus > 0 || a->sequence > 0 ||
-           a->tokens != NULL;
+           a->tokens != NULL || a->global_batch > 0 || a->software != NULL;
 }
 
 static bool sound(const struct arguments *a, FILE *notes)
@@ -40,11 +48,15 @@ static bool sound(const struct arguments *a, FILE *notes)
                 command, a->model == NULL ? "--model" : "--gpu");
         return false;
     }
-    if (!stated_name(a->model) || !stated_name(a->gpu)) {
+    if ((!stated_name(a->model) && !stated_file(a->model)) || !stated_name(a->gpu)) {
         fprintf(notes,
                 "orrery %s: --model and --gpu take names of the catalogue; see 'orrery list "
-                "models' and 'orrery list gpus'\n",
+                "models' and 'orrery list gpus' (--model also a Hugging Face config.json)\n",
                 command);
+        return false;
+    }
+    if (a->software != NULL && !stated_name(a->software)) {
+        fprintf(notes, "orrery %s: --software takes a name; see 'orrery list software'\n", command);
         return false;
     }
     if (a->gpus > GPUS_MAX) {
@@ -62,12 +74,16 @@ static int write_text(const struct arguments *a, char *text)
 {
     const uint64_t gpus = a->gpus > 0 ? a->gpus : GPUS_USUAL;
     const uint64_t sequence = a->sequence > 0 ? a->sequence : SEQUENCE_USUAL;
+    const uint64_t batch = a->global_batch > 0 ? a->global_batch : gpus;
+    const bool file = stated_file(a->model);
     return snprintf(text, TEXT_BYTES,
-                    "name: %s on %" PRIu64 " %s\nmodel: {preset: %s}\n"
+                    "name: \"%s on %" PRIu64 " %s\"\nmodel: {%s: \"%s\"}\n"
                     "cluster: {gpu: %s, gpus: %" PRIu64 "}\n"
-                    "training: {sequence: %" PRIu64 ", global_batch: %" PRIu64 "%s%s}\n",
-                    a->model, gpus, a->gpu, a->model, a->gpu, gpus, sequence, gpus,
-                    a->tokens != NULL ? ", tokens: " : "", a->tokens != NULL ? a->tokens : "");
+                    "training: {sequence: %" PRIu64 ", global_batch: %" PRIu64 "%s%s}\n%s%s\n",
+                    a->model, gpus, a->gpu, file ? "hf" : "preset", a->model, a->gpu, gpus,
+                    sequence, batch, a->tokens != NULL ? ", tokens: " : "",
+                    a->tokens != NULL ? a->tokens : "", a->software != NULL ? "software: " : "",
+                    a->software != NULL ? a->software : "");
 }
 
 int stated_scenario(const struct arguments *a, struct session *session, struct scenario **out)
@@ -78,7 +94,8 @@ int stated_scenario(const struct arguments *a, struct session *session, struct s
                                          .sets = a->sets,
                                          .set_count = a->set_count,
                                          .has_seed = a->has_seed,
-                                         .seed = a->seed};
+                                         .seed = a->seed,
+                                         .layout_open = a->layout_open};
     *out = NULL;
     if (!sound(a, session->notes))
         return EXIT_USAGE;

@@ -36,7 +36,9 @@ static void add_choice(struct builder *b, enum choice_key key, const char *value
 static void choose(struct builder *b)
 {
     const struct configuration *c = &b->scenario->configuration;
-    choice_make(b->arena, &b->scenario->configuration, b->open, &b->scenario->choices);
+    const unsigned asked = b->layout_open ? b->open & 1u << CHOICE_ATTENTION : b->open;
+    choice_make(b->arena, &b->scenario->configuration, asked, &b->scenario->choices);
+    b->scenario->choices.open = b->open;
     add_choice(b, CHOICE_NODE, c->cluster.node.name,
                arena_format(b->arena, "what %s usually comes in", c->gpu.name));
     add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name,
@@ -101,7 +103,8 @@ void build_scenario(struct builder *b)
     if (b->problems->error_count == 0) { /* what the parser refused stands for nothing either */
         fill_auto(b);
         fill_open(b);
-        check_rules(b);
+        if (!b->layout_open)
+            check_rules(b);
         b->layout_sound = b->problems->error_count == 0;
     }
     build_head(b);

@@ -79,6 +79,9 @@ struct scenario_options {
     bool has_seed;
     uint64_t seed;
     const struct scenario_chosen *chosen; /* NULL: to be chosen */
+    /* Somebody searches the layout: what the scenario does not say of it stays at the plainest, and
+     * no rule of it is asked. scenario->choices.open tells what was not said. */
+    bool layout_open;
 };
 /* Reads a file, "-" being standard input (or `text` when not NULL, called `path` in messages).
  * Returns a scenario, to be freed by scenario_destroy, whose configuration is valid exactly when

@@ -24,6 +24,7 @@ struct builder {
     unsigned figure_capacity;
     unsigned open; /* keys that the scenario leaves to models/fit/choice.h, by bits */
     const struct scenario_chosen *chosen; /* by another reading; NULL */
+    bool layout_open;                     /* its rules are not asked */
     bool cluster_sound;                   /* the cluster was read without a problem */
     bool layout_sound;                    /* and the layout fits on it */
     /* of the scenario's own list, while the job is built */

@@ -15,13 +15,13 @@ load helper
 
 @test "every command has help with an example, and help lists no absent command" {
     "$ORRERY" --help >all
-    for command in run check memory collective export list schema doctor completion validate study report explain compare; do
+    for command in run check memory plan collective export list schema doctor completion validate study report explain compare; do
         grep -qE "^  $command " all
         expect 0 "$ORRERY" "$command" --help
         shows "usage: orrery $command"
         shows "example:"
     done
-    for command in plan replay lesson import; do
+    for command in replay lesson import; do
         lacks "^  $command " all
     done
 }
@@ -29,7 +29,7 @@ load helper
 @test "unknown commands get the nearest name; absent ones a plain answer" {
     expect 2 "$ORRERY" rnu
     said "did you mean 'run'?"
-    expect 2 "$ORRERY" plan
+    expect 2 "$ORRERY" replay
     said "not part of this version"
     expect 2 "$ORRERY" "$(printf '\033[31mx')"
     lacks "$(printf '\033')" err

@@ -1,4 +1,4 @@
-#include "analysis/listing/figures.h"
+#include "analysis/report/figures.h"
 
 #include <string.h>
 

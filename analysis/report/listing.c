@@ -1,4 +1,4 @@
-#include "analysis/listing/listing.h"
+#include "analysis/report/listing.h"
 
 #include <string.h>
 

@@ -1,0 +1,337 @@
+#include <math.h>
+#include <string.h>
+
+#include "analysis/json/json_plan.h"
+#include "analysis/launch/launch.h"
+#include "analysis/line/command.h"
+#include "analysis/line/load.h"
+#include "analysis/line/stated_scenario.h"
+#include "analysis/report/report_plan.h"
+#include "analysis/search/search_lead.h"
+#include "analysis/terminal/progress.h"
+#include "analysis/text/format.h"
+#include "analysis/text/shell.h"
+#include "scenarios/language/names.h"
+#include "sim/pool.h"
+
+enum {
+    LEADERS_DEFAULT = 10,
+    LEADERS_MAX = 1000,
+    LINE_BYTES = 2048
+};
+
+/* The median error of peaks that were measured (docs/validation.md): so much is left free. */
+#define HEADROOM_DEFAULT 0.05
+
+static const struct option options[] = {
+    {"--model", OPTION_TEXT, FIELD(model), "NAME", NULL,
+     "a model of the catalogue, or a Hugging Face config.json, in place of a file"},
+    {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL, "with --model: kind of GPU"},
+    {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "with --model: how many (8)"},
+    {"--sequence", OPTION_SOME, FIELD(sequence), "N", NULL,
+     "with --model: tokens of a sequence (8192)"},
+    {"--global-batch", OPTION_SOME, FIELD(global_batch), "N", NULL,
+     "with --model: sequences of a step (one for each GPU)"},
+    {"--tokens", OPTION_TEXT, FIELD(tokens), "N", NULL,
+     "with --model: tokens of the whole training, as in 15T"},
+    {"--software", OPTION_TEXT, FIELD(software), "NAME", NULL,
+     "with --model: the framework (megatron)"},
+    {"--hold", OPTION_TEXT, FIELD(hold), "KEYS", NULL,
+     "keys of the layout that stay as the scenario has them, as in tp,recompute"},
+    {"--headroom", OPTION_RATIO, FIELD(headroom_ratio), "SHARE", NULL,
+     "memory that a layout must leave free, as predicted peaks are off by as much (5%)"},
+    {"--top", OPTION_SOME, FIELD(top), "N", NULL, "how many layouts lead (10)"},
+    {"--why", OPTION_TEXT, FIELD(why), "KEYS", NULL,
+     "why a layout does not lead, as in tp=4,pp=4: the rule, the tensor, or the time"},
+    {"--launch", OPTION_CHOICE, FIELD_GIVEN(launch, has_launch), "FRAMEWORK", launch_names,
+     "print the script that starts the first one, and nothing else"},
+    OPTION_JSON_ROW,
+    OPTION_SCENARIO_ROWS,
+    OPTION_THREADS_ROW("threads that share the search (all processors); they change nothing in "
+                       "the results"),
+    OPTION_END};
+
+struct plan_command {
+    const struct arguments *arguments;
+    struct session *session;
+    struct arena *arena;
+    struct scenario *scenario;
+    struct progress progress;
+    struct search *search;
+};
+
+static int wrong(const struct session *session, const char *text)
+{
+    fprintf(session->notes, "orrery plan: %s\n", text);
+    return EXIT_USAGE;
+}
+
+static bool stop(void *context)
+{
+    return session_interrupted(((struct plan_command *)context)->session);
+}
+
+static void tell_progress(void *context, double done_ratio)
+{
+    progress_tell(&((struct plan_command *)context)->progress, done_ratio, "plan");
+}
+
+/* "tp,recompute" into a set of enum search_key. */
+static int read_held(const struct plan_command *p, unsigned *held)
+{
+    const char *rest = p->arguments->hold;
+    *held = 0;
+    while (rest != NULL && *rest != '\0') {
+        const size_t length = strcspn(rest, ",");
+        unsigned found = SEARCH_KEY_COUNT;
+        for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++)
+            if (strlen(search_key_names[i]) == length &&
+                strncmp(search_key_names[i], rest, length) == 0)
+                found = i;
+        if (found == SEARCH_KEY_COUNT) {
+            char word[80];
+            snprintf(word, sizeof word, "%.*s", length < 70 ? (int)length : 70, rest);
+            const char *nearest =
+                names_nearest(word, (struct name_list){search_key_names, SEARCH_KEY_COUNT});
+            fprintf(p->session->notes, "orrery plan: --hold: no key '%s'%s%s%s\n",
+                    format_shown(word).s, nearest != NULL ? "; did you mean '" : "",
+                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+            return EXIT_USAGE;
+        }
+        *held |= 1u << found;
+        rest += length + (rest[length] == ',');
+    }
+    return EXIT_OK;
+}
+
+/* A key that is held must be said. */
+static int check_held(const struct plan_command *p, unsigned held)
+{
+    static const enum choice_key said_by[SEARCH_KEY_COUNT] = {
+        [SEARCH_TP] = CHOICE_TP,
+        [SEARCH_PP] = CHOICE_PP,
+        [SEARCH_CP] = CHOICE_CP,
+        [SEARCH_MICROBATCH] = CHOICE_MICROBATCH,
+        [SEARCH_SCHEDULE] = CHOICE_SCHEDULE,
+        [SEARCH_VPP] = CHOICE_CHUNKS,
+        [SEARCH_RECOMPUTE] = CHOICE_RECOMPUTE,
+        [SEARCH_SHARDING] = CHOICE_SHARDING,
+        [SEARCH_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
+    };
+    for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++) {
+        const bool open = (p->scenario->choices.open >> said_by[i] & 1u) != 0;
+        if ((held >> i & 1u) != 0 && open) {
+            fprintf(p->session->notes,
+                    "orrery plan: --hold %s: layout.%s is not said; give it with --set\n",
+                    search_key_names[i], search_key_names[i]);
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
+static int read_scenario(struct plan_command *p)
+{
+    struct arguments *open = ARENA_NEW(p->arena, struct arguments);
+    const bool stated = stated_scenario_given(p->arguments);
+    *open = *p->arguments;
+    open->layout_open = true;
+    if (stated && open->positional_count > 0)
+        return wrong(p->session, "--model, --gpu, --gpus, --sequence, --global-batch, --tokens and "
+                                 "--software stand in place of a file; change a key of a file "
+                                 "with --set");
+    if (!stated && open->positional_count == 0)
+        return wrong(p->session, "it takes a scenario, or --model and --gpu");
+    const int code = stated ? stated_scenario(open, p->session, &p->scenario)
+                            : load_scenario(open, p->session, false, &p->scenario);
+    if (code != EXIT_OK)
+        return code;
+    if (p->scenario->counted_only) {
+        fputs("orrery plan: a mixture of experts is counted, and its step cannot be simulated; "
+              "'orrery memory' counts it\n",
+              p->session->notes);
+        return EXIT_REJECTED;
+    }
+    return EXIT_OK;
+}
+
+/* The framework that the software stands for; NULL: none. */
+static const struct launch_kind *usual_launch(const struct configuration *c)
+{
+    for (unsigned i = 0; i < launch_kind_count; i++)
+        if (strcmp(launch_kinds[i]->software, c->software.name) == 0)
+            return launch_kinds[i];
+    return NULL;
+}
+
+static void write_launch(const struct plan_command *p, const struct launch_kind *kind,
+                         struct launch_text *text)
+{
+    struct configuration *c = ARENA_NEW(p->arena, struct configuration);
+    search_apply(p->search->base, &p->search->leaders[0].row->layout, c);
+    launch_write(kind, c, p->arena, text);
+}
+
+static int print_launch(const struct plan_command *p)
+{
+    const struct launch_kind *kind = launch_kinds[p->arguments->launch];
+    struct launch_text text = {0};
+    if (p->search->leader_count == 0)
+        return EXIT_NOTHING_FITS;
+    write_launch(p, kind, &text);
+    for (uint32_t i = 0; i < text.note_count; i++)
+        fprintf(p->session->notes, "%s: %s: %s\n",
+                text.notes[i].weight == LAUNCH_REFUSED ? "refused" : "note", kind->head.name,
+                text.notes[i].text);
+    for (uint32_t i = 0; i < text.line_count; i++)
+        fprintf(p->session->out, "%s\n", text.lines[i]);
+    return text.refused ? EXIT_REJECTED : EXIT_OK;
+}
+
+/* The command that plays the first leader. */
+static const char *run_line(const struct plan_command *p)
+{
+    const struct arguments *a = p->arguments;
+    const struct search *s = p->search;
+    const char *sets =
+        s->leader_count > 0 ? report_plan_sets(p->arena, &s->leaders[0].row->layout) : "";
+    if (a->positional_count == 0)
+        return arena_format(p->arena, "orrery run - %s <<'END'\n%sEND", sets, p->scenario->text);
+    const char *line =
+        arena_format(p->arena, "orrery run %s", shell_word(p->arena, a->positional[0]));
+    for (unsigned i = 0; i < a->set_count; i++)
+        line = arena_format(p->arena, "%s --set %s", line, shell_word(p->arena, a->sets[i]));
+    return arena_format(p->arena, "%s %s", line, sets);
+}
+
+/* The layout that the scenario has, where it says enough of it. */
+static bool play_own(const struct plan_command *p, struct search_row *row,
+                     struct search_leader *out)
+{
+    const struct search *s = p->search;
+    *row = (struct search_row){.layout = search_layout_of(&p->scenario->configuration)};
+    if (!configuration_legal(&p->scenario->configuration) ||
+        !search_lead_play(s->base, row, s->base->gpu.usable_hbm_bytes, out))
+        return false;
+    if (s->leader_count > 0)
+        search_lead_price(s->base, &s->leaders[0], out);
+    return true;
+}
+
+static bool states_layout(const struct scenario *scenario)
+{
+    const unsigned axes = 1u << CHOICE_TP | 1u << CHOICE_PP;
+    const unsigned rest = 1u << CHOICE_MICROBATCH | 1u << CHOICE_RECOMPUTE;
+    return (scenario->choices.open & axes) != axes && (scenario->choices.open & rest) == 0;
+}
+
+static int tell(struct plan_command *p, const struct search_filter *filter, double seconds)
+{
+    const struct arguments *a = p->arguments;
+    struct search_verdict *why = NULL;
+    if (a->why != NULL) {
+        why = ARENA_NEW(p->arena, struct search_verdict);
+        search_why(p->search, filter, why);
+    }
+    if (a->json) {
+        const struct launch_kind *kind =
+            a->has_launch ? launch_kinds[a->launch] : usual_launch(p->search->base);
+        struct launch_text text = {0};
+        if (p->search->leader_count == 0)
+            kind = NULL;
+        if (kind != NULL)
+            write_launch(p, kind, &text);
+        json_plan(&(struct plan_document){.scenario = p->scenario,
+                                          .search = p->search,
+                                          .why = why,
+                                          .launch = kind,
+                                          .launch_text = &text,
+                                          .seconds = seconds},
+                  p->session->out);
+    } else if (a->has_launch) {
+        return print_launch(p);
+    } else {
+        struct search_row row;
+        struct search_leader own;
+        const bool stated = states_layout(p->scenario);
+        const bool fits = stated && play_own(p, &row, &own);
+        report_plan(p->session, &(struct plan_told){.scenario = p->scenario,
+                                                    .search = p->search,
+                                                    .own = stated ? &own : NULL,
+                                                    .own_fits = fits,
+                                                    .why = why,
+                                                    .why_text = a->why,
+                                                    .line = run_line(p),
+                                                    .seconds = seconds});
+        fprintf(p->session->notes, "%s layouts in %s\n", format_count(p->search->considered).s,
+                format_time(seconds).s);
+    }
+    return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
+}
+
+static int plan(struct plan_command *p)
+{
+    const struct arguments *a = p->arguments;
+    struct error error = {""};
+    struct search_filter filter = {.count = 0};
+    unsigned held;
+    if (a->why != NULL && !search_filter_read(p->arena, a->why, &filter, &error)) {
+        fprintf(p->session->notes, "orrery plan: --why: %s\n", error.text);
+        return EXIT_USAGE;
+    }
+    int code = read_held(p, &held);
+    code = code == EXIT_OK ? read_scenario(p) : code;
+    code = code == EXIT_OK ? check_held(p, held) : code;
+    if (code != EXIT_OK)
+        return code;
+    const struct search_question question = {
+        .base = &p->scenario->configuration,
+        .held = held,
+        .headroom_ratio = a->headroom_ratio > 0.0 ? a->headroom_ratio : HEADROOM_DEFAULT,
+        .leaders = (uint32_t)(a->top == 0            ? LEADERS_DEFAULT
+                              : a->top > LEADERS_MAX ? LEADERS_MAX
+                                                     : a->top),
+        .threads = arguments_threads(a, pool_threads_available()),
+        .stop = stop,
+        .told = tell_progress,
+        .context = p,
+    };
+    session_soften(p->session);
+    progress_begin(&p->progress, p->session->notes);
+    const bool good = search_run(&question, &p->search, &error);
+    const double seconds = progress_seconds(&p->progress);
+    progress_end(&p->progress);
+    if (!good) {
+        fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    code = tell(p, &filter, seconds);
+    return p->search->stopped ? EXIT_INTERRUPTED : code;
+}
+
+static int run(const struct arguments *a, struct session *session)
+{
+    struct plan_command *p;
+    struct arena *arena = arena_create();
+    p = ARENA_NEW(arena, struct plan_command);
+    *p = (struct plan_command){.arguments = a, .session = session, .arena = arena};
+    const int code = plan(p);
+    search_destroy(p->search);
+    if (p->scenario != NULL)
+        scenario_destroy(p->scenario);
+    arena_destroy(arena);
+    return code;
+}
+
+const struct command command_plan = {
+    .head = {.name = "plan",
+             .doc = "searches layouts: which fit, how fast, what they cost, and why not another"},
+    .positional = "[SCENARIO]",
+    .options = options,
+    .details = "What the scenario says of the layout is searched anew; --hold keeps a key. The "
+               "leaders\nare played op by op; the others were rejected by a rule, by memory, by a "
+               "bound, or\nby a step at pass detail (docs/planning.md). Ctrl-C keeps what was "
+               "found.\nexit code: 0 found, 3 scenario rejected, 4 nothing fits",
+    .example = "orrery plan --model llama3-70b --gpu h100-80gb-sxm --gpus 512 --global-batch 2048",
+    .run = run,
+};

@@ -1,0 +1,150 @@
+#include "analysis/json/json_plan.h"
+
+#include <math.h>
+
+#include "analysis/json/json_parts.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+
+static void set_layout(json_t *o, const struct search_layout *l)
+{
+    json_set(o, "tp", json_count(l->tp));
+    json_set(o, "pp", json_count(l->pp));
+    json_set(o, "dp", json_count(l->dp));
+    json_set(o, "cp", json_count(l->cp));
+    json_set(o, "ep", json_count(1)); /* experts are not simulated */
+    json_set(o, "vpp", json_count(l->vpp));
+    json_set(o, "microbatch", json_count(l->microbatch));
+    json_set(o, "schedule", json_text(l->schedule->head.name));
+    json_set(o, "sharding", json_text(l->sharding->head.name));
+    json_set(o, "recompute", json_text(recompute_names[l->recompute]));
+    json_set(o, "recompute_layers", json_count(l->recompute_layers));
+    json_set(o, "sequence_parallel", json_boolean(l->sequence_parallel));
+    json_set(o, "ends_count", json_boolean(l->ends_count));
+}
+
+static json_t *parts_object(const double parts_s[PART_COUNT])
+{
+    json_t *o = json_object();
+    for (unsigned p = 0; p < PART_COUNT; p++)
+        json_set(o, breakdown_names[p], json_number(parts_s[p]));
+    return o;
+}
+
+static json_t *leader_object(const struct search_leader *l, uint32_t rank)
+{
+    json_t *o = json_object();
+    json_set(o, "rank", json_number_if(rank > 0, rank));
+    set_layout(o, &l->row->layout);
+    json_set(o, "detail", json_text(l->played ? "op" : "pass"));
+    json_set(o, "step_time_s", json_number(l->step_s));
+    json_set(o, "pass_step_time_s", json_number_if(l->row->pass_s > 0.0, l->row->pass_s));
+    json_set(o, "p10", json_number(l->p10_s));
+    json_set(o, "p90", json_number(l->p90_s));
+    json_set(o, "as_fast_probability", json_number(l->as_fast_probability));
+    json_set(o, "tokens_per_s", json_number(l->tokens_per_s));
+    json_set(o, "mfu", json_number(l->mfu_ratio));
+    json_set(o, "peak_reserved_bytes", json_number(l->peak_reserved_bytes));
+    json_set(o, "peak_allocated_bytes", json_number(l->peak_allocated_bytes));
+    json_set(o, "cost_usd_per_1e9_tokens", json_number(l->usd_per_1e9_tokens));
+    json_set(o, "breakdown", l->played ? parts_object(l->breakdown_s) : json_null());
+    return o;
+}
+
+static json_t *fates_object(const uint32_t fates[FATE_COUNT])
+{
+    json_t *o = json_object();
+    for (unsigned f = FATE_RULE; f < FATE_LEADER; f++)
+        json_set(o, search_fate_names[f], json_count(fates[f]));
+    return o;
+}
+
+static json_t *overflow_object(const struct search_overflow *f)
+{
+    if (!f->known)
+        return json_null();
+    json_t *o = json_object();
+    json_set(o, "rank", json_count(f->rank));
+    json_set(o, "stage", json_count(f->stage));
+    json_set(o, "tensor", json_text(f->tensor));
+    json_set(o, "tenant", json_text(f->tenant));
+    json_set(o, "at", json_text(f->call_site));
+    json_set(o, "bytes", json_number(f->bytes));
+    json_set(o, "short_bytes", json_number(f->short_bytes));
+    json_set(o, "allocated_bytes", json_number(f->allocated_bytes));
+    return o;
+}
+
+static json_t *why_object(const struct search_verdict *v)
+{
+    if (v == NULL)
+        return json_null();
+    json_t *o = json_object();
+    json_set(o, "matched", json_count(v->count));
+    json_set(o, "rejected", fates_object(v->fates));
+    if (v->row == NULL)
+        return o;
+    json_t *row = json_object();
+    set_layout(row, &v->row->layout);
+    json_set(row, "fate", json_text(search_fate_names[v->row->fate]));
+    json_set(row, "rule", json_text(v->row->rule));
+    json_set(row, "sentence", json_text(v->rule[0] != '\0' ? v->rule : NULL));
+    json_set(row, "least_step_time_s", json_number_if(v->row->least_s > 0.0, v->row->least_s));
+    json_set(row, "least_bytes", json_number_if(v->row->least_bytes > 0.0, v->row->least_bytes));
+    json_set(row, "first_failure", overflow_object(&v->overflow));
+    json_set(row, "played", v->played ? leader_object(&v->leader, 0) : json_null());
+    json_set(row, "lost_s", v->played ? parts_object(v->lost_s) : json_null());
+    json_set(o, "layout", row);
+    return o;
+}
+
+static json_t *launch_object(const struct plan_document *plan)
+{
+    if (plan->launch == NULL)
+        return json_null();
+    json_t *o = json_object(), *lines = json_array(), *notes = json_array();
+    const struct launch_text *text = plan->launch_text;
+    json_set(o, "framework", json_text(plan->launch->head.name));
+    json_set(o, "framework_version", json_text(plan->launch->version));
+    json_set(o, "refused", json_boolean(text->refused));
+    for (uint32_t i = 0; i < text->note_count; i++) {
+        json_t *note = json_object();
+        json_set(note, "weight", json_text(launch_weight_names[text->notes[i].weight]));
+        json_set(note, "text", json_text(text->notes[i].text));
+        json_append(notes, note);
+    }
+    for (uint32_t i = 0; i < text->line_count; i++)
+        json_append(lines, json_text(text->lines[i]));
+    json_set(o, "notes", notes);
+    json_set(o, "lines", lines);
+    return o;
+}
+
+void json_plan(const struct plan_document *plan, FILE *out)
+{
+    const struct search *s = plan->search;
+    json_t *o = json_document("orrery.plan/1", plan->scenario);
+    json_t *layouts = json_array(), *pareto = json_array();
+    json_set(o, "searched", json_count(s->considered));
+    json_set(o, "rejected", fates_object(s->fates));
+    json_set(o, "timed", json_count(s->timed));
+    json_set(o, "played", json_count(s->played));
+    json_set(o, "stopped", json_boolean(s->stopped));
+    json_set(o, "seconds", json_number(plan->seconds));
+    for (uint32_t i = 0; i < s->leader_count; i++)
+        json_append(layouts, leader_object(&s->leaders[i], i + 1));
+    for (uint32_t i = 0; i < s->pareto_count; i++)
+        json_append(pareto, json_count(s->pareto[i] + 1));
+    if (s->leader_count > 0) {
+        char sentence[512];
+        json_set(o, "model_error",
+                 json_text(model_error_sentence(&s->own, sentence, sizeof sentence)));
+    } else {
+        json_set(o, "model_error", json_null());
+    }
+    json_set(o, "layouts", layouts);
+    json_set(o, "pareto", pareto);
+    json_set(o, "launch", launch_object(plan));
+    json_set(o, "why", why_object(plan->why));
+    json_print(o, out);
+}

@@ -1,0 +1,21 @@
+/* json_plan.h - the document orrery.plan/1. */
+#ifndef ORRERY_ANALYSIS_JSON_JSON_PLAN_H
+#define ORRERY_ANALYSIS_JSON_JSON_PLAN_H
+
+#include <stdio.h>
+
+#include "analysis/launch/launch_kind.h"
+#include "analysis/search/search_why.h"
+#include "scenarios/build/scenario.h"
+
+struct plan_document {
+    const struct scenario *scenario;
+    const struct search *search;
+    const struct search_verdict *why; /* NULL: not asked */
+    const struct launch_kind *launch; /* of the first leader; NULL: no framework */
+    const struct launch_text *launch_text;
+    double seconds;
+};
+void json_plan(const struct plan_document *plan, FILE *out);
+
+#endif

@@ -1,0 +1,256 @@
+#include "analysis/report/report_plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/report/report_parts.h"
+#include "analysis/text/format.h"
+#include "analysis/text/wrap.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+
+enum {
+    PARTS_SHOWN = 4,
+    LINE_BYTES = 640
+};
+
+const char *report_plan_sets(struct arena *arena, const struct search_layout *l)
+{
+    char text[LINE_BYTES];
+    int used = snprintf(
+        text, sizeof text,
+        "--set layout.tp=%" PRIu32 " --set layout.pp=%" PRIu32 " --set layout.cp=%" PRIu32
+        " --set layout.dp=%" PRIu32 " --set layout.vpp=%" PRIu32 " --set layout.schedule=%s"
+        " --set layout.microbatch=%" PRIu32 " --set layout.sharding=%s --set layout.recompute=%s"
+        " --set layout.sequence_parallel=%s",
+        l->tp, l->pp, l->cp, l->dp, l->vpp, l->schedule->head.name, l->microbatch,
+        l->sharding->head.name, recompute_names[l->recompute],
+        l->sequence_parallel ? "true" : "false");
+    if (l->recompute_layers > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         " --set layout.recompute_layers=%" PRIu32, l->recompute_layers);
+    if (l->ends_count)
+        snprintf(text + used, sizeof text - (size_t)used, " --set layout.ends_count=true");
+    return arena_text(arena, text);
+}
+
+static struct text recompute_text(const struct search_layout *l)
+{
+    struct text out;
+    if (l->recompute_layers > 0)
+        snprintf(out.s, sizeof out.s, "%s %" PRIu32, recompute_names[l->recompute],
+                 l->recompute_layers);
+    else
+        snprintf(out.s, sizeof out.s, "%s", recompute_names[l->recompute]);
+    return out;
+}
+
+static void print_head(const struct session *s, const struct plan_told *told)
+{
+    const struct configuration *c = told->search->base;
+    fprintf(s->out, "%s%s%s\n", session_bold(s), told->scenario->name, session_plain(s));
+    fprintf(s->out, "  model     %s parameters; sequence %s, %s, %s attention\n",
+            format_quantity(transformer_parameters(&c->model, c->training.sequence)).s,
+            format_count(c->training.sequence).s, c->training.precision->head.name,
+            attention_kernel_names[c->training.attention]);
+    fprintf(s->out, "  cluster   %s x %s in %s x %s over %s\n",
+            format_count(configuration_gpus(c)).s, c->gpu.name, format_count(c->cluster.nodes).s,
+            c->cluster.node.name, c->cluster.fabric.name);
+    fprintf(s->out, "  batch     %s sequences a step; software %s\n",
+            format_count(c->training.global_batch).s, c->software.name);
+    for (unsigned i = 0; i < told->scenario->choices.count; i++) {
+        const struct made_choice *row = &told->scenario->choices.rows[i];
+        fprintf(s->out, "  %-9s %s: %s (%s)\n", i == 0 ? "chosen" : "", choice_key_path(row->key),
+                row->value, row->why);
+    }
+}
+
+static void print_fate(const struct session *s, uint64_t count, const char *what)
+{
+    if (count > 0)
+        fprintf(s->out, "  %10s %s\n", format_count(count).s, what);
+}
+
+static void print_fates(const struct session *s, const struct search *search)
+{
+    fprintf(s->out, "\n%s layouts%s\n", format_count(search->considered).s,
+            search->stopped ? " of a search that was stopped" : "");
+    print_fate(s, search->fates[FATE_RULE], "break a rule (--why names it)");
+    print_fate(s, search->fates[FATE_MEMORY],
+               "hold more state and activations than the card, whatever is recomputed");
+    print_fate(s, search->considered - search->row_count,
+               "hold more, and were tried again with more recomputation");
+    print_fate(s, search->fates[FATE_BOUND], "cannot be as fast: their kernels alone take longer");
+    print_fate(s, search->fates[FATE_TIMED], "were timed, and are slower");
+    print_fate(s, search->fates[FATE_LEDGER], "would be as fast, and do not fit");
+    print_fate(s, search->fates[FATE_LEADER], "lead");
+}
+
+static void print_row(const struct session *s, const char *name, const struct search_leader *l)
+{
+    const struct search_layout *a = &l->row->layout;
+    fprintf(s->out,
+            "  %-4s %3" PRIu32 " %3" PRIu32 " %3" PRIu32 " %5" PRIu32 " %3" PRIu32 " %3" PRIu32
+            " %-11s %-6s %-3s %-10s %9s%s %9s %7s %9s %9s %5s\n",
+            name, a->tp, a->pp, a->cp, a->dp, a->vpp, a->microbatch, a->schedule->head.name,
+            a->sharding->head.name, a->sequence_parallel ? "yes" : "no", recompute_text(a).s,
+            format_time(l->step_s).s, l->played ? " " : "~", format_quantity(l->tokens_per_s).s,
+            format_percent(l->mfu_ratio).s,
+            isfinite(l->peak_reserved_bytes) ? format_bytes(l->peak_reserved_bytes).s : "-",
+            isfinite(l->usd_per_1e9_tokens) ? format_money(l->usd_per_1e9_tokens).s : "-",
+            isfinite(l->as_fast_probability) ? format_percent(l->as_fast_probability).s : "-");
+}
+
+static void print_leaders(const struct session *s, const struct plan_told *told)
+{
+    const struct search *search = told->search;
+    bool guessed = false;
+    report_heading(s, "Leaders");
+    fprintf(s->out,
+            "  %-4s %3s %3s %3s %5s %3s %3s %-11s %-6s %-3s %-10s %9s  %9s %7s %9s %9s %5s\n", "",
+            "tp", "pp", "cp", "dp", "vpp", "mb", "schedule", "shards", "sp", "recompute", "step",
+            "tokens/s", "MFU", "memory", "10^9 tok.", "P(1)");
+    for (uint32_t i = 0; i < search->leader_count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%" PRIu32, i + 1);
+        print_row(s, name, &search->leaders[i]);
+        guessed = guessed || !search->leaders[i].played;
+    }
+    if (told->own != NULL && told->own_fits)
+        print_row(s, "own", told->own);
+    fprintf(s->out,
+            "  P(1): how probably it is no slower than the first, by the model's own error\n");
+    if (guessed)
+        fprintf(s->out,
+                "  ~ at pass detail: slower than the first by more than that may be off, or "
+                "not played op by op\n");
+    if (told->own != NULL && told->own_fits)
+        fprintf(s->out, "  own: the layout that the scenario has\n");
+    if (told->own != NULL && !told->own_fits)
+        fprintf(s->out,
+                "  the layout that the scenario has does not fit, or breaks a rule: 'orrery "
+                "check' says why\n");
+    if (search->pareto_count > 1) {
+        fprintf(s->out, "  no other is both faster and leaner than");
+        for (uint32_t i = 0; i < search->pareto_count; i++)
+            fprintf(s->out, "%s %" PRIu32, i > 0 ? "," : "", search->pareto[i] + 1);
+        fputc('\n', s->out);
+    }
+}
+
+static void print_first(const struct session *s, const struct plan_told *told)
+{
+    const struct search_leader *first = &told->search->leaders[0];
+    char sentence[512];
+    bool shown[PART_COUNT] = {false};
+    report_heading(s, "The first");
+    fprintf(s->out, "  step      %s; 80 %% of steps between %s and %s\n            %s",
+            format_time(first->step_s).s, format_time(first->p10_s).s, format_time(first->p90_s).s,
+            session_dim(s));
+    wrap_print(s->out, s->width,
+               model_error_sentence(&told->search->own, sentence, sizeof sentence), 12);
+    fputs(session_plain(s), s->out);
+    for (unsigned n = 0; n < PARTS_SHOWN && first->played; n++) {
+        unsigned most = PART_COUNT;
+        for (unsigned p = 0; p < PART_COUNT; p++)
+            if (!shown[p] &&
+                (most == PART_COUNT || first->breakdown_s[p] > first->breakdown_s[most]))
+                most = p;
+        shown[most] = true;
+        if (first->breakdown_s[most] > 0.0)
+            fprintf(s->out, "  %-9s %-13s %9s %7s\n", n == 0 ? "time" : "", breakdown_names[most],
+                    format_time(first->breakdown_s[most]).s,
+                    format_percent(first->breakdown_s[most] / first->step_s).s);
+    }
+    fprintf(s->out, "\nTo play it: %s\n", told->line);
+}
+
+static void print_overflow(const struct session *s, const struct search_verdict *v)
+{
+    const struct search_overflow *o = &v->overflow;
+    if (!o->known) {
+        fprintf(
+            s->out,
+            "  its state and activations take %s, more than the %s that the card has for them\n",
+            format_bytes(v->row->least_bytes).s, format_bytes(v->c.gpu.usable_hbm_bytes).s);
+        return;
+    }
+    fprintf(s->out,
+            "  it does not fit: rank %" PRIu32 " (stage %" PRIu32
+            ") lacks %s for %s (%s, %s) in %s, with %s allocated\n",
+            o->rank, o->stage, format_bytes(o->short_bytes).s, o->tensor, o->tenant,
+            format_bytes(o->bytes).s, o->call_site, format_bytes(o->allocated_bytes).s);
+}
+
+static void print_lost(const struct session *s, const struct plan_told *told)
+{
+    const struct search_verdict *v = told->why;
+    const struct search *search = told->search;
+    if (search->leader_count == 0)
+        return;
+    const struct search_leader *first = &search->leaders[0];
+    const double more_s = v->leader.step_s - first->step_s;
+    fprintf(s->out,
+            "  it takes %s, %s%s than the first (%s); it is no slower with %s probability\n",
+            format_time(v->leader.step_s).s, format_percent(fabs(more_s) / first->step_s).s,
+            more_s >= 0.0 ? " more" : " less", format_time(first->step_s).s,
+            format_percent(v->leader.as_fast_probability).s);
+    for (unsigned p = 0; p < PART_COUNT; p++)
+        if (fabs(v->lost_s[p]) > 1e-4 * first->step_s)
+            fprintf(s->out, "    %-13s %s%s\n", breakdown_names[p], v->lost_s[p] > 0.0 ? "+" : "",
+                    format_time(v->lost_s[p]).s);
+}
+
+static void print_why(const struct session *s, const struct plan_told *told)
+{
+    const struct search_verdict *v = told->why;
+    char title[160];
+    snprintf(title, sizeof title, "Why not %s", format_shown(told->why_text).s);
+    report_heading(s, title);
+    if (v->row == NULL) {
+        fprintf(s->out,
+                "  no layout of this model on this machine is like that: the product of tp, "
+                "pp, cp and dp is the number of GPUs, and tp divides the heads\n");
+        return;
+    }
+    fprintf(s->out, "  %s like that:", format_count(v->count).s);
+    for (unsigned f = 0; f < FATE_COUNT; f++)
+        if (v->fates[f] > 0)
+            fprintf(s->out, " %s %s;", format_count(v->fates[f]).s, search_fate_names[f]);
+    fprintf(s->out, " the one that came furthest%s:\n", v->played ? " and fits" : "");
+    const struct search_layout *l = &v->row->layout;
+    fprintf(s->out,
+            "  tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 ", vpp %" PRIu32
+            ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s\n",
+            l->tp, l->pp, l->cp, l->dp, l->vpp, l->microbatch, l->schedule->head.name,
+            l->sharding->head.name, recompute_text(l).s, l->sequence_parallel ? "yes" : "no");
+    if (v->rule[0] != '\0')
+        fprintf(s->out, "  it breaks a rule: %s: %s\n", v->row->rule, v->rule);
+    else if (v->played)
+        print_lost(s, told);
+    else
+        print_overflow(s, v);
+    if (v->played && v->too_large > 0)
+        fprintf(s->out, "  %s like it came further, and do not fit\n",
+                format_count(v->too_large).s);
+    if (v->row->fate == FATE_BOUND)
+        fprintf(s->out, "  it was not timed: its kernels alone take %s\n",
+                format_time(v->row->least_s).s);
+}
+
+void report_plan(const struct session *s, const struct plan_told *told)
+{
+    print_head(s, told);
+    print_fates(s, told->search);
+    if (told->search->leader_count > 0) {
+        print_leaders(s, told);
+        print_first(s, told);
+    } else {
+        fprintf(s->out, "\nNothing fits. --why KEY=VALUE says what a layout lacks; more GPUs, a "
+                        "larger card, or a smaller batch and sequence hold less on each.\n");
+    }
+    if (told->why != NULL)
+        print_why(s, told);
+}

@@ -1,0 +1,24 @@
+/* report_plan.h - a search of layouts told: the leaders, how sure they are, and what became of the
+ * others. */
+#ifndef ORRERY_ANALYSIS_REPORT_REPORT_PLAN_H
+#define ORRERY_ANALYSIS_REPORT_REPORT_PLAN_H
+
+#include "analysis/search/search_why.h"
+#include "analysis/terminal/session.h"
+#include "scenarios/build/scenario.h"
+
+struct plan_told {
+    const struct scenario *scenario;
+    const struct search *search;
+    const struct search_leader *own; /* the layout of the scenario itself; NULL: it states none */
+    bool own_fits;
+    const struct search_verdict *why; /* NULL: not asked */
+    const char *why_text;             /* as it was asked */
+    const char *line;                 /* the command that runs the first leader */
+    double seconds;
+};
+void report_plan(const struct session *session, const struct plan_told *told);
+/* "tp=8 pp=4 ...": the keys of a layout as --set takes them, with the section. */
+const char *report_plan_sets(struct arena *arena, const struct search_layout *layout);
+
+#endif

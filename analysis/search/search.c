@@ -1,0 +1,398 @@
+/* search.c
+ *
+ * Invariants
+ * 1. What happens next depends on rows alone, never on which thread was sooner: work is handed out
+ *    in rounds, and looked at when a round is over.
+ * 2. The leaders are the fastest that fit: whatever is not timed has a bound above the slowest of
+ *    them, and whatever is timed and faster was found not to fit.
+ * 3. Of those that are within the error of pass detail of the fastest, as many are played op by op
+ *    as EFFORT_MAX allows, the likeliest first. */
+#include "analysis/search/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/search/search_lead.h"
+#include "analysis/search/search_unit.h"
+#include "models/fit/trial.h"
+#include "models/sharding/sharding_kind.h"
+#include "sim/check.h"
+#include "sim/pool.h"
+
+const char *const search_fate_names[FATE_COUNT] = {"open",   "rule",   "memory", "bound",
+                                                   "slower", "ledger", "leader"};
+
+enum {
+    AT_ONCE = 8,         /* ledgers of a round */
+    PLAYED_LEAST = 3,    /* leaders that are played op by op in any case */
+    EFFORT_MAX = 1 << 16 /* layer passes of all that are: about a quarter of a second */
+};
+/* By so much the most that is timed grows from round to round. */
+#define FIRST_RATIO 1.06
+#define NEXT_RATIO 1.03
+/* docs/models/pass.md: where gathers and reductions share a wire in every pass, and elsewhere. */
+#define ERROR_SHARED 0.06
+#define ERROR_ELSE 0.01
+
+struct searching {
+    struct search *s;
+    struct search_ground ground;
+    struct search_unit **units;
+    uint32_t unit_count;
+    double most_s;             /* rows with a bound up to here are timed */
+    struct search_row **order; /* timed rows that may fit, fastest first */
+    uint32_t order_count;
+    uint64_t effort;
+};
+
+/* How far a step at pass detail may be off: layouts within it of the best are played op by op. */
+static double pass_error_ratio(const struct search_layout *layout)
+{
+    return layout->sharding->gather == GATHER_UNITS && layout->pp == 1 ? ERROR_SHARED : ERROR_ELSE;
+}
+
+static void make_units(struct searching *g)
+{
+    struct search *s = g->s;
+    g->units = ARENA_ARRAY(s->arena, struct search_unit *, s->row_count);
+    for (uint32_t i = 0, from = 0; i <= s->row_count && s->row_count > 0; i++) {
+        const struct search_layout *a = &s->rows[from].layout;
+        const bool same =
+            i < s->row_count && s->rows[i].layout.tp == a->tp && s->rows[i].layout.cp == a->cp;
+        if (same)
+            continue;
+        g->units[g->unit_count++] = search_unit_create(&g->ground, &s->rows[from], i - from);
+        from = i;
+    }
+}
+
+static bool stopped(struct searching *g)
+{
+    const struct search_question *q = &g->s->question;
+    if (!g->s->stopped && q->stop != NULL)
+        g->s->stopped = q->stop(q->context);
+    return g->s->stopped;
+}
+
+static void tell(const struct searching *g, double ratio)
+{
+    const struct search_question *q = &g->s->question;
+    if (q->told != NULL)
+        q->told(q->context, ratio);
+}
+
+static void judge_unit(void *context, size_t index)
+{
+    struct searching *g = context;
+    search_unit_judge(g->units[index]);
+}
+
+static void time_unit(void *context, size_t index)
+{
+    struct searching *g = context;
+    search_unit_time(g->units[index], g->most_s);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct search_row *x = *(struct search_row *const *)a,
+                            *y = *(struct search_row *const *)b;
+    if (x->pass_s != y->pass_s)
+        return x->pass_s < y->pass_s ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_timed(struct searching *g)
+{
+    struct search *s = g->s;
+    g->order_count = 0;
+    for (uint32_t i = 0; i < s->row_count; i++)
+        if (s->rows[i].fate == FATE_TIMED)
+            g->order[g->order_count++] = &s->rows[i];
+    qsort(g->order, g->order_count, sizeof *g->order, compare_rows);
+}
+
+struct asking { /* rows whose ledgers are played at once */
+    const struct searching *g;
+    struct search_row *rows[AT_ONCE];
+    uint32_t count;
+};
+
+static void ask_ledger(void *context, size_t index)
+{
+    struct asking *asking = context;
+    struct search_row *row = asking->rows[index];
+    const struct search_ground *ground = &asking->g->ground;
+    row->fits = search_lead_fits(ground->base, &row->layout, ground->usable_bytes);
+}
+
+static void more(struct searching *g, struct search_row *row)
+{
+    row->fits = false;
+    for (uint32_t i = 0; i < g->unit_count; i++)
+        if (search_unit_holds(g->units[i], row))
+            search_unit_more(g->units[i], row);
+}
+
+static double least_open_s(const struct searching *g)
+{
+    double least_s = INFINITY;
+    for (uint32_t i = 0; i < g->s->row_count; i++)
+        if (g->s->rows[i].fate == FATE_OPEN)
+            least_s = fmin(least_s, g->s->rows[i].least_s);
+    return least_s;
+}
+
+/* Plays the ledgers of the fastest rows, until so many fit; of rows that something not timed may
+ * yet pass, none. False: nothing was left to ask. */
+static bool settle_fits(struct searching *g)
+{
+    const uint32_t wanted = g->s->question.leaders;
+    const double open_s = least_open_s(g);
+    struct asking asking = {.g = g};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < g->order_count && found + asking.count < wanted; i++) {
+        struct search_row *row = g->order[i];
+        if (asking.count == AT_ONCE || row->pass_s > open_s)
+            break;
+        found += row->fits;
+        if (!row->fits)
+            asking.rows[asking.count++] = row;
+    }
+    if (asking.count == 0)
+        return false;
+    pool_run(g->s->question.threads, asking.count, ask_ledger, &asking);
+    g->s->ledgers += asking.count;
+    for (uint32_t i = 0; i < asking.count; i++)
+        if (!asking.rows[i]->fits)
+            more(g, asking.rows[i]);
+    sort_timed(g);
+    return true;
+}
+
+/* So many lead that nothing that is not timed can be among them. */
+static bool settled(const struct searching *g)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < g->order_count; i++)
+        found += g->order[i]->fits;
+    return found >= g->s->question.leaders || isinf(least_open_s(g));
+}
+
+/* Times rows with bounds up to `most_s`, and settles the memory of those that lead. */
+static void time_up_to(struct searching *g, double most_s)
+{
+    g->most_s = most_s;
+    pool_run(g->s->question.threads, g->unit_count, time_unit, g);
+    sort_timed(g);
+    while (!stopped(g) && settle_fits(g))
+        continue;
+}
+
+static void find_leaders(struct searching *g)
+{
+    const double first_s = least_open_s(g);
+    double most_s = first_s * FIRST_RATIO;
+    while (!stopped(g) && !isinf(least_open_s(g))) {
+        time_up_to(g, most_s);
+        if (settled(g))
+            break;
+        tell(g, fmin(0.9, 0.2 + 0.7 * (most_s / first_s - 1.0)));
+        most_s = fmax(most_s, least_open_s(g)) * NEXT_RATIO;
+    }
+}
+
+struct leading { /* leaders at op detail */
+    const struct searching *g;
+    struct search_leader *leaders;
+    bool *fits;
+};
+
+static void play_leader(void *context, size_t index)
+{
+    struct leading *p = context;
+    const struct search_ground *ground = &p->g->ground;
+    const struct search_row *row = p->leaders[index].row;
+    p->fits[index] = search_lead_play(ground->base, row, ground->usable_bytes, &p->leaders[index]);
+}
+
+static uint64_t passes_of(const struct searching *g, const struct search_row *row)
+{
+    struct configuration c;
+    search_apply(g->ground.base, &row->layout, &c);
+    return trial_passes(&c);
+}
+
+/* The next few to be played op by op: not slower than the best that was, by more than pass detail
+ * may be off. */
+static uint32_t choose_played(struct searching *g, double best_s, struct search_leader *out)
+{
+    struct search *s = g->s;
+    uint32_t count = 0, leaders = 0;
+    for (uint32_t i = 0; i < g->order_count && leaders < s->question.leaders; i++) {
+        const struct search_row *row = g->order[i];
+        if (!row->fits)
+            continue;
+        leaders++;
+        bool known = false;
+        for (uint32_t k = 0; k < s->leader_count; k++)
+            known = known || s->leaders[k].row == row;
+        const double least_s = row->pass_s * (1.0 - pass_error_ratio(&row->layout));
+        const bool first = s->leader_count + count < PLAYED_LEAST;
+        const uint64_t passes = passes_of(g, row);
+        const bool affordable = g->effort + passes <= EFFORT_MAX;
+        if (known || count == AT_ONCE || (!first && (least_s > best_s || !affordable)))
+            continue;
+        g->effort += passes;
+        out[count++] = (struct search_leader){.row = row};
+    }
+    return count;
+}
+
+static void keep_played(struct searching *g, const struct leading *p, uint32_t count)
+{
+    struct search *s = g->s;
+    for (uint32_t i = 0; i < count; i++)
+        if (p->fits[i])
+            s->leaders[s->leader_count++] = p->leaders[i];
+        else
+            more(g, (struct search_row *)p->leaders[i].row);
+}
+
+/* 3 */
+static double fastest_played_s(const struct search *s)
+{
+    double best_s = INFINITY;
+    for (uint32_t i = 0; i < s->leader_count; i++)
+        best_s = fmin(best_s, s->leaders[i].step_s);
+    return best_s;
+}
+
+/* 3. Op by op the fastest may be slower than at pass detail: what its time lets in is timed too. */
+static void play_leaders(struct searching *g)
+{
+    struct search *s = g->s;
+    s->leaders = ARENA_ARRAY(s->arena, struct search_leader, s->row_count + (size_t)AT_ONCE);
+    while (!stopped(g)) {
+        struct search_leader chosen[AT_ONCE];
+        bool fits[AT_ONCE] = {false};
+        const uint32_t count = choose_played(g, fastest_played_s(s), chosen);
+        if (count == 0)
+            break;
+        struct leading leading = {.g = g, .leaders = chosen, .fits = fits};
+        pool_run(s->question.threads, count, play_leader, &leading);
+        s->played += count;
+        keep_played(g, &leading, count);
+        time_up_to(g, s->leader_count > 0 ? fastest_played_s(s) : 0.0);
+    }
+}
+
+static int compare_leaders(const void *a, const void *b)
+{
+    const struct search_leader *x = a, *y = b;
+    if (x->step_s != y->step_s)
+        return x->step_s < y->step_s ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Those that fit and were not played stand by their time at pass detail. */
+static void complete_leaders(struct searching *g)
+{
+    struct search *s = g->s;
+    for (uint32_t i = 0; i < g->order_count && s->leader_count < s->question.leaders; i++) {
+        bool known = !g->order[i]->fits;
+        for (uint32_t k = 0; k < s->leader_count; k++)
+            known = known || s->leaders[k].row == g->order[i];
+        if (!known)
+            search_lead_guess(g->ground.base, g->order[i], &s->leaders[s->leader_count++]);
+    }
+    qsort(s->leaders, s->leader_count, sizeof *s->leaders, compare_leaders);
+    if (s->leader_count > s->question.leaders)
+        s->leader_count = s->question.leaders;
+    for (uint32_t i = 0; i < s->leader_count; i++) {
+        ((struct search_row *)s->leaders[i].row)->fate = FATE_LEADER;
+        search_lead_price(g->ground.base, &s->leaders[0], &s->leaders[i]);
+    }
+    if (s->leader_count > 0) {
+        struct configuration c;
+        search_apply(g->ground.base, &s->leaders[0].row->layout, &c);
+        s->own = model_error_of(&residues_shipped, &c, NULL);
+    }
+}
+
+/* Leaders stand by time, so each that leaves more memory free than all before it is one. */
+static void find_pareto(struct search *s)
+{
+    double least_bytes = INFINITY;
+    s->pareto = ARENA_ARRAY(s->arena, uint32_t, s->leader_count);
+    for (uint32_t i = 0; i < s->leader_count; i++) {
+        if (s->leaders[i].peak_reserved_bytes < least_bytes) {
+            least_bytes = s->leaders[i].peak_reserved_bytes;
+            s->pareto[s->pareto_count++] = i;
+        }
+    }
+}
+
+static void count_fates(struct search *s)
+{
+    for (uint32_t i = 0; i < s->row_count; i++) {
+        struct search_row *row = &s->rows[i];
+        if (row->fate == FATE_OPEN)
+            row->fate = FATE_BOUND;
+        s->fates[row->fate]++;
+        s->considered += 1 + row->tried;
+        s->timed += row->pass_s > 0.0;
+    }
+}
+
+static void search_all(struct searching *g)
+{
+    struct search *s = g->s;
+    struct search_layout *layouts = NULL;
+    s->row_count = search_space(s->arena, g->ground.base, g->ground.held, &layouts);
+    s->rows = ARENA_ARRAY(s->arena, struct search_row, s->row_count);
+    g->order = ARENA_ARRAY(s->arena, struct search_row *, s->row_count);
+    for (uint32_t i = 0; i < s->row_count; i++)
+        s->rows[i].layout = layouts[i];
+    make_units(g);
+    pool_run(s->question.threads, g->unit_count, judge_unit, g);
+    tell(g, 0.2);
+    find_leaders(g);
+    play_leaders(g);
+    complete_leaders(g);
+    find_pareto(s);
+    count_fates(s);
+    for (uint32_t i = 0; i < g->unit_count; i++)
+        search_unit_destroy(g->units[i]);
+}
+
+bool search_run(const struct search_question *question, struct search **out, struct error *error)
+{
+    struct arena *arena = arena_create();
+    struct search *s = ARENA_NEW(arena, struct search);
+    struct configuration *base = ARENA_NEW(arena, struct configuration);
+    struct topology *topology = ARENA_NEW(arena, struct topology);
+    *s = (struct search){.arena = arena, .question = *question, .base = base};
+    *base = *question->base;
+    base->perturbation_count = 0; /* who decides does not know which card will be slow */
+    base->kernel_jitter_sigma = 0.0;
+    if (!topology_build(arena, &base->cluster, topology, error)) {
+        arena_destroy(arena);
+        return false;
+    }
+    struct searching g = {
+        .s = s,
+        .ground = {.base = base,
+                   .topology = topology,
+                   .held = question->held,
+                   .usable_bytes = base->gpu.usable_hbm_bytes * (1.0 - question->headroom_ratio)}};
+    search_all(&g);
+    *out = s;
+    return true;
+}
+
+void search_destroy(struct search *search)
+{
+    if (search != NULL)
+        arena_destroy(search->arena);
+}

@@ -1,0 +1,50 @@
+/* search.h - the planner: of all layouts of a model on a machine, the fastest that fit, and why
+ * each other one lost.
+ *
+ * A layout is rejected by the first of these that it does not pass, each dearer than the one
+ * before: rules     configuration_check memory    its state and kept activations alone exceed the
+ * card (pass_least_bytes); with the least recomputation with which they do not bound     its
+ * kernels alone take longer than the leaders (pass_least_s) pass      a step at pass detail is
+ * slower than the leaders' ledger    the exact memory of its first microbatches, or of its step,
+ * does not fit op        a step at op detail is slower Bounds are sound, so none of this loses a
+ * layout; those within the error of pass detail of the best are played op by op. The result does
+ * not depend on the number of threads. */
+#ifndef ORRERY_ANALYSIS_SEARCH_SEARCH_H
+#define ORRERY_ANALYSIS_SEARCH_SEARCH_H
+
+#include "analysis/search/search_row.h"
+#include "analysis/uncertainty/model_error.h"
+#include "sim/error.h"
+
+struct search_question {
+    const struct configuration *base; /* model, machine, batch; layout where keys are held */
+    unsigned held;                    /* of enum search_key */
+    double headroom_ratio;            /* of usable memory, to be left free */
+    uint32_t leaders;                 /* wanted */
+    unsigned threads;
+    /* Asked now and then; true ends the search with what was found. NULL: never. */
+    bool (*stop)(void *context);
+    void (*told)(void *context, double done_ratio); /* NULL */
+    void *context;
+};
+struct search {
+    struct arena *arena;
+    struct search_question question;
+    const struct configuration *base; /* of a cluster as it should be */
+    struct search_row *rows;
+    uint32_t row_count;
+    uint64_t considered, timed, ledgers, played; /* layouts; at pass detail; ...; at op detail */
+    uint32_t fates[FATE_COUNT];
+    struct search_leader *leaders; /* fastest first */
+    uint32_t leader_count;
+    uint32_t *pareto; /* leaders that no other beats in both time and free memory */
+    uint32_t pareto_count;
+    struct model_error own; /* of the first leader */
+    bool stopped;
+};
+/* Everything lives in the search, freed whole by search_destroy. False with a sentence when the
+ * cluster cannot be built. */
+bool search_run(const struct search_question *question, struct search **out, struct error *error);
+void search_destroy(struct search *search);
+
+#endif

@@ -1,0 +1,86 @@
+#include "analysis/search/search_lead.h"
+
+#include <math.h>
+
+#include "analysis/result/cost.h"
+#include "analysis/uncertainty/model_error.h"
+#include "models/fit/trial.h"
+
+/* Standard normal, below which 90 % lie. */
+#define NORMAL_P90 1.2815515655446004
+
+static void with_room(const struct configuration *base, const struct search_layout *layout,
+                      double usable_bytes, struct configuration *out)
+{
+    search_apply(base, layout, out);
+    out->gpu.usable_hbm_bytes = usable_bytes;
+}
+
+bool search_lead_fits(const struct configuration *base, const struct search_layout *layout,
+                      double usable_bytes)
+{
+    struct configuration c;
+    with_room(base, layout, usable_bytes, &c);
+    return trial_may_fit(&c);
+}
+
+bool search_lead_play(const struct configuration *base, const struct search_row *row,
+                      double usable_bytes, struct search_leader *out)
+{
+    struct configuration c;
+    struct step *step = NULL;
+    struct error error;
+    struct step_options options = {.threads = 1};
+    with_room(base, &row->layout, usable_bytes, &c);
+    *out = (struct search_leader){.row = row};
+    if (!step_run(&c, &options, &step, &error))
+        return false;
+    const bool fits = step->fits;
+    out->played = true;
+    out->step_s = step->step_s;
+    out->tokens_per_s = step->tokens_per_s;
+    out->mfu_ratio = step->mfu_ratio;
+    out->peak_reserved_bytes = step->peak_reserved_bytes;
+    out->peak_allocated_bytes = step->peak_allocated_bytes;
+    for (unsigned part = 0; part < PART_COUNT; part++)
+        out->breakdown_s[part] = step->breakdown_s[part];
+    step_destroy(step);
+    return fits;
+}
+
+void search_lead_guess(const struct configuration *base, const struct search_row *row,
+                       struct search_leader *out)
+{
+    struct configuration c;
+    search_apply(base, &row->layout, &c);
+    const double flops = transformer_flops_per_token(&c.model, c.training.sequence, false) *
+                         configuration_tokens(&c);
+    *out = (struct search_leader){.row = row,
+                                  .step_s = row->pass_s,
+                                  .tokens_per_s = configuration_tokens(&c) / row->pass_s,
+                                  .mfu_ratio = step_peak_ratio(&c, flops, row->pass_s),
+                                  .peak_reserved_bytes = NAN,
+                                  .peak_allocated_bytes = NAN};
+    for (unsigned part = 0; part < PART_COUNT; part++)
+        out->breakdown_s[part] = NAN;
+}
+
+void search_lead_price(const struct configuration *base, const struct search_leader *first,
+                       struct search_leader *leader)
+{
+    struct configuration c, best;
+    struct cost cost;
+    search_apply(base, &leader->row->layout, &c);
+    search_apply(base, &first->row->layout, &best);
+    cost_of_step(&c, leader->step_s, &cost);
+    leader->step_usd = cost.step_usd;
+    leader->usd_per_1e9_tokens = cost.usd_per_1e9_tokens;
+    const struct model_error own = model_error_of(&residues_shipped, &c, NULL);
+    const struct model_error its = model_error_of(&residues_shipped, &best, NULL);
+    leader->p10_s = leader->step_s * exp(-NORMAL_P90 * own.log_spread);
+    leader->p90_s = leader->step_s * exp(NORMAL_P90 * own.log_spread);
+    const double spread = fmax(own.pair_log_spread, its.pair_log_spread);
+    leader->as_fast_probability =
+        leader == first ? 1.0
+                        : 0.5 * erfc(log(leader->step_s / first->step_s) / (spread * sqrt(2.0)));
+}

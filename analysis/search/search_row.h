@@ -1,0 +1,40 @@
+/* search_row.h - what becomes of a layout in a search, and what is known of one that leads. */
+#ifndef ORRERY_ANALYSIS_SEARCH_SEARCH_ROW_H
+#define ORRERY_ANALYSIS_SEARCH_SEARCH_ROW_H
+
+#include "analysis/search/search_space.h"
+#include "models/step/step.h"
+
+enum search_fate {
+    FATE_OPEN,   /* judged, not timed */
+    FATE_RULE,   /* breaks a rule */
+    FATE_MEMORY, /* its state and activations exceed the card, recomputed as far as they can be */
+    FATE_BOUND,  /* its kernels alone take longer than the slowest leader */
+    FATE_TIMED,  /* timed at pass detail, slower than the leaders */
+    FATE_LEDGER, /* as fast as a leader, but its ledger does not fit */
+    FATE_LEADER,
+    FATE_COUNT
+};
+extern const char *const search_fate_names[FATE_COUNT]; /* as documents name them */
+
+struct search_row {
+    struct search_layout layout;
+    enum search_fate fate;
+    const char *rule;            /* FATE_RULE: the key; else NULL */
+    double least_bytes, least_s; /* bounds; 0: not asked */
+    double pass_s;               /* at pass detail; 0: not timed */
+    bool fits;                   /* its ledger was played and fits */
+    uint32_t tried;              /* layouts with less recomputation that did not fit */
+};
+struct search_leader {
+    const struct search_row *row;
+    bool played; /* at op detail; else what follows is of pass detail, or not known (NAN) */
+    double step_s, tokens_per_s, mfu_ratio;
+    double peak_reserved_bytes, peak_allocated_bytes;
+    double breakdown_s[PART_COUNT];
+    double p10_s, p90_s;        /* with the model's own error */
+    double as_fast_probability; /* that it is faster than the first one; of the first, 1 */
+    double step_usd, usd_per_1e9_tokens;
+};
+
+#endif

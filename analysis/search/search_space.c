@@ -1,0 +1,261 @@
+#include "analysis/search/search_space.h"
+
+#include "models/fit/choice.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "sim/check.h"
+#include "sim/list.h"
+
+const char *const search_key_names[SEARCH_KEY_COUNT] = {
+    "tp",  "pp",        "cp",       "microbatch",       "schedule",
+    "vpp", "recompute", "sharding", "sequence_parallel"};
+
+enum {
+    CONTEXT_MAX = 64,
+    SEQUENCE_LEAST = 2048, /* of a rank: below that its blocks are mostly latency */
+    CHUNKS_MOST = 64,      /* of a stage, as the rules have it */
+    MICROBATCH_MOST = 64,
+    RANKS_MOST = 1 << 22
+};
+
+struct space {
+    struct arena *arena;
+    const struct configuration *base;
+    unsigned held;
+    struct search_layout *rows;
+    uint32_t count, room;
+};
+
+static bool held(const struct space *s, enum search_key key)
+{
+    return (s->held >> key & 1u) != 0;
+}
+
+struct search_layout search_layout_of(const struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    return (struct search_layout){.tp = (uint32_t)l->tp,
+                                  .pp = (uint32_t)l->pp,
+                                  .cp = (uint32_t)l->cp,
+                                  .dp = (uint32_t)l->dp,
+                                  .vpp = (uint32_t)l->vpp,
+                                  .microbatch = (uint32_t)l->microbatch,
+                                  .recompute_layers = (uint32_t)l->recompute_layers,
+                                  .recompute = l->recompute,
+                                  .sequence_parallel = l->sequence_parallel,
+                                  .ends_count = l->ends_count,
+                                  .schedule = l->schedule,
+                                  .sharding = l->sharding};
+}
+
+void search_apply(const struct configuration *base, const struct search_layout *layout,
+                  struct configuration *out)
+{
+    struct layout_spec *l = &out->layout;
+    *out = *base;
+    l->tp = layout->tp;
+    l->pp = layout->pp;
+    l->cp = layout->cp;
+    l->dp = layout->dp;
+    l->vpp = layout->vpp;
+    l->microbatch = layout->microbatch;
+    l->recompute = layout->recompute;
+    l->recompute_layers = layout->recompute_layers;
+    l->sequence_parallel = layout->sequence_parallel;
+    l->ends_count = layout->ends_count;
+    l->schedule = layout->schedule;
+    l->sharding = layout->sharding;
+}
+
+static void add(struct space *s, const struct search_layout *layout)
+{
+    LIST_ROOM(s->arena, s->rows, s->count, 1, s->room);
+    s->rows[s->count++] = *layout;
+}
+
+/* What the software offers: its usual kind, and that which shards all; beside those zero-0 and
+ * zero-1, or for PyTorch's own data parallelism ddp, fsdp and hsdp. Kinds between belong to whom
+ * the one that shards all is a ZeRO stage. */
+static bool offers(const struct configuration *c, const struct sharding_kind *kind)
+{
+    const struct software_profile *software = &c->software;
+    const struct sharding_kind *usual = sharding_find(software->usual_sharding);
+    const struct sharding_kind *full = sharding_find(software->full_sharding);
+    const bool units = usual->units || (full != NULL && full->units);
+    const bool stages = (full != NULL && full->shards_weights && !full->units) ||
+                        (usual->shards_gradients && !usual->units);
+    if (kind == usual || kind == full || kind == &sharding_zero_0)
+        return true;
+    if (kind->hybrid)
+        return usual->units && configuration_replicas(c) > c->cluster.node.gpus;
+    if (kind->units)
+        return units;
+    return kind == &sharding_zero_1 ? !usual->units : stages;
+}
+
+static void add_shardings(struct space *s, struct search_layout layout)
+{
+    struct configuration c;
+    search_apply(s->base, &layout, &c);
+    if (held(s, SEARCH_SHARDING)) {
+        add(s, &layout);
+        return;
+    }
+    for (unsigned i = 0; i < sharding_kind_count; i++) {
+        const struct sharding_kind *kind = sharding_kinds[i];
+        const bool alone = configuration_replicas(&c) == 1;
+        const bool deep = kind->shards_gradients && layout.pp > 1; /* holds no less than zero-1 */
+        if (alone ? kind != &sharding_zero_0 : deep || !offers(&c, kind))
+            continue;
+        layout.sharding = kind;
+        add(s, &layout);
+    }
+}
+
+static void add_sequences(struct space *s, struct search_layout layout)
+{
+    const bool able = s->base->software.sequence_parallelism && layout.tp > 1;
+    if (held(s, SEARCH_SEQUENCE_PARALLEL)) {
+        add_shardings(s, layout);
+        return;
+    }
+    layout.sequence_parallel = false;
+    add_shardings(s, layout);
+    layout.sequence_parallel = true;
+    if (able)
+        add_shardings(s, layout);
+}
+
+static bool divides(const struct space *s, bool ends, uint64_t chunks)
+{
+    return (s->base->model.layers + (ends ? 2 : 0)) % chunks == 0;
+}
+
+/* Embedding and head count as layers where the software wants even stages and only so gets them. */
+static bool counts_ends(const struct space *s, const struct search_layout *layout)
+{
+    const struct layout_spec *l = &s->base->layout;
+    const uint64_t chunks = (uint64_t)layout->pp * layout->vpp;
+    return s->base->software.even_stages && layout->pp > 1 &&
+           l->first_stage_layers + l->last_stage_layers == 0 && !divides(s, false, chunks) &&
+           divides(s, true, chunks);
+}
+
+static void add_order(struct space *s, struct search_layout layout, uint32_t vpp)
+{
+    layout.vpp = vpp;
+    layout.schedule = vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+    if (held(s, SEARCH_SCHEDULE))
+        layout.schedule = s->base->layout.schedule;
+    layout.ends_count = layout.ends_count || counts_ends(s, &layout);
+    add_sequences(s, layout);
+}
+
+static void add_orders(struct space *s, struct search_layout layout)
+{
+    const struct configuration *c = s->base;
+    const bool may = c->software.interleaves && layout.pp > 1 &&
+                     (!held(s, SEARCH_SCHEDULE) || c->layout.schedule->interleaved);
+    if (held(s, SEARCH_VPP)) {
+        add_order(s, layout, layout.vpp);
+        return;
+    }
+    add_order(s, layout, 1);
+    const uint64_t most = (c->model.layers + 2) / layout.pp;
+    for (uint32_t v = 2; may && v <= most && v <= CHUNKS_MOST; v++) {
+        const uint64_t chunks = (uint64_t)layout.pp * v;
+        const bool usual = v == c->software.usual_chunks;
+        if (usual || divides(s, false, chunks) ||
+            (c->software.even_stages && divides(s, true, chunks)))
+            add_order(s, layout, v);
+    }
+}
+
+static void add_microbatches(struct space *s, struct search_layout layout)
+{
+    const uint64_t share = s->base->training.global_batch / layout.dp;
+    if (held(s, SEARCH_MICROBATCH)) {
+        add_orders(s, layout);
+        return;
+    }
+    for (uint32_t m = 1; m <= MICROBATCH_MOST; m++) {
+        layout.microbatch = m;
+        if ((m & (m - 1)) == 0 || (share > 0 && share % m == 0))
+            add_orders(s, layout);
+    }
+}
+
+static void add_splits(struct space *s, struct search_layout layout)
+{
+    const uint64_t gpus = configuration_gpus(s->base), most = s->base->model.layers + 2;
+    const uint64_t both = (uint64_t)layout.tp * layout.cp;
+    for (uint64_t pp = 1; pp <= most && both * pp <= gpus; pp++) {
+        if (gpus % (both * pp) != 0 || (held(s, SEARCH_PP) && pp != s->base->layout.pp))
+            continue;
+        layout.pp = (uint32_t)pp;
+        layout.dp = (uint32_t)(gpus / (both * pp));
+        add_microbatches(s, layout);
+    }
+}
+
+static bool least_rung(const struct configuration *c, int from, struct search_layout *layout)
+{
+    for (int level = from; level <= RECOMPUTE_FULL; level++) {
+        layout->recompute = level;
+        layout->recompute_layers = level == RECOMPUTE_BLOCK ? 1 : 0;
+        if (choice_frees(c, level) &&
+            (level != RECOMPUTE_BLOCK || configuration_chunk_layers(c) > 1))
+            return true;
+    }
+    return false;
+}
+
+bool search_recompute_more(const struct configuration *base, unsigned held_keys,
+                           struct search_layout *layout)
+{
+    struct configuration c;
+    if ((held_keys >> SEARCH_RECOMPUTE & 1u) != 0)
+        return false;
+    search_apply(base, layout, &c);
+    if (layout->recompute == RECOMPUTE_BLOCK &&
+        layout->recompute_layers + 1 < configuration_chunk_layers(&c)) {
+        layout->recompute_layers++;
+        return true;
+    }
+    return least_rung(&c, layout->recompute + 1, layout);
+}
+
+void search_recompute_last(const struct configuration *base, struct search_layout *layout)
+{
+    struct configuration c;
+    search_apply(base, layout, &c);
+    CHECK(layout->recompute == RECOMPUTE_BLOCK);
+    layout->recompute_layers = (uint32_t)configuration_chunk_layers(&c) - 1;
+}
+
+uint32_t search_space(struct arena *arena, const struct configuration *base, unsigned held_keys,
+                      struct search_layout **out)
+{
+    struct space s = {.arena = arena, .base = base, .held = held_keys};
+    const uint64_t domain = base->cluster.node.gpus, heads = base->model.heads;
+    CHECK(configuration_gpus(base) <= RANKS_MOST);
+    for (uint32_t tp = 1; tp <= domain && tp <= heads; tp++) {
+        if (held(&s, SEARCH_TP) ? tp != base->layout.tp : heads % tp != 0)
+            continue;
+        for (uint32_t cp = 1; cp <= CONTEXT_MAX; cp++) {
+            const bool power = (cp & (cp - 1)) == 0;
+            const bool room = cp == 1 || base->training.sequence / cp >= SEQUENCE_LEAST;
+            if (held(&s, SEARCH_CP) ? cp != base->layout.cp : !power || !room)
+                continue;
+            struct search_layout layout = search_layout_of(base);
+            layout.tp = tp;
+            layout.cp = cp;
+            if (!held(&s, SEARCH_RECOMPUTE))
+                layout.recompute = RECOMPUTE_NONE;
+            layout.recompute_layers = held(&s, SEARCH_RECOMPUTE) ? layout.recompute_layers : 0;
+            add_splits(&s, layout);
+        }
+    }
+    *out = s.rows;
+    return s.count;
+}

@@ -1,0 +1,55 @@
+/* search_space.h - the layouts that come into question for a model on a machine.
+ *
+ * tp x pp x cp x dp is the number of GPUs. tp divides the heads and stays inside the NVLink domain;
+ * cp is a power of two that leaves each rank a sequence of its own; chunks are all that divide the
+ * layers; kinds of sharding and order are those that the software offers, under a pipeline such as
+ * shard the optimizer alone. Of recomputation a layout
+ * has none at first: a search goes up from there until it fits, as more of it is never faster.
+ * Microbatches are the powers of two to 64 and what divides a replica's share: that some break a
+ * rule is said by the rules (configuration_check), not known here. */
+#ifndef ORRERY_ANALYSIS_SEARCH_SEARCH_SPACE_H
+#define ORRERY_ANALYSIS_SEARCH_SEARCH_SPACE_H
+
+#include "models/layout/configuration.h"
+#include "sim/arena.h"
+
+/* What a layout is, apart from what stays as the scenario has it. */
+struct search_layout {
+    uint32_t tp, pp, cp, dp, vpp, microbatch;
+    uint32_t recompute_layers;
+    int recompute;
+    bool sequence_parallel, ends_count;
+    const struct schedule_kind *schedule;
+    const struct sharding_kind *sharding;
+};
+/* Keys that a search varies: a bit each. */
+enum search_key {
+    SEARCH_TP,
+    SEARCH_PP,
+    SEARCH_CP,
+    SEARCH_MICROBATCH,
+    SEARCH_SCHEDULE, /* and the chunks */
+    SEARCH_VPP,
+    SEARCH_RECOMPUTE,
+    SEARCH_SHARDING,
+    SEARCH_SEQUENCE_PARALLEL,
+    SEARCH_KEY_COUNT
+};
+extern const char *const search_key_names[SEARCH_KEY_COUNT]; /* as in the section `layout` */
+
+struct search_layout search_layout_of(const struct configuration *c);
+/* The configuration `base` with this layout. */
+void search_apply(const struct configuration *base, const struct search_layout *layout,
+                  struct configuration *out);
+/* The next level of recomputation that the software offers, or one layer more of a block. False:
+ * there is none, or recomputation is held. */
+bool search_recompute_more(const struct configuration *base, unsigned held,
+                           struct search_layout *layout);
+/* Of a layout that recomputes a block: the most layers of it that are not all. */
+void search_recompute_last(const struct configuration *base, struct search_layout *layout);
+/* All of them, those of one (tp, cp) beside each other; `held` is the set of keys that stay as in
+ * `base`. Rows live in `arena`. */
+uint32_t search_space(struct arena *arena, const struct configuration *base, unsigned held,
+                      struct search_layout **out);
+
+#endif

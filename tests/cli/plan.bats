@@ -1,0 +1,120 @@
+# `orrery plan`: the layout to take.
+load helper
+
+small="--model llama2-7b --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --global-batch 64"
+plan() { "$ORRERY" plan "$@"; }
+
+@test "plan: leaders, what became of the others, and the command that plays the first" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small
+    for line in "layouts" "break a rule" "Leaders" "P(1)" "The first" "measure" "To play it: orrery run -"; do
+        shows "$line"
+    done
+    said "layouts in"
+}
+
+@test "plan: the line under 'To play it' gives the step that was promised" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --json
+    promised=$(jq .layouts[0].step_time_s out)
+    # shellcheck disable=SC2086
+    expect 0 plan $small
+    sed -n '/^To play it: /,$p' out | sed 's/^To play it: orrery/"$ORRERY"/; s/ run - / run - --no-db --json /' >play.sh
+    expect 0 bash play.sh
+    [ "$(jq .step_time_s out)" = "$promised" ]
+}
+
+@test "plan: the document adds up, and threads change nothing" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --threads 1 --json
+    [ "$(jq -r .schema out)" = orrery.plan/1 ]
+    jq -e '.layouts | length == 10 and ([.[].step_time_s] | . == sort)' out
+    jq -e '.layouts[0].detail == "op" and .layouts[0].as_fast_probability == 1' out
+    jq -e '[.layouts[] | .tp * .pp * .cp * .dp] | all(. == 16)' out
+    jq -e '.rejected | has("rule") and has("memory") and has("bound") and has("slower") and has("ledger")' out
+    jq -e '.launch.framework == "megatron" and (.launch.lines | length > 20)' out
+    jq 'del(.seconds)' out >one.json
+    # shellcheck disable=SC2086
+    expect 0 plan $small --threads 4 --json
+    jq 'del(.seconds)' out >four.json
+    cmp one.json four.json
+}
+
+@test "plan: a file's own layout is shown, and held keys stay" {
+    expect 0 plan "$long"
+    shows "own"
+    expect 0 plan "$long" --hold tp,microbatch --set layout.tp=4 --json
+    jq -e '[.layouts[].tp] | all(. == 4)' out
+    expect 2 plan "$hello" --hold speed
+    said "no key 'speed'"
+    expect 2 plan "$hello" --hold pipeline
+    said "no key 'pipeline'"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --hold tp
+    said "layout.tp is not said"
+}
+
+@test "plan --why: a rule, a tensor, a slower step" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --why tp=1,pp=1,sharding=zero-0,recompute=none
+    shows "Why not"
+    # shellcheck disable=SC2086
+    expect 0 plan $small --why microbatch=64,dp=16
+    shows "it breaks a rule: training.global_batch"
+    # shellcheck disable=SC2086
+    expect 0 plan $small --why tp=8 --json
+    jq -e '.why.layout.played.step_time_s > 0' out
+    jq -e '(.why.layout.lost_s | add) as $more | .why.layout.played.step_time_s - .layouts[0].step_time_s - $more | fabs < 1e-9' out
+    # shellcheck disable=SC2086
+    expect 0 plan $small --why tp=7
+    shows "no layout of this model on this machine is like that"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --why speed=4
+    said "no key of a layout"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --why tp
+    said "expected KEY=VALUE"
+}
+
+@test "plan: what does not fit at all" {
+    expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8
+    shows "Nothing fits"
+    expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 --why tp=8
+    shows "lacks"
+    expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 --json
+    jq -e '.layouts == [] and .launch == null' out
+}
+
+@test "plan --launch: the script alone on stdout" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --launch megatron
+    bash -n out
+    head -1 out | grep -q '^#!'
+    # shellcheck disable=SC2086
+    expect 2 plan $small --launch megatrn
+    said "megatron"
+}
+
+@test "plan: a Hugging Face config.json" {
+    printf '{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008, "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 32, "vocab_size": 32000, "max_position_embeddings": 4096, "tie_word_embeddings": false}' >config.json
+    expect 0 plan --model config.json --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --global-batch 64 --json
+    mv out file.json
+    # shellcheck disable=SC2086
+    expect 0 plan $small --json
+    [ "$(jq -c '[.layouts[] | [.tp, .pp, .step_time_s]]' out)" = "$(jq -c '[.layouts[] | [.tp, .pp, .step_time_s]]' file.json)" ]
+    expect 3 plan --model nowhere.json --gpu a100-80gb-sxm
+}
+
+@test "plan: wrong lines" {
+    expect 2 plan
+    said "it takes a scenario, or --model and --gpu"
+    expect 2 plan "$hello" --model llama2-7b
+    said "stand in place of a file"
+    expect 2 plan --model llama2-7b
+    said "--gpu is missing"
+    expect 2 plan --model 'a: b' --gpu h100-80gb-sxm
+    said "names of the catalogue"
+    expect 3 plan --model llama9-7b --gpu h100-80gb-sxm
+    expect 1 plan nowhere.yaml
+    expect 3 plan --model mixtral-8x7b --gpu h100-80gb-sxm --gpus 8
+}

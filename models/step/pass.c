@@ -45,11 +45,17 @@ void pass_split_claim(struct pass_split *split)
     arena_claim(split->scratch);
 }
 
-/* As many microbatches as are under way at once, and a turn of the stages more. */
+/* An interleaved order repeats after as many microbatches as there are stages, others after one. */
+static uint64_t turn_of(const struct configuration *c)
+{
+    return c->layout.vpp > 1 ? c->layout.pp : 1;
+}
+
+/* As many microbatches as are under way at once, and turns that show what is repeated. */
 uint64_t pass_microbatches_played(const struct configuration *c)
 {
-    const uint64_t stages = c->layout.pp, whole = configuration_microbatches(c);
-    const uint64_t enough = TURNS * stages + whole % stages;
+    const uint64_t turn = turn_of(c), whole = configuration_microbatches(c);
+    const uint64_t enough = c->layout.pp + TURNS * turn + whole % turn;
     return whole <= enough ? whole : enough;
 }
 
@@ -70,6 +76,7 @@ static void play(struct pass_memory *memory, struct pass_split *split,
         .wires = split->wires,
         .slowness = 1.0 + gpu_slowest_excess_ratio(&c->gpu, configuration_ranks(c)),
         .microbatches = microbatches,
+        .turn = turn_of(c),
     };
     pass_play(split->scratch, &question, out);
     arena_rewind(split->scratch, mark);
@@ -78,7 +85,7 @@ static void play(struct pass_memory *memory, struct pass_split *split,
 void pass_step(struct pass_memory *memory, struct pass_split *split, const struct configuration *c,
                struct pass_played *out)
 {
-    const uint64_t whole = configuration_microbatches(c), turn = c->layout.pp;
+    const uint64_t whole = configuration_microbatches(c), turn = turn_of(c);
     uint64_t few = pass_microbatches_played(c);
     CHECK(c->perturbation_count == 0 && !(c->kernel_jitter_sigma > 0.0));
     CHECK(c->layout.tp == split->layout.tp && c->layout.pp == split->layout.pp &&

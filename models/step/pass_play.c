@@ -18,7 +18,8 @@
 enum {
     DIRECTIONS = 4,
     MEETING_COUNT = 2, /* of several stages: tied embedding, world */
-    SPANS_MAX = 64
+    SPANS_MAX = 64,
+    TURNS_KEPT = 3
 };
 static const uint8_t message_streams[DIRECTIONS] = {STREAM_SEND_NEXT, STREAM_SEND_PREV,
                                                     STREAM_RECV_PREV, STREAM_RECV_NEXT};
@@ -38,6 +39,10 @@ struct stage_play {
     uint32_t next;    /* op + 1 of the first that has not been played and is no message */
     uint32_t last[STREAM_COUNT];
     double compute_begin_s; /* of the last compute */
+    /* When each stream has done with the last microbatch, and with those one and two turns before;
+     * compute with its forward. UNKNOWN: there is none. */
+    double turn_end_s[STREAM_COUNT][TURNS_KEPT];
+    bool backward, alternates; /* a backward has come; and a forward after it */
     struct messages messages[DIRECTIONS];
     struct pass_transfer *transfers; /* [transfer x streams]; wire_s UNKNOWN: not asked yet */
     double weights_free_s; /* the wires of data parallelism, which gathers and reductions share */
@@ -50,12 +55,28 @@ struct stage_meeting {
     double latest_s;
     uint32_t *op; /* [stage] op + 1; 0: has not arrived */
 };
+/* Stages that have something to do, each once. */
+struct waiting {
+    uint32_t *stages, first, count, room;
+    bool *queued;
+};
+
+static void queue_stage(struct waiting *w, uint32_t stage)
+{
+    if (w->queued[stage])
+        return;
+    w->queued[stage] = true;
+    w->stages[(w->first + w->count++) % w->room] = stage;
+}
+
 struct staged {
     struct arena *arena;
     struct stage_play *stages;
     uint32_t count;
     struct pass_wires *wires;
     double slowness;
+    uint64_t turn, last; /* microbatches of a turn; the last one */
+    struct waiting waiting;
     struct stage_meeting meetings[MEETING_COUNT];
     bool host_bound; /* by a host that has run since the step began, after the first turn */
 };
@@ -230,6 +251,7 @@ static void meet(struct staged *play, struct stage_play *s, uint32_t i, double b
             continue;
         const struct op *theirs = &other->program->ops[m->op[k] - 1];
         other->finish_s[m->op[k]] = m->latest_s + transfer_s(play, s, op);
+        queue_stage(&play->waiting, k);
         CHECK(theirs->stream == op->stream);
     }
 }
@@ -244,6 +266,22 @@ static double collective_finish_s(struct staged *play, struct stage_play *s, con
         return begin_s + time.wire_s + time.latency_s;
     s->weights_free_s = later(s->weights_free_s, begin_s) + time.busy_s;
     return later(begin_s + time.wire_s, s->weights_free_s) + time.latency_s;
+}
+
+static void note_turn(const struct staged *play, struct stage_play *s, uint32_t i)
+{
+    const struct op *op = &s->program->ops[i - 1];
+    const bool computes = op->stream == STREAM_COMPUTE;
+    if (op->microbatch == UINT16_MAX)
+        return;
+    if (computes && op->phase == PHASE_BACKWARD)
+        s->backward = true;
+    if (computes && op->phase != PHASE_FORWARD)
+        return;
+    s->alternates = s->alternates || (computes && s->backward);
+    for (unsigned k = 0; k < TURNS_KEPT; k++)
+        if (op->microbatch + k * play->turn == play->last)
+            s->turn_end_s[op->stream][k] = later(s->turn_end_s[op->stream][k], s->finish_s[i]);
 }
 
 static bool play_op(struct staged *play, struct stage_play *s, uint32_t i)
@@ -264,6 +302,7 @@ static bool play_op(struct staged *play, struct stage_play *s, uint32_t i)
         add_span(s, op->stream, begin_s, s->finish_s[i]);
     }
     s->last[op->stream] = i;
+    note_turn(play, s, i);
     return true;
 }
 
@@ -354,59 +393,45 @@ static void prepare(struct staged *play, struct stage_play *s, struct pass_price
     for (unsigned d = 0; d < DIRECTIONS && play->count > 1; d++)
         s->messages[d].ops = ARENA_ARRAY(play->arena, uint32_t, rows);
     s->next = 1;
+    for (unsigned stream = 0; stream < STREAM_COUNT; stream++)
+        for (unsigned k = 0; k < TURNS_KEPT; k++)
+            s->turn_end_s[stream][k] = UNKNOWN;
     prepare_ops(s);
 }
 
-/* When each stream of the last stage has done with a microbatch: the last, and those one and two
- * turns before. */
-struct turns {
-    double end_s[STREAM_COUNT][3]; /* compute: of its forward; UNKNOWN: there is none */
-    bool alternate;                /* some forward comes after a backward */
-};
-
-static void read_turns(const struct staged *play, uint64_t microbatches, struct turns *out)
+/* Has this stage come to the time of the last turn, and has no stream of it fallen behind? Upstream
+ * stages fill longer than the last one. */
+static bool stage_is_steady(const struct stage_play *s, double turn_s, bool last)
 {
-    const struct stage_play *s = &play->stages[play->count - 1];
-    const uint64_t last = microbatches - 1, turn = play->count;
-    bool backward = false;
-    out->alternate = false;
+    const double(*end_s)[TURNS_KEPT] = s->turn_end_s;
+    const double *compute_s = end_s[STREAM_COMPUTE];
+    if (!s->alternates || compute_s[2] == UNKNOWN)
+        return false;
+    for (unsigned k = 0; k < (last ? 2 : 1); k++)
+        if (fabs(compute_s[k] - compute_s[k + 1] - turn_s) > STEADY * turn_s)
+            return false;
     for (unsigned stream = 0; stream < STREAM_COUNT; stream++)
-        for (unsigned k = 0; k < 3; k++)
-            out->end_s[stream][k] = UNKNOWN;
-    for (uint32_t i = 1; i <= s->program->op_count; i++) {
-        const struct op *op = &s->program->ops[i - 1];
-        const bool computes = op->stream == STREAM_COMPUTE, forward = op->phase == PHASE_FORWARD;
-        if (op->microbatch == UINT16_MAX)
-            continue;
-        backward = backward || (computes && op->phase == PHASE_BACKWARD);
-        out->alternate = out->alternate || (computes && forward && backward);
-        for (uint64_t k = 0; k < 3 && k * turn <= last && (forward || !computes); k++)
-            if (op->microbatch == last - k * turn)
-                out->end_s[op->stream][k] = later(out->end_s[op->stream][k], s->finish_s[i]);
-    }
+        if (stream != STREAM_COMPUTE && end_s[stream][2] != UNKNOWN &&
+            end_s[stream][1] - end_s[stream][2] > turn_s * (1.0 + STEADY))
+            return false; /* further with each turn */
+    return true;
 }
 
-static void find_turns(const struct staged *play, uint64_t microbatches, struct pass_played *out)
+static void find_turns(const struct staged *play, struct pass_played *out)
 {
-    struct turns t;
-    read_turns(play, microbatches, &t);
-    const double *compute_s = t.end_s[STREAM_COMPUTE];
-    out->turn_s = compute_s[1] == UNKNOWN ? 0.0 : compute_s[0] - compute_s[1];
-    const double before_s = compute_s[2] == UNKNOWN ? 0.0 : compute_s[1] - compute_s[2];
-    const double rounding_s = STEADY * out->turn_s;
-    out->steady = t.alternate && !play->host_bound && compute_s[2] != UNKNOWN &&
-                  fabs(out->turn_s - before_s) <= rounding_s;
-    for (unsigned stream = 0; stream < STREAM_COUNT; stream++) {
-        const double *end_s = t.end_s[stream];
-        if (end_s[1] != UNKNOWN && end_s[0] - end_s[1] > out->turn_s + rounding_s)
-            out->steady = false; /* it falls behind compute, more with each turn */
-    }
+    const double *end_s = play->stages[play->count - 1].turn_end_s[STREAM_COMPUTE];
+    if (end_s[1] == UNKNOWN)
+        return;
+    out->turn_s = end_s[0] - end_s[1];
+    out->steady = !play->host_bound;
+    for (uint32_t k = 0; k < play->count && out->steady; k++)
+        out->steady = stage_is_steady(&play->stages[k], out->turn_s, k + 1 == play->count);
 }
 
-static void finish(const struct staged *play, uint64_t microbatches, struct pass_played *out)
+static void finish(const struct staged *play, struct pass_played *out)
 {
     *out = (struct pass_played){.step_s = 0.0};
-    find_turns(play, microbatches, out);
+    find_turns(play, out);
     for (uint32_t k = 0; k < play->count; k++) {
         const struct stage_play *s = &play->stages[k];
         out->op_count += s->program->op_count;
@@ -417,12 +442,49 @@ static void finish(const struct staged *play, uint64_t microbatches, struct pass
     }
 }
 
+/* A stage that has gone on may have messages for its neighbours, and they for it. */
+static void go_on(struct staged *play, uint32_t stage)
+{
+    const uint32_t count = play->count;
+    const uint32_t next = (stage + 1) % count, before = (stage + count - 1) % count;
+    const struct {
+        uint32_t sender, receiver;
+        int direction;
+    } pairs[] = {{stage, next, 0}, {before, stage, 0}, {stage, before, 1}, {next, stage, 1}};
+    advance(play, &play->stages[stage]);
+    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0] && count > 1; i++) {
+        if (exchange(play, pairs[i].sender, pairs[i].direction)) {
+            queue_stage(&play->waiting, pairs[i].sender);
+            queue_stage(&play->waiting, pairs[i].receiver);
+        }
+    }
+}
+
+static void play_all(struct staged *play)
+{
+    struct waiting *w = &play->waiting;
+    *w = (struct waiting){.stages = ARENA_ARRAY(play->arena, uint32_t, play->count),
+                          .room = play->count,
+                          .queued = ARENA_ARRAY(play->arena, bool, play->count)};
+    for (uint32_t k = 0; k < play->count; k++)
+        queue_stage(w, k);
+    while (w->count > 0) {
+        const uint32_t stage = w->stages[w->first];
+        w->first = (w->first + 1) % w->room;
+        w->count--;
+        w->queued[stage] = false;
+        go_on(play, stage);
+    }
+}
+
 void pass_play(struct arena *scratch, const struct pass_question *q, struct pass_played *out)
 {
     struct staged play = {.arena = scratch,
                           .count = q->lowered->program_count,
                           .wires = q->wires,
-                          .slowness = q->slowness};
+                          .slowness = q->slowness,
+                          .turn = q->turn,
+                          .last = q->microbatches - 1};
     play.stages = ARENA_ARRAY(scratch, struct stage_play, play.count);
     for (unsigned m = 0; m < MEETING_COUNT; m++)
         play.meetings[m].op = ARENA_ARRAY(scratch, uint32_t, play.count);
@@ -430,15 +492,6 @@ void pass_play(struct arena *scratch, const struct pass_question *q, struct pass
         play.stages[k].program = q->lowered->programs[k];
         prepare(&play, &play.stages[k], q->prices);
     }
-    bool any = true;
-    while (any) {
-        any = false;
-        for (uint32_t k = 0; k < play.count; k++)
-            any = advance(&play, &play.stages[k]) || any;
-        for (uint32_t k = 0; k < play.count && play.count > 1; k++) {
-            any = exchange(&play, k, 0) || any;
-            any = exchange(&play, k, 1) || any;
-        }
-    }
-    finish(&play, q->microbatches, out);
+    play_all(&play);
+    finish(&play, out);
 }

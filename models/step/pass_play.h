@@ -26,6 +26,7 @@ struct pass_question {
     struct pass_wires *wires;
     double slowness; /* of compute */
     uint64_t microbatches;
+    uint64_t turn; /* of them: after so many the order of passes repeats */
 };
 void pass_play(struct arena *scratch, const struct pass_question *q, struct pass_played *out);
 

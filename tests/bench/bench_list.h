@@ -24,6 +24,11 @@
       "405B on 16,384 GPUs, text to result, folded", "steps", 1 / 0.3) \
     X(bench_step, 1, bench_copy, 0, \
       "405B on 16,384 GPUs, every rank played", "ops", 100e6) \
+    X(bench_plan, 0, bench_copy, 0, "70B on 512 GPUs planned, two threads", "plans", 1.0) \
+    X(bench_plan, 1, bench_copy, 0, \
+      "layouts of it timed at pass detail, two threads", "layouts", 10e3) \
+    X(bench_plan, 2, bench_copy, 0, \
+      "layouts judged by rules, memory and bound", "layouts", 100e3) \
     X(bench_fleet, 0, bench_copy, 0, \
       "failures of 54 days, 16,384 GPUs, 18 causes", "failures", 5e6) \
     X(bench_fleet, 1, bench_copy, 0, \

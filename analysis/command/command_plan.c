@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/command/plan_machines.h"
 #include "analysis/json/json_plan.h"
 #include "analysis/launch/launch.h"
 #include "analysis/line/command.h"
@@ -17,7 +18,7 @@
 enum {
     LEADERS_DEFAULT = 10,
     LEADERS_MAX = 1000,
-    LINE_BYTES = 2048
+    MACHINE_LEADERS = 5 /* of each of several machines, so that op detail finds the best */
 };
 
 /* The median error of peaks that were measured (docs/validation.md): so much is left free. */
@@ -41,6 +42,9 @@ static const struct option options[] = {
     {"--headroom", OPTION_RATIO, FIELD(headroom_ratio), "SHARE", NULL,
      "memory that a layout must leave free, as predicted peaks are off by as much (5%)"},
     {"--top", OPTION_SOME, FIELD(top), "N", NULL, "how many layouts lead (10)"},
+    {"--vary", OPTION_VARY, 0, OPTION_NO_OFFSET, "K=VALUES", NULL,
+     "the best layout of each of several machines, as in cluster.gpus=256,512,1024; may be "
+     "repeated"},
     {"--why", OPTION_TEXT, FIELD(why), "KEYS", NULL,
      "why a layout does not lead, as in tp=4,pp=4: the rule, the tensor, or the time"},
     {"--launch", OPTION_CHOICE, FIELD_GIVEN(launch, has_launch), "FRAMEWORK", launch_names,
@@ -130,29 +134,34 @@ static int check_held(const struct plan_command *p, unsigned held)
     return EXIT_OK;
 }
 
-static int read_scenario(struct plan_command *p)
+/* The scenario of the line, its layout left open. */
+static int read_open(const struct arguments *a, struct session *session, struct scenario **out)
 {
-    struct arguments *open = ARENA_NEW(p->arena, struct arguments);
-    const bool stated = stated_scenario_given(p->arguments);
-    *open = *p->arguments;
+    struct arena *arena = arena_create();
+    struct arguments *open = ARENA_NEW(arena, struct arguments);
+    const bool stated = stated_scenario_given(a);
+    int code;
+    *open = *a;
     open->layout_open = true;
-    if (stated && open->positional_count > 0)
-        return wrong(p->session, "--model, --gpu, --gpus, --sequence, --global-batch, --tokens and "
-                                 "--software stand in place of a file; change a key of a file "
-                                 "with --set");
-    if (!stated && open->positional_count == 0)
-        return wrong(p->session, "it takes a scenario, or --model and --gpu");
-    const int code = stated ? stated_scenario(open, p->session, &p->scenario)
-                            : load_scenario(open, p->session, false, &p->scenario);
-    if (code != EXIT_OK)
-        return code;
-    if (p->scenario->counted_only) {
+    if (stated && a->positional_count > 0)
+        code = wrong(session, "--model, --gpu, --gpus, --sequence, --global-batch, --tokens and "
+                              "--software stand in place of a file; change a key of a file with "
+                              "--set");
+    else if (!stated && a->positional_count == 0)
+        code = wrong(session, "it takes a scenario, or --model and --gpu");
+    else
+        code =
+            stated ? stated_scenario(open, session, out) : load_scenario(open, session, false, out);
+    if (code == EXIT_OK && (*out)->counted_only) {
         fputs("orrery plan: a mixture of experts is counted, and its step cannot be simulated; "
               "'orrery memory' counts it\n",
-              p->session->notes);
-        return EXIT_REJECTED;
+              session->notes);
+        scenario_destroy(*out);
+        *out = NULL;
+        code = EXIT_REJECTED;
     }
-    return EXIT_OK;
+    arena_destroy(arena);
+    return code;
 }
 
 /* The framework that the software stands for; NULL: none. */
@@ -269,6 +278,18 @@ static int tell(struct plan_command *p, const struct search_filter *filter, doub
     return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 
+static int vary_machines(struct plan_command *p, struct search_question question)
+{
+    const struct arguments *a = p->arguments;
+    if (a->why != NULL || a->has_launch || question.held != 0)
+        return wrong(p->session,
+                     "--why, --launch and --hold ask about one machine: leave out --vary");
+    question.told = NULL;
+    question.leaders = MACHINE_LEADERS;
+    session_soften(p->session);
+    return plan_machines(a, p->session, read_open, &question);
+}
+
 static int plan(struct plan_command *p)
 {
     const struct arguments *a = p->arguments;
@@ -280,12 +301,7 @@ static int plan(struct plan_command *p)
         return EXIT_USAGE;
     }
     int code = read_held(p, &held);
-    code = code == EXIT_OK ? read_scenario(p) : code;
-    code = code == EXIT_OK ? check_held(p, held) : code;
-    if (code != EXIT_OK)
-        return code;
-    const struct search_question question = {
-        .base = &p->scenario->configuration,
+    struct search_question question = {
         .held = held,
         .headroom_ratio = a->headroom_ratio > 0.0 ? a->headroom_ratio : HEADROOM_DEFAULT,
         .leaders = (uint32_t)(a->top == 0            ? LEADERS_DEFAULT
@@ -296,6 +312,13 @@ static int plan(struct plan_command *p)
         .told = tell_progress,
         .context = p,
     };
+    if (code == EXIT_OK && a->vary_count > 0)
+        return vary_machines(p, question);
+    code = code == EXIT_OK ? read_open(a, p->session, &p->scenario) : code;
+    code = code == EXIT_OK ? check_held(p, held) : code;
+    if (code != EXIT_OK)
+        return code;
+    question.base = &p->scenario->configuration;
     session_soften(p->session);
     progress_begin(&p->progress, p->session->notes);
     const bool good = search_run(&question, &p->search, &error);

@@ -31,14 +31,15 @@ static json_t *parts_object(const double parts_s[PART_COUNT])
     return o;
 }
 
-static json_t *leader_object(const struct search_leader *l, uint32_t rank)
+static json_t *leader_object(const struct search_leader *l, const struct search_row *row,
+                             uint32_t rank)
 {
     json_t *o = json_object();
     json_set(o, "rank", json_number_if(rank > 0, rank));
-    set_layout(o, &l->row->layout);
+    set_layout(o, &row->layout);
     json_set(o, "detail", json_text(l->played ? "op" : "pass"));
     json_set(o, "step_time_s", json_number(l->step_s));
-    json_set(o, "pass_step_time_s", json_number_if(l->row->pass_s > 0.0, l->row->pass_s));
+    json_set(o, "pass_step_time_s", json_number_if(row->pass_s > 0.0, row->pass_s));
     json_set(o, "p10", json_number(l->p10_s));
     json_set(o, "p90", json_number(l->p90_s));
     json_set(o, "as_fast_probability", json_number(l->as_fast_probability));
@@ -92,7 +93,7 @@ static json_t *why_object(const struct search_verdict *v)
     json_set(row, "least_step_time_s", json_number_if(v->row->least_s > 0.0, v->row->least_s));
     json_set(row, "least_bytes", json_number_if(v->row->least_bytes > 0.0, v->row->least_bytes));
     json_set(row, "first_failure", overflow_object(&v->overflow));
-    json_set(row, "played", v->played ? leader_object(&v->leader, 0) : json_null());
+    json_set(row, "played", v->played ? leader_object(&v->leader, v->row, 0) : json_null());
     json_set(row, "lost_s", v->played ? parts_object(v->lost_s) : json_null());
     json_set(o, "layout", row);
     return o;
@@ -132,7 +133,7 @@ void json_plan(const struct plan_document *plan, FILE *out)
     json_set(o, "stopped", json_boolean(s->stopped));
     json_set(o, "seconds", json_number(plan->seconds));
     for (uint32_t i = 0; i < s->leader_count; i++)
-        json_append(layouts, leader_object(&s->leaders[i], i + 1));
+        json_append(layouts, leader_object(&s->leaders[i], s->leaders[i].row, i + 1));
     for (uint32_t i = 0; i < s->pareto_count; i++)
         json_append(pareto, json_count(s->pareto[i] + 1));
     if (s->leader_count > 0) {
@@ -146,5 +147,26 @@ void json_plan(const struct plan_document *plan, FILE *out)
     json_set(o, "pareto", pareto);
     json_set(o, "launch", launch_object(plan));
     json_set(o, "why", why_object(plan->why));
+    json_print(o, out);
+}
+
+void json_plan_machines(const struct plan_machine *machines, size_t count, FILE *out)
+{
+    json_t *o = json_document("orrery.plan-machines/1", NULL), *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct plan_machine *m = &machines[i];
+        json_t *one = json_object();
+        json_set(one, "values", json_text(m->label));
+        json_set(one, "gpu", json_text(m->gpu));
+        json_set(one, "gpus", json_count(m->gpus));
+        json_set(one, "searched", json_count(m->searched));
+        json_set(one, "stopped", json_boolean(m->stopped));
+        json_set(one, "best", json_boolean(m->best));
+        json_set(one, "layout", m->found ? leader_object(&m->leader, &m->row, 1) : json_null());
+        json_set(one, "training_days", json_number_if(m->found, m->days));
+        json_set(one, "training_usd", json_number_if(m->found, m->budget_usd));
+        json_append(array, one);
+    }
+    json_set(o, "machines", array);
     json_print(o, out);
 }

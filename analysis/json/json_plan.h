@@ -18,4 +18,16 @@ struct plan_document {
 };
 void json_plan(const struct plan_document *plan, FILE *out);
 
+struct plan_machine {        /* one of several, and its best layout */
+    const char *label, *gpu; /* the values that were varied; kind of GPU */
+    bool found, best;        /* best: no other is both as fast and cheaper a token */
+    bool stopped;
+    uint64_t gpus, searched;
+    struct search_row row;
+    struct search_leader leader; /* its own `row` is gone with the search */
+    double days, budget_usd;     /* of training.tokens; NAN: not said */
+};
+/* The document orrery.plan-machines/1. */
+void json_plan_machines(const struct plan_machine *machines, size_t count, FILE *out);
+
 #endif

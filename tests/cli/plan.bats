@@ -118,3 +118,47 @@ plan() { "$ORRERY" plan "$@"; }
     expect 1 plan nowhere.yaml
     expect 3 plan --model mixtral-8x7b --gpu h100-80gb-sxm --gpus 8
 }
+
+# fits_schema: the document in `out` against the committed schema, by a validator that is not ours.
+fits_schema() {
+    python3 -c 'import json, sys, jsonschema
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open("out")))' "$SCENARIOS/../docs/plan.schema.json"
+}
+
+@test "plan: documents are as docs/plan.schema.json says, and a broken one is not" {
+    for why in tp=8 microbatch=64,dp=16 tp=7 tp=1,pp=1,sharding=zero-0,recompute=none; do
+        # shellcheck disable=SC2086
+        expect 0 plan $small --why "$why" --json
+        fits_schema
+    done
+    jq 'del(.layouts[0].mfu)' out >broken && mv broken out
+    ! fits_schema 2>/dev/null
+    expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 --why tp=8 --json
+    fits_schema
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 1T --vary cluster.gpus=8,16 --json
+    fits_schema
+}
+
+@test "plan --vary: the best layout of each machine" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 1T --vary cluster.gpus=8,16,32 --json
+    [ "$(jq -c '[.machines[].gpus]' out)" = "[8,16,32]" ]
+    jq -e '[.machines[].training_days] | . == (sort | reverse)' out
+    step=$(jq '.machines[1].layout.step_time_s' out)
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 1T --json
+    [ "$(jq .layouts[0].step_time_s out)" = "$step" ]
+    # shellcheck disable=SC2086
+    expect 0 plan $small --vary cluster.gpu=a100-80gb-sxm,h100-80gb-sxm
+    shows "The best layout of each machine"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --vary layout.tp=1,2
+    said "is searched"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --vary cluster.gpus=8,16 --why tp=2
+    said "leave out --vary"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --vary cluster.gpus=1..100:100
+    said "machines"
+}

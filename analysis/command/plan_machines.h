@@ -1,0 +1,19 @@
+/* plan_machines.h - `orrery plan --vary`: the best layout on each of several machines. */
+#ifndef ORRERY_ANALYSIS_COMMAND_PLAN_MACHINES_H
+#define ORRERY_ANALYSIS_COMMAND_PLAN_MACHINES_H
+
+#include "analysis/line/arguments.h"
+#include "analysis/search/search.h"
+#include "analysis/terminal/session.h"
+#include "scenarios/build/scenario.h"
+
+/* Reads the scenario of a line, its layout left open. EXIT_OK with it, to be destroyed; else the
+ * exit code, the problems having been told. */
+typedef int plan_read_fn(const struct arguments *arguments, struct session *session,
+                         struct scenario **out);
+/* Searches a machine for each point of the grid, as `question` says (its base is each point's), and
+ * prints them all. The exit code. */
+int plan_machines(const struct arguments *arguments, struct session *session, plan_read_fn *read,
+                  const struct search_question *question);
+
+#endif

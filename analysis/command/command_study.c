@@ -2,12 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/json/json.h"
-#include "analysis/line/command.h"
+#include "analysis/command/study_tell.h"
 #include "analysis/line/outputs.h"
-#include "analysis/study/study_report.h"
 #include "analysis/study/study_store.h"
-#include "analysis/terminal/output.h"
 #include "analysis/terminal/progress.h"
 #include "analysis/text/format.h"
 #include "analysis/text/shell.h"
@@ -17,8 +14,7 @@
 
 enum {
     SEEDS_DEFAULT = 100,
-    PATH_MAX_BYTES = 4096,
-    REPLACED_BYTES = 256
+    PATH_MAX_BYTES = 4096
 };
 
 static const struct option options[] = {
@@ -43,6 +39,9 @@ static const struct option options[] = {
      "stop with exit code 5 when the database would grow past this"},
     {"--resume", OPTION_FLAG, FIELD(resume), NULL, NULL,
      "go on with the points of an interrupted study"},
+    {"--shard", OPTION_TEXT, FIELD(shard), "I/N", NULL,
+     "play the part I of N, I from 1, into a database of its own, for `orrery merge`; auto: as the "
+     "Slurm array or mpirun says that this is part of; auto/N: as the Kubernetes Job says"},
     OPTION_THREADS_ROW("threads that share the replications (all processors)"),
     OPTION_SCENARIO_ROWS,
     OPTION_END};
@@ -58,13 +57,7 @@ struct command_run {
 
 static int trouble(const struct command_run *run, const char *text, int code)
 {
-    fprintf(run->session->notes, "orrery study: %s\n", text);
-    return code;
-}
-
-static int outcome_code(enum store_outcome outcome)
-{
-    return outcome == STORE_GOOD ? EXIT_OK : outcome == STORE_LIMITED ? EXIT_LIMIT : EXIT_TROUBLE;
+    return study_trouble(run->arguments, run->session, text, code);
 }
 
 /* --resume of a study that has finished: its points are there. With more seeds it goes on from
@@ -111,7 +104,7 @@ static int begin_database(struct command_run *run)
         store_share(a->db, a->max_db_bytes, a->resume, &run->store, &error);
     session_keep(run->session, outcome == STORE_GOOD ? store_partial_path(run->store) : NULL);
     if (outcome != STORE_GOOD)
-        return trouble(run, error.text, outcome_code(outcome));
+        return trouble(run, error.text, study_outcome_code(outcome));
     if (store_dropped(run->store) > 0)
         fprintf(run->session->notes,
                 "%s held %lld points of an unfinished study: it begins anew (--resume goes on)\n",
@@ -163,6 +156,9 @@ static void print_resume_line(struct command_run *run)
         fprintf(notes, " --confidence %.17g", a->confidence_ratio);
     if (a->top > 0)
         fprintf(notes, " --top %llu", (unsigned long long)a->top);
+    if (a->shard != NULL)
+        fprintf(notes, " --shard %u/%u", run->study.options->shard.index,
+                run->study.options->shard.count);
     print_option(run, "--db", run->arguments->db);
     fprintf(notes, "%s%s --resume\n", a->json ? " --json" : "", a->csv ? " --csv" : "");
 }
@@ -174,7 +170,7 @@ static int stop_early(struct command_run *run)
         enum store_outcome outcome = store_leave(run->store, &error);
         run->store = NULL;
         if (outcome != STORE_GOOD)
-            return trouble(run, error.text, outcome_code(outcome));
+            return trouble(run, error.text, study_outcome_code(outcome));
         print_resume_line(run);
     }
     return EXIT_INTERRUPTED;
@@ -188,6 +184,8 @@ static int play_points(struct command_run *run, struct study_player *player)
     int code = EXIT_OK;
     for (size_t p = 0; p < study->point_count && code == EXIT_OK; p++) {
         struct error error = {""};
+        if (study->points[p].share.count == 0)
+            continue;
         if (study->points[p].refusal == NULL && !study_play(player, p, &error))
             code = trouble(run, error.text, EXIT_TROUBLE);
         else if (run->store != NULL)
@@ -204,90 +202,29 @@ static int play_points(struct command_run *run, struct study_player *player)
     return code;
 }
 
-static int draw(const struct command_run *run, const struct study_optimum *optimum)
-{
-    struct output output;
-    struct error error = {""};
-    if (!output_begin(&output, run->session, run->arguments->svg, &error))
-        return trouble(run, error.text, EXIT_TROUBLE);
-    study_svg(&run->study, optimum, output.out);
-    if (!output_end(&output, run->session, true, &error))
-        return trouble(run, error.text, EXIT_TROUBLE);
-    return EXIT_OK;
-}
-
-static bool nothing_fits(const struct study *study)
-{
-    for (size_t p = 0; p < study->point_count; p++)
-        if (study->points[p].fits)
-            return false;
-    return true;
-}
-
-/* What stdout does not tell: refused points beside CSV and JSON, seeds that change nothing. */
-static void print_notes(const struct command_run *run)
+/* Of a shard only what it played: whether a point fits is a question about the whole study. */
+static int tell_shard(const struct command_run *run, double seconds)
 {
     const struct study *study = &run->study;
-    const struct arguments *a = run->arguments;
-    if (a->csv || a->json)
-        study_report_refused(study, run->session->notes);
-    if (a->seeds > 1 && !study->weeks && study_single(study))
-        fputs("a step without jitter is the same for every seed: each point was played once\n",
-              run->session->notes);
-}
-
-static void print_time(const struct command_run *run, double seconds)
-{
-    const struct study *study = &run->study;
-    size_t replications = 0, played = study->point_count - study_refused(study);
-    for (size_t p = 0; p < study->point_count; p++)
+    const struct shard shard = study->options->shard;
+    size_t points = 0, replications = 0;
+    for (size_t p = 0; p < study->point_count; p++) {
+        points += study->points[p].replications > 0;
         replications += study->points[p].replications;
-    fprintf(run->session->notes, "%zu %s, %zu %s in %s\n", played, played == 1 ? "point" : "points",
-            replications, replications == 1 ? "replication" : "replications",
-            format_time(seconds).s);
+    }
+    fprintf(run->session->out,
+            "shard %u/%u: %zu of %zu points, %zu replications\n"
+            "when all are done: orrery merge ... --db FILE, with the %u databases\n",
+            shard.index, shard.count, points, study->point_count, replications, shard.count);
+    fprintf(run->session->notes, "%s\n", format_time(seconds).s);
+    return EXIT_OK;
 }
 
 static int tell(const struct command_run *run, double seconds)
 {
-    const struct arguments *a = run->arguments;
-    const struct study *study = &run->study;
-    struct study_list list = {0};
-    study_optimum(study, &list.optimum);
-    list.count = study_order(study, a->top, &list.points);
-    if (a->csv)
-        study_csv(study, &list, run->session->out);
-    else if (a->json)
-        json_study(study, &list, seconds, run->session->out);
-    else
-        study_report(run->session, study, &list);
-    fflush(run->session->out);
-    if (!a->csv && !a->json)
-        print_time(run, seconds);
-    print_notes(run);
-    int code = a->svg != NULL ? draw(run, &list.optimum) : EXIT_OK;
-    if (code == EXIT_OK && study_refused(study) == study->point_count)
-        return EXIT_TROUBLE;
-    return code == EXIT_OK && nothing_fits(study) ? EXIT_NOTHING_FITS : code;
-}
-
-static int close_database(struct command_run *run)
-{
-    struct error error = {""};
-    if (run->store == NULL)
-        return EXIT_OK;
-    char replaced[REPLACED_BYTES];
-    snprintf(replaced, sizeof replaced, "%s", store_replaced(run->store));
-    enum store_outcome outcome = store_finish(run->store, &error);
-    run->store = NULL;
-    session_keep(run->session, NULL);
-    if (outcome != STORE_GOOD)
-        return trouble(run, error.text, outcome_code(outcome));
-    if (replaced[0] != '\0')
-        fprintf(run->session->notes, "replaced %s, which held %s\n", run->arguments->db,
-                format_shown(replaced).s);
-    fprintf(run->session->notes, "%s: try: sqlite3 -box %s \"select * from study_curve\"\n",
-            run->arguments->db, run->arguments->db);
-    return EXIT_OK;
+    return run->study.options->shard.count > 0
+               ? tell_shard(run, seconds)
+               : study_tell(run->arguments, run->session, &run->study, seconds);
 }
 
 static int play(struct command_run *run)
@@ -301,8 +238,10 @@ static int play(struct command_run *run)
     struct study_player *player = study_player_create(&run->study);
     code = play_points(run, player);
     study_player_destroy(player);
-    if (code == EXIT_OK)
-        code = close_database(run);
+    if (code == EXIT_OK) {
+        code = study_keep(run->arguments, run->session, run->store);
+        run->store = NULL;
+    }
     if (run->store != NULL) { /* it could not go on: keep what is there */
         struct error error = {""};
         store_leave(run->store, &error);
@@ -319,7 +258,25 @@ static bool read_text(struct arena *arena, struct study_options *how, struct err
     return good;
 }
 
-static int run_in(const struct arguments *a, struct session *session, struct arena *arena)
+/* What cannot go together; NULL: nothing. */
+static const char *contradiction(const struct arguments *a)
+{
+    if (a->svg != NULL && a->vary_count == 0)
+        return "--svg draws a curve over a varied key: give --vary";
+    if (a->csv && a->json)
+        return "--csv or --json, not both: they go to the same place";
+    if (a->resume && a->no_db)
+        return "--resume needs the database that --no-db leaves out";
+    if (a->shard != NULL && a->no_db)
+        return "--shard needs the database that --no-db leaves out: it is what `orrery merge` "
+               "reads";
+    if (a->shard != NULL && (a->csv || a->json || a->svg != NULL))
+        return "--shard plays a part of the study: give --csv, --json and --svg to `orrery merge`";
+    return NULL;
+}
+
+static int run_in(const struct arguments *a, struct shard shard, struct session *session,
+                  struct arena *arena)
 {
     struct scenario_options scenario = {.catalogue = a->catalogue,
                                         .sets = a->sets,
@@ -336,15 +293,10 @@ static int run_in(const struct arguments *a, struct session *session, struct are
         .objective = a->objective,
         .threads = arguments_threads(a, pool_threads_available()),
         .top = a->top,
+        .shard = shard,
     };
     struct command_run run = {.arguments = a, .session = session};
     struct error error = {""};
-    if (a->svg != NULL && a->vary_count == 0)
-        return trouble(&run, "--svg draws a curve over a varied key: give --vary", EXIT_USAGE);
-    if (a->csv && a->json)
-        return trouble(&run, "--csv or --json, not both: they go to the same place", EXIT_USAGE);
-    if (a->resume && a->no_db)
-        return trouble(&run, "--resume needs the database that --no-db leaves out", EXIT_USAGE);
     if (!read_text(arena, &how, &error))
         return trouble(&run, error.text, EXIT_TROUBLE); /* as the other commands tell it */
     if (!study_plan(arena, &how, &run.study, session->notes, session->notes_colour, &error))
@@ -353,10 +305,37 @@ static int run_in(const struct arguments *a, struct session *session, struct are
     return code == EXIT_OK ? play(&run) : code;
 }
 
-static int run(const struct arguments *a, struct session *session)
+/* "hello.study.db" -> "hello.study.2of8.db": shards that lie in one folder. */
+static void name_database(struct arguments *a, const struct arguments *given, struct shard shard)
 {
+    if (given->db != given->default_db)
+        return;
+    const int stem = (int)(strlen(given->db) - strlen(".db"));
+    snprintf(a->default_db, sizeof a->default_db, "%.*s.%uof%u.db", stem, given->db, shard.index,
+             shard.count);
+    a->db = a->default_db;
+}
+
+static int run(const struct arguments *given, struct session *session)
+{
+    struct arguments a = *given;
+    struct shard shard = {0, 0};
+    struct error error = {""};
+    const char *wrong = contradiction(given);
+    if (wrong != NULL)
+        return study_trouble(given, session, wrong, EXIT_USAGE);
+    if (given->shard != NULL) {
+        if (!shard_read(given->shard, &shard, &error)) {
+            fprintf(session->notes, "orrery study: --shard: %s\n", error.text);
+            return EXIT_USAGE;
+        }
+        name_database(&a, given, shard);
+        const int code = outputs_check(&a, session->notes);
+        if (code != EXIT_OK)
+            return code;
+    }
     struct arena *arena = arena_create();
-    int code = run_in(a, session, arena);
+    const int code = run_in(&a, shard, session, arena);
     arena_destroy(arena);
     return code;
 }
@@ -373,7 +352,8 @@ const struct command command_study = {
                "sharper than each mean. Points that break a rule are counted by it and left out.\n"
                "Ctrl-C finishes the present point, keeps what is done and prints the line that "
                "goes on;\na study that was killed goes on with --resume too. While it runs, its "
-               "points can be\nread: sqlite3 NAME.study.db.partial.\n\n"
+               "points can be\nread: sqlite3 NAME.study.db.partial. A shard writes "
+               "NAME.study.IofN.db.\n\n"
                "exit code: 0 done, 3 scenario or --vary rejected, 4 no point fits in memory, 5\n"
                "--max-db was reached, 130 interrupted",
     .example = "orrery study scenarios/llama3-405b-54-days.yaml "

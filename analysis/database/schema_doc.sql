@@ -31,7 +31,7 @@ insert into doc (object, "column", unit, text) values
     ('study_option', '', '', 'What the command line asked for.'),
     ('study_option', 'study', '', 'study.id'),
     ('study_option', 'place', '', 'order on the command line'),
-    ('study_option', 'name', '', '--vary, --set, --catalogue, --seed or --top'),
+    ('study_option', 'name', '', '--vary, --set, --catalogue, --seed, --top or --shard'),
     ('study_option', 'value', '', 'as it was given'),
     ('study_point', '', '', 'One row for each point of the grid that was played to its end.'),
     ('study_point', 'study', '', 'study.id'),

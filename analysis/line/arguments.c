@@ -258,6 +258,8 @@ static void take_positional(struct argument_reader *r, const char *value)
     unsigned allowed = 0;
     for (const char *word = r->rules->positional; word != NULL; word = strchr(word + 1, ' '))
         allowed++;
+    if (allowed > 0 && strstr(r->rules->positional, "...") != NULL)
+        allowed = ARGUMENT_POSITIONAL_MAX;
     CHECK(allowed <= ARGUMENT_POSITIONAL_MAX);
     if (r->out->positional_count >= allowed) {
         fprintf(r->problems, "orrery %s: unexpected argument '%s'\n", r->rules->command,

@@ -16,7 +16,7 @@
 enum {
     ARGUMENT_SET_MAX = 256,
     ARGUMENT_VARY_MAX = 8,
-    ARGUMENT_POSITIONAL_MAX = 4,
+    ARGUMENT_POSITIONAL_MAX = 1024,
     ARGUMENT_PATH_MAX = 4096,
     ARGUMENT_THREADS_MAX = 256
 };
@@ -34,7 +34,8 @@ struct argument_rules {
     const char *command;
     const struct option *options; /* ended by a NULL name */
     const char *positional;       /* "SCENARIO", a file; "[FILE]", one that may be left out;
-                                   * other brackets, words likewise; NULL: none are taken */
+                                   * other brackets, words likewise; "DB...", any number of files;
+                                   * NULL: none are taken */
 };
 /* What a command line can say, all commands together. */
 struct arguments {
@@ -46,7 +47,8 @@ struct arguments {
     const char *varies[ARGUMENT_VARY_MAX];
     unsigned vary_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
-        *objective, *where, *against, *explain, *model, *tokens, *bandwidth, *hold, *why, *software;
+        *objective, *where, *against, *explain, *model, *tokens, *bandwidth, *hold, *why, *software,
+        *shard;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence, global_batch;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;
     int detail, format, launch;

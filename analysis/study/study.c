@@ -266,6 +266,27 @@ bool study_size(struct study *study, struct error *error)
     return true;
 }
 
+struct study_share study_share(const struct study *study, struct shard shard, size_t point)
+{
+    const size_t seeds = study->options->seeds, n = shard.count;
+    const struct study_share all = {0, seeds}, nothing = {0, 0};
+    if (n == 0)
+        return all;
+    CHECK(shard.index >= 1 && shard.index <= n);
+    const size_t part = (shard.index - 1 + n - point % n) % n; /* 0: with the first replication */
+    const bool cut = point >= study->point_count - study->point_count % n;
+    if (!cut || study->options->confidence_ratio > 0.0)
+        return part == 0 ? all : nothing;
+    const size_t first = (seeds * part + n - 1) / n, end = (seeds * (part + 1) + n - 1) / n;
+    return (struct study_share){first, end - first};
+}
+
+void study_deal(struct study *study)
+{
+    for (size_t p = 0; p < study->point_count; p++)
+        study->points[p].share = study_share(study, study->options->shard, p);
+}
+
 bool study_plan(struct arena *arena, const struct study_options *options, struct study *out,
                 FILE *notes, bool colour, struct error *error)
 {
@@ -273,6 +294,7 @@ bool study_plan(struct arena *arena, const struct study_options *options, struct
     if (!read_varies(out, error) || !study_size(out, error))
         return false;
     out->points = ARENA_ARRAY(arena, struct study_point, out->point_count);
+    study_deal(out);
     out->one_step = true;
     for (unsigned k = 0; k < out->vary_count; k++)
         out->one_step = out->one_step && scenario_key_of_weeks(out->varies[k].key);
@@ -304,7 +326,7 @@ void study_summarise(struct arena *arena, const struct study_point *point, enum 
 /* Batches double, so that few intervals are looked at. */
 bool study_enough(const struct study *study, const struct study_point *point, size_t *target)
 {
-    size_t most = study->options->seeds, have = point->replications;
+    size_t most = point->share.count, have = point->replications;
     double wanted = study->options->confidence_ratio;
     struct summary s;
     *target = wanted > 0.0 && most > FIRST_BATCH ? FIRST_BATCH : most;

@@ -7,6 +7,11 @@
  * the number depends on the values alone, never on threads. Results are the same for any number of
  * threads. Scenarios without `run:` are studied step by step (one replication, unless they jitter).
  * Points that break a rule are counted by their reason and left out.
+ *
+ * A study can be cut into n shards, which other processes play. Points are dealt out one by one;
+ * those beyond the last full round are cut into n parts by replication, unless a confidence is
+ * asked for, which must see all of them. The cut knows the number of points and of seeds alone, and
+ * points and seeds have the same numbers in every shard.
  */
 #ifndef ORRERY_ANALYSIS_STUDY_STUDY_H
 #define ORRERY_ANALYSIS_STUDY_STUDY_H
@@ -14,6 +19,7 @@
 #include "analysis/result/metric_source.h"
 #include "analysis/result/statistics.h"
 #include "analysis/study/study_vary.h"
+#include "analysis/terminal/shard.h"
 #include "models/job/job.h"
 #include "scenarios/build/scenario.h"
 
@@ -39,6 +45,7 @@ struct study_options {
     const char *objective;   /* NULL: goodput, or tokens_per_s without weeks */
     unsigned threads;
     uint64_t top; /* lists show the best so many points; 0: all */
+    struct shard shard;
 };
 /* The closed forms beside a point (reliability.md); NAN where they have no meaning. */
 struct study_marks {
@@ -51,9 +58,15 @@ struct study_shortage {
     uint32_t stage;
     double short_bytes; /* what it would need less usable_bytes */
 };
+/* Replications of a point that a shard plays: `first` and those that follow; all, without shards.
+ */
+struct study_share {
+    size_t first, count;
+};
 struct study_point {
     const struct scenario_chosen *chosen; /* of its step; NULL: refused */
-    size_t replications;
+    struct study_share share;
+    size_t replications;            /* of the share, as all that follows */
     double (*values)[METRIC_COUNT]; /* by replication; NAN: not in this study */
     struct study_marks marks;
     const char *refusal; /* the rule that it breaks; NULL: it can be played */
@@ -83,6 +96,11 @@ struct study {
  * typing error in --vary): the problems of the first such point are printed to `notes`. */
 bool study_plan(struct arena *arena, const struct study_options *options, struct study *out,
                 FILE *notes, bool colour, struct error *error);
+/* What a shard plays of a point. The shard that has its first replication tells why it is refused;
+ * the others play nothing where one replication is all that there is. */
+struct study_share study_share(const struct study *study, struct shard shard, size_t point);
+/* Gives every point its share. */
+void study_deal(struct study *study);
 /* How many points the keys make; false with a sentence where those and the seeds are too many. */
 bool study_size(struct study *study, struct error *error);
 /* The scenario with the values of one point; to be destroyed. NULL with a sentence when the file

@@ -112,8 +112,8 @@ static void play_weeks(struct arena *arena, struct playing *playing, size_t repl
 {
     struct study_player *player = playing->player;
     struct job_result result;
-    job_run_in(arena, &playing->job, player->conditions, player->study->base_seed + replication,
-               NULL, &result);
+    job_run_in(arena, &playing->job, player->conditions,
+               player->study->base_seed + playing->point->share.first + replication, NULL, &result);
     double *values = playing->point->values[replication];
     struct metric_source m = {.job = &playing->job, .weeks = &result};
     cost_of_weeks(m.job, m.weeks, &m.cost);
@@ -187,9 +187,10 @@ static bool too_large(struct playing *playing)
     struct error ignored = {""};
     struct step *step = NULL;
     bool large = step_run(&playing->scenario->configuration, &how, &step, &ignored) && !step->fits;
-    if (large)
+    bool here = large && playing->point->share.first == 0;
+    if (here)
         note_shortage(playing, step);
-    playing->point->replications = large ? 1 : 0;
+    playing->point->replications = here ? 1 : 0;
     step_destroy(step);
     return large;
 }
@@ -212,7 +213,7 @@ static bool play_step(struct playing *playing, size_t replication, struct error 
     double *values = playing->point->values[replication];
     struct step_options how = {0};
     struct step *step = NULL;
-    c.seed += replication;
+    c.seed += playing->point->share.first + replication;
     bool good = step_run(&c, &how, &step, error);
     if (good && step->fits) {
         playing->point->fits = true;
@@ -232,6 +233,8 @@ static bool play_steps(struct playing *playing, struct error *error)
     const struct configuration *c = &playing->scenario->configuration;
     bool drawn = c->kernel_jitter_sigma > 0.0 || topology_draws_paths(&c->cluster);
     size_t target = 1;
+    if (!drawn && point->share.first > 0) /* another shard has the one replication */
+        return true;
     while (drawn ? !study_enough(playing->player->study, point, &target)
                  : point->replications < 1) {
         for (size_t r = point->replications; r < target; r++)
@@ -246,7 +249,7 @@ static void make_room(const struct study *study, struct study_point *point)
 {
     if (point->values)
         return;
-    size_t seeds = study->options->seeds;
+    size_t seeds = point->share.count;
     point->marks = (struct study_marks){NAN, NAN, NAN, NAN, NAN, NAN};
     point->values = arena_array(study->arena, sizeof *point->values, seeds, _Alignof(double));
     for (size_t r = 0; r < seeds; r++)
@@ -256,7 +259,7 @@ static void make_room(const struct study *study, struct study_point *point)
 /* What could not be simulated is left out like what breaks a rule. */
 static void refuse(struct study_point *point, const char *why)
 {
-    *point = (struct study_point){.refusal = why};
+    *point = (struct study_point){.refusal = why, .share = point->share};
 }
 
 bool study_play(struct study_player *player, size_t point, struct error *error)
@@ -265,7 +268,7 @@ bool study_play(struct study_player *player, size_t point, struct error *error)
     struct playing playing = {.player = player, .point = &study->points[point]};
     struct error inner = {""};
     size_t target;
-    CHECK(playing.point->refusal == NULL);
+    CHECK(playing.point->refusal == NULL && playing.point->share.count > 0);
     if (playing.point->replications > 0 && study_enough(study, playing.point, &target)) {
         playing.point->done = true;
         return true;

@@ -62,9 +62,9 @@ static bool take_point(void *context, const struct query_row *row, struct error 
         return false;
     if (study->points[number].refusal != NULL)
         return error_set(error, "the unfinished study holds a point that cannot be played");
-    if (replications < 1 || (uint64_t)replications > study->options->seeds)
-        return error_set(error, "the unfinished study has more seeds than are asked for");
     struct study_point *p = &study->points[number];
+    if (replications < 1 || (uint64_t)replications > p->share.count)
+        return error_set(error, "the unfinished study has more seeds than are asked for");
     p->replications = p->stored = (size_t)replications;
     p->fits = query_integer(row, 2) != 0;
     p->marks =
@@ -75,8 +75,7 @@ static bool take_point(void *context, const struct query_row *row, struct error 
                                           .tensor = text_of(study->arena, row, 11),
                                           .tenant = text_of(study->arena, row, 12),
                                           .stage = (uint32_t)query_integer(row, 13)};
-    p->values =
-        arena_array(study->arena, sizeof *p->values, study->options->seeds, _Alignof(double));
+    p->values = arena_array(study->arena, sizeof *p->values, p->share.count, _Alignof(double));
     for (size_t r = 0; r < p->replications; r++)
         for (unsigned m = 0; m < METRIC_COUNT; m++)
             p->values[r][m] = NAN;
@@ -109,7 +108,7 @@ static bool take_value(void *context, const struct query_row *row, struct error 
     if (!in_study(study, number, error))
         return false;
     struct study_point *p = &study->points[number];
-    uint64_t replication = (uint64_t)query_integer(row, 1) - study->base_seed;
+    uint64_t replication = (uint64_t)query_integer(row, 1) - study->base_seed - p->share.first;
     snprintf(name, sizeof name, "%.*s", (int)(bytes < sizeof name ? bytes : sizeof name - 1), text);
     int metric = metric_find(name);
     if (replication >= p->replications || metric < 0)
@@ -135,6 +134,7 @@ static void mark_done(struct study_reading *reading)
         size_t whole = point->replications * metrics_of(reading->study);
         if (reading->cells[p] != whole)
             *point = (struct study_point){.refusal = point->refusal,
+                                          .share = point->share,
                                           .stored = point->stored > 0 ? SIZE_MAX : 0};
     }
 }
@@ -162,6 +162,46 @@ static bool read_all(struct query *query, struct study_reading *reading, struct 
                      NULL, take_value, reading, error);
 }
 
+struct held_shard {
+    bool stored; /* there is a study */
+    struct shard shard;
+};
+
+/* Columns: value, null where the study has no shards. */
+static bool take_shard(void *context, const struct query_row *row, struct error *error)
+{
+    struct held_shard *held = context;
+    unsigned bytes;
+    char text[32];
+    held->stored = true;
+    if (query_type(row, 0) == QUERY_NULL)
+        return true;
+    const char *value = query_text(row, 0, &bytes);
+    snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text - 1),
+             value != NULL ? value : "");
+    return shard_read_stated(text, &held->shard, error);
+}
+
+static const char *shard_text(struct arena *arena, struct shard shard)
+{
+    return shard.count == 0 ? "the whole study"
+                            : arena_format(arena, "shard %u/%u", shard.index, shard.count);
+}
+
+static bool same_shard(struct query *query, const struct study *study, struct error *error)
+{
+    struct held_shard held = {false, {0, 0}};
+    struct shard asked = study->options->shard;
+    if (!query_run(query,
+                   "select o.value from study s left join study_option o on o.study = s.id and "
+                   "o.name = '--shard'",
+                   NULL, take_shard, &held, error))
+        return false;
+    return !held.stored || (held.shard.index == asked.index && held.shard.count == asked.count) ||
+           error_set(error, "it holds %s, and %s is asked for; name another --db",
+                     shard_text(study->arena, held.shard), shard_text(study->arena, asked));
+}
+
 bool study_store_resume(struct study *study, const char *path, struct error *error)
 {
     struct study_reading reading = {.study = study,
@@ -170,7 +210,7 @@ bool study_store_resume(struct study *study, const char *path, struct error *err
     struct error inner = {""};
     if (!query_open(path, &query, error))
         return false;
-    bool good = read_all(query, &reading, &inner);
+    bool good = same_shard(query, study, &inner) && read_all(query, &reading, &inner);
     query_close(query);
     if (!good)
         return error_set(error, "%s cannot be resumed: %.800s", path, inner.text);
@@ -183,7 +223,7 @@ struct recalling {
     struct study *study;
     struct study_options *options;
     struct scenario_options *scenario;
-    const char **sets;
+    const char **sets, **varies;
     bool found;
 };
 
@@ -204,6 +244,8 @@ static bool recall_study(void *context, const struct query_row *row, struct erro
     study->objective = (enum study_metric)metric;
     study->base_seed = (uint64_t)query_integer(row, 2);
     study->fingerprint = strtoull(fingerprint, NULL, 16);
+    if (query_integer(row, 3) < 1)
+        return error_set(error, "the study has no seeds");
     r->options->seeds = (uint64_t)query_integer(row, 3);
     r->options->confidence_ratio = query_real(row, 4);
     r->found = true;
@@ -215,6 +257,7 @@ static bool recall_vary(struct recalling *r, const char *value, struct error *er
     struct study *study = r->study;
     if (study->vary_count == VARY_MAX)
         return error_set(error, "the study varies more keys than it can");
+    r->varies[r->options->vary_count++] = value;
     return study_vary_read(study->arena, value, &study->varies[study->vary_count++], error);
 }
 
@@ -227,6 +270,8 @@ static bool recall_option(void *context, const struct query_row *row, struct err
         return error_set(error, "the table study_option is damaged");
     if (strcmp(name, "--vary") == 0)
         return recall_vary(r, value, error);
+    if (strcmp(name, "--shard") == 0)
+        return shard_read_stated(value, &r->options->shard, error);
     if (strcmp(name, "--set") == 0)
         r->sets[r->scenario->set_count++] = value;
     else if (strcmp(name, "--catalogue") == 0)
@@ -269,8 +314,10 @@ static void refuse_unplayed(struct study *study)
 {
     for (size_t p = 0; p < study->point_count; p++) {
         struct study_point *point = &study->points[p];
-        if (point->refusal == NULL && point->replications == 0)
-            point->refusal = "not played: the study was stopped before";
+        if (point->refusal != NULL || point->replications > 0)
+            continue;
+        point->refusal = point->share.count == 0 ? "not played: another shard has it"
+                                                 : "not played: the study was stopped before";
     }
 }
 
@@ -280,13 +327,19 @@ bool study_store_recall(struct query *query, struct arena *arena, struct study *
     struct study_options *options = ARENA_NEW(arena, struct study_options);
     struct scenario_options *scenario = ARENA_NEW(arena, struct scenario_options);
     *out = (struct study){.arena = arena, .options = options};
-    struct recalling recalling = {out, options, scenario,
-                                  ARENA_ARRAY(arena, const char *, STUDY_SETS_MAX), false};
+    struct recalling recalling = {out,
+                                  options,
+                                  scenario,
+                                  ARENA_ARRAY(arena, const char *, STUDY_SETS_MAX),
+                                  ARENA_ARRAY(arena, const char *, VARY_MAX),
+                                  false};
     options->scenario = scenario;
+    options->varies = recalling.varies;
     scenario->sets = recalling.sets;
     if (!recall_question(query, &recalling, error))
         return false;
     out->points = ARENA_ARRAY(arena, struct study_point, out->point_count);
+    study_deal(out);
     struct study_reading reading = {.study = out,
                                     .cells = ARENA_ARRAY(arena, size_t, out->point_count)};
     if (!read_all(query, &reading, error))

@@ -7,7 +7,7 @@
 #include "analysis/text/version.h"
 
 enum {
-    STUDY = 1 /* of a file: studies are not merged yet */
+    STUDY = 1 /* of a file: there is one */
 };
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
 
@@ -81,6 +81,9 @@ static void write_options(struct store *store, const struct study *study)
     snprintf(number, sizeof number, "%" PRIu64, o->top);
     if (o->top > 0)
         write_option(&rows, "--top", number);
+    snprintf(number, sizeof number, "%u/%u", o->shard.index, o->shard.count);
+    if (o->shard.count > 0)
+        write_option(&rows, "--shard", number);
 }
 
 void study_store_begin(struct store *store, const struct study *study)
@@ -127,7 +130,7 @@ static void write_metric(struct store *store, const struct study *study, size_t 
     struct summary s;
     for (size_t r = 0; r < p->replications; r++) {
         struct store_value row[] = {store_integer(STUDY), store_integer((int64_t)point),
-                                    store_integer((int64_t)(study->base_seed + r)),
+                                    store_integer((int64_t)(study->base_seed + p->share.first + r)),
                                     store_integer(name), real(p->values[r][metric])};
         store_row(store, STORE_study_raw, row, COUNT(row));
     }
@@ -159,6 +162,8 @@ void study_store_point(struct store *store, struct study *study, size_t point)
     struct study_point *p = &study->points[point];
     const struct study_marks *m = &p->marks;
     bool lacks = p->shortage.tensor != NULL, refused = p->refusal != NULL;
+    if (p->share.count == 0 || (refused && p->share.first > 0)) /* of other shards */
+        return;
     if (p->stored == (refused ? 1 : p->replications))
         return;
     if (p->stored > 0)

@@ -1,5 +1,6 @@
-/* A results database that somebody changed, under libFuzzer: every export and report of it, and the
- * launch scripts of the scenario that it restores, either works or says a sentence. No crash, no
+/* A results database that somebody changed, under libFuzzer: every export and report of it, the
+ * launch scripts of the scenario that it restores, and merging it as a shard of a study, alone and
+ * twice, either works or says a sentence. No crash, no
  * hang.
  *
  * An input changes a small sound database (tests/analysis/database/sample.h): up to the first zero
@@ -17,6 +18,7 @@
 #include "analysis/export/export.h"
 #include "analysis/launch/launch.h"
 #include "analysis/report/report_database.h"
+#include "analysis/study/study_merge.h"
 #include "sim/check.h"
 #include "tests/analysis/database/sample.h"
 
@@ -111,6 +113,21 @@ static void launch_all(struct query *query)
     scenario_destroy(scenario);
 }
 
+static void merge_all(void)
+{
+    static const char *const twice[] = {changed_path, changed_path};
+    for (unsigned count = 1; count <= 2; count++) {
+        struct arena *arena = arena_create();
+        struct error error = {{0}};
+        struct study study;
+        const bool good = study_merge(arena, twice, count, &study, &error);
+        CHECK(good ? count == 1 : error.text[0] != '\0');
+        for (size_t p = 0; good && p < study.point_count; p++)
+            CHECK(study.points[p].refusal != NULL || study.points[p].replications > 0);
+        arena_destroy(arena);
+    }
+}
+
 static void make_base(unsigned char *bytes)
 {
     FILE *there = fopen(base_path, "rb");
@@ -149,5 +166,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         CHECK(error.text[0] != '\0');
     }
+    merge_all();
     return 0;
 }

@@ -99,6 +99,7 @@ static void make_study(struct study *study, struct study_options *options, size_
                             .point_count = 25};
     study->varies[0] = vary_of(varies[0]);
     study->points = ARENA_ARRAY(arena, struct study_point, 25);
+    study_deal(study);
     struct random_stream *own = random_create(arena, 1, 0, "own");
     for (size_t p = 0; p < 25; p++) {
         struct study_point *point = &study->points[p];
@@ -381,6 +382,7 @@ static void test_confidence_decides_how_many(void **state)
     size_t target;
     make_study(&study, &options, 200, 1e-3);
     struct study_point point = study.points[0];
+    point.share = (struct study_share){0, 200};
     point.replications = 0;
     assert_false(study_enough(&study, &point, &target));
     assert_int_equal(target, 200);
@@ -443,6 +445,7 @@ static void test_resume(void **state)
     const char *partial = write_unfinished(&study);
     again = study;
     again.points = ARENA_ARRAY(arena, struct study_point, 25);
+    study_deal(&again);
     unsigned before = open_files();
     if (!study_store_resume(&again, partial, &error))
         fail_msg("%s", error.text);
@@ -464,6 +467,7 @@ static void test_resume(void **state)
     assert_non_null(strstr(error.text, "another study"));
     again.fingerprint--;
     options.seeds = 39;
+    study_deal(&again);
     assert_false(study_store_resume(&again, partial, &error));
     assert_int_equal(open_files(), before); /* read or refused, it is closed */
     unlink(partial);

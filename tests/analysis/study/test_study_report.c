@@ -53,7 +53,8 @@ static void make(const char *vary, size_t seeds, const double tokens[POINTS])
     study.points = ARENA_ARRAY(arena, struct study_point, POINTS);
     for (size_t p = 0; p < POINTS; p++) {
         struct study_point *point = &study.points[p];
-        *point = (struct study_point){.replications = seeds, .fits = true, .done = true};
+        *point = (struct study_point){
+            .share = {0, seeds}, .replications = seeds, .fits = true, .done = true};
         point->values = arena_array(arena, sizeof *point->values, seeds, _Alignof(double));
         point->marks.exact_s = NAN;
         for (size_t s = 0; s < seeds; s++) {

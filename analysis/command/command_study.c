@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/command/study_emit.h"
 #include "analysis/command/study_tell.h"
 #include "analysis/line/outputs.h"
 #include "analysis/study/study_store.h"
@@ -42,6 +43,9 @@ static const struct option options[] = {
     {"--shard", OPTION_TEXT, FIELD(shard), "I/N", NULL,
      "play the part I of N, I from 1, into a database of its own, for `orrery merge`; auto: as the "
      "Slurm array or mpirun says that this is part of; auto/N: as the Kubernetes Job says"},
+    {"--emit", OPTION_CHOICE, FIELD_GIVEN(emit, has_emit), "ENGINE", study_engine_names,
+     "play nothing; print a job file that plays the study in shards and merges them"},
+    {"--shards", OPTION_SOME, FIELD(shards), "N", NULL, "of --emit: how many (8)"},
     OPTION_THREADS_ROW("threads that share the replications (all processors)"),
     OPTION_SCENARIO_ROWS,
     OPTION_END};
@@ -267,6 +271,10 @@ static const char *contradiction(const struct arguments *a)
         return "--csv or --json, not both: they go to the same place";
     if (a->resume && a->no_db)
         return "--resume needs the database that --no-db leaves out";
+    if (a->has_emit && (a->shard != NULL || a->no_db || a->resume))
+        return "--emit writes --shard, --db and --resume into the job file: leave them to it";
+    if (a->shards > 0 && !a->has_emit)
+        return "--shards says how many a job file has: give --emit; --shard i/n plays one";
     if (a->shard != NULL && a->no_db)
         return "--shard needs the database that --no-db leaves out: it is what `orrery merge` "
                "reads";
@@ -301,6 +309,9 @@ static int run_in(const struct arguments *a, struct shard shard, struct session 
         return trouble(&run, error.text, EXIT_TROUBLE); /* as the other commands tell it */
     if (!study_plan(arena, &how, &run.study, session->notes, session->notes_colour, &error))
         return trouble(&run, error.text, EXIT_REJECTED);
+    if (a->has_emit)
+        return study_emit(a, arena, session->out, &error) ? EXIT_OK
+                                                          : trouble(&run, error.text, EXIT_USAGE);
     int code = outputs_spare(a, run.study.inputs, session->notes);
     return code == EXIT_OK ? play(&run) : code;
 }

@@ -49,11 +49,12 @@ struct arguments {
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
         *objective, *where, *against, *explain, *model, *tokens, *bandwidth, *hold, *why, *software,
         *shard;
-    uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence, global_batch;
+    uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence, global_batch,
+        shards;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;
-    int detail, format, launch;
+    int detail, format, launch, emit;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
-        uncertain, walls, has_launch;
+        uncertain, walls, has_launch, has_emit;
     bool layout_open; /* set by a command that searches the layout, for the reader of a scenario */
     char default_db[ARGUMENT_PATH_MAX]; /* what `db` is when it was not given */
 };

@@ -126,29 +126,6 @@ static void every_layout_has_its_fate(void **state)
     scenario_destroy(scenario);
 }
 
-static void threads_change_nothing(void **state)
-{
-    (void)state;
-    struct scenario *scenario = read_text(texts[4]);
-    struct search *one = search_of(scenario, 0, 6, 1);
-    for (unsigned threads = 2; threads <= 4; threads += 2) {
-        struct search *many = search_of(scenario, 0, 6, threads);
-        assert_int_equal(many->row_count, one->row_count);
-        assert_int_equal(many->leader_count, one->leader_count);
-        assert_true(many->timed == one->timed && many->ledgers == one->ledgers);
-        for (uint32_t i = 0; i < one->row_count; i++) {
-            assert_int_equal(many->rows[i].fate, one->rows[i].fate);
-            assert_true(many->rows[i].pass_s == one->rows[i].pass_s);
-            assert_true(many->rows[i].least_bytes == one->rows[i].least_bytes);
-        }
-        for (uint32_t i = 0; i < one->leader_count; i++)
-            assert_true(many->leaders[i].step_s == one->leaders[i].step_s);
-        search_destroy(many);
-    }
-    search_destroy(one);
-    scenario_destroy(scenario);
-}
-
 static void held_keys_stay(void **state)
 {
     (void)state;
@@ -254,7 +231,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pruning_loses_nothing),
         cmocka_unit_test(every_layout_has_its_fate),
-        cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(held_keys_stay),
         cmocka_unit_test(reasons_are_given),
         cmocka_unit_test(odd_filters_are_refused),

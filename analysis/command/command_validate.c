@@ -25,6 +25,9 @@ static const struct option options[] = {
      "of file without a step behind a row: its columns"},
     OPTION_UNCERTAINTY_ROW("of steps: do 80 % intervals cover 80 % of the clean rows? Draws the "
                            "figures of each row N times (16)"),
+    {"--detail", OPTION_CHOICE, FIELD(step_detail), "LEVEL", validate_detail_names,
+     "of steps: how their time is predicted, by the engine (op, the default) or as a search ranks "
+     "layouts (pass)"},
     {"--svg", OPTION_FILE, FIELD(svg), "FILE", NULL,
      "draw the clean rows: predicted against measured, and errors by number of GPUs"},
     {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL, "print the rows as CSV instead of text"},
@@ -68,7 +71,7 @@ static int explain(const struct arguments *a, struct session *session, struct ar
     struct csv csv;
     struct validation v;
     struct error error = {""};
-    struct validate_options how = {a->catalogue, a->source, a->where, 1};
+    struct validate_options how = {a->catalogue, a->source, a->where, 1, VALIDATE_OP};
     bool done = csv_read(arena, a->positional[0], &csv, &error) &&
                 validate_open(arena, &csv, &how, &v, &error) &&
                 validate_explain(&v, a->explain, session->out, &error);
@@ -82,7 +85,8 @@ static int validate(const struct arguments *a, struct session *session, struct a
     struct scores scores;
     struct error error = {""};
     struct validate_options how = {a->catalogue, a->source, a->where,
-                                   arguments_threads(a, pool_threads_available())};
+                                   arguments_threads(a, pool_threads_available()),
+                                   (enum validate_detail)a->step_detail};
     if (!csv_read(arena, a->positional[0], &csv, &error) ||
         !validate_file(arena, &csv, &how, &v, &error))
         return trouble(session, &error, EXIT_REJECTED);
@@ -103,6 +107,11 @@ static int run(const struct arguments *a, struct session *session)
 {
     if (a->draws > DRAWS_MAX) {
         fprintf(session->notes, "orrery validate: --uncertainty: at most %d draws\n", DRAWS_MAX);
+        return EXIT_USAGE;
+    }
+    if (a->uncertain && a->step_detail != VALIDATE_OP) {
+        fputs("orrery validate: --uncertainty draws steps op by op: leave out --detail pass\n",
+              session->notes);
         return EXIT_USAGE;
     }
     if (a->explain != NULL && (a->csv || a->json || a->svg != NULL || a->uncertain)) {

@@ -157,6 +157,8 @@ void json_validate(const struct validation *v, const struct scores *scores,
     }
     json_set(o, "file", json_text(v->csv->path));
     json_set(o, "kind", json_text(v->kind->head.name));
+    if (v->kind->has_details)
+        json_set(o, "detail", json_text(validate_detail_names[v->detail]));
     json_set(o, "rows", rows_array(v));
     json_set(o, "refused", json_count(scores->all.refused));
     json_set(o, "sources", sources);

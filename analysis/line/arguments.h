@@ -52,7 +52,7 @@ struct arguments {
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence, global_batch,
         shards;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;
-    int detail, format, launch, emit;
+    int detail, format, launch, emit, step_detail;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
         uncertain, walls, has_launch, has_emit;
     bool layout_open; /* set by a command that searches the layout, for the reader of a scenario */

@@ -130,10 +130,14 @@ bool validate_open(struct arena *arena, const struct csv *csv, const struct vali
                    struct validation *out, struct error *error)
 {
     struct where where;
-    *out = (struct validation){.arena = arena, .csv = csv, .catalogue = how->catalogue};
+    *out = (struct validation){
+        .arena = arena, .csv = csv, .catalogue = how->catalogue, .detail = how->detail};
     out->kind = recognise(csv, error);
     if (out->kind == NULL)
         return false;
+    if (how->detail != VALIDATE_OP && !out->kind->has_details)
+        return error_set(error, "%s: --detail %s is of whole steps; rows of kind %s play none",
+                         csv->path, validate_detail_names[how->detail], out->kind->head.name);
     out->versions = validate_versions_read(arena, how->catalogue, error);
     if (out->versions == NULL)
         return false;

@@ -14,9 +14,10 @@ struct validate_options {
     const char *catalogue, *source; /* NULL: built in; all sources */
     const char *where;              /* "schedule=1f1b,interleaved"; NULL: all rows */
     unsigned threads;
+    enum validate_detail detail;
 };
 /* The rows of a file, not predicted yet. Everything lives in `arena`. False with a sentence when
- * the file is none of the kinds. */
+ * the file is none of the kinds, or of one that has not this detail. */
 bool validate_open(struct arena *arena, const struct csv *csv, const struct validate_options *how,
                    struct validation *out, struct error *error);
 /* The same, predicted. Everything lives in `arena`. False with a sentence when the file is none of

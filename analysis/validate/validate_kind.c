@@ -8,6 +8,7 @@ const struct validate_kind *const validate_kinds[] = {
 #undef X
 };
 KIND_TABLE(validate)
+const char *const validate_detail_names[] = {"op", "pass", NULL};
 
 unsigned validate_metric_count(const struct validate_kind *kind)
 {

@@ -12,11 +12,17 @@
 
 struct validate_kind;
 struct validate_text;
+enum validate_detail { /* of what the time of a step is predicted by */
+    VALIDATE_OP,       /* the engine, op by op */
+    VALIDATE_PASS      /* models/step/pass.h */
+};
+extern const char *const validate_detail_names[]; /* NULL-ended */
 struct validation {
     struct arena *arena;
     const struct csv *csv;
     const struct validate_kind *kind;
     const char *catalogue; /* folder, or NULL */
+    enum validate_detail detail;
     const struct validate_versions *versions;
     const struct validate_nodes *nodes;
     struct arena *scratch; /* of the thread that predicts; NULL: each step has memory of its own */
@@ -35,6 +41,7 @@ struct validate_kind {
      */
     bool (*write)(const struct validation *v, struct validate_row *row, struct validate_text *out);
     const char *explained; /* what of the scenario is predicted, or why there is none */
+    bool has_details;      /* it plays whole steps: at any detail; others know VALIDATE_OP alone */
     /* What needs more than one row, once all are predicted; NULL: nothing. */
     void (*compare)(const struct validation *v);
     /* A table of its own below the others; NULL: none. */

@@ -230,6 +230,8 @@ void validate_report(const struct validation *v, const struct scores *scores, si
                      struct session *session)
 {
     FILE *out = session->out;
+    if (v->detail != VALIDATE_OP)
+        fprintf(out, "Steps are timed at %s detail.\n\n", validate_detail_names[v->detail]);
     print_lines(v, worst, out);
     print_scores(v, scores, out);
     if (v->kind->report != NULL)

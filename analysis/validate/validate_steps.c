@@ -2,11 +2,13 @@
  *
  * Published memory is what the caching allocator counts, so what does not go through it (CUDA
  * context, communicator buffers) is left out of the peaks; the verdict is of the same peak with it,
- * against what a process can allocate. A step is timed although it does not fit here. */
+ * against what a process can allocate. A step is timed although it does not fit here. At pass
+ * detail the time is pass_step's; memory is the ledger's of the whole step at either. */
 #include <math.h>
 #include <stdio.h>
 
 #include "analysis/validate/validate_run.h"
+#include "models/step/pass.h"
 #include "models/step/step.h"
 #include "sim/units.h"
 
@@ -86,25 +88,46 @@ static void take_measured(struct cells *c, const struct validate_run *run, struc
     row->measured = ran_out ? VERDICT_OOM : VERDICT_FITS;
 }
 
+/* Rows tell of no slow card, weak link or noise, which pass detail has not. */
+static bool time_passes(const struct configuration *c, double *step_s, struct error *error)
+{
+    struct arena *arena = arena_create();
+    struct topology topology;
+    const bool built = topology_build(arena, &c->cluster, &topology, error);
+    if (built) {
+        struct pass_memory *memory = pass_memory_create();
+        struct pass_split *split = pass_split_create(c, &topology);
+        struct pass_played played;
+        pass_step(memory, split, c, &played);
+        *step_s = played.step_s;
+        pass_split_destroy(split);
+        pass_memory_destroy(memory);
+    }
+    arena_destroy(arena);
+    return built;
+}
+
 static void simulate(const struct validation *v, const struct scenario *s, struct validate_row *row)
 {
     const struct configuration *c = &s->configuration;
     const bool timed = row->values[STEP_TIME].has_measured;
+    const bool by_pass = timed && v->detail == VALIDATE_PASS;
     struct step_options options = {.ignore_memory = true,
-                                   .memory_only = !timed,
+                                   .memory_only = !timed || by_pass,
                                    .fits_only = !timed && !asks_peak(row),
                                    .arena = v->scratch,
                                    .threads = 1};
     struct step *step;
     struct error error = {""};
-    if (!step_run(c, &options, &step, &error)) {
+    double pass_s = 0.0;
+    if ((by_pass && !time_passes(c, &pass_s, &error)) || !step_run(c, &options, &step, &error)) {
         validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
         return;
     }
     take_memory(c, step, row);
     if (timed) {
         row->values[STEP_TIME].has_predicted = true;
-        row->values[STEP_TIME].predicted = step->step_s;
+        row->values[STEP_TIME].predicted = by_pass ? pass_s : step->step_s;
     }
     step_destroy(step);
 }
@@ -145,6 +168,7 @@ const struct validate_kind validate_steps = {
     .group = group,
     .predict = predict,
     .write = write,
+    .has_details = true,
     .explained =
         "`orrery run` of this scenario gives the step time; one that does not fit it refuses",
 };

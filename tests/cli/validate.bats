@@ -10,6 +10,22 @@ load helper
     done
 }
 
+@test "the detail of steps is told; others have none" {
+    head -n 1 "$SCENARIOS/../tests/validation/steps.csv" >one.csv
+    grep '^vtrain' "$SCENARIOS/../tests/validation/steps.csv" | head -n 1 >>one.csv
+    expect 0 "$ORRERY" validate one.csv --json
+    shows '"detail": "op"'
+    expect 0 "$ORRERY" validate one.csv --json --detail pass
+    shows '"detail": "pass"'
+    expect 0 "$ORRERY" validate one.csv --detail=pass
+    shows "timed at pass detail"
+    expect 2 "$ORRERY" validate one.csv --detail pass --uncertainty
+    said "op by op"
+    expect 2 "$ORRERY" validate one.csv --detail flow
+    expect 3 "$ORRERY" validate "$SCENARIOS/../tests/validation/layers.csv" --detail pass
+    said "whole steps"
+}
+
 @test "any number of threads gives the same bytes" {
     file="$SCENARIOS/../tests/validation/collectives.csv"
     expect 0 "$ORRERY" validate "$file" --json --threads 1

@@ -62,6 +62,7 @@ struct plan_command {
     struct scenario *scenario;
     struct progress progress;
     struct search *search;
+    struct search_verdict *why; /* NULL: not asked */
 };
 
 static int wrong(const struct session *session, const char *text)
@@ -204,7 +205,7 @@ static const char *run_line(const struct plan_command *p)
     const struct search *s = p->search;
     const char *sets =
         s->leader_count > 0 ? report_plan_sets(p->arena, &s->leaders[0].row->layout) : "";
-    if (a->positional_count == 0)
+    if (a->positional_count == 0 || strcmp(a->positional[0], "-") == 0)
         return arena_format(p->arena, "orrery run - %s <<'END'\n%sEND", sets, p->scenario->text);
     const char *line =
         arena_format(p->arena, "orrery run %s", shell_word(p->arena, a->positional[0]));
@@ -234,13 +235,17 @@ static bool states_layout(const struct scenario *scenario)
     return (scenario->choices.open & axes) != axes && (scenario->choices.open & rest) == 0;
 }
 
-static int tell(struct plan_command *p, const struct search_filter *filter, double seconds)
+static int tell(struct plan_command *p, const struct search_wish *wish, double seconds)
 {
     const struct arguments *a = p->arguments;
     struct search_verdict *why = NULL;
     if (a->why != NULL) {
-        why = ARENA_NEW(p->arena, struct search_verdict);
-        search_why(p->search, filter, why);
+        struct error error = {""};
+        p->why = why = ARENA_NEW(p->arena, struct search_verdict);
+        if (!search_why(p->search, wish, why, &error)) {
+            fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+            return EXIT_REJECTED;
+        }
     }
     if (a->json) {
         const struct launch_kind *kind =
@@ -294,9 +299,9 @@ static int plan(struct plan_command *p)
 {
     const struct arguments *a = p->arguments;
     struct error error = {""};
-    struct search_filter filter = {.count = 0};
+    struct search_wish wish = {.held = 0};
     unsigned held;
-    if (a->why != NULL && !search_filter_read(p->arena, a->why, &filter, &error)) {
+    if (a->why != NULL && !search_wish_read(a->why, &wish, &error)) {
         fprintf(p->session->notes, "orrery plan: --why: %s\n", error.text);
         return EXIT_USAGE;
     }
@@ -328,7 +333,7 @@ static int plan(struct plan_command *p)
         fprintf(p->session->notes, "orrery plan: %s\n", error.text);
         return EXIT_REJECTED;
     }
-    code = tell(p, &filter, seconds);
+    code = tell(p, &wish, seconds);
     return p->search->stopped ? EXIT_INTERRUPTED : code;
 }
 
@@ -339,6 +344,8 @@ static int run(const struct arguments *a, struct session *session)
     p = ARENA_NEW(arena, struct plan_command);
     *p = (struct plan_command){.arguments = a, .session = session, .arena = arena};
     const int code = plan(p);
+    if (p->why != NULL)
+        search_why_end(p->why);
     search_destroy(p->search);
     if (p->scenario != NULL)
         scenario_destroy(p->scenario);

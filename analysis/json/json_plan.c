@@ -38,6 +38,7 @@ static json_t *leader_object(const struct search_leader *l, const struct search_
     json_set(o, "rank", json_number_if(rank > 0, rank));
     set_layout(o, &row->layout);
     json_set(o, "detail", json_text(l->played ? "op" : "pass"));
+    json_set(o, "measured", json_text(nearness_names[l->nearness]));
     json_set(o, "step_time_s", json_number(l->step_s));
     json_set(o, "pass_step_time_s", json_number_if(row->pass_s > 0.0, row->pass_s));
     json_set(o, "p10", json_number(l->p10_s));
@@ -73,6 +74,8 @@ static json_t *overflow_object(const struct search_overflow *f)
     json_set(o, "bytes", json_number(f->bytes));
     json_set(o, "short_bytes", json_number(f->short_bytes));
     json_set(o, "allocated_bytes", json_number(f->allocated_bytes));
+    json_set(o, "needed_bytes", json_number(f->needed_bytes));
+    json_set(o, "usable_bytes", json_number(f->usable_bytes));
     return o;
 }
 
@@ -81,8 +84,8 @@ static json_t *why_object(const struct search_verdict *v)
     if (v == NULL)
         return json_null();
     json_t *o = json_object();
-    json_set(o, "matched", json_count(v->count));
-    json_set(o, "rejected", fates_object(v->fates));
+    json_set(o, "matched", json_count(v->found->considered));
+    json_set(o, "rejected", fates_object(v->found->fates));
     if (v->row == NULL)
         return o;
     json_t *row = json_object();
@@ -143,6 +146,8 @@ void json_plan(const struct plan_document *plan, FILE *out)
     } else {
         json_set(o, "model_error", json_null());
     }
+    json_set(o, "fastest_measured",
+             s->has_safe ? leader_object(&s->safe, s->safe.row, 0) : json_null());
     json_set(o, "layouts", layouts);
     json_set(o, "pareto", pareto);
     json_set(o, "launch", launch_object(plan));

@@ -55,9 +55,10 @@ static void print_head(const struct session *s, const struct plan_told *told)
             format_quantity(transformer_parameters(&c->model, c->training.sequence)).s,
             format_count(c->training.sequence).s, c->training.precision->head.name,
             attention_kernel_names[c->training.attention]);
-    fprintf(s->out, "  cluster   %s x %s in %s x %s over %s\n",
-            format_count(configuration_gpus(c)).s, c->gpu.name, format_count(c->cluster.nodes).s,
-            c->cluster.node.name, c->cluster.fabric.name);
+    fprintf(s->out, "  cluster   %s x %s in %s x %s%s%s\n", format_count(configuration_gpus(c)).s,
+            c->gpu.name, format_count(c->cluster.nodes).s, c->cluster.node.name,
+            c->cluster.nodes > 1 ? " over " : "",
+            c->cluster.nodes > 1 ? c->cluster.fabric.name : "");
     fprintf(s->out, "  batch     %s sequences a step; software %s\n",
             format_count(c->training.global_batch).s, c->software.name);
     for (unsigned i = 0; i < told->scenario->choices.count; i++) {
@@ -82,6 +83,7 @@ static void print_fates(const struct session *s, const struct search *search)
                "hold more state and activations than the card, whatever is recomputed");
     print_fate(s, search->considered - search->row_count,
                "hold more, and were tried again with more recomputation");
+    print_fate(s, search->fates[FATE_OPEN], "were not looked at");
     print_fate(s, search->fates[FATE_BOUND], "cannot be as fast: their kernels alone take longer");
     print_fate(s, search->fates[FATE_TIMED], "were timed, and are slower");
     print_fate(s, search->fates[FATE_LEDGER], "would be as fast, and do not fit");
@@ -93,14 +95,15 @@ static void print_row(const struct session *s, const char *name, const struct se
     const struct search_layout *a = &l->row->layout;
     fprintf(s->out,
             "  %-4s %3" PRIu32 " %3" PRIu32 " %3" PRIu32 " %5" PRIu32 " %3" PRIu32 " %3" PRIu32
-            " %-11s %-6s %-3s %-10s %9s%s %9s %7s %9s %9s %5s\n",
+            " %-11s %-6s %-3s %-10s %9s%s %9s %7s %9s %9s %7s %s\n",
             name, a->tp, a->pp, a->cp, a->dp, a->vpp, a->microbatch, a->schedule->head.name,
             a->sharding->head.name, a->sequence_parallel ? "yes" : "no", recompute_text(a).s,
             format_time(l->step_s).s, l->played ? " " : "~", format_quantity(l->tokens_per_s).s,
             format_percent(l->mfu_ratio).s,
             isfinite(l->peak_reserved_bytes) ? format_bytes(l->peak_reserved_bytes).s : "-",
             isfinite(l->usd_per_1e9_tokens) ? format_money(l->usd_per_1e9_tokens).s : "-",
-            isfinite(l->as_fast_probability) ? format_percent(l->as_fast_probability).s : "-");
+            isfinite(l->as_fast_probability) ? format_percent(l->as_fast_probability).s : "-",
+            l->nearness == NEAR_LAYOUT ? "yes" : "no");
 }
 
 static void print_leaders(const struct session *s, const struct plan_told *told)
@@ -109,19 +112,24 @@ static void print_leaders(const struct session *s, const struct plan_told *told)
     bool guessed = false;
     report_heading(s, "Leaders");
     fprintf(s->out,
-            "  %-4s %3s %3s %3s %5s %3s %3s %-11s %-6s %-3s %-10s %9s  %9s %7s %9s %9s %5s\n", "",
-            "tp", "pp", "cp", "dp", "vpp", "mb", "schedule", "shards", "sp", "recompute", "step",
-            "tokens/s", "MFU", "memory", "10^9 tok.", "P(1)");
+            "  %-4s %3s %3s %3s %5s %3s %3s %-11s %-6s %-3s %-10s %9s  %9s %7s %9s %9s %7s %s\n",
+            "", "tp", "pp", "cp", "dp", "vpp", "mb", "schedule", "shards", "sp", "recompute",
+            "step", "tokens/s", "MFU", "memory", "10^9 tok.", "P(1)", "seen");
     for (uint32_t i = 0; i < search->leader_count; i++) {
         char name[16];
         snprintf(name, sizeof name, "%" PRIu32, i + 1);
         print_row(s, name, &search->leaders[i]);
         guessed = guessed || !search->leaders[i].played;
     }
+    if (search->has_safe)
+        print_row(s, "seen", &search->safe);
     if (told->own != NULL && told->own_fits)
         print_row(s, "own", told->own);
     fprintf(s->out,
             "  P(1): how probably it is no slower than the first, by the model's own error\n");
+    fprintf(s->out,
+            "  seen: steps of this kind of layout were measured, with this software on this "
+            "card\n");
     if (guessed)
         fprintf(s->out,
                 "  ~ at pass detail: slower than the first by more than that may be off, or "
@@ -171,17 +179,18 @@ static void print_overflow(const struct session *s, const struct search_verdict 
 {
     const struct search_overflow *o = &v->overflow;
     if (!o->known) {
-        fprintf(
-            s->out,
-            "  its state and activations take %s, more than the %s that the card has for them\n",
-            format_bytes(v->row->least_bytes).s, format_bytes(v->c.gpu.usable_hbm_bytes).s);
+        fprintf(s->out, "  its state and activations alone take %s\n",
+                format_bytes(v->row->least_bytes).s);
         return;
     }
+    if (isfinite(o->needed_bytes))
+        fprintf(s->out, "  it does not fit: it needs %s of %s (the card less --headroom)\n",
+                format_bytes(o->needed_bytes).s, format_bytes(o->usable_bytes).s);
     fprintf(s->out,
-            "  it does not fit: rank %" PRIu32 " (stage %" PRIu32
-            ") lacks %s for %s (%s, %s) in %s, with %s allocated\n",
-            o->rank, o->stage, format_bytes(o->short_bytes).s, o->tensor, o->tenant,
-            format_bytes(o->bytes).s, o->call_site, format_bytes(o->allocated_bytes).s);
+            "  memory ends on rank %" PRIu32 " (stage %" PRIu32 ") at %s (%s, %s) in %s, with %s "
+            "allocated\n",
+            o->rank, o->stage, o->tensor, o->tenant, format_bytes(o->bytes).s, o->call_site,
+            format_bytes(o->allocated_bytes).s);
 }
 
 static void print_lost(const struct session *s, const struct plan_told *told)
@@ -192,6 +201,11 @@ static void print_lost(const struct session *s, const struct plan_told *told)
         return;
     const struct search_leader *first = &search->leaders[0];
     const double more_s = v->leader.step_s - first->step_s;
+    if (fabs(more_s) <= 1e-12 * first->step_s) {
+        fprintf(s->out, "  it takes %s, as long as the first: it leads\n",
+                format_time(v->leader.step_s).s);
+        return;
+    }
     fprintf(s->out,
             "  it takes %s, %s%s than the first (%s); it is no slower with %s probability\n",
             format_time(v->leader.step_s).s, format_percent(fabs(more_s) / first->step_s).s,
@@ -203,6 +217,20 @@ static void print_lost(const struct session *s, const struct plan_told *told)
                     format_time(v->lost_s[p]).s);
 }
 
+static void print_wished(const struct session *s, const struct search_verdict *v)
+{
+    const struct search *found = v->found;
+    const struct search_layout *l = &v->row->layout;
+    fprintf(s->out, "  %s layouts have these values; %s:\n", format_count(found->considered).s,
+            v->played ? "the best of them" : "none fits, and this one came furthest");
+    fprintf(s->out,
+            "  tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 ", vpp %" PRIu32
+            ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s%s\n",
+            l->tp, l->pp, l->cp, l->dp, l->vpp, l->microbatch, l->schedule->head.name,
+            l->sharding->head.name, recompute_text(l).s, l->sequence_parallel ? "true" : "false",
+            l->ends_count ? ", ends_count" : "");
+}
+
 static void print_why(const struct session *s, const struct plan_told *told)
 {
     const struct search_verdict *v = told->why;
@@ -211,33 +239,33 @@ static void print_why(const struct session *s, const struct plan_told *told)
     report_heading(s, title);
     if (v->row == NULL) {
         fprintf(s->out,
-                "  no layout of this model on this machine is like that: the product of tp, "
-                "pp, cp and dp is the number of GPUs, and tp divides the heads\n");
+                "  no layout has these values: tp x pp x cp x dp is the number of GPUs, %s "
+                "here\n",
+                format_count(configuration_gpus(told->search->base)).s);
         return;
     }
-    fprintf(s->out, "  %s like that:", format_count(v->count).s);
-    for (unsigned f = 0; f < FATE_COUNT; f++)
-        if (v->fates[f] > 0)
-            fprintf(s->out, " %s %s;", format_count(v->fates[f]).s, search_fate_names[f]);
-    fprintf(s->out, " the one that came furthest%s:\n", v->played ? " and fits" : "");
-    const struct search_layout *l = &v->row->layout;
-    fprintf(s->out,
-            "  tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 ", vpp %" PRIu32
-            ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s\n",
-            l->tp, l->pp, l->cp, l->dp, l->vpp, l->microbatch, l->schedule->head.name,
-            l->sharding->head.name, recompute_text(l).s, l->sequence_parallel ? "yes" : "no");
+    print_wished(s, v);
     if (v->rule[0] != '\0')
         fprintf(s->out, "  it breaks a rule: %s: %s\n", v->row->rule, v->rule);
     else if (v->played)
         print_lost(s, told);
     else
         print_overflow(s, v);
-    if (v->played && v->too_large > 0)
-        fprintf(s->out, "  %s like it came further, and do not fit\n",
-                format_count(v->too_large).s);
-    if (v->row->fate == FATE_BOUND)
-        fprintf(s->out, "  it was not timed: its kernels alone take %s\n",
-                format_time(v->row->least_s).s);
+}
+
+static void print_nothing(const struct session *s, const struct search *search)
+{
+    if (search->stopped)
+        fprintf(s->out, "\nStopped before a layout was found.\n");
+    else if (search->row_count == 0)
+        fprintf(s->out,
+                "\nNo layout has the keys that are held: tp x pp x cp x dp is the number of "
+                "GPUs.\n");
+    else if (search->fates[FATE_RULE] == search->row_count)
+        fprintf(s->out, "\nEvery layout breaks a rule: --why KEY=VALUE names it.\n");
+    else
+        fprintf(s->out, "\nNothing fits. --why KEY=VALUE says what a layout lacks; more GPUs, a "
+                        "larger card, or a smaller batch and sequence hold less on each.\n");
 }
 
 void report_plan(const struct session *s, const struct plan_told *told)
@@ -248,8 +276,7 @@ void report_plan(const struct session *s, const struct plan_told *told)
         print_leaders(s, told);
         print_first(s, told);
     } else {
-        fprintf(s->out, "\nNothing fits. --why KEY=VALUE says what a layout lacks; more GPUs, a "
-                        "larger card, or a smaller batch and sequence hold less on each.\n");
+        print_nothing(s, told->search);
     }
     if (told->why != NULL)
         print_why(s, told);

@@ -24,32 +24,26 @@ const char *const search_fate_names[FATE_COUNT] = {"open",   "rule",   "memory",
 
 enum {
     AT_ONCE = 8,         /* ledgers of a round */
+    SLACK = 5,           /* that pass detail may have put behind the last leader */
     PLAYED_LEAST = 3,    /* leaders that are played op by op in any case */
-    EFFORT_MAX = 1 << 16 /* layer passes of all that are: about a quarter of a second */
+    SAFE_TRIED_MAX = 16, /* ledgers for the fastest of a kind that was measured */
+    EFFORT_MAX = 1 << 18 /* layer passes of all that are: about a second */
 };
 /* By so much the most that is timed grows from round to round. */
 #define FIRST_RATIO 1.06
 #define NEXT_RATIO 1.03
-/* docs/models/pass.md: where gathers and reductions share a wire in every pass, and elsewhere. */
-#define ERROR_SHARED 0.06
-#define ERROR_ELSE 0.01
 
 struct searching {
     struct search *s;
     struct search_ground ground;
     struct search_unit **units;
     uint32_t unit_count;
+    uint32_t wanted;           /* leaders, and some behind them */
     double most_s;             /* rows with a bound up to here are timed */
     struct search_row **order; /* timed rows that may fit, fastest first */
     uint32_t order_count;
     uint64_t effort;
 };
-
-/* How far a step at pass detail may be off: layouts within it of the best are played op by op. */
-static double pass_error_ratio(const struct search_layout *layout)
-{
-    return layout->sharding->gather == GATHER_UNITS && layout->pp == 1 ? ERROR_SHARED : ERROR_ELSE;
-}
 
 static void make_units(struct searching *g)
 {
@@ -147,7 +141,7 @@ static double least_open_s(const struct searching *g)
  * yet pass, none. False: nothing was left to ask. */
 static bool settle_fits(struct searching *g)
 {
-    const uint32_t wanted = g->s->question.leaders;
+    const uint32_t wanted = g->wanted;
     const double open_s = least_open_s(g);
     struct asking asking = {.g = g};
     uint32_t found = 0;
@@ -176,7 +170,7 @@ static bool settled(const struct searching *g)
     uint32_t found = 0;
     for (uint32_t i = 0; i < g->order_count; i++)
         found += g->order[i]->fits;
-    return found >= g->s->question.leaders || isinf(least_open_s(g));
+    return found >= g->wanted || isinf(least_open_s(g));
 }
 
 /* Times rows with bounds up to `most_s`, and settles the memory of those that lead. */
@@ -223,13 +217,13 @@ static uint64_t passes_of(const struct searching *g, const struct search_row *ro
     return trial_passes(&c);
 }
 
-/* The next few to be played op by op: not slower than the best that was, by more than pass detail
- * may be off. */
-static uint32_t choose_played(struct searching *g, double best_s, struct search_leader *out)
+/* The next few to be played op by op, the likeliest first: all that may lead, as far as
+ * EFFORT_MAX allows. */
+static uint32_t choose_played(struct searching *g, struct search_leader *out)
 {
     struct search *s = g->s;
     uint32_t count = 0, leaders = 0;
-    for (uint32_t i = 0; i < g->order_count && leaders < s->question.leaders; i++) {
+    for (uint32_t i = 0; i < g->order_count && leaders < g->wanted && count < AT_ONCE; i++) {
         const struct search_row *row = g->order[i];
         if (!row->fits)
             continue;
@@ -237,11 +231,9 @@ static uint32_t choose_played(struct searching *g, double best_s, struct search_
         bool known = false;
         for (uint32_t k = 0; k < s->leader_count; k++)
             known = known || s->leaders[k].row == row;
-        const double least_s = row->pass_s * (1.0 - pass_error_ratio(&row->layout));
-        const bool first = s->leader_count + count < PLAYED_LEAST;
         const uint64_t passes = passes_of(g, row);
-        const bool affordable = g->effort + passes <= EFFORT_MAX;
-        if (known || count == AT_ONCE || (!first && (least_s > best_s || !affordable)))
+        const bool first = s->leader_count + count < PLAYED_LEAST;
+        if (known || (!first && g->effort + passes > EFFORT_MAX))
             continue;
         g->effort += passes;
         out[count++] = (struct search_leader){.row = row};
@@ -276,7 +268,7 @@ static void play_leaders(struct searching *g)
     while (!stopped(g)) {
         struct search_leader chosen[AT_ONCE];
         bool fits[AT_ONCE] = {false};
-        const uint32_t count = choose_played(g, fastest_played_s(s), chosen);
+        const uint32_t count = choose_played(g, chosen);
         if (count == 0)
             break;
         struct leading leading = {.g = g, .leaders = chosen, .fits = fits};
@@ -320,6 +312,32 @@ static void complete_leaders(struct searching *g)
     }
 }
 
+/* The fastest of a kind of layout that was measured with this software on this card, where no
+ * leader is one. */
+static void find_safe(struct searching *g)
+{
+    struct search *s = g->s;
+    unsigned tried = 0;
+    for (uint32_t i = 0; i < s->leader_count; i++)
+        if (s->leaders[i].nearness == NEAR_LAYOUT)
+            return;
+    for (uint32_t i = 0; i < g->order_count && tried < SAFE_TRIED_MAX && !stopped(g); i++) {
+        struct configuration c;
+        const struct search_row *row = g->order[i];
+        search_apply(g->ground.base, &row->layout, &c);
+        if (model_error_of(&residues_shipped, &c, NULL).nearness != NEAR_LAYOUT)
+            continue;
+        tried++;
+        if (!row->fits && !search_lead_fits(g->ground.base, &row->layout, g->ground.usable_bytes))
+            continue;
+        s->has_safe = search_lead_play(g->ground.base, row, g->ground.usable_bytes, &s->safe);
+        if (s->has_safe && s->leader_count > 0)
+            search_lead_price(g->ground.base, &s->leaders[0], &s->safe);
+        if (s->has_safe)
+            return;
+    }
+}
+
 /* Leaders stand by time, so each that leaves more memory free than all before it is one. */
 static void find_pareto(struct search *s)
 {
@@ -337,7 +355,7 @@ static void count_fates(struct search *s)
 {
     for (uint32_t i = 0; i < s->row_count; i++) {
         struct search_row *row = &s->rows[i];
-        if (row->fate == FATE_OPEN)
+        if (row->fate == FATE_OPEN && s->leader_count > 0)
             row->fate = FATE_BOUND;
         s->fates[row->fate]++;
         s->considered += 1 + row->tried;
@@ -352,14 +370,19 @@ static void search_all(struct searching *g)
     s->row_count = search_space(s->arena, g->ground.base, g->ground.held, &layouts);
     s->rows = ARENA_ARRAY(s->arena, struct search_row, s->row_count);
     g->order = ARENA_ARRAY(s->arena, struct search_row *, s->row_count);
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < s->row_count; i++)
-        s->rows[i].layout = layouts[i];
+        if (s->question.dp == 0 || layouts[i].dp == s->question.dp)
+            s->rows[kept++].layout = layouts[i];
+    s->row_count = kept;
+    g->wanted = s->question.leaders + SLACK;
     make_units(g);
     pool_run(s->question.threads, g->unit_count, judge_unit, g);
     tell(g, 0.2);
     find_leaders(g);
     play_leaders(g);
     complete_leaders(g);
+    find_safe(g);
     find_pareto(s);
     count_fates(s);
     for (uint32_t i = 0; i < g->unit_count; i++)

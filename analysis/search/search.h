@@ -21,6 +21,7 @@ struct search_question {
     unsigned held;                    /* of enum search_key */
     double headroom_ratio;            /* of usable memory, to be left free */
     uint32_t leaders;                 /* wanted */
+    uint32_t dp;                      /* this one alone; 0: any */
     unsigned threads;
     /* Asked now and then; true ends the search with what was found. NULL: never. */
     bool (*stop)(void *context);
@@ -39,7 +40,9 @@ struct search {
     uint32_t leader_count;
     uint32_t *pareto; /* leaders that no other beats in both time and free memory */
     uint32_t pareto_count;
-    struct model_error own; /* of the first leader */
+    struct model_error own;    /* of the first leader */
+    bool has_safe;             /* no leader is of a kind that was measured: */
+    struct search_leader safe; /* the fastest that is */
     bool stopped;
 };
 /* Everything lives in the search, freed whole by search_destroy. False with a sentence when the

@@ -77,6 +77,7 @@ void search_lead_price(const struct configuration *base, const struct search_lea
     leader->usd_per_1e9_tokens = cost.usd_per_1e9_tokens;
     const struct model_error own = model_error_of(&residues_shipped, &c, NULL);
     const struct model_error its = model_error_of(&residues_shipped, &best, NULL);
+    leader->nearness = own.nearness;
     leader->p10_s = leader->step_s * exp(-NORMAL_P90 * own.log_spread);
     leader->p90_s = leader->step_s * exp(NORMAL_P90 * own.log_spread);
     const double spread = fmax(own.pair_log_spread, its.pair_log_spread);

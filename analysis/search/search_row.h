@@ -3,6 +3,7 @@
 #define ORRERY_ANALYSIS_SEARCH_SEARCH_ROW_H
 
 #include "analysis/search/search_space.h"
+#include "analysis/uncertainty/model_error.h"
 #include "models/step/step.h"
 
 enum search_fate {
@@ -35,6 +36,7 @@ struct search_leader {
     double p10_s, p90_s;        /* with the model's own error */
     double as_fast_probability; /* that it is faster than the first one; of the first, 1 */
     double step_usd, usd_per_1e9_tokens;
+    enum nearness nearness; /* of what was measured */
 };
 
 #endif

@@ -239,13 +239,17 @@ uint32_t search_space(struct arena *arena, const struct configuration *base, uns
     struct space s = {.arena = arena, .base = base, .held = held_keys};
     const uint64_t domain = base->cluster.node.gpus, heads = base->model.heads;
     CHECK(configuration_gpus(base) <= RANKS_MOST);
-    for (uint32_t tp = 1; tp <= domain && tp <= heads; tp++) {
-        if (held(&s, SEARCH_TP) ? tp != base->layout.tp : heads % tp != 0)
+    const uint32_t tp_last = (uint32_t)(held(&s, SEARCH_TP) ? base->layout.tp
+                                        : domain < heads    ? domain
+                                                            : heads);
+    const uint32_t cp_last = held(&s, SEARCH_CP) ? (uint32_t)base->layout.cp : CONTEXT_MAX;
+    for (uint32_t tp = held(&s, SEARCH_TP) ? tp_last : 1; tp <= tp_last; tp++) {
+        if (!held(&s, SEARCH_TP) && heads % tp != 0)
             continue;
-        for (uint32_t cp = 1; cp <= CONTEXT_MAX; cp++) {
+        for (uint32_t cp = held(&s, SEARCH_CP) ? cp_last : 1; cp <= cp_last; cp++) {
             const bool power = (cp & (cp - 1)) == 0;
             const bool room = cp == 1 || base->training.sequence / cp >= SEQUENCE_LEAST;
-            if (held(&s, SEARCH_CP) ? cp != base->layout.cp : !power || !room)
+            if (!held(&s, SEARCH_CP) && (!power || !room))
                 continue;
             struct search_layout layout = search_layout_of(base);
             layout.tp = tp;

@@ -47,8 +47,8 @@ bool search_recompute_more(const struct configuration *base, unsigned held,
                            struct search_layout *layout);
 /* Of a layout that recomputes a block: the most layers of it that are not all. */
 void search_recompute_last(const struct configuration *base, struct search_layout *layout);
-/* All of them, those of one (tp, cp) beside each other; `held` is the set of keys that stay as in
- * `base`. Rows live in `arena`. */
+/* All of them (a key that is held may have any value, which the rules judge), those of one (tp, cp)
+ * beside each other; `held` is the set of keys that stay as in `base`. Rows live in `arena`. */
 uint32_t search_space(struct arena *arena, const struct configuration *base, unsigned held,
                       struct search_layout **out);
 

@@ -41,17 +41,17 @@ static void check_search(const struct search *s)
 
 static void ask(const struct search *s, const char *text)
 {
-    struct search_filter filter;
+    struct search_wish wish;
+    struct search_verdict verdict;
     struct error error = {""};
-    if (!search_filter_read(s->arena, text, &filter, &error)) {
+    if (!search_wish_read(text, &wish, &error) || !search_why(s, &wish, &verdict, &error)) {
         CHECK(error.text[0] != '\0');
         return;
     }
-    struct search_verdict verdict;
-    search_why(s, &filter, &verdict);
-    CHECK(verdict.count <= s->row_count && (verdict.row == NULL) == (verdict.count == 0));
+    CHECK((verdict.row == NULL) == (verdict.found->row_count == 0));
     CHECK(verdict.row == NULL || verdict.played || verdict.overflow.known ||
           verdict.rule[0] != '\0' || verdict.row->least_bytes > 0.0);
+    search_why_end(&verdict);
 }
 
 static void search(const struct scenario *scenario, const char *why)

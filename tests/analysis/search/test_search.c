@@ -11,6 +11,7 @@
 
 #include "analysis/search/search_lead.h"
 #include "analysis/search/search_why.h"
+#include "models/schedule/schedule_kind.h"
 #include "scenarios/build/scenario.h"
 #include "tests/sanitized.h"
 
@@ -148,11 +149,11 @@ static void held_keys_stay(void **state)
 
 static struct search_verdict why(const struct search *s, const char *text)
 {
-    struct search_filter filter;
+    struct search_wish wish;
     struct search_verdict verdict;
     struct error error = {""};
-    assert_true(search_filter_read(s->arena, text, &filter, &error));
-    search_why(s, &filter, &verdict);
+    assert_true(search_wish_read(text, &wish, &error));
+    assert_true(search_why(s, &wish, &verdict, &error));
     return verdict;
 }
 
@@ -161,44 +162,74 @@ static void reasons_are_given(void **state)
     (void)state;
     struct scenario *scenario = read_text(texts[4]);
     struct search *s = search_of(scenario, 0, 3, 2);
+    /* 7 B parameters on 40 GB: what they need, and where memory ends. */
     struct search_verdict v = why(s, "tp=1,pp=1,sharding=zero-0");
-    assert_int_equal(v.row->fate, FATE_MEMORY); /* 7 B parameters on 40 GB */
-    assert_true(v.overflow.known && v.overflow.short_bytes > 0.0 && v.overflow.tensor != NULL);
+    assert_true(v.row != NULL && !v.played && v.overflow.known && v.overflow.tensor != NULL);
+    assert_true(v.overflow.needed_bytes > v.overflow.usable_bytes);
+    search_why_end(&v);
     v = why(s, "microbatch=64");
     assert_true(v.row->fate == FATE_RULE && v.rule[0] != '\0');
+    search_why_end(&v);
     v = why(s, "tp=3,pp=5");
-    assert_true(v.row == NULL && v.count == 0);
-    /* Slower: the parts add up to the difference. */
-    v = why(s, "tp=8,recompute=full");
-    if (v.row != NULL && v.played) {
-        double sum_s = 0.0;
-        for (unsigned p = 0; p < PART_COUNT; p++)
-            sum_s += v.lost_s[p];
-        assert_true(fabs(sum_s - (v.leader.step_s - s->leaders[0].step_s)) < 1e-9);
-    }
-    v = why(s, "tp=8");
+    assert_null(v.row);
+    search_why_end(&v);
+    /* Values that the search itself never takes are judged all the same. */
+    v = why(s, "tp=32");
+    assert_true(v.row != NULL);
+    search_why_end(&v);
+    v = why(s, "schedule=gpipe,pp=2");
     assert_true(v.row != NULL && (v.played || v.overflow.known));
+    assert_true(v.row->layout.schedule == schedule_find("gpipe"));
+    search_why_end(&v);
     search_destroy(s);
     scenario_destroy(scenario);
 }
 
-static void odd_filters_are_refused(void **state)
+/* The verdict is on the best layout with the values, by an exhaustive search of those, and its
+ * parts add up to the difference. */
+static void the_best_is_judged(void **state)
 {
     (void)state;
-    struct arena *arena = arena_create();
-    struct search_filter filter;
+    static const char *const wishes[] = {"tp=2", "pp=2,microbatch=1", "recompute=full",
+                                         "tp=1,pp=1"};
+    static const unsigned held[] = {1u << SEARCH_TP, 1u << SEARCH_PP | 1u << SEARCH_MICROBATCH,
+                                    1u << SEARCH_RECOMPUTE, 1u << SEARCH_TP | 1u << SEARCH_PP};
+    struct scenario *scenario = read_text(texts[1]);
+    struct search *s = search_of(scenario, 0, 3, 2);
+    for (unsigned i = 0; i < sizeof wishes / sizeof wishes[0]; i += SANITIZED_EVERY(2)) {
+        struct search_verdict v = why(s, wishes[i]);
+        double sum_s = 0.0;
+        assert_true(v.row != NULL && v.played);
+        assert_true(v.leader.step_s == exhaustive_s(v.found, held[i]));
+        for (unsigned p = 0; p < PART_COUNT; p++)
+            sum_s += v.lost_s[p];
+        assert_true(fabs(sum_s - (v.leader.step_s - s->leaders[0].step_s)) < 1e-9);
+        assert_true(v.leader.step_s >= s->leaders[0].step_s);
+        search_why_end(&v);
+    }
+    search_destroy(s);
+    scenario_destroy(scenario);
+}
+
+static void odd_wishes_are_refused(void **state)
+{
+    (void)state;
+    struct search_wish wish;
     struct error error = {""};
-    const char *const odd[] = {"", "tp", "tp=", "speed=4", "tp=4,,pp=2", "tp=4 pp=2=", ",", "=4"};
+    const char *const odd[] = {
+        "",          "tp",          "tp=",        "speed=4",         "tp=4,,pp=2",
+        ",",         "=4",          "tp=abc",     "tp=-1",           "tp=0",
+        "tp=8 pp=4", "tp=8,tp=4",   "sharding=x", "recompute=block", "sequence_parallel=maybe",
+        "tp=4 ",     "schedule=fp", "dp=2,dp=2",  "tp=99999999999",  "recompute_layers=3",
+    };
     for (unsigned i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        if (strcmp(odd[i], "tp=4 pp=2=") == 0)
-            continue; /* a value that no layout has */
-        assert_false(search_filter_read(arena, odd[i], &filter, &error));
+        error.text[0] = '\0';
+        assert_false(search_wish_read(odd[i], &wish, &error));
         assert_true(error.text[0] != '\0');
     }
-    assert_true(
-        search_filter_read(arena, "tp=4,schedule=1f1b,sequence_parallel=true", &filter, &error));
-    assert_int_equal(filter.count, 3);
-    arena_destroy(arena);
+    assert_true(search_wish_read("tp=4,schedule=1f1b,sp=yes,mb=2,shards=fsdp,dp=2", &wish, &error));
+    assert_true(wish.layout.sequence_parallel && wish.layout.microbatch == 2 && wish.dp == 2);
+    assert_true(search_wish_read("recompute=block,recompute_layers=3", &wish, &error));
 }
 
 static bool stop_at_once(void *context)
@@ -233,7 +264,8 @@ int main(void)
         cmocka_unit_test(every_layout_has_its_fate),
         cmocka_unit_test(held_keys_stay),
         cmocka_unit_test(reasons_are_given),
-        cmocka_unit_test(odd_filters_are_refused),
+        cmocka_unit_test(the_best_is_judged),
+        cmocka_unit_test(odd_wishes_are_refused),
         cmocka_unit_test(a_stopped_search_keeps_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

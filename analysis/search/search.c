@@ -3,10 +3,10 @@
  * Invariants
  * 1. What happens next depends on rows alone, never on which thread was sooner: work is handed out
  *    in rounds, and looked at when a round is over.
- * 2. The leaders are the fastest that fit: whatever is not timed has a bound above the slowest of
- *    them, and whatever is timed and faster was found not to fit.
- * 3. Of those that are within the error of pass detail of the fastest, as many are played op by op
- *    as EFFORT_MAX allows, the likeliest first. */
+ * 2. At pass detail the leaders are the fastest that fit: whatever is not timed has a bound above
+ *    the slowest of them, and whatever is timed and faster was found not to fit.
+ * 3. They, and a few behind them, are played op by op as far as EFFORT_MAX allows, the likeliest
+ *    first. */
 #include "analysis/search/search.h"
 
 #include <math.h>

@@ -1,14 +1,13 @@
 /* search.h - the planner: of all layouts of a model on a machine, the fastest that fit, and why
  * each other one lost.
  *
- * A layout is rejected by the first of these that it does not pass, each dearer than the one
- * before: rules     configuration_check memory    its state and kept activations alone exceed the
- * card (pass_least_bytes); with the least recomputation with which they do not bound     its
- * kernels alone take longer than the leaders (pass_least_s) pass      a step at pass detail is
- * slower than the leaders' ledger    the exact memory of its first microbatches, or of its step,
- * does not fit op        a step at op detail is slower Bounds are sound, so none of this loses a
- * layout; those within the error of pass detail of the best are played op by op. The result does
- * not depend on the number of threads. */
+ * What rejects a layout gets dearer from one to the next: the rules (configuration_check); a bound
+ * of memory, its state and kept activations (pass_least_bytes), at the least recomputation that
+ * meets it; a bound of time, its kernels (pass_least_s); a step at pass detail; the ledger of its
+ * first microbatches; a step at op detail with its whole ledger. Bounds are sound, and those few
+ * are played op by op that pass detail may have put in the wrong order, so the first one is that of
+ * an exhaustive search (tests/analysis/search). The result does not depend on the number of
+ * threads. */
 #ifndef ORRERY_ANALYSIS_SEARCH_SEARCH_H
 #define ORRERY_ANALYSIS_SEARCH_SEARCH_H
 

@@ -367,6 +367,7 @@ static void check_recompute_layers(struct report *r)
     const uint64_t most = configuration_chunk_layers(r->c);
     const bool group = l->recompute == RECOMPUTE_UNIFORM;
     const bool wanted = group || l->recompute == RECOMPUTE_BLOCK;
+    const uint64_t gathered = l->sharding->units ? l->fsdp_unit_layers : 1;
     const char *key = "layout.recompute_layers", *name = recompute_names[l->recompute];
     if (wanted && l->recompute_layers == 0) {
         say(r, false, key, "%s needs recompute_layers: how many %s", name,
@@ -377,11 +378,10 @@ static void check_recompute_layers(struct report *r)
         say(r, false, key, "a chunk has at most %" PRIu64 " layers, not %" PRIu64 "%s", most,
             l->recompute_layers, group ? "" : ": to compute all again take recompute: full");
     } else if (group && l->sharding->gather == GATHER_UNITS && configuration_shards(r->c) > 1 &&
-               l->fsdp_unit_layers % l->recompute_layers != 0) {
+               gathered % l->recompute_layers != 0) {
         say(r, false, key,
-            "%s gathers fsdp_unit_layers = %" PRIu64
-            " at once, which is no multiple of the %" PRIu64 " layers that uniform runs together",
-            l->sharding->head.name, l->fsdp_unit_layers, l->recompute_layers);
+            "%s gathers %" PRIu64 " layers at once, no multiple of uniform's %" PRIu64,
+            l->sharding->head.name, gathered, l->recompute_layers);
     }
 }
 

@@ -159,7 +159,8 @@ static struct configuration draw_case(struct draw *d, uint64_t layers)
     c.layout.sequence_parallel = c.layout.tp > 1 && of(d, 2);
     c.layout.cp_method = of(d, 2) ? CP_RING : CP_ALL_GATHER;
     c.layout.fsdp_unit_layers = 1 + of(d, 3);
-    if (c.layout.recompute == RECOMPUTE_UNIFORM && c.layout.fsdp_unit_layers % 2 == 0)
+    if (c.layout.recompute == RECOMPUTE_UNIFORM && c.layout.fsdp_unit_layers % 2 == 0 &&
+        c.layout.sharding->units) /* zero-3 gathers layer by layer */
         c.layout.recompute_layers = 2;
     c.layout.shard_group = c.layout.dp > 1 ? 2 : c.layout.cp;
     c.model.tied_embeddings = of(d, 2);

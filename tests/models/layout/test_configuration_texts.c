@@ -406,11 +406,11 @@ static void test_recompute_layers(void **state)
     c.layout.recompute = RECOMPUTE_UNIFORM;
     c.layout.recompute_layers = 2;
     c.layout.sharding = &sharding_fsdp;
-    only(&c, false, key,
-         "fsdp gathers fsdp_unit_layers = 1 at once, which is no multiple of the 2 layers that "
-         "uniform runs together");
+    only(&c, false, key, "fsdp gathers 1 layers at once, no multiple of uniform's 2");
     c.layout.fsdp_unit_layers = 4;
     only(&c, false, NULL, NULL);
+    c.layout.sharding = &sharding_zero_3; /* layer by layer, whatever the units of fsdp are */
+    only(&c, false, key, "zero-3 gathers 1 layers at once, no multiple of uniform's 2");
 }
 
 static void test_machine(void **state)

@@ -48,7 +48,7 @@ static const struct option options[] = {
     {"--why", OPTION_TEXT, FIELD(why), "KEYS", NULL,
      "why a layout does not lead, as in tp=4,pp=4: the rule, the tensor, or the time"},
     {"--launch", OPTION_CHOICE, FIELD_GIVEN(launch, has_launch), "FRAMEWORK", launch_names,
-     "print the script that starts the first one, and nothing else"},
+     "print the script that starts the first one in place of the table"},
     OPTION_JSON_ROW,
     OPTION_SCENARIO_ROWS,
     OPTION_THREADS_ROW("threads that share the search (all processors); they change nothing in "

@@ -251,7 +251,6 @@ static void keep_played(struct searching *g, const struct leading *p, uint32_t c
             more(g, (struct search_row *)p->leaders[i].row);
 }
 
-/* 3 */
 static double fastest_played_s(const struct search *s)
 {
     double best_s = INFINITY;

@@ -307,16 +307,15 @@ static bool play_op(struct staged *play, struct stage_play *s, uint32_t i)
 }
 
 /* The stage's own ops, until one waits for another stage. */
-static bool advance(struct staged *play, struct stage_play *s)
+static void advance(struct staged *play, struct stage_play *s)
 {
-    const uint32_t from = s->next, count = s->program->op_count;
+    const uint32_t count = s->program->op_count;
     while (s->next <= count) {
         const bool message = s->program->ops[s->next - 1].kind >= OP_SEND;
         if (!message && !play_op(play, s, s->next))
             break;
         s->next++;
     }
-    return s->next > from;
 }
 
 /* Is the head of a queue of messages there, and from when on? */

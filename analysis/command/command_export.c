@@ -2,7 +2,7 @@
 
 #include "analysis/command/export_launch.h"
 #include "analysis/export/export.h"
-#include "analysis/launch/launch.h"
+#include "analysis/export/launch.h"
 #include "analysis/line/command.h"
 #include "analysis/terminal/output.h"
 #include "analysis/text/format.h"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "analysis/command/plan_machines.h"
+#include "analysis/export/launch.h"
 #include "analysis/json/json_plan.h"
-#include "analysis/launch/launch.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
 #include "analysis/line/stated_scenario.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "analysis/database/restore.h"
+#include "analysis/export/launch.h"
 #include "analysis/json/json.h"
-#include "analysis/launch/launch.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
 #include "analysis/terminal/output.h"

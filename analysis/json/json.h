@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analysis/launch/launch.h"
+#include "analysis/export/launch.h"
 #include "analysis/result/result.h"
 #include "analysis/study/study_report.h"
 #include "analysis/uncertainty/uncertainty_record.h"

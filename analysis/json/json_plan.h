@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "analysis/launch/launch_kind.h"
+#include "analysis/export/launch_kind.h"
 #include "analysis/search/search_why.h"
 #include "scenarios/build/scenario.h"
 

@@ -16,7 +16,7 @@
 
 #include "analysis/database/restore.h"
 #include "analysis/export/export.h"
-#include "analysis/launch/launch.h"
+#include "analysis/export/launch.h"
 #include "analysis/report/report_database.h"
 #include "analysis/study/study_merge.h"
 #include "sim/check.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/launch/launch_job.h"
+#include "analysis/export/launch_job.h"
 
 /* Shapes that v0.2.2 has by name (torchtitan/models/llama3/__init__.py). */
 struct flavor {

@@ -6,7 +6,7 @@
 #ifndef ORRERY_ANALYSIS_LAUNCH_LAUNCH_H
 #define ORRERY_ANALYSIS_LAUNCH_LAUNCH_H
 
-#include "analysis/launch/launch_kind.h"
+#include "analysis/export/launch_kind.h"
 
 /* The script and notes of a layout into `out`. `c` breaks no rule of configuration_check. */
 void launch_write(const struct launch_kind *kind, const struct configuration *c,

@@ -1,6 +1,6 @@
 /* launch_kind.h - the contract of a training framework: a layout as the script that starts it.
  *
- * Adding one: a file, a row in launch_list.h, a line in analysis/launch/CMakeLists.txt. A kind is a
+ * Adding one: a file, a row in launch_list.h, a line in analysis/export/CMakeLists.txt. A kind is a
  * framework at one version. From a checked configuration it writes a bash script (sbatch or by
  * hand, torchrun inside), notes in words about what the framework does otherwise, and further files
  * as here-documents. What it needs of a layout, and the words to write with: launch_job.h. */
@@ -48,7 +48,7 @@ struct launch_kind {
 };
 extern const char *const launch_names[]; /* NULL-ended, in the order of the list */
 #define X(name) extern const struct launch_kind launch_##name;
-#include "analysis/launch/launch_list.h"
+#include "analysis/export/launch_list.h"
 #undef X
 KIND_FAMILY(launch)
 

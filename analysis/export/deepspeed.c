@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/launch/launch_job.h"
+#include "analysis/export/launch_job.h"
 
 static void check(const struct launch_job *job, struct launch_text *text)
 {

@@ -1,4 +1,4 @@
-#include "tests/analysis/launch/launch_case.h"
+#include "tests/analysis/export/launch_case.h"
 
 #include <string.h>
 

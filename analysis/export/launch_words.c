@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/launch/launch_job.h"
+#include "analysis/export/launch_job.h"
 #include "sim/check.h"
 #include "sim/list.h"
 

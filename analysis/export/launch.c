@@ -1,22 +1,22 @@
-#include "analysis/launch/launch.h"
+#include "analysis/export/launch.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/launch/launch_job.h"
+#include "analysis/export/launch_job.h"
 #include "analysis/text/version.h"
 #include "sim/check.h"
 
 #define X(name) &launch_##name,
 const struct launch_kind *const launch_kinds[] = {
-#include "analysis/launch/launch_list.h"
+#include "analysis/export/launch_list.h"
 };
 #undef X
 KIND_TABLE(launch)
 
 #define X(name) #name,
 const char *const launch_names[] = {
-#include "analysis/launch/launch_list.h"
+#include "analysis/export/launch_list.h"
     NULL};
 #undef X
 const char *const launch_weight_names[] = {"refused", "differs", "yours", NULL};

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/launch/launch.h"
+#include "analysis/export/launch.h"
 
 enum {
     SEEN_WORDS = 200,

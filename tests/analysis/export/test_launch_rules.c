@@ -10,7 +10,7 @@
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "tests/analysis/launch/launch_case.h"
+#include "tests/analysis/export/launch_case.h"
 
 static struct scenario *base;
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/launch/launch_job.h"
+#include "analysis/export/launch_job.h"
 
 static void write_variables(const struct launch_job *job, struct launch_text *text)
 {

@@ -1,4 +1,4 @@
-#include "tests/analysis/launch/launch_seen.h"
+#include "tests/analysis/export/launch_seen.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef ORRERY_ANALYSIS_LAUNCH_LAUNCH_JOB_H
 #define ORRERY_ANALYSIS_LAUNCH_LAUNCH_JOB_H
 
-#include "analysis/launch/launch_kind.h"
+#include "analysis/export/launch_kind.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 

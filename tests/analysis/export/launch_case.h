@@ -2,7 +2,7 @@
 #ifndef ORRERY_TESTS_ANALYSIS_LAUNCH_LAUNCH_CASE_H
 #define ORRERY_TESTS_ANALYSIS_LAUNCH_LAUNCH_CASE_H
 
-#include "analysis/launch/launch.h"
+#include "analysis/export/launch.h"
 #include "scenarios/build/scenario.h"
 
 /* Llama 3 70B on 512 H100: tp 8, pp 4, vpp 4, dp 16, sequence 8192, global batch 512, microbatch 1,

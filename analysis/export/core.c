@@ -4,7 +4,7 @@
  * what it does otherwise. */
 #include <inttypes.h>
 
-#include "analysis/launch/launch_job.h"
+#include "analysis/export/launch_job.h"
 
 unsigned launch_stage(const struct sharding_kind *sharding)
 {

@@ -15,8 +15,8 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/analysis/database/sample.h"
-#include "tests/analysis/launch/launch_case.h"
-#include "tests/analysis/launch/launch_seen.h"
+#include "tests/analysis/export/launch_case.h"
+#include "tests/analysis/export/launch_seen.h"
 
 enum {
     DRAWS = 3000,

@@ -1,4 +1,4 @@
-#include "analysis/launch/launch_job.h"
+#include "analysis/export/launch_job.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -71,6 +71,7 @@ const char *choice_key_path(enum choice_key key)
         [CHOICE_MICROBATCH] = "layout.microbatch",
         [CHOICE_NODE] = "cluster.node",
         [CHOICE_FABRIC] = "cluster.fabric",
+        [CHOICE_PRECISION] = "training.precision",
     };
     CHECK((unsigned)key < CHOICE_COUNT);
     return paths[key];

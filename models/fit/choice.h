@@ -32,6 +32,7 @@ enum choice_key {
                           catalogue */
     CHOICE_NODE = CHOICE_LAYOUT_END,
     CHOICE_FABRIC,
+    CHOICE_PRECISION,
     CHOICE_COUNT
 };
 struct made_choice {

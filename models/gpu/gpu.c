@@ -310,6 +310,12 @@ bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which)
     return true;
 }
 
+bool gpu_lacks_bf16(const struct gpu_spec *gpu)
+{
+    const double *peak = gpu->peak_flops_per_s;
+    return peak[PEAK_FP16] > peak[PEAK_FP32] && peak[PEAK_BF16] <= peak[PEAK_FP32];
+}
+
 double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,
                          const struct kernel *kernel)
 {

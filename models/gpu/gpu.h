@@ -39,6 +39,8 @@ struct kernel gpu_kernel_memory(const char *name, double bytes, double launches)
 double gpu_slowest_excess_ratio(const struct gpu_spec *gpu, uint64_t count);
 /* Has the card curves for this kernel? (Unfused attention needs none.) */
 bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which);
+/* Matrix units for fp16 and none for bf16, as cards before Ampere. */
+bool gpu_lacks_bf16(const struct gpu_spec *gpu);
 
 /* The door of calibration: measured times, asked before the structural model. */
 struct kernel_profile;

@@ -6,20 +6,13 @@
 #include <stdio.h>
 
 #include "models/gpu/gpu_power.h"
-#include "models/layout/configuration.h"
+#include "models/layout/configuration_parts.h"
 #include "models/layout/layout.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
 
-struct report {
-    const struct configuration *c;
-    struct rule_break *out;
-    unsigned capacity, count;
-};
-
-__attribute__((format(printf, 4, 5))) static void say(struct report *r, bool warning,
-                                                      const char *key, const char *format, ...)
+void rule_say(struct rule_report *r, bool warning, const char *key, const char *format, ...)
 {
     if (r->count < r->capacity) {
         struct rule_break *b = &r->out[r->count];
@@ -43,17 +36,18 @@ enum {
     BREAKS_READ = 16 /* more than that are no warnings alone */
 };
 
-static bool positive(struct report *r, const char *key, uint64_t value, uint64_t maximum)
+static bool positive(struct rule_report *r, const char *key, uint64_t value, uint64_t maximum)
 {
     if (value == 0 || value > maximum) {
-        say(r, false, key, "%s is %" PRIu64 ": it must be from 1 to %" PRIu64, key, value, maximum);
+        rule_say(r, false, key, "%s is %" PRIu64 ": it must be from 1 to %" PRIu64, key, value,
+                 maximum);
         return false;
     }
     return true;
 }
 
 /* Everything else divides by these. */
-static bool check_positive(struct report *r)
+static bool check_positive(struct rule_report *r)
 {
     const struct configuration *c = r->c;
     const struct layout_spec *l = &c->layout;
@@ -76,98 +70,101 @@ static bool check_positive(struct report *r)
     sound &= positive(r, "cluster.node.gpus", c->cluster.node.gpus, RANK_MAX);
     if (sound && (l->tp * l->pp > RANK_MAX || l->dp * l->cp > RANK_MAX ||
                   l->tp * l->pp * l->dp * l->cp > RANK_MAX || configuration_gpus(c) > RANK_MAX)) {
-        say(r, false, "layout", "more than %d ranks or GPUs", RANK_MAX);
+        rule_say(r, false, "layout", "more than %d ranks or GPUs", RANK_MAX);
         return false;
     }
     return sound;
 }
 
-static void check_world(struct report *r)
+static void check_world(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     uint64_t model = l->tp * l->pp * l->cp, ranks = model * l->dp, gpus = configuration_gpus(r->c);
     if (gpus % model != 0) {
-        say(r, false, "layout",
-            "the world size %" PRIu64 " is not divisible by tp x pp x cp = %" PRIu64 " x %" PRIu64
-            " x %" PRIu64 " = %" PRIu64,
-            gpus, l->tp, l->pp, l->cp, model);
+        rule_say(r, false, "layout",
+                 "the world size %" PRIu64 " is not divisible by tp x pp x cp = %" PRIu64
+                 " x %" PRIu64 " x %" PRIu64 " = %" PRIu64,
+                 gpus, l->tp, l->pp, l->cp, model);
     } else if (ranks > gpus) {
-        say(r, false, "layout.dp",
-            "tp x pp x cp x dp = %" PRIu64 " ranks, but the cluster has %" PRIu64
-            " GPUs: dp can be at most %" PRIu64,
-            ranks, gpus, gpus / model);
+        rule_say(r, false, "layout.dp",
+                 "tp x pp x cp x dp = %" PRIu64 " ranks, but the cluster has %" PRIu64
+                 " GPUs: dp can be at most %" PRIu64,
+                 ranks, gpus, gpus / model);
     } else if (ranks < gpus) {
-        say(r, true, "layout.dp",
-            "tp x pp x cp x dp = %" PRIu64 " ranks leave %" PRIu64 " of %" PRIu64
-            " GPUs idle: %.0f %% of what is paid for; dp = %" PRIu64 " would use them all",
-            ranks, gpus - ranks, gpus, 100.0 * (double)(gpus - ranks) / (double)gpus, gpus / model);
+        rule_say(r, true, "layout.dp",
+                 "tp x pp x cp x dp = %" PRIu64 " ranks leave %" PRIu64 " of %" PRIu64
+                 " GPUs idle: %.0f %% of what is paid for; dp = %" PRIu64 " would use them all",
+                 ranks, gpus - ranks, gpus, 100.0 * (double)(gpus - ranks) / (double)gpus,
+                 gpus / model);
     }
 }
 
-static void check_heads(struct report *r)
+static void check_heads(struct rule_report *r)
 {
     const struct model_shape *m = &r->c->model;
     uint64_t tp = r->c->layout.tp;
     if (m->heads % m->kv_heads != 0) {
-        say(r, false, "model.kv_heads",
-            "%" PRIu64 " heads are not divisible by %" PRIu64 " key-value heads", m->heads,
-            m->kv_heads);
+        rule_say(r, false, "model.kv_heads",
+                 "%" PRIu64 " heads are not divisible by %" PRIu64 " key-value heads", m->heads,
+                 m->kv_heads);
     }
     if (m->heads % tp != 0) {
-        say(r, false, "layout.tp", "%" PRIu64 " attention heads are not divisible by tp = %" PRIu64,
-            m->heads, tp);
+        rule_say(r, false, "layout.tp",
+                 "%" PRIu64 " attention heads are not divisible by tp = %" PRIu64, m->heads, tp);
         return;
     }
     if (m->kv_heads % tp != 0 && tp % m->kv_heads != 0) {
-        say(r, false, "layout.tp",
-            "%" PRIu64 " key-value heads can be neither split over nor repeated on tp = %" PRIu64
-            " ranks: one must divide the other",
-            m->kv_heads, tp);
+        rule_say(r, false, "layout.tp",
+                 "%" PRIu64
+                 " key-value heads can be neither split over nor repeated on tp = %" PRIu64
+                 " ranks: one must divide the other",
+                 m->kv_heads, tp);
     } else if (m->kv_heads < tp) {
-        say(r, true, "layout.tp",
-            "tp = %" PRIu64 " exceeds the %" PRIu64 " key-value heads: each is repeated on %" PRIu64
-            " ranks, which all compute and store its keys and values",
-            tp, m->kv_heads, tp / m->kv_heads);
+        rule_say(r, true, "layout.tp",
+                 "tp = %" PRIu64 " exceeds the %" PRIu64
+                 " key-value heads: each is repeated on %" PRIu64
+                 " ranks, which all compute and store its keys and values",
+                 tp, m->kv_heads, tp / m->kv_heads);
     }
     if (m->ffn_hidden % tp != 0) {
-        say(r, false, "layout.tp", "ffn_hidden = %" PRIu64 " is not divisible by tp = %" PRIu64,
-            m->ffn_hidden, tp);
+        rule_say(r, false, "layout.tp",
+                 "ffn_hidden = %" PRIu64 " is not divisible by tp = %" PRIu64, m->ffn_hidden, tp);
     }
 }
 
-static void check_sequence(struct report *r)
+static void check_sequence(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     uint64_t sequence = r->c->training.sequence, split = l->cp;
     if (l->sequence_parallel && l->tp == 1) {
-        say(r, true, "layout.sequence_parallel",
-            "sequence_parallel has nothing to split with tp = 1: it changes nothing");
+        rule_say(r, true, "layout.sequence_parallel",
+                 "sequence_parallel has nothing to split with tp = 1: it changes nothing");
     }
     if (sequence % l->cp != 0) {
-        say(r, false, "layout.cp", "the sequence %" PRIu64 " is not divisible by cp = %" PRIu64,
-            sequence, l->cp);
+        rule_say(r, false, "layout.cp",
+                 "the sequence %" PRIu64 " is not divisible by cp = %" PRIu64, sequence, l->cp);
         return;
     }
     if (l->cp > 1 && r->c->training.causal && sequence % (2 * l->cp) != 0) {
-        say(r, false, "layout.cp",
-            "the sequence %" PRIu64 " is not divisible by 2 x cp = %" PRIu64
-            ": under a causal mask each rank takes a block from either end",
-            sequence, 2 * l->cp);
+        rule_say(r, false, "layout.cp",
+                 "the sequence %" PRIu64 " is not divisible by 2 x cp = %" PRIu64
+                 ": under a causal mask each rank takes a block from either end",
+                 sequence, 2 * l->cp);
         return;
     }
     if (l->sequence_parallel)
         split *= l->tp;
     if (sequence % split != 0) {
-        say(r, false, "layout.sequence_parallel",
-            "the sequence %" PRIu64 " is not divisible by cp x tp = %" PRIu64
-            ", as sequence_parallel needs",
-            sequence, split);
+        rule_say(r, false, "layout.sequence_parallel",
+                 "the sequence %" PRIu64 " is not divisible by cp x tp = %" PRIu64
+                 ", as sequence_parallel needs",
+                 sequence, split);
     }
     const struct model_shape *m = &r->c->model;
     if (m->position == POSITION_LEARNED && m->positions_max > 0 && sequence > m->positions_max) {
-        say(r, false, "training.sequence",
-            "the sequence %" PRIu64 " exceeds the %" PRIu64 " learned positions of the model",
-            sequence, m->positions_max);
+        rule_say(r, false, "training.sequence",
+                 "the sequence %" PRIu64 " exceeds the %" PRIu64 " learned positions of the model",
+                 sequence, m->positions_max);
     }
 }
 
@@ -181,7 +178,7 @@ static double tp_layer_bytes(const struct configuration *c)
     return 4.0 * 2.0 * (t - 1.0) / t * elements * c->training.precision->activation_bytes;
 }
 
-static void check_domain(struct report *r)
+static void check_domain(struct rule_report *r)
 {
     const struct configuration *c = r->c;
     const struct node_spec *node = &c->cluster.node;
@@ -196,33 +193,34 @@ static void check_domain(struct report *r)
     double inside = domain ? node->nvlink_bytes_per_s : node->pcie_bytes_per_s;
     double bytes = tp_layer_bytes(c);
     if (!(outside > 0.0)) {
-        say(r, true, "layout.tp",
-            "tp = %" PRIu64 " is larger than %s of %" PRIu64
-            " GPUs: each layer sends %.3g MB a microbatch and rank through the network",
-            c->layout.tp, what, node->gpus, bytes / MEGA);
+        rule_say(r, true, "layout.tp",
+                 "tp = %" PRIu64 " is larger than %s of %" PRIu64
+                 " GPUs: each layer sends %.3g MB a microbatch and rank through the network",
+                 c->layout.tp, what, node->gpus, bytes / MEGA);
         return;
     }
-    say(r, true, "layout.tp",
-        "tp = %" PRIu64 " is larger than %s of %" PRIu64
-        " GPUs: each layer sends %.3g MB a microbatch and rank at %.3g GB/s through the NICs "
-        "instead "
-        "of %.3g GB/s, %.3g ms instead of %.3g ms, %.3g times as long",
-        c->layout.tp, what, node->gpus, bytes / MEGA, outside / GIGA, inside / GIGA,
-        bytes / outside / MILLISECOND, bytes / inside / MILLISECOND, inside / outside);
+    rule_say(r, true, "layout.tp",
+             "tp = %" PRIu64 " is larger than %s of %" PRIu64
+             " GPUs: each layer sends %.3g MB a microbatch and rank at %.3g GB/s through the NICs "
+             "instead "
+             "of %.3g GB/s, %.3g ms instead of %.3g ms, %.3g times as long",
+             c->layout.tp, what, node->gpus, bytes / MEGA, outside / GIGA, inside / GIGA,
+             bytes / outside / MILLISECOND, bytes / inside / MILLISECOND, inside / outside);
 }
 
-static void check_batch(struct report *r)
+static void check_batch(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     uint64_t batch = r->c->training.global_batch, share = l->dp * l->microbatch;
     if (batch % share != 0) {
-        say(r, false, "training.global_batch",
-            "the global batch %" PRIu64 " is not divisible by dp x microbatch = %" PRIu64
-            " x %" PRIu64 " = %" PRIu64,
-            batch, l->dp, l->microbatch, share);
+        rule_say(r, false, "training.global_batch",
+                 "the global batch %" PRIu64 " is not divisible by dp x microbatch = %" PRIu64
+                 " x %" PRIu64 " = %" PRIu64,
+                 batch, l->dp, l->microbatch, share);
     } else if (batch / share > MICROBATCH_MAX ||
                batch / share * r->c->model.layers > LAYER_PASS_MAX) {
-        say(r, false, "training.global_batch",
+        rule_say(
+            r, false, "training.global_batch",
             "%" PRIu64 " microbatches of %" PRIu64
             " layers are too many to simulate (at most %d microbatches, %d layers in all of them): "
             "take a larger microbatch or dp",
@@ -230,138 +228,7 @@ static void check_batch(struct report *r)
     }
 }
 
-/* The number next to `from`, at most `most`, by whose multiple with `other` the layers can be
- * divided; upwards or downwards; 0: none. */
-static uint64_t next_divisor(uint64_t layers, uint64_t other, uint64_t from, bool upwards)
-{
-    uint64_t value = from;
-    while (upwards ? value * other < layers : value > 1) {
-        value = upwards ? value + 1 : value - 1;
-        if (layers % (value * other) == 0)
-            return value;
-    }
-    return 0;
-}
-
-/* "vpp = 2 or 5": the values of `key` beside the one that was given. */
-static bool name_divisors(const char *key, uint64_t layers, uint64_t other, uint64_t from,
-                          char *out, size_t size)
-{
-    uint64_t below = next_divisor(layers, other, from, false);
-    uint64_t above = next_divisor(layers, other, from, true);
-    if (below > 0 && above > 0)
-        snprintf(out, size, "%s = %" PRIu64 " or %" PRIu64, key, below, above);
-    else
-        snprintf(out, size, "%s = %" PRIu64, key, below > 0 ? below : above);
-    return below > 0 || above > 0;
-}
-
-static void say_uneven(struct report *r, uint64_t layers)
-{
-    const struct layout_spec *l = &r->c->layout;
-    bool chunks = l->vpp > 1 && layers % l->pp == 0;
-    uint64_t whole = r->c->model.layers + 2;
-    char would_do[64];
-    if (!l->ends_count && whole % (l->pp * l->vpp) == 0)
-        snprintf(would_do, sizeof would_do, "ends_count: true (embedding and head are layers)");
-    else if (chunks)
-        name_divisors("vpp", layers, l->pp, l->vpp, would_do, sizeof would_do);
-    else if (!name_divisors("pp", layers, l->vpp, l->pp, would_do, sizeof would_do))
-        name_divisors("vpp = 1 with pp", layers, 1, l->pp, would_do, sizeof would_do);
-    say(r, false, chunks ? "layout.vpp" : "layout.pp",
-        "%" PRIu64 " layers%s are not divisible by pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
-        " chunks, and %s wants them even: %s would do%s; a version that takes a list of layers "
-        "can be told by software: {profile: %s, even_stages: false}",
-        layers, l->ends_count ? " (with embedding and head)" : "", l->pp, l->vpp, l->pp * l->vpp,
-        r->c->software.name, would_do,
-        l->vpp == 1 && !l->ends_count ? ", or first_stage_layers and last_stage_layers" : "",
-        r->c->software.name);
-}
-
-/* Megatron-LM megatron/training/arguments.py and core/transformer/transformer_config.py: layers
- * (and what counts as one) over stages, a stage's over its chunks, those between a given first and
- * last stage over the others. */
-static void check_even(struct report *r)
-{
-    const struct layout_spec *l = &r->c->layout;
-    uint64_t given = l->first_stage_layers + l->last_stage_layers, layers = r->c->model.layers;
-    uint64_t stages = l->pp - (l->first_stage_layers > 0) - (l->last_stage_layers > 0);
-    if (!r->c->software.even_stages || l->pp == 1)
-        return;
-    if (given == 0 && (layers + (l->ends_count ? 2 : 0)) % (l->pp * l->vpp) != 0) {
-        say_uneven(r, layers + (l->ends_count ? 2 : 0));
-    } else if (given > 0 && stages > 0 && (layers - given) % stages != 0) {
-        say(r, false, "layout.first_stage_layers",
-            "first_stage_layers and last_stage_layers leave %" PRIu64 " layers for %" PRIu64
-            " stages, and %s wants these even",
-            layers - given, stages, r->c->software.name);
-    }
-}
-
-static void check_stages(struct report *r)
-{
-    const struct layout_spec *l = &r->c->layout;
-    uint64_t layers = r->c->model.layers, chunks = l->pp * l->vpp;
-    if (layers + (l->ends_count ? 2 : 0) < chunks) {
-        say(r, false, l->vpp > 1 ? "layout.vpp" : "layout.pp",
-            "%" PRIu64 " layers are fewer than pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
-            " chunks",
-            layers, l->pp, l->vpp, chunks);
-        return;
-    }
-    uint64_t first = l->first_stage_layers, last = l->last_stage_layers;
-    if (first == 0 && last == 0) {
-        check_even(r);
-        return;
-    }
-    if (l->vpp > 1 || l->ends_count) {
-        say(r, false, "layout.first_stage_layers",
-            "first_stage_layers and last_stage_layers need vpp = 1 and no ends_count");
-    } else if (l->pp == 1 && ((first > 0 && first != layers) || (last > 0 && last != layers))) {
-        say(r, false, "layout.first_stage_layers",
-            "with pp = 1 the one stage holds all %" PRIu64 " layers", layers);
-    } else if (l->pp > 1) {
-        uint64_t given = first + last, free_stages = l->pp - (first > 0) - (last > 0);
-        bool fits = free_stages == 0 ? given == layers : given + free_stages <= layers;
-        if (!fits) {
-            say(r, false, "layout.first_stage_layers",
-                "first_stage_layers + last_stage_layers = %" PRIu64 " of %" PRIu64
-                " layers do not leave the other %" PRIu64 " stages what they need",
-                given, layers, free_stages);
-        } else {
-            check_even(r);
-        }
-    }
-}
-
-static void check_schedule(struct report *r)
-{
-    const struct layout_spec *l = &r->c->layout;
-    uint64_t share = l->dp * l->microbatch;
-    if (r->c->training.global_batch % share != 0)
-        return;
-    struct schedule_shape shape = {(uint32_t)l->pp, (uint32_t)l->vpp,
-                                   (uint32_t)configuration_microbatches(r->c),
-                                   &l->schedule_options};
-    const char *refusal = l->schedule->refuse(&shape);
-    if (refusal != NULL) {
-        say(r, false, "layout.schedule",
-            "%s (pp %" PRIu64 ", vpp %" PRIu64 ", %" PRIu32 " microbatches)", refusal, l->pp,
-            l->vpp, shape.microbatches);
-    } else if (l->pp == 1 && l->vpp > 1) {
-        say(r, false, "layout.vpp",
-            "with pp = 1 there is no pipeline whose stages could hold %" PRIu64
-            " chunks: take vpp = 1 or more stages",
-            l->vpp);
-    } else if (l->pp > 1 && l->vpp == 1 && l->schedule->interleaved) {
-        say(r, false, "layout.schedule",
-            "%s with vpp = 1 has one chunk on each stage, which is plain 1f1b: give layout.vpp, or "
-            "schedule: 1f1b",
-            l->schedule->head.name);
-    }
-}
-
-static void check_recompute_layers(struct report *r)
+static void check_recompute_layers(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     const uint64_t most = configuration_chunk_layers(r->c);
@@ -370,25 +237,25 @@ static void check_recompute_layers(struct report *r)
     const uint64_t gathered = l->sharding->units ? l->fsdp_unit_layers : 1;
     const char *key = "layout.recompute_layers", *name = recompute_names[l->recompute];
     if (wanted && l->recompute_layers == 0) {
-        say(r, false, key, "%s needs recompute_layers: how many %s", name,
-            group ? "share one kept input" : "of each chunk are computed again");
+        rule_say(r, false, key, "%s needs recompute_layers: how many %s", name,
+                 group ? "share one kept input" : "of each chunk are computed again");
     } else if (!wanted && l->recompute_layers > 0) {
-        say(r, false, key, "recompute %s counts no layers: block and uniform do", name);
+        rule_say(r, false, key, "recompute %s counts no layers: block and uniform do", name);
     } else if (wanted && l->recompute_layers > most) {
-        say(r, false, key, "a chunk has at most %" PRIu64 " layers, not %" PRIu64 "%s", most,
-            l->recompute_layers, group ? "" : ": to compute all again take recompute: full");
+        rule_say(r, false, key, "a chunk has at most %" PRIu64 " layers, not %" PRIu64 "%s", most,
+                 l->recompute_layers, group ? "" : ": to compute all again take recompute: full");
     } else if (group && l->sharding->gather == GATHER_UNITS && configuration_shards(r->c) > 1 &&
                gathered % l->recompute_layers != 0) {
-        say(r, false, key,
-            "%s gathers %" PRIu64 " layers at once, no multiple of uniform's %" PRIu64,
-            l->sharding->head.name, gathered, l->recompute_layers);
+        rule_say(r, false, key,
+                 "%s gathers %" PRIu64 " layers at once, no multiple of uniform's %" PRIu64,
+                 l->sharding->head.name, gathered, l->recompute_layers);
     }
 }
 
 /* Selective recomputation drops what softmax and dropout keep and repeats the core to have it again
  * (arXiv:2205.05198, section 5). A flash kernel keeps a statistic of each row only and computes the
  * scores anew in its backward pass whatever the software does (arXiv:2205.14135, section 3.1). */
-static void check_recompute(struct report *r)
+static void check_recompute(struct rule_report *r)
 {
     const struct configuration *c = r->c;
     const struct model_shape *m = &c->model;
@@ -399,34 +266,36 @@ static void check_recompute(struct report *r)
     double scores = 4.0 * (double)c->training.sequence * (half ? 0.5 : 1.0);
     double core = scores * (double)(m->layers * m->heads * m->head_size);
     double all = transformer_flops_per_token(m, c->training.sequence, half);
-    say(r, true, "layout.recompute",
+    rule_say(
+        r, true, "layout.recompute",
         "selective saves next to nothing with %s attention, which never keeps the scores, and "
         "repeats its forward kernels: %.1f %% more FLOPs; take none, or full where memory is short",
         attention_kernel_names[c->training.attention], 100.0 * core / all);
 }
 
-static void check_sharding(struct report *r)
+static void check_sharding(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     uint64_t replicas = configuration_replicas(r->c);
     if (l->sharding->hybrid && replicas % configuration_shards(r->c) != 0) {
-        say(r, false, "layout.shard_group",
-            "the shard group of %" PRIu64 " does not divide dp x cp = %" PRIu64,
-            configuration_shards(r->c), replicas);
+        rule_say(r, false, "layout.shard_group",
+                 "the shard group of %" PRIu64 " does not divide dp x cp = %" PRIu64,
+                 configuration_shards(r->c), replicas);
     }
     if (l->sharding->hybrid && l->shard_group > replicas) {
-        say(r, false, "layout.shard_group",
-            "the shard group of %" PRIu64 " is larger than dp x cp = %" PRIu64, l->shard_group,
-            replicas);
+        rule_say(r, false, "layout.shard_group",
+                 "the shard group of %" PRIu64 " is larger than dp x cp = %" PRIu64, l->shard_group,
+                 replicas);
     }
     if (!l->sharding->shards_gradients || l->pp == 1)
         return;
     if (r->c->software.pipeline_refuses_shards) {
-        say(r, false, "layout.sharding",
-            "%s refuses %s with pp = %" PRIu64 ": under a pipeline take zero-1 or zero-0",
-            r->c->software.name, l->sharding->head.name, l->pp);
+        rule_say(r, false, "layout.sharding",
+                 "%s refuses %s with pp = %" PRIu64 ": under a pipeline take zero-1 or zero-0",
+                 r->c->software.name, l->sharding->head.name, l->pp);
     } else {
-        say(r, true, "layout.sharding",
+        rule_say(
+            r, true, "layout.sharding",
             "%s with pp = %" PRIu64 " accumulates gradients in full and reduces them once, after "
             "the last microbatch%s: it holds no less than zero-1",
             l->sharding->head.name, l->pp,
@@ -434,45 +303,54 @@ static void check_sharding(struct report *r)
     }
 }
 
-static void check_model(struct report *r)
+static void check_model(struct rule_report *r)
 {
     const struct configuration *c = r->c;
     if (c->model.experts > 0) {
-        say(r, true, "model.experts",
-            "a mixture of experts is counted (parameters, rule of thumb); its step cannot be "
-            "simulated");
+        rule_say(r, true, "model.experts",
+                 "a mixture of experts is counted (parameters, rule of thumb); its step cannot be "
+                 "simulated");
     }
     if (c->model.experts == 0 && c->model.kv_rank > 0) {
-        say(r, false, "model.kv_rank",
+        rule_say(
+            r, false, "model.kv_rank",
             "latent attention is counted (parameters), but a step of it cannot be simulated: give "
             "a model with ordinary attention");
     }
     enum attention_kernel attention = (enum attention_kernel)c->training.attention;
     if (!gpu_has_attention(&c->gpu, attention)) {
-        say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
-            attention_kernel_names[attention]);
+        rule_say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
+                 attention_kernel_names[attention]);
     }
     if (!gpu_power_suffices(&c->gpu)) {
-        say(r, false, "cluster.gpu.power",
+        rule_say(
+            r, false, "cluster.gpu.power",
             "%s draws all of its power cap before it computes: raise power above static_power x "
             "tdp",
             c->gpu.name);
     }
     if (!layout_order_valid(c->layout.order)) {
-        say(r, false, "layout.order",
-            "'%.40s' must name each of tp, cp, dp, pp once, joined by dashes: tp-cp-dp-pp",
-            c->layout.order);
+        rule_say(r, false, "layout.order",
+                 "'%.40s' must name each of tp, cp, dp, pp once, joined by dashes: tp-cp-dp-pp",
+                 c->layout.order);
     }
     if (!(c->gpu.peak_flops_per_s[c->training.precision->gemm_peak] > 0.0)) {
-        say(r, false, "training.precision", "%s has no %s peak: it cannot train in that precision",
-            c->gpu.name, c->training.precision->head.name);
+        rule_say(r, false, "training.precision",
+                 "%s has no %s peak: it cannot train in that precision", c->gpu.name,
+                 c->training.precision->head.name);
+    } else if (c->training.precision->gemm_peak == PEAK_BF16 && gpu_lacks_bf16(&c->gpu)) {
+        rule_say(
+            r, true, "training.precision",
+            "%s has no bf16 matrix units: products run at %.0f of the %.0f TFLOP/s that fp16 has",
+            c->gpu.name, c->gpu.peak_flops_per_s[PEAK_BF16] / TERA,
+            c->gpu.peak_flops_per_s[PEAK_FP16] / TERA);
     }
 }
 
 unsigned configuration_check(const struct configuration *c, struct rule_break *out,
                              unsigned capacity)
 {
-    struct report r = {.c = c, .out = out, .capacity = capacity};
+    struct rule_report r = {.c = c, .out = out, .capacity = capacity};
     if (!check_positive(&r))
         return r.count;
     check_model(&r);
@@ -481,8 +359,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     check_sequence(&r);
     check_domain(&r);
     check_batch(&r);
-    check_stages(&r);
-    check_schedule(&r);
+    configuration_check_stages(&r);
     check_recompute(&r);
     check_recompute_layers(&r);
     check_sharding(&r);

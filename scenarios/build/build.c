@@ -43,6 +43,8 @@ static void choose(struct builder *b)
                arena_format(b->arena, "what %s usually comes in", c->gpu.name));
     add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name,
                arena_format(b->arena, "what joins nodes of %s as a rule", c->cluster.node.name));
+    add_choice(b, CHOICE_PRECISION, c->training.precision->head.name,
+               arena_format(b->arena, "%s has no bf16 matrix units", c->gpu.name));
 }
 
 /* Fills what the scenario leaves open, and tells it where the defaults are listed. */

@@ -33,6 +33,16 @@ static void note_open(struct builder *b, const struct value *mapping, struct par
             b->open |= 1u << key;
 }
 
+/* Cards before Ampere have matrix units for fp16 and none for bf16. */
+static void choose_precision(struct builder *b, struct training_keys *keys)
+{
+    const struct gpu_spec *gpu = &b->scenario->configuration.gpu;
+    if ((b->open >> CHOICE_PRECISION & 1u) != 0 && gpu_lacks_bf16(gpu))
+        keys->precision = "fp16";
+    else
+        b->open &= ~(1u << CHOICE_PRECISION);
+}
+
 static void build_run(struct builder *b)
 {
     const struct schema_section *schema = schema_section(SECTION_TRAINING);
@@ -43,6 +53,8 @@ static void build_run(struct builder *b)
         return;
     reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
     note_open(b, mapping, schema->keys, CHOICE_ATTENTION);
+    note_open(b, mapping, schema->keys, CHOICE_PRECISION);
+    choose_precision(b, &keys);
     spec->tokens = (double)keys.tokens;
     spec->precision = precision_find(keys.precision);
     spec->optimizer = optimizer_find(keys.optimizer);

@@ -51,7 +51,8 @@ static const struct param training_params[] = {
     {"global_batch", PARAM_COUNT, offsetof(struct training_keys, spec.global_batch), 1, 1e8, NULL,
      NULL, "Sequences in a step, over all replicas."},
     {"precision", PARAM_TEXT, offsetof(struct training_keys, precision), 0, 0, "bf16", NULL,
-     "Number format of weights, activations and matrix products."},
+     "Number format of weights, activations and matrix products; not said: fp16 on a card without "
+     "bf16 matrix units."},
     {"optimizer", PARAM_TEXT, offsetof(struct training_keys, optimizer), 0, 0, "adamw", NULL,
      "Optimizer, and so the state kept for each parameter."},
     {"attention", PARAM_CHOICE, offsetof(struct training_keys, spec.attention), 0, 0, READER_AUTO,

@@ -437,6 +437,14 @@ static void test_machine(void **state)
     c.layout.sharding = &sharding_fsdp; /* of its own kind alone */
     c.layout.shard_group = 12;
     only(&c, false, NULL, NULL);
+    c = sized(2, 1, 2, 2, 4); /* a Volta: fp16 on matrix units, bf16 on the others */
+    c.gpu.name = "card";
+    c.gpu.peak_flops_per_s[PEAK_FP32] = c.gpu.peak_flops_per_s[PEAK_BF16] = 16e12;
+    c.gpu.peak_flops_per_s[PEAK_FP16] = 125e12;
+    only(&c, true, "training.precision",
+         "card has no bf16 matrix units: products run at 16 of the 125 TFLOP/s that fp16 has");
+    c.training.precision = precision_find("fp16");
+    only(&c, false, "training.precision", NULL);
 }
 
 int main(void)

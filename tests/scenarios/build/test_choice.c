@@ -260,6 +260,8 @@ static void test_rules(void **state)
         {"tp: 8, pp: 2, schedule: 1f1b", "megatron", "h100-80gb-sxm", CHOICE_ENDS, "nothing"},
         {"tp: 8, pp: 2, schedule: 1f1b", "megatron", "h100-80gb-sxm", CHOICE_CHUNKS, "nothing"},
         {"tp: 8, pp: 2", "nanotron", "h100-80gb-sxm", CHOICE_SCHEDULE, "1f1b"},
+        {"tp: 8", "megatron-2021", "v100-32gb-sxm", CHOICE_PRECISION, "fp16"},
+        {"tp: 8", "megatron-2021", "a100-80gb-sxm", CHOICE_PRECISION, "nothing"},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect_rule(rows[i].layout, rows[i].software, rows[i].gpu, rows[i].key, rows[i].expected);

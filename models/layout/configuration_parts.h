@@ -1,0 +1,19 @@
+/* configuration_parts.h - what the files of configuration_check share. */
+#ifndef ORRERY_MODELS_LAYOUT_CONFIGURATION_PARTS_H
+#define ORRERY_MODELS_LAYOUT_CONFIGURATION_PARTS_H
+
+#include "models/layout/configuration.h"
+
+struct rule_report {
+    const struct configuration *c;
+    struct rule_break *out;
+    unsigned capacity, count;
+};
+
+/* One more rule is broken at `key`; past the capacity it is only counted. */
+__attribute__((format(printf, 4, 5))) void rule_say(struct rule_report *r, bool warning,
+                                                    const char *key, const char *format, ...);
+/* Stages, chunks and their order. The sizes are positive and dp x microbatch is not 0. */
+void configuration_check_stages(struct rule_report *r);
+
+#endif

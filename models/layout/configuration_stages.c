@@ -1,0 +1,146 @@
+/* The rules of a pipeline: layers that its stages and chunks can share, and an order that can be.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "models/layout/configuration_parts.h"
+#include "models/schedule/schedule_kind.h"
+
+/* The number next to `from`, at most `most`, by whose multiple with `other` the layers can be
+ * divided; upwards or downwards; 0: none. */
+static uint64_t next_divisor(uint64_t layers, uint64_t other, uint64_t from, bool upwards)
+{
+    uint64_t value = from;
+    while (upwards ? value * other < layers : value > 1) {
+        value = upwards ? value + 1 : value - 1;
+        if (layers % (value * other) == 0)
+            return value;
+    }
+    return 0;
+}
+
+/* "vpp = 2 or 5": the values of `key` beside the one that was given. */
+static bool name_divisors(const char *key, uint64_t layers, uint64_t other, uint64_t from,
+                          char *out, size_t size)
+{
+    uint64_t below = next_divisor(layers, other, from, false);
+    uint64_t above = next_divisor(layers, other, from, true);
+    if (below > 0 && above > 0)
+        snprintf(out, size, "%s = %" PRIu64 " or %" PRIu64, key, below, above);
+    else
+        snprintf(out, size, "%s = %" PRIu64, key, below > 0 ? below : above);
+    return below > 0 || above > 0;
+}
+
+static void say_uneven(struct rule_report *r, uint64_t layers)
+{
+    const struct layout_spec *l = &r->c->layout;
+    bool chunks = l->vpp > 1 && layers % l->pp == 0;
+    uint64_t whole = r->c->model.layers + 2;
+    char would_do[64];
+    if (!l->ends_count && whole % (l->pp * l->vpp) == 0)
+        snprintf(would_do, sizeof would_do, "ends_count: true (embedding and head are layers)");
+    else if (chunks)
+        name_divisors("vpp", layers, l->pp, l->vpp, would_do, sizeof would_do);
+    else if (!name_divisors("pp", layers, l->vpp, l->pp, would_do, sizeof would_do))
+        name_divisors("vpp = 1 with pp", layers, 1, l->pp, would_do, sizeof would_do);
+    rule_say(
+        r, false, chunks ? "layout.vpp" : "layout.pp",
+        "%" PRIu64 " layers%s are not divisible by pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
+        " chunks, and %s wants them even: %s would do%s; a version that takes a list of layers "
+        "can be told by software: {profile: %s, even_stages: false}",
+        layers, l->ends_count ? " (with embedding and head)" : "", l->pp, l->vpp, l->pp * l->vpp,
+        r->c->software.name, would_do,
+        l->vpp == 1 && !l->ends_count ? ", or first_stage_layers and last_stage_layers" : "",
+        r->c->software.name);
+}
+
+/* Megatron-LM megatron/training/arguments.py and core/transformer/transformer_config.py: layers
+ * (and what counts as one) over stages, a stage's over its chunks, those between a given first and
+ * last stage over the others. */
+static void check_even(struct rule_report *r)
+{
+    const struct layout_spec *l = &r->c->layout;
+    uint64_t given = l->first_stage_layers + l->last_stage_layers, layers = r->c->model.layers;
+    uint64_t stages = l->pp - (l->first_stage_layers > 0) - (l->last_stage_layers > 0);
+    if (!r->c->software.even_stages || l->pp == 1)
+        return;
+    if (given == 0 && (layers + (l->ends_count ? 2 : 0)) % (l->pp * l->vpp) != 0) {
+        say_uneven(r, layers + (l->ends_count ? 2 : 0));
+    } else if (given > 0 && stages > 0 && (layers - given) % stages != 0) {
+        rule_say(r, false, "layout.first_stage_layers",
+                 "first_stage_layers and last_stage_layers leave %" PRIu64 " layers for %" PRIu64
+                 " stages, and %s wants these even",
+                 layers - given, stages, r->c->software.name);
+    }
+}
+
+static void check_stages(struct rule_report *r)
+{
+    const struct layout_spec *l = &r->c->layout;
+    uint64_t layers = r->c->model.layers, chunks = l->pp * l->vpp;
+    if (layers + (l->ends_count ? 2 : 0) < chunks) {
+        rule_say(r, false, l->vpp > 1 ? "layout.vpp" : "layout.pp",
+                 "%" PRIu64 " layers are fewer than pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
+                 " chunks",
+                 layers, l->pp, l->vpp, chunks);
+        return;
+    }
+    uint64_t first = l->first_stage_layers, last = l->last_stage_layers;
+    if (first == 0 && last == 0) {
+        check_even(r);
+        return;
+    }
+    if (l->vpp > 1 || l->ends_count) {
+        rule_say(r, false, "layout.first_stage_layers",
+                 "first_stage_layers and last_stage_layers need vpp = 1 and no ends_count");
+    } else if (l->pp == 1 && ((first > 0 && first != layers) || (last > 0 && last != layers))) {
+        rule_say(r, false, "layout.first_stage_layers",
+                 "with pp = 1 the one stage holds all %" PRIu64 " layers", layers);
+    } else if (l->pp > 1) {
+        uint64_t given = first + last, free_stages = l->pp - (first > 0) - (last > 0);
+        bool fits = free_stages == 0 ? given == layers : given + free_stages <= layers;
+        if (!fits) {
+            rule_say(r, false, "layout.first_stage_layers",
+                     "first_stage_layers + last_stage_layers = %" PRIu64 " of %" PRIu64
+                     " layers do not leave the other %" PRIu64 " stages what they need",
+                     given, layers, free_stages);
+        } else {
+            check_even(r);
+        }
+    }
+}
+
+static void check_schedule(struct rule_report *r)
+{
+    const struct layout_spec *l = &r->c->layout;
+    uint64_t share = l->dp * l->microbatch;
+    if (r->c->training.global_batch % share != 0)
+        return;
+    struct schedule_shape shape = {(uint32_t)l->pp, (uint32_t)l->vpp,
+                                   (uint32_t)configuration_microbatches(r->c),
+                                   &l->schedule_options};
+    const char *refusal = l->schedule->refuse(&shape);
+    if (refusal != NULL) {
+        rule_say(r, false, "layout.schedule",
+                 "%s (pp %" PRIu64 ", vpp %" PRIu64 ", %" PRIu32 " microbatches)", refusal, l->pp,
+                 l->vpp, shape.microbatches);
+    } else if (l->pp == 1 && l->vpp > 1) {
+        rule_say(r, false, "layout.vpp",
+                 "with pp = 1 there is no pipeline whose stages could hold %" PRIu64
+                 " chunks: take vpp = 1 or more stages",
+                 l->vpp);
+    } else if (l->pp > 1 && l->vpp == 1 && l->schedule->interleaved) {
+        rule_say(
+            r, false, "layout.schedule",
+            "%s with vpp = 1 has one chunk on each stage, which is plain 1f1b: give layout.vpp, or "
+            "schedule: 1f1b",
+            l->schedule->head.name);
+    }
+}
+
+void configuration_check_stages(struct rule_report *r)
+{
+    check_stages(r);
+    check_schedule(r);
+}

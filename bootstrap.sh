@@ -10,7 +10,7 @@ cd "$(dirname "$0")"
 run_packages=(gcc cmake ninja-build pkg-config libc6-dev libgsl-dev libuv1-dev libsqlite3-dev
     libyaml-dev libjansson-dev sqlite3)
 test_packages=(clang libclang-rt-14-dev clang-format libcmocka-dev bats gawk
-    jq python3-jsonschema python3-yaml scdoc)
+    jq python3-jsonschema python3-yaml scdoc libopenmpi-dev openmpi-bin)
 
 say() { printf 'bootstrap: %s (after %s s)\n' "$*" "$SECONDS" >&2; }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/line/command.h"
 #include "analysis/line/outputs.h"
+#include "analysis/terminal/ranks.h"
 #include "analysis/text/format.h"
 #include "analysis/text/shell.h"
 #include "analysis/text/version.h"
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
     struct session session;
     struct arena *arena = arena_create();
     session_begin(&session);
+    session.ranks = ranks_engine;
     check_replay(command_line(arena, argc, argv));
     int code = session_end(&session, dispatch(argc, argv, &session));
     check_replay(NULL);

@@ -8,6 +8,7 @@
 #include "analysis/database/store.h"
 #include "analysis/json/json.h"
 #include "analysis/line/command.h"
+#include "analysis/terminal/ranks.h"
 #include "analysis/text/format.h"
 #include "analysis/text/version.h"
 #include "scenarios/build/scenario.h"
@@ -101,6 +102,9 @@ static int run(const struct arguments *arguments, struct session *session)
     note(&d, true, "compiler", "%s", __VERSION__);
     note(&d, true, "SQLite", "%s", store_sqlite_version());
     note(&d, true, "jansson", "%s", JANSSON_VERSION);
+    note(&d, true, "MPI", "%s",
+         session->ranks != NULL ? session->ranks->name()
+                                : "none in this build; mpirun plays no study");
     check_catalogue(&d, arguments->catalogue);
     check_folder(&d);
     note(&d, true, "standard output", "%s, %s",

@@ -2,7 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/command/ranks_run.h"
 #include "analysis/command/study_emit.h"
+#include "analysis/command/study_join.h"
 #include "analysis/command/study_tell.h"
 #include "analysis/line/outputs.h"
 #include "analysis/study/study_store.h"
@@ -57,6 +59,7 @@ struct command_run {
     struct store *store; /* NULL: --no-db, or `finished` */
     bool recalled;       /* from a finished study */
     bool finished;       /* which left nothing to play */
+    bool rank;           /* one of mpirun's: goes on where it was unasked, and says no more of it */
 };
 
 static int trouble(const struct command_run *run, const char *text, int code)
@@ -78,7 +81,7 @@ static int read_finished(struct command_run *run)
     study->stored = false;
     for (size_t p = 0; p < study->point_count; p++)
         study->points[p].stored = 0;
-    if (run->finished)
+    if (run->finished && !run->rank)
         fprintf(run->session->notes, "%s is complete: no point is left to play\n", a->db);
     return EXIT_OK;
 }
@@ -89,7 +92,8 @@ static int resume(struct command_run *run)
     FILE *notes = run->session->notes;
     const char *partial = store_partial_path(run->store);
     if (!store_resumed(run->store)) {
-        fprintf(notes, "%s: nothing to resume; the study begins at its first point\n", partial);
+        if (!run->rank)
+            fprintf(notes, "%s: nothing to resume; the study begins at its first point\n", partial);
         return EXIT_OK;
     }
     if (study_store_resume(&run->study, partial, &error))
@@ -99,13 +103,12 @@ static int resume(struct command_run *run)
     return trouble(run, error.text, EXIT_REJECTED);
 }
 
-static int begin_database(struct command_run *run)
+static int begin_database(struct command_run *run, bool go_on)
 {
     const struct arguments *a = run->arguments;
     struct error error = {""};
     session_hold(run->session);
-    enum store_outcome outcome =
-        store_share(a->db, a->max_db_bytes, a->resume, &run->store, &error);
+    enum store_outcome outcome = store_share(a->db, a->max_db_bytes, go_on, &run->store, &error);
     session_keep(run->session, outcome == STORE_GOOD ? store_partial_path(run->store) : NULL);
     if (outcome != STORE_GOOD)
         return trouble(run, error.text, study_outcome_code(outcome));
@@ -113,7 +116,7 @@ static int begin_database(struct command_run *run)
         fprintf(run->session->notes,
                 "%s held %lld points of an unfinished study: it begins anew (--resume goes on)\n",
                 store_partial_path(run->store), (long long)store_dropped(run->store));
-    int code = a->resume && !run->recalled ? resume(run) : EXIT_OK;
+    int code = go_on && !run->recalled ? resume(run) : EXIT_OK;
     if (code == EXIT_OK) {
         study_store_begin(run->store, &run->study);
         store_commit(run->store);
@@ -126,12 +129,17 @@ static int open_database(struct command_run *run)
     const struct arguments *a = run->arguments;
     char partial[PATH_MAX_BYTES + 16];
     snprintf(partial, sizeof partial, "%s.partial", a->db);
-    if (a->resume && access(partial, F_OK) != 0 && access(a->db, F_OK) == 0) {
+    const bool unfinished = access(partial, F_OK) == 0;
+    const bool there = unfinished || access(a->db, F_OK) == 0;
+    /* Nobody asked a rank to go on: what another study left is no mistake. */
+    const bool ours =
+        !run->rank || (there && study_store_holds(&run->study, unfinished ? partial : a->db));
+    if (a->resume && ours && there && !unfinished) {
         int code = read_finished(run);
         if (code != EXIT_OK || run->finished)
             return code;
     }
-    return begin_database(run);
+    return begin_database(run, a->resume && ours);
 }
 
 static void print_option(struct command_run *run, const char *name, const char *value)
@@ -175,7 +183,11 @@ static int stop_early(struct command_run *run)
         run->store = NULL;
         if (outcome != STORE_GOOD)
             return trouble(run, error.text, study_outcome_code(outcome));
-        print_resume_line(run);
+        if (run->rank)
+            fputs("to go on: the same line under mpirun, with as many ranks\n",
+                  run->session->notes);
+        else
+            print_resume_line(run);
     }
     return EXIT_INTERRUPTED;
 }
@@ -226,9 +238,24 @@ static int tell_shard(const struct command_run *run, double seconds)
 
 static int tell(const struct command_run *run, double seconds)
 {
+    if (run->rank)
+        return EXIT_OK;
     return run->study.options->shard.count > 0
                ? tell_shard(run, seconds)
                : study_tell(run->arguments, run->session, &run->study, seconds);
+}
+
+/* A rank's own database is nobody's business. */
+static int keep(struct command_run *run)
+{
+    struct error error = {""};
+    struct store *store = run->store;
+    run->store = NULL;
+    if (!run->rank)
+        return study_keep(run->arguments, run->session, store);
+    const enum store_outcome outcome = store != NULL ? store_finish(store, &error) : STORE_GOOD;
+    session_keep(run->session, NULL);
+    return outcome == STORE_GOOD ? EXIT_OK : trouble(run, error.text, study_outcome_code(outcome));
 }
 
 static int play(struct command_run *run)
@@ -242,10 +269,8 @@ static int play(struct command_run *run)
     struct study_player *player = study_player_create(&run->study);
     code = play_points(run, player);
     study_player_destroy(player);
-    if (code == EXIT_OK) {
-        code = study_keep(run->arguments, run->session, run->store);
-        run->store = NULL;
-    }
+    if (code == EXIT_OK)
+        code = keep(run);
     if (run->store != NULL) { /* it could not go on: keep what is there */
         struct error error = {""};
         store_leave(run->store, &error);
@@ -283,7 +308,12 @@ static const char *contradiction(const struct arguments *a)
     return NULL;
 }
 
-static int run_in(const struct arguments *a, struct shard shard, struct session *session,
+struct command_part { /* which the process has of the study */
+    struct shard shard;
+    bool rank;
+};
+
+static int run_in(const struct arguments *a, struct command_part part, struct session *session,
                   struct arena *arena)
 {
     struct scenario_options scenario = {.catalogue = a->catalogue,
@@ -301,9 +331,9 @@ static int run_in(const struct arguments *a, struct shard shard, struct session 
         .objective = a->objective,
         .threads = arguments_threads(a, pool_threads_available()),
         .top = a->top,
-        .shard = shard,
+        .shard = part.shard,
     };
-    struct command_run run = {.arguments = a, .session = session};
+    struct command_run run = {.arguments = a, .session = session, .rank = part.rank};
     struct error error = {""};
     if (!read_text(arena, &how, &error))
         return trouble(&run, error.text, EXIT_TROUBLE); /* as the other commands tell it */
@@ -327,11 +357,62 @@ static void name_database(struct arguments *a, const struct arguments *given, st
     a->db = a->default_db;
 }
 
+/* Under mpirun. */
+struct command_ranks {
+    const struct arguments *given;
+    struct progress clock;
+    bool finished; /* --resume of a whole study: the first rank sees to it */
+};
+
+static int play_rank(void *context, struct session *session, const struct ranks_place *place)
+{
+    struct command_ranks *ranks = context;
+    const struct arguments *given = ranks->given;
+    struct command_part part = {{place->index + 1, place->count}, true};
+    struct arguments a;
+    const char *wrong = contradiction(given);
+    if (wrong == NULL && strcmp(given->positional[0], "-") == 0)
+        wrong = "every rank reads the scenario; name its file";
+    if (wrong != NULL)
+        return study_trouble(given, session, wrong, EXIT_USAGE);
+    ranks_line(given, place, &a);
+    ranks->finished = given->resume && !given->no_db && access(given->db, F_OK) == 0;
+    if (ranks->finished) {
+        if (place->index > 0)
+            return EXIT_OK;
+        a = *given;
+        part = (struct command_part){{0, 0}, false};
+    }
+    int code = outputs_check(&a, session->notes);
+    struct arena *arena = arena_create();
+    code = code == EXIT_OK ? run_in(&a, part, session, arena) : code;
+    arena_destroy(arena);
+    return code;
+}
+
+static int join_ranks(void *context, struct session *session, unsigned count)
+{
+    const struct command_ranks *ranks = context;
+    if (ranks->finished)
+        return EXIT_OK;
+    struct arena *arena = arena_create();
+    const char *const *paths = ranks_databases(arena, ranks->given, count);
+    const int code = study_join(ranks->given, session, paths, count, &ranks->clock);
+    if (code == EXIT_OK || code == EXIT_NOTHING_FITS)
+        ranks_remove(paths, count);
+    arena_destroy(arena);
+    return code;
+}
+
 static int run(const struct arguments *given, struct session *session)
 {
     struct arguments a = *given;
     struct shard shard = {0, 0};
     struct error error = {""};
+    struct command_ranks ranks = {.given = given};
+    progress_begin(&ranks.clock, session->notes);
+    if (ranks_started() && given->shard == NULL && !given->has_emit)
+        return ranks_run(given, session, &(struct ranks_work){play_rank, join_ranks, &ranks});
     const char *wrong = contradiction(given);
     if (wrong != NULL)
         return study_trouble(given, session, wrong, EXIT_USAGE);
@@ -346,7 +427,7 @@ static int run(const struct arguments *given, struct session *session)
             return code;
     }
     struct arena *arena = arena_create();
-    const int code = run_in(&a, shard, session, arena);
+    const int code = run_in(&a, (struct command_part){shard, false}, session, arena);
     arena_destroy(arena);
     return code;
 }
@@ -365,6 +446,9 @@ const struct command command_study = {
                "goes on;\na study that was killed goes on with --resume too. While it runs, its "
                "points can be\nread: sqlite3 NAME.study.db.partial. A shard writes "
                "NAME.study.IofN.db.\n\n"
+               "mpirun -n 4 orrery study ... plays it in four ranks and writes what one process "
+               "writes; the\nsame line goes on where they were stopped. 'orrery doctor' says "
+               "whether this build has MPI.\n\n"
                "exit code: 0 done, 3 scenario or --vary rejected, 4 no point fits in memory, 5\n"
                "--max-db was reached, 130 interrupted",
     .example = "orrery study scenarios/llama3-405b-54-days.yaml "

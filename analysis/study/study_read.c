@@ -18,19 +18,24 @@ struct study_reading {
     bool same;
 };
 
+static bool has_fingerprint(const struct query_row *row, const struct study *study)
+{
+    char expected[24];
+    unsigned bytes;
+    const char *text = query_text(row, 0, &bytes);
+    snprintf(expected, sizeof expected, "%016" PRIx64, study->fingerprint);
+    return bytes == strlen(expected) && memcmp(text, expected, bytes) == 0;
+}
+
 /* Columns: fingerprint, seeds, confidence_ratio. */
 static bool check_study(void *context, const struct query_row *row, struct error *error)
 {
     struct study_reading *reading = context;
-    char expected[24];
-    unsigned bytes;
-    const char *text = query_text(row, 0, &bytes);
     (void)error;
-    snprintf(expected, sizeof expected, "%016" PRIx64, reading->study->fingerprint);
     reading->study->stored = true;
     reading->study->as_stored = (uint64_t)query_integer(row, 1) == reading->study->options->seeds &&
                                 query_real(row, 2) == reading->study->options->confidence_ratio;
-    reading->same = bytes == strlen(expected) && memcmp(text, expected, bytes) == 0;
+    reading->same = has_fingerprint(row, reading->study);
     return true;
 }
 
@@ -200,6 +205,34 @@ static bool same_shard(struct query *query, const struct study *study, struct er
     return !held.stored || (held.shard.index == asked.index && held.shard.count == asked.count) ||
            error_set(error, "it holds %s, and %s is asked for; name another --db",
                      shard_text(study->arena, held.shard), shard_text(study->arena, asked));
+}
+
+struct holding {
+    const struct study *study;
+    bool other;
+};
+
+/* Columns: fingerprint. */
+static bool check_held(void *context, const struct query_row *row, struct error *error)
+{
+    struct holding *holding = context;
+    (void)error;
+    holding->other = !has_fingerprint(row, holding->study);
+    return true;
+}
+
+bool study_store_holds(const struct study *study, const char *path)
+{
+    struct holding holding = {study, false};
+    struct query *query;
+    struct error ignored = {""};
+    if (!query_open(path, &query, &ignored))
+        return false;
+    const bool good =
+        same_shard(query, study, &ignored) &&
+        query_run(query, "select fingerprint from study", NULL, check_held, &holding, &ignored);
+    query_close(query);
+    return good && !holding.other;
 }
 
 bool study_store_resume(struct study *study, const char *path, struct error *error)

@@ -17,6 +17,8 @@ void study_store_point(struct store *store, struct study *study, size_t point);
 /* Fills the points that the database holds: they are then done and stored. False with a sentence
  * when the file cannot be read or belongs to another study. */
 bool study_store_resume(struct study *study, const char *path, struct error *error);
+/* Does the database, finished or not, hold this very study and shard, as far as it came? */
+bool study_store_holds(const struct study *study, const char *path);
 /* The study that a database holds, to be reported: what was asked for and every point that was
  * played; the others have a refusal that says so. All of it lives in the arena. False with a
  * sentence when the file holds none. */

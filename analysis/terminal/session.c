@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "analysis/terminal/ranks.h"
 #include "analysis/terminal/streams.h"
 #include "analysis/text/wrap.h"
 #include "sim/check.h"
@@ -40,7 +41,7 @@ struct interrupt {
     uv_async_t end;
     char path[PATH_BYTES]; /* "": nothing to remove */
     char kept[PATH_BYTES]; /* an unfinished database that stays; "": none */
-    atomic_bool soft, asked;
+    atomic_bool soft, asked, hushed;
 };
 
 static void say(const char *text)
@@ -54,7 +55,8 @@ static bool leave_word(struct interrupt *interrupt)
 {
     if (!atomic_load(&interrupt->soft) || atomic_exchange(&interrupt->asked, true))
         return false;
-    say("\nstopping as soon as the present point is done; again to stop at once\n");
+    if (!atomic_load(&interrupt->hushed))
+        say("\nstopping as soon as the present point is done; again to stop at once\n");
     return true;
 }
 
@@ -66,6 +68,8 @@ static void on_signal(uv_signal_t *handle, int number)
     uv_mutex_lock(&interrupt->lock);
     if (interrupt->path[0] != '\0')
         unlink(interrupt->path);
+    if (atomic_load(&interrupt->hushed))
+        _exit(SIGNAL_EXIT_BASE + number);
     say("\ninterrupted");
     if (interrupt->kept[0] != '\0') {
         say(": ");
@@ -149,18 +153,23 @@ static void end_interrupt(struct interrupt *interrupt)
     free(interrupt);
 }
 
+static bool is_terminal(int fd)
+{
+    return isatty(fd) && !ranks_under_mpirun();
+}
+
 static bool wants_colour(int fd)
 {
     const char *none = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
-    return isatty(fd) && (none == NULL || none[0] == '\0') && terminal != NULL &&
+    return is_terminal(fd) && (none == NULL || none[0] == '\0') && terminal != NULL &&
            strcmp(terminal, "dumb") != 0;
 }
 
 /* Outside a terminal the bytes are the same everywhere: UTF-8. */
 static bool speaks_utf8(void)
 {
-    if (!isatty(STDOUT_FILENO))
+    if (!is_terminal(STDOUT_FILENO))
         return true;
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
     if (locale == (locale_t)0)
@@ -185,7 +194,7 @@ void session_begin(struct session *session)
         .colour = wants_colour(STDOUT_FILENO),
         .notes_colour = wants_colour(STDERR_FILENO),
         .utf8 = speaks_utf8(),
-        .width = wrap_width(STDOUT_FILENO),
+        .width = wrap_width(is_terminal(STDOUT_FILENO) ? STDOUT_FILENO : -1),
         .interrupt = start_interrupt(),
     };
 }
@@ -219,6 +228,11 @@ void session_keep(struct session *session, const char *path)
 void session_soften(struct session *session)
 {
     atomic_store(&session->interrupt->soft, true);
+}
+
+void session_hush(struct session *session)
+{
+    atomic_store(&session->interrupt->hushed, true);
 }
 
 bool session_interrupted(const struct session *session)

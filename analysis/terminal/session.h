@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct ranks_engine;
 struct streams;
 struct session {
     FILE *out, *notes; /* a note is preceded by what waits in `out` */
@@ -21,6 +22,7 @@ struct session {
     bool held; /* between session_hold and session_guard */
     struct interrupt *interrupt;
     struct streams *streams;
+    const struct ranks_engine *ranks; /* NULL: this program knows no MPI */
 };
 void session_begin(struct session *session);
 /* `code`, or EXIT 1 when stdout could not be written. */
@@ -34,6 +36,8 @@ void session_keep(struct session *session, const char *path);
 /* From now on the first interrupt only leaves word, for a command that can stop in good order; the
  * second one ends the process as before. */
 void session_soften(struct session *session);
+/* Says nothing more about interrupts: one process of many speaks for all. */
+void session_hush(struct session *session);
 bool session_interrupted(const struct session *session);
 /* "\033[1m" and the like, or "" without colour. */
 const char *session_bold(const struct session *session);

@@ -1,0 +1,23 @@
+#include "analysis/terminal/ranks.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char openmpi_size[] = "OMPI_COMM_WORLD_SIZE";
+
+bool ranks_under_mpirun(void)
+{
+    return getenv(openmpi_size) != NULL;
+}
+
+bool ranks_started(void)
+{
+    static const char *const sizes[] = {openmpi_size, "PMI_SIZE"};
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const char *size = getenv(sizes[i]);
+        if (size != NULL)
+            return strcmp(size, "1") != 0;
+    }
+    return getenv("PMIX_RANK") != NULL; /* whoever sets this alone does not tell how many */
+}

@@ -62,22 +62,6 @@ static void take_figures(struct arena *arena, const struct scenario *s, struct c
     out->constants = (struct kept_constants){rows, s->figure_count, record_run(&out->record)};
 }
 
-/* The record borrows texts of the scenario and of the step, which go: it keeps copies. */
-static void keep_texts(struct arena *arena, struct record *record)
-{
-    for (unsigned t = 0; t < ROW_TABLE_COUNT; t++) {
-        const struct row_table *table = &row_tables[t];
-        for (size_t i = 0; i < record->of[t].count; i++) {
-            char *row = (char *)record->of[t].rows + i * table->size;
-            for (unsigned k = 0; k < table->column_count; k++) {
-                const char **cell = (const char **)(void *)(row + table->columns[k].offset);
-                if (table->columns[k].type == ROW_TEXT && *cell != NULL)
-                    *cell = arena_text(arena, *cell);
-            }
-        }
-    }
-}
-
 static int simulate(struct session *session, struct arena *arena, const struct scenario *scenario,
                     struct compared_side *out)
 {
@@ -97,7 +81,7 @@ static int simulate(struct session *session, struct arena *arena, const struct s
     result.job = job;
     if (good) {
         record_of_run(arena, &result, false, &out->record);
-        keep_texts(arena, &out->record);
+        record_keep_texts(&out->record);
         take_figures(arena, scenario, out);
     } else {
         fprintf(session->notes, "orrery compare: %s: %s\n", format_shown(out->path).s, error.text);

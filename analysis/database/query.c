@@ -13,7 +13,7 @@
 #include "sim/memory.h"
 
 enum {
-    SCHEMA_VERSION = 5,
+    SCHEMA_VERSION = 6,
     TEXT_MAX_BYTES = 1 << 24,
     OBJECT_MAX = 96,
     BUSY_MS = 500, /* a commit takes milliseconds */

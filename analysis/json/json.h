@@ -39,6 +39,8 @@ void json_doctor(const struct json_finding *findings, unsigned count, FILE *out)
 void json_check(const struct scenario *scenario, const char *refusal, FILE *out);
 void json_collective(const struct collective_result *rows, unsigned count, enum comm_op op,
                      uint64_t ranks, FILE *out);
+/* `lesson`: of a record that holds one. */
+void json_lesson(const struct scenario *scenario, const struct record *record, FILE *out);
 /* A study, as its lists show it; `seconds` of wall clock. */
 void json_study(const struct study *study, const struct study_list *list, double seconds,
                 FILE *out);

@@ -54,7 +54,7 @@ struct arguments {
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;
     int detail, format, launch, emit, step_detail;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
-        uncertain, walls, has_launch, has_emit;
+        uncertain, walls, has_launch, has_emit, no_answers;
     bool layout_open; /* set by a command that searches the layout, for the reader of a scenario */
     char default_db[ARGUMENT_PATH_MAX]; /* what `db` is when it was not given */
 };

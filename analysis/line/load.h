@@ -11,5 +11,8 @@
  * problems having been told. With `keep_rejected` a rejected scenario is handed out too. */
 int load_scenario(const struct arguments *arguments, struct session *session, bool keep_rejected,
                   struct scenario **out);
+/* The same of a text that is called `name`; one that is rejected is not handed out. */
+int load_text(const struct arguments *arguments, struct session *session, const char *name,
+              const char *text, size_t bytes, struct scenario **out);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/line/command.h"
+#include "analysis/line/load.h"
 
 enum {
     GPUS_USUAL = 8,
@@ -89,13 +90,6 @@ static int write_text(const struct arguments *a, char *text)
 int stated_scenario(const struct arguments *a, struct session *session, struct scenario **out)
 {
     char text[TEXT_BYTES];
-    struct error error = {""};
-    const struct scenario_options how = {.catalogue = a->catalogue,
-                                         .sets = a->sets,
-                                         .set_count = a->set_count,
-                                         .has_seed = a->has_seed,
-                                         .seed = a->seed,
-                                         .layout_open = a->layout_open};
     *out = NULL;
     if (!sound(a, session->notes))
         return EXIT_USAGE;
@@ -104,19 +98,5 @@ int stated_scenario(const struct arguments *a, struct session *session, struct s
         fprintf(session->notes, "orrery %s: these names are too long\n", a->rules.command);
         return EXIT_USAGE;
     }
-    struct scenario *scenario =
-        scenario_read("the command line", text, (size_t)length, &how, &error);
-    if (scenario == NULL) {
-        fprintf(session->notes, "orrery: %s\n", error.text);
-        return EXIT_TROUBLE;
-    }
-    scenario_print_problems(scenario, session->notes, session->notes_colour);
-    if (scenario->error_count > 0) {
-        fprintf(session->notes, "%u error%s; nothing was run\n", scenario->error_count,
-                scenario->error_count == 1 ? "" : "s");
-        scenario_destroy(scenario);
-        return EXIT_REJECTED;
-    }
-    *out = scenario;
-    return EXIT_OK;
+    return load_text(a, session, "the command line", text, (size_t)length, out);
 }

@@ -37,3 +37,18 @@ void *record_add(struct record *record, enum row_table_index table, size_t count
     *of = (struct record_rows){rows, of->count + count};
     return added;
 }
+
+void record_keep_texts(struct record *record)
+{
+    for (unsigned t = 0; t < ROW_TABLE_COUNT; t++) {
+        const struct row_table *table = &row_tables[t];
+        for (size_t i = 0; i < record->of[t].count; i++) {
+            char *row = (char *)record->of[t].rows + i * table->size;
+            for (unsigned k = 0; k < table->column_count; k++) {
+                const char **cell = (const char **)(void *)(row + table->columns[k].offset);
+                if (table->columns[k].type == ROW_TEXT && *cell != NULL)
+                    *cell = arena_text(record->arena, *cell);
+            }
+        }
+    }
+}

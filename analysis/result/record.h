@@ -20,6 +20,9 @@ struct record {
  * into the table are void. */
 void *record_add(struct record *record, enum row_table_index table, size_t count);
 
+/* Texts that belong to a scenario or a step, copied into the arena: it outlives them then. */
+void record_keep_texts(struct record *record);
+
 /* record_link(record, &count): the rows of a table; of `run` the one row. */
 #define T(table, doc)                                                                              \
     static inline const struct table##_row *record_##table(const struct record *record,            \

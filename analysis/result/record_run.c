@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analysis/result/lesson_record.h"
 #include "analysis/result/metric_source.h"
 #include "analysis/result/record_weeks.h"
 
@@ -216,5 +217,6 @@ void record_of_run(struct arena *arena, const struct result *result, bool every_
     take_failure(result, out);
     if (result->job != NULL)
         record_of_weeks(result->job, out);
+    lesson_record_ask(result->scenario, out);
     take_messages(result, out);
 }

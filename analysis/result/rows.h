@@ -166,6 +166,33 @@
     X(t, REAL, elasticity, "", "d log step / d log figure")                                        \
     X(t, REAL, variance_ratio, "1", "its share of the variance of log step")
 
+#define COLUMNS_lesson(X, t)                                                                       \
+    X(t, INTEGER, place, "", "its place in the course")                                            \
+    X(t, TEXT, shows, "", "what the run shows")                                                    \
+    X(t, TEXT, look_for, "", "what to look at, and where")                                         \
+    X(t, TEXT, next, "", "what to try afterwards; empty: nothing")
+
+#define COLUMNS_lesson_run(X, t)                                                                   \
+    X(t, TEXT, name, "", "as answers call it; empty: this run")                                    \
+    X(t, TEXT, set, "", "what differs from this run, as --set takes it")                           \
+    X(t, TEXT, shows, "", "what it is, in a few words")                                            \
+    X(t, INTEGER_OR_NULL, fits, "", "1: every rank has enough memory; null: it was not played")    \
+    X(t, REAL_OR_NULL, step_s, "s", "one step; null: not timed")                                   \
+    X(t, REAL_OR_NULL, tokens_per_s_per_gpu, "tokens/s", "throughput of a GPU")                    \
+    X(t, REAL_OR_NULL, mfu_ratio, "1", "model FLOPs utilisation")                                  \
+    X(t, REAL_OR_NULL, bubble_ratio, "1", "pipeline bubble over the step")                         \
+    X(t, REAL_OR_NULL, peak_reserved_bytes, "B", "memory of the fullest rank")                     \
+    X(t, REAL_OR_NULL, goodput_ratio, "1", "of weeks: tokens kept, of those without failures")
+
+#define COLUMNS_question(X, t)                                                                     \
+    X(t, TEXT, ask, "", "the question")                                                            \
+    X(t, TEXT, answer, "", "the formula of its answer")                                            \
+    X(t, REAL_OR_NULL, value, "",                                                                  \
+      "the answer, SI; null, as what follows: `orrery run` plays one run, `orrery lesson` all")    \
+    X(t, TEXT_OR_NULL, unit, "", "its unit; 1: a share; empty: a number")                          \
+    X(t, TEXT_OR_NULL, text, "", "the answer as people read it")                                   \
+    X(t, TEXT_OR_NULL, why, "", "why it is so")
+
 #define COLUMNS_message(X, t)                                                                      \
     X(t, TEXT, severity, "", "warning, choice, default, failure, skipped or note")                 \
     X(t, TEXT, key, "", "the scenario key it is about; of a note, its moment")                     \
@@ -188,6 +215,9 @@
                         "writes in all.")                                                          \
     T(uncertainty, "How sure the step is; empty without --uncertainty.")                           \
     T(influence, "The figures that it hangs on; empty without --uncertainty.")                     \
+    T(lesson, "What a class learns from this run; empty where the scenario has no lesson.")        \
+    T(lesson_run, "The runs that its answers compare; this one first.")                            \
+    T(question, "Its questions, with answers that the runs gave.")                                 \
     T(message, "What the reader should know: warnings, what was chosen, defaults taken, the "      \
                "failure of memory, captions.")
 

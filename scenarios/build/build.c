@@ -111,6 +111,7 @@ void build_scenario(struct builder *b)
     }
     build_head(b);
     build_extras(b);
+    build_lesson(b);
     build_job(b);
     section_finish(b, SECTION_SCENARIO, b->root, (struct params){NULL, 0}, "");
 }

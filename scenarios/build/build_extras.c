@@ -3,33 +3,6 @@
 #include "scenarios/build/build_parts.h"
 #include "topology/topology.h"
 
-/* "notes[3]" */
-static const char *item_path(struct builder *b, enum section section, unsigned index)
-{
-    return arena_format(b->arena, "%s[%u]", schema_section(section)->path, index);
-}
-
-static unsigned item_count(const struct value *items)
-{
-    unsigned count = 0;
-    for (; items; items = items->next)
-        count++;
-    return count;
-}
-
-/* Reads one item of a list of mappings; false with problems when it is none or lacks keys. */
-static bool read_item(struct builder *b, enum section section, const struct value *item,
-                      unsigned index, void *keys)
-{
-    const char *path = item_path(b, section, index);
-    const struct value *mapping = reader_mapping(&b->reader, item, path);
-    if (mapping == NULL)
-        return false;
-    bool good = reader_fill(&b->reader, mapping, path, schema_section(section)->keys, keys);
-    section_finish(b, section, mapping, (struct params){NULL, 0}, path);
-    return good;
-}
-
 /* A GPU number that the cluster has; a broken cluster is not held against it. */
 static bool gpu_exists(struct builder *b, const struct value *item, uint64_t gpu, const char *path)
 {
@@ -54,8 +27,8 @@ static void build_stragglers(struct builder *b, const struct value *items)
     unsigned index = 0;
     for (const struct value *item = items; item; item = item->next, index++) {
         struct straggler_keys keys = {0, 0};
-        if (read_item(b, SECTION_STRAGGLERS, item, index, &keys) &&
-            gpu_exists(b, item, keys.gpu, item_path(b, SECTION_STRAGGLERS, index)))
+        if (section_item(b, SECTION_STRAGGLERS, item, index, &keys) &&
+            gpu_exists(b, item, keys.gpu, section_item_path(b, SECTION_STRAGGLERS, index)))
             add_perturbation(b, (struct perturbation){.what = PERTURB_GPU_SPEED,
                                                       .gpu = keys.gpu,
                                                       .ratio = keys.speed_ratio});
@@ -90,8 +63,8 @@ static void build_links(struct builder *b, const struct value *items)
     unsigned index = 0;
     for (const struct value *item = items; item; item = item->next, index++) {
         struct weak_link_keys keys = {0, 0, 0};
-        if (!read_item(b, SECTION_LINKS, item, index, &keys) ||
-            !gpu_exists(b, item, keys.gpu, item_path(b, SECTION_LINKS, index)))
+        if (!section_item(b, SECTION_LINKS, item, index, &keys) ||
+            !gpu_exists(b, item, keys.gpu, section_item_path(b, SECTION_LINKS, index)))
             continue;
         struct perturbation weak = {.what = PERTURB_LINK,
                                     .gpu = keys.gpu,
@@ -116,7 +89,7 @@ static void build_perturbations(struct builder *b)
     c->kernel_jitter_sigma = keys.jitter_ratio;
     const struct value *stragglers = section_items(b, mapping, SECTION_STRAGGLERS);
     const struct value *links = section_items(b, mapping, SECTION_LINKS);
-    unsigned room = item_count(stragglers) + item_count(links);
+    unsigned room = section_item_count(stragglers) + section_item_count(links);
     c->perturbations = ARENA_ARRAY(b->arena, struct perturbation, room + 1);
     build_stragglers(b, stragglers);
     build_links(b, links);
@@ -126,11 +99,11 @@ static void build_perturbations(struct builder *b)
 static void build_notes(struct builder *b)
 {
     const struct value *items = section_items(b, b->root, SECTION_NOTES);
-    struct note *notes = ARENA_ARRAY(b->arena, struct note, item_count(items) + 1);
+    struct note *notes = ARENA_ARRAY(b->arena, struct note, section_item_count(items) + 1);
     unsigned index = 0;
     for (const struct value *item = items; item; item = item->next, index++) {
         struct note_keys keys = {0, ""};
-        if (read_item(b, SECTION_NOTES, item, index, &keys))
+        if (section_item(b, SECTION_NOTES, item, index, &keys))
             notes[b->scenario->note_count++] = (struct note){keys.at_s, keys.say};
     }
     b->scenario->notes = notes;

@@ -9,6 +9,7 @@ void build_model(struct builder *b);    /* build_model.c */
 void build_cluster(struct builder *b);  /* build_cluster.c */
 void build_training(struct builder *b); /* build_training.c: training, layout, software */
 void build_extras(struct builder *b);   /* build_extras.c: perturbations, notes, cost */
+void build_lesson(struct builder *b);   /* build_lesson.c */
 /* build_job.c: weeks of training; after all others */
 void build_job(struct builder *b);
 

@@ -64,6 +64,7 @@ struct scenario {
         const char *say;
     } * notes;
     unsigned note_count;
+    const struct lesson *lesson; /* lesson.h; NULL: it is none */
 };
 /* What was chosen for a scenario, for another reading of it in which nothing differs that a step
  * depends on: trials are not made again. */
@@ -97,6 +98,8 @@ void scenario_print_problem(const struct problem *problem, FILE *out, bool colou
 /* Adds a warning about a key of a sound scenario, at its place or that of the section that it would
  * stand in. The problem, or NULL when there are too many. */
 const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text);
+/* The same for an error, which a scenario so far sound then has. */
+void scenario_reject(struct scenario *scenario, const char *key, const char *text);
 /* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
  * time of a step: the steps of its work, the plan of its checkpoints, an optimal interval, whose
  * search is watched (NULL: by nobody). */

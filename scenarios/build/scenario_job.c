@@ -54,13 +54,14 @@ void scenario_job(const struct scenario *scenario, struct condition_table *condi
 
 bool scenario_key_of_weeks(const char *key)
 {
-    static const enum section without_steps[] = {SECTION_NOTES, SECTION_COST};
+    static const enum section without_steps[] = {SECTION_NOTES, SECTION_LESSON, SECTION_COST};
     size_t length = strcspn(key, ".[");
     for (enum section i = 0; i < SECTION_COUNT; i++) {
         const char *path = schema_section(i)->path;
         bool named = strlen(path) == length && strncmp(path, key, length) == 0;
-        if (named && (i >= SECTION_RUN || i == without_steps[0] || i == without_steps[1]))
-            return true;
+        for (unsigned k = 0; named && k < sizeof without_steps / sizeof *without_steps; k++)
+            if (i >= SECTION_RUN || i == without_steps[k])
+                return true;
     }
     return false;
 }

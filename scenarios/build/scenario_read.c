@@ -142,6 +142,14 @@ const struct problem *scenario_warn(struct scenario *scenario, const char *key, 
     return found->kept_count > before ? &found->kept[before] : NULL;
 }
 
+void scenario_reject(struct scenario *scenario, const char *key, const char *text)
+{
+    struct problems *found = scenario->found;
+    problems_error(found, build_place(scenario->root, key), "%s: %s", key, text);
+    scenario->problem_count = found->kept_count;
+    scenario->error_count = found->error_count;
+}
+
 void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,
                           struct scenario_chosen *out)
 {

@@ -57,6 +57,31 @@ const struct value *section_items(struct builder *b, const struct value *outer,
     return NULL;
 }
 
+const char *section_item_path(struct builder *b, enum section section, unsigned index)
+{
+    return arena_format(b->arena, "%s[%u]", schema_section(section)->path, index);
+}
+
+unsigned section_item_count(const struct value *items)
+{
+    unsigned count = 0;
+    for (; items; items = items->next)
+        count++;
+    return count;
+}
+
+bool section_item(struct builder *b, enum section section, const struct value *item, unsigned index,
+                  void *keys)
+{
+    const char *path = section_item_path(b, section, index);
+    const struct value *mapping = reader_mapping(&b->reader, item, path);
+    if (mapping == NULL)
+        return false;
+    bool good = reader_fill(&b->reader, mapping, path, schema_section(section)->keys, keys);
+    section_finish(b, section, mapping, (struct params){NULL, 0}, path);
+    return good;
+}
+
 static bool in_table(struct params table, const char *key)
 {
     for (unsigned i = 0; i < table.count; i++)

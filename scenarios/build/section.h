@@ -39,6 +39,12 @@ const struct value *section_take(struct builder *b, const struct value *outer,
 /* The same for a section that is a list of mappings: its items, NULL when there is none. */
 const struct value *section_items(struct builder *b, const struct value *outer,
                                   enum section section);
+/* "notes[3]": how messages name an item. */
+const char *section_item_path(struct builder *b, enum section section, unsigned index);
+unsigned section_item_count(const struct value *items); /* from this one on; NULL: 0 */
+/* Reads one item of a list of mappings; false with problems when it is none or lacks keys. */
+bool section_item(struct builder *b, enum section section, const struct value *item, unsigned index,
+                  void *keys);
 /* A new mapping: the members of `over` that are not used yet, on top of `base` (NULL: nothing)
  * without what describes it. When `over` names another `kind`, only keys of the table are kept. */
 struct value *section_overlay(struct builder *b, enum section section, const struct value *base,

@@ -5,7 +5,8 @@
 
 enum {
     QUOTE_MAX = 40,
-    CLEAN_MAX = 400
+    CLEAN_MAX = 400,
+    WHOLE_MAX = 8000
 };
 
 /* Length of the sequence that a lead byte announces; 0: no lead byte. */
@@ -171,4 +172,9 @@ const char *source_quote(struct arena *arena, const char *text)
 const char *source_clean(struct arena *arena, const char *text)
 {
     return copy_cut(arena, text, CLEAN_MAX);
+}
+
+const char *source_whole(struct arena *arena, const char *text)
+{
+    return copy_cut(arena, text, WHOLE_MAX);
 }

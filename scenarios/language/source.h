@@ -38,5 +38,7 @@ const char *source_line(struct arena *arena, struct mark where);
 const char *source_quote(struct arena *arena, const char *text);
 /* The same, cut to 400 characters: for a path or a sentence of another library. */
 const char *source_clean(struct arena *arena, const char *text);
+/* The same, cut to 8000 characters: for a paragraph. */
+const char *source_whole(struct arena *arena, const char *text);
 
 #endif

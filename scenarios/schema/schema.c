@@ -148,6 +148,33 @@ static const struct param note_params[] = {
      "Simulated time of the caption."},
     {"say", PARAM_TEXT, offsetof(struct note_keys, say), 0, 0, NULL, NULL, "The caption."},
 };
+static const struct param lesson_params[] = {
+    {"order", PARAM_COUNT, offsetof(struct lesson_keys, order), 1, 1000, NULL, NULL,
+     "Its place in the course."},
+    {"shows", PARAM_TEXT, offsetof(struct lesson_keys, shows), 0, 0, NULL, NULL,
+     "What the run shows, in a few sentences."},
+    {"look_for", PARAM_TEXT, offsetof(struct lesson_keys, look_for), 0, 0, NULL, NULL,
+     "What to look at, and where."},
+    {"next", PARAM_TEXT, offsetof(struct lesson_keys, next), 0, 0, "", NULL,
+     "What to try afterwards."},
+};
+static const struct param lesson_run_params[] = {
+    {"name", PARAM_TEXT, offsetof(struct lesson_run_keys, name), 0, 0, NULL, NULL,
+     "As answers call it: small letters, digits and _."},
+    {"set", PARAM_TEXT, offsetof(struct lesson_run_keys, set), 0, 0, NULL, NULL,
+     "What differs from the lesson's own run: K=V as --set takes it, several between blanks."},
+    {"shows", PARAM_TEXT, offsetof(struct lesson_run_keys, shows), 0, 0, NULL, NULL,
+     "What it is, in a few words."},
+};
+static const struct param lesson_question_params[] = {
+    {"ask", PARAM_TEXT, offsetof(struct lesson_question_keys, ask), 0, 0, NULL, NULL,
+     "The question."},
+    {"answer", PARAM_TEXT, offsetof(struct lesson_question_keys, answer), 0, 0, NULL, NULL,
+     "A formula over columns of the table run, or of another with its name before them, as in "
+     "stream_use[dp].busy_s; COLUMN@NAME is that of another run of the lesson."},
+    {"why", PARAM_TEXT, offsetof(struct lesson_question_keys, why), 0, 0, NULL, NULL,
+     "Why it is so; what stands between braces is worked out like the answer."},
+};
 static const struct param cost_params[] = {
     {"gpu_hour", PARAM_MONEY, offsetof(struct cost_keys, gpu_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one GPU for an hour; overrides the catalogue's."},
@@ -196,6 +223,12 @@ static const struct schema_section sections[SECTION_RUN] = {
                        KEYS(link_params), NULL, NULL},
     [SECTION_NOTES] = {"notes", "Captions for a class that reads along.", false, true, NULL,
                        KEYS(note_params), NULL, NULL},
+    [SECTION_LESSON] = {"lesson", "What a class learns from this scenario: `orrery lesson`.", false,
+                        false, NULL, KEYS(lesson_params), NULL, NULL},
+    [SECTION_LESSON_RUNS] = {"lesson.runs", "Other runs that this one is compared with.", false,
+                             true, NULL, KEYS(lesson_run_params), NULL, NULL},
+    [SECTION_LESSON_QUESTIONS] = {"lesson.questions", "Questions, with answers that the runs give.",
+                                  false, true, NULL, KEYS(lesson_question_params), NULL, NULL},
     [SECTION_COST] = {"cost", "Prices.", false, false, NULL, KEYS(cost_params), NULL, NULL},
 };
 

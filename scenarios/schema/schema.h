@@ -55,6 +55,16 @@ struct note_keys {
     double at_s;
     const char *say;
 };
+struct lesson_keys {
+    uint64_t order;
+    const char *shows, *look_for, *next;
+};
+struct lesson_run_keys {
+    const char *name, *set, *shows;
+};
+struct lesson_question_keys {
+    const char *ask, *answer, *why;
+};
 struct cost_keys {
     double gpu_hour_usd, storage_tb_month_usd;
 };
@@ -73,6 +83,9 @@ enum section {
     SECTION_STRAGGLERS,
     SECTION_LINKS,
     SECTION_NOTES,
+    SECTION_LESSON,
+    SECTION_LESSON_RUNS,
+    SECTION_LESSON_QUESTIONS,
     SECTION_COST,
     SECTION_RUN, /* from here on: schema_job.c */
     SECTION_FAILURES,

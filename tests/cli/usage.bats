@@ -15,13 +15,13 @@ load helper
 
 @test "every command has help with an example, and help lists no absent command" {
     "$ORRERY" --help >all
-    for command in run check memory plan collective export list schema doctor completion validate study merge report explain compare; do
+    for command in run check memory plan collective export list schema doctor completion validate study merge report explain compare lesson; do
         grep -qE "^  $command " all
         expect 0 "$ORRERY" "$command" --help
         shows "usage: orrery $command"
         shows "example:"
     done
-    for command in replay lesson import; do
+    for command in replay import; do
         lacks "^  $command " all
     done
 }

@@ -1,0 +1,22 @@
+/* lesson_play.h - plays the runs of a lesson: the scenario's own, which stays in memory to be
+ * stored, and the others for what they answer. */
+#ifndef ORRERY_ANALYSIS_COMMAND_LESSON_PLAY_H
+#define ORRERY_ANALYSIS_COMMAND_LESSON_PLAY_H
+
+#include "analysis/result/formula.h"
+#include "analysis/result/result.h"
+
+struct lesson_play {
+    struct arena *arena;
+    struct result result; /* of the scenario itself */
+    struct step *step;
+    struct job_record *job;
+    struct record record; /* with every answer */
+};
+/* The scenario has a lesson and no errors. `every_link`: for a database. False with a sentence;
+ * what was made is to be ended all the same. */
+bool lesson_play_begin(const struct scenario *scenario, bool every_link, struct lesson_play *out,
+                       struct error *error);
+void lesson_play_end(struct lesson_play *play);
+
+#endif

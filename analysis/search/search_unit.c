@@ -12,8 +12,9 @@
 enum {
     BREAKS_READ = 16
 };
-struct unit_split { /* layouts that place ranks alike */
+struct unit_split { /* layouts whose groups of ranks are alike (pass.h) */
     uint32_t pp;
+    uint64_t shards;
     bool ring, hybrid; /* chunks; groups of hsdp */
     struct pass_split *split;
     struct unit_split *later;
@@ -71,12 +72,15 @@ bool search_unit_holds(const struct search_unit *unit, const struct search_row *
 static struct pass_split *find_split(struct search_unit *u, const struct configuration *c)
 {
     const bool ring = c->layout.vpp > 1, hybrid = c->layout.sharding->hybrid;
+    const uint64_t shards = configuration_shards(c);
     struct unit_split *s = u->splits;
-    while (s != NULL && (s->pp != c->layout.pp || s->ring != ring || s->hybrid != hybrid))
+    while (s != NULL &&
+           (s->pp != c->layout.pp || s->shards != shards || s->ring != ring || s->hybrid != hybrid))
         s = s->later;
     if (s == NULL) {
         s = ARENA_NEW(u->arena, struct unit_split);
         *s = (struct unit_split){.pp = (uint32_t)c->layout.pp,
+                                 .shards = shards,
                                  .ring = ring,
                                  .hybrid = hybrid,
                                  .split = pass_split_create(c, u->ground.topology),

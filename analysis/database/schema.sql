@@ -7,6 +7,7 @@
 --     select * from link_util;      how busy the wires were
 --     select * from constant;       every figure that this stands on, with source and error
 --     select * from study_curve;    of a study: the objective at each point
+--     select * from plan_candidate; of a plan: every layout, fastest first
 --     select * from doc;            what every table, view and column means
 --
 -- Times of the timeline are whole nanoseconds since the step began; `dur` is the difference of the
@@ -257,6 +258,86 @@ create table study_summary (
     primary key (study, point, metric)
 ) strict, without rowid;
 
+-- Filled by `orrery plan --db`: the machines that were searched, and what was found out about each
+-- layout. Rows are added as they are found and never changed; plan_candidate shows all of a layout.
+create table plan (
+    id integer primary key,  -- the machine, from 0
+    label text not null,
+    model text not null,
+    gpu text not null,
+    gpus integer not null,
+    software text not null,
+    layouts integer not null
+) strict;
+
+-- The words of the command line that the result depends on, in their order.
+create table plan_option (
+    place integer primary key,
+    word text not null
+) strict;
+
+create table plan_layout (
+    machine integer not null,
+    place integer not null,
+    turn integer not null,
+    tp integer not null,
+    pp integer not null,
+    dp integer not null,
+    cp integer not null,
+    vpp integer not null,
+    microbatch integer not null,
+    schedule text not null,
+    sharding text not null,
+    sequence_parallel integer not null,
+    ends_count integer not null,
+    recompute text not null,
+    recompute_layers integer not null,
+    fate text not null,  -- 'open', 'rule', 'memory'
+    rule text,
+    tried integer not null,
+    least_bytes real not null,
+    least_step_s real not null,
+    primary key (machine, place, turn)
+) strict, without rowid;
+
+create table plan_time (
+    machine integer not null,
+    place integer not null,
+    turn integer not null,
+    pass_step_s real not null,
+    primary key (machine, place, turn)
+) strict, without rowid;
+
+create table plan_ledger (
+    machine integer not null,
+    place integer not null,
+    turn integer not null,
+    fits integer not null,
+    primary key (machine, place, turn)
+) strict, without rowid;
+
+create table plan_play (
+    machine integer not null,
+    place integer not null,
+    turn integer not null,
+    fits integer not null,
+    step_s real,
+    tokens_per_s real,
+    mfu real,
+    peak_reserved_bytes real,
+    peak_allocated_bytes real,
+    primary key (machine, place, turn)
+) strict, without rowid;
+
+create table plan_play_part (
+    machine integer not null,
+    place integer not null,
+    turn integer not null,
+    part text not null,
+    seconds real,
+    primary key (machine, place, turn, part)
+) strict, without rowid;
+
 -- Every figure of model, GPU, node, fabric, software, storage and fleet that the numbers above stand
 -- on: the catalogue's, the scenario's own, and defaults.
 create table constant (
@@ -428,3 +509,22 @@ join study_point p on p.study = s.study and p.point = s.point
 join study u on u.id = s.study
 where s.metric = u.objective
 order by s.study, p.point;
+
+create view plan_candidate as
+select l.machine as machine, l.place as place, l.tp as tp, l.pp as pp, l.dp as dp, l.cp as cp,
+       l.vpp as vpp, l.microbatch as microbatch, l.schedule as schedule, l.sharding as sharding,
+       l.sequence_parallel as sequence_parallel, l.recompute as recompute,
+       l.recompute_layers as recompute_layers,
+       case when l.fate <> 'open' then l.fate
+            when coalesce(p.fits, g.fits) = 0 then 'ledger'
+            when p.fits = 1 then 'played'
+            when t.pass_step_s is null then 'bound'
+            else 'timed' end as fate,
+       l.rule as rule, l.least_bytes as least_bytes, l.least_step_s as least_step_s,
+       t.pass_step_s as pass_step_s, p.step_s as step_s, p.tokens_per_s as tokens_per_s,
+       p.mfu as mfu, p.peak_reserved_bytes as peak_reserved_bytes
+from plan_layout l
+left join plan_time t using (machine, place, turn)
+left join plan_ledger g using (machine, place, turn)
+left join plan_play p using (machine, place, turn)
+order by l.machine, coalesce(p.step_s, t.pass_step_s, 9e99), l.place, l.turn;

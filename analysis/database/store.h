@@ -67,7 +67,14 @@ static inline struct store_value store_text(const char *value)
     X(study_value)                                                                                 \
     X(study_raw)                                                                                   \
     X(study_summary)                                                                               \
-    X(study_refused)
+    X(study_refused)                                                                               \
+    X(plan)                                                                                        \
+    X(plan_option)                                                                                 \
+    X(plan_layout)                                                                                 \
+    X(plan_time)                                                                                   \
+    X(plan_ledger)                                                                                 \
+    X(plan_play)                                                                                   \
+    X(plan_play_part)
 enum store_table {
 #define X(name) STORE_##name,
     STORE_TABLES
@@ -92,7 +99,8 @@ enum store_outcome store_open(const char *path, double max_bytes, struct store *
 enum store_outcome store_share(const char *path, double max_bytes, bool resume, struct store **out,
                                struct error *error);
 bool store_resumed(const struct store *store); /* there were such rows */
-/* Points of an unfinished study that were given up because `resume` was not asked for. */
+/* Points of an unfinished study, or findings of a plan, that were given up because `resume` was not
+ * asked for. */
 int64_t store_dropped(const struct store *store);
 /* What stands under the final name ("a run of 'x'"), and will be replaced; "": nothing. */
 const char *store_replaced(const struct store *store);

@@ -137,8 +137,10 @@ static void describe_replaced(struct store *store)
         return;
     query_run(query, "select value from meta where key = 'scenario'", NULL, take_text, name,
               &ignored);
-    query_run(query, "select case count(*) when 0 then 'run' else 'study' end from study", NULL,
-              take_text, kind, &ignored);
+    query_run(query,
+              "select case when exists (select 1 from study) then 'study' "
+              "when exists (select 1 from plan) then 'plan' else 'run' end",
+              NULL, take_text, kind, &ignored);
     query_close(query);
     snprintf(store->replaced, sizeof store->replaced, "a %.20s of '%.200s'", kind, name);
 }
@@ -257,7 +259,9 @@ static int64_t count_dropped(const struct store *store)
     struct error ignored = {""};
     int64_t points = 0;
     if (query_open(store->file.partial, &query, &ignored)) {
-        query_run(query, "select count(*) from study_point", NULL, take_count, &points, &ignored);
+        query_run(query,
+                  "select (select count(*) from study_point) + (select count(*) from plan_layout)",
+                  NULL, take_count, &points, &ignored);
         query_close(query);
     }
     return points;

@@ -55,6 +55,8 @@ struct arguments {
     int detail, format, launch, emit, step_detail;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
         uncertain, walls, has_launch, has_emit, no_answers;
+    const char *text; /* what the scenario's file holds, when a command has read it; NULL */
+    size_t text_bytes;
     bool layout_open; /* set by a command that searches the layout, for the reader of a scenario */
     char default_db[ARGUMENT_PATH_MAX]; /* what `db` is when it was not given */
 };
@@ -91,6 +93,12 @@ struct option {
  * With --help everything else is ignored. Strings are borrowed from argv. */
 bool arguments_read(const struct argument_rules *rules, int count, char **argv,
                     struct arguments *out, FILE *problems);
+/* The words of a line that was read, in the order of its table, files last behind "--": to be read
+ * again, or printed. Of the options that are `listed` (ended by NULL) alone, or of all others.
+ * Returns how many; they live in the arena. */
+struct arena;
+unsigned arguments_words(const struct arguments *arguments, const char *const *listed, bool alone,
+                         struct arena *arena, const char *const **out);
 /* Threads as --threads asks, ARGUMENT_THREADS_MAX at most; `usual` when it is not given. */
 unsigned arguments_threads(const struct arguments *arguments, unsigned usual);
 

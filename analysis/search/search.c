@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/search/search_book.h"
 #include "analysis/search/search_lead.h"
 #include "analysis/search/search_unit.h"
 #include "models/fit/trial.h"
@@ -68,6 +69,14 @@ static bool stopped(struct searching *g)
     return g->s->stopped;
 }
 
+/* On the one thread that hands out work: nobody writes into the book meanwhile. */
+static void keep(const struct searching *g)
+{
+    const struct search_diary *diary = g->s->question.diary;
+    if (diary != NULL)
+        diary->keep(diary->context, g->s->book);
+}
+
 static void tell(const struct searching *g, double ratio)
 {
     const struct search_question *q = &g->s->question;
@@ -112,17 +121,39 @@ struct asking { /* rows whose ledgers are played at once */
     uint32_t count;
 };
 
+static bool ledger_fits(const struct search_ground *ground, struct search_row *row)
+{
+    bool fits;
+    if (search_book_ledger(row, &fits))
+        return fits;
+    fits = search_lead_fits(ground->base, &row->layout, ground->usable_bytes);
+    search_book_note_ledger(row, fits);
+    return fits;
+}
+
+static bool step_fits(const struct search_ground *ground, struct search_row *row,
+                      struct search_leader *out)
+{
+    bool fits;
+    if (search_book_played(row, out, &fits))
+        return fits;
+    fits = search_lead_play(ground->base, row, ground->usable_bytes, out);
+    search_book_note_played(row, out, fits);
+    return fits;
+}
+
 static void ask_ledger(void *context, size_t index)
 {
     struct asking *asking = context;
     struct search_row *row = asking->rows[index];
-    const struct search_ground *ground = &asking->g->ground;
-    row->fits = search_lead_fits(ground->base, &row->layout, ground->usable_bytes);
+    row->fits = ledger_fits(&asking->g->ground, row);
 }
 
 static void more(struct searching *g, struct search_row *row)
 {
     row->fits = false;
+    if (row->turn != NULL)
+        row->turn = search_book_later(g->s->book, row->turn);
     for (uint32_t i = 0; i < g->unit_count; i++)
         if (search_unit_holds(g->units[i], row))
             search_unit_more(g->units[i], row);
@@ -179,8 +210,9 @@ static void time_up_to(struct searching *g, double most_s)
     g->most_s = most_s;
     pool_run(g->s->question.threads, g->unit_count, time_unit, g);
     sort_timed(g);
+    keep(g);
     while (!stopped(g) && settle_fits(g))
-        continue;
+        keep(g);
 }
 
 static void find_leaders(struct searching *g)
@@ -205,9 +237,8 @@ struct leading { /* leaders at op detail */
 static void play_leader(void *context, size_t index)
 {
     struct leading *p = context;
-    const struct search_ground *ground = &p->g->ground;
-    const struct search_row *row = p->leaders[index].row;
-    p->fits[index] = search_lead_play(ground->base, row, ground->usable_bytes, &p->leaders[index]);
+    struct search_row *row = (struct search_row *)p->leaders[index].row;
+    p->fits[index] = step_fits(&p->g->ground, row, &p->leaders[index]);
 }
 
 static uint64_t passes_of(const struct searching *g, const struct search_row *row)
@@ -322,14 +353,14 @@ static void find_safe(struct searching *g)
             return;
     for (uint32_t i = 0; i < g->order_count && tried < SAFE_TRIED_MAX && !stopped(g); i++) {
         struct configuration c;
-        const struct search_row *row = g->order[i];
+        struct search_row *row = g->order[i];
         search_apply(g->ground.base, &row->layout, &c);
         if (model_error_of(&residues_shipped, &c, NULL).nearness != NEAR_LAYOUT)
             continue;
         tried++;
-        if (!row->fits && !search_lead_fits(g->ground.base, &row->layout, g->ground.usable_bytes))
+        if (!row->fits && !ledger_fits(&g->ground, row))
             continue;
-        s->has_safe = search_lead_play(g->ground.base, row, g->ground.usable_bytes, &s->safe);
+        s->has_safe = step_fits(&g->ground, row, &s->safe);
         if (s->has_safe && s->leader_count > 0)
             search_lead_price(g->ground.base, &s->leaders[0], &s->safe);
         if (s->has_safe)
@@ -362,26 +393,48 @@ static void count_fates(struct search *s)
     }
 }
 
+/* Is this place of the space searched here? */
+static bool asked_for(const struct search_question *q, const struct search_layout *l,
+                      uint32_t place)
+{
+    return (q->dp == 0 || l->dp == q->dp) &&
+           (q->part.count == 0 || place % q->part.count == q->part.index - 1);
+}
+
+static bool make_rows(struct searching *g, struct error *error)
+{
+    struct search *s = g->s;
+    const struct search_question *q = &s->question;
+    struct search_layout *layouts = NULL;
+    const uint32_t places = search_space(s->arena, g->ground.base, g->ground.held, &layouts);
+    s->rows = ARENA_ARRAY(s->arena, struct search_row, places);
+    g->order = ARENA_ARRAY(s->arena, struct search_row *, places);
+    if (q->diary != NULL)
+        s->book = search_book_create(s->arena, g->ground.base, places);
+    for (uint32_t i = 0; i < places; i++) {
+        if (!asked_for(q, &layouts[i], i))
+            continue;
+        s->rows[s->row_count] = (struct search_row){.layout = layouts[i]};
+        if (s->book != NULL)
+            s->rows[s->row_count].turn = search_book_row(s->book, i, &layouts[i]);
+        s->row_count++;
+    }
+    return q->diary == NULL || q->diary->recall(q->diary->context, s->book, error);
+}
+
 static void search_all(struct searching *g)
 {
     struct search *s = g->s;
-    struct search_layout *layouts = NULL;
-    s->row_count = search_space(s->arena, g->ground.base, g->ground.held, &layouts);
-    s->rows = ARENA_ARRAY(s->arena, struct search_row, s->row_count);
-    g->order = ARENA_ARRAY(s->arena, struct search_row *, s->row_count);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->row_count; i++)
-        if (s->question.dp == 0 || layouts[i].dp == s->question.dp)
-            s->rows[kept++].layout = layouts[i];
-    s->row_count = kept;
     g->wanted = s->question.leaders + SLACK;
     make_units(g);
     pool_run(s->question.threads, g->unit_count, judge_unit, g);
+    keep(g);
     tell(g, 0.2);
     find_leaders(g);
     play_leaders(g);
     complete_leaders(g);
     find_safe(g);
+    keep(g);
     find_pareto(s);
     count_fates(s);
     for (uint32_t i = 0; i < g->unit_count; i++)
@@ -408,6 +461,10 @@ bool search_run(const struct search_question *question, struct search **out, str
                    .topology = topology,
                    .held = question->held,
                    .usable_bytes = base->gpu.usable_hbm_bytes * (1.0 - question->headroom_ratio)}};
+    if (!make_rows(&g, error)) {
+        arena_destroy(arena);
+        return false;
+    }
     search_all(&g);
     *out = s;
     return true;

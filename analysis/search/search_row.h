@@ -18,6 +18,7 @@ enum search_fate {
 };
 extern const char *const search_fate_names[FATE_COUNT]; /* as documents name them */
 
+struct search_turn;
 struct search_row {
     struct search_layout layout;
     enum search_fate fate;
@@ -26,6 +27,7 @@ struct search_row {
     double pass_s;               /* at pass detail; 0: not timed */
     bool fits;                   /* its ledger was played and fits */
     uint32_t tried;              /* layouts with less recomputation that did not fit */
+    struct search_turn *turn;    /* where its findings are written down; NULL: nowhere */
 };
 struct search_leader {
     const struct search_row *row;

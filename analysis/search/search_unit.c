@@ -5,6 +5,7 @@
  * 2. A row is judged once for each level of recomputation that it comes to, and timed once. */
 #include "analysis/search/search_unit.h"
 
+#include "analysis/search/search_book.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/pass.h"
 #include "sim/check.h"
@@ -137,7 +138,7 @@ static bool hopeless(struct search_unit *u, const struct search_row *row)
 
 /* Up from this level of recomputation to the first that passes the rules and the bound of memory.
  */
-static void judge(struct search_unit *u, struct search_row *row)
+static void judge_anew(struct search_unit *u, struct search_row *row)
 {
     struct configuration c;
     row->pass_s = row->least_s = 0.0;
@@ -162,6 +163,14 @@ static void judge(struct search_unit *u, struct search_row *row)
         row->least_s = pass_least_s(u->memory, &c);
 }
 
+static void judge(struct search_unit *u, struct search_row *row)
+{
+    if (search_book_judged(row))
+        return;
+    judge_anew(u, row);
+    search_book_note_judged(row);
+}
+
 void search_unit_judge(struct search_unit *u)
 {
     claim(u);
@@ -174,11 +183,14 @@ static void time_row(struct search_unit *u, struct search_row *row)
 {
     struct configuration c;
     struct pass_played played;
+    CHECK(row->pass_s == 0.0); /* 2 */
+    row->fate = FATE_TIMED;
+    if (search_book_timed(row))
+        return;
     search_apply(u->ground.base, &row->layout, &c);
     pass_step(u->memory, find_split(u, &c), &c, &played);
-    CHECK(row->pass_s == 0.0); /* 2 */
     row->pass_s = played.step_s;
-    row->fate = FATE_TIMED;
+    search_book_note_timed(row);
 }
 
 void search_unit_time(struct search_unit *u, double most_s)

@@ -275,6 +275,7 @@ bool search_why(const struct search *s, const struct search_wish *wish, struct s
     question.dp = wish->dp;
     question.leaders = WHY_LEADERS;
     question.told = NULL;
+    question.diary = NULL;
     *out = (struct search_verdict){.found = NULL};
     if (!search_run(&question, &out->found, error))
         return false;

@@ -75,7 +75,7 @@ static void on_signal(uv_signal_t *handle, int number)
         say(": ");
         say(interrupt->kept);
         say(" opens, and says that it is incomplete; the same command begins it anew, a study "
-            "goes on with --resume");
+            "or a plan goes on with --resume");
     }
     say("\n");
     _exit(SIGNAL_EXIT_BASE + number);

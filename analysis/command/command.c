@@ -21,7 +21,7 @@ const struct command *command_find(const char *name)
     return (const struct command *)kind_find(command_at, name);
 }
 
-const char *const command_absent_names[] = {"import", "replay", NULL};
+const char *const command_absent_names[] = {"import", NULL};
 
 const char *command_absent(const char *name)
 {

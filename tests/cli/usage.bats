@@ -15,13 +15,13 @@ load helper
 
 @test "every command has help with an example, and help lists no absent command" {
     "$ORRERY" --help >all
-    for command in run check memory plan collective export list schema doctor completion validate study merge report explain compare lesson; do
+    for command in run check memory plan collective export list schema doctor completion validate study merge report explain compare lesson replay; do
         grep -qE "^  $command " all
         expect 0 "$ORRERY" "$command" --help
         shows "usage: orrery $command"
         shows "example:"
     done
-    for command in replay import; do
+    for command in import; do
         lacks "^  $command " all
     done
 }
@@ -29,7 +29,7 @@ load helper
 @test "unknown commands get the nearest name; absent ones a plain answer" {
     expect 2 "$ORRERY" rnu
     said "did you mean 'run'?"
-    expect 2 "$ORRERY" replay
+    expect 2 "$ORRERY" import
     said "not part of this version"
     expect 2 "$ORRERY" "$(printf '\033[31mx')"
     lacks "$(printf '\033')" err

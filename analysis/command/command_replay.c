@@ -1,0 +1,95 @@
+#include <string.h>
+
+#include "analysis/line/command.h"
+#include "analysis/replay/page.h"
+#include "analysis/terminal/output.h"
+
+enum {
+    RUNS_MAX = 2
+};
+
+static const struct option options[] = {
+    {"--html", OPTION_FILE, FIELD(html), "FILE", NULL,
+     "write the page with the run inside: one file that needs no server and no network"},
+    OPTION_END};
+
+static int trouble(const struct session *session, const char *text)
+{
+    fprintf(session->notes, "orrery replay: %s\n", text);
+    return EXIT_TROUBLE;
+}
+
+struct replayed {
+    struct page_run runs[RUNS_MAX];
+    unsigned count;
+};
+
+static void close_runs(struct replayed *r)
+{
+    for (unsigned i = 0; i < r->count; i++)
+        query_close(r->runs[i].query);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool open_runs(const struct arguments *a, const struct session *session, struct replayed *r,
+                      struct error *error)
+{
+    for (unsigned i = 0; i < a->positional_count; i++) {
+        const char *path = a->positional[i];
+        if (strcmp(path, "-") == 0)
+            return error_set(error, "a database cannot be read from a stream; name its file");
+        if (!query_open(path, &r->runs[i].query, error))
+            return false;
+        r->runs[r->count++].name = file_name(path);
+        if (!query_complete(r->runs[i].query))
+            fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
+    }
+    return true;
+}
+
+static int write_file(const struct arguments *a, struct session *session, const struct replayed *r)
+{
+    struct output output;
+    struct error error = {""}, closing = {""};
+    if (!output_begin(&output, session, a->html, &error))
+        return trouble(session, error.text);
+    const bool good = page_write_whole(r->runs, r->count, output.out, &error);
+    if (!output_end(&output, session, good, &closing))
+        return trouble(session, closing.text);
+    return good ? EXIT_OK : trouble(session, error.text);
+}
+
+static int run(const struct arguments *a, struct session *session)
+{
+    struct replayed replayed = {.count = 0};
+    struct error error = {""};
+    if (a->positional_count > RUNS_MAX || a->html == NULL) {
+        fputs(a->html == NULL ? "orrery replay: name the file to write with --html\n"
+                              : "orrery replay: one database, or two to compare\n",
+              session->notes);
+        return EXIT_USAGE;
+    }
+    if (page_missing() != NULL)
+        return trouble(session, page_missing());
+    int code = open_runs(a, session, &replayed, &error) ? write_file(a, session, &replayed)
+                                                        : trouble(session, error.text);
+    close_runs(&replayed);
+    return code;
+}
+
+const struct command command_replay = {
+    .head = {.name = "replay",
+             .doc = "plays a run back on a page: the pipeline, memory, the cluster, weeks with "
+                    "their failures; two runs on one clock"},
+    .positional = "DB...",
+    .options = options,
+    .details = "DB is a database of `run`; a second one is shown beside it.\n"
+               "exit code: 0 done, 1 no such database, a damaged one, or no page in this build",
+    .example = "orrery replay llama3-70b-64xh100.db --html replay.html",
+    .run = run,
+};

@@ -1,0 +1,162 @@
+#include "analysis/replay/document.h"
+
+#include <string.h>
+
+#include "analysis/replay/curves.h"
+#include "analysis/replay/grid.h"
+#include "analysis/replay/words.h"
+#include "analysis/text/plot.h"
+#include "analysis/text/version.h"
+
+enum {
+    WHOLE_ROOM = 12000 /* spans of ops in a file that has no server behind it: half a megabyte */
+};
+
+struct document_section {
+    const char *name, *sql;
+    bool runs; /* grid_write_runs */
+};
+
+static const struct document_section run_sections[] = {
+    {"meta", "select key, value from meta order by key", false},
+    {"run", "select * from run order by id limit 1", false},
+    {"units", "select \"column\", unit, text from doc where object = 'run' and \"column\" <> ''",
+     false},
+    {"breakdown", "select part, seconds, percent, meaning from breakdown", false},
+    {"classes", "select * from rank_class order by id", false},
+    {"tracks", "select id, rank_class, kind, name, slices, busy_s, hidden_s, waited_s from track",
+     false},
+    {"strings", "select id, text from string order by id", false},
+    {"links",
+     "select kind, \"from\", \"to\", link_count, bytes_per_s, moved_bytes, busy_s from link "
+     "order by id",
+     false},
+    {"gpus_of_node", "select count(*) as gpus from gpu where node = 0", false},
+    {"nodes", "select name from node where id = 0", false},
+    {"seats",
+     "select max(class) from (select run, gpu as id, rank_class as class from rank union all "
+     "select run, id, 0 from gpu) where id is not null group by run, id order by run, id",
+     true},
+    {"notes", "select ts, text from note order by ts, id", false},
+    {"messages",
+     "select severity, key, text, doc from message where severity <> 'default' order by id", false},
+    {"out_of_memory", "select * from out_of_memory order by id", false},
+    {"stage_memory", "select * from stage_memory order by id", false},
+    {"neighbours", "select * from neighbour order by id", false},
+    {"constants",
+     "select name, value, text, unit, error_ratio, origin, source from constant order by name",
+     false},
+};
+static const struct document_section weeks_sections[] = {
+    {"failures", "select ts, cause, unit, unit_id, node, repair_s from failure order by ts, id",
+     false},
+    {"interruptions", "select * from interruption order by ts, id", false},
+    {"badput", "select class, link, seconds from badput order by id", false},
+    {"causes", "select name, unit, interruptions from failure_cause order by id", false},
+    {"levels", "select * from checkpoint_level order by id", false},
+    {"notes", "select key, text from message where severity = 'note' order by id", false},
+    /* In 2,000 bins of the wall clock: when, how many, how long training stood, which steps. */
+    {"checkpoints",
+     "select level, min(ts) as ts, max(ts) as last_ts, count(*) as count, sum(stall) as stall_ns, "
+     "min(step) as step, max(step) as last_step from checkpoint group by level, "
+     "ts / (select 1 + max(ts) / 2000 from checkpoint) order by 2, 1",
+     false},
+};
+
+static void write_name(FILE *out, const char *name)
+{
+    fputs(",\n\"", out);
+    fputs(name, out);
+    fputs("\":", out);
+}
+
+static bool write_sections(struct query *query, const struct document_section *sections,
+                           unsigned count, FILE *out, struct error *error)
+{
+    bool good = true;
+    for (unsigned i = 0; good && i < count; i++) {
+        write_name(out, sections[i].name);
+        good = sections[i].runs ? grid_write_runs(query, sections[i].sql, out, error)
+                                : grid_write(query, sections[i].sql, NULL, out, error);
+    }
+    return good;
+}
+
+/* What a colour stands for, and its number in the palette of the figures. */
+static const struct {
+    const char *role;
+    unsigned colour;
+} palette[] = {
+    {"forward", 0},    {"backward", 4},      {"gradients", 1},  {"optimizer", 2},
+    {"parameters", 3}, {"communication", 5}, {"checkpoint", 6},
+};
+
+static void write_palette(FILE *out)
+{
+    write_name(out, "palette");
+    for (unsigned i = 0; i < sizeof palette / sizeof palette[0]; i++)
+        fprintf(out, "%s\"%s\":\"%s\"", i > 0 ? "," : "{", palette[i].role,
+                plot_colour(palette[i].colour));
+    fputc('}', out);
+    write_name(out, "colours");
+    for (unsigned i = 0; i < PLOT_COLOUR_COUNT; i++)
+        fprintf(out, "%s\"%s\"", i > 0 ? "," : "[", plot_colour(i));
+    fputc(']', out);
+}
+
+#define COUNT(array) (unsigned)(sizeof(array) / sizeof(array)[0])
+
+static bool write_run(struct query *query, const char *name, FILE *out, struct error *error)
+{
+    fputs("{\"schema\":\"orrery.replay/1\",\"version\":\"" ORRERY_VERSION "\",\"file\":", out);
+    words_text(out, name, (unsigned)strlen(name));
+    fputs(query_complete(query) ? ",\"complete\":true" : ",\"complete\":false", out);
+    write_palette(out);
+    const bool good = write_sections(query, run_sections, COUNT(run_sections), out, error);
+    fputc('}', out);
+    return good;
+}
+
+static bool write_weeks(struct query *query, FILE *out, struct error *error)
+{
+    fputs("{\"schema\":\"orrery.replay/1\"", out);
+    const bool good = write_sections(query, weeks_sections, COUNT(weeks_sections), out, error);
+    fputc('}', out);
+    return good;
+}
+
+bool document_write(struct query *query, const char *name, const struct document_ask *ask,
+                    FILE *out, struct error *error)
+{
+    switch (ask->kind) {
+    case DOCUMENT_RUN:
+        return write_run(query, name, out, error);
+    case DOCUMENT_SLICES:
+        return slices_write(query, &ask->slices, out, error);
+    case DOCUMENT_MEMORY:
+        return curves_write(query, out, error);
+    case DOCUMENT_WEEKS:
+    case DOCUMENT_KIND_COUNT:
+        break;
+    }
+    return write_weeks(query, out, error);
+}
+
+bool document_write_whole(struct query *query, const char *name, FILE *out, struct error *error)
+{
+    const int64_t end = INT64_MAX / 4;
+    const struct slices_ask passes = {SLICES_PASSES, 0, end, SLICES_ALL, SLICES_ROOM};
+    const struct slices_ask ops = {SLICES_OPS, 0, end, SLICES_STAGES, WHOLE_ROOM};
+    fputs("{\"run\":", out);
+    bool good = write_run(query, name, out, error);
+    write_name(out, "passes");
+    good = good && slices_write(query, &passes, out, error);
+    write_name(out, "ops");
+    good = good && slices_write(query, &ops, out, error);
+    write_name(out, "memory");
+    good = good && curves_write(query, out, error);
+    write_name(out, "weeks");
+    good = good && write_weeks(query, out, error);
+    fputs("}\n", out);
+    return good;
+}

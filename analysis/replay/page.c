@@ -1,0 +1,41 @@
+#include "analysis/replay/page.h"
+
+#include <string.h>
+
+#include "analysis/replay/document.h"
+#include "analysis/replay/page_html.h"
+#include "sim/check.h"
+
+static const char mark[] = "@ORRERY_DATA@";
+
+const char *page_missing(void)
+{
+    return page_html[0] != '\0'
+               ? NULL
+               : "this orrery was built without its page, as node and npm were missing; install "
+                 "them and build again, or draw pictures: orrery export FILE.db --format svg";
+}
+
+/* The page up to its data, and from there on. */
+static const char *write_head(FILE *out)
+{
+    const char *data = strstr(page_html, mark);
+    CHECK(data != NULL);
+    fwrite(page_html, 1, (size_t)(data - page_html), out);
+    return data + strlen(mark);
+}
+
+bool page_write_whole(const struct page_run *runs, unsigned count, FILE *out, struct error *error)
+{
+    const char *rest = write_head(out);
+    bool good = true;
+    fputs("{\"runs\":[", out);
+    for (unsigned i = 0; good && i < count; i++) {
+        if (i > 0)
+            fputc(',', out);
+        good = document_write_whole(runs[i].query, runs[i].name, out, error);
+    }
+    fputs("]}", out);
+    fputs(rest, out);
+    return good;
+}

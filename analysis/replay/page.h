@@ -1,0 +1,21 @@
+/* page.h - the page itself: one HTML file, built from analysis/replay/web/ and part of the program.
+ *
+ * It holds its script and style and a policy that lets nothing else run; data stands inside as a
+ * JSON document that is no script. Where there was no Node at build time there is no page. */
+#ifndef ORRERY_ANALYSIS_REPLAY_PAGE_H
+#define ORRERY_ANALYSIS_REPLAY_PAGE_H
+
+#include <stdio.h>
+
+#include "analysis/database/query.h"
+
+/* NULL, or why this build has no page and what to do instead. */
+const char *page_missing(void);
+struct page_run {
+    struct query *query;
+    const char *name; /* of the file, for the page */
+};
+/* The page with its data inside: one file for a class, without server or network. */
+bool page_write_whole(const struct page_run *runs, unsigned count, FILE *out, struct error *error);
+
+#endif

@@ -1,0 +1,113 @@
+// What every picture shares: a sharp canvas, hatching, colours, text that fits.
+export function canvas(height, label) {
+  const element = document.createElement("canvas");
+  element.className = "picture";
+  element.tabIndex = 0;
+  element.setAttribute("role", "img");
+  element.setAttribute("aria-label", label);
+  element.style.height = `${height}px`;
+  return element;
+}
+
+export function context(element) {
+  const ratio = window.devicePixelRatio || 1, width = element.clientWidth, height = element.clientHeight;
+  if (element.width !== Math.round(width * ratio) || element.height !== Math.round(height * ratio)) {
+    element.width = Math.round(width * ratio);
+    element.height = Math.round(height * ratio);
+  }
+  const g = element.getContext("2d");
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, width, height);
+  g.font = "13px system-ui, sans-serif";
+  g.textBaseline = "middle";
+  return { g, width, height };
+}
+
+const patterns = new Map();
+// `ground` null: nothing between the lines.
+export function hatch(g, ink, ground) {
+  const key = `${ink} ${ground}`;
+  if (!patterns.has(key)) {
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 8;
+    const p = tile.getContext("2d");
+    if (ground) {
+      p.fillStyle = ground;
+      p.fillRect(0, 0, 8, 8);
+    }
+    p.strokeStyle = ink;
+    p.lineWidth = ground ? 1.2 : 2;
+    p.beginPath();
+    for (const d of [-8, 0, 8]) { p.moveTo(d, 8); p.lineTo(d + 8, 0); }
+    p.stroke();
+    patterns.set(key, tile);
+  }
+  return g.createPattern(patterns.get(key), "repeat");
+}
+
+const channels = (colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+// Towards white by a share.
+export const tint = (colour, share) => `rgb(${channels(colour).map((c) => Math.round(c + (255 - c) * share)).join(",")})`;
+// From pale to strong: never from green to red.
+export const heat = (colour, share) => tint(colour, 0.88 * (1 - Math.max(0, Math.min(1, share))));
+
+export function fit(g, text, room) {
+  if (g.measureText(text).width <= room) return text;
+  let short = text;
+  while (short.length > 1 && g.measureText(`${short}…`).width > room) short = short.slice(0, -1);
+  return short.length > 1 ? `${short}…` : "";
+}
+
+export const ink = "#1c1c1e", quiet = "#55585e", rule = "#d8d8d4", idle = ["#8f9399", "#f4f4f2"], alarm = "#c1121f";
+
+// A panel: heading, what to look for, a body, and the same as a table.
+export function panel(title, help) {
+  const section = document.createElement("section"), heading = document.createElement("h2");
+  section.className = "panel";
+  heading.textContent = title;
+  section.append(heading);
+  if (help) {
+    const text = document.createElement("p");
+    text.className = "help";
+    text.textContent = help;
+    section.append(text);
+  }
+  return section;
+}
+
+export function table(summary, head, body) {
+  const details = document.createElement("details"), title = document.createElement("summary"), grid = document.createElement("table");
+  title.textContent = summary;
+  const line = (cells, kind) => {
+    const row = document.createElement("tr");
+    for (const cell of cells) {
+      const box = document.createElement(kind);
+      if (kind === "th") box.scope = "col";
+      if (typeof cell === "number") box.className = "number";
+      box.textContent = cell === null || cell === undefined ? "–" : String(cell);
+      row.append(box);
+    }
+    return row;
+  };
+  const top = document.createElement("thead"), rest = document.createElement("tbody"), scroll = document.createElement("div");
+  top.append(line(head, "th"));
+  for (const row of body) rest.append(line(row, "td"));
+  grid.append(top, rest);
+  scroll.className = "scroll";
+  scroll.append(grid);
+  details.append(title, scroll);
+  return details;
+}
+
+export function legend(entries) {
+  const list = document.createElement("ul");
+  list.className = "legend";
+  for (const [colour, text] of entries) {
+    const item = document.createElement("li"), swatch = document.createElement("span");
+    swatch.className = colour ? "swatch" : "swatch hatched";
+    if (colour) swatch.style.background = colour;
+    item.append(swatch, text);
+    list.append(item);
+  }
+  return list;
+}

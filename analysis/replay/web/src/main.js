@@ -1,0 +1,273 @@
+// The page: tabs, one clock for each scale, and what is drawn when the clock or the window changes.
+import "./style.css";
+import { About, Verdict } from "./about.js";
+import { Clock } from "./clock.js";
+import { context } from "./draw.js";
+import { clock as clockText, count, moment, percent, time } from "./format.js";
+import { Gantt } from "./gantt.js";
+import { Breakdown, Cluster, Wires } from "./map.js";
+import { Memory } from "./memory.js";
+import { Pipeline } from "./pipeline.js";
+import { open } from "./source.js";
+import { Badput, Ettr, Story, Strikes } from "./weeks.js";
+
+const $ = (id) => document.getElementById(id);
+
+export const tell = {
+  show(event, lines) {
+    const tip = $("tip");
+    tip.replaceChildren(...lines.map(([name, text]) => {
+      const p = document.createElement("p"), b = document.createElement("b");
+      b.textContent = name;
+      p.append(...(name ? [b, " ", text] : [text]));
+      if (!name) p.className = "first";
+      return p;
+    }));
+    tip.hidden = false;
+    const x = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8), y = event.clientY + 16 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 12 : event.clientY + 16;
+    tip.style.left = `${Math.max(4, x)}px`;
+    tip.style.top = `${Math.max(4, y)}px`;
+  },
+  hide() { $("tip").hidden = true; },
+  trouble(text) {
+    $("trouble").textContent = text;
+    $("trouble").hidden = !text;
+  },
+};
+
+// A window of time that a clock's pictures share.
+function view(clock, many) {
+  return { from: 0, to: clock.end, many, changed() { clock.changed(); } };
+}
+
+// A tab: its clock, its pictures, and their places on the page.
+function tab(name, title, end, events, marks, many) {
+  const clock = new Clock(end);
+  clock.reset(end, events);
+  clock.t = end * (name === "step" ? 0.4 : 1); // a step in its middle, where everything moves; weeks as a whole
+  const page = document.createElement("div");
+  page.className = "view";
+  page.id = `view-${name}`;
+  page.setAttribute("role", "tabpanel");
+  return { name, title, clock, view: view(clock, many), page, parts: [], marks, notes: [],
+    add(part, wide) { this.parts.push(part); part.section.classList.toggle("wide", Boolean(wide)); page.append(part.section); return part; } };
+}
+
+function stepTab(runs) {
+  const timed = runs.filter((r) => r.step_ns > 0), end = Math.max(0, ...timed.map((r) => r.step_ns)), events = new Set();
+  for (const run of timed) for (const spans of run.passes.tracks.values()) for (const s of spans) events.add(s.begin).add(s.end);
+  const out = tab("step", "Step", end, [...events].sort((a, b) => a - b), runs.flatMap((r) => r.notes.map((n) => ({ t: n.ts, kind: "note" }))), runs.length > 1);
+  out.notes = runs.flatMap((r) => r.notes.map((n) => [n.ts, n.text]));
+  out.clockText = (t) => `${moment(t, end)} of ${moment(end, end)}`;
+  for (const run of runs) {
+    if (run.step_ns > 0) out.add(new Gantt(run, out.view, out.clock, tell), true);
+    else if (run.outOfMemory) out.add(new Verdict(run), true);
+  }
+  for (const run of timed) if (run.stages.length > 1) out.add(new Pipeline(run, out.clock), runs.length === 1);
+  for (const run of runs) out.add(new Memory(run, out.clock), runs.length === 1 && run.stages.length > 6);
+  for (const run of timed) {
+    out.add(new Cluster(run, out.clock, tell));
+    out.add(new Breakdown(run));
+    if (run.links.length > 0) out.add(new Wires(run, tell));
+  }
+  return out;
+}
+
+function weeksTab(runs) {
+  const jobs = runs.filter((r) => r.wall_ns > 0), end = Math.max(...jobs.map((r) => r.wall_ns));
+  const events = new Set(jobs.flatMap((r) => r.weeks.failures.map((f) => f.ts)));
+  const marks = jobs.flatMap((r) => [...r.weeks.checkpoints.map((c) => ({ t: c.ts, kind: "checkpoint" })), ...r.weeks.failures.map((f) => ({ t: f.ts, kind: "failure" }))]);
+  const out = tab("weeks", "Weeks", end, [...events].sort((a, b) => a - b), marks, jobs.length > 1);
+  out.clockText = (t) => `${clockText(t)} of ${time(end)}`;
+  for (const run of jobs) out.notes.push(...run.weeks.notes.map((n) => [Number(n.key) * 1e9, n.text]));
+  for (const run of jobs) {
+    out.add(new Story(run, out.view, out.clock, tell), true);
+    out.add(new Strikes(run, out.clock, tell));
+    out.add(new Ettr(run, out.clock));
+    out.add(new Badput(run), true);
+  }
+  return out;
+}
+
+function aboutTab(runs) {
+  const out = tab("numbers", "Numbers", 0, [], [], false);
+  for (const run of runs) out.add(new About(run), true);
+  return out;
+}
+
+const state = { tabs: [], current: null, runs: [] };
+
+function facts(run) {
+  const r = run.run, out = [];
+  if (r.model) out.push(`${r.model} on ${count(r.rank_count)} ${r.gpu}`, `TP ${r.tp} · PP ${r.pp} · DP ${r.dp}${r.cp > 1 ? ` · CP ${r.cp}` : ""}`, `${r.schedule}, ${r.sharding}`);
+  if (r.step_s) out.push(`step ${time(r.step_s * 1e9)}`, `MFU ${percent(r.mfu_ratio)}`, `bubble ${percent(r.bubble_ratio)}`);
+  if (r.kind === "job") out.push(`goodput ${percent(r.goodput_ratio)}`);
+  if (!run.complete) out.push("incomplete: its writer did not finish");
+  return out.join("  ·  ");
+}
+
+function select(name) {
+  const next = state.tabs.find((t) => t.name === name) ?? state.tabs[0];
+  if (state.current) state.current.clock.playing = false;
+  state.current = next;
+  for (const t of state.tabs) {
+    t.page.hidden = t !== next;
+    t.button.setAttribute("aria-selected", String(t === next));
+    t.button.tabIndex = t === next ? 0 : -1;
+  }
+  $("transport").hidden = next.clock.end <= 0;
+  draw();
+}
+
+let wanted = false;
+function draw() {
+  if (wanted) return;
+  wanted = true;
+  requestAnimationFrame((real) => {
+    wanted = false;
+    const { current } = state;
+    current.clock.tick(real);
+    const started = performance.now();
+    for (const part of current.parts) part.draw();
+    transport(current);
+    state.frames = [...(state.frames ?? []).slice(-119), { at: real, cost: performance.now() - started }];
+    if (current.clock.playing) draw();
+  });
+}
+
+function transport({ clock, clockText: words, notes, marks }) {
+  $("play").textContent = clock.playing ? "⏸" : "▶";
+  $("play").setAttribute("aria-label", clock.playing ? "Pause" : "Play");
+  $("scrub").value = String(Math.round((clock.t / Math.max(1, clock.end)) * 1e5));
+  const said = words ? words(clock.t) : "";
+  $("scrub").setAttribute("aria-valuetext", said);
+  $("now").textContent = said;
+  $("speed").textContent = `1 s = ${time(clock.rate, 2)}`;
+  const k = notes.reduce((best, [ts], i) => (ts <= clock.t && (best < 0 || ts >= notes[best][0]) ? i : best), -1);
+  const text = k >= 0 ? `${k + 1}  ${notes[k][1]}` : "";
+  if ($("caption").textContent !== text) $("caption").textContent = text;
+  $("caption").hidden = notes.length === 0;
+  drawMarks(clock, marks);
+  keep();
+}
+
+function drawMarks(clock, marks) {
+  const { g, width, height } = context($("marks")), palette = state.runs[0].palette, inset = 8;
+  for (const { t, kind } of marks) {
+    const x = inset + (t / clock.end) * (width - 2 * inset);
+    g.fillStyle = { note: "#1c1c1e", failure: "#c1121f", checkpoint: palette.checkpoint }[kind];
+    if (kind === "checkpoint") g.fillRect(x, height - 5, 0.8, 5);
+    else g.fillRect(x - 0.75, 0, 1.5, height - 6);
+  }
+}
+
+// The view in the address, so that a link shows what one sees.
+let kept = 0;
+function keep() {
+  clearTimeout(kept);
+  kept = setTimeout(() => {
+    const { name, clock, view: v } = state.current;
+    history.replaceState(null, "", `#tab=${name}&t=${Math.round(clock.t)}&from=${Math.round(v.from)}&to=${Math.round(v.to)}&speed=${clock.factor}`);
+  }, 250);
+}
+
+function recall() {
+  const said = new URLSearchParams(location.hash.slice(1)), number = (key, low, high) => {
+    const value = Number(said.get(key));
+    return said.has(key) && Number.isFinite(value) && value >= low && value <= high ? value : null;
+  };
+  const t = state.tabs.find((x) => x.name === said.get("tab"));
+  if (!t) return state.tabs[0].name;
+  t.clock.t = number("t", 0, t.clock.end) ?? t.clock.t;
+  t.clock.factor = number("speed", 1 / 1024, 1024) ?? 1;
+  const from = number("from", 0, t.clock.end), to = number("to", 0, t.clock.end);
+  if (from !== null && to !== null && to - from >= 50) Object.assign(t.view, { from, to });
+  return t.name;
+}
+
+const keys = [["space", "play or pause"], ["← →", "to the event before, or the next"], ["Home End", "to the beginning, or the end"], ["+ −", "faster, slower"], ["z x", "look closer, or from further away"],
+  ["[ ]", "move the window"], ["0", "the whole"], ["1 2 3", "tabs"], ["↑ ↓ Enter", "in the timeline: choose a stage, open its streams"], ["?", "this list"]];
+
+function key(e) {
+  if (e.target.closest?.("input:not(#scrub), textarea, select") || e.ctrlKey || e.metaKey || e.altKey) return;
+  const { clock, view: v, parts } = state.current, wide = parts.find((p) => p.zoom), span = v.to - v.from;
+  const act = {
+    " ": () => clock.play(!clock.playing), ArrowRight: () => clock.step(1), ArrowLeft: () => clock.step(-1), Home: () => clock.seek(0), End: () => clock.seek(clock.end),
+    "+": () => clock.faster(2), "=": () => clock.faster(2), "-": () => clock.faster(0.5), "?": () => ($("keys").open ? $("keys").close() : $("keys").showModal()),
+    z: () => wide?.zoom(0.5, Math.max(v.from, Math.min(v.to, clock.t))), x: () => wide?.zoom(2, Math.max(v.from, Math.min(v.to, clock.t))),
+    "[": () => wide?.pan(-span / 4), "]": () => wide?.pan(span / 4), 0: () => { v.from = 0; v.to = clock.end; clock.changed(); },
+  }[e.key] ?? (state.tabs[Number(e.key) - 1] ? () => select(state.tabs[Number(e.key) - 1].name) : null);
+  if (!act || (e.key === " " && e.target.closest?.("button, summary, a"))) return;
+  if (e.target.getAttribute?.("role") === "tab" && e.key.startsWith("Arrow")) return;
+  e.preventDefault();
+  act();
+}
+
+function controls() {
+  const now = () => state.current.clock;
+  $("play").addEventListener("click", () => now().play(!now().playing));
+  $("back").addEventListener("click", () => now().step(-1));
+  $("on").addEventListener("click", () => now().step(1));
+  $("slower").addEventListener("click", () => now().faster(0.5));
+  $("faster").addEventListener("click", () => now().faster(2));
+  $("scrub").addEventListener("input", () => { now().playing = false; now().seek((Number($("scrub").value) / 1e5) * now().end); });
+  $("help").addEventListener("click", () => $("keys").showModal());
+  document.addEventListener("keydown", key);
+  addEventListener("resize", draw);
+  const list = document.createElement("dl"), close = document.createElement("button");
+  list.className = "facts";
+  for (const [name, text] of keys) {
+    const dt = document.createElement("dt"), dd = document.createElement("dd");
+    dt.textContent = name;
+    dd.textContent = text;
+    list.append(dt, dd);
+  }
+  close.textContent = "Close";
+  close.addEventListener("click", () => $("keys").close());
+  $("keys").append(list, close);
+}
+
+function tabs() {
+  for (const [i, t] of state.tabs.entries()) {
+    const b = (t.button = document.createElement("button"));
+    b.setAttribute("role", "tab");
+    b.setAttribute("aria-controls", t.page.id);
+    b.textContent = t.title;
+    b.addEventListener("click", () => select(t.name));
+    b.addEventListener("keydown", (e) => {
+      const next = state.tabs[i + (e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : NaN)];
+      if (next) { select(next.name); next.button.focus(); }
+    });
+    $("tabs").append(b);
+    $("views").append(t.page);
+    t.clock.addEventListener("change", draw);
+  }
+}
+
+async function start() {
+  try {
+    state.runs = await open();
+  } catch (e) {
+    tell.trouble(`The run cannot be shown: ${e.message}`);
+    return;
+  }
+  const { runs } = state;
+  document.title = `${runs.map((r) => r.meta.scenario ?? r.file).join(" and ")} – Orrery`;
+  $("title").textContent = runs.map((r) => r.meta.scenario ?? r.file).join("  |  ");
+  $("facts").textContent = runs.map(facts).join("   |   ");
+  document.documentElement.style.setProperty("--accent", runs[0].palette.forward);
+  state.tabs = [...(runs.some((r) => r.wall_ns > 0) ? [weeksTab(runs)] : []), ...(runs.some((r) => r.classes.length > 0) ? [stepTab(runs)] : []), aboutTab(runs)];
+  tabs();
+  controls();
+  const first = recall();
+  select(first);
+  for (const t of state.tabs) for (const part of t.parts) if (part.resize) part.layout = part.rows();
+  for (const t of state.tabs) for (const part of t.parts) if (part.layout) part.canvas.style.height = `${Math.min(2400, part.layout.height)}px`;
+  draw();
+  requestAnimationFrame(() => { document.body.dataset.ready = String(Math.round(performance.now())); });
+}
+
+// For the tests: what is shown, as numbers.
+globalThis.orrery = { state, clock: () => ({ t: state.current.clock.t, end: state.current.clock.end, playing: state.current.clock.playing, rate: state.current.clock.rate }),
+  window: () => ({ from: state.current.view.from, to: state.current.view.to }), frames: () => state.frames ?? [] };
+start();

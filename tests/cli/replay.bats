@@ -1,0 +1,43 @@
+# orrery replay: the page as one file. What it shows is tested in a browser (tests/web).
+load helper
+
+@test "replay --html writes one file of less than 2 MB that asks for nothing from outside" {
+    expect 0 "$ORRERY" run "$long" --db x.db
+    expect 0 "$ORRERY" replay x.db --html x.html
+    [ "$(wc -c <x.html)" -lt 2000000 ]
+    lacks 'src="http\|href="http\|url(http' x.html
+    grep -q "Content-Security-Policy" x.html
+    [ ! -e x.html.partial ]
+}
+
+@test "replay of a large run and of weeks stays below 2 MB" {
+    for name in llama3-405b-16384xh100 llama3-405b-54-days; do
+        expect 0 "$ORRERY" run "$SCENARIOS/$name.yaml" --db "$name.db"
+        expect 0 "$ORRERY" replay "$name.db" --html "$name.html"
+        [ "$(wc -c <"$name.html")" -lt 2000000 ]
+    done
+}
+
+@test "replay writes the same bytes twice, and takes two databases" {
+    expect 0 "$ORRERY" run "$hello" --db x.db
+    expect 0 "$ORRERY" run "$hello" --set layout.microbatch=1 --db y.db
+    expect 0 "$ORRERY" replay x.db y.db --html 1.html
+    expect 0 "$ORRERY" replay x.db y.db --html 2.html
+    cmp 1.html 2.html
+    expect 2 "$ORRERY" replay x.db y.db x.db --html 3.html
+    said "one database, or two"
+}
+
+@test "replay refuses what is no database, and never writes over one" {
+    echo hello >foreign.db
+    expect 1 "$ORRERY" replay foreign.db --html x.html
+    expect 1 "$ORRERY" replay missing.db --html x.html
+    expect 1 "$ORRERY" replay - --html x.html
+    said "name its file"
+    [ ! -e x.html ]
+    expect 0 "$ORRERY" run "$hello" --db x.db
+    expect 2 "$ORRERY" replay x.db --html x.db
+    head -c $(($(wc -c <x.db) / 2)) x.db >half.db
+    expect 1 "$ORRERY" replay half.db --html x.html
+    [ ! -e x.html ]
+}

@@ -12,6 +12,12 @@ run_packages=(gcc cmake ninja-build pkg-config libc6-dev libgsl-dev libuv1-dev l
 test_packages=(clang libclang-rt-14-dev clang-format libcmocka-dev bats gawk
     jq python3-jsonschema python3-yaml scdoc libopenmpi-dev openmpi-bin)
 
+# The page of `orrery replay`: built by Node, served by libwebsockets, tested in Chromium. Node and npm that are there already
+# (from elsewhere than Debian, too) are taken.
+test_packages+=(libwebsockets-dev libwebsockets-evlib-uv chromium)
+command -v node >/dev/null || test_packages+=(nodejs)
+command -v npm >/dev/null || test_packages+=(npm)
+
 say() { printf 'bootstrap: %s (after %s s)\n' "$*" "$SECONDS" >&2; }
 
 usage() {

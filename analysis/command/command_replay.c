@@ -2,6 +2,7 @@
 
 #include "analysis/line/command.h"
 #include "analysis/replay/page.h"
+#include "analysis/replay/server.h"
 #include "analysis/terminal/output.h"
 
 enum {
@@ -11,6 +12,8 @@ enum {
 static const struct option options[] = {
     {"--html", OPTION_FILE, FIELD(html), "FILE", NULL,
      "write the page with the run inside: one file that needs no server and no network"},
+    {"--port", OPTION_SOME, FIELD(port), "N", NULL,
+     "the port on 127.0.0.1 (one that is free); without --html the page is served there"},
     OPTION_END};
 
 static int trouble(const struct session *session, const char *text)
@@ -64,20 +67,35 @@ static int write_file(const struct arguments *a, struct session *session, const 
     return good ? EXIT_OK : trouble(session, error.text);
 }
 
+/* Returns only when it cannot serve: Ctrl-C ends the process. */
+static int serve(const struct arguments *a, struct session *session, const struct replayed *r)
+{
+    struct error error = {""};
+    const struct server_ask ask = {
+        .runs = r->runs, .count = r->count, .port = (unsigned)a->port, .told = session->out};
+    server_run(&ask, &error);
+    return trouble(session, error.text);
+}
+
 static int run(const struct arguments *a, struct session *session)
 {
     struct replayed replayed = {.count = 0};
     struct error error = {""};
-    if (a->positional_count > RUNS_MAX || a->html == NULL) {
-        fputs(a->html == NULL ? "orrery replay: name the file to write with --html\n"
-                              : "orrery replay: one database, or two to compare\n",
+    if (a->positional_count > RUNS_MAX || a->port > UINT16_MAX) {
+        fputs(a->port > UINT16_MAX ? "orrery replay: --port takes a number up to 65535\n"
+                                   : "orrery replay: one database, or two to compare\n",
               session->notes);
         return EXIT_USAGE;
     }
     if (page_missing() != NULL)
         return trouble(session, page_missing());
-    int code = open_runs(a, session, &replayed, &error) ? write_file(a, session, &replayed)
-                                                        : trouble(session, error.text);
+    int code = EXIT_OK;
+    if (!open_runs(a, session, &replayed, &error))
+        code = trouble(session, error.text);
+    else if (a->html != NULL)
+        code = write_file(a, session, &replayed);
+    else
+        code = serve(a, session, &replayed);
     close_runs(&replayed);
     return code;
 }
@@ -88,8 +106,10 @@ const struct command command_replay = {
                     "their failures; two runs on one clock"},
     .positional = "DB...",
     .options = options,
-    .details = "DB is a database of `run`; a second one is shown beside it.\n"
-               "exit code: 0 done, 1 no such database, a damaged one, or no page in this build",
-    .example = "orrery replay llama3-70b-64xh100.db --html replay.html",
+    .details =
+        "DB is a database of `run`; a second one is shown beside it. Open the address that is\n"
+        "printed in a browser; Ctrl-C ends the server. --html writes a file instead.\n"
+        "exit code: 0 done, 1 no such database, a damaged one, or no page in this build",
+    .example = "orrery replay llama3-70b-64xh100.db",
     .run = run,
 };

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analysis/database/schema.h"
 #include "sim/check.h"
 #include "sim/memory.h"
+#include "sim/units.h"
 
 enum {
     SCHEMA_VERSION = 6,
@@ -28,6 +30,7 @@ struct query {
     char *objects[OBJECT_MAX];
     unsigned object_count;
     unsigned checks;
+    double limit_s, began_s; /* limit 0: none */
 };
 struct query_row {
     sqlite3_stmt *statement;
@@ -276,16 +279,30 @@ const char *query_text(const struct query_row *row, unsigned column, unsigned *b
     return text != NULL ? (const char *)text : "";
 }
 
+static double wall_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * NANOSECOND;
+}
+
 static int count_steps(void *context)
 {
     struct query *query = context;
-    return ++query->checks > CHECKS_MAX;
+    return ++query->checks > CHECKS_MAX ||
+           (query->limit_s > 0.0 && wall_s() - query->began_s > query->limit_s);
+}
+
+void query_limit(struct query *query, double seconds)
+{
+    query->limit_s = seconds;
 }
 
 static bool run(struct query *query, struct query_row *row, query_row_fn *each, void *context,
                 struct error *error)
 {
     query->checks = 0;
+    query->began_s = query->limit_s > 0.0 ? wall_s() : 0.0;
     sqlite3_progress_handler(query->database, STEPS_BETWEEN_CHECKS, count_steps, query);
     int code = SQLITE_DONE;
     bool good = true;

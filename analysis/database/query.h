@@ -46,6 +46,8 @@ struct query_values { /* whole numbers bound to ?1, ?2, ... */
     const int64_t *values;
     unsigned count;
 };
+/* From now on a query that takes longer than so many seconds fails. 0: no such limit. */
+void query_limit(struct query *query, double seconds);
 /* Runs one statement; `values` may be NULL. */
 bool query_run(struct query *query, const char *sql, const struct query_values *values,
                query_row_fn *each, void *context, struct error *error);

@@ -50,7 +50,7 @@ struct arguments {
         *objective, *where, *against, *explain, *model, *tokens, *bandwidth, *hold, *why, *software,
         *shard, *html;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence, global_batch,
-        shards;
+        shards, port;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;
     int detail, format, launch, emit, step_detail;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,

@@ -39,3 +39,21 @@ bool page_write_whole(const struct page_run *runs, unsigned count, FILE *out, st
     fputs(rest, out);
     return good;
 }
+
+void page_write(unsigned count, FILE *out)
+{
+    const char *rest = write_head(out);
+    fprintf(out, "{\"runs\":null,\"count\":%u}", count);
+    fputs(rest, out);
+}
+
+void page_policy(char *out, unsigned size)
+{
+    static const char before[] = "Content-Security-Policy\" content=\"";
+    const char *policy = strstr(page_html, before);
+    CHECK(policy != NULL);
+    policy += strlen(before);
+    const int length =
+        snprintf(out, size, "%.*s; frame-ancestors 'none'", (int)strcspn(policy, "\""), policy);
+    CHECK(length > 0 && (unsigned)length < size);
+}

@@ -17,5 +17,9 @@ struct page_run {
 };
 /* The page with its data inside: one file for a class, without server or network. */
 bool page_write_whole(const struct page_run *runs, unsigned count, FILE *out, struct error *error);
+/* The page that asks a server for the data of `count` runs. */
+void page_write(unsigned count, FILE *out);
+/* Its content security policy, as a header says it: nobody may frame the page, either. */
+void page_policy(char *out, unsigned size);
 
 #endif

@@ -1,0 +1,272 @@
+// The page in a real browser: play, pause, step, scrub, keys alone, two runs, a failure that strikes, a narrow window, a strict
+// policy, no network; every sum as the database has it.
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { folder, html, launch, run, serve, sql, tamper, visit } from "./browser.mjs";
+
+let browser, step, weeks, both, wall;
+const pp4 = ["layout.pp=4", "training.global_batch=32"];
+before(async () => {
+  run("step", "llama3-70b-64xh100.yaml", ...pp4);
+  run("other", "llama3-70b-64xh100.yaml", ...pp4, "layout.schedule=gpipe", "layout.microbatch=1");
+  run("weeks", "llama3-405b-54-days.yaml");
+  run("wall", "memory-wall-70b-1gpu.yaml");
+  step = html("step", "step.db");
+  both = html("both", "step.db", "other.db");
+  weeks = html("weeks", "weeks.db");
+  wall = html("wall", "wall.db");
+  browser = await launch();
+});
+after(() => browser?.close());
+
+test("a file below 2 MB opens with the network off and asks for nothing", async () => {
+  for (const [name, url] of Object.entries({ step, weeks, both, wall })) {
+    assert.ok(statSync(join(folder, `${name}.html`)).size < 2e6, name);
+    const v = await visit(browser, url);
+    assert.equal(await v.page.locator("#trouble").isVisible(), false, name);
+    for (const tab of await v.page.locator("#tabs button").all()) await tab.click();
+    await v.page.waitForTimeout(100);
+    assert.deepEqual(v.complaints, [], name);
+    await v.close();
+  }
+});
+
+test("the policy lets nothing run that the page did not bring", async () => {
+  const v = await visit(browser, step);
+  const violated = await v.page.evaluate(() => new Promise((resolve) => {
+    const met = [];
+    document.addEventListener("securitypolicyviolation", (e) => met.push(e.violatedDirective));
+    const script = document.createElement("script"), image = document.createElement("img"), style = document.createElement("style");
+    script.textContent = "globalThis.intruder = 1";
+    image.src = "http://127.0.0.1:9/x.png";
+    style.textContent = "body { display: none }";
+    document.body.append(script, image, style);
+    fetch("http://127.0.0.1:9/").catch(() => {});
+    setTimeout(() => resolve({ met, intruder: globalThis.intruder ?? null }), 200);
+  }));
+  assert.equal(violated.intruder, null);
+  for (const rule of ["script-src", "img-src", "style-src", "connect-src"]) assert.ok(violated.met.some((m) => m.startsWith(rule)), rule);
+  await v.close();
+});
+
+test("plays, pauses, steps from event to event, is scrubbed", async () => {
+  const v = await visit(browser, step), { page, clock } = v;
+  await page.keyboard.press("Home");
+  assert.equal((await clock()).t, 0);
+  await page.click("#play");
+  await page.waitForTimeout(400);
+  const playing = await clock();
+  assert.ok(playing.playing && playing.t > 0 && playing.t < playing.end);
+  await page.click("#play");
+  const paused = await clock();
+  await page.waitForTimeout(150);
+  assert.equal((await clock()).t, paused.t);
+  assert.equal(paused.playing, false);
+  await page.keyboard.press("Home");
+  const first = sql("step.db", "select min(s.ts) as t from slice_raw s join track t on t.id = s.track_id where t.name = 'compute' and s.ts > 0")[0].t;
+  await page.click("#on");
+  assert.equal((await clock()).t, first);
+  await page.click("#back");
+  assert.equal((await clock()).t, 0);
+  await page.locator("#scrub").fill("50000");
+  assert.equal((await clock()).t, (await clock()).end / 2);
+  await page.keyboard.press("End");
+  assert.equal((await clock()).end, sql("step.db", "select cast(round(max(finish_s) * 1e9) as integer) as t from rank_class")[0].t);
+  const rate = (await clock()).rate;
+  await page.click("#faster");
+  assert.equal((await clock()).rate, 2 * rate);
+  assert.deepEqual(v.complaints, []);
+  await v.close();
+});
+
+test("everything can be done by keyboard alone", async () => {
+  const v = await visit(browser, weeks), { page, clock } = v, met = [];
+  for (let i = 0; i < 40; i++) {
+    await page.keyboard.press("Tab");
+    const here = await page.evaluate(() => ({ id: document.activeElement.id || document.activeElement.tagName, tab: document.activeElement.getAttribute("role"),
+      seen: document.activeElement.matches(":focus-visible") && (getComputedStyle(document.activeElement).outlineStyle !== "none" || document.activeElement.tagName === "INPUT") }));
+    met.push(here);
+    if (here.id === "BODY") break;
+  }
+  for (const id of ["back", "play", "on", "slower", "faster", "scrub", "help", "CANVAS", "SUMMARY"]) assert.ok(met.some((m) => m.id === id), `${id} is not reached`);
+  assert.ok(met.some((m) => m.tab === "tab"));
+  assert.ok(met.filter((m) => m.id !== "BODY").every((m) => m.seen), "focus is seen");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("2");
+  assert.equal(await page.locator("#tabs [aria-selected=true]").textContent(), "Step");
+  const whole = await page.evaluate(() => orrery.window());
+  await page.keyboard.press("z");
+  const near = await page.evaluate(() => orrery.window());
+  assert.equal(near.to - near.from, (whole.to - whole.from) / 2);
+  await page.keyboard.press("]");
+  assert.notEqual((await page.evaluate(() => orrery.window())).from, near.from);
+  await page.keyboard.press("0");
+  assert.deepEqual(await page.evaluate(() => orrery.window()), whole);
+  await page.keyboard.press(" ");
+  await page.waitForTimeout(150);
+  assert.equal((await clock()).playing, true);
+  await page.keyboard.press(" ");
+  const t = (await clock()).t;
+  await page.keyboard.press("ArrowRight");
+  assert.ok((await clock()).t > t);
+  const before = await page.locator("canvas.picture:visible").first().evaluate((c) => c.clientHeight);
+  await page.locator("canvas.picture:visible").first().focus();
+  await page.keyboard.press("Enter");
+  assert.ok((await page.locator("canvas.picture:visible").first().evaluate((c) => c.clientHeight)) > before, "a stage opens its streams");
+  await page.keyboard.press("?");
+  assert.ok(await page.locator("#keys").isVisible());
+  await page.keyboard.press("Escape");
+  assert.deepEqual(v.complaints, []);
+  await v.close();
+});
+
+test("two runs play on one clock", async () => {
+  const v = await visit(browser, both), { page, clock } = v;
+  const ends = ["step.db", "other.db"].map((db) => sql(db, "select cast(round(max(finish_s) * 1e9) as integer) as t from rank_class")[0].t);
+  assert.equal((await clock()).end, Math.max(...ends));
+  const headings = await page.locator("h2:visible").allTextContents();
+  assert.equal(headings.filter((h) => h.startsWith("Pipeline of")).length, 2);
+  assert.notEqual(ends[0], ends[1]);
+  await v.close();
+});
+
+test("sums are those of the database, to the digit", async () => {
+  for (const [name, url] of [["step", step], ["weeks", weeks]]) {
+    const v = await visit(browser, url);
+    const shown = await v.page.evaluate(() => Object.fromEntries([...orrery.state.runs[0].ops.tracks].map(([id, spans]) =>
+      [id, spans.reduce((a, s) => [a[0] + s.busy, a[1] + s.wait, a[2] + s.count], [0, 0, 0])])));
+    const held = sql(`${name}.db`, "select s.track_id as id, sum(s.dur) as busy, sum(s.wait) as wait, count(*) as count from slice_raw s where s.depth = 0 group by 1");
+    let met = 0;
+    for (const { id, busy, wait, count } of held) if (shown[id]) { assert.deepEqual(shown[id], [busy, wait, count], `track ${id}`); met++; }
+    assert.equal(met, Object.keys(shown).length);
+    const table = await v.page.locator("#view-step table").evaluateAll((all) => all.map((t) => [...t.rows].map((r) => [...r.cells].map((c) => c.textContent))));
+    const parts = table.find((t) => t[0][0] === "part");
+    for (const { part, seconds } of sql(`${name}.db`, "select part, seconds from breakdown")) assert.equal(Number(parts.find((r) => r[0] === part)[1]), seconds, part);
+    const peaks = table.find((t) => t[0].includes("peak reserved B"));
+    for (const c of sql(`${name}.db`, "select first_rank, peak_reserved_bytes as peak from rank_class")) assert.equal(Number(peaks.find((r) => r[1] === String(c.first_rank))[4]), c.peak);
+    await v.close();
+  }
+  const v = await visit(browser, weeks), wanted = sql("weeks.db", "select class, link, seconds from badput");
+  const shown = await v.page.locator("#view-weeks table").evaluateAll((all) => [...all.at(-1).rows].slice(1, -1).map((r) => Number(r.cells[2].textContent)));
+  assert.deepEqual(shown, wanted.map((b) => b.seconds));
+  assert.match(await v.page.locator(".reading").textContent(), new RegExp(String(sql("weeks.db", "select ettr_ratio as r from run")[0].r)));
+  await v.close();
+});
+
+test("the peaks of thinned memory curves are those of the database", async () => {
+  const v = await visit(browser, step);
+  const shown = await v.page.evaluate(() => [...orrery.state.runs[0].memory].map(([id, points]) => [id, Math.max(...points.map((p) => p.high))]));
+  for (const { id, peak } of sql("step.db", "select track_id as id, max(value) as peak from counter_raw group by 1")) assert.equal(new Map(shown).get(id), peak);
+  await v.close();
+});
+
+test("a failure strikes its node, and the story tells it", async () => {
+  const v = await visit(browser, weeks), { page } = v;
+  const failure = sql("weeks.db", "select ts, cause, node from failure where node is not null order by ts limit 1")[0];
+  const colour = (ts) => page.evaluate(async ([t, node]) => {
+    const part = orrery.state.current.parts.find((p) => p.strike), c = part.canvas;
+    orrery.state.current.clock.seek(t);
+    await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+    const n = part.run.run.nodes, w = c.clientWidth, h = c.clientHeight, columns = Math.max(1, Math.ceil(Math.sqrt((n * w) / h)));
+    const cell = Math.min(w / columns, h / Math.ceil(n / columns), 30), ratio = c.width / w;
+    return [...c.getContext("2d").getImageData(((node % columns) + 0.5) * cell * ratio, (Math.floor(node / columns) + 0.5) * cell * ratio, 1, 1).data];
+  }, [ts, failure.node]);
+  const quiet = await colour(failure.ts - 1e9), struck = await colour(failure.ts + 1e9);
+  assert.ok(Math.max(...quiet.slice(0, 3)) - Math.min(...quiet.slice(0, 3)) < 12, `grey before: ${quiet}`);
+  assert.ok(struck[0] > struck[1] + 80 && struck[0] > struck[2] + 80, `red: ${struck}`);
+  assert.match(await page.locator(".facts:visible").first().textContent(), new RegExp(failure.cause));
+  await v.close();
+});
+
+test("captions come at their moments", async () => {
+  const v = await visit(browser, step), notes = sql("step.db", "select ts, text from note order by ts");
+  assert.ok(notes.length > 0);
+  for (const note of notes) {
+    await v.page.evaluate((t) => orrery.state.current.clock.seek(t), note.ts);
+    await v.page.waitForFunction((text) => document.getElementById("caption").textContent.includes(text), note.text, { timeout: 2000 });
+  }
+  await v.close();
+});
+
+test("what does not fit says where memory ends, in words and in red", async () => {
+  const v = await visit(browser, wall), o = sql("wall.db", "select tensor, call_site, short_bytes from out_of_memory")[0];
+  const text = await v.page.locator("#view-step").textContent();
+  for (const word of [o.tensor, o.call_site, String(o.short_bytes)]) assert.ok(text.includes(word), word);
+  await v.close();
+});
+
+test("a narrow window, reduced motion, contrast, and words for every picture", async () => {
+  const v = await visit(browser, weeks, { width: 360, height: 740, motion: "reduce" }), { page } = v;
+  for (const tab of await page.locator("#tabs button").all()) {
+    await tab.click();
+    await page.waitForTimeout(60);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, await tab.textContent());
+  }
+  const without = await page.locator("canvas.picture").evaluateAll((all) => all.filter((c) => !(c.getAttribute("role") === "img" && c.getAttribute("aria-label")?.length > 10)).length);
+  assert.equal(without, 0);
+  const pale = await page.evaluate(() => {
+    const parse = (c) => c.match(/[\d.]+/g).map(Number), light = (c) => { const [r, g, b] = c.map((x) => { const s = x / 255; return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const ground = (e) => { for (let n = e; n; n = n.parentElement) { const c = parse(getComputedStyle(n).backgroundColor); if ((c[3] ?? 1) > 0.9) return c; } return [255, 255, 255]; };
+    return [...document.querySelectorAll("body *")].filter((e) => e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())).map((e) => {
+      const a = light(parse(getComputedStyle(e).color)), b = light(ground(e));
+      return [e.textContent.slice(0, 30), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+    }).filter(([, ratio]) => ratio < 4.5);
+  });
+  assert.deepEqual(pale, []);
+  assert.deepEqual(v.complaints, []);
+  await v.close();
+});
+
+test("what a database says is text, never markup", async () => {
+  run("evil", "hello-8-gpus.yaml");
+  const bad = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
+  tamper("evil.db", `update string set text = '${bad}'; update run set scenario = '${bad}', model = '${bad}', gpu = '${bad}'; update meta set value = '${bad}' where key = 'scenario'; ` +
+    `update message set text = '${bad}'; update constant set source = '${bad}', name = '${bad}' || name; update track set name = '${bad}' where kind = 'stream' and name <> 'compute'`);
+  const v = await visit(browser, html("evil", "evil.db"));
+  for (const tab of await v.page.locator("#tabs button").all()) await tab.click();
+  assert.equal(await v.page.locator("img").count(), 0);
+  assert.equal(await v.page.locator("h1").textContent(), bad);
+  assert.deepEqual(v.complaints, []);
+  await v.close();
+});
+
+test("a link keeps the view", async () => {
+  const v = await visit(browser, step);
+  await v.page.keyboard.press("z");
+  await v.page.waitForTimeout(400);
+  const url = v.page.url(), window_ = await v.page.evaluate(() => orrery.window()), { t } = await v.clock();
+  const again = await visit(browser, url);
+  assert.deepEqual(await again.page.evaluate(() => orrery.window()), await v.page.evaluate(() => ({ from: Math.round(orrery.window().from), to: Math.round(orrery.window().to) })));
+  assert.equal(Math.round((await again.clock()).t), Math.round(t));
+  assert.ok(window_.to > window_.from);
+  for (const hash of ["#tab=step&from=-1&to=1e99&t=NaN", "#tab=%3Cimg%3E&t=zzz", `#${"x".repeat(5000)}`]) {
+    const odd = await visit(browser, step + hash);
+    assert.deepEqual(odd.complaints, []);
+    await odd.close();
+  }
+  await v.close();
+  await again.close();
+});
+
+test("the server's page shows the same, and fetches ops as one looks closer", async () => {
+  const server = await serve("weeks.db", "step.db");
+  try {
+    const v = await visit(browser, server.url, { offline: false });
+    assert.equal(await v.page.locator("h1").textContent(), sql("weeks.db", "select scenario from run")[0].scenario + "  |  " + sql("step.db", "select scenario from run")[0].scenario);
+    await v.page.keyboard.press("2");
+    const answer = v.page.waitForResponse((r) => r.url().includes("/api/slices") && r.url().includes("level=op"), { timeout: 5000 });
+    await v.page.locator("canvas.picture:visible").first().focus();
+    await v.page.keyboard.press("Enter");
+    for (let i = 0; i < 4; i++) await v.page.keyboard.press("z");
+    const document = await (await answer).json();
+    assert.ok(document.rows.length > 0 && document.rows.length <= 20000);
+    await v.page.waitForTimeout(300);
+    assert.deepEqual(v.complaints, []);
+    assert.ok(server.alive());
+    await v.close();
+  } finally {
+    server.stop();
+  }
+});

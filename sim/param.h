@@ -21,7 +21,7 @@ enum param_type {
     PARAM_FLOP_RATE, /* GFLOP/s, TFLOP/s, PFLOP/s; double FLOP/s */
     PARAM_FREQUENCY, /* MHz, GHz; double 1/s */
     PARAM_POWER,     /* W, kW, MW; double watts */
-    PARAM_MONEY,     /* USD; double */
+    PARAM_MONEY,     /* USD, kUSD, MUSD; double */
     PARAM_CHOICE,    /* one of `choices`; stored as int, its index */
     PARAM_TEXT       /* any text; stored as const char *, owned by the reader's arena */
 };

@@ -19,14 +19,7 @@ static const struct option options[] = {
      "the page that is worked out on an envelope, beside what is simulated: FILE is a scenario or "
      "a "
      "database that holds one, or --model and --gpu stand for one"},
-    {"--model", OPTION_TEXT, FIELD(model), "NAME", NULL,
-     "with --walls: a model of the catalogue, in place of a file"},
-    {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL, "with --model: kind of GPU"},
-    {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "with --model: how many (8)"},
-    {"--sequence", OPTION_SOME, FIELD(sequence), "N", NULL,
-     "with --model: tokens of a sequence (8192)"},
-    {"--tokens", OPTION_TEXT, FIELD(tokens), "N", NULL,
-     "with --model: tokens of the whole training, as in 15T"},
+    OPTION_STATED_ROWS,
     {"--mfu", OPTION_RATIO, FIELD(mfu_ratio), "SHARE", NULL,
      "with --walls: the MFU that the envelope takes for granted (40%)"},
     {"--bandwidth", OPTION_TEXT, FIELD(bandwidth), "RATE", NULL,
@@ -109,15 +102,12 @@ static int run_walls(const struct arguments *a, struct session *session)
 {
     struct walls_assumed assumed;
     struct scenario *scenario;
-    const bool stated = stated_scenario_given(a);
+    const char *fault = stated_scenario_fault(a);
     int code = read_assumed(a, session, &assumed);
     if (code != EXIT_OK)
         return code;
-    if (stated && a->positional_count > 0)
-        return wrong(session, "--model, --gpu, --gpus, --sequence and --tokens stand in place of a "
-                              "file; change a key of a file with --set");
-    if (!stated && a->positional_count == 0)
-        return wrong(session, "--walls takes a scenario, or --model and --gpu");
+    if (fault != NULL)
+        return wrong(session, fault);
     code = find_scenario(a, session, &scenario);
     if (code != EXIT_OK)
         return code;

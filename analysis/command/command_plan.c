@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,23 +26,23 @@ enum {
 #define HEADROOM_DEFAULT 0.05
 
 static const struct option options[] = {
-    {"--model", OPTION_TEXT, FIELD(model), "NAME", NULL,
-     "a model of the catalogue, or a Hugging Face config.json, in place of a file"},
-    {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL, "with --model: kind of GPU"},
-    {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "with --model: how many (8)"},
-    {"--sequence", OPTION_SOME, FIELD(sequence), "N", NULL,
-     "with --model: tokens of a sequence (8192)"},
-    {"--global-batch", OPTION_SOME, FIELD(global_batch), "N", NULL,
-     "with --model: sequences of a step (one for each GPU)"},
-    {"--tokens", OPTION_TEXT, FIELD(tokens), "N", NULL,
-     "with --model: tokens of the whole training, as in 15T"},
-    {"--software", OPTION_TEXT, FIELD(software), "NAME", NULL,
-     "with --model: the framework (megatron)"},
+    OPTION_STATED_ROWS,
+    {"--best", OPTION_CHOICE, FIELD_GIVEN(best, has_best), "WHAT", search_best_names,
+     "what the first one is the best by: the shortest step, the most tokens a second, the "
+     "cheapest token, or the soonest end (step)"},
+    {"--deadline", OPTION_TIME, FIELD(deadline_s), "TIME", NULL,
+     "the whole training may take so long, as in 60d"},
+    {"--budget", OPTION_MONEY, FIELD(budget_usd), "MONEY", NULL,
+     "and may cost so much, as in 5MUSD"},
+    {"--most-gpus", OPTION_SOME, FIELD(gpus_max), "N", NULL,
+     "machines may have so many; with --model and no --gpus, each size up to it is searched"},
     {"--hold", OPTION_TEXT, FIELD(hold), "KEYS", NULL,
      "keys of the layout that stay as the scenario has them, as in tp,recompute"},
-    {"--headroom", OPTION_RATIO, FIELD(headroom_ratio), "SHARE", NULL,
+    {"--headroom", OPTION_SHARE, FIELD_GIVEN(headroom_ratio, has_headroom), "SHARE", NULL,
      "memory that a layout must leave free, as predicted peaks are off by as much (5%)"},
     {"--top", OPTION_SOME, FIELD(top), "N", NULL, "how many layouts lead (10)"},
+    {"--pareto", OPTION_FLAG, FIELD(pareto), NULL, NULL,
+     "find every layout that no other beats in time, cost and free memory, to 2% of the card"},
     {"--vary", OPTION_VARY, 0, OPTION_NO_OFFSET, "K=VALUES", NULL,
      "the best layout of each of several machines, as in cluster.gpus=256,512,1024; may be "
      "repeated"},
@@ -63,6 +64,7 @@ struct plan_command {
     struct progress progress;
     struct search *search;
     struct search_verdict *why; /* NULL: not asked */
+    struct search_front *front; /* likewise */
 };
 
 static int wrong(const struct session *session, const char *text)
@@ -140,29 +142,45 @@ static int read_open(const struct arguments *a, struct session *session, struct 
 {
     struct arena *arena = arena_create();
     struct arguments *open = ARENA_NEW(arena, struct arguments);
-    const bool stated = stated_scenario_given(a);
+    const char *fault = stated_scenario_fault(a);
     int code;
     *open = *a;
     open->layout_open = true;
-    if (stated && a->positional_count > 0)
-        code = wrong(session, "--model, --gpu, --gpus, --sequence, --global-batch, --tokens and "
-                              "--software stand in place of a file; change a key of a file with "
-                              "--set");
-    else if (!stated && a->positional_count == 0)
-        code = wrong(session, "it takes a scenario, or --model and --gpu");
+    if (fault != NULL)
+        code = wrong(session, fault);
     else
-        code =
-            stated ? stated_scenario(open, session, out) : load_scenario(open, session, false, out);
+        code = stated_scenario_given(a) ? stated_scenario(open, session, out)
+                                        : load_scenario(open, session, false, out);
     if (code == EXIT_OK && (*out)->counted_only) {
-        fputs("orrery plan: a mixture of experts is counted, and its step cannot be simulated; "
-              "'orrery memory' counts it\n",
-              session->notes);
+        fprintf(session->notes,
+                "orrery plan: %s is a mixture of experts, and this version simulates steps of "
+                "dense models alone, so there is nothing to search (tp, pp, dp and ep alike); "
+                "'orrery memory' counts what such a model holds\n",
+                format_shown((*out)->configuration.model.name).s);
         scenario_destroy(*out);
         *out = NULL;
         code = EXIT_REJECTED;
     }
     arena_destroy(arena);
     return code;
+}
+
+static int check_terms(const struct plan_command *p, const struct search_terms *terms)
+{
+    const struct configuration *c = &p->scenario->configuration;
+    const uint64_t most = p->arguments->gpus_max;
+    struct error error = {""};
+    if (most > 0 && configuration_gpus(c) > most) {
+        fprintf(p->session->notes,
+                "orrery plan: the cluster has %" PRIu64 " GPUs, more than --most-gpus %" PRIu64
+                "; --vary cluster.gpus=... searches other sizes\n",
+                configuration_gpus(c), most);
+        return EXIT_REJECTED;
+    }
+    if (search_terms_check(terms, c, &error))
+        return EXIT_OK;
+    fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+    return EXIT_REJECTED;
 }
 
 /* The framework that the software stands for; NULL: none. */
@@ -247,6 +265,10 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
             return EXIT_REJECTED;
         }
     }
+    if (a->pareto) {
+        p->front = ARENA_NEW(p->arena, struct search_front);
+        search_front_find(p->arena, p->search, p->front);
+    }
     if (a->json) {
         const struct launch_kind *kind =
             a->has_launch ? launch_kinds[a->launch] : usual_launch(p->search->base);
@@ -258,6 +280,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
         json_plan(&(struct plan_document){.scenario = p->scenario,
                                           .search = p->search,
                                           .why = why,
+                                          .front = p->front,
                                           .launch = kind,
                                           .launch_text = &text,
                                           .seconds = seconds},
@@ -275,6 +298,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
                                                     .own_fits = fits,
                                                     .why = why,
                                                     .why_text = a->why,
+                                                    .front = p->front,
                                                     .line = run_line(p),
                                                     .seconds = seconds});
         fprintf(p->session->notes, "%s layouts in %s\n", format_count(p->search->considered).s,
@@ -288,7 +312,8 @@ static int vary_machines(struct plan_command *p, struct search_question question
     const struct arguments *a = p->arguments;
     if (a->why != NULL || a->has_launch || question.held != 0)
         return wrong(p->session,
-                     "--why, --launch and --hold ask about one machine: leave out --vary");
+                     "--why, --launch and --hold ask about one machine: leave out --vary, and give "
+                     "--gpus");
     question.told = NULL;
     question.leaders = MACHINE_LEADERS;
     session_soften(p->session);
@@ -308,7 +333,10 @@ static int plan(struct plan_command *p)
     int code = read_held(p, &held);
     struct search_question question = {
         .held = held,
-        .headroom_ratio = a->headroom_ratio > 0.0 ? a->headroom_ratio : HEADROOM_DEFAULT,
+        .headroom_ratio = a->has_headroom ? a->headroom_ratio : HEADROOM_DEFAULT,
+        .terms = {.best = (enum search_best)a->best,
+                  .deadline_s = a->deadline_s,
+                  .budget_usd = a->budget_usd},
         .leaders = (uint32_t)(a->top == 0            ? LEADERS_DEFAULT
                               : a->top > LEADERS_MAX ? LEADERS_MAX
                                                      : a->top),
@@ -317,10 +345,11 @@ static int plan(struct plan_command *p)
         .told = tell_progress,
         .context = p,
     };
-    if (code == EXIT_OK && a->vary_count > 0)
+    if (code == EXIT_OK && (a->vary_count > 0 || plan_machines_sized(a)))
         return vary_machines(p, question);
     code = code == EXIT_OK ? read_open(a, p->session, &p->scenario) : code;
     code = code == EXIT_OK ? check_held(p, held) : code;
+    code = code == EXIT_OK ? check_terms(p, &question.terms) : code;
     if (code != EXIT_OK)
         return code;
     question.base = &p->scenario->configuration;

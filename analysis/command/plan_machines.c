@@ -1,18 +1,15 @@
 #include "analysis/command/plan_machines.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "analysis/json/json_plan.h"
 #include "analysis/line/command.h"
-#include "analysis/result/cost.h"
+#include "analysis/line/stated_scenario.h"
+#include "analysis/report/report_machines.h"
+#include "analysis/search/search_machine.h"
 #include "analysis/study/study_vary.h"
 #include "analysis/terminal/progress.h"
-#include "analysis/text/format.h"
-#include "models/schedule/schedule_kind.h"
-#include "models/sharding/sharding_kind.h"
-#include "sim/units.h"
 
 enum {
     POINTS_MAX = 64
@@ -22,6 +19,7 @@ struct grid {
     struct vary varies[ARGUMENT_VARY_MAX];
     unsigned count;
     size_t points;
+    const char *keys; /* "cluster.gpus, cluster.gpu" */
 };
 
 static bool read_grid(struct arena *arena, const struct arguments *a, struct grid *out,
@@ -36,6 +34,8 @@ static bool read_grid(struct arena *arena, const struct arguments *a, struct gri
                              "%.60s is searched; --vary takes keys of the machine, the "
                              "batch or the software",
                              out->varies[i].key);
+        out->keys = arena_format(arena, "%s%s%s", i > 0 ? out->keys : "", i > 0 ? ", " : "",
+                                 out->varies[i].key);
     }
     if (!study_vary_points(out->varies, out->count, &out->points, error))
         return false;
@@ -58,131 +58,140 @@ static const char *set_point(struct arena *arena, const struct grid *grid, size_
     return label;
 }
 
-static void keep_best(const struct scenario *scenario, const struct search *s,
-                      struct plan_machine *out)
-{
-    const struct configuration *c = s->base;
-    out->gpus = configuration_gpus(c);
-    out->searched = s->considered;
-    if (s->leader_count == 0)
-        return;
-    struct cost cost;
-    struct configuration best;
-    out->found = true;
-    out->row = *s->leaders[0].row;
-    out->leader = s->leaders[0];
-    search_apply(c, &out->row.layout, &best);
-    cost_of_step(&best, out->leader.step_s, &cost);
-    out->budget_usd = cost.budget_usd;
-    out->days = scenario->configuration.training.tokens > 0.0
-                    ? scenario->configuration.training.tokens / out->leader.tokens_per_s / DAY
-                    : NAN;
-}
-
+/* One that has too many GPUs is read, and not searched. */
 static int search_point(struct arena *arena, const struct arguments *a, struct session *session,
                         plan_read_fn *read, struct search_question question,
-                        struct plan_machine *out)
+                        struct search_machine *out)
 {
     struct scenario *scenario = NULL;
     struct search *search = NULL;
     struct error error = {""};
     int code = read(a, session, &scenario);
-    if (code == EXIT_OK) {
-        question.base = &scenario->configuration;
-        if (!search_run(&question, &search, &error)) {
-            fprintf(session->notes, "orrery plan: %s\n", error.text);
-            code = EXIT_REJECTED;
-        } else {
-            keep_best(scenario, search, out);
-            out->gpu = arena_text(arena, scenario->configuration.gpu.name);
-            out->stopped = search->stopped;
-        }
+    if (code != EXIT_OK)
+        return code;
+    question.base = &scenario->configuration;
+    out->gpu = arena_text(arena, scenario->configuration.gpu.name);
+    out->gpus = configuration_gpus(question.base);
+    out->too_many = a->gpus_max > 0 && out->gpus > a->gpus_max;
+    if (!out->too_many && (!search_terms_check(&question.terms, question.base, &error) ||
+                           !search_run(&question, &search, &error))) {
+        fprintf(session->notes, "orrery plan: %s\n", error.text);
+        code = EXIT_REJECTED;
+    } else if (!out->too_many) {
+        search_machine_keep(out, search);
+        if (a->pareto)
+            search_front_find(arena, search, &out->front);
     }
     search_destroy(search);
     scenario_destroy(scenario);
     return code;
 }
 
-static bool beaten(const struct plan_machine *machines, size_t count, size_t i)
+/* Nodes, twice as many, ... up to the most GPUs, and that many. */
+static const char *sizes_text(struct arena *arena, uint64_t node, uint64_t most)
 {
-    const struct search_leader *mine = &machines[i].leader;
-    for (size_t k = 0; k < count; k++) {
-        const struct search_leader *other = &machines[k].leader;
-        if (k != i && machines[k].found && other->tokens_per_s >= mine->tokens_per_s &&
-            other->usd_per_1e9_tokens < mine->usd_per_1e9_tokens)
-            return true;
+    const char *text = "cluster.gpus=";
+    for (uint64_t gpus = node; gpus < most; gpus *= 2)
+        text = arena_format(arena, "%s%" PRIu64 ",", text, gpus);
+    return arena_format(arena, "%s%" PRIu64, text, most - most % node);
+}
+
+bool plan_machines_sized(const struct arguments *a)
+{
+    if (a->gpus_max == 0 || a->gpus > 0 || !stated_scenario_given(a))
+        return false;
+    for (unsigned i = 0; i < a->vary_count; i++)
+        if (strncmp(a->varies[i], "cluster.gpus=", 13) == 0 ||
+            strncmp(a->varies[i], "cluster.nodes=", 14) == 0)
+            return false;
+    return a->vary_count < ARGUMENT_VARY_MAX;
+}
+
+/* Varies the size, too. The batch of the largest machine is that of all. */
+static int vary_size(struct arena *arena, struct arguments *a, struct session *session,
+                     plan_read_fn *read)
+{
+    struct scenario *scenario = NULL;
+    const int code = read(a, session, &scenario);
+    if (code != EXIT_OK)
+        return code;
+    const uint64_t node = scenario->configuration.cluster.node.gpus;
+    scenario_destroy(scenario);
+    if (a->gpus_max < node) {
+        fprintf(session->notes,
+                "orrery plan: --most-gpus %" PRIu64 ": a node has %" PRIu64
+                " GPUs; say --gpus for a part of one\n",
+                a->gpus_max, node);
+        return EXIT_USAGE;
     }
+    a->varies[a->vary_count++] = sizes_text(arena, node, a->gpus_max);
+    a->global_batch = a->global_batch > 0 ? a->global_batch : a->gpus_max - a->gpus_max % node;
+    return EXIT_OK;
+}
+
+static int search_grid(struct arena *arena, const struct arguments *arguments,
+                       struct session *session, plan_read_fn *read, const struct grid *grid,
+                       struct search_machines *out)
+{
+    struct progress progress;
+    int code = EXIT_OK;
+    progress_begin(&progress, session->notes);
+    while (out->count < grid->points && code == EXIT_OK && !session_interrupted(session)) {
+        struct arguments *point = ARENA_NEW(arena, struct arguments);
+        struct search_machine *machine = &out->rows[out->count];
+        *point = *arguments;
+        machine->label = set_point(arena, grid, out->count++, point);
+        code = search_point(arena, point, session, read, out->question, machine);
+        progress_tell(&progress, (double)out->count / (double)grid->points, "plan");
+    }
+    progress_end(&progress);
+    return code;
+}
+
+static bool any_found(const struct search_machines *machines)
+{
+    for (size_t i = 0; i < machines->count; i++)
+        if (machines->rows[i].found)
+            return true;
     return false;
 }
 
-static void print_machine(FILE *out, const struct plan_machine *m)
+static int plan_all(struct arena *arena, struct arguments *a, struct session *session,
+                    plan_read_fn *read, const struct search_question *question)
 {
-    const struct search_layout *l = &m->row.layout;
-    char layout[80];
-    if (!m->found) {
-        fprintf(out, "  %-28s %7s  nothing fits\n", format_shown(m->label).s,
-                format_count(m->gpus).s);
-        return;
+    struct grid grid;
+    struct error error = {""};
+    int code = plan_machines_sized(a) ? vary_size(arena, a, session, read) : EXIT_OK;
+    if (code != EXIT_OK)
+        return code;
+    if (!read_grid(arena, a, &grid, &error)) {
+        fprintf(session->notes, "orrery plan: --vary: %s\n", error.text);
+        return EXIT_USAGE;
     }
-    snprintf(layout, sizeof layout,
-             "tp %" PRIu32 " pp %" PRIu32 " cp %" PRIu32 " dp %" PRIu32 " vpp %" PRIu32
-             " mb %" PRIu32 " %s",
-             l->tp, l->pp, l->cp, l->dp, l->vpp, l->microbatch, l->sharding->head.name);
-    fprintf(
-        out, "%s %-28s %7s  %-44s %9s %9s %7s %9s %9s %12s\n", m->best ? "*" : " ",
-        format_shown(m->label).s, format_count(m->gpus).s, layout, format_time(m->leader.step_s).s,
-        format_quantity(m->leader.tokens_per_s).s, format_percent(m->leader.mfu_ratio).s,
-        isfinite(m->leader.usd_per_1e9_tokens) ? format_money(m->leader.usd_per_1e9_tokens).s : "-",
-        isfinite(m->days) ? format_time(m->days * DAY).s : "-",
-        isfinite(m->budget_usd) ? format_money(m->budget_usd).s : "-");
-}
-
-static void print_machines(const struct session *session, const struct plan_machine *machines,
-                           size_t count)
-{
-    FILE *out = session->out;
-    fprintf(out, "The best layout of each machine\n  %-28s %7s  %-44s %9s %9s %7s %9s %9s %12s\n",
-            "", "GPUs", "layout", "step", "tokens/s", "MFU", "10^9 tok.", "training", "cost");
-    for (size_t i = 0; i < count; i++)
-        print_machine(out, &machines[i]);
-    fprintf(out, "  *: no other is both as fast and cheaper a token. Training and cost are of "
-                 "training.tokens, without failures.\n");
+    struct search_machines machines = {.question = *question,
+                                       .rows =
+                                           ARENA_ARRAY(arena, struct search_machine, grid.points),
+                                       .has_front = a->pareto};
+    code = search_grid(arena, a, session, read, &grid, &machines);
+    if (code != EXIT_OK)
+        return code;
+    search_machines_rank(arena, &machines);
+    if (a->json)
+        json_plan_machines(&machines, session->out);
+    else
+        report_machines(session, &machines, grid.keys);
+    return session_interrupted(session) ? EXIT_INTERRUPTED
+           : any_found(&machines)       ? EXIT_OK
+                                        : EXIT_NOTHING_FITS;
 }
 
 int plan_machines(const struct arguments *arguments, struct session *session, plan_read_fn *read,
                   const struct search_question *question)
 {
     struct arena *arena = arena_create();
-    struct grid grid;
-    struct error error = {""};
-    struct progress progress;
-    bool any = false;
-    if (!read_grid(arena, arguments, &grid, &error)) {
-        fprintf(session->notes, "orrery plan: --vary: %s\n", error.text);
-        arena_destroy(arena);
-        return EXIT_USAGE;
-    }
-    struct plan_machine *machines = ARENA_ARRAY(arena, struct plan_machine, grid.points);
-    int code = EXIT_OK;
-    size_t done = 0;
-    progress_begin(&progress, session->notes);
-    for (; done < grid.points && code == EXIT_OK && !session_interrupted(session); done++) {
-        struct arguments *point = ARENA_NEW(arena, struct arguments);
-        *point = *arguments;
-        machines[done].label = set_point(arena, &grid, done, point);
-        code = search_point(arena, point, session, read, *question, &machines[done]);
-        any = any || machines[done].found;
-        progress_tell(&progress, (double)(done + 1) / (double)grid.points, "plan");
-    }
-    progress_end(&progress);
-    for (size_t i = 0; i < done; i++)
-        machines[i].best = machines[i].found && !beaten(machines, done, i);
-    if (code == EXIT_OK && arguments->json)
-        json_plan_machines(machines, done, session->out);
-    else if (code == EXIT_OK)
-        print_machines(session, machines, done);
-    if (code == EXIT_OK && session_interrupted(session))
-        code = EXIT_INTERRUPTED;
+    struct arguments *own = ARENA_NEW(arena, struct arguments);
+    *own = *arguments;
+    const int code = plan_all(arena, own, session, read, question);
     arena_destroy(arena);
-    return code == EXIT_OK && !any ? EXIT_NOTHING_FITS : code;
+    return code;
 }

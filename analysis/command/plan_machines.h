@@ -11,6 +11,8 @@
  * exit code, the problems having been told. */
 typedef int plan_read_fn(const struct arguments *arguments, struct session *session,
                          struct scenario **out);
+/* Does the line ask for every size up to --most-gpus? */
+bool plan_machines_sized(const struct arguments *arguments);
 /* Searches a machine for each point of the grid, as `question` says (its base is each point's), and
  * prints them all. The exit code. */
 int plan_machines(const struct arguments *arguments, struct session *session, plan_read_fn *read,

@@ -292,7 +292,7 @@ create table plan_layout (
     ends_count integer not null,
     recompute text not null,
     recompute_layers integer not null,
-    fate text not null,  -- 'open', 'rule', 'memory'
+    fate text not null,  -- 'open', 'rule', 'memory', 'headroom'
     rule text,
     tried integer not null,
     least_bytes real not null,

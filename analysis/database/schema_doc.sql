@@ -363,7 +363,7 @@ insert into doc (object, "column", unit, text) values
     ('plan_layout', 'ends_count', '', '1: embedding and head count as layers'),
     ('plan_layout', 'recompute', '', 'what is recomputed in the backward pass'),
     ('plan_layout', 'recompute_layers', '', 'of block and uniform: layers'),
-    ('plan_layout', 'fate', '', 'open, or why it was rejected: rule, memory'),
+    ('plan_layout', 'fate', '', 'open, or why it was rejected: rule, memory, headroom'),
     ('plan_layout', 'rule', '', 'key of the rule that it breaks'),
     ('plan_layout', 'tried', '', 'layouts with less recomputation that were passed over so far'),
     ('plan_layout', 'least_bytes', 'B', 'its state and activations; 0: not asked'),

@@ -5,6 +5,7 @@
 #include "analysis/json/json_parts.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "sim/units.h"
 
 static void set_layout(json_t *o, const struct search_layout *l)
 {
@@ -49,6 +50,8 @@ static json_t *leader_object(const struct search_leader *l, const struct search_
     json_set(o, "peak_reserved_bytes", json_number(l->peak_reserved_bytes));
     json_set(o, "peak_allocated_bytes", json_number(l->peak_allocated_bytes));
     json_set(o, "cost_usd_per_1e9_tokens", json_number(l->usd_per_1e9_tokens));
+    json_set(o, "training_days", json_number(l->training_s / DAY));
+    json_set(o, "training_usd", json_number(l->training_usd));
     json_set(o, "breakdown", l->played ? parts_object(l->breakdown_s) : json_null());
     return o;
 }
@@ -96,6 +99,8 @@ static json_t *why_object(const struct search_verdict *v)
     json_set(row, "least_step_time_s", json_number_if(v->row->least_s > 0.0, v->row->least_s));
     json_set(row, "least_bytes", json_number_if(v->row->least_bytes > 0.0, v->row->least_bytes));
     json_set(row, "first_failure", overflow_object(&v->overflow));
+    json_set(row, "missed",
+             json_text(v->missed != FATE_OPEN ? search_fate_names[v->missed] : NULL));
     json_set(row, "played", v->played ? leader_object(&v->leader, v->row, 0) : json_null());
     json_set(row, "lost_s", v->played ? parts_object(v->lost_s) : json_null());
     json_set(o, "layout", row);
@@ -124,11 +129,33 @@ static json_t *launch_object(const struct plan_document *plan)
     return o;
 }
 
+static void set_terms(json_t *o, const struct search_question *q)
+{
+    json_t *terms = json_object();
+    json_set(terms, "headroom", json_number(q->headroom_ratio));
+    json_set(terms, "deadline_days",
+             json_number_if(q->terms.deadline_s > 0.0, q->terms.deadline_s / DAY));
+    json_set(terms, "budget_usd", json_number_if(q->terms.budget_usd > 0.0, q->terms.budget_usd));
+    json_set(o, "best", json_text(search_best_names[q->terms.best]));
+    json_set(o, "terms", terms);
+}
+
+static json_t *front_array(const struct search_front *front)
+{
+    if (front == NULL)
+        return json_null();
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < front->count; i++)
+        json_append(array, leader_object(&front->leaders[i], front->leaders[i].row, i + 1));
+    return array;
+}
+
 void json_plan(const struct plan_document *plan, FILE *out)
 {
     const struct search *s = plan->search;
     json_t *o = json_document("orrery.plan/1", plan->scenario);
     json_t *layouts = json_array(), *pareto = json_array();
+    set_terms(o, &s->question);
     json_set(o, "searched", json_count(s->considered));
     json_set(o, "rejected", fates_object(s->fates));
     json_set(o, "timed", json_count(s->timed));
@@ -148,30 +175,48 @@ void json_plan(const struct plan_document *plan, FILE *out)
     }
     json_set(o, "fastest_measured",
              s->has_safe ? leader_object(&s->safe, s->safe.row, 0) : json_null());
+    json_set(o, "nearest", s->has_near ? leader_object(&s->near, s->near.row, 0) : json_null());
     json_set(o, "layouts", layouts);
     json_set(o, "pareto", pareto);
+    json_set(o, "front", front_array(plan->front));
     json_set(o, "launch", launch_object(plan));
     json_set(o, "why", why_object(plan->why));
     json_print(o, out);
 }
 
-void json_plan_machines(const struct plan_machine *machines, size_t count, FILE *out)
+static json_t *machine_object(const struct search_machine *m)
 {
-    json_t *o = json_document("orrery.plan-machines/1", NULL), *array = json_array();
-    for (size_t i = 0; i < count; i++) {
-        const struct plan_machine *m = &machines[i];
-        json_t *one = json_object();
-        json_set(one, "values", json_text(m->label));
-        json_set(one, "gpu", json_text(m->gpu));
-        json_set(one, "gpus", json_count(m->gpus));
-        json_set(one, "searched", json_count(m->searched));
-        json_set(one, "stopped", json_boolean(m->stopped));
-        json_set(one, "best", json_boolean(m->best));
-        json_set(one, "layout", m->found ? leader_object(&m->leader, &m->row, 1) : json_null());
-        json_set(one, "training_days", json_number_if(m->found, m->days));
-        json_set(one, "training_usd", json_number_if(m->found, m->budget_usd));
-        json_append(array, one);
+    json_t *one = json_object();
+    json_set(one, "values", json_text(m->label));
+    json_set(one, "gpu", json_text(m->gpu));
+    json_set(one, "gpus", json_count(m->gpus));
+    json_set(one, "searched", json_count(m->searched));
+    json_set(one, "stopped", json_boolean(m->stopped));
+    json_set(one, "best", json_boolean(m->unbeaten));
+    json_set(one, "first", json_boolean(m->first));
+    json_set(one, "missed", json_text(search_machine_missed(m)));
+    json_set(one, "layout", m->found ? leader_object(&m->leader, &m->row, 1) : json_null());
+    json_set(one, "nearest", m->near ? leader_object(&m->leader, &m->row, 0) : json_null());
+    json_set(one, "training_days", json_number_if(m->found, m->leader.training_s / DAY));
+    json_set(one, "training_usd", json_number_if(m->found, m->leader.training_usd));
+    return one;
+}
+
+void json_plan_machines(const struct search_machines *machines, FILE *out)
+{
+    json_t *o = json_document("orrery.plan-machines/1", NULL);
+    json_t *array = json_array(), *front = json_array();
+    set_terms(o, &machines->question);
+    for (size_t i = 0; i < machines->count; i++)
+        json_append(array, machine_object(&machines->rows[i]));
+    for (size_t i = 0; i < machines->front_count; i++) {
+        const struct search_point *p = &machines->front[i];
+        json_t *one = leader_object(p->leader, p->leader->row, 0);
+        json_set(one, "values", json_text(p->machine->label));
+        json_set(one, "free_ratio", json_number(p->free_ratio));
+        json_append(front, one);
     }
     json_set(o, "machines", array);
+    json_set(o, "front", machines->has_front ? front : json_null());
     json_print(o, out);
 }

@@ -13,7 +13,7 @@
 const char *const export_format_names[] = {"chrome", "csv", "svg", "failures", NULL};
 
 enum {
-    OPTION_MAX = 32
+    OPTION_MAX = 64
 };
 
 struct argument_reader {
@@ -119,8 +119,25 @@ static void take_ratio(struct argument_reader *r, const struct option *o, const 
     struct quantity quantity;
     char why[QUANTITY_TEXT_MAX];
     bool good = quantity_read(PARAM_RATIO, value, value, &quantity, why);
-    if (!good || quantity.number <= 0.0 || quantity.number >= 1.0) {
+    bool least = quantity.number > 0.0 || (o->type == OPTION_SHARE && quantity.number == 0.0);
+    if (!good || !least || quantity.number >= 1.0) {
         problem(r, o, value, "expected a share between 0 and 1, as in 0.5% or 0.005");
+        return;
+    }
+    *target = quantity.number;
+}
+
+static void take_quantity(struct argument_reader *r, const struct option *o, const char *value,
+                          double *target)
+{
+    struct quantity quantity;
+    char why[QUANTITY_TEXT_MAX];
+    const bool time = o->type == OPTION_TIME;
+    bool good = quantity_read(time ? PARAM_TIME : PARAM_MONEY, value, value, &quantity, why);
+    if (!good || quantity.number <= 0.0) {
+        problem(r, o, value,
+                time ? "expected a time above 0, as in 60d, 12h or 2y"
+                     : "expected an amount above 0, as in 250000USD or 5MUSD");
         return;
     }
     *target = quantity.number;
@@ -204,7 +221,12 @@ static void take_value(struct argument_reader *r, const struct option *o, const 
         take_choice(r, o, value, (int *)(void *)(base + o->offset));
         break;
     case OPTION_RATIO:
+    case OPTION_SHARE:
         take_ratio(r, o, value, (double *)(void *)(base + o->offset));
+        break;
+    case OPTION_TIME:
+    case OPTION_MONEY:
+        take_quantity(r, o, value, (double *)(void *)(base + o->offset));
         break;
     case OPTION_SET:
         take_set(r, o, value);

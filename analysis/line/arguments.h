@@ -55,6 +55,10 @@ struct arguments {
     int detail, format, launch, emit, step_detail;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
         uncertain, walls, has_launch, has_emit, no_answers;
+    uint64_t gpus_max; /* what `plan` is for, and must keep to */
+    double deadline_s, budget_usd;
+    int best;
+    bool has_headroom, has_best, pareto;
     const char *text; /* what the scenario's file holds, when a command has read it; NULL */
     size_t text_bytes;
     bool layout_open; /* set by a command that searches the layout, for the reader of a scenario */
@@ -76,6 +80,9 @@ enum option_type {
     OPTION_DATABASE, /* a results database that is written */
     OPTION_CHOICE,   /* one of `choices`; int */
     OPTION_RATIO,    /* 0.5%, 0.005; above 0 and below 1; double */
+    OPTION_SHARE,    /* the same, and may be 0 */
+    OPTION_TIME,     /* 60d, above 0; double seconds */
+    OPTION_MONEY,    /* 5MUSD, above 0; double USD */
     OPTION_SET,      /* K=V, may be repeated; appends to sets */
     OPTION_VARY      /* K=VALUES, may be repeated; appends to varies */
 };

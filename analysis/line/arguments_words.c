@@ -61,11 +61,13 @@ static void add_number(struct word_list *list, const struct arguments *a, const 
                    : arena_format(list->arena, "%llu", (unsigned long long)value));
 }
 
-static void add_real(struct word_list *list, const struct arguments *a, const struct option *o)
+/* `unit` is that of SI, or "". */
+static void add_real(struct word_list *list, const struct arguments *a, const struct option *o,
+                     const char *unit)
 {
     const double value = *(const double *)(const void *)((const char *)a + o->offset);
     if (was_given(a, o, value != 0.0))
-        add_option(list, o, arena_format(list->arena, "%.17g", value));
+        add_option(list, o, arena_format(list->arena, "%.17g%s", value, unit));
 }
 
 static void add_text(struct word_list *list, const struct arguments *a, const struct option *o)
@@ -92,7 +94,14 @@ static void add_words(struct word_list *list, const struct arguments *a, const s
     case OPTION_FACTOR:
     case OPTION_SIZE:
     case OPTION_RATIO:
-        add_real(list, a, o);
+    case OPTION_SHARE:
+        add_real(list, a, o, "");
+        break;
+    case OPTION_TIME:
+        add_real(list, a, o, "s");
+        break;
+    case OPTION_MONEY:
+        add_real(list, a, o, "USD");
         break;
     case OPTION_TEXT:
     case OPTION_INPUT:

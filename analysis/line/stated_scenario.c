@@ -41,6 +41,15 @@ bool stated_scenario_given(const struct arguments *a)
            a->tokens != NULL || a->global_batch > 0 || a->software != NULL;
 }
 
+const char *stated_scenario_fault(const struct arguments *a)
+{
+    const bool stated = stated_scenario_given(a);
+    if (stated && a->positional_count > 0)
+        return "--model, --gpu, --gpus, --sequence, --global-batch, --tokens and --software stand "
+               "in place of a file; change a key of a file with --set";
+    return stated || a->positional_count > 0 ? NULL : "it takes a scenario, or --model and --gpu";
+}
+
 static bool sound(const struct arguments *a, FILE *notes)
 {
     const char *command = a->rules.command;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/report/report_layouts.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/text/format.h"
 #include "analysis/text/wrap.h"
@@ -34,17 +35,6 @@ const char *report_plan_sets(struct arena *arena, const struct search_layout *l)
     if (l->ends_count)
         snprintf(text + used, sizeof text - (size_t)used, " --set layout.ends_count=true");
     return arena_text(arena, text);
-}
-
-static struct text recompute_text(const struct search_layout *l)
-{
-    struct text out;
-    if (l->recompute_layers > 0)
-        snprintf(out.s, sizeof out.s, "%s %" PRIu32, recompute_names[l->recompute],
-                 l->recompute_layers);
-    else
-        snprintf(out.s, sizeof out.s, "%s", recompute_names[l->recompute]);
-    return out;
 }
 
 static void print_head(const struct session *s, const struct plan_told *told)
@@ -81,56 +71,52 @@ static void print_fates(const struct session *s, const struct search *search)
     print_fate(s, search->fates[FATE_RULE], "break a rule (--why names it)");
     print_fate(s, search->fates[FATE_MEMORY],
                "hold more state and activations than the card, whatever is recomputed");
+    print_fate(s, search->fates[FATE_HEADROOM],
+               "would leave less of the card free than --headroom asks, whatever is recomputed");
     print_fate(s, search->considered - search->row_count,
                "hold more, and were tried again with more recomputation");
     print_fate(s, search->fates[FATE_OPEN], "were not looked at");
+    print_fate(s, search->fates[FATE_DEADLINE],
+               "miss the deadline: timed, or by their kernels alone");
+    print_fate(s, search->fates[FATE_BUDGET],
+               "exceed the budget: timed, or by their kernels alone");
     print_fate(s, search->fates[FATE_BOUND], "cannot be as fast: their kernels alone take longer");
     print_fate(s, search->fates[FATE_TIMED], "were timed, and are slower");
     print_fate(s, search->fates[FATE_LEDGER], "would be as fast, and do not fit");
     print_fate(s, search->fates[FATE_LEADER], "lead");
 }
 
-static void print_row(const struct session *s, const char *name, const struct search_leader *l)
-{
-    const struct search_layout *a = &l->row->layout;
-    fprintf(s->out,
-            "  %-4s %3" PRIu32 " %3" PRIu32 " %3" PRIu32 " %5" PRIu32 " %3" PRIu32 " %3" PRIu32
-            " %-11s %-6s %-3s %-10s %9s%s %9s %7s %9s %9s %7s %s\n",
-            name, a->tp, a->pp, a->cp, a->dp, a->vpp, a->microbatch, a->schedule->head.name,
-            a->sharding->head.name, a->sequence_parallel ? "yes" : "no", recompute_text(a).s,
-            format_time(l->step_s).s, l->played ? " " : "~", format_quantity(l->tokens_per_s).s,
-            format_percent(l->mfu_ratio).s,
-            isfinite(l->peak_reserved_bytes) ? format_bytes(l->peak_reserved_bytes).s : "-",
-            isfinite(l->usd_per_1e9_tokens) ? format_money(l->usd_per_1e9_tokens).s : "-",
-            isfinite(l->as_fast_probability) ? format_percent(l->as_fast_probability).s : "-",
-            l->nearness == NEAR_LAYOUT ? "yes" : "no");
-}
-
-static void print_leaders(const struct session *s, const struct plan_told *told)
+/* Leaders, the row `seen`, the row `own`. */
+static size_t gather_lines(struct arena *arena, const struct plan_told *told,
+                           struct layout_line *lines)
 {
     const struct search *search = told->search;
-    bool guessed = false;
-    report_heading(s, "Leaders");
-    fprintf(s->out,
-            "  %-4s %3s %3s %3s %5s %3s %3s %-11s %-6s %-3s %-10s %9s  %9s %7s %9s %9s %7s %s\n",
-            "", "tp", "pp", "cp", "dp", "vpp", "mb", "schedule", "shards", "sp", "recompute",
-            "step", "tokens/s", "MFU", "memory", "10^9 tok.", "P(1)", "seen");
-    for (uint32_t i = 0; i < search->leader_count; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "%" PRIu32, i + 1);
-        print_row(s, name, &search->leaders[i]);
-        guessed = guessed || !search->leaders[i].played;
-    }
+    size_t count = 0;
+    for (uint32_t i = 0; i < search->leader_count; i++)
+        lines[count++] =
+            (struct layout_line){arena_format(arena, "%" PRIu32, i + 1), &search->leaders[i]};
     if (search->has_safe)
-        print_row(s, "seen", &search->safe);
+        lines[count++] = (struct layout_line){"seen", &search->safe};
     if (told->own != NULL && told->own_fits)
-        print_row(s, "own", told->own);
+        lines[count++] = (struct layout_line){"own", told->own};
+    return count;
+}
+
+static bool any_guessed(const struct search *search)
+{
+    for (uint32_t i = 0; i < search->leader_count; i++)
+        if (!search->leaders[i].played)
+            return true;
+    return false;
+}
+
+static void print_marks(const struct session *s, const struct plan_told *told)
+{
     fprintf(s->out,
             "  P(1): how probably it is no slower than the first, by the model's own error\n");
-    fprintf(s->out,
-            "  seen: steps of this kind of layout were measured, with this software on this "
-            "card\n");
-    if (guessed)
+    fprintf(s->out, "  seen: steps of this kind of layout were measured, with this software on "
+                    "this card\n");
+    if (any_guessed(told->search))
         fprintf(s->out,
                 "  ~ at pass detail: slower than the first by more than that may be off, or "
                 "not played op by op\n");
@@ -140,12 +126,35 @@ static void print_leaders(const struct session *s, const struct plan_told *told)
         fprintf(s->out,
                 "  the layout that the scenario has does not fit, or breaks a rule: 'orrery "
                 "check' says why\n");
+}
+
+static void print_leaders(const struct session *s, const struct plan_told *told)
+{
+    const struct search *search = told->search;
+    struct arena *arena = arena_create();
+    struct layout_line *lines =
+        ARENA_ARRAY(arena, struct layout_line, search->leader_count + (size_t)2);
+    report_heading(s, "Leaders");
+    report_layouts(s, lines, gather_lines(arena, told, lines));
+    arena_destroy(arena);
+    print_marks(s, told);
     if (search->pareto_count > 1) {
-        fprintf(s->out, "  no other is both faster and leaner than");
+        fprintf(s->out, "  of these no other is both faster and leaner than");
         for (uint32_t i = 0; i < search->pareto_count; i++)
             fprintf(s->out, "%s %" PRIu32, i > 0 ? "," : "", search->pareto[i] + 1);
-        fputc('\n', s->out);
+        fputs("; --pareto finds all\n", s->out);
     }
+}
+
+/* "5,400 GPU-hours..."; what the tokens take and cost in such steps. */
+static void print_training(const struct session *s, const struct configuration *c,
+                           const struct search_leader *l)
+{
+    if (isfinite(l->training_s))
+        fprintf(s->out, "  training  %s of such steps for %s tokens%s%s, without failures\n",
+                format_time(l->training_s).s, format_quantity(c->training.tokens).s,
+                isfinite(l->training_usd) ? ", " : "",
+                isfinite(l->training_usd) ? format_money(l->training_usd).s : "");
 }
 
 static void print_first(const struct session *s, const struct plan_told *told)
@@ -160,6 +169,8 @@ static void print_first(const struct session *s, const struct plan_told *told)
     wrap_print(s->out, s->width,
                model_error_sentence(&told->search->own, sentence, sizeof sentence), 12);
     fputs(session_plain(s), s->out);
+    fprintf(s->out, "  tokens    %s a second\n", format_quantity(first->tokens_per_s).s);
+    print_training(s, told->search->base, first);
     for (unsigned n = 0; n < PARTS_SHOWN && first->played; n++) {
         unsigned most = PART_COUNT;
         for (unsigned p = 0; p < PART_COUNT; p++)
@@ -197,6 +208,13 @@ static void print_lost(const struct session *s, const struct plan_told *told)
 {
     const struct search_verdict *v = told->why;
     const struct search *search = told->search;
+    const struct search_terms *terms = &search->question.terms;
+    if (v->missed == FATE_DEADLINE)
+        fprintf(s->out, "  it misses the deadline: the training takes %s of %s\n",
+                format_time(v->leader.training_s).s, format_time(terms->deadline_s).s);
+    if (v->missed == FATE_BUDGET)
+        fprintf(s->out, "  it exceeds the budget: the training costs %s of %s\n",
+                format_money(v->leader.training_usd).s, format_money(terms->budget_usd).s);
     if (search->leader_count == 0)
         return;
     const struct search_leader *first = &search->leaders[0];
@@ -220,15 +238,10 @@ static void print_lost(const struct session *s, const struct plan_told *told)
 static void print_wished(const struct session *s, const struct search_verdict *v)
 {
     const struct search *found = v->found;
-    const struct search_layout *l = &v->row->layout;
-    fprintf(s->out, "  %s layouts have these values; %s:\n", format_count(found->considered).s,
+    char words[LAYOUT_TEXT];
+    fprintf(s->out, "  %s layouts have these values; %s:\n  ", format_count(found->considered).s,
             v->played ? "the best of them" : "none fits, and this one came furthest");
-    fprintf(s->out,
-            "  tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 ", vpp %" PRIu32
-            ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s%s\n",
-            l->tp, l->pp, l->cp, l->dp, l->vpp, l->microbatch, l->schedule->head.name,
-            l->sharding->head.name, recompute_text(l).s, l->sequence_parallel ? "true" : "false",
-            l->ends_count ? ", ends_count" : "");
+    wrap_print(s->out, s->width, report_layout_words(&v->row->layout, words), 2);
 }
 
 static void print_why(const struct session *s, const struct plan_told *told)
@@ -253,9 +266,34 @@ static void print_why(const struct session *s, const struct plan_told *told)
         print_overflow(s, v);
 }
 
+/* What a machine would need that runs as well for each GPU. */
+static void print_near(const struct session *s, const struct search *search)
+{
+    const struct search_terms *terms = &search->question.terms;
+    const struct search_leader *near = &search->near;
+    const struct configuration *c = search->base;
+    char words[LAYOUT_TEXT];
+    fprintf(s->out,
+            "\nNothing that fits keeps the terms. The fastest that fits takes %s a step:\n  ",
+            format_time(near->step_s).s);
+    wrap_print(s->out, s->width, report_layout_words(&near->row->layout, words), 2);
+    print_training(s, c, near);
+    if (terms->deadline_s > 0.0 && near->training_s > terms->deadline_s)
+        fprintf(s->out, "  deadline  %s: as fast for each GPU, %s GPUs would do\n",
+                format_time(terms->deadline_s).s,
+                format_count((uint64_t)ceil((double)configuration_gpus(c) * near->training_s /
+                                            terms->deadline_s))
+                    .s);
+    if (terms->budget_usd > 0.0 && near->training_usd > terms->budget_usd)
+        fprintf(s->out, "  budget    %s: it buys %s tokens\n", format_money(terms->budget_usd).s,
+                format_quantity(c->training.tokens * terms->budget_usd / near->training_usd).s);
+}
+
 static void print_nothing(const struct session *s, const struct search *search)
 {
-    if (search->stopped)
+    if (search->has_near)
+        print_near(s, search);
+    else if (search->stopped)
         fprintf(s->out, "\nStopped before a layout was found.\n");
     else if (search->row_count == 0)
         fprintf(s->out,
@@ -268,12 +306,27 @@ static void print_nothing(const struct session *s, const struct search *search)
                         "larger card, or a smaller batch and sequence hold less on each.\n");
 }
 
+static void print_front(const struct session *s, const struct search_front *front)
+{
+    struct arena *arena = arena_create();
+    struct layout_line *lines = ARENA_ARRAY(arena, struct layout_line, front->count);
+    for (uint32_t i = 0; i < front->count; i++)
+        lines[i] = (struct layout_line){arena_format(arena, "%" PRIu32, i + 1), &front->leaders[i]};
+    report_heading(s, "The front: no layout beats one in both time and free memory");
+    report_layouts(s, lines, front->count);
+    fprintf(s->out, "  to %s of the card%s\n", format_percent(FRONT_STEP_RATIO).s,
+            front->stopped ? "; it was stopped" : "");
+    arena_destroy(arena);
+}
+
 void report_plan(const struct session *s, const struct plan_told *told)
 {
     print_head(s, told);
     print_fates(s, told->search);
     if (told->search->leader_count > 0) {
         print_leaders(s, told);
+        if (told->front != NULL && told->front->count > 0)
+            print_front(s, told->front);
         print_first(s, told);
     } else {
         print_nothing(s, told->search);

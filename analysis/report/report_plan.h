@@ -3,6 +3,7 @@
 #ifndef ORRERY_ANALYSIS_REPORT_REPORT_PLAN_H
 #define ORRERY_ANALYSIS_REPORT_REPORT_PLAN_H
 
+#include "analysis/search/search_front.h"
 #include "analysis/search/search_why.h"
 #include "analysis/terminal/session.h"
 #include "scenarios/build/scenario.h"
@@ -14,6 +15,7 @@ struct plan_told {
     bool own_fits;
     const struct search_verdict *why; /* NULL: not asked */
     const char *why_text;             /* as it was asked */
+    const struct search_front *front; /* NULL: not asked */
     const char *line;                 /* the command that runs the first leader */
     double seconds;
 };

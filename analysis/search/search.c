@@ -5,8 +5,9 @@
  *    in rounds, and looked at when a round is over.
  * 2. At pass detail the leaders are the fastest that fit: whatever is not timed has a bound above
  *    the slowest of them, and whatever is timed and faster was found not to fit.
- * 3. They, and a few behind them, are played op by op as far as EFFORT_MAX allows, the likeliest
- *    first. */
+ * 3. What its kernels alone keep from the terms is not timed, as no step is shorter than they.
+ * 4. The leaders, and a few behind them, are played op by op as far as EFFORT_MAX allows, the
+ * likeliest first. */
 #include "analysis/search/search.h"
 
 #include <math.h>
@@ -14,14 +15,16 @@
 
 #include "analysis/search/search_book.h"
 #include "analysis/search/search_lead.h"
+#include "analysis/search/search_order.h"
 #include "analysis/search/search_unit.h"
 #include "models/fit/trial.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 
-const char *const search_fate_names[FATE_COUNT] = {"open",   "rule",   "memory", "bound",
-                                                   "slower", "ledger", "leader"};
+const char *const search_fate_names[FATE_COUNT] = {"open",     "rule",   "memory", "headroom",
+                                                   "deadline", "budget", "bound",  "slower",
+                                                   "ledger",   "leader"};
 
 enum {
     AT_ONCE = 8,         /* ledgers of a round */
@@ -94,6 +97,14 @@ static void time_unit(void *context, size_t index)
 {
     struct searching *g = context;
     search_unit_time(g->units[index], g->most_s);
+}
+
+/* 3. */
+static void reject_missed(struct searching *g)
+{
+    for (uint32_t i = 0; i < g->s->row_count; i++)
+        if (g->s->rows[i].fate == FATE_OPEN)
+            g->s->rows[i].fate = search_order_missed(g->s, &g->s->rows[i], g->s->rows[i].least_s);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -290,7 +301,7 @@ static double fastest_played_s(const struct search *s)
     return best_s;
 }
 
-/* 3. Op by op the fastest may be slower than at pass detail: what its time lets in is timed too. */
+/* 4. Op by op the fastest may be slower than at pass detail: what its time lets in is timed too. */
 static void play_leaders(struct searching *g)
 {
     struct search *s = g->s;
@@ -309,14 +320,6 @@ static void play_leaders(struct searching *g)
     }
 }
 
-static int compare_leaders(const void *a, const void *b)
-{
-    const struct search_leader *x = a, *y = b;
-    if (x->step_s != y->step_s)
-        return x->step_s < y->step_s ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
 /* Those that fit and were not played stand by their time at pass detail. */
 static void complete_leaders(struct searching *g)
 {
@@ -327,18 +330,6 @@ static void complete_leaders(struct searching *g)
             known = known || s->leaders[k].row == g->order[i];
         if (!known)
             search_lead_guess(g->ground.base, g->order[i], &s->leaders[s->leader_count++]);
-    }
-    qsort(s->leaders, s->leader_count, sizeof *s->leaders, compare_leaders);
-    if (s->leader_count > s->question.leaders)
-        s->leader_count = s->question.leaders;
-    for (uint32_t i = 0; i < s->leader_count; i++) {
-        ((struct search_row *)s->leaders[i].row)->fate = FATE_LEADER;
-        search_lead_price(g->ground.base, &s->leaders[0], &s->leaders[i]);
-    }
-    if (s->leader_count > 0) {
-        struct configuration c;
-        search_apply(g->ground.base, &s->leaders[0].row->layout, &c);
-        s->own = model_error_of(&residues_shipped, &c, NULL);
     }
 }
 
@@ -368,23 +359,15 @@ static void find_safe(struct searching *g)
     }
 }
 
-/* Leaders stand by time, so each that leaves more memory free than all before it is one. */
-static void find_pareto(struct search *s)
+static void count_fates(struct searching *g)
 {
-    double least_bytes = INFINITY;
-    s->pareto = ARENA_ARRAY(s->arena, uint32_t, s->leader_count);
-    for (uint32_t i = 0; i < s->leader_count; i++) {
-        if (s->leaders[i].peak_reserved_bytes < least_bytes) {
-            least_bytes = s->leaders[i].peak_reserved_bytes;
-            s->pareto[s->pareto_count++] = i;
-        }
-    }
-}
-
-static void count_fates(struct search *s)
-{
+    struct search *s = g->s;
     for (uint32_t i = 0; i < s->row_count; i++) {
         struct search_row *row = &s->rows[i];
+        const enum search_fate fate =
+            row->fate == FATE_TIMED ? search_order_missed(s, row, row->pass_s) : FATE_OPEN;
+        if (fate != FATE_OPEN)
+            row->fate = fate;
         if (row->fate == FATE_OPEN && s->leader_count > 0)
             row->fate = FATE_BOUND;
         s->fates[row->fate]++;
@@ -429,16 +412,40 @@ static void search_all(struct searching *g)
     make_units(g);
     pool_run(s->question.threads, g->unit_count, judge_unit, g);
     keep(g);
+    reject_missed(g);
     tell(g, 0.2);
     find_leaders(g);
     play_leaders(g);
     complete_leaders(g);
+    search_order_leaders(s);
     find_safe(g);
     keep(g);
-    find_pareto(s);
-    count_fates(s);
+    count_fates(g);
     for (uint32_t i = 0; i < g->unit_count; i++)
         search_unit_destroy(g->units[i]);
+}
+
+/* Of what nobody asked for, the nearest: the fastest, whatever it misses. */
+static void find_near(struct search *s)
+{
+    struct search_question question = s->question;
+    struct search *freely = NULL;
+    struct error error;
+    question.terms = (struct search_terms){.best = question.terms.best};
+    question.leaders = 1;
+    question.told = NULL;
+    question.diary = NULL;
+    if (s->leader_count > 0 || s->stopped || s->fates[FATE_DEADLINE] + s->fates[FATE_BUDGET] == 0 ||
+        !search_run(&question, &freely, &error))
+        return;
+    if (freely->leader_count > 0) {
+        struct search_row *row = ARENA_NEW(s->arena, struct search_row);
+        *row = *freely->leaders[0].row;
+        s->near = freely->leaders[0];
+        s->near.row = row;
+        s->has_near = true;
+    }
+    search_destroy(freely);
 }
 
 bool search_run(const struct search_question *question, struct search **out, struct error *error)
@@ -466,6 +473,7 @@ bool search_run(const struct search_question *question, struct search **out, str
         return false;
     }
     search_all(&g);
+    find_near(s);
     *out = s;
     return true;
 }

@@ -64,7 +64,8 @@ static bool sound_judgement(const struct search_book *book, const struct search_
         !is_bound(found->least_bytes) || !is_bound(found->least_s))
         return false;
     if (found->fate != FATE_OPEN)
-        return found->fate == FATE_MEMORY || (found->fate == FATE_RULE && found->rule != NULL);
+        return found->fate == FATE_MEMORY || found->fate == FATE_HEADROOM ||
+               (found->fate == FATE_RULE && found->rule != NULL);
     search_apply(book->base, &found->layout, &c);
     return configuration_legal(&c);
 }

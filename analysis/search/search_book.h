@@ -20,7 +20,7 @@ enum search_finding {  /* a bit each */
 struct search_turn {
     uint32_t place, turn; /* of the row in the space; how often it was judged before */
     struct search_layout layout;
-    enum search_fate fate; /* FATE_OPEN, FATE_RULE or FATE_MEMORY */
+    enum search_fate fate; /* FATE_OPEN, FATE_RULE, FATE_MEMORY or FATE_HEADROOM */
     const char *rule;
     double least_bytes, least_s;
     uint32_t tried;

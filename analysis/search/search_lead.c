@@ -75,6 +75,8 @@ void search_lead_price(const struct configuration *base, const struct search_lea
     cost_of_step(&c, leader->step_s, &cost);
     leader->step_usd = cost.step_usd;
     leader->usd_per_1e9_tokens = cost.usd_per_1e9_tokens;
+    leader->training_usd = cost.budget_usd;
+    leader->training_s = c.training.tokens > 0.0 ? c.training.tokens / leader->tokens_per_s : NAN;
     const struct model_error own = model_error_of(&residues_shipped, &c, NULL);
     const struct model_error its = model_error_of(&residues_shipped, &best, NULL);
     leader->nearness = own.nearness;

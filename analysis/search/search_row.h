@@ -7,12 +7,15 @@
 #include "models/step/step.h"
 
 enum search_fate {
-    FATE_OPEN,   /* judged, not timed */
-    FATE_RULE,   /* breaks a rule */
-    FATE_MEMORY, /* its state and activations exceed the card, recomputed as far as they can be */
-    FATE_BOUND,  /* its kernels alone take longer than the slowest leader */
-    FATE_TIMED,  /* timed at pass detail, slower than the leaders */
-    FATE_LEDGER, /* as fast as a leader, but its ledger does not fit */
+    FATE_OPEN,     /* judged, not timed */
+    FATE_RULE,     /* breaks a rule */
+    FATE_MEMORY,   /* its state and activations exceed the card, recomputed as far as they can be */
+    FATE_HEADROOM, /* they may fit the card, and leave less free than asked */
+    FATE_DEADLINE, /* timed, or by its kernels alone: the tokens take longer than allowed */
+    FATE_BUDGET,   /* likewise: they cost more than allowed */
+    FATE_BOUND,    /* its kernels alone take longer than the slowest leader */
+    FATE_TIMED,    /* timed at pass detail, slower than the leaders */
+    FATE_LEDGER,   /* as fast as a leader, but its ledger does not fit */
     FATE_LEADER,
     FATE_COUNT
 };
@@ -38,7 +41,8 @@ struct search_leader {
     double p10_s, p90_s;        /* with the model's own error */
     double as_fast_probability; /* that it is faster than the first one; of the first, 1 */
     double step_usd, usd_per_1e9_tokens;
-    enum nearness nearness; /* of what was measured */
+    double training_s, training_usd; /* of training.tokens in such steps; NAN: not said */
+    enum nearness nearness;          /* of what was measured */
 };
 
 #endif

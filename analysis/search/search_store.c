@@ -174,7 +174,7 @@ static bool take_judged(void *context, const struct query_row *row, struct error
         !word(row, 14, fate, sizeof fate) || !whole(row, 16, &turn.tried))
         return damaged(error);
     turn.fate = FATE_COUNT;
-    for (unsigned f = FATE_OPEN; f <= FATE_MEMORY; f++)
+    for (unsigned f = FATE_OPEN; f <= FATE_HEADROOM; f++)
         if (strcmp(search_fate_names[f], fate) == 0)
             turn.fate = (enum search_fate)f;
     if (word(row, 15, rule, sizeof rule))

@@ -126,14 +126,20 @@ static void settle_layers(struct search_unit *u, struct search_layout *layout)
     layout->recompute_layers = low;
 }
 
-/* More is never held than with less recomputation: where the most is not enough nothing is. */
-static bool hopeless(struct search_unit *u, const struct search_row *row)
+/* More is never held than with less recomputation: where the most is not enough nothing is, and
+ * the row is left there. */
+static void give_up_hopeless(struct search_unit *u, struct search_row *row)
 {
     struct search_layout most = row->layout;
     while (search_recompute_more(u->ground.base, u->ground.held, &most))
         if (most.recompute == RECOMPUTE_BLOCK)
             search_recompute_last(u->ground.base, &most);
-    return least_bytes(u, &most) > u->ground.usable_bytes;
+    const double bytes = least_bytes(u, &most);
+    if (bytes <= u->ground.usable_bytes)
+        return;
+    row->layout = most;
+    row->least_bytes = bytes;
+    row->fate = bytes > u->ground.base->gpu.usable_hbm_bytes ? FATE_MEMORY : FATE_HEADROOM;
 }
 
 /* Up from this level of recomputation to the first that passes the rules and the bound of memory.
@@ -144,7 +150,9 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
     row->pass_s = row->least_s = 0.0;
     search_apply(u->ground.base, &row->layout, &c);
     row->rule = broken_rule(&c);
-    row->fate = row->rule != NULL ? FATE_RULE : hopeless(u, row) ? FATE_MEMORY : FATE_OPEN;
+    row->fate = row->rule != NULL ? FATE_RULE : FATE_OPEN;
+    if (row->fate == FATE_OPEN)
+        give_up_hopeless(u, row);
     while (row->fate == FATE_OPEN) {
         if (row->layout.recompute == RECOMPUTE_BLOCK)
             settle_layers(u, &row->layout);
@@ -152,7 +160,7 @@ static void judge_anew(struct search_unit *u, struct search_row *row)
         if (row->least_bytes <= u->ground.usable_bytes)
             break;
         const bool more = search_recompute_more(u->ground.base, u->ground.held, &row->layout);
-        CHECK(more); /* not hopeless */
+        CHECK(more); /* of the most the bound is met */
         row->tried++;
     }
     search_apply(u->ground.base, &row->layout, &c);

@@ -13,7 +13,7 @@ struct search_ground {
     const struct configuration *base;
     const struct topology *topology;
     unsigned held;
-    double usable_bytes; /* that a layout may reserve */
+    double usable_bytes; /* that a layout may reserve: of the card, less what is to stay free */
 };
 
 /* Of rows first .. first + count - 1, all of one (tp, cp). */

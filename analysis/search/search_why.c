@@ -174,13 +174,14 @@ static void grant(const struct search_wish *w, struct configuration *c)
 static bool further(const struct search_row *a, const struct search_row *b)
 {
     static const unsigned char order[FATE_COUNT] = {
-        [FATE_RULE] = 0,  [FATE_MEMORY] = 1, [FATE_LEDGER] = 2, [FATE_OPEN] = 3,
-        [FATE_BOUND] = 3, [FATE_TIMED] = 4,  [FATE_LEADER] = 5,
+        [FATE_RULE] = 0,  [FATE_MEMORY] = 1,   [FATE_HEADROOM] = 2, [FATE_LEDGER] = 3,
+        [FATE_OPEN] = 4,  [FATE_DEADLINE] = 4, [FATE_BUDGET] = 4,   [FATE_BOUND] = 4,
+        [FATE_TIMED] = 5, [FATE_LEADER] = 6,
     };
     if (order[a->fate] != order[b->fate])
         return order[a->fate] > order[b->fate];
-    return a->fate == FATE_MEMORY || a->fate == FATE_LEDGER ? a->least_bytes < b->least_bytes
-                                                            : a->pass_s < b->pass_s;
+    const bool held = a->fate >= FATE_MEMORY && a->fate <= FATE_HEADROOM;
+    return held || a->fate == FATE_LEDGER ? a->least_bytes < b->least_bytes : a->pass_s < b->pass_s;
 }
 
 static void say_rule(struct search_verdict *v)
@@ -258,6 +259,8 @@ static void explain(const struct search *s, struct search_verdict *v)
     if (v->row == NULL)
         return;
     search_apply(s->base, &v->row->layout, &v->c);
+    if (v->played)
+        v->missed = search_terms_missed(&s->question.terms, &v->c, v->leader.step_s);
     if (v->row->fate == FATE_RULE)
         say_rule(v);
     else if (!v->played)
@@ -274,6 +277,7 @@ bool search_why(const struct search *s, const struct search_wish *wish, struct s
     question.held = wish->held;
     question.dp = wish->dp;
     question.leaders = WHY_LEADERS;
+    question.terms = (struct search_terms){.best = question.terms.best}; /* they are told apart */
     question.told = NULL;
     question.diary = NULL;
     *out = (struct search_verdict){.found = NULL};

@@ -33,6 +33,7 @@ struct search_verdict {
     bool played; /* it fits, and was played op by op: */
     struct search_leader leader;
     double lost_s[PART_COUNT]; /* its parts less the first leader's; sums to the difference */
+    enum search_fate missed;   /* the term that it misses; FATE_OPEN: none */
 };
 /* Of a search that is over. False with a sentence when the cluster cannot be built. */
 bool search_why(const struct search *search, const struct search_wish *wish,

@@ -127,7 +127,8 @@ static const struct value *usual_part(struct builder *b, const struct value *map
     return with_word(b, mapping, "name", usual);
 }
 
-/* Without a name or a kind it is the node that the GPU usually comes in. */
+/* Without a name or a kind it is the node that the GPU usually comes in; of a GPU that could not be
+ * read, which is told, none is missed. */
 static void build_node(struct builder *b, const struct value *cluster)
 {
     struct node_spec *node = &b->scenario->configuration.cluster.node;
@@ -137,6 +138,9 @@ static void build_node(struct builder *b, const struct value *cluster)
     if (mapping == NULL)
         return;
     mapping = usual_part(b, mapping, b->scenario->configuration.gpu.node, CHOICE_NODE);
+    const bool said = value_find(mapping, "name") != NULL || value_find(mapping, "kind") != NULL;
+    if (!said && b->scenario->configuration.gpu.name == NULL)
+        return;
     build_wired(b, mapping, &wired);
 }
 

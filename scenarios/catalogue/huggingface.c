@@ -125,12 +125,32 @@ static const char *known_types(struct import *in)
     return text;
 }
 
+/* By the names that its families give to the number of them. */
+static bool has_experts(const struct import *in)
+{
+    static const char *const names[] = {"num_local_experts", "n_routed_experts", "num_experts",
+                                        "moe_num_experts"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (json_integer_value(json_object_get(in->json, names[i])) > 1)
+            return true;
+    return false;
+}
+
 static const struct huggingface_type *find_type(struct import *in)
 {
     const char *type = in->type;
     for (unsigned i = 0; i < huggingface_type_count; i++)
         if (type && strcmp(type, huggingface_types[i].name) == 0)
             return &huggingface_types[i];
+    if (has_experts(in)) {
+        problems_error(in->problems, in->where,
+                       "%s: '%s' is a mixture of experts, whose steps are not simulated; 'orrery "
+                       "memory' counts what one holds, where its shape is written out in place of "
+                       "`hf` (model.experts and what goes with it)",
+                       source_clean(in->arena, in->path),
+                       type ? source_quote(in->arena, type) : "?");
+        return NULL;
+    }
     problems_error(in->problems, in->where,
                    "%s: unknown \"model_type\" '%s'; known: %s; of another, write the shape out in "
                    "place of `hf`, and check ffn, norm, position and biases: %s",

@@ -71,7 +71,7 @@ static const struct quantity_dimension dimensions[] = {
                          "Hz, kHz, MHz, GHz",
                          {{"Hz", 1.0}, {"kHz", KILO}, {"MHz", MEGA}, {"GHz", GIGA}}},
     [PARAM_POWER] = {"power", "W, kW, MW", {{"W", 1.0}, {"kW", KILO}, {"MW", MEGA}}},
-    [PARAM_MONEY] = {"money", "USD", {{"USD", 1.0}}},
+    [PARAM_MONEY] = {"money", "USD, kUSD, MUSD", {{"USD", 1.0}, {"kUSD", KILO}, {"MUSD", MEGA}}},
     [PARAM_FLAG] = {"flag", "", {{NULL, 0}}},
     [PARAM_COUNT] = {"count", "", {{NULL, 0}}},
     [PARAM_RATIO] = {"number", "", {{NULL, 0}}},

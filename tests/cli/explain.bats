@@ -65,7 +65,7 @@ walls() { "$ORRERY" explain --walls "$@"; }
 
 @test "walls: what is wrong is told with its remedy" {
     expect 2 walls
-    said "--walls takes a scenario, or --model and --gpu"
+    said "it takes a scenario, or --model and --gpu"
     expect 2 walls --model llama3-70b
     said "--gpu is missing"
     expect 2 walls "$hello" --gpus 8

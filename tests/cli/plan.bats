@@ -120,7 +120,18 @@ plan() { "$ORRERY" plan "$@"; }
     said "names of the catalogue"
     expect 3 plan --model llama9-7b --gpu h100-80gb-sxm
     expect 1 plan nowhere.yaml
-    expect 3 plan --model mixtral-8x7b --gpu h100-80gb-sxm --gpus 8
+    expect 3 plan --model llama2-7b --gpu h100
+    said "1 error;"
+    said "unknown GPU 'h100'; did you mean 'h100-80gb-sxm'"
+}
+
+@test "plan: of a mixture of experts it says that its steps are not simulated" {
+    expect 3 plan --model deepseek-v3-671b --gpu h100-80gb-sxm --gpus 8
+    said "deepseek-v3-671b is a mixture of experts"
+    said "'orrery memory'"
+    printf '{"model_type": "mixtral", "hidden_size": 4096, "num_hidden_layers": 32, "num_local_experts": 8}' >moe.json
+    expect 3 plan --model moe.json --gpu h100-80gb-sxm --gpus 8
+    said "'mixtral' is a mixture of experts"
 }
 
 # fits_schema: the document in `out` against the committed schema, by a validator that is not ours.
@@ -139,9 +150,14 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     ! fits_schema 2>/dev/null
     expect 4 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 --why tp=8 --json
     fits_schema
-    # shellcheck disable=SC2086
-    expect 0 plan $small --tokens 1T --vary cluster.gpus=8,16 --json
-    fits_schema
+    for terms in "--deadline 1d" "--deadline 20y --best days --pareto" "--budget 1USD"; do
+        # shellcheck disable=SC2086
+        plan $small --tokens 1T $terms --json >out || [ $? -eq 4 ]
+        fits_schema
+        # shellcheck disable=SC2086
+        plan $small --tokens 1T --vary cluster.gpus=8,16 $terms --json >out || [ $? -eq 4 ]
+        fits_schema
+    done
 }
 
 @test "plan --vary: the best layout of each machine" {
@@ -165,4 +181,93 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     # shellcheck disable=SC2086
     expect 2 plan $small --vary cluster.gpus=1..100:100
     said "machines"
+}
+
+@test "plan: what is too slow or too dear is told with the nearest" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 1T --json
+    days=$(jq .layouts[2].training_days out)
+    best=$(jq .layouts[0].training_days out)
+    usd=$(jq .layouts[1].training_usd out)
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 1T --deadline "$(jq -n "$days * 1.000001")d" --json
+    jq -e '.layouts | length == 3' out
+    jq -e '.rejected.deadline > 0 and .rejected.budget == 0 and .nearest == null' out
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 1T --budget "$(jq -n "$usd * 1.000001")USD" --json
+    jq -e '(.layouts | length == 2) and .rejected.budget > 0' out
+    # shellcheck disable=SC2086
+    expect 4 plan $small --tokens 1T --deadline 30d --budget 0.01MUSD --json
+    [ "$(jq .nearest.training_days out)" = "$best" ]
+    # shellcheck disable=SC2086
+    expect 4 plan $small --tokens 1T --deadline 30d --budget 0.01MUSD --why tp=8
+    for line in "miss the deadline" "Nothing that fits keeps the terms" "GPUs would do" "it buys" "it misses the deadline"; do
+        shows "$line"
+    done
+    # shellcheck disable=SC2086
+    expect 3 plan $small --deadline 30d
+    said "with --tokens 15T"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --tokens 1T --deadline 30
+    said "as in 60d"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --tokens 1T --budget 30
+    said "5MUSD"
+    # shellcheck disable=SC2086
+    expect 2 plan $small --best fastest
+    said "step tokens cost days"
+}
+
+@test "plan --most-gpus: every size up to it; --vary: what misses the terms says so" {
+    machine="--model llama2-7b --gpu a100-80gb-sxm --sequence 4096 --global-batch 64 --tokens 1T"
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --most-gpus 32 --best cost --json
+    [ "$(jq -c '[.machines[].gpus]' out)" = "[8,16,32]" ]
+    jq -e '[.machines[] | select(.first)] | length == 1' out
+    jq -e '(.machines | min_by(.layout.cost_usd_per_1e9_tokens)).first' out
+    jq -e '[.machines[] | select(.first and (.best | not))] == []' out
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --most-gpus 32 --best days --json
+    jq -e '(.machines | max_by(.gpus)).first' out
+    middle=$(jq .machines[1].training_days out)
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --most-gpus 32 --deadline "${middle}d" --best cost
+    shows deadline
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --vary cluster.gpus=8,16 --most-gpus 8
+    shows "not searched"
+    # shellcheck disable=SC2086
+    expect 3 plan $machine --gpus 16 --most-gpus 8
+    said "more than --most-gpus 8"
+    # shellcheck disable=SC2086
+    expect 2 plan $machine --most-gpus 4
+    said "a node has 8 GPUs"
+}
+
+@test "plan --headroom 0, --pareto: what is leaner is slower" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --headroom 0 --pareto --json
+    jq -e '.rejected.headroom == 0 and (.front | length > 1)' out
+    jq -e '[.front[].step_time_s] | . == sort' out
+    jq -e '[.front[].peak_reserved_bytes] | . == (sort | reverse)' out
+    # shellcheck disable=SC2086
+    expect 0 plan $small --pareto
+    shows "no layout beats one"
+    # shellcheck disable=SC2086
+    expect 0 plan $small --vary cluster.gpus=8,16 --pareto --json
+    jq -e '[.front[].values] | unique | length == 2' out
+    # shellcheck disable=SC2086
+    expect 2 plan $small --headroom 1
+    said "between 0 and 1"
+}
+
+@test "plan: a table for people is at most 100 columns wide" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 1T --pareto
+    sed '/^To play it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
+    expect 0 plan "$long"
+    sed '/^To play it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 1T --vary cluster.gpus=8,16,32 --vary cluster.gpu=a100-80gb-sxm,h100-80gb-sxm
+    awk 'length($0) > 100 {print; wide = 1} END {exit wide}' out
 }

@@ -9,95 +9,98 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/search/search_lead.h"
 #include "analysis/search/search_why.h"
 #include "models/schedule/schedule_kind.h"
 #include "scenarios/build/scenario.h"
+#include "tests/analysis/search/search_spaces.h"
 #include "tests/sanitized.h"
 
-/* Small spaces: memory ample and scarce, one node and several, pipelines and shards. */
-static const char *const texts[] = {
-    "model: {preset: gpt2-1.5b}\ncluster: {gpu: a100-40gb-sxm, gpus: 8}\n"
-    "training: {sequence: 1024, global_batch: 16}\nsoftware: megatron\n",
-    "model: {layers: 8, hidden: 4096, heads: 32, vocabulary: 32000}\n"
-    "cluster: {gpu: a100-40gb-sxm, gpus: 16}\n"
-    "training: {sequence: 8192, global_batch: 16}\nsoftware: nemo\n",
-    "model: {layers: 12, hidden: 5120, heads: 40, vocabulary: 32000}\n"
-    "cluster: {gpu: a100-40gb-sxm, gpus: 16}\n"
-    "training: {sequence: 4096, global_batch: 32}\nsoftware: torchtitan\n",
-    "model: {layers: 6, hidden: 4096, heads: 4, vocabulary: 64000}\n"
-    "cluster: {gpu: h100-80gb-sxm, gpus: 4}\n"
-    "training: {sequence: 16384, global_batch: 8}\nsoftware: deepspeed\n",
-    "model: {layers: 16, hidden: 6144, heads: 48, vocabulary: 50000}\n"
-    "cluster: {gpu: a100-40gb-sxm, gpus: 32}\n"
-    "training: {sequence: 2048, global_batch: 32}\nsoftware: megatron-2021\n",
-};
-enum {
-    TEXT_COUNT = sizeof texts / sizeof texts[0]
-};
-
-static struct scenario *read_text(const char *text)
+static struct search_question question_of(const struct scenario *scenario, unsigned held,
+                                          uint32_t leaders, unsigned threads)
 {
-    const struct scenario_options how = {.layout_open = true};
+    return (struct search_question){.base = &scenario->configuration,
+                                    .held = held,
+                                    .headroom_ratio = 0.02,
+                                    .leaders = leaders,
+                                    .threads = threads};
+}
+
+static struct search *search_asked(const struct search_question *question)
+{
+    struct search *search = NULL;
     struct error error = {""};
-    struct scenario *s = scenario_read("text", text, strlen(text), &how, &error);
-    assert_non_null(s);
-    if (s->error_count > 0)
-        scenario_print_problems(s, stderr, false);
-    assert_int_equal(s->error_count, 0);
-    return s;
+    assert_true(search_run(question, &search, &error));
+    return search;
 }
 
 static struct search *search_of(const struct scenario *scenario, unsigned held, uint32_t leaders,
                                 unsigned threads)
 {
-    const struct search_question question = {.base = &scenario->configuration,
-                                             .held = held,
-                                             .headroom_ratio = 0.02,
-                                             .leaders = leaders,
-                                             .threads = threads};
-    struct search *search = NULL;
-    struct error error = {""};
-    assert_true(search_run(&question, &search, &error));
-    return search;
+    const struct search_question question = question_of(scenario, held, leaders, threads);
+    return search_asked(&question);
 }
 
 /* The fastest step of all that fit, op by op. */
 static double exhaustive_s(const struct search *s, unsigned held)
 {
-    const double usable_bytes = s->base->gpu.usable_hbm_bytes * 0.98;
     struct arena *arena = arena_create();
-    struct search_layout *layouts = NULL;
-    const uint32_t count = search_space(arena, s->base, held, &layouts);
+    struct space_played *all;
     double best_s = INFINITY;
-    for (uint32_t i = 0; i < count; i++) {
-        struct search_row row = {.layout = layouts[i]};
-        do {
-            struct configuration c;
-            struct search_leader played;
-            search_apply(s->base, &row.layout, &c);
-            if (configuration_legal(&c) && search_lead_play(s->base, &row, usable_bytes, &played))
-                best_s = fmin(best_s, played.step_s);
-        } while (search_recompute_more(s->base, held, &row.layout));
-    }
+    const size_t count =
+        space_play(arena, s->base, held, s->base->gpu.usable_hbm_bytes * 0.98, &all);
+    for (size_t i = 0; i < count; i++)
+        best_s = fmin(best_s, all[i].leader.step_s);
     arena_destroy(arena);
     return best_s;
+}
+
+/* What the objective is by its meaning, of a step of so long. */
+static double value_by_hand(enum search_best best, const struct configuration *c, double step_s)
+{
+    const double tokens = (double)(c->training.global_batch * c->training.sequence);
+    const double gpus = (double)(c->cluster.nodes * c->cluster.node.gpus);
+    switch (best) {
+    case BEST_STEP:
+        return step_s;
+    case BEST_TOKENS:
+        return -tokens / step_s;
+    case BEST_COST:
+        return gpus * SPACE_GPU_HOUR_USD / 3600.0 * step_s / tokens * 1e9;
+    case BEST_DAYS:
+        return step_s / tokens * 1e9;
+    case SEARCH_BEST_COUNT:
+        break;
+    }
+    return NAN;
+}
+
+/* Whatever it is for. */
+static void check_best(const struct search *s, double best_s)
+{
+    const double least = value_by_hand(s->question.terms.best, s->base, best_s);
+    const double found = search_terms_value(&s->question.terms, &s->leaders[0]);
+    assert_true(s->leader_count > 0 && s->leaders[0].played);
+    assert_true(s->leaders[0].step_s == best_s);
+    assert_true(fabs(found - least) <= 1e-12 * fabs(least));
+    assert_true(s->played < s->considered / 4); /* and it did not play them all */
 }
 
 static void pruning_loses_nothing(void **state)
 {
     (void)state;
-    for (unsigned t = 0; t < TEXT_COUNT; t += SANITIZED_EVERY(3)) {
-        struct scenario *scenario = read_text(texts[t]);
-        struct search *s = search_of(scenario, 0, 4, 2);
-        const double best_s = exhaustive_s(s, 0);
-        print_message("%u layouts, %u timed, %u played: %.6g s, exhaustive %.6g s\n",
-                      (unsigned)s->considered, (unsigned)s->timed, (unsigned)s->played,
-                      s->leader_count > 0 ? s->leaders[0].step_s : NAN, best_s);
-        assert_true(s->leader_count > 0 && s->leaders[0].played);
-        assert_true(s->leaders[0].step_s == best_s);
-        assert_true(s->played < s->considered / 4); /* and it did not play them all */
-        search_destroy(s);
+    for (unsigned t = 0; t < SPACE_COUNT; t += SANITIZED_EVERY(3)) {
+        struct scenario *scenario = space_read_priced(t);
+        double best_s = NAN;
+        for (unsigned best = 0; best < SEARCH_BEST_COUNT; best++) {
+            struct search_question question = question_of(scenario, 0, 4, 2);
+            question.terms.best = (enum search_best)best;
+            struct search *s = search_asked(&question);
+            best_s = best == 0 ? exhaustive_s(s, 0) : best_s;
+            print_message("%u layouts, %u timed, %u played: best by %s\n", (unsigned)s->considered,
+                          (unsigned)s->timed, (unsigned)s->played, search_best_names[best]);
+            check_best(s, best_s);
+            search_destroy(s);
+        }
         scenario_destroy(scenario);
     }
 }
@@ -105,7 +108,7 @@ static void pruning_loses_nothing(void **state)
 static void every_layout_has_its_fate(void **state)
 {
     (void)state;
-    struct scenario *scenario = read_text(texts[1]);
+    struct scenario *scenario = space_read(space_texts[1]);
     struct search *s = search_of(scenario, 0, 5, 1);
     uint32_t sum = 0;
     for (unsigned f = 0; f < FATE_COUNT; f++)
@@ -131,9 +134,9 @@ static void held_keys_stay(void **state)
 {
     (void)state;
     char text[512];
-    snprintf(text, sizeof text, "%s%s", texts[1],
+    snprintf(text, sizeof text, "%s%s", space_texts[1],
              "layout: {tp: 2, recompute: full, microbatch: 2}\n");
-    struct scenario *scenario = read_text(text);
+    struct scenario *scenario = space_read(text);
     const unsigned held = 1u << SEARCH_TP | 1u << SEARCH_RECOMPUTE | 1u << SEARCH_MICROBATCH;
     struct search *s = search_of(scenario, held, 3, 1);
     assert_true(s->leader_count > 0 && s->row_count > 3);
@@ -160,7 +163,7 @@ static struct search_verdict why(const struct search *s, const char *text)
 static void reasons_are_given(void **state)
 {
     (void)state;
-    struct scenario *scenario = read_text(texts[4]);
+    struct scenario *scenario = space_read(space_texts[4]);
     struct search *s = search_of(scenario, 0, 3, 2);
     /* 7 B parameters on 40 GB: what they need, and where memory ends. */
     struct search_verdict v = why(s, "tp=1,pp=1,sharding=zero-0");
@@ -194,7 +197,7 @@ static void the_best_is_judged(void **state)
                                          "tp=1,pp=1"};
     static const unsigned held[] = {1u << SEARCH_TP, 1u << SEARCH_PP | 1u << SEARCH_MICROBATCH,
                                     1u << SEARCH_RECOMPUTE, 1u << SEARCH_TP | 1u << SEARCH_PP};
-    struct scenario *scenario = read_text(texts[1]);
+    struct scenario *scenario = space_read(space_texts[1]);
     struct search *s = search_of(scenario, 0, 3, 2);
     for (unsigned i = 0; i < sizeof wishes / sizeof wishes[0]; i += SANITIZED_EVERY(2)) {
         struct search_verdict v = why(s, wishes[i]);
@@ -241,7 +244,7 @@ static bool stop_at_once(void *context)
 static void a_stopped_search_keeps_what_it_has(void **state)
 {
     (void)state;
-    struct scenario *scenario = read_text(texts[0]);
+    struct scenario *scenario = space_read(space_texts[0]);
     unsigned asked = 0;
     const struct search_question question = {.base = &scenario->configuration,
                                              .leaders = 3,

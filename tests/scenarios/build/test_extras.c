@@ -82,7 +82,7 @@ static void test_words(void **state)
         {"cost: {gpu_hour: 2USD, gpuhour: 3USD}",
          "5:24: unknown key 'gpuhour' in cost; did you mean 'gpu_hour'?\n"},
         {"cost: {gpu_hour: -1USD}",
-         "5:18: cost.gpu_hour: -1USD is out of range; it goes from 0USD to 1e+06USD\n"},
+         "5:18: cost.gpu_hour: -1USD is out of range; it goes from 0USD to 1MUSD\n"},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct scenario *scenario = read_extra(rows[i].extra);

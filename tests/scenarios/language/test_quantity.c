@@ -33,6 +33,7 @@ static const struct taken taken[] = {
     {PARAM_FREQUENCY, "1.98GHz", 1.98e9},
     {PARAM_POWER, "700W", 700.0},
     {PARAM_MONEY, "2.5USD", 2.5},
+    {PARAM_MONEY, "5MUSD", 5e6},
     {PARAM_RATIO, "80%", 0.8},
     {PARAM_RATIO, "-1e-3", -1e-3},
     {PARAM_COUNT, "15T", 15e12},
@@ -100,7 +101,7 @@ static const struct refused refused[] = {
     {PARAM_BANDWIDTH, "400Gbps",
      "'400Gbps' has no known unit; write one of B/s, kB/s, MB/s, GB/s, TB/s, MiB/s, GiB/s, b/s, "
      "kb/s, Mb/s, Gb/s, Tb/s"},
-    {PARAM_MONEY, "2.5", "'2.5' has no unit; write one of USD"},
+    {PARAM_MONEY, "2.5", "'2.5' has no unit; write one of USD, kUSD, MUSD"},
     {PARAM_RATIO, "5x", "'5x' is a plain number with something behind it; only % may be"},
     {PARAM_RATIO, "80 percent",
      "'80 percent' is a plain number with something behind it; only % may be"},

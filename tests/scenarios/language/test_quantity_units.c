@@ -61,6 +61,8 @@ static const struct unit_row units[] = {
     {PARAM_POWER, "kW", 1e3},
     {PARAM_POWER, "MW", 1e6},
     {PARAM_MONEY, "USD", 1},
+    {PARAM_MONEY, "kUSD", 1e3},
+    {PARAM_MONEY, "MUSD", 1e6},
 };
 enum {
     UNITS = sizeof units / sizeof *units
@@ -346,7 +348,7 @@ static void test_printed(void **state)
         {PARAM_POWER, 10200, "10.2kW"},
         {PARAM_POWER, 3e6, "3MW"},
         {PARAM_MONEY, 2.5, "2.5USD"},
-        {PARAM_MONEY, 1234567, "1.23457e+06USD"},
+        {PARAM_MONEY, 1234567, "1.23457MUSD"},
         {PARAM_COUNT, 15e12, "15000000000000"},
         {PARAM_COUNT, 9007199254740991, "9007199254740991"},
         {PARAM_COUNT, 1e17, "1e+17"},

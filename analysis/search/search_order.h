@@ -1,0 +1,14 @@
+/* search_order.h - which of those that fit leads, and what keeps the terms. */
+#ifndef ORRERY_ANALYSIS_SEARCH_SEARCH_ORDER_H
+#define ORRERY_ANALYSIS_SEARCH_SEARCH_ORDER_H
+
+#include "analysis/search/search_found.h"
+
+/* The term that a row misses with a step of so long: FATE_DEADLINE, FATE_BUDGET, else FATE_OPEN. */
+enum search_fate search_order_missed(const struct search *search, const struct search_row *row,
+                                     double step_s);
+/* Of those that were found to fit, whose steps are known: the best that keep the terms, as many as
+ * are wanted, priced; their rows learn that they lead, or what they miss. */
+void search_order_leaders(struct search *search);
+
+#endif

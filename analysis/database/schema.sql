@@ -19,7 +19,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 6;
+pragma user_version = 7;
 
 create table meta (
     key text primary key,
@@ -129,6 +129,19 @@ create table slice_raw (
     chunk integer not null,
     depth integer not null      -- 0: an op; 1: a kernel inside the op before it
 ) strict;
+
+-- What the ops of one name and phase on a track do in all: a few rows a track.
+create table op_kind (
+    track_id integer not null,
+    name integer not null,      -- string.id
+    phase integer not null,     -- string.id
+    ops integer not null,
+    flops real not null,
+    hbm_bytes real not null,
+    message_bytes real not null,
+    how text not null,
+    primary key (track_id, name, phase)
+) strict, without rowid;
 
 create table counter_raw (
     track_id integer not null,

@@ -56,6 +56,7 @@ static inline struct store_value store_text(const char *value)
     X(gpu)                                                                                         \
     X(track)                                                                                       \
     X(slice_raw)                                                                                   \
+    X(op_kind)                                                                                     \
     X(counter_raw)                                                                                 \
     X(transfer)                                                                                    \
     X(failure)                                                                                     \

@@ -1,14 +1,19 @@
 #include "analysis/database/store_timeline.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "sim/check.h"
 #include "sim/digest.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
 enum {
     TRACK_ALLOCATED = STREAM_COUNT,
     TRACK_RESERVED,
-    TRACKS_OF_CLASS
+    TRACKS_OF_CLASS,
+    KINDS_MAX = 256, /* names x phases of a stream: a dozen */
+    HOW_BYTES = 160
 };
 
 /* One class being written. */
@@ -172,6 +177,80 @@ static void write_op(const struct timeline *t, uint32_t index)
     }
 }
 
+/* What ops of one name and phase do in all. */
+struct kind_sum {
+    const struct op *first;
+    int64_t ops;
+    double flops, hbm_bytes, message_bytes;
+};
+
+static struct kind_sum *sum_of(struct kind_sum *sums, unsigned *count, const struct op *op)
+{
+    for (unsigned i = 0; i < *count; i++)
+        if (sums[i].first->name == op->name && sums[i].first->phase == op->phase)
+            return &sums[i];
+    CHECK(*count < KINDS_MAX);
+    sums[*count] = (struct kind_sum){.first = op};
+    return &sums[(*count)++];
+}
+
+static void add_op(const struct timeline *t, struct kind_sum *sum, const struct op *op)
+{
+    sum->ops++;
+    if (op->kind != OP_COMPUTE) {
+        sum->message_bytes += t->program->transfers[op->cost].bytes;
+        return;
+    }
+    const struct op_cost *cost = &t->program->costs[op->cost];
+    sum->flops += cost->flops;
+    sum->hbm_bytes += cost->bytes;
+}
+
+/* Kernels, each once; or operation, algorithm and protocol. */
+static void say_how(const struct timeline *t, const struct op *op, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (op->kind != OP_COMPUTE) {
+        const struct played_plan *plan = plan_of(t, op);
+        const bool tuned = plan != NULL && plan->tuned.kind != NULL;
+        snprintf(out, size, "%s%s%s%s%s", comm_op_names[t->program->transfers[op->cost].op],
+                 tuned ? ", " : "", tuned ? plan->tuned.kind->head.name : "", tuned ? ", " : "",
+                 tuned ? protocol_names[plan->tuned.protocol] : "");
+        return;
+    }
+    const struct op_cost *cost = &t->program->costs[op->cost];
+    for (uint32_t i = 0; i < cost->kernel_count && used < size; i++) {
+        const char *name = t->program->kernels[cost->kernel_first + i].name;
+        if (strstr(out, name) == NULL)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+    }
+}
+
+static void write_kinds(const struct timeline *t, unsigned stream)
+{
+    struct kind_sum sums[KINDS_MAX];
+    unsigned count = 0;
+    for (uint32_t i = 0; i < t->program->op_count; i++)
+        if (t->program->ops[i].stream == stream)
+            add_op(t, sum_of(sums, &count, &t->program->ops[i]), &t->program->ops[i]);
+    for (unsigned i = 0; i < count; i++) {
+        char how[HOW_BYTES];
+        say_how(t, sums[i].first, how, sizeof how);
+        struct store_value row[] = {
+            store_integer(track_id(t, stream)),
+            store_integer(store_string(t->store, t->program->names[sums[i].first->name])),
+            store_integer(store_string(t->store, phase_names[sums[i].first->phase])),
+            store_integer(sums[i].ops),
+            store_real(sums[i].flops),
+            store_real(sums[i].hbm_bytes),
+            store_real(sums[i].message_bytes),
+            store_text(how),
+        };
+        store_row(t->store, STORE_op_kind, row, COUNT(row));
+    }
+}
+
 /* One memory curve being written: a point only where it changes. */
 struct ledger_curve {
     unsigned track;
@@ -266,6 +345,8 @@ void store_timeline(struct store *store, const struct result *result, uint32_t r
         for (uint32_t i = 0; detail >= DETAIL_OP && i < t.program->op_count; i++)
             if (t.program->ops[i].stream == stream && store_good(store))
                 write_op(&t, i);
+        if (detail >= DETAIL_OP)
+            write_kinds(&t, stream);
     }
     if (detail == DETAIL_STEP)
         write_whole_step(&t);

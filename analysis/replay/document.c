@@ -43,6 +43,14 @@ static const struct document_section run_sections[] = {
     {"out_of_memory", "select * from out_of_memory order by id", false},
     {"stage_memory", "select * from stage_memory order by id", false},
     {"neighbours", "select * from neighbour order by id", false},
+    {"kinds",
+     "select k.track_id as track, n.text as name, p.text as phase, k.ops, k.flops, "
+     "k.hbm_bytes, k.message_bytes, k.how from op_kind k join string n on n.id = k.name "
+     "join string p on p.id = k.phase order by k.track_id, k.name, k.phase",
+     false},
+    {"lesson", "select * from lesson order by id", false},
+    {"lesson_runs", "select * from lesson_run order by id", false},
+    {"questions", "select * from question order by id", false},
     {"constants",
      "select name, value, text, unit, error_ratio, origin, source from constant order by name",
      false},

@@ -5,7 +5,8 @@
  * room is used up the resolution is doubled, and neighbours of one track that lie in one bin of it
  * become one span: its ends are the outer ends, its count, busy and waiting time the sums, its
  * label that of the longest. So sums over all spans never change, to the nanosecond. The workload:
- * 1e3 to 1e7 spans into 20,000; each is touched a few times. It knows no database. */
+ * 1e3 to 1e7 spans into 20,000; each is touched a few times. It knows no database.
+ * Spans of one phase, microbatch and chunk merge first; others only where that makes no room. */
 #ifndef ORRERY_ANALYSIS_REPLAY_THIN_H
 #define ORRERY_ANALYSIS_REPLAY_THIN_H
 
@@ -22,6 +23,7 @@ struct thin {
     struct thin_span *spans; /* of the caller, room for `room` */
     uint64_t room, count;
     int64_t resolution; /* ns; 1: nothing was merged */
+    bool mixed;         /* spans of different passes may be in one */
 };
 void thin_begin(struct thin *thin, struct thin_span *spans, uint64_t room);
 /* False when the spans do not fit however coarse: more tracks than room for them. A span must not

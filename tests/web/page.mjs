@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { folder, html, launch, run, serve, sql, tamper, visit } from "./browser.mjs";
+import { folder, html, launch, orrery, run, serve, sql, tamper, visit } from "./browser.mjs";
 
 let browser, step, weeks, both, wall;
 const pp4 = ["layout.pp=4", "training.global_batch=32"];
@@ -228,6 +228,43 @@ test("what a database says is text, never markup", async () => {
   for (const tab of await v.page.locator("#tabs button").all()) await tab.click();
   assert.equal(await v.page.locator("img").count(), 0);
   assert.equal(await v.page.locator("h1").textContent(), bad);
+  assert.deepEqual(v.complaints, []);
+  await v.close();
+});
+
+test("pointing at an op tells its cost and the figure that it rests on", async () => {
+  const v = await visit(browser, step), { page } = v;
+  const op = await page.evaluate(async () => {
+    const { current } = orrery.state, part = current.parts[0], c = part.run.stages[1], track = part.run.tracks.find((t) => t.rank_class === c.id && t.name === "compute");
+    const s = part.run.ops.tracks.get(track.id).find((x) => x.count === 1 && x.name === "attention" && x.phase === "forward");
+    Object.assign(current.view, { from: s.begin - 1e6, to: s.end + 1e6 });
+    current.view.changed();
+    await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+    const row = part.layout.rows.find((r) => r.class === c), box = part.canvas.getBoundingClientRect();
+    return { x: box.left + part.x((s.begin + s.end) / 2), y: box.top + row.y + row.height / 2, track: track.id };
+  });
+  await page.mouse.move(op.x, op.y);
+  const text = (await page.locator("#tip").innerText()).replace(/\s+/g, " ");
+  const kind = sql("step.db", `select k.flops / k.ops / 1e12 as flops, k.how from op_kind k join string n on n.id = k.name join string p on p.id = k.phase where k.track_id = ${op.track} and n.text = 'attention' and p.text = 'forward'`)[0];
+  assert.match(text, /attention, forward/);
+  assert.ok(text.includes(kind.how), text);
+  assert.equal(Number(text.match(/computes ([\d.]+) TFLOP/)[1]).toPrecision(3), kind.flops.toPrecision(3));
+  assert.match(text, /HBM traffic/);
+  assert.match(text, /attention_flash3_causal_forward_rate .*TFLOP/);
+  await v.close();
+});
+
+test("a lesson shows its questions, and answers that the runs gave", async () => {
+  orrery("lesson", "memory-wall", "--db", "lesson.db");
+  const v = await visit(browser, html("lesson", "lesson.db")), { page } = v;
+  await page.getByRole("tab", { name: "Lesson" }).click();
+  for (const q of sql("lesson.db", "select ask, text, value from question")) {
+    const item = page.locator(".questions li").filter({ hasText: q.ask });
+    assert.equal(await item.locator(".answer").isVisible(), false, "answers wait");
+    await item.locator("summary").click();
+    assert.equal(await item.locator(".answer").textContent(), q.text);
+    assert.ok((await item.locator(".formula").textContent()).includes(String(q.value)));
+  }
   assert.deepEqual(v.complaints, []);
   await v.close();
 });

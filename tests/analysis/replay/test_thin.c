@@ -123,12 +123,36 @@ static void test_more_tracks_than_room_is_refused(void **state)
     }
 }
 
+/* Two passes in turns: they stay apart while merging each in itself makes room. */
+static void test_passes_merge_in_themselves_first(void **state)
+{
+    (void)state;
+    struct thin_span spans[8];
+    struct thin thin;
+    thin_begin(&thin, spans, 8);
+    for (int64_t i = 0; i < 40; i++) {
+        const struct thin_span s = {.begin = i,
+                                    .end = i + 1,
+                                    .busy = 1,
+                                    .count = 1,
+                                    .longest = 1,
+                                    .microbatch = i < 20 ? 0 : 1};
+        assert_true(thin_add(&thin, &s));
+    }
+    int64_t counts[2] = {0};
+    for (uint64_t i = 0; i < thin.count; i++)
+        counts[spans[i].microbatch] += spans[i].count;
+    assert_int_equal(counts[0], 20);
+    assert_int_equal(counts[1], 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_stay),
         cmocka_unit_test(test_few_spans_stay_as_they_are),
         cmocka_unit_test(test_a_label_is_that_of_the_longest),
+        cmocka_unit_test(test_passes_merge_in_themselves_first),
         cmocka_unit_test(test_more_tracks_than_room_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

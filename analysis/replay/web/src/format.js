@@ -29,6 +29,7 @@ export function clock(ns) {
 }
 
 export const bytes = (value) => `${digits(value / 2 ** 30)} GiB`;
+export const size = (value) => (value >= 2 ** 30 ? bytes(value) : value >= 2 ** 20 ? `${digits(value / 2 ** 20)} MiB` : `${digits(value / 2 ** 10)} KiB`);
 export const percent = (ratio) => `${digits(100 * ratio)} %`;
 
 export function count(value) {

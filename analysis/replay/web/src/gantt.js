@@ -1,7 +1,7 @@
 // The pipeline: a row for each stage (or class), a box for each pass, ops inside it when there is
 // room, streams below when a row is opened. Hatched: nothing to compute.
 import { alarm, canvas, context, fit, hatch, idle, ink, legend, panel, quiet, rule, table, tint } from "./draw.js";
-import { exact, ticks, time } from "./format.js";
+import { exact, size, ticks, time } from "./format.js";
 import { ops } from "./source.js";
 
 const left = 118, top = 26, tall = 30, low = 19, gap = 5;
@@ -78,8 +78,31 @@ export class Gantt {
   finish(c) { return Math.round((c.finish_s ?? 0) * 1e9); }
   draw() {
     if (!this.layout) this.layout = this.rows();
-    const { g, width, height } = context(this.canvas);
+    const { g, width, height } = context(this.canvas), ratio = this.canvas.width / Math.max(1, width);
     this.width = width;
+    const key = [width, height, ratio, this.view.from, this.view.to, [...this.opened], this.all, this.chosen, document.activeElement === this.canvas, this.news].join();
+    if (key !== this.drawn) { // all that does not move with the clock is drawn once
+      this.still ??= document.createElement("canvas");
+      this.still.width = this.canvas.width;
+      this.still.height = this.canvas.height;
+      const s = this.still.getContext("2d");
+      s.setTransform(ratio, 0, 0, ratio, 0, 0);
+      s.font = g.font;
+      s.textBaseline = "middle";
+      this.drawn = key;
+      this.rest(s, height);
+    }
+    g.drawImage(this.still, 0, 0, width, height);
+    g.save();
+    g.beginPath();
+    g.rect(left, 0, width - left - 9, height);
+    g.clip();
+    this.cursor(g, height);
+    g.restore();
+    this.marks(g);
+  }
+  rest(g, height) {
+    const { width } = this;
     this.axis(g, height);
     g.save();
     g.beginPath();
@@ -87,10 +110,8 @@ export class Gantt {
     g.clip();
     this.hits = [];
     for (const row of this.layout.rows) this.row(g, row);
-    this.cursor(g, height);
     g.restore();
     for (const [i, row] of this.layout.rows.entries()) this.name(g, row, i);
-    this.marks(g);
   }
   axis(g, height) {
     for (const [ns, text] of ticks(this.view.from, this.view.to, Math.max(3, (this.width - left) / 110))) {
@@ -137,6 +158,7 @@ export class Gantt {
     return row.head && last >= first && (this.width - left) / (last - first + 1) > 90;
   }
   arrived(error) {
+    this.news = (this.news ?? 0) + 1;
     if (error) this.tell.trouble(error.message);
     this.draw();
   }
@@ -292,18 +314,30 @@ export class Gantt {
     if (this.run.run.vpp > 1) out.push(["chunk", String(s.chunk)]);
     out.push(["stream", row.track.name], ["ranks", `${row.class.rank_count} like rank ${row.class.first_rank}`]);
     const kind = s.count === 1 || s.microbatch < 0 ? this.run.kinds.find((k) => k.track === row.track.id && k.name === s.name && k.phase === s.phase) : null;
-    if (kind) out.push(...costs(kind));
+    if (kind) out.push(...costs(this.run, kind));
     return out;
   }
 }
 
-// What an op of this kind moves and costs, and where the figure comes from.
-function costs(kind) {
-  const out = [], each = (sum) => sum / kind.ops;
-  if (kind.flops > 0) out.push(["FLOPs", `${(each(kind.flops) / 1e12).toPrecision(4)} TFLOP`]);
-  if (kind.hbm_bytes > 0) out.push(["HBM traffic", `${(each(kind.hbm_bytes) / 2 ** 20).toPrecision(4)} MiB`]);
-  if (kind.message_bytes > 0) out.push(["buffer", `${(each(kind.message_bytes) / 2 ** 20).toPrecision(4)} MiB`]);
-  if (kind.algorithm) out.push(["by", kind.algorithm]);
-  out.push(["source", kind.source]);
+// What a mean op of this kind does and costs, and the figure that it rests on most.
+function costs(run, kind) {
+  const out = [], each = (sum) => sum / kind.ops, mean = kind.ops > 1 ? `, mean of ${kind.ops}` : "";
+  if (kind.how) out.push([kind.flops + kind.hbm_bytes > 0 ? "kernels" : "by", kind.how]);
+  if (kind.flops > 0) out.push(["computes", `${(each(kind.flops) / 1e12).toPrecision(4)} TFLOP${mean}`]);
+  if (kind.hbm_bytes > 0) out.push(["HBM traffic", `${size(each(kind.hbm_bytes))}${mean}`]);
+  if (kind.message_bytes > 0) out.push(["buffer", `${size(each(kind.message_bytes))}${mean}`]);
+  const c = source(run, kind);
+  if (c) out.push([c.name.replace(/^\w+\./, ""), `${c.text} (${c.origin}: ${c.source})`]);
   return out;
+}
+
+// The constant behind a cost: the attention curve, the efficiency of matrix products, the memory, or the wire.
+function source(run, kind) {
+  const r = run.run, find = (pattern) => run.constants.find((c) => pattern.test(c.name));
+  const way = kind.phase === "forward" ? "forward" : "backward";
+  if (kind.how.includes("attention")) return find(new RegExp(`^gpu\\..*\\.attention_${r.attention}_${r.causal ? "causal" : "full"}_${way}_rate$`)) ?? find(/^gpu\..*\.peak_bf16$/);
+  if (kind.flops > 100 * kind.hbm_bytes) return find(/^gpu\..*\.gemm_efficiency$/);
+  if (kind.hbm_bytes > 0) return find(/^gpu\..*\.hbm_efficiency$/);
+  const wide = kind.track !== undefined && run.tracks.find((t) => t.id === kind.track)?.name === "tp" && r.tp <= run.gpusOfNode;
+  return wide ? find(/^node\..*\.nvlink_bandwidth$/) : find(/^fabric\..*\.(nic|efficiency)$/) ?? find(/^node\..*\.nvlink_bandwidth$/);
 }

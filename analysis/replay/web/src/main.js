@@ -5,6 +5,7 @@ import { Clock } from "./clock.js";
 import { context } from "./draw.js";
 import { clock as clockText, count, moment, percent, time } from "./format.js";
 import { Gantt } from "./gantt.js";
+import { Lesson } from "./lesson.js";
 import { Breakdown, Cluster, Wires } from "./map.js";
 import { Memory } from "./memory.js";
 import { Pipeline } from "./pipeline.js";
@@ -95,6 +96,12 @@ function aboutTab(runs) {
   return out;
 }
 
+function lessonTab(runs) {
+  const out = tab("lesson", "Lesson", 0, [], [], false);
+  for (const run of runs) if (run.lesson.length > 0) out.add(new Lesson(run), true);
+  return out;
+}
+
 const state = { tabs: [], current: null, runs: [] };
 
 function facts(run) {
@@ -119,6 +126,12 @@ function select(name) {
   draw();
 }
 
+// Pictures out of sight wait until one scrolls to them.
+function seen(part) {
+  const box = part.section.getBoundingClientRect();
+  return box.bottom >= -50 && box.top <= innerHeight + 50;
+}
+
 let wanted = false;
 function draw() {
   if (wanted) return;
@@ -128,7 +141,7 @@ function draw() {
     const { current } = state;
     current.clock.tick(real);
     const started = performance.now();
-    for (const part of current.parts) part.draw();
+    for (const part of current.parts) if (seen(part)) part.draw();
     transport(current);
     state.frames = [...(state.frames ?? []).slice(-119), { at: real, cost: performance.now() - started }];
     if (current.clock.playing) draw();
@@ -214,6 +227,8 @@ function controls() {
   $("help").addEventListener("click", () => $("keys").showModal());
   document.addEventListener("keydown", key);
   addEventListener("resize", draw);
+  addEventListener("scroll", draw, { passive: true });
+  document.addEventListener("toggle", draw, true);
   const list = document.createElement("dl"), close = document.createElement("button");
   list.className = "facts";
   for (const [name, text] of keys) {
@@ -256,7 +271,7 @@ async function start() {
   $("title").textContent = runs.map((r) => r.meta.scenario ?? r.file).join("  |  ");
   $("facts").textContent = runs.map(facts).join("   |   ");
   document.documentElement.style.setProperty("--accent", runs[0].palette.forward);
-  state.tabs = [...(runs.some((r) => r.wall_ns > 0) ? [weeksTab(runs)] : []), ...(runs.some((r) => r.classes.length > 0) ? [stepTab(runs)] : []), aboutTab(runs)];
+  state.tabs = [...(runs.some((r) => r.wall_ns > 0) ? [weeksTab(runs)] : []), ...(runs.some((r) => r.classes.length > 0) ? [stepTab(runs)] : []), ...(runs.some((r) => r.lesson.length > 0) ? [lessonTab(runs)] : []), aboutTab(runs)];
   tabs();
   controls();
   const first = recall();

@@ -1,0 +1,47 @@
+// A lesson: what the run shows, what to look for, its runs side by side, and questions whose answers the runs gave.
+import { panel, table } from "./draw.js";
+import { bytes, exact, percent, time } from "./format.js";
+
+function paragraph(text, kind) {
+  const p = document.createElement("p");
+  p.textContent = text;
+  if (kind) p.className = kind;
+  return p;
+}
+
+export class Lesson {
+  constructor(run) {
+    const lesson = run.lesson[0];
+    this.section = panel(`Lesson ${lesson.place}: ${run.meta.scenario}`, "");
+    this.section.append(paragraph(lesson.shows, "prose"), this.heading("What to look for"), paragraph(lesson.look_for, "prose"));
+    if (run.lessonRuns.length > 0) this.section.append(this.heading("The runs of this lesson"), this.runs(run));
+    this.section.append(this.heading("Questions"));
+    const list = document.createElement("ol");
+    list.className = "questions";
+    for (const q of run.questions) list.append(this.question(q));
+    this.section.append(list);
+    if (lesson.next) this.section.append(this.heading("Afterwards"), paragraph(lesson.next, "prose"));
+  }
+  heading(text) {
+    const h = document.createElement("h3");
+    h.textContent = text;
+    return h;
+  }
+  runs(run) {
+    const known = (value, word) => (value === null ? null : word(value));
+    const grid = table("The runs", ["run", "what it is", "what differs", "fits", "step", "MFU", "bubble", "fullest rank"], run.lessonRuns.map((r) => [r.name || "this one", r.shows, r.set, known(r.fits, (v) => (v ? "yes" : "no")),
+      known(r.step_s, (v) => time(v * 1e9)), known(r.mfu_ratio, percent), known(r.bubble_ratio, percent), known(r.peak_reserved_bytes, bytes)]));
+    grid.open = true;
+    return grid;
+  }
+  question(q) {
+    const item = document.createElement("li"), details = document.createElement("details"), summary = document.createElement("summary");
+    summary.textContent = "Show the answer";
+    details.append(summary, paragraph(q.text ?? "This file holds one run; `orrery lesson` plays all runs of the lesson and writes a file with every answer.", "answer"));
+    if (q.value !== null) details.append(paragraph(`${q.answer} = ${exact(q.value)}${q.unit && q.unit !== "1" ? ` ${q.unit}` : ""}`, "formula"));
+    if (q.why) details.append(paragraph(q.why, "prose"));
+    item.append(paragraph(q.ask, "ask"), details);
+    return item;
+  }
+  draw() {}
+}

@@ -36,6 +36,13 @@
  * traffic; no card of the catalogue comes near. */
 #define LEAST_ARITHMETIC_SHARE 0.1
 
+const char *const kernel_evidence_names[KERNEL_EVIDENCE_COUNT] = {
+    [KERNEL_MODELLED] = "model",
+    [KERNEL_EXTRAPOLATED] = "extrapolated",
+    [KERNEL_INTERPOLATED] = "interpolated",
+    [KERNEL_MEASURED] = "measured",
+};
+
 struct tile {
     double m, n;
 };
@@ -316,14 +323,9 @@ bool gpu_lacks_bf16(const struct gpu_spec *gpu)
     return peak[PEAK_FP16] > peak[PEAK_FP32] && peak[PEAK_BF16] <= peak[PEAK_FP32];
 }
 
-double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,
-                         const struct kernel *kernel)
+static double modelled_s(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
     double time_s = 0.0;
-    if (kernel->kind != KERNEL_MEMORY && kernel->flops <= 0.0)
-        return 0.0;
-    if (source && source->lookup && source->lookup(source->profile, kernel, &time_s))
-        return time_s;
     switch (kernel->kind) {
     case KERNEL_GEMM:
         time_s = gemm_time_s(gpu, kernel);
@@ -336,6 +338,23 @@ double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source 
         break;
     }
     return time_s + gpu->kernel_start_s * kernel->launches;
+}
+
+struct kernel_time gpu_kernel_time(const struct gpu_spec *gpu, const struct kernel_source *source,
+                                   const struct kernel *kernel)
+{
+    struct kernel_time time = {0.0, KERNEL_MODELLED};
+    if (kernel->kind != KERNEL_MEMORY && kernel->flops <= 0.0)
+        return time;
+    if (source && source->lookup && source->lookup(source->profile, gpu, kernel, &time))
+        return time;
+    return (struct kernel_time){modelled_s(gpu, kernel), KERNEL_MODELLED};
+}
+
+double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,
+                         const struct kernel *kernel)
+{
+    return gpu_kernel_time(gpu, source, kernel).s;
 }
 
 /* Expected largest of n draws from a normal distribution (Blom, Statistical Estimates and

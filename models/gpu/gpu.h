@@ -42,14 +42,30 @@ bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which);
 /* Matrix units for fp16 and none for bf16, as cards before Ampere. */
 bool gpu_lacks_bf16(const struct gpu_spec *gpu);
 
+/* What the time of a kernel rests on, the surest last. */
+enum kernel_evidence {
+    KERNEL_MODELLED,     /* the structural model */
+    KERNEL_EXTRAPOLATED, /* a profile, from outside of what it measured or from a like kernel */
+    KERNEL_INTERPOLATED, /* a profile, between shapes that it measured */
+    KERNEL_MEASURED,     /* a profile: this very shape */
+    KERNEL_EVIDENCE_COUNT
+};
+extern const char *const kernel_evidence_names[KERNEL_EVIDENCE_COUNT];
+struct kernel_time {
+    double s;
+    enum kernel_evidence evidence;
+};
 /* The door of calibration: measured times, asked before the structural model. */
 struct kernel_profile;
-typedef bool kernel_lookup_fn(const struct kernel_profile *profile, const struct kernel *kernel,
-                              double *time_s);
+typedef bool kernel_lookup_fn(const struct kernel_profile *profile, const struct gpu_spec *gpu,
+                              const struct kernel *kernel, struct kernel_time *out);
 struct kernel_source {
     kernel_lookup_fn *lookup; /* NULL: structural model only */
     const struct kernel_profile *profile;
 };
+struct kernel_time gpu_kernel_time(const struct gpu_spec *gpu, const struct kernel_source *source,
+                                   const struct kernel *kernel);
+/* The seconds of it alone; `source` NULL: the structural model. */
 double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,
                          const struct kernel *kernel);
 /* The same FLOPs at the dense peak: "useful compute at peak" of the waterfall. */

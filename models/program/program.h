@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "models/gpu/gpu.h"
 #include "models/layout/stream.h"
 #include "models/program/ledger_entry.h"
 #include "models/workload/transformer.h"
@@ -67,6 +68,7 @@ struct op_cost {
 struct op_kernel { /* one kernel inside an op */
     const char *name;
     double gpu_s, flops, bytes;
+    enum kernel_evidence evidence; /* what gpu_s rests on */
 };
 struct transfer {
     enum comm_op op;

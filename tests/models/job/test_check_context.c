@@ -18,9 +18,11 @@
 #include "topology/topology_kind.h"
 
 /* A profile that is asked while the programs are written: before the first event. */
-static bool no_time(const struct kernel_profile *profile, const struct kernel *kernel, double *out)
+static bool no_time(const struct kernel_profile *profile, const struct gpu_spec *gpu,
+                    const struct kernel *kernel, struct kernel_time *out)
 {
     (void)profile;
+    (void)gpu;
     CHECK(kernel == NULL && out == NULL);
     return false;
 }

@@ -15,11 +15,12 @@
 static const double launch_s = 2.0, tensor_host_s = 8.0;
 
 /* A kernel lasts a second for each byte. */
-static bool by_bytes(const struct kernel_profile *profile, const struct kernel *kernel,
-                     double *time_s)
+static bool by_bytes(const struct kernel_profile *profile, const struct gpu_spec *gpu,
+                     const struct kernel *kernel, struct kernel_time *out)
 {
     (void)profile;
-    *time_s = kernel->bytes;
+    (void)gpu;
+    *out = (struct kernel_time){kernel->bytes, KERNEL_MEASURED};
     return true;
 }
 

@@ -113,7 +113,8 @@ const struct command command_list = {
     .options = options,
     .details = "families: topology schedule sharding collective precision optimizer\n"
                "          failure checkpoint recovery\n"
-               "          gpus nodes fabrics models software fleets storage",
+               "          gpus nodes fabrics models software fleets storage\n"
+               "          profiles (files of DIR/profiles, or of the working folder)",
     .example = "orrery list gpus h100-80gb-sxm",
     .run = run,
 };

@@ -23,6 +23,8 @@ static const struct option options[] = {
     {"--explain", OPTION_TEXT, FIELD(explain), "ROW", NULL,
      "print the scenario that this row became, every key with where its value comes from; kinds "
      "of file without a step behind a row: its columns"},
+    {"--profile", OPTION_INPUT, FIELD(profile), "FILE", NULL,
+     "kernel times of FILE, as by cluster.profile, for rows of its card"},
     OPTION_UNCERTAINTY_ROW("of steps: do 80 % intervals cover 80 % of the clean rows? Draws the "
                            "figures of each row N times (16)"),
     {"--detail", OPTION_CHOICE, FIELD(step_detail), "LEVEL", validate_detail_names,
@@ -71,7 +73,7 @@ static int explain(const struct arguments *a, struct session *session, struct ar
     struct csv csv;
     struct validation v;
     struct error error = {""};
-    struct validate_options how = {a->catalogue, a->source, a->where, 1, VALIDATE_OP};
+    struct validate_options how = {a->catalogue, a->source, a->where, 1, VALIDATE_OP, a->profile};
     bool done = csv_read(arena, a->positional[0], &csv, &error) &&
                 validate_open(arena, &csv, &how, &v, &error) &&
                 validate_explain(&v, a->explain, session->out, &error);
@@ -84,9 +86,12 @@ static int validate(const struct arguments *a, struct session *session, struct a
     struct validation v;
     struct scores scores;
     struct error error = {""};
-    struct validate_options how = {a->catalogue, a->source, a->where,
+    struct validate_options how = {a->catalogue,
+                                   a->source,
+                                   a->where,
                                    arguments_threads(a, pool_threads_available()),
-                                   (enum validate_detail)a->step_detail};
+                                   (enum validate_detail)a->step_detail,
+                                   a->profile};
     if (!csv_read(arena, a->positional[0], &csv, &error) ||
         !validate_file(arena, &csv, &how, &v, &error))
         return trouble(session, &error, EXIT_REJECTED);

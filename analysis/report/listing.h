@@ -16,7 +16,8 @@ struct listing {
 };
 /* The names of the families, in the order of the listing; NULL behind them. */
 struct name_list listing_families(struct arena *arena);
-/* Adds the entries of the families called so. False with a sentence when the catalogue in `folder`
+/* Adds the entries of the families called so; "profiles": the files of FOLDER/profiles, or of the
+ * working folder. False with a sentence when the catalogue in `folder`
  * (NULL: the built-in one) cannot be read. */
 bool listing_add(struct listing *l, const char *family, const char *folder, struct arena *arena,
                  struct error *error);

@@ -210,6 +210,7 @@ static void print_step(const struct session *s, const struct record *record)
     if (timed) {
         print_speed(s, run);
         print_breakdown(s, run);
+        report_evidence(s, record, false);
     }
     report_stages(s, record);
     report_failure(s, record);

@@ -162,4 +162,5 @@ void report_explain(const struct session *s, const struct explanation *e)
     print_path(s, &e->path);
     print_elasticities(s, e);
     print_stands_on(s, e);
+    report_evidence(s, &e->record, true);
 }

@@ -14,6 +14,9 @@ uint64_t report_count(double value);
 double report_price_s(const struct interruption_row *one);
 /* The name, model, cluster and layout: what was asked, and what was chosen where nothing was. */
 void report_head(const struct session *session, const struct record *record);
+/* What the times of kernels rest on; nothing without a profile. `all`: each kernel whose time was
+ * not measured, the longest first. */
+void report_evidence(const struct session *session, const struct record *record, bool all);
 /* Memory of each stage against usable HBM, one bar each. */
 void report_stages(const struct session *session, const struct record *record);
 /* Why and where memory ends, and what would help. Prints nothing when everything fits. */

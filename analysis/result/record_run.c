@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analysis/result/evidence.h"
 #include "analysis/result/lesson_record.h"
 #include "analysis/result/metric_source.h"
 #include "analysis/result/record_weeks.h"
@@ -213,6 +214,7 @@ void record_of_run(struct arena *arena, const struct result *result, bool every_
     if (result->timed) {
         take_streams(result, out);
         take_links(result->step, every_link, out);
+        evidence_add(&result->scenario->configuration, result->step, out);
     }
     take_failure(result, out);
     if (result->job != NULL)

@@ -80,6 +80,13 @@
     X(t, REAL_OR_NULL, tokens_per_s, "tokens/s", "its throughput")                                 \
     X(t, REAL, peak_reserved_bytes, "B", "memory that its fullest rank reserves")
 
+#define COLUMNS_kernel_evidence(X, t)                                                              \
+    X(t, TEXT, kernel, "", "name of the kernel")                                                   \
+    X(t, TEXT, evidence, "", "measured, interpolated, extrapolated or model")                      \
+    X(t, REAL, gpu_s, "s", "its time in a step of the mean rank")                                  \
+    X(t, REAL, time_ratio, "1", "that over the time of all kernels")                               \
+    X(t, TEXT, profile, "", "what it was measured on and when")
+
 #define COLUMNS_failure_cause(X, t)                                                                \
     X(t, TEXT, name, "", "as the scenario calls it")                                               \
     X(t, TEXT, unit, "", "gpu, nic, node, domain or job")                                          \
@@ -207,6 +214,7 @@
             "direction each.")                                                                     \
     T(out_of_memory, "Where memory ends first; empty when everything fits.")                       \
     T(neighbour, "Layouts nearby that fit, fastest first, where this one does not.")               \
+    T(kernel_evidence, "What the times of kernels rest on; empty without cluster.profile.")        \
     T(failure_cause, "Causes of failures in the order of the scenario; empty for a single step.")  \
     T(interruption, "Every time that weeks of training stopped, and how long each link of the "    \
                     "chain back took; empty for a single step.")                                   \

@@ -7,6 +7,7 @@
 #include "analysis/text/format.h"
 #include "analysis/validate/validate_nodes.h"
 #include "analysis/validate/validate_run.h"
+#include "models/gpu/calibrate/profile.h"
 #include "sim/pool.h"
 
 /* Columns of `kind` that the file does not have; writes them to `missing` when it is not NULL. */
@@ -126,6 +127,20 @@ static void take_rows(struct validation *v, const char *source, const struct whe
     }
 }
 
+/* A profile is of one card, and must say so. */
+static bool read_profile(struct validation *v, const char *path, struct error *error)
+{
+    struct measured_profile profile;
+    if (path == NULL)
+        return true;
+    if (!profile_read(v->arena, path, &profile, error))
+        return false;
+    v->profile = path;
+    v->profile_gpu = arena_text(v->arena, profile.head.gpu);
+    return *v->profile_gpu ||
+           error_set(error, "%s does not say the card's name in the catalogue", path);
+}
+
 bool validate_open(struct arena *arena, const struct csv *csv, const struct validate_options *how,
                    struct validation *out, struct error *error)
 {
@@ -133,7 +148,7 @@ bool validate_open(struct arena *arena, const struct csv *csv, const struct vali
     *out = (struct validation){
         .arena = arena, .csv = csv, .catalogue = how->catalogue, .detail = how->detail};
     out->kind = recognise(csv, error);
-    if (out->kind == NULL)
+    if (out->kind == NULL || !read_profile(out, how->profile, error))
         return false;
     if (how->detail != VALIDATE_OP && !out->kind->has_details)
         return error_set(error, "%s: --detail %s is of whole steps; rows of kind %s play none",

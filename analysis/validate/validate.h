@@ -15,6 +15,7 @@ struct validate_options {
     const char *where;              /* "schedule=1f1b,interleaved"; NULL: all rows */
     unsigned threads;
     enum validate_detail detail;
+    const char *profile; /* file of measured kernels, for rows of its card; NULL: none */
 };
 /* The rows of a file, not predicted yet. Everything lives in `arena`. False with a sentence when
  * the file is none of the kinds, or of one that has not this detail. */

@@ -183,6 +183,8 @@ bool validate_cluster(const struct validation *v, const struct validate_run *run
     validate_text_open(out, "cluster");
     validate_text_key(out, "gpu", validate_origin_of(&run->cells, &run->origins, "gpu").s, "%s",
                       run->gpu);
+    if (v->profile != NULL && strcmp(v->profile_gpu, run->gpu) == 0)
+        validate_text_key(out, "profile", "option --profile", "\"%s\"", v->profile);
     write_node(run, &hardware, run->gpus > inside ? run->gpus / nodes : inside, domain, out);
     if (run->gpus <= inside)
         validate_text_key(out, "gpus", validate_origin_of(&run->cells, &run->origins, "gpus").s,

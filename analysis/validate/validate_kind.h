@@ -23,6 +23,7 @@ struct validation {
     const struct validate_kind *kind;
     const char *catalogue; /* folder, or NULL */
     enum validate_detail detail;
+    const char *profile, *profile_gpu; /* a file, and its card; NULL: none */
     const struct validate_versions *versions;
     const struct validate_nodes *nodes;
     struct arena *scratch; /* of the thread that predicts; NULL: each step has memory of its own */

@@ -343,12 +343,12 @@ static double modelled_s(const struct gpu_spec *gpu, const struct kernel *kernel
 struct kernel_time gpu_kernel_time(const struct gpu_spec *gpu, const struct kernel_source *source,
                                    const struct kernel *kernel)
 {
-    struct kernel_time time = {0.0, KERNEL_MODELLED};
+    struct kernel_time time = {0.0, KERNEL_MODELLED, 0};
     if (kernel->kind != KERNEL_MEMORY && kernel->flops <= 0.0)
         return time;
     if (source && source->lookup && source->lookup(source->profile, gpu, kernel, &time))
         return time;
-    return (struct kernel_time){modelled_s(gpu, kernel), KERNEL_MODELLED};
+    return (struct kernel_time){modelled_s(gpu, kernel), KERNEL_MODELLED, time.shape};
 }
 
 double gpu_kernel_time_s(const struct gpu_spec *gpu, const struct kernel_source *source,

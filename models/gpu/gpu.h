@@ -54,6 +54,7 @@ extern const char *const kernel_evidence_names[KERNEL_EVIDENCE_COUNT];
 struct kernel_time {
     double s;
     enum kernel_evidence evidence;
+    uint32_t shape; /* by which a source that asks for shapes knows it again; 0: none */
 };
 /* The door of calibration: measured times, asked before the structural model. */
 struct kernel_profile;
@@ -62,6 +63,7 @@ typedef bool kernel_lookup_fn(const struct kernel_profile *profile, const struct
 struct kernel_source {
     kernel_lookup_fn *lookup; /* NULL: structural model only */
     const struct kernel_profile *profile;
+    const char *name; /* of the profile, for reports */
 };
 struct kernel_time gpu_kernel_time(const struct gpu_spec *gpu, const struct kernel_source *source,
                                    const struct kernel *kernel);

@@ -70,8 +70,8 @@ static void add_times(struct stretch *s, const char *segment, const struct kerne
     CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
     struct kernel_time one = gpu_kernel_time(&s->spec->c->gpu, &s->spec->c->kernels, k);
     double time_s = one.s * s->spec->costs->slowing * times;
-    s->kernels[p->kernel_count++] =
-        (struct op_kernel){k->name, time_s, k->flops * times, k->bytes * times, one.evidence};
+    s->kernels[p->kernel_count++] = (struct op_kernel){
+        k->name, time_s, k->flops * times, k->bytes * times, one.evidence, one.shape};
     p->cost.gpu_s += time_s;
     p->cost.peak_s += gpu_kernel_peak_time_s(&s->spec->c->gpu, k) * times;
     p->cost.flops += k->flops * times;

@@ -79,7 +79,7 @@ uint32_t lower_ops_copy(struct ops *o, struct transfer of, enum phase phase, uin
     if (time_s <= 0.0 || bytes <= 0.0)
         return wait;
     double moved = 2.0 * bytes; /* read and written */
-    struct op_kernel row = {"copy buffer", time_s, 0.0, moved, KERNEL_MODELLED};
+    struct op_kernel row = {"copy buffer", time_s, 0.0, moved, KERNEL_MODELLED, 0};
     struct op_cost cost = {
         .gpu_s = time_s, .peak_s = moved / c->gpu.hbm_bytes_per_s, .bytes = moved};
     struct op op = {
@@ -103,7 +103,8 @@ uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase
 {
     const struct configuration *c = o->l->c;
     struct kernel_time time = gpu_kernel_time(&c->gpu, &c->kernels, kernel);
-    struct op_kernel row = {kernel->name, time.s, kernel->flops, kernel->bytes, time.evidence};
+    struct op_kernel row = {kernel->name,  time.s,        kernel->flops,
+                            kernel->bytes, time.evidence, time.shape};
     struct op_cost cost = {
         time.s, gpu_kernel_peak_time_s(&c->gpu, kernel), kernel->flops, kernel->bytes, 0, 0};
     double all_s = host_s + kernel->launches * o->l->costs.launch_s;

@@ -43,7 +43,7 @@ void program_reserve(struct program_writer *w, uint32_t ops, uint32_t ledger)
 static bool same_kernel(const struct op_kernel *a, const struct op_kernel *b)
 {
     return strcmp(a->name, b->name) == 0 && a->gpu_s == b->gpu_s && a->flops == b->flops &&
-           a->bytes == b->bytes && a->evidence == b->evidence;
+           a->bytes == b->bytes && a->evidence == b->evidence && a->shape == b->shape;
 }
 
 static bool same_cost(const struct program *p, const struct op_cost *row, const struct op_cost *b,

@@ -69,6 +69,7 @@ struct op_kernel { /* one kernel inside an op */
     const char *name;
     double gpu_s, flops, bytes;
     enum kernel_evidence evidence; /* what gpu_s rests on */
+    uint32_t shape;                /* struct kernel_time's */
 };
 struct transfer {
     enum comm_op op;

@@ -247,7 +247,7 @@ void build_cluster(struct builder *b)
     struct topology_spec *spec = &b->scenario->configuration.cluster;
     const struct schema_section *schema = schema_section(SECTION_CLUSTER);
     const struct value *cluster = section_take(b, b->root, SECTION_CLUSTER);
-    struct cluster_keys keys = {0, 0};
+    struct cluster_keys keys = {0, 0, ""};
     if (cluster == NULL)
         return;
     unsigned before = b->problems->error_count;
@@ -261,6 +261,8 @@ void build_cluster(struct builder *b)
     b->cluster_sound = b->problems->error_count == before;
     if (!b->cluster_sound)
         return;
+    if (*keys.profile)
+        build_profile(b, cluster, keys.profile);
     ask_kind(b, cluster, "node", spec->node.kind);
     ask_kind(b, cluster, "fabric", spec->fabric.kind);
     if (b->problems->error_count == before)

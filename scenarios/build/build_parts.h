@@ -5,8 +5,10 @@
 
 #include "scenarios/build/section.h"
 
-void build_model(struct builder *b);    /* build_model.c */
-void build_cluster(struct builder *b);  /* build_cluster.c */
+void build_model(struct builder *b);   /* build_model.c */
+void build_cluster(struct builder *b); /* build_cluster.c */
+/* build_profile.c: the measured times in a file of that name, for a sound cluster */
+void build_profile(struct builder *b, const struct value *cluster, const char *named);
 void build_training(struct builder *b); /* build_training.c: training, layout, software */
 void build_extras(struct builder *b);   /* build_extras.c: perturbations, notes, cost */
 void build_lesson(struct builder *b);   /* build_lesson.c */

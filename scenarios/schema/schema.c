@@ -28,6 +28,9 @@ static const struct param cluster_params[] = {
      "Nodes; auto: from gpus, or 1."},
     {"gpus", PARAM_COUNT, offsetof(struct cluster_keys, gpus), 1, GPU_MAX, READER_AUTO, NULL,
      "GPUs in all, whole nodes or a part of one; auto: those of the nodes."},
+    {"profile", PARAM_TEXT, offsetof(struct cluster_keys, profile), 0, 0, "", NULL,
+     "File of kernel times measured on such a card (orrery-calibrate), seen from the folder of the "
+     "scenario; they go before the model."},
 };
 static const struct param gpu_keys_params[] = {
     {"name", PARAM_TEXT, offsetof(struct named_keys, name), 0, 0, "", NULL,

@@ -23,6 +23,7 @@ struct model_keys {
 };
 struct cluster_keys {
     uint64_t nodes, gpus; /* 0: by the other */
+    const char *profile;  /* a file; "": none */
 };
 struct named_keys {
     const char *name, *kind;

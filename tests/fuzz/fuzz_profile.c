@@ -64,13 +64,13 @@ static void look_up(struct arena *arena, const struct measured_profile *profile)
                            .gemm_operand_passes = 3,
                            .gemm_k_half = 200,
                            .kernel_start_s = 4e-6};
-    const struct kernel_profile *ready = profile_time_open(arena, profile);
+    const struct kernel_profile *ready = profile_time_open(arena, profile, &gpu);
     for (unsigned i = 0; i < 5; i++) {
         struct gemm_shape shape = {128.0 * (1 << 2 * i), 4096, 1024, 1};
         struct kernel kernels[] = {gpu_kernel_gemm("up", PEAK_BF16, shape, 2.0),
                                    gpu_kernel_memory("norm", 1e4 * (1 << 4 * i), 1.0)};
         for (unsigned k = 0; k < 2; k++) {
-            struct kernel_time time = {0.0, KERNEL_MODELLED};
+            struct kernel_time time = {0.0, KERNEL_MODELLED, 0};
             CHECK(!profile_time_lookup(ready, &gpu, &kernels[k], &time) || time.s > 0.0);
         }
     }

@@ -18,17 +18,18 @@ struct calibrate_plan plan_begin(struct arena *arena)
     return (struct calibrate_plan){.arena = arena};
 }
 
-void plan_add(struct calibrate_plan *plan, const struct calibrate_point *point, double weight_s)
+unsigned plan_add(struct calibrate_plan *plan, const struct calibrate_point *point, double weight_s)
 {
     CHECK(point_problem(point) == NULL && weight_s >= 0.0);
     for (unsigned i = 0; i < plan->count; i++) {
         if (point_same(&plan->rows[i].point, point)) {
             plan->rows[i].weight_s += weight_s;
-            return;
+            return i;
         }
     }
     LIST_ROOM(plan->arena, plan->rows, plan->count, 1, plan->room);
-    plan->rows[plan->count++] = (struct planned_point){*point, weight_s};
+    plan->rows[plan->count] = (struct planned_point){*point, weight_s};
+    return plan->count++;
 }
 
 static bool read_line(struct calibrate_plan *plan, char *line, struct error *error)

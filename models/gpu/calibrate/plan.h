@@ -24,8 +24,9 @@ enum {
 };
 /* An empty one, that grows in `arena`. */
 struct calibrate_plan plan_begin(struct arena *arena);
-/* Adds a sound point; one that is there already gets the sum of both weights. */
-void plan_add(struct calibrate_plan *plan, const struct calibrate_point *point, double weight_s);
+/* Adds a sound point; one that is there already gets the sum of both weights. Returns its row. */
+unsigned plan_add(struct calibrate_plan *plan, const struct calibrate_point *point,
+                  double weight_s);
 /* Reads a list of shapes (`path` for messages). False with file, line and what is wrong. */
 bool plan_read(struct calibrate_plan *plan, const char *path, const char *text,
                struct error *error);

@@ -257,11 +257,12 @@ static void test_attention_curve(void **state)
     assert_false(gpu_has_attention(&card, ATTENTION_FLASH3)); /* no backward curve on this one */
 }
 
-static bool lookup_fixed(const struct kernel_profile *profile, const struct kernel *kernel,
-                         double *time_s)
+static bool lookup_fixed(const struct kernel_profile *profile, const struct gpu_spec *gpu,
+                         const struct kernel *kernel, struct kernel_time *out)
 {
     (void)profile;
-    *time_s = 42.0;
+    (void)gpu;
+    *out = (struct kernel_time){42.0, KERNEL_MEASURED, 7};
     return kernel->kind == KERNEL_GEMM;
 }
 
@@ -292,6 +293,8 @@ static void test_profile_comes_first(void **state)
     struct kernel stream = gpu_kernel_memory("s", 1000, 1);
     assert_true(gpu_kernel_time_s(&card, &source, &gemm) == 42.0);
     assert_true(gpu_kernel_time_s(&card, &source, &stream) == model_time(&card, &stream));
+    assert_true(gpu_kernel_time(&card, &source, &gemm).evidence == KERNEL_MEASURED);
+    assert_true(gpu_kernel_time(&card, &source, &stream).evidence == KERNEL_MODELLED);
 }
 
 /* Reading a published table: the fields of a row by the names of the header. */

@@ -53,8 +53,8 @@ static void open_table(struct time_table *t)
 {
     t->arena = arena_create();
     t->profile.points = t->rows;
-    t->source =
-        (struct kernel_source){profile_time_lookup, profile_time_open(t->arena, &t->profile)};
+    t->source = (struct kernel_source){profile_time_lookup,
+                                       profile_time_open(t->arena, &t->profile, &gpu), ""};
 }
 
 static void add(struct time_table *t, struct kernel kernel, double ratio)
@@ -106,7 +106,8 @@ static void between_shapes_the_ratio_is_interpolated(void **unused)
     arena_destroy(t.arena);
 }
 
-/* Two neighbours as near: the geometric mean; one twice as far as the other: weights 4 to 1. */
+/* Two neighbours as near: the geometric mean. At 2/3 and 4/3 octaves their weights are 9/4 and
+ * 9/16 beside 4 of the median, of which they deviate by half of log 1.5 either way. */
 static void it_is_the_weighted_mean_of_logarithms(void **unused)
 {
     struct time_table t = {0};
@@ -115,7 +116,8 @@ static void it_is_the_weighted_mean_of_logarithms(void **unused)
     add(&t, product_of(4096, 4096, 4096), 1.5);
     open_table(&t);
     expect(&t, product_of(2048, 4096, 4096), sqrt(1.5), sqrt(1.5), KERNEL_INTERPOLATED);
-    double third = exp2(10.0 + 2.0 / 3.0), mean = exp(log(1.5) / 5.0);
+    double third = exp2(10.0 + 2.0 / 3.0), weights = 2.25 + 0.5625 + 4.0;
+    double mean = exp(log(1.5) * (0.5 + 0.5 * (0.5625 - 2.25) / weights));
     struct kernel near = product_of(third, 4096, 4096);
     expect(&t, near, mean, mean, KERNEL_INTERPOLATED);
     arena_destroy(t.arena);

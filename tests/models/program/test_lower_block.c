@@ -20,7 +20,7 @@ static bool by_bytes(const struct kernel_profile *profile, const struct gpu_spec
 {
     (void)profile;
     (void)gpu;
-    *out = (struct kernel_time){kernel->bytes, KERNEL_MEASURED};
+    *out = (struct kernel_time){kernel->bytes, KERNEL_MEASURED, 0};
     return true;
 }
 

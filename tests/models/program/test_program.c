@@ -12,7 +12,7 @@
 
 static struct op compute_op(struct program_writer *w, double gpu_s, uint32_t wait)
 {
-    struct op_kernel kernel = {"gemm", gpu_s, 1.0, 1.0, KERNEL_MODELLED};
+    struct op_kernel kernel = {"gemm", gpu_s, 1.0, 1.0, KERNEL_MODELLED, 0};
     struct op_cost cost = {.gpu_s = gpu_s};
     return (struct op){.kind = OP_COMPUTE,
                        .stream = STREAM_COMPUTE,
@@ -131,7 +131,7 @@ static void test_growth_by_many(void **state)
         double count = 0.0;
         for (unsigned b = 0; b < 3; b++) {
             for (uint32_t k = 0; k < batches[i][b]; k++)
-                kernels[k] = (struct op_kernel){"gemm", ++count, 2.0, 3.0, KERNEL_MODELLED};
+                kernels[k] = (struct op_kernel){"gemm", ++count, 2.0, 3.0, KERNEL_MODELLED, 0};
             struct op_cost cost = {.gpu_s = count};
             struct op op = compute_op(w, 0.0, OP_NONE);
             op.cost = program_cost(w, &cost, kernels, batches[i][b]);
@@ -156,8 +156,8 @@ static void test_rows_differ_by_content(void **state)
     struct arena *arena = arena_create();
     struct program_writer *w = program_begin(arena, 0);
     const struct op_cost cost = {.gpu_s = 1.0, .peak_s = 2.0, .flops = 3.0, .bytes = 4.0};
-    const struct op_kernel pair[] = {{"a", 1.0, 2.0, 3.0, KERNEL_MODELLED},
-                                     {"b", 4.0, 5.0, 6.0, KERNEL_MODELLED}};
+    const struct op_kernel pair[] = {{"a", 1.0, 2.0, 3.0, KERNEL_MODELLED, 0},
+                                     {"b", 4.0, 5.0, 6.0, KERNEL_MODELLED, 0}};
     assert_int_equal(program_cost(w, &cost, pair, 2), 0);
     assert_int_equal(program_cost(w, &cost, pair, 1), 1);
     assert_int_equal(program_cost(w, &cost, pair, 0), 2);
@@ -167,18 +167,20 @@ static void test_rows_differ_by_content(void **state)
         assert_int_equal(program_cost(w, &other, pair, 2), 3 + field);
         assert_int_equal(program_cost(w, &other, pair, 2), 3 + field);
     }
-    for (uint32_t field = 0; field < 5; field++) {
+    for (uint32_t field = 0; field < 6; field++) {
         struct op_kernel other[] = {pair[0], pair[1]}, *last = &other[1];
         if (field == 3)
             last->name = "c";
         else if (field == 4)
             last->evidence = KERNEL_MEASURED;
+        else if (field == 5)
+            last->shape = 1;
         else
             *(double *[]){&last->gpu_s, &last->flops, &last->bytes}[field] += 1.0;
         assert_int_equal(program_cost(w, &cost, other, 2), 7 + field);
     }
     const struct op_kernel turned[] = {pair[1], pair[0]};
-    assert_int_equal(program_cost(w, &cost, turned, 2), 12);
+    assert_int_equal(program_cost(w, &cost, turned, 2), 13);
     assert_int_equal(program_cost(w, &cost, pair, 2), 0);
     assert_int_equal(program_transfer(w, COMM_ALL_REDUCE, 8.0), 0);
     assert_int_equal(program_transfer(w, COMM_ALL_GATHER, 8.0), 1);
@@ -192,12 +194,12 @@ static void test_rows_differ_by_content(void **state)
     assert_int_equal(program_name(w, "named"), 1);
     assert_int_equal(program_name(w, copy), 0);
     struct program *p = program_end(w);
-    assert_int_equal(p->cost_count, 12);
-    assert_int_equal(p->kernel_count, 2 + 1 + 0 + 9 * 2);
+    assert_int_equal(p->cost_count, 14);
+    assert_int_equal(p->kernel_count, 2 + 1 + 0 + 11 * 2);
     assert_int_equal(p->costs[1].kernel_first, 2);
     assert_int_equal(p->costs[1].kernel_count, 1);
-    assert_int_equal(p->costs[11].kernel_first, 19);
-    assert_string_equal(p->kernels[20].name, "a");
+    assert_int_equal(p->costs[13].kernel_first, 23);
+    assert_string_equal(p->kernels[24].name, "a");
     assert_true(p->transfers[2].op == COMM_ALL_REDUCE && p->transfers[2].bytes == 9.0);
     assert_true(p->hosts[0] == 0.5 && p->hosts[1] == 0.25);
     assert_string_equal(p->names[1], "named");

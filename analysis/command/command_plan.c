@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/command/plan_machines.h"
+#include "analysis/command/plan_weeks.h"
 #include "analysis/export/launch.h"
 #include "analysis/json/json_plan.h"
 #include "analysis/line/command.h"
@@ -10,6 +11,7 @@
 #include "analysis/line/stated_scenario.h"
 #include "analysis/report/report_plan.h"
 #include "analysis/search/search_lead.h"
+#include "analysis/search/search_order.h"
 #include "analysis/terminal/progress.h"
 #include "analysis/text/format.h"
 #include "analysis/text/shell.h"
@@ -29,7 +31,8 @@ static const struct option options[] = {
     OPTION_STATED_ROWS,
     {"--best", OPTION_CHOICE, FIELD_GIVEN(best, has_best), "WHAT", search_best_names,
      "what the first one is the best by: the shortest step, the most tokens a second, the "
-     "cheapest token, or the soonest end (step)"},
+     "cheapest token, the soonest end, or the most tokens a day that are left by failures (step; "
+     "with failures goodput)"},
     {"--deadline", OPTION_TIME, FIELD(deadline_s), "TIME", NULL,
      "the whole training may take so long, as in 60d"},
     {"--budget", OPTION_MONEY, FIELD(budget_usd), "MONEY", NULL,
@@ -41,6 +44,11 @@ static const struct option options[] = {
     {"--headroom", OPTION_SHARE, FIELD_GIVEN(headroom_ratio, has_headroom), "SHARE", NULL,
      "memory that a layout must leave free, as predicted peaks are off by as much (5%)"},
     {"--top", OPTION_SOME, FIELD(top), "N", NULL, "how many layouts lead (10)"},
+    {"--mtbf", OPTION_TEXT, FIELD(mtbf), "TIME", NULL,
+     "failures: mean time between those of one GPU, as in 5.8y, or the name of a fleet; the "
+     "leaders' weeks are played (those of a scenario with run: in any case)"},
+    {"--seeds", OPTION_SOME, FIELD(seeds), "N", NULL,
+     "how often weeks are played, with other failures each time (16)"},
     {"--pareto", OPTION_FLAG, FIELD(pareto), NULL, NULL,
      "find every layout that no other beats in time, cost and free memory, to 2% of the card"},
     {"--vary", OPTION_VARY, 0, OPTION_NO_OFFSET, "K=VALUES", NULL,
@@ -57,7 +65,9 @@ static const struct option options[] = {
     OPTION_END};
 
 struct plan_command {
-    const struct arguments *arguments;
+    const struct arguments *arguments; /* `line`, once --mtbf is in it */
+    struct arguments *line;
+    struct search_weeks_wish weeks;
     struct session *session;
     struct arena *arena;
     struct scenario *scenario;
@@ -150,7 +160,9 @@ static int read_open(const struct arguments *a, struct session *session, struct 
         code = wrong(session, fault);
     else
         code = stated_scenario_given(a) ? stated_scenario(open, session, out)
-                                        : load_scenario(open, session, false, out);
+               : a->text != NULL
+                   ? load_text(open, session, a->positional[0], a->text, a->text_bytes, out)
+                   : load_scenario(open, session, false, out);
     if (code == EXIT_OK && (*out)->counted_only) {
         fprintf(session->notes,
                 "orrery plan: %s is a mixture of experts, and this version simulates steps of "
@@ -165,7 +177,7 @@ static int read_open(const struct arguments *a, struct session *session, struct 
     return code;
 }
 
-static int check_terms(const struct plan_command *p, const struct search_terms *terms)
+static int check_terms(struct plan_command *p, struct search_question *question)
 {
     const struct configuration *c = &p->scenario->configuration;
     const uint64_t most = p->arguments->gpus_max;
@@ -177,7 +189,8 @@ static int check_terms(const struct plan_command *p, const struct search_terms *
                 configuration_gpus(c), most);
         return EXIT_REJECTED;
     }
-    if (search_terms_check(terms, c, &error))
+    if (search_terms_check(&question->terms, c, &error) &&
+        plan_weeks_ask(p->arguments, p->scenario, &p->weeks, question, &error))
         return EXIT_OK;
     fprintf(p->session->notes, "orrery plan: %s\n", error.text);
     return EXIT_REJECTED;
@@ -216,20 +229,41 @@ static int print_launch(const struct plan_command *p)
     return text.refused ? EXIT_REJECTED : EXIT_OK;
 }
 
+static bool ends_line(const char *text)
+{
+    return text[0] != '\0' && text[strlen(text) - 1] == '\n';
+}
+
+/* A database of its own: by the name of the scenario, and the layout. */
+static const char *database_of(const struct plan_command *p, const struct search_layout *l)
+{
+    char *name = arena_text(p->arena, p->scenario->name);
+    for (char *c = name; *c != '\0'; c++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", *c) == NULL)
+            *c = '-';
+    return arena_format(
+        p->arena, "%.80s-tp%" PRIu32 "-pp%" PRIu32 "-cp%" PRIu32 "-vpp%" PRIu32 "-mb%" PRIu32 ".db",
+        name, l->tp, l->pp, l->cp, l->vpp, l->microbatch);
+}
+
 /* The command that plays the first leader. */
 static const char *run_line(const struct plan_command *p)
 {
     const struct arguments *a = p->arguments;
     const struct search *s = p->search;
-    const char *sets =
-        s->leader_count > 0 ? report_plan_sets(p->arena, &s->leaders[0].row->layout) : "";
-    if (a->positional_count == 0 || strcmp(a->positional[0], "-") == 0)
-        return arena_format(p->arena, "orrery run - %s <<'END'\n%sEND", sets, p->scenario->text);
-    const char *line =
-        arena_format(p->arena, "orrery run %s", shell_word(p->arena, a->positional[0]));
+    const bool text = a->positional_count == 0 || strcmp(a->positional[0], "-") == 0;
+    if (s->leader_count == 0)
+        return "";
+    const struct search_layout *l = &s->leaders[0].row->layout;
+    const char *line = arena_format(p->arena, "orrery run %s",
+                                    text ? "-" : shell_word(p->arena, a->positional[0]));
     for (unsigned i = 0; i < a->set_count; i++)
         line = arena_format(p->arena, "%s --set %s", line, shell_word(p->arena, a->sets[i]));
-    return arena_format(p->arena, "%s %s", line, sets);
+    line = arena_format(p->arena, "%s %s --db %s", line, report_plan_sets(p->arena, l),
+                        shell_word(p->arena, database_of(p, l)));
+    return text ? arena_format(p->arena, "%s <<'END'\n%s%sEND", line, p->scenario->text,
+                               ends_line(p->scenario->text) ? "" : "\n")
+                : line;
 }
 
 /* The layout that the scenario has, where it says enough of it. */
@@ -241,8 +275,7 @@ static bool play_own(const struct plan_command *p, struct search_row *row,
     if (!configuration_legal(&p->scenario->configuration) ||
         !search_lead_play(s->base, row, s->base->gpu.usable_hbm_bytes, out))
         return false;
-    if (s->leader_count > 0)
-        search_lead_price(s->base, &s->leaders[0], out);
+    search_order_beside(p->search, out);
     return true;
 }
 
@@ -331,6 +364,7 @@ static int plan(struct plan_command *p)
         return EXIT_USAGE;
     }
     int code = read_held(p, &held);
+    code = code == EXIT_OK ? plan_weeks_state(p->arena, p->line, p->session) : code;
     struct search_question question = {
         .held = held,
         .headroom_ratio = a->has_headroom ? a->headroom_ratio : HEADROOM_DEFAULT,
@@ -349,7 +383,7 @@ static int plan(struct plan_command *p)
         return vary_machines(p, question);
     code = code == EXIT_OK ? read_open(a, p->session, &p->scenario) : code;
     code = code == EXIT_OK ? check_held(p, held) : code;
-    code = code == EXIT_OK ? check_terms(p, &question.terms) : code;
+    code = code == EXIT_OK ? check_terms(p, &question) : code;
     if (code != EXIT_OK)
         return code;
     question.base = &p->scenario->configuration;
@@ -371,7 +405,9 @@ static int run(const struct arguments *a, struct session *session)
     struct plan_command *p;
     struct arena *arena = arena_create();
     p = ARENA_NEW(arena, struct plan_command);
-    *p = (struct plan_command){.arguments = a, .session = session, .arena = arena};
+    struct arguments *line = ARENA_NEW(arena, struct arguments);
+    *line = *a;
+    *p = (struct plan_command){.arguments = line, .line = line, .session = session, .arena = arena};
     const int code = plan(p);
     if (p->why != NULL)
         search_why_end(p->why);

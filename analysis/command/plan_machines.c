@@ -1,5 +1,7 @@
 #include "analysis/command/plan_machines.h"
 
+#include "analysis/command/plan_weeks.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -60,11 +62,12 @@ static const char *set_point(struct arena *arena, const struct grid *grid, size_
 
 /* One that has too many GPUs is read, and not searched. */
 static int search_point(struct arena *arena, const struct arguments *a, struct session *session,
-                        plan_read_fn *read, struct search_question question,
-                        struct search_machine *out)
+                        plan_read_fn *read, struct search_question *all, struct search_machine *out)
 {
     struct scenario *scenario = NULL;
     struct search *search = NULL;
+    struct search_weeks_wish wish;
+    struct search_question question = *all;
     struct error error = {""};
     int code = read(a, session, &scenario);
     if (code != EXIT_OK)
@@ -74,14 +77,16 @@ static int search_point(struct arena *arena, const struct arguments *a, struct s
     out->gpus = configuration_gpus(question.base);
     out->too_many = a->gpus_max > 0 && out->gpus > a->gpus_max;
     if (!out->too_many && (!search_terms_check(&question.terms, question.base, &error) ||
+                           !plan_weeks_ask(a, scenario, &wish, &question, &error) ||
                            !search_run(&question, &search, &error))) {
         fprintf(session->notes, "orrery plan: %s\n", error.text);
         code = EXIT_REJECTED;
     } else if (!out->too_many) {
-        search_machine_keep(out, search);
+        search_machine_keep(arena, out, search);
         if (a->pareto)
             search_front_find(arena, search, &out->front);
     }
+    all->terms = question.terms;
     search_destroy(search);
     scenario_destroy(scenario);
     return code;
@@ -141,7 +146,7 @@ static int search_grid(struct arena *arena, const struct arguments *arguments,
         struct search_machine *machine = &out->rows[out->count];
         *point = *arguments;
         machine->label = set_point(arena, grid, out->count++, point);
-        code = search_point(arena, point, session, read, out->question, machine);
+        code = search_point(arena, point, session, read, &out->question, machine);
         progress_tell(&progress, (double)out->count / (double)grid->points, "plan");
     }
     progress_end(&progress);

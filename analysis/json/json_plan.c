@@ -32,6 +32,26 @@ static json_t *parts_object(const double parts_s[PART_COUNT])
     return o;
 }
 
+static json_t *weeks_object(const struct search_weeks *w)
+{
+    if (w == NULL)
+        return json_null();
+    json_t *o = json_object();
+    json_set(o, "seeds", json_count(w->seeds));
+    json_set(o, "goodput", json_number(w->goodput_ratio));
+    json_set(o, "goodput_low", json_number(w->low_ratio));
+    json_set(o, "goodput_high", json_number(w->high_ratio));
+    json_set(o, "kept_tokens_per_s", json_number(w->tokens_per_s));
+    json_set(o, "failures", json_number(w->failures));
+    json_set(o, "job_mtbf_s", json_number(w->mtbf_s));
+    json_set(o, "checkpoint_policy", json_text(w->checkpoint));
+    json_set(o, "checkpoint_interval_s", json_number(w->interval_s));
+    json_set(o, "checkpoint_stall_s", json_number(w->stall_s));
+    json_set(o, "recovery_policy", json_text(w->recovery));
+    json_set(o, "limited", json_boolean(w->limited));
+    return o;
+}
+
 static json_t *leader_object(const struct search_leader *l, const struct search_row *row,
                              uint32_t rank)
 {
@@ -52,6 +72,7 @@ static json_t *leader_object(const struct search_leader *l, const struct search_
     json_set(o, "cost_usd_per_1e9_tokens", json_number(l->usd_per_1e9_tokens));
     json_set(o, "training_days", json_number(l->training_s / DAY));
     json_set(o, "training_usd", json_number(l->training_usd));
+    json_set(o, "weeks", weeks_object(l->weeks));
     json_set(o, "breakdown", l->played ? parts_object(l->breakdown_s) : json_null());
     return o;
 }
@@ -175,6 +196,7 @@ void json_plan(const struct plan_document *plan, FILE *out)
     }
     json_set(o, "fastest_measured",
              s->has_safe ? leader_object(&s->safe, s->safe.row, 0) : json_null());
+    json_set(o, "needed_goodput", json_number(s->needed_goodput_ratio));
     json_set(o, "nearest", s->has_near ? leader_object(&s->near, s->near.row, 0) : json_null());
     json_set(o, "layouts", layouts);
     json_set(o, "pareto", pareto);
@@ -195,8 +217,8 @@ static json_t *machine_object(const struct search_machine *m)
     json_set(one, "best", json_boolean(m->unbeaten));
     json_set(one, "first", json_boolean(m->first));
     json_set(one, "missed", json_text(search_machine_missed(m)));
-    json_set(one, "layout", m->found ? leader_object(&m->leader, &m->row, 1) : json_null());
-    json_set(one, "nearest", m->near ? leader_object(&m->leader, &m->row, 0) : json_null());
+    json_set(one, "layout", m->found ? leader_object(&m->leader, m->leader.row, 1) : json_null());
+    json_set(one, "nearest", m->near ? leader_object(&m->leader, m->leader.row, 0) : json_null());
     json_set(one, "training_days", json_number_if(m->found, m->leader.training_s / DAY));
     json_set(one, "training_usd", json_number_if(m->found, m->leader.training_usd));
     return one;

@@ -59,6 +59,7 @@ struct arguments {
     double deadline_s, budget_usd;
     int best;
     bool has_headroom, has_best, pareto;
+    const char *mtbf;
     const char *text; /* what the scenario's file holds, when a command has read it; NULL */
     size_t text_bytes;
     bool layout_open; /* set by a command that searches the layout, for the reader of a scenario */

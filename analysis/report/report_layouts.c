@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/search/search_weeks.h"
 #include "analysis/text/columns.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/arena.h"
+#include "sim/units.h"
 
 /* Head, is it a word, may it stand above the table, and what it is called there. */
 #define LAYOUT_COLUMNS(X)                                                                          \
@@ -26,6 +28,8 @@
     X(ends, "ends", true, "ends count")                                                            \
     X(step, "step", false, NULL)                                                                   \
     X(mfu, "MFU", false, NULL)                                                                     \
+    X(goodput, "goodput", false, NULL)                                                             \
+    X(kept, "kept/day", false, NULL)                                                               \
     X(memory, "memory", false, NULL)                                                               \
     X(cost, "10^9 tok.", false, NULL)                                                              \
     X(probability, "P(1)", false, NULL)                                                            \
@@ -93,6 +97,8 @@ static void write_cells(const struct layout_line *line, struct text *cells)
     cells[COLUMN_ends] = plain(a->ends_count ? "yes" : "no");
     cells[COLUMN_step] = step_text(l);
     cells[COLUMN_mfu] = format_percent(l->mfu_ratio);
+    cells[COLUMN_goodput] = format_percent(l->weeks != NULL ? l->weeks->goodput_ratio : NAN);
+    cells[COLUMN_kept] = format_quantity(l->weeks != NULL ? l->weeks->tokens_per_s * DAY : NAN);
     cells[COLUMN_memory] = format_bytes(l->peak_reserved_bytes);
     cells[COLUMN_cost] = format_money(l->usd_per_1e9_tokens);
     cells[COLUMN_probability] = format_percent(l->as_fast_probability);
@@ -128,6 +134,16 @@ static void fold(FILE *out, struct column *columns, const struct text *cells, si
         fputc('\n', out);
 }
 
+/* With failures what is kept stands in place of what would be. */
+static void choose_columns(const struct layout_line *lines, size_t count, struct column *columns)
+{
+    bool weeks = false;
+    for (size_t i = 0; i < count; i++)
+        weeks = weeks || lines[i].leader->weeks != NULL;
+    columns[COLUMN_goodput].hidden = columns[COLUMN_kept].hidden = !weeks;
+    columns[COLUMN_mfu].hidden = columns[COLUMN_cost].hidden = weeks;
+}
+
 void report_layouts(const struct session *session, const struct layout_line *lines, size_t count)
 {
     struct arena *arena = arena_create();
@@ -136,6 +152,7 @@ void report_layouts(const struct session *session, const struct layout_line *lin
     memcpy(columns, heads, sizeof columns);
     for (size_t i = 0; i < count; i++)
         write_cells(&lines[i], &cells[i * LAYOUT_COLUMN_COUNT]);
+    choose_columns(lines, count, columns);
     fold(session->out, columns, cells, count);
     if (!columns[COLUMN_schedule].hidden && usual_order(lines, count)) {
         columns[COLUMN_schedule].hidden = true;

@@ -7,6 +7,7 @@
 
 #include "analysis/report/report_layouts.h"
 #include "analysis/report/report_parts.h"
+#include "analysis/search/search_weeks.h"
 #include "analysis/text/columns.h"
 
 enum machine_column {
@@ -17,6 +18,7 @@ enum machine_column {
     MACHINE_STEP,
     MACHINE_TOKENS,
     MACHINE_MFU,
+    MACHINE_GOODPUT,
     MACHINE_FREE,
     MACHINE_COST,
     MACHINE_TRAINING,
@@ -33,19 +35,28 @@ static struct text plain(const char *word)
 }
 
 static const struct column heads[MACHINE_COLUMNS] = {
-    [MACHINE_MARK] = {"", true, false},           [MACHINE_VALUES] = {"", true, false},
-    [MACHINE_GPUS] = {"GPUs", false, false},      [MACHINE_LAYOUT] = {"layout", true, false},
-    [MACHINE_STEP] = {"step", false, false},      [MACHINE_TOKENS] = {"tokens/s", false, false},
-    [MACHINE_MFU] = {"MFU", false, false},        [MACHINE_FREE] = {"free", false, false},
-    [MACHINE_COST] = {"10^9 tok.", false, false}, [MACHINE_TRAINING] = {"training", false, false},
-    [MACHINE_PRICE] = {"USD", false, false},      [MACHINE_MISSED] = {"misses", true, false},
+    [MACHINE_MARK] = {"", true, false},
+    [MACHINE_VALUES] = {"", true, false},
+    [MACHINE_GPUS] = {"GPUs", false, false},
+    [MACHINE_LAYOUT] = {"layout", true, false},
+    [MACHINE_STEP] = {"step", false, false},
+    [MACHINE_TOKENS] = {"tokens/s", false, false},
+    [MACHINE_MFU] = {"MFU", false, false},
+    [MACHINE_GOODPUT] = {"goodput", false, false},
+    [MACHINE_FREE] = {"free", false, false},
+    [MACHINE_COST] = {"10^9 tok.", false, false},
+    [MACHINE_TRAINING] = {"training", false, false},
+    [MACHINE_PRICE] = {"USD", false, false},
+    [MACHINE_MISSED] = {"misses", true, false},
 };
 
 static void write_leader(const struct search_leader *l, double free_ratio, struct text *cells)
 {
     cells[MACHINE_LAYOUT] = report_layout_short(&l->row->layout);
     cells[MACHINE_STEP] = format_time(l->step_s);
-    cells[MACHINE_TOKENS] = format_quantity(l->tokens_per_s);
+    cells[MACHINE_TOKENS] =
+        format_quantity(l->weeks != NULL ? l->weeks->tokens_per_s : l->tokens_per_s);
+    cells[MACHINE_GOODPUT] = format_percent(l->weeks != NULL ? l->weeks->goodput_ratio : NAN);
     cells[MACHINE_MFU] = format_percent(l->mfu_ratio);
     cells[MACHINE_FREE] = format_percent(free_ratio);
     cells[MACHINE_COST] = format_money(l->usd_per_1e9_tokens);
@@ -81,11 +92,19 @@ static bool all_said(const struct search_machines *all)
     return true;
 }
 
+static bool any_weeks(const struct search_machines *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->rows[i].leader.weeks != NULL)
+            return true;
+    return false;
+}
+
 /* Columns that say nothing here: all empty, all alike, or of one machine's steps alone. */
 static void hide(const struct search_machines *all, const struct text *cells, size_t rows,
                  struct column *columns)
 {
-    bool tokens = false, priced = false, missed = false;
+    bool tokens = false, priced = false, missed = false, weeks = any_weeks(all);
     for (size_t i = 0; i < all->count; i++) {
         tokens = tokens || isfinite(all->rows[i].leader.training_s);
         priced = priced || isfinite(all->rows[i].leader.usd_per_1e9_tokens);
@@ -93,7 +112,9 @@ static void hide(const struct search_machines *all, const struct text *cells, si
     }
     columns[MACHINE_GPUS].hidden =
         columns_same(MACHINE_COLUMNS, cells, rows, MACHINE_GPUS) || all_said(all);
-    columns[MACHINE_STEP].hidden = all->question.terms.best != BEST_STEP;
+    columns[MACHINE_GOODPUT].hidden = !weeks;
+    columns[MACHINE_MFU].hidden = weeks;
+    columns[MACHINE_STEP].hidden = weeks || all->question.terms.best != BEST_STEP;
     columns[MACHINE_TRAINING].hidden = !tokens;
     columns[MACHINE_PRICE].hidden = !tokens || !priced;
     columns[MACHINE_COST].hidden =
@@ -135,8 +156,12 @@ static void print_terms(const struct session *s, const struct search_machines *a
                 search_best_docs[terms->best],
                 terms->deadline_s > 0.0 || terms->budget_usd > 0.0 ? " that keeps the terms" : "");
     fprintf(s->out, "  *: no other that keeps the terms is as fast and as cheap a token\n");
-    fprintf(s->out, "  free: of the card. Training and cost are of training.tokens, without "
-                    "failures\n");
+    fprintf(s->out, "  free: of the card. Training and cost are of training.tokens, %s failures\n",
+            any_weeks(all) ? "with" : "without");
+    if (any_weeks(all))
+        fprintf(s->out,
+                "  tokens/s that are kept; goodput of the leaders of each machine alone, all "
+                "by the same failures\n");
 }
 
 void report_machines(const struct session *s, const struct search_machines *all, const char *keys)

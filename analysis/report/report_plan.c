@@ -11,30 +11,19 @@
 #include "analysis/text/wrap.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
+#include "sim/units.h"
 
 enum {
-    PARTS_SHOWN = 4,
-    LINE_BYTES = 640
+    PARTS_SHOWN = 4
 };
 
 const char *report_plan_sets(struct arena *arena, const struct search_layout *l)
 {
-    char text[LINE_BYTES];
-    int used = snprintf(
-        text, sizeof text,
-        "--set layout.tp=%" PRIu32 " --set layout.pp=%" PRIu32 " --set layout.cp=%" PRIu32
-        " --set layout.dp=%" PRIu32 " --set layout.vpp=%" PRIu32 " --set layout.schedule=%s"
-        " --set layout.microbatch=%" PRIu32 " --set layout.sharding=%s --set layout.recompute=%s"
-        " --set layout.sequence_parallel=%s",
-        l->tp, l->pp, l->cp, l->dp, l->vpp, l->schedule->head.name, l->microbatch,
-        l->sharding->head.name, recompute_names[l->recompute],
-        l->sequence_parallel ? "true" : "false");
-    if (l->recompute_layers > 0)
-        used += snprintf(text + used, sizeof text - (size_t)used,
-                         " --set layout.recompute_layers=%" PRIu32, l->recompute_layers);
-    if (l->ends_count)
-        snprintf(text + used, sizeof text - (size_t)used, " --set layout.ends_count=true");
-    return arena_text(arena, text);
+    const char *sets[SEARCH_SETS_MAX], *text = "";
+    const unsigned count = search_layout_sets(arena, l, sets);
+    for (unsigned i = 0; i < count; i++)
+        text = arena_format(arena, "%s%s--set %s", text, i > 0 ? " " : "", sets[i]);
+    return text;
 }
 
 static void print_head(const struct session *s, const struct plan_told *told)
@@ -112,8 +101,10 @@ static bool any_guessed(const struct search *search)
 
 static void print_marks(const struct session *s, const struct plan_told *told)
 {
-    fprintf(s->out,
-            "  P(1): how probably it is no slower than the first, by the model's own error\n");
+    const bool weeks =
+        told->search->leaders[0].weeks != NULL && search_terms_weeks(&told->search->question.terms);
+    fprintf(s->out, "  P(1): how probably it is no %s than the first, by the model's own error%s\n",
+            weeks ? "worse" : "slower", weeks ? " and the seeds" : "");
     fprintf(s->out, "  seen: steps of this kind of layout were measured, with this software on "
                     "this card\n");
     if (any_guessed(told->search))
@@ -128,6 +119,21 @@ static void print_marks(const struct session *s, const struct plan_told *told)
                 "check' says why\n");
 }
 
+/* What was not played might lead all the same. */
+static void print_needed(const struct session *s, const struct search *search)
+{
+    const double needed = search->needed_goodput_ratio;
+    if (search->weeks_error.text[0] != '\0')
+        fprintf(s->out, "  weeks that could not be played: %s\n", search->weeks_error.text);
+    if (isfinite(needed) && needed > 1.0)
+        fprintf(s->out, "  goodput is of these alone: whatever is slower cannot lead\n");
+    else if (isfinite(needed))
+        fprintf(s->out,
+                "  goodput is of these alone: what is slower would lead only with one above %s "
+                "(--top plays more)\n",
+                format_percent(needed).s);
+}
+
 static void print_leaders(const struct session *s, const struct plan_told *told)
 {
     const struct search *search = told->search;
@@ -138,6 +144,7 @@ static void print_leaders(const struct session *s, const struct plan_told *told)
     report_layouts(s, lines, gather_lines(arena, told, lines));
     arena_destroy(arena);
     print_marks(s, told);
+    print_needed(s, search);
     if (search->pareto_count > 1) {
         fprintf(s->out, "  of these no other is both faster and leaner than");
         for (uint32_t i = 0; i < search->pareto_count; i++)
@@ -151,10 +158,34 @@ static void print_training(const struct session *s, const struct configuration *
                            const struct search_leader *l)
 {
     if (isfinite(l->training_s))
-        fprintf(s->out, "  training  %s of such steps for %s tokens%s%s, without failures\n",
-                format_time(l->training_s).s, format_quantity(c->training.tokens).s,
-                isfinite(l->training_usd) ? ", " : "",
-                isfinite(l->training_usd) ? format_money(l->training_usd).s : "");
+        fprintf(s->out, "  training  %s%s for %s tokens%s%s, %s failures\n",
+                format_time(l->training_s).s, l->weeks != NULL ? "" : " of such steps",
+                format_quantity(c->training.tokens).s, isfinite(l->training_usd) ? ", " : "",
+                isfinite(l->training_usd) ? format_money(l->training_usd).s : "",
+                l->weeks != NULL ? "with" : "without");
+}
+
+/* What failures leave of it. */
+static void print_weeks(const struct session *s, const struct search_weeks *w)
+{
+    fprintf(s->out,
+            "  weeks     goodput %s (95 %%: %s to %s, by %" PRIu32 " seeds): %s tokens a day\n",
+            format_percent(w->goodput_ratio).s, format_percent(w->low_ratio).s,
+            format_percent(w->high_ratio).s, w->seeds, format_quantity(w->tokens_per_s * DAY).s);
+    if (isfinite(w->mtbf_s))
+        fprintf(s->out, "            a failure each %s; recovery %s%s%s%s\n",
+                format_time(w->mtbf_s).s, w->recovery, w->spares > 0 ? ", " : "",
+                w->spares > 0 ? format_count(w->spares).s : "",
+                w->spares == 0   ? ""
+                : w->spares == 1 ? " spare node"
+                                 : " spare nodes");
+    if (isfinite(w->interval_s))
+        fprintf(s->out, "            checkpoints %s, %s for each %s of work%s%s%s\n", w->checkpoint,
+                format_time(w->stall_s).s, format_time(w->interval_s).s,
+                w->interval_why != NULL ? " (" : "", w->interval_why != NULL ? w->interval_why : "",
+                w->interval_why != NULL ? ")" : "");
+    if (w->limited)
+        fprintf(s->out, "            a limit of the player ended a run: it hardly gets on\n");
 }
 
 static void print_first(const struct session *s, const struct plan_told *told)
@@ -170,6 +201,8 @@ static void print_first(const struct session *s, const struct plan_told *told)
                model_error_sentence(&told->search->own, sentence, sizeof sentence), 12);
     fputs(session_plain(s), s->out);
     fprintf(s->out, "  tokens    %s a second\n", format_quantity(first->tokens_per_s).s);
+    if (first->weeks != NULL)
+        print_weeks(s, first->weeks);
     print_training(s, told->search->base, first);
     for (unsigned n = 0; n < PARTS_SHOWN && first->played; n++) {
         unsigned most = PART_COUNT;

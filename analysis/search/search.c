@@ -352,8 +352,8 @@ static void find_safe(struct searching *g)
         if (!row->fits && !ledger_fits(&g->ground, row))
             continue;
         s->has_safe = step_fits(&g->ground, row, &s->safe);
-        if (s->has_safe && s->leader_count > 0)
-            search_lead_price(g->ground.base, &s->leaders[0], &s->safe);
+        if (s->has_safe)
+            search_order_beside(s, &s->safe);
         if (s->has_safe)
             return;
     }
@@ -439,10 +439,7 @@ static void find_near(struct search *s)
         !search_run(&question, &freely, &error))
         return;
     if (freely->leader_count > 0) {
-        struct search_row *row = ARENA_NEW(s->arena, struct search_row);
-        *row = *freely->leaders[0].row;
-        s->near = freely->leaders[0];
-        s->near.row = row;
+        s->near = search_weeks_keep(s->arena, &freely->leaders[0]);
         s->has_near = true;
     }
     search_destroy(freely);

@@ -3,6 +3,7 @@
 #define ORRERY_ANALYSIS_SEARCH_SEARCH_FOUND_H
 
 #include "analysis/search/search_terms.h"
+#include "analysis/search/search_weeks.h"
 #include "analysis/uncertainty/model_error.h"
 #include "sim/error.h"
 
@@ -25,7 +26,9 @@ struct search_question {
     double headroom_ratio;            /* of usable memory, to be left free */
     uint32_t leaders;                 /* wanted */
     struct search_terms terms;        /* that hold for this cluster (search_terms_check) */
-    uint32_t dp;                      /* this one alone; 0: any */
+    /* Weeks with failures of each leader that is played op by op; NULL: none. */
+    const struct search_weeks_wish *weeks;
+    uint32_t dp; /* this one alone; 0: any */
     struct search_part part;
     const struct search_diary *diary; /* NULL: none */
     unsigned threads;
@@ -45,6 +48,10 @@ struct search {
     uint32_t fates[FATE_COUNT];
     struct search_leader *leaders; /* fastest first */
     uint32_t leader_count;
+    struct error weeks_error; /* why the weeks of a leader cannot be played; "": they can */
+    /* The goodput that a layout would need to lead that fits and is not listed, by its step, which
+     * is no shorter than the last leader's; NAN: there is none, or no weeks were played. */
+    double needed_goodput_ratio;
     uint32_t *pareto; /* leaders that no other beats in both time and free memory */
     uint32_t pareto_count;
     struct model_error own;    /* of the first leader */

@@ -17,11 +17,8 @@ double search_front_free_ratio(const struct configuration *c, const struct searc
 static void keep(struct arena *arena, const struct search_leader *leader, double asked_ratio,
                  struct search_front *out)
 {
-    struct search_row *row = ARENA_NEW(arena, struct search_row);
     CHECK(out->count < POINTS_MAX);
-    *row = *leader->row;
-    out->leaders[out->count] = *leader;
-    out->leaders[out->count].row = row;
+    out->leaders[out->count] = search_weeks_keep(arena, leader);
     out->asked_ratio[out->count++] = asked_ratio;
 }
 
@@ -53,7 +50,8 @@ void search_front_find(struct arena *arena, const struct search *s, struct searc
         out->stopped = more->stopped;
         if (found) {
             keep(arena, &more->leaders[0], question.headroom_ratio, out);
-            search_lead_price(s->base, &out->leaders[0], &out->leaders[out->count - 1]);
+            search_lead_price(s->base, &out->leaders[0], search_terms_weeks(&question.terms),
+                              &out->leaders[out->count - 1]);
         }
         search_destroy(more);
         if (!found)

@@ -3,8 +3,10 @@
 #include <math.h>
 
 #include "analysis/result/cost.h"
+#include "analysis/search/search_weeks.h"
 #include "analysis/uncertainty/model_error.h"
 #include "models/fit/trial.h"
+#include "sim/units.h"
 
 /* Standard normal, below which 90 % lie. */
 #define NORMAL_P90 1.2815515655446004
@@ -65,8 +67,29 @@ void search_lead_guess(const struct configuration *base, const struct search_row
         out->breakdown_s[part] = NAN;
 }
 
+static void price_weeks(const struct configuration *c, struct search_leader *leader)
+{
+    const double tokens = c->training.tokens;
+    const struct search_weeks *weeks = leader->weeks;
+    leader->usd_per_1e9_tokens = weeks->usd_per_1e9_tokens;
+    leader->training_s = tokens > 0.0 ? tokens / weeks->tokens_per_s : NAN;
+    leader->training_usd = tokens > 0.0 ? tokens / GIGA * weeks->usd_per_1e9_tokens : NAN;
+}
+
+/* Log of how many times as long as the first it takes, and the standard deviation of that. */
+static double log_slower(const struct search_leader *first, const struct search_leader *leader,
+                         bool weeks, double *spread)
+{
+    double standard_error;
+    if (!weeks || first->weeks == NULL || leader->weeks == NULL)
+        return log(leader->step_s / first->step_s);
+    const double slower = search_weeks_log_ratio(first->weeks, leader->weeks, &standard_error);
+    *spread = hypot(*spread, standard_error);
+    return slower;
+}
+
 void search_lead_price(const struct configuration *base, const struct search_leader *first,
-                       struct search_leader *leader)
+                       bool weeks, struct search_leader *leader)
 {
     struct configuration c, best;
     struct cost cost;
@@ -77,13 +100,14 @@ void search_lead_price(const struct configuration *base, const struct search_lea
     leader->usd_per_1e9_tokens = cost.usd_per_1e9_tokens;
     leader->training_usd = cost.budget_usd;
     leader->training_s = c.training.tokens > 0.0 ? c.training.tokens / leader->tokens_per_s : NAN;
+    if (leader->weeks != NULL)
+        price_weeks(&c, leader);
     const struct model_error own = model_error_of(&residues_shipped, &c, NULL);
     const struct model_error its = model_error_of(&residues_shipped, &best, NULL);
     leader->nearness = own.nearness;
     leader->p10_s = leader->step_s * exp(-NORMAL_P90 * own.log_spread);
     leader->p90_s = leader->step_s * exp(NORMAL_P90 * own.log_spread);
-    const double spread = fmax(own.pair_log_spread, its.pair_log_spread);
-    leader->as_fast_probability =
-        leader == first ? 1.0
-                        : 0.5 * erfc(log(leader->step_s / first->step_s) / (spread * sqrt(2.0)));
+    double spread = fmax(own.pair_log_spread, its.pair_log_spread);
+    const double slower = log_slower(first, leader, weeks, &spread);
+    leader->as_fast_probability = leader == first ? 1.0 : 0.5 * erfc(slower / (spread * sqrt(2.0)));
 }

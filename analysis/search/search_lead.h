@@ -13,8 +13,9 @@ bool search_lead_play(const struct configuration *base, const struct search_row 
 /* The same from what is known without. */
 void search_lead_guess(const struct configuration *base, const struct search_row *row,
                        struct search_leader *out);
-/* What follows from the step: cost, and how sure it is; `first` is the fastest of all. */
+/* What follows from the step, or the weeks: cost, length, and how sure it is; `first` is the best
+ * of all. `weeks`: by its tokens that are kept, where both were played. */
 void search_lead_price(const struct configuration *base, const struct search_leader *first,
-                       struct search_leader *leader);
+                       bool weeks, struct search_leader *leader);
 
 #endif

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void search_machine_keep(struct search_machine *m, const struct search *s)
+void search_machine_keep(struct arena *arena, struct search_machine *m, const struct search *s)
 {
     m->gpus = configuration_gpus(s->base);
     m->searched = s->considered;
@@ -13,14 +13,9 @@ void search_machine_keep(struct search_machine *m, const struct search *s)
     m->near = s->has_near;
     if (!m->found && !m->near)
         return;
-    m->leader = m->found ? s->leaders[0] : s->near;
-    m->row = *m->leader.row;
-    m->leader.row = &m->row;
-    if (m->near) {
-        struct configuration c;
-        search_apply(s->base, &m->row.layout, &c);
-        m->missed = search_terms_missed(&s->question.terms, &c, m->leader.step_s);
-    }
+    m->leader = search_weeks_keep(arena, m->found ? &s->leaders[0] : &s->near);
+    if (m->near)
+        m->missed = search_terms_broken(&s->question.terms, &m->leader);
 }
 
 const char *search_machine_missed(const struct search_machine *m)
@@ -30,12 +25,18 @@ const char *search_machine_missed(const struct search_machine *m)
     return m->too_many ? "gpus" : m->near ? search_fate_names[m->missed] : "memory";
 }
 
+/* Tokens a second, those that are kept where failures were played. */
+static double rate(const struct search_leader *l)
+{
+    return l->weeks != NULL ? l->weeks->tokens_per_s : l->tokens_per_s;
+}
+
 /* Is `a` as good as `b` in time, cost and free memory, and better in one? What is not known of
  * either does not count. */
 static bool beats(const struct search_point *a, const struct search_point *b)
 {
-    const double x[] = {a->leader->tokens_per_s, -a->leader->usd_per_1e9_tokens, a->free_ratio};
-    const double y[] = {b->leader->tokens_per_s, -b->leader->usd_per_1e9_tokens, b->free_ratio};
+    const double x[] = {rate(a->leader), -a->leader->usd_per_1e9_tokens, a->free_ratio};
+    const double y[] = {rate(b->leader), -b->leader->usd_per_1e9_tokens, b->free_ratio};
     bool better = false;
     for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++) {
         if (x[i] < y[i])
@@ -82,8 +83,8 @@ static void find_first(struct search_machines *all)
 static int compare_points(const void *a, const void *b)
 {
     const struct search_point *x = a, *y = b;
-    if (x->leader->tokens_per_s != y->leader->tokens_per_s)
-        return x->leader->tokens_per_s > y->leader->tokens_per_s ? -1 : 1;
+    if (rate(x->leader) != rate(y->leader))
+        return rate(x->leader) > rate(y->leader) ? -1 : 1;
     if (x->free_ratio != y->free_ratio)
         return x->free_ratio < y->free_ratio ? -1 : 1;
     return x->machine < y->machine ? -1 : x->machine > y->machine;

@@ -14,10 +14,9 @@ struct search_machine {
     enum search_fate missed; /* the term that `near` misses */
     bool stopped;
     bool unbeaten, first; /* no other is as fast and as cheap a token; the best by the objective */
-    struct search_row row;
-    struct search_leader leader; /* points to `row` */
-    double card_bytes;           /* usable memory of a GPU */
-    struct search_front front;   /* where it was asked for */
+    struct search_leader leader;
+    double card_bytes;         /* usable memory of a GPU */
+    struct search_front front; /* where it was asked for */
 };
 /* A layout of a machine. */
 struct search_point {
@@ -33,8 +32,9 @@ struct search_machines {
     struct search_point *front; /* that no other layout beats in time, cost and free memory */
     size_t front_count;
 };
-/* Takes over what a search of this machine found. */
-void search_machine_keep(struct search_machine *machine, const struct search *search);
+/* Takes over what a search of this machine found, into `arena`. */
+void search_machine_keep(struct arena *arena, struct search_machine *machine,
+                         const struct search *search);
 /* "deadline", "budget", "gpus", "memory"; NULL: it was found. */
 const char *search_machine_missed(const struct search_machine *machine);
 /* Which are unbeaten, which is the first; and the front of all, where it was asked for. */

@@ -13,7 +13,7 @@ enum search_fate search_order_missed(const struct search *s, const struct search
     return search_terms_missed(&s->question.terms, &c, step_s);
 }
 
-static int compare_leaders(const void *a, const void *b)
+static int compare_steps(const void *a, const void *b)
 {
     const struct search_leader *x = a, *y = b;
     if (x->step_s != y->step_s)
@@ -21,46 +21,126 @@ static int compare_leaders(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Leaders stand by time, so those that miss the terms stand last. */
+/* The last ones, while they miss a term. */
 static void keep_terms(struct search *s)
 {
-    while (s->leader_count > 0) {
-        const struct search_leader *last = &s->leaders[s->leader_count - 1];
-        const enum search_fate fate = search_order_missed(s, last->row, last->step_s);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->leader_count; i++) {
+        const enum search_fate fate = search_terms_broken(&s->question.terms, &s->leaders[i]);
+        ((struct search_row *)s->leaders[i].row)->fate = fate == FATE_OPEN ? FATE_LEADER : fate;
         if (fate == FATE_OPEN)
-            return;
-        ((struct search_row *)last->row)->fate = fate;
-        s->leader_count--;
+            s->leaders[kept++] = s->leaders[i];
+    }
+    s->leader_count = kept;
+}
+
+static bool weighs(const struct search *s)
+{
+    return search_terms_weeks(&s->question.terms);
+}
+
+static void price_all(struct search *s)
+{
+    for (uint32_t i = 0; i < s->leader_count; i++)
+        search_lead_price(s->base, &s->leaders[0], weighs(s), &s->leaders[i]);
+}
+
+static void play_weeks(struct search *s, struct search_leader **leaders, uint32_t count)
+{
+    const struct search_question *q = &s->question;
+    const struct search_weeks_round round = {.wish = q->weeks,
+                                             .leaders = leaders,
+                                             .count = count,
+                                             .threads = q->threads,
+                                             .stop = q->stop,
+                                             .context = q->context};
+    struct error error;
+    search_weeks_round(s->arena, &round, &error);
+    if (s->weeks_error.text[0] == '\0')
+        s->weeks_error = error;
+}
+
+/* The best stands first: a handful, so that each is put in its place among those before it. */
+static void sort_by_value(struct search *s)
+{
+    const struct search_terms *terms = &s->question.terms;
+    for (uint32_t i = 1; i < s->leader_count; i++) {
+        const struct search_leader leader = s->leaders[i];
+        uint32_t at = i;
+        for (; at > 0 &&
+               search_terms_value(terms, &leader) < search_terms_value(terms, &s->leaders[at - 1]);
+             at--)
+            s->leaders[at] = s->leaders[at - 1];
+        s->leaders[at] = leader;
     }
 }
 
-/* Leaders stand by time, so each that leaves more memory free than all before it is one. */
+/* Goodput is at most 1, so what is not listed would need so much of it. */
+static void find_needed(struct search *s, double last_step_s, bool all)
+{
+    const struct search_weeks *best = s->leader_count > 0 ? s->leaders[0].weeks : NULL;
+    if (best != NULL && !all && weighs(s))
+        s->needed_goodput_ratio = best->tokens_per_s * last_step_s / configuration_tokens(s->base);
+}
+
+/* Is `a` as fast and as lean, and better in one? */
+static bool beats(const struct search_terms *terms, const struct search_leader *a,
+                  const struct search_leader *b)
+{
+    const double x = search_terms_value(terms, a), y = search_terms_value(terms, b);
+    return x <= y && a->peak_reserved_bytes <= b->peak_reserved_bytes &&
+           (x < y || a->peak_reserved_bytes < b->peak_reserved_bytes);
+}
+
 static void find_pareto(struct search *s)
 {
-    double least_bytes = INFINITY;
     s->pareto = ARENA_ARRAY(s->arena, uint32_t, s->leader_count);
     for (uint32_t i = 0; i < s->leader_count; i++) {
-        if (s->leaders[i].peak_reserved_bytes < least_bytes) {
-            least_bytes = s->leaders[i].peak_reserved_bytes;
+        bool beaten = isnan(s->leaders[i].peak_reserved_bytes);
+        for (uint32_t k = 0; k < s->leader_count; k++)
+            beaten = beaten || beats(&s->question.terms, &s->leaders[k], &s->leaders[i]);
+        if (!beaten)
             s->pareto[s->pareto_count++] = i;
-        }
     }
+}
+
+static void know_own(struct search *s)
+{
+    struct configuration c;
+    if (s->leader_count == 0)
+        return;
+    search_apply(s->base, &s->leaders[0].row->layout, &c);
+    s->own = model_error_of(&residues_shipped, &c, NULL);
 }
 
 void search_order_leaders(struct search *s)
 {
-    qsort(s->leaders, s->leader_count, sizeof *s->leaders, compare_leaders);
-    keep_terms(s);
+    qsort(s->leaders, s->leader_count, sizeof *s->leaders, compare_steps);
+    const bool all = s->leader_count < s->question.leaders;
     if (s->leader_count > s->question.leaders)
         s->leader_count = s->question.leaders;
-    for (uint32_t i = 0; i < s->leader_count; i++) {
-        ((struct search_row *)s->leaders[i].row)->fate = FATE_LEADER;
-        search_lead_price(s->base, &s->leaders[0], &s->leaders[i]);
+    const double last_s = s->leader_count > 0 ? s->leaders[s->leader_count - 1].step_s : NAN;
+    s->needed_goodput_ratio = NAN;
+    if (s->question.weeks != NULL) {
+        struct search_leader **leaders =
+            ARENA_ARRAY(s->arena, struct search_leader *, s->leader_count);
+        for (uint32_t i = 0; i < s->leader_count; i++)
+            leaders[i] = &s->leaders[i];
+        play_weeks(s, leaders, s->leader_count);
     }
-    if (s->leader_count > 0) {
-        struct configuration c;
-        search_apply(s->base, &s->leaders[0].row->layout, &c);
-        s->own = model_error_of(&residues_shipped, &c, NULL);
-    }
+    price_all(s);
+    keep_terms(s);
+    sort_by_value(s);
+    price_all(s); /* now the first one is known */
+    find_needed(s, last_s, all);
+    know_own(s);
     find_pareto(s);
+}
+
+void search_order_beside(struct search *s, struct search_leader *leader)
+{
+    if (s->question.weeks != NULL)
+        play_weeks(s, &leader, 1);
+    if (s->leader_count > 0)
+        search_lead_price(s->base, &s->leaders[0], weighs(s), leader);
 }

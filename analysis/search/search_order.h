@@ -10,5 +10,7 @@ enum search_fate search_order_missed(const struct search *search, const struct s
 /* Of those that were found to fit, whose steps are known: the best that keep the terms, as many as
  * are wanted, priced; their rows learn that they lead, or what they miss. */
 void search_order_leaders(struct search *search);
+/* What is known of another that fits, beside the first of them: its weeks, price, and how sure. */
+void search_order_beside(struct search *search, struct search_leader *leader);
 
 #endif

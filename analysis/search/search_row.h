@@ -32,6 +32,7 @@ struct search_row {
     uint32_t tried;              /* layouts with less recomputation that did not fit */
     struct search_turn *turn;    /* where its findings are written down; NULL: nowhere */
 };
+struct search_weeks; /* search_weeks.h */
 struct search_leader {
     const struct search_row *row;
     bool played; /* at op detail; else what follows is of pass detail, or not known (NAN) */
@@ -43,6 +44,8 @@ struct search_leader {
     double step_usd, usd_per_1e9_tokens;
     double training_s, training_usd; /* of training.tokens in such steps; NAN: not said */
     enum nearness nearness;          /* of what was measured */
+    /* With failures; NULL: not played. Then price and length of the training are with them. */
+    const struct search_weeks *weeks;
 };
 
 #endif

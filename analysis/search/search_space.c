@@ -1,5 +1,7 @@
 #include "analysis/search/search_space.h"
 
+#include <inttypes.h>
+
 #include "models/fit/choice.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -46,6 +48,29 @@ struct search_layout search_layout_of(const struct configuration *c)
                                   .ends_count = l->ends_count,
                                   .schedule = l->schedule,
                                   .sharding = l->sharding};
+}
+
+unsigned search_layout_sets(struct arena *arena, const struct search_layout *l,
+                            const char *out[SEARCH_SETS_MAX])
+{
+    const struct {
+        const char *key;
+        uint32_t value;
+    } counts[] = {{"tp", l->tp}, {"pp", l->pp},   {"cp", l->cp},
+                  {"dp", l->dp}, {"vpp", l->vpp}, {"microbatch", l->microbatch}};
+    unsigned count = 0;
+    for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        out[count++] = arena_format(arena, "layout.%s=%" PRIu32, counts[i].key, counts[i].value);
+    out[count++] = arena_format(arena, "layout.schedule=%s", l->schedule->head.name);
+    out[count++] = arena_format(arena, "layout.sharding=%s", l->sharding->head.name);
+    out[count++] = arena_format(arena, "layout.recompute=%s", recompute_names[l->recompute]);
+    if (l->recompute_layers > 0)
+        out[count++] = arena_format(arena, "layout.recompute_layers=%" PRIu32, l->recompute_layers);
+    out[count++] =
+        arena_format(arena, "layout.sequence_parallel=%s", l->sequence_parallel ? "true" : "false");
+    if (l->ends_count)
+        out[count++] = "layout.ends_count=true";
+    return count;
 }
 
 void search_apply(const struct configuration *base, const struct search_layout *layout,

@@ -3,10 +3,12 @@
 #include <math.h>
 
 #include "analysis/result/cost.h"
+#include "analysis/search/search_weeks.h"
 
-const char *const search_best_names[] = {"step", "tokens", "cost", "days", NULL};
+const char *const search_best_names[] = {"step", "tokens", "cost", "days", "goodput", NULL};
 const char *const search_best_docs[SEARCH_BEST_COUNT] = {
-    "the shortest step", "the most tokens a second", "the cheapest token", "the soonest end"};
+    "the shortest step", "the most tokens a second", "the cheapest token", "the soonest end",
+    "the most tokens a day that are kept"};
 
 static bool needs_tokens(const struct search_terms *t)
 {
@@ -41,6 +43,18 @@ enum search_fate search_terms_missed(const struct search_terms *t, const struct 
     return cost.budget_usd > t->budget_usd ? FATE_BUDGET : FATE_OPEN;
 }
 
+enum search_fate search_terms_broken(const struct search_terms *t, const struct search_leader *l)
+{
+    if (t->deadline_s > 0.0 && l->training_s > t->deadline_s)
+        return FATE_DEADLINE;
+    return t->budget_usd > 0.0 && l->training_usd > t->budget_usd ? FATE_BUDGET : FATE_OPEN;
+}
+
+bool search_terms_weeks(const struct search_terms *t)
+{
+    return t->best == BEST_COST || t->best == BEST_DAYS || t->best == BEST_GOODPUT;
+}
+
 static double known(double value)
 {
     return isnan(value) ? INFINITY : value;
@@ -57,6 +71,8 @@ double search_terms_value(const struct search_terms *t, const struct search_lead
         return known(l->usd_per_1e9_tokens);
     case BEST_DAYS:
         return known(l->training_s);
+    case BEST_GOODPUT:
+        return l->weeks != NULL ? -l->weeks->tokens_per_s : INFINITY;
     case SEARCH_BEST_COUNT:
         break;
     }

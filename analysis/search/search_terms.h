@@ -14,6 +14,7 @@ enum search_best {
     BEST_TOKENS,
     BEST_COST,
     BEST_DAYS,
+    BEST_GOODPUT, /* most tokens a day that are kept */
     SEARCH_BEST_COUNT
 };
 extern const char *const search_best_names[]; /* NULL-ended; as --best takes them */
@@ -31,6 +32,11 @@ bool search_terms_check(const struct search_terms *terms, const struct configura
  * or FATE_OPEN. `c` has a layout that uses its cluster. */
 enum search_fate search_terms_missed(const struct search_terms *terms,
                                      const struct configuration *c, double step_s);
+/* The same of a leader, with failures where they were played. */
+enum search_fate search_terms_broken(const struct search_terms *terms,
+                                     const struct search_leader *leader);
+/* Does the objective know failures, where they are played? */
+bool search_terms_weeks(const struct search_terms *terms);
 /* By which the best is the least, in the unit of the objective (tokens a second are negative);
  * INFINITY where it is not known. */
 double search_terms_value(const struct search_terms *terms, const struct search_leader *leader);

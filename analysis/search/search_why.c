@@ -239,7 +239,7 @@ static void find_overflow(struct search_verdict *v)
 static void compare(const struct search *s, struct search_verdict *v)
 {
     const struct search_leader *first = s->leader_count > 0 ? &s->leaders[0] : &v->leader;
-    search_lead_price(s->base, first, &v->leader);
+    search_lead_price(s->base, first, search_terms_weeks(&s->question.terms), &v->leader);
     for (unsigned part = 0; part < PART_COUNT; part++)
         v->lost_s[part] = v->leader.breakdown_s[part] - first->breakdown_s[part];
 }
@@ -260,7 +260,7 @@ static void explain(const struct search *s, struct search_verdict *v)
         return;
     search_apply(s->base, &v->row->layout, &v->c);
     if (v->played)
-        v->missed = search_terms_missed(&s->question.terms, &v->c, v->leader.step_s);
+        v->missed = search_terms_broken(&s->question.terms, &v->leader);
     if (v->row->fate == FATE_RULE)
         say_rule(v);
     else if (!v->played)

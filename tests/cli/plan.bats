@@ -19,7 +19,7 @@ plan() { "$ORRERY" plan "$@"; }
     promised=$(jq .layouts[0].step_time_s out)
     # shellcheck disable=SC2086
     expect 0 plan $small
-    sed -n '/^To play it: /,$p' out | sed 's/^To play it: orrery/"$ORRERY"/; s/ run - / run - --no-db --json /' >play.sh
+    sed -n '/^To play it: /,$p' out | sed 's/^To play it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
     expect 0 bash play.sh
     [ "$(jq .step_time_s out)" = "$promised" ]
 }
@@ -270,4 +270,42 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     # shellcheck disable=SC2086
     expect 0 plan $small --tokens 1T --vary cluster.gpus=8,16,32 --vary cluster.gpu=a100-80gb-sxm,h100-80gb-sxm
     awk 'length($0) > 100 {print; wide = 1} END {exit wide}' out
+}
+
+@test "plan --mtbf: leaders by the tokens that failures leave, as the line under 'To play it' plays them" {
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 20B --mtbf 20d --seeds 2 --json
+    fits_schema
+    jq -e '.best == "goodput" and ([.layouts[].weeks.kept_tokens_per_s] | . == (sort | reverse))' out
+    jq -e '.layouts[0].weeks | .goodput < 1 and .goodput_low <= .goodput and .failures > 0' out
+    jq -e '.layouts[0] | (.training_days * 86400 * .weeks.kept_tokens_per_s / 2e10 - 1) | fabs < 1e-9' out
+    kept=$(jq .layouts[0].weeks.kept_tokens_per_s out)
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 20B --mtbf 20d --seeds 1 --json
+    one=$(jq .layouts[0].weeks.kept_tokens_per_s out)
+    [ "$kept" != "$one" ]
+    # shellcheck disable=SC2086
+    expect 0 plan $small --tokens 20B --mtbf 20d --seeds 1
+    for line in goodput "tokens a day" "a failure each" "checkpoints async" "with failures"; do shows "$line"; done
+    sed -n '/^To play it: /,$p' out | sed 's/^To play it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
+    expect 0 bash play.sh
+    jq -e --argjson kept "$one" '(.tokens_per_s * .goodput / $kept - 1) | fabs < 1e-6' out
+    sed '/^To play it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
+}
+
+@test "plan --mtbf: fleets, files, pipes; checkpoint policies beside each other" {
+    expect 0 plan "$hello" --mtbf opt-175b --seeds 2 --top 3
+    shows "To play it: orrery run $hello --set 'failures=[{preset: opt-175b}]' --set run.duration=30d"
+    plan - --mtbf 20d --seeds 2 --vary checkpoint.policy=sync,async,none --json <"$hello" >out
+    fits_schema
+    jq -e '[.machines[].layout.weeks.checkpoint_policy] == ["sync", "async", "none"]' out
+    jq -e '.best == "goodput" and (.machines[2].layout.weeks.goodput < .machines[1].layout.weeks.goodput)' out
+    expect 0 plan "$SCENARIOS/rsc-1.yaml" --seeds 1 --top 1
+    shows "weeks     goodput"
+    expect 3 plan "$hello" --best goodput
+    said "give --mtbf 5.8y"
+    expect 2 plan "$hello" --mtbf 5
+    said "as in 5.8y, or a fleet"
+    expect 3 plan "$hello" --mtbf nofleet
+    said "nofleet"
 }

@@ -1,0 +1,109 @@
+#include "analysis/command/plan_weeks.h"
+
+#include <string.h>
+
+#include "analysis/line/command.h"
+#include "analysis/line/stated_scenario.h"
+#include "analysis/text/format.h"
+#include "scenarios/build/scenario.h"
+#include "scenarios/language/file.h"
+#include "scenarios/language/parse.h"
+#include "scenarios/language/quantity.h"
+
+enum {
+    SEEDS_USUAL = 16,
+    OWN_SETS = 2
+};
+
+struct stated_weeks { /* what the scenario says without us */
+    bool run, tokens;
+};
+
+static bool sets_run(const struct arguments *a)
+{
+    for (unsigned i = 0; i < a->set_count; i++)
+        if (strncmp(a->sets[i], "run.", 4) == 0 || strncmp(a->sets[i], "run=", 4) == 0)
+            return true;
+    return false;
+}
+
+/* Of a file, which is read once, as it may be a pipe; what is wrong with it is told later. */
+static struct stated_weeks look(struct arena *arena, struct arguments *a)
+{
+    struct stated_weeks out = {.run = sets_run(a), .tokens = a->tokens != NULL};
+    struct error error = {""};
+    struct file_text file;
+    if (a->positional_count == 0)
+        return out;
+    if (a->text == NULL) {
+        if (!file_read(arena, a->positional[0], SOURCE_BYTES_MAX, false, &file, &error))
+            return out;
+        a->text = file.text;
+        a->text_bytes = file.bytes;
+    }
+    const struct scenario_options how = {
+        .catalogue = a->catalogue, .sets = a->sets, .set_count = a->set_count, .layout_open = true};
+    struct scenario *s = scenario_read(a->positional[0], a->text, a->text_bytes, &how, &error);
+    if (s != NULL)
+        out = (struct stated_weeks){s->has_run, s->configuration.training.tokens > 0.0};
+    scenario_destroy(s);
+    return out;
+}
+
+/* "5.8y" of a GPU, or a fleet of the catalogue; NULL: neither. */
+static const char *failures_text(struct arena *arena, const char *mtbf)
+{
+    struct quantity quantity;
+    char why[QUANTITY_TEXT_MAX];
+    if (quantity_read(PARAM_TIME, mtbf, mtbf, &quantity, why) && quantity.number > 0.0)
+        return arena_format(arena, "failures=[{cause: GPU, unit: gpu, mtbf: %s}]", mtbf);
+    if (mtbf[0] >= 'a' && mtbf[0] <= 'z' && stated_name(mtbf))
+        return arena_format(arena, "failures=[{preset: %s}]", mtbf);
+    return NULL;
+}
+
+int plan_weeks_state(struct arena *arena, struct arguments *a, struct session *session)
+{
+    if (a->mtbf == NULL || stated_scenario_fault(a) != NULL)
+        return EXIT_OK;
+    const char *own[OWN_SETS];
+    unsigned count = 0;
+    own[count++] = failures_text(arena, a->mtbf);
+    if (own[0] == NULL) {
+        fprintf(session->notes,
+                "orrery plan: --mtbf %s: expected the mean time between failures of a GPU, as in "
+                "5.8y, or a fleet; see 'orrery list fleets'\n",
+                format_shown(a->mtbf).s);
+        return EXIT_USAGE;
+    }
+    const struct stated_weeks weeks = look(arena, a);
+    if (!weeks.run)
+        own[count++] = weeks.tokens ? "run.strike=always" : "run.duration=30d";
+    if (a->set_count + count > ARGUMENT_SET_MAX) {
+        fputs("orrery plan: too many --set options beside --mtbf\n", session->notes);
+        return EXIT_USAGE;
+    }
+    memmove(a->sets + count, a->sets, a->set_count * sizeof *a->sets);
+    memcpy(a->sets, own, count * sizeof *own);
+    a->set_count += count;
+    return EXIT_OK;
+}
+
+bool plan_weeks_ask(const struct arguments *a, const struct scenario *scenario,
+                    struct search_weeks_wish *wish, struct search_question *question,
+                    struct error *error)
+{
+    if (scenario->has_run) {
+        *wish = (struct search_weeks_wish){
+            scenario,
+            a->seeds == 0 ? SEEDS_USUAL : (uint32_t)(a->seeds < 10000 ? a->seeds : 10000)};
+        question->weeks = wish;
+        if (!a->has_best)
+            question->terms.best = BEST_GOODPUT;
+        return true;
+    }
+    return question->terms.best != BEST_GOODPUT ||
+           error_set(error, "goodput is of weeks with failures: give --mtbf 5.8y (of a GPU), "
+                            "--mtbf with a fleet (orrery list fleets), or a scenario with `run:` "
+                            "and `failures:`");
+}

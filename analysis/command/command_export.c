@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analysis/command/export_launch.h"
+#include "analysis/command/export_picture.h"
 #include "analysis/export/export.h"
 #include "analysis/export/launch.h"
 #include "analysis/line/command.h"
@@ -10,8 +11,12 @@
 
 static const struct option options[] = {
     {"--format", OPTION_CHOICE, FIELD(format), "FORMAT", export_format_names,
-     "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: the pipeline; "
-     "failures: those of weeks, as `law: trace` reads them"},
+     "chrome: trace events for ui.perfetto.dev; csv: one table or view; svg: as --svg "
+     "gantt; failures: those of weeks, as `law: trace` reads them"},
+    {"--svg", OPTION_CHOICE, FIELD_GIVEN(picture, has_picture), "PICTURE", picture_names,
+     "a picture: the pipeline, memory of the stages, where the step goes, layouts by memory and "
+     "speed (of a study), the curve of a study, kernels under the roof, which hardware matters, "
+     "the machine"},
     {"--table", OPTION_TEXT, FIELD(table), "NAME", NULL, "the table or view for csv (slice)"},
     {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
      "only this rank in a chrome trace, not one of each class"},
@@ -46,13 +51,15 @@ static int write_format(const struct arguments *arguments, struct query *query, 
 {
     struct error error = {""};
     bool good;
-    if (arguments->format == EXPORT_CSV) {
+    if (arguments->has_picture) {
+        good = export_picture(arguments, query, (enum picture)arguments->picture, out, &error);
+    } else if (arguments->format == EXPORT_CSV) {
         const char *table = arguments->table != NULL ? arguments->table : "slice";
         if (!known_table(query, table, notes))
             return EXIT_USAGE;
         good = export_csv(query, table, out, &error);
     } else if (arguments->format == EXPORT_SVG) {
-        good = export_svg(query, out, &error);
+        good = export_picture(arguments, query, PICTURE_gantt, out, &error);
     } else if (arguments->format == EXPORT_FAILURES) {
         good = export_trace(query, out, &error);
     } else {

@@ -20,6 +20,9 @@ bool export_launch_line(const struct arguments *arguments, FILE *notes)
         odd = "--catalogue goes with --launch";
     else if (!launch && arguments->json)
         odd = "--json goes with --launch; --format csv is for programs too";
+    else if (arguments->has_picture && (launch || arguments->has_rank || arguments->table != NULL ||
+                                        arguments->format != EXPORT_CHROME))
+        odd = "--svg draws one picture: leave out --format, --table, --rank and --launch";
     else if (launch && arguments->has_rank)
         odd = "--rank takes a rank of the run, with --format chrome";
     else if (launch && (arguments->table != NULL || arguments->format != EXPORT_CHROME))

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-#include "analysis/text/plot.h"
+#include "analysis/plot/palette.h"
+#include "analysis/plot/plot.h"
 
 enum {
     LEFT = 130,
@@ -10,7 +11,8 @@ enum {
     WIDTH = 620,
     ROW_HEIGHT = 30,
     RIGHT = 30,
-    KEYS_Y = 42
+    TITLE_Y = 22,
+    KEYS_Y = 46
 };
 
 /* Change of the price of a token at each end, of a single step that of its time. */
@@ -37,10 +39,16 @@ static void set_axes(struct plot *plot, const struct elasticities *e, const char
     plot->height = (double)(ROW_HEIGHT * e->count);
 }
 
-static void draw_bar(const struct plot *plot, unsigned row, double end, unsigned colour)
+/* What a tenth more or less of row `row` does. */
+static void draw_bar(const struct plot *plot, const struct elasticities *e, unsigned row, bool more)
 {
-    if (end != 0.0)
-        plot_box(plot, fmin(end, 0.0), fmax(end, 0.0), (double)row, plot_colour(colour), NULL);
+    const double end = change(more ? e->rows[row].cost_high_ratio : e->rows[row].cost_low_ratio);
+    char tip[96];
+    if (end == 0.0)
+        return;
+    snprintf(tip, sizeof tip, "%s, 10 %% %s: %.17g", e->rows[row].key, more ? "more" : "less", end);
+    plot_bar(plot, &(struct plot_bar){fmin(end, 0.0), fmax(end, 0.0), (double)row,
+                                      more ? PALETTE_BLUE : PALETTE_AMBER, NULL, tip});
 }
 
 void tornado_svg(const char *title, const struct elasticities *e, FILE *out)
@@ -48,13 +56,17 @@ void tornado_svg(const char *title, const struct elasticities *e, FILE *out)
     const char *words[HARDWARE_INPUT_COUNT];
     struct plot plot = {.out = out};
     set_axes(&plot, e, words);
-    plot_page_begin(out, LEFT + WIDTH + RIGHT, plot.top + plot.height + plot_room_below(&plot));
-    const double next = plot_key(out, LEFT, KEYS_Y, plot_colour(0), "10 % more");
-    plot_key(out, next, KEYS_Y, plot_colour(1), "10 % less");
-    plot_frame(&plot, title);
+    plot_page_begin(
+        out, LEFT + WIDTH + RIGHT, plot.top + plot.height + plot_room_below(&plot), title,
+        "What a tenth more and a tenth less of each hardware figure do, the figure that "
+        "matters most first.");
+    const double next = plot_key(out, LEFT, KEYS_Y, PALETTE_BLUE, "10 % more");
+    plot_key(out, next, KEYS_Y, PALETTE_AMBER, "10 % less");
+    plot_heading(out, LEFT, TITLE_Y, title);
+    plot_frame(&plot, "");
     for (unsigned i = 0; i < e->count; i++) {
-        draw_bar(&plot, i, change(e->rows[i].cost_low_ratio), 1);
-        draw_bar(&plot, i, change(e->rows[i].cost_high_ratio), 0);
+        draw_bar(&plot, e, i, false);
+        draw_bar(&plot, e, i, true);
     }
     plot_page_end(out);
 }

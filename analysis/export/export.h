@@ -19,7 +19,5 @@ bool export_csv(struct query *query, const char *table, FILE *out, struct error 
 void export_csv_text(FILE *out, const char *text, unsigned bytes);
 /* The failures of weeks of training, as a scenario with `law: trace` reads them. */
 bool export_trace(struct query *query, FILE *out, struct error *error);
-/* The pipeline: a row for each stage, a rectangle for each pass, hatched where nothing computes. */
-bool export_svg(struct query *query, FILE *out, struct error *error);
 
 #endif

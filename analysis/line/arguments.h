@@ -52,9 +52,9 @@ struct arguments {
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence, global_batch,
         shards, port;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;
-    int detail, format, launch, emit, step_detail;
+    int detail, format, launch, emit, step_detail, picture;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
-        uncertain, walls, has_launch, has_emit, no_answers;
+        uncertain, walls, has_launch, has_emit, no_answers, has_picture;
     uint64_t gpus_max; /* what `plan` is for, and must keep to */
     double deadline_s, budget_usd;
     int best;

@@ -2,10 +2,11 @@
 
 #include <string.h>
 
+#include "analysis/plot/palette.h"
+#include "analysis/plot/plot.h"
 #include "analysis/replay/curves.h"
 #include "analysis/replay/grid.h"
 #include "analysis/replay/words.h"
-#include "analysis/text/plot.h"
 #include "analysis/text/version.h"
 
 enum {
@@ -90,13 +91,13 @@ static bool write_sections(struct query *query, const struct document_section *s
     return good;
 }
 
-/* What a colour stands for, and its number in the palette of the figures. */
+/* What the page calls a colour, and the row of the palette of the figures that gives it. */
 static const struct {
-    const char *role;
-    unsigned colour;
+    const char *role, *group;
 } palette[] = {
-    {"forward", 0},    {"backward", 4},      {"gradients", 1},  {"optimizer", 2},
-    {"parameters", 3}, {"communication", 5}, {"checkpoint", 6},
+    {"forward", "phase"},     {"backward", "phase"},   {"gradients", "phase"},
+    {"optimizer", "phase"},   {"parameters", "phase"}, {"communication", "tenant"},
+    {"checkpoint", "badput"},
 };
 
 static void write_palette(FILE *out)
@@ -104,7 +105,7 @@ static void write_palette(FILE *out)
     write_name(out, "palette");
     for (unsigned i = 0; i < sizeof palette / sizeof palette[0]; i++)
         fprintf(out, "%s\"%s\":\"%s\"", i > 0 ? "," : "{", palette[i].role,
-                plot_colour(palette[i].colour));
+                palette_colour(palette[i].group, palette[i].role));
     fputc('}', out);
     write_name(out, "colours");
     for (unsigned i = 0; i < PLOT_COLOUR_COUNT; i++)

@@ -28,6 +28,9 @@ void study_report_refused(const struct study *study, FILE *out);
  * alone; and what is missing where a point does not fit. */
 void study_csv(const struct study *study, const struct study_list *list, FILE *out);
 void study_svg(const struct study *study, const struct study_optimum *optimum, FILE *out);
+/* The points by memory and tokens a second, with the line of those that no other beats in both.
+ * False with a sentence where none fits and was timed. */
+bool study_pareto_svg(const struct study *study, FILE *out, struct error *error);
 /* "30.4 min": a value of a varied key for people. */
 struct text study_value_text(const struct vary *vary, double number);
 /* Has this metric a value somewhere? (cost without a price has none) */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/plot/plot.h"
 #include "analysis/study/study_report.h"
-#include "analysis/text/plot.h"
 
 enum {
     PAGE_WIDTH = 860,
@@ -359,7 +359,9 @@ void study_svg(const struct study *study, const struct study_optimum *optimum, F
     f.plot.top += plot_marks_room(rows);
     f.plot.width -= f.all > 1 ? LEGEND_WIDTH - 14 : 0;
     double below = plot_room_below(&f.plot) + LEGEND_STEP * (draw_sentences(&f, false) + 1.0);
-    plot_page_begin(out, PAGE_WIDTH, f.plot.top + f.plot.height + below);
+    plot_page_begin(out, PAGE_WIDTH, f.plot.top + f.plot.height + below, study->name,
+                    arena_format(study->arena, "%s over %s, of %zu points.", f.plot.y.label,
+                                 f.plot.x.label, study->point_count));
     plot_frame(&f.plot, study->name);
     for (size_t k = 0; k < f.kept; k++)
         draw_curve(&f, &f.curve[k]);

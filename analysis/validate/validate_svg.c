@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/text/plot.h"
+#include "analysis/plot/plot.h"
 
 enum {
     FRAME = 320, /* of a square panel */
@@ -232,7 +232,10 @@ void validate_svg(struct arena *arena, const struct validation *v, const struct 
     validate_scale_rows(arena, v, scores, &scales);
     bool by_gpus = sizes_differ(&scales);
     p.width = (by_gpus ? 3.0 : 2.0) * PANEL;
-    plot_page_begin(out, p.width, PAGE_HEIGHT);
+    plot_page_begin(
+        out, p.width, PAGE_HEIGHT, "Predicted against measured",
+        "Left: each row, predicted over measured. Beside it: the errors of each source, "
+        "and, where they differ, by number of GPUs.");
     draw_legend(&p);
     draw_scatter(&p);
     draw_missing(&p);

@@ -1,4 +1,4 @@
-/* The pipeline of a run as a picture: a row for each stage, a rectangle for each pass.
+/* The pipeline of a run: a row for each stage, a rectangle for each pass.
  *
  * Compute spans of one stage that follow each other in the same phase, microbatch and chunk are
  * drawn as one rectangle from the first start to the last end, so that a pass looks like a pass
@@ -7,28 +7,30 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/export/export.h"
-#include "analysis/text/plot.h"
+#include "analysis/export/picture.h"
+#include "analysis/plot/palette.h"
+#include "analysis/plot/plot.h"
+#include "analysis/text/format.h"
 #include "sim/units.h"
 
 enum {
-    LEFT = 74,
-    TOP = 52,
+    LEFT = 64,
+    TOP = 66,
+    KEYS_Y = 46,
+    TITLE_Y = 22,
     ROW_HEIGHT = 34,
-    WIDTH = 900,
+    WIDTH = 630,
+    RIGHT = 26,
     STAGE_MAX = 1024,
     LINE = 18,
-    NOTE_MAX = 99,
-    LABEL_SIZE = 32
+    NOTE_MAX = 32,
+    NOTE_COLUMNS = 100, /* of a line of a caption */
+    LABEL_SIZE = 32,
+    NOTE_BYTES = 440
 };
 
-/* Colours of the plots, by their number; words as the database has them. */
-static const struct {
-    const char *phase;
-    unsigned colour;
-} phases[] = {
-    {"forward", 0}, {"backward", 4}, {"gradients", 1}, {"optimizer", 2}, {"parameters", 3},
-};
+/* As the database has them. What is computed again is part of the backward pass. */
+static const char *const phases[] = {"forward", "backward", "gradients", "optimizer", "parameters"};
 enum {
     PHASE_KIND_COUNT = sizeof phases / sizeof *phases
 };
@@ -37,10 +39,17 @@ struct drawn_pass {
     int64_t stage, microbatch, chunk, begin, end;
     int phase; /* row of phases; -1: none yet */
 };
+struct drawn_note {
+    int64_t at;
+    char text[NOTE_BYTES];
+};
 struct pipeline_picture {
     struct plot plot;
-    int64_t stage_count, last, note_count;
+    int64_t stage_count, last;
+    unsigned note_count;
     struct drawn_pass pass;
+    struct drawn_note notes[NOTE_MAX];
+    char name[128]; /* of the scenario */
     char names[STAGE_MAX][LABEL_SIZE];
     const char *words[STAGE_MAX];
 };
@@ -55,7 +64,7 @@ static int phase_of(const char *text, unsigned bytes)
     if (bytes == strlen("recompute") && memcmp(text, "recompute", bytes) == 0)
         return 1; /* part of the backward pass */
     for (int i = 0; i < PHASE_KIND_COUNT; i++)
-        if (strlen(phases[i].phase) == bytes && memcmp(phases[i].phase, text, bytes) == 0)
+        if (strlen(phases[i]) == bytes && memcmp(phases[i], text, bytes) == 0)
             return i;
     return -1;
 }
@@ -63,12 +72,17 @@ static int phase_of(const char *text, unsigned bytes)
 static void draw_pass(const struct pipeline_picture *p)
 {
     const struct drawn_pass *pass = &p->pass;
-    char label[LABEL_SIZE];
+    char label[LABEL_SIZE], tip[160];
     if (pass->phase < 0)
         return;
     snprintf(label, sizeof label, "%" PRId64, pass->microbatch);
-    plot_box(&p->plot, seconds(pass->begin), seconds(pass->end), (double)pass->stage,
-             plot_colour(phases[pass->phase].colour), pass->microbatch >= 0 ? label : NULL);
+    snprintf(tip, sizeof tip, "stage %" PRId64 ", %s%s%s: %" PRId64 " to %" PRId64 " ns",
+             pass->stage, phases[pass->phase], pass->microbatch >= 0 ? " of microbatch " : "",
+             pass->microbatch >= 0 ? label : "", pass->begin, pass->end);
+    plot_bar(&p->plot,
+             &(struct plot_bar){seconds(pass->begin), seconds(pass->end), (double)pass->stage,
+                                palette_colour("phase", phases[pass->phase]),
+                                pass->microbatch >= 0 ? label : NULL, tip});
 }
 
 /* Columns: stage, begin, end, phase, microbatch (-1: none), chunk; by stage and time. */
@@ -109,12 +123,27 @@ static bool measure(void *context, const struct query_row *row, struct error *er
     return true;
 }
 
-static bool count_notes(void *context, const struct query_row *row, struct error *error)
+static bool take_name(void *context, const struct query_row *row, struct error *error)
 {
     (void)error;
     struct pipeline_picture *p = context;
-    int64_t count = query_integer(row, 0);
-    p->note_count = count < NOTE_MAX ? count : NOTE_MAX;
+    unsigned bytes;
+    const char *name = query_text(row, 0, &bytes);
+    snprintf(p->name, sizeof p->name, "%.*s", (int)bytes, name);
+    return true;
+}
+
+/* Columns: ts, text. */
+static bool take_note(void *context, const struct query_row *row, struct error *error)
+{
+    (void)error;
+    struct pipeline_picture *p = context;
+    struct drawn_note *note = &p->notes[p->note_count++];
+    unsigned bytes;
+    const char *said = query_text(row, 1, &bytes);
+    note->at = query_integer(row, 0);
+    snprintf(note->text, sizeof note->text, "%u  at %s: %.*s", p->note_count,
+             format_time(seconds(note->at)).s, (int)(bytes < 380 ? bytes : 380), said);
     return true;
 }
 
@@ -132,55 +161,56 @@ static void set_axes(struct pipeline_picture *p)
     p->plot.height = (double)(ROW_HEIGHT * p->stage_count);
 }
 
-static double first_note_y(const struct pipeline_picture *p)
+/* Captions below the frame, numbered, and their marks; `draw` false: only how far they reach. */
+static double draw_notes(const struct pipeline_picture *p, bool draw)
 {
-    return p->plot.top + p->plot.height + plot_room_below(&p->plot);
+    double y = p->plot.top + p->plot.height + plot_room_below(&p->plot);
+    for (unsigned i = 0; i < p->note_count; i++) {
+        char label[LABEL_SIZE];
+        snprintf(label, sizeof label, "%u", i + 1);
+        y += LINE *
+             plot_paragraph(draw ? p->plot.out : NULL, LEFT, y, NOTE_COLUMNS, p->notes[i].text);
+        if (draw)
+            plot_mark(&p->plot, seconds(p->notes[i].at), "#333333", 0, label);
+    }
+    return y;
 }
 
 static void draw_page(const struct pipeline_picture *p)
 {
-    double x = LEFT;
-    plot_page_begin(p->plot.out, LEFT + WIDTH + 26,
-                    first_note_y(p) + (double)(LINE * p->note_count));
+    struct plot_legend keys = {p->plot.out, LEFT, LEFT + WIDTH + RIGHT, LEFT, KEYS_Y};
+    char description[320];
+    snprintf(description, sizeof description,
+             "The passes of %" PRId64 " pipeline stage%s over %s, numbered by microbatch; hatched "
+             "where a stage computes nothing.",
+             p->stage_count, p->stage_count == 1 ? "" : "s", format_time(seconds(p->last)).s);
+    plot_page_begin(p->plot.out, LEFT + WIDTH + RIGHT, draw_notes(p, false), p->name, description);
+    plot_heading(p->plot.out, LEFT, TITLE_Y, p->name);
     for (int i = 0; i < PHASE_KIND_COUNT; i++)
-        x = plot_key(p->plot.out, x, 20.0, plot_colour(phases[i].colour), phases[i].phase);
-    plot_key(p->plot.out, x, 20.0, NULL, "no compute");
+        plot_legend_add(&keys, palette_colour("phase", phases[i]), phases[i]);
+    plot_legend_add(&keys, NULL, "no compute");
     plot_frame(&p->plot, "");
     for (int64_t stage = 0; stage < p->stage_count; stage++)
         plot_box(&p->plot, 0.0, seconds(p->last), (double)stage, NULL, NULL);
 }
 
-/* Columns: number from 1, ts, text. */
-static bool draw_note(void *context, const struct query_row *row, struct error *error)
-{
-    (void)error;
-    const struct pipeline_picture *p = context;
-    int64_t number = query_integer(row, 0);
-    unsigned bytes;
-    const char *said = query_text(row, 2, &bytes);
-    char label[LABEL_SIZE], text[512];
-    snprintf(label, sizeof label, "%" PRId64, number);
-    snprintf(text, sizeof text, "%" PRId64 "  at %.4g s: %.*s", number,
-             seconds(query_integer(row, 1)), (int)(bytes < 400 ? bytes : 400), said);
-    plot_mark(&p->plot, seconds(query_integer(row, 1)), "#333333", 0, label);
-    plot_text(p->plot.out, LEFT, first_note_y(p) + (double)(LINE * (number - 1)), "start", text);
-    return true;
-}
-
 /* The first class of each stage stands for it. */
 #define FIRST_TRACKS                                                                               \
     "from slice_raw s join track t on t.id = s.track_id join rank_class c on c.id = t.rank_class " \
-    "where t.name = 'compute' and s.depth = 0 and c.id in "                                        \
+    "where t.name = 'compute' and s.depth = 0 and s.dur > 0 and c.id in "                          \
     "(select min(id) from rank_class group by stage) "
 
-bool export_svg(struct query *query, FILE *out, struct error *error)
+bool picture_gantt(struct query *query, FILE *out, struct error *error)
 {
     struct pipeline_picture p = {.plot = {.out = out}, .pass = {.phase = -1}};
     const int64_t most = NOTE_MAX;
     if (!query_run(query,
                    "select coalesce(max(s.ts + s.dur), 0), coalesce(max(c.stage), 0) " FIRST_TRACKS,
                    NULL, measure, &p, error) ||
-        !query_run(query, "select count(*) from note", NULL, count_notes, &p, error))
+        !query_run(query, "select scenario from run order by id limit 1", NULL, take_name, &p,
+                   error) ||
+        !query_run(query, "select ts, text from note order by ts, id limit ?1",
+                   &(struct query_values){&most, 1}, take_note, &p, error))
         return false;
     set_axes(&p);
     draw_page(&p);
@@ -191,10 +221,7 @@ bool export_svg(struct query *query, FILE *out, struct error *error)
                    NULL, add_span, &p, error))
         return false;
     draw_pass(&p);
-    bool good = query_run(query,
-                          "select row_number() over (order by ts, id), ts, text from note "
-                          "order by ts, id limit ?1",
-                          &(struct query_values){&most, 1}, draw_note, &p, error);
+    draw_notes(&p, true);
     plot_page_end(out);
-    return good;
+    return true;
 }

@@ -1,4 +1,4 @@
-#include "analysis/text/plot_axis.h"
+#include "analysis/plot/plot_axis.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,15 +1,17 @@
-#include "analysis/text/plot.h"
+#include "analysis/plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/plot/palette.h"
 #include "analysis/text/utf8.h"
 
 enum {
     LABEL_GAP = 16,
     CHARACTER_WIDTH = 7, /* of 12 units of sans-serif, on average */
     WORD_MOST = 28,      /* characters of a word on an axis */
+    LINE_HEIGHT = 18,
     KEY_SIZE = 10
 };
 static const double slant_degrees = 35.0;
@@ -23,17 +25,29 @@ const char *plot_colour(unsigned index)
     return colours[index % PLOT_COLOUR_COUNT];
 }
 
-void plot_page_begin(FILE *out, double width, double height)
+static void put_escaped(FILE *out, const char *text);
+
+static void put_element(FILE *out, const char *name, const char *text)
+{
+    fprintf(out, "<%s>", name);
+    put_escaped(out, text);
+    fprintf(out, "</%s>", name);
+}
+
+void plot_page_begin(FILE *out, double width, double height, const char *title,
+                     const char *description)
 {
     fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
-            "font-family=\"sans-serif\" font-size=\"12\">\n"
-            "<defs><pattern id=\"idle\" width=\"6\" height=\"6\" "
-            "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
-            "<rect width=\"6\" height=\"6\" fill=\"#f4f4f4\"/>"
-            "<path d=\"M0 0V6\" stroke=\"#8a8a8a\" stroke-width=\"1\"/></pattern></defs>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
+            "font-family=\"sans-serif\" font-size=\"12\">\n",
             width, height);
+    put_element(out, "title", title);
+    put_element(out, "desc", description);
+    fprintf(out, "\n<defs><pattern id=\"idle\" width=\"6\" height=\"6\" "
+                 "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+                 "<rect width=\"6\" height=\"6\" fill=\"#f4f4f4\"/>"
+                 "<path d=\"M0 0V6\" stroke=\"#8a8a8a\" stroke-width=\"1\"/></pattern></defs>\n"
+                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
 }
 
 void plot_page_end(FILE *out)
@@ -79,6 +93,35 @@ void plot_text(FILE *out, double x, double y, const char *anchor, const char *te
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"#333\">", x, y, anchor);
     put_escaped(out, text);
     fputs("</text>\n", out);
+}
+
+void plot_heading(FILE *out, double x, double y, const char *text)
+{
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"14\" font-weight=\"bold\">", x, y);
+    put_escaped(out, text);
+    fputs("</text>\n", out);
+}
+
+unsigned plot_paragraph(FILE *out, double x, double y, unsigned columns, const char *text)
+{
+    unsigned lines = 0;
+    while (*text != '\0') {
+        size_t end = 0, space = 0;
+        for (unsigned shown = 0; text[end] != '\0' && shown <= columns; end++) {
+            space = text[end] == ' ' ? end : space;
+            shown += ((unsigned char)text[end] & 0xc0) != 0x80;
+        }
+        if (text[end] != '\0' && space > 0)
+            end = space;
+        char *line = strndup(text, end);
+        if (out != NULL && line != NULL)
+            plot_text(out, x, y + (double)(lines * LINE_HEIGHT), "start", line);
+        free(line);
+        lines++;
+        text += end;
+        text += strspn(text, " ");
+    }
+    return lines;
 }
 
 /* Where a value stands on its axis, from 0 to 1. */
@@ -296,22 +339,67 @@ static const char *ink_on(const char *colour)
     return light / 0.05 > 1.05 / light ? "#000" : "#fff";
 }
 
+/* A thin cell has no outline, which would cover it. */
+void plot_cell(FILE *out, const struct plot_cell *cell)
+{
+    const bool thin = cell->width < 3.0;
+    fprintf(out,
+            "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
+            "stroke=\"%s\" stroke-width=\"%s\"",
+            cell->x, cell->y, cell->width, cell->height,
+            cell->colour != NULL ? cell->colour : "url(#idle)", thin ? "#fff" : "#333",
+            thin ? ".2" : ".4");
+    if (cell->tip != NULL) {
+        fputs("><title>", out);
+        put_escaped(out, cell->tip);
+        fputs("</title></rect>\n", out);
+    } else {
+        fputs("/>\n", out);
+    }
+    if (cell->label == NULL || cell->colour == NULL ||
+        cell->width < plot_text_width(cell->label) + 2.0)
+        return;
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" fill=\"%s\">",
+            cell->x + cell->width / 2.0, cell->y + cell->height / 2.0 + 4.0, ink_on(cell->colour));
+    put_escaped(out, cell->label);
+    fputs("</text>\n", out);
+}
+
+void plot_bar(const struct plot *plot, const struct plot_bar *bar)
+{
+    const double share = 0.76; /* of the height of a row */
+    const double x = plot_x(plot, bar->begin), y = plot_y(plot, bar->row);
+    const double height = plot->height / (double)plot->y.word_count * share;
+    plot_cell(plot->out, &(struct plot_cell){x, y - height / 2.0, plot_x(plot, bar->finish) - x,
+                                             height, bar->colour, bar->label, bar->tip});
+}
+
 void plot_box(const struct plot *plot, double begin, double finish, double row, const char *colour,
               const char *label)
 {
-    const double share = 0.76; /* of the height of a row */
-    double x = plot_x(plot, begin), width = plot_x(plot, finish) - x;
-    double height = plot->height / (double)plot->y.word_count * share, y = plot_y(plot, row);
-    fprintf(plot->out,
-            "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
-            "stroke=\"#fff\" stroke-width=\".3\"/>\n",
-            x, y - height / 2.0, width, height, colour != NULL ? colour : "url(#idle)");
-    if (label == NULL || colour == NULL || width < plot_text_width(label) + 2.0)
-        return;
-    fprintf(plot->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" fill=\"%s\">",
-            x + width / 2.0, y + 4.0, ink_on(colour));
-    put_escaped(plot->out, label);
+    plot_bar(plot, &(struct plot_bar){begin, finish, row, colour, label, NULL});
+}
+
+void plot_label(const struct plot *plot, double x, double row, const char *text,
+                enum plot_side side)
+{
+    const bool alarm = side == PLOT_AFTER_IN_ALARM;
+    fprintf(plot->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\"%s>",
+            plot_x(plot, x) + (side == PLOT_BEFORE ? -6.0 : 6.0), plot_y(plot, row) + 4.0,
+            side == PLOT_BEFORE ? "end" : "start", alarm ? PALETTE_ALARM : "#333",
+            alarm ? " font-weight=\"bold\"" : "");
+    put_escaped(plot->out, text);
     fputs("</text>\n", plot->out);
+}
+
+void plot_region(const struct plot *plot, double low, double high, const char *colour,
+                 double opacity)
+{
+    const double x = plot_x(plot, low);
+    fprintf(plot->out,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
+            "fill-opacity=\"%.2f\"/>\n",
+            x, plot->top, plot_x(plot, high) - x, plot->height, colour, opacity);
 }
 
 double plot_marks_room(unsigned rows)
@@ -340,4 +428,16 @@ double plot_key(FILE *out, double x, double y, const char *colour, const char *t
             x, y - 9.0, KEY_SIZE, KEY_SIZE, colour != NULL ? colour : "url(#idle)");
     plot_text(out, x + KEY_SIZE + 5.0, y, "start", text);
     return x + KEY_SIZE + 5.0 + plot_text_width(text) + 2.0 * CHARACTER_WIDTH;
+}
+
+void plot_legend_add(struct plot_legend *legend, const char *colour, const char *text)
+{
+    const double width = KEY_SIZE + 5.0 + plot_text_width(text) + 2.0 * CHARACTER_WIDTH;
+    if (legend->x > legend->left && legend->x + width > legend->right) {
+        legend->x = legend->left;
+        legend->y += LINE_HEIGHT;
+    }
+    if (legend->out != NULL)
+        plot_key(legend->out, legend->x, legend->y, colour, text);
+    legend->x += width;
 }

@@ -6,22 +6,36 @@
  * ends; values that are not finite are left out. Colours stand out from white by 3:1 at least, text
  * by 4.5:1 (WCAG 2.1, 1.4.3 and 1.4.11), and colour-blind readers can tell them apart. Text is
  * escaped and valid UTF-8. Errors of the output stay in the stream for the caller to test. */
-#ifndef ORRERY_ANALYSIS_TEXT_PLOT_H
-#define ORRERY_ANALYSIS_TEXT_PLOT_H
+#ifndef ORRERY_ANALYSIS_PLOT_PLOT_H
+#define ORRERY_ANALYSIS_PLOT_PLOT_H
 
 #include <stdio.h>
 
-#include "analysis/text/plot_axis.h"
+#include "analysis/plot/plot_axis.h"
 
 struct plot {
     FILE *out;
     double left, top, width, height; /* of the frame, in SVG units */
     struct plot_axis x, y;
 };
-void plot_page_begin(FILE *out, double width, double height);
+/* What a screen reader says of it: its title, and a description in words. */
+void plot_page_begin(FILE *out, double width, double height, const char *title,
+                     const char *description);
 void plot_page_end(FILE *out);
 /* Text at a place of the page; `anchor` "start", "middle" or "end". */
 void plot_text(FILE *out, double x, double y, const char *anchor, const char *text);
+/* The title of a page. */
+void plot_heading(FILE *out, double x, double y, const char *text);
+/* Text in lines of at most so many characters, 18 units apart; returns how many lines, and only
+ * counts them where `out` is NULL. */
+unsigned plot_paragraph(FILE *out, double x, double y, unsigned columns, const char *text);
+/* A rectangle of the page with its label in black or white where it has room, and what it says when
+ * pointed at (NULL: neither). `colour` NULL: hatched. */
+struct plot_cell {
+    double x, y, width, height;
+    const char *colour, *label, *tip;
+};
+void plot_cell(FILE *out, const struct plot_cell *cell);
 /* How wide that is, or a little less. */
 double plot_text_width(const char *text);
 
@@ -45,10 +59,26 @@ void plot_cross(const struct plot *plot, double x, const char *tip);
 /* A vertical stroke from `low` to `high`; `thick` SVG units. */
 void plot_whisker(const struct plot *plot, double x, double low, double high, const char *colour,
                   double thick);
-/* A rectangle from `begin` to `finish` in the row of a word of the y axis, with its label in black
- * or white where it has room (NULL: none). `colour` NULL: hatched, nothing is there. */
+/* A rectangle from `begin` to `finish` in the row of a word of the y axis, as plot_cell has it. */
+struct plot_bar {
+    double begin, finish, row;
+    const char *colour, *label, *tip;
+};
+void plot_bar(const struct plot *plot, const struct plot_bar *bar);
+/* The same without a tip. */
 void plot_box(const struct plot *plot, double begin, double finish, double row, const char *colour,
               const char *label);
+/* Text beside a value, in the row of a word of the y axis. */
+enum plot_side {
+    PLOT_AFTER,
+    PLOT_BEFORE,
+    PLOT_AFTER_IN_ALARM /* it is past a limit */
+};
+void plot_label(const struct plot *plot, double x, double row, const char *text,
+                enum plot_side side);
+/* The part of the frame between two values of the x axis, tinted. */
+void plot_region(const struct plot *plot, double low, double high, const char *colour,
+                 double opacity);
 /* A vertical line with a label above the frame; `row` 0, 1, ... keeps labels apart. */
 void plot_mark(const struct plot *plot, double x, const char *colour, unsigned row,
                const char *label);
@@ -57,6 +87,12 @@ double plot_marks_room(unsigned rows);
 /* An entry of a legend at a place of the page; `colour` NULL: hatched. Returns where the next one
  * may stand to its right. */
 double plot_key(FILE *out, double x, double y, const char *colour, const char *text);
+/* Entries from left to right in as many lines as they need; `out` NULL: only moves on. */
+struct plot_legend {
+    FILE *out;
+    double left, right, x, y; /* x, y: of the next entry; y: of the last line */
+};
+void plot_legend_add(struct plot_legend *legend, const char *colour, const char *text);
 
 enum {
     PLOT_COLOUR_COUNT = 8

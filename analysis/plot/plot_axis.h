@@ -1,8 +1,8 @@
 /* plot_axis.h - axes of figures: numbers, linear or logarithmic, or words; where their ticks stand
  * and what these are called: 1, 2 or 5 times a power of ten of one unit for a linear axis (5 min,
  * 10 min, not 300 s), of each its own for a logarithmic one. Pure. */
-#ifndef ORRERY_ANALYSIS_TEXT_PLOT_AXIS_H
-#define ORRERY_ANALYSIS_TEXT_PLOT_AXIS_H
+#ifndef ORRERY_ANALYSIS_PLOT_PLOT_AXIS_H
+#define ORRERY_ANALYSIS_PLOT_PLOT_AXIS_H
 
 #include <stdbool.h>
 #include <stddef.h>

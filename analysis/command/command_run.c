@@ -10,9 +10,9 @@
 #include "analysis/result/job_record.h"
 #include "analysis/result/lock_step.h"
 #include "analysis/result/record_run.h"
+#include "analysis/result/uncertainty_record.h"
 #include "analysis/terminal/progress.h"
 #include "analysis/text/format.h"
-#include "analysis/uncertainty/uncertainty_record.h"
 #include "sim/pool.h"
 
 enum {

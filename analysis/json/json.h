@@ -10,8 +10,8 @@
 
 #include "analysis/export/launch.h"
 #include "analysis/result/result.h"
+#include "analysis/result/uncertainty_record.h"
 #include "analysis/study/study_report.h"
-#include "analysis/uncertainty/uncertainty_record.h"
 #include "analysis/validate/validate_report.h"
 #include "models/fit/rule_of_thumb.h"
 #include "models/step/collective_run.h"

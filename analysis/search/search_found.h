@@ -2,9 +2,10 @@
 #ifndef ORRERY_ANALYSIS_SEARCH_SEARCH_FOUND_H
 #define ORRERY_ANALYSIS_SEARCH_SEARCH_FOUND_H
 
+#include "analysis/result/model_error.h"
 #include "analysis/search/search_terms.h"
 #include "analysis/search/search_weeks.h"
-#include "analysis/uncertainty/model_error.h"
+#include "analysis/result/model_error.h"
 #include "sim/error.h"
 
 /* Where a search writes down what it finds out, and what it takes from there. */

@@ -4,7 +4,7 @@
 
 #include "analysis/result/cost.h"
 #include "analysis/search/search_weeks.h"
-#include "analysis/uncertainty/model_error.h"
+#include "analysis/result/model_error.h"
 #include "models/fit/trial.h"
 #include "sim/units.h"
 

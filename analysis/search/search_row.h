@@ -2,8 +2,8 @@
 #ifndef ORRERY_ANALYSIS_SEARCH_SEARCH_ROW_H
 #define ORRERY_ANALYSIS_SEARCH_SEARCH_ROW_H
 
+#include "analysis/result/model_error.h"
 #include "analysis/search/search_space.h"
-#include "analysis/uncertainty/model_error.h"
 #include "models/step/step.h"
 
 enum search_fate {

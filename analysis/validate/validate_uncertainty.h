@@ -9,8 +9,8 @@
 #ifndef ORRERY_ANALYSIS_VALIDATE_VALIDATE_UNCERTAINTY_H
 #define ORRERY_ANALYSIS_VALIDATE_VALIDATE_UNCERTAINTY_H
 
+#include "analysis/result/uncertainty.h"
 #include "analysis/terminal/session.h"
-#include "analysis/uncertainty/uncertainty.h"
 #include "analysis/validate/validate_kind.h"
 
 struct interval_row {

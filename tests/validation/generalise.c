@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/uncertainty/uncertainty.h"
+#include "analysis/result/uncertainty.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 

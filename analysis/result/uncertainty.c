@@ -1,4 +1,4 @@
-#include "analysis/uncertainty/uncertainty.h"
+#include "analysis/result/uncertainty.h"
 
 #include <math.h>
 #include <stdlib.h>

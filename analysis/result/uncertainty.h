@@ -6,10 +6,10 @@
  * (model_error.h), wider the less has been measured that is like the step, added to every draw.
  * Each figure has a random stream of its name, so that draw i of two scenarios changes what they
  * share alike. Draws run on several threads; the result does not depend on how many. */
-#ifndef ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_H
-#define ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_H
+#ifndef ORRERY_ANALYSIS_RESULT_UNCERTAINTY_H
+#define ORRERY_ANALYSIS_RESULT_UNCERTAINTY_H
 
-#include "analysis/uncertainty/model_error.h"
+#include "analysis/result/model_error.h"
 #include "scenarios/build/scenario.h"
 #include "sim/error.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/uncertainty/model_error.h"
+#include "analysis/result/model_error.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 static const struct measured_rows measured[] = {
 #define ROWS(software, card, kinds, source, rows) {software, card, kinds, source, rows},
 #define SPREADS(...)
-#include "analysis/uncertainty/residues_list.h"
+#include "analysis/result/residues_list.h"
 #undef ROWS
 #undef SPREADS
 };
@@ -21,7 +21,7 @@ const struct residues residues_shipped = {
 #define SPREADS(layout, card, software, machine, nothing, within, pair, words)                     \
     .log_spread = {layout, card, software, machine, nothing}, .within_log_spread = within,         \
     .pair_log_spread = pair, .from = words,
-#include "analysis/uncertainty/residues_list.h"
+#include "analysis/result/residues_list.h"
 #undef ROWS
 #undef SPREADS
 };

@@ -1,4 +1,4 @@
-#include "analysis/uncertainty/uncertainty_record.h"
+#include "analysis/result/uncertainty_record.h"
 
 double uncertainty_tokens_per_s(const struct result *result, double step_s)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/uncertainty/uncertainty.h"
+#include "analysis/result/uncertainty.h"
 
 #define REST                                                                                       \
     "model: {layers: 3, hidden: 8192, heads: 64, vocabulary: 32000}\n"                             \

@@ -4,8 +4,8 @@
  * they are from, so it says how far off a step is that nobody has measured. How wide it is depends
  * on what has been measured: this software on this card with such a layout, or less. The numbers
  * and the list of what was measured are generated (residues_list.h); nothing here knows a name. */
-#ifndef ORRERY_ANALYSIS_UNCERTAINTY_MODEL_ERROR_H
-#define ORRERY_ANALYSIS_UNCERTAINTY_MODEL_ERROR_H
+#ifndef ORRERY_ANALYSIS_RESULT_MODEL_ERROR_H
+#define ORRERY_ANALYSIS_RESULT_MODEL_ERROR_H
 
 #include <stddef.h>
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/uncertainty/model_error.h"
+#include "analysis/result/model_error.h"
 
 static const struct measured_rows rows[] = {
     {"alpha", "red", LAYOUT_TENSOR, "s", 3},

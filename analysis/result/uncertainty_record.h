@@ -1,10 +1,10 @@
 /* uncertainty_record.h - how sure a step is, for JSON and as rows of the record. */
-#ifndef ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_RECORD_H
-#define ORRERY_ANALYSIS_UNCERTAINTY_UNCERTAINTY_RECORD_H
+#ifndef ORRERY_ANALYSIS_RESULT_UNCERTAINTY_RECORD_H
+#define ORRERY_ANALYSIS_RESULT_UNCERTAINTY_RECORD_H
 
 #include "analysis/result/record.h"
 #include "analysis/result/result.h"
-#include "analysis/uncertainty/uncertainty.h"
+#include "analysis/result/uncertainty.h"
 
 /* What `run --uncertainty` has found out, besides the step itself. */
 struct uncertainty {

@@ -15,9 +15,7 @@
 #ifndef ORRERY_ANALYSIS_SEARCH_SEARCH_H
 #define ORRERY_ANALYSIS_SEARCH_SEARCH_H
 
-#include "analysis/result/model_error.h"
 #include "analysis/search/search_found.h"
-#include "analysis/search/search_row.h"
 #include "sim/error.h"
 
 /* Everything lives in the search, freed whole by search_destroy. False with a sentence when the

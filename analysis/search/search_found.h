@@ -5,7 +5,6 @@
 #include "analysis/result/model_error.h"
 #include "analysis/search/search_terms.h"
 #include "analysis/search/search_weeks.h"
-#include "analysis/result/model_error.h"
 #include "sim/error.h"
 
 /* Where a search writes down what it finds out, and what it takes from there. */

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "analysis/result/cost.h"
-#include "analysis/search/search_weeks.h"
 #include "analysis/result/model_error.h"
+#include "analysis/search/search_weeks.h"
 #include "models/fit/trial.h"
 #include "sim/units.h"
 

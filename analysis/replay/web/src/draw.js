@@ -46,6 +46,11 @@ export function hatch(g, ink, ground) {
 }
 
 const channels = (colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+// Black or white, whichever stands out more from a colour (WCAG 2.1).
+export function inkOn(colour) {
+  const [r, g, b] = channels(colour).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? ink : "#fff";
+}
 // Towards white by a share.
 export const tint = (colour, share) => `rgb(${channels(colour).map((c) => Math.round(c + (255 - c) * share)).join(",")})`;
 // From pale to strong: never from green to red.

@@ -1,6 +1,6 @@
 // The pipeline: a row for each stage (or class), a box for each pass, ops inside it when there is
 // room, streams below when a row is opened. Hatched: nothing to compute.
-import { alarm, canvas, context, fit, hatch, idle, ink, legend, panel, quiet, rule, table, tint } from "./draw.js";
+import { alarm, canvas, context, fit, hatch, idle, ink, inkOn, legend, panel, quiet, rule, table, tint } from "./draw.js";
 import { exact, size, ticks, time } from "./format.js";
 import { ops } from "./source.js";
 
@@ -170,7 +170,7 @@ export class Gantt {
       const colour = colourOf(this.run, row.track.name, s.phase);
       g.fillStyle = pale ? tint(colour, 0.72) : s.chunk % 2 === 1 && row.head ? tint(colour, 0.22) : colour;
       g.fillRect(x, row.y + inset, w > 2.4 ? w - 0.8 : w, row.height - 2 * inset);
-      if (w > 13 && !pale) this.label(g, row, s, x, w);
+      if (w > 13 && !pale) this.label(g, row, s, x, w, inkOn(colour));
       this.hits.push({ x, w, y: row.y, h: row.height, span: s, row });
     }
   }
@@ -191,11 +191,11 @@ export class Gantt {
       g.fillText(text, x + 9, row.y + row.height / 2 + 0.5);
     }
   }
-  label(g, row, s, x, w) {
+  label(g, row, s, x, w, colour) {
     const text = row.head && !row.inner ? (s.microbatch >= 0 ? String(s.microbatch) : s.name) : s.layer >= 0 ? `${s.name} ${s.layer}` : s.name;
     const shown = fit(g, text, w - 3);
     if (shown === "" || (row.head && !row.inner && shown !== text)) return;
-    g.fillStyle = "#fff";
+    g.fillStyle = colour;
     g.textAlign = "center";
     g.fillText(shown, Math.max(x, left) + Math.min(w, this.x(s.end) - Math.max(x, left)) / 2, row.y + row.height / 2 + 0.5);
   }

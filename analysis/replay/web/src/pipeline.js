@@ -1,5 +1,5 @@
 // Microbatches on their way: a box for each stage, a token for each microbatch that is under way.
-import { canvas, context, hatch, idle, ink, panel, quiet, tint } from "./draw.js";
+import { canvas, context, hatch, idle, ink, inkOn, panel, quiet, tint } from "./draw.js";
 import { at } from "./gantt.js";
 
 export class Pipeline {
@@ -52,7 +52,7 @@ export class Pipeline {
       g.arc(x, y + drop, inside ? size : size * 0.72, 0, 7);
       g.fill();
       g.globalAlpha = 1;
-      g.fillStyle = "#fff";
+      g.fillStyle = inkOn(this.colour(phase));
       g.textAlign = "center";
       g.font = `${inside ? 13 : 11}px system-ui, sans-serif`;
       if (size > 8) g.fillText(String(number), x, y + drop + 0.5);

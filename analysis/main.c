@@ -24,12 +24,24 @@ static int no_such_command(const char *name, FILE *notes)
     return EXIT_USAGE;
 }
 
+/* A wrong line is wrong for every rank of mpirun: the first one says so. */
+static bool read_line(const struct argument_rules *rules, int count, char **argv,
+                      struct arguments *out, const struct session *session)
+{
+    FILE *nowhere = ranks_speaks() ? NULL : fopen("/dev/null", "w");
+    const bool good =
+        arguments_read(rules, count, argv, out, nowhere != NULL ? nowhere : session->notes);
+    if (nowhere != NULL)
+        fclose(nowhere);
+    return good;
+}
+
 static int run_command(const struct command *command, int count, char **argv,
                        struct session *session)
 {
     struct argument_rules rules = {command->head.name, command->options, command->positional};
     struct arguments arguments;
-    if (!arguments_read(&rules, count, argv, &arguments, session->notes))
+    if (!read_line(&rules, count, argv, &arguments, session))
         return EXIT_USAGE;
     if (arguments.help) {
         command_help(command, session->out, session->width);

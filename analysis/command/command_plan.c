@@ -2,7 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/command/emit.h"
 #include "analysis/command/plan_machines.h"
+#include "analysis/command/plan_run.h"
+#include "analysis/command/plan_share.h"
 #include "analysis/command/plan_weeks.h"
 #include "analysis/export/launch.h"
 #include "analysis/json/json_plan.h"
@@ -59,12 +62,27 @@ static const struct option options[] = {
     {"--launch", OPTION_CHOICE, FIELD_GIVEN(launch, has_launch), "FRAMEWORK", launch_names,
      "print the script that starts the first one in place of the table"},
     OPTION_JSON_ROW,
+    {"--db", OPTION_DATABASE, FIELD(db), "FILE", NULL,
+     "write down in a database what is found out about each layout"},
+    {"--max-db", OPTION_SIZE, FIELD(max_db_bytes), "SIZE", NULL,
+     "stop with exit code 5 when the database would grow past this"},
+    {"--resume", OPTION_FLAG, FIELD(resume), NULL, NULL,
+     "go on with the database of a search that was stopped"},
+    {"--shard", OPTION_TEXT, FIELD(shard), "I/N", NULL,
+     "search the part I of N, I from 1, into a database of its own, for `orrery merge`; auto and "
+     "auto/N: as of a study"},
+    {"--emit", OPTION_CHOICE, FIELD_GIVEN(emit, has_emit), "ENGINE", emit_engine_names,
+     "search nothing; print a job file that searches in shards and merges them"},
+    {"--shards", OPTION_SOME, FIELD(shards), "N", NULL, "of --emit: how many (8)"},
     OPTION_SCENARIO_ROWS,
     OPTION_THREADS_ROW("threads that share the search (all processors); they change nothing in "
                        "the results"),
     OPTION_END};
 
 struct plan_command {
+    const struct plan_work *work;
+    struct plan_diary *diary; /* NULL: nothing is written down */
+    const struct arguments *given;
     const struct arguments *arguments; /* `line`, once --mtbf is in it */
     struct arguments *line;
     struct search_weeks_wish weeks;
@@ -158,9 +176,10 @@ static int read_open(const struct arguments *a, struct session *session, struct 
     open->layout_open = true;
     if (fault != NULL)
         code = wrong(session, fault);
+    else if (stated_scenario_given(a))
+        code = stated_scenario(open, session, out);
     else
-        code = stated_scenario_given(a) ? stated_scenario(open, session, out)
-               : a->text != NULL
+        code = a->text != NULL
                    ? load_text(open, session, a->positional[0], a->text, a->text_bytes, out)
                    : load_scenario(open, session, false, out);
     if (code == EXIT_OK && (*out)->counted_only) {
@@ -340,6 +359,18 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 
+/* Of a shard only how to go on: what leads is a question about all layouts. */
+static int tell_shard(const struct plan_command *p)
+{
+    const struct shard s = p->work->shard;
+    if (!p->work->rank)
+        fprintf(p->session->out,
+                "shard %u/%u is searched\n"
+                "when all are done: orrery merge ... --db FILE, with the %u databases\n",
+                s.index, s.count, s.count);
+    return EXIT_OK;
+}
+
 static int vary_machines(struct plan_command *p, struct search_question question)
 {
     const struct arguments *a = p->arguments;
@@ -350,7 +381,9 @@ static int vary_machines(struct plan_command *p, struct search_question question
     question.told = NULL;
     question.leaders = MACHINE_LEADERS;
     session_soften(p->session);
-    return plan_machines(a, p->session, read_open, &question);
+    int code = plan_diary_open(p->given, p->session, p->work, &p->diary);
+    code = code == EXIT_OK ? plan_machines(a, p->session, read_open, &question, p->diary) : code;
+    return code == EXIT_OK && plan_diary_partial(p->diary) ? tell_shard(p) : code;
 }
 
 static int plan(struct plan_command *p)
@@ -387,6 +420,10 @@ static int plan(struct plan_command *p)
     if (code != EXIT_OK)
         return code;
     question.base = &p->scenario->configuration;
+    code = plan_diary_open(p->given, p->session, p->work, &p->diary);
+    if (code != EXIT_OK)
+        return code;
+    plan_diary_machine(p->diary, 0, 1, "", &question);
     session_soften(p->session);
     progress_begin(&p->progress, p->session->notes);
     const bool good = search_run(&question, &p->search, &error);
@@ -396,19 +433,25 @@ static int plan(struct plan_command *p)
         fprintf(p->session->notes, "orrery plan: %s\n", error.text);
         return EXIT_REJECTED;
     }
-    code = tell(p, &wish, seconds);
+    code = plan_diary_partial(p->diary) ? tell_shard(p) : tell(p, &wish, seconds);
     return p->search->stopped ? EXIT_INTERRUPTED : code;
 }
 
-static int run(const struct arguments *a, struct session *session)
+int plan_run(const struct arguments *a, struct session *session, const struct plan_work *work)
 {
     struct plan_command *p;
     struct arena *arena = arena_create();
     p = ARENA_NEW(arena, struct plan_command);
     struct arguments *line = ARENA_NEW(arena, struct arguments);
     *line = *a;
-    *p = (struct plan_command){.arguments = line, .line = line, .session = session, .arena = arena};
-    const int code = plan(p);
+    *p = (struct plan_command){.work = work,
+                               .given = a,
+                               .arguments = line,
+                               .line = line,
+                               .session = session,
+                               .arena = arena};
+    int code = plan(p);
+    code = plan_diary_close(p->diary, code == EXIT_INTERRUPTED, code);
     if (p->why != NULL)
         search_why_end(p->why);
     search_destroy(p->search);
@@ -416,6 +459,11 @@ static int run(const struct arguments *a, struct session *session)
         scenario_destroy(p->scenario);
     arena_destroy(arena);
     return code;
+}
+
+static int run(const struct arguments *given, struct session *session)
+{
+    return plan_share(given, session, read_open);
 }
 
 const struct command command_plan = {
@@ -426,7 +474,10 @@ const struct command command_plan = {
     .details = "What the scenario says of the layout is searched anew; --hold keeps a key. The "
                "leaders\nare played op by op; the others were rejected by a rule, by memory, by a "
                "bound, or\nby a step at pass detail (docs/planning.md). Ctrl-C keeps what was "
-               "found.\nexit code: 0 found, 3 scenario rejected, 4 nothing fits",
+               "found; with --db\nthe same line and --resume goes on. `mpirun -n 4 orrery plan "
+               "...` searches in "
+               "four ranks, and prints\nwhat one process prints.\nexit code: 0 found, 3 scenario "
+               "rejected, 4 nothing fits, 5 --max-db was reached, 130 interrupted",
     .example = "orrery plan --model llama3-70b --gpu h100-80gb-sxm --gpus 512 --global-batch 2048",
     .run = run,
 };

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "analysis/command/plan_join.h"
 #include "analysis/line/command.h"
 #include "analysis/report/report_database.h"
 
@@ -20,6 +21,10 @@ static int run(const struct arguments *arguments, struct session *session)
         return trouble(session, "a database cannot be read from a stream; name its file");
     if (!query_open(path, &query, &error))
         return trouble(session, error.text);
+    if (plan_join_holds(path)) {
+        query_close(query);
+        return plan_join_report(path, session);
+    }
     if (!query_complete(query))
         fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
     bool good = report_database(session, query, arguments->verbose, &error);
@@ -29,7 +34,8 @@ static int run(const struct arguments *arguments, struct session *session)
 
 const struct command command_report = {
     .head = {.name = "report",
-             .doc = "prints what `run` or `study` printed, from the database that it wrote"},
+             .doc =
+                 "prints what `run`, `study` or `plan` printed, from the database that it wrote"},
     .positional = "DB",
     .options = options,
     .example = "orrery report llama3-70b-64xh100.db",

@@ -2,8 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/command/emit.h"
 #include "analysis/command/ranks_run.h"
-#include "analysis/command/study_emit.h"
 #include "analysis/command/study_join.h"
 #include "analysis/command/study_tell.h"
 #include "analysis/line/outputs.h"
@@ -45,7 +45,7 @@ static const struct option options[] = {
     {"--shard", OPTION_TEXT, FIELD(shard), "I/N", NULL,
      "play the part I of N, I from 1, into a database of its own, for `orrery merge`; auto: as the "
      "Slurm array or mpirun says that this is part of; auto/N: as the Kubernetes Job says"},
-    {"--emit", OPTION_CHOICE, FIELD_GIVEN(emit, has_emit), "ENGINE", study_engine_names,
+    {"--emit", OPTION_CHOICE, FIELD_GIVEN(emit, has_emit), "ENGINE", emit_engine_names,
      "play nothing; print a job file that plays the study in shards and merges them"},
     {"--shards", OPTION_SOME, FIELD(shards), "N", NULL, "of --emit: how many (8)"},
     OPTION_THREADS_ROW("threads that share the replications (all processors)"),
@@ -340,8 +340,9 @@ static int run_in(const struct arguments *a, struct command_part part, struct se
     if (!study_plan(arena, &how, &run.study, session->notes, session->notes_colour, &error))
         return trouble(&run, error.text, EXIT_REJECTED);
     if (a->has_emit)
-        return study_emit(a, arena, session->out, &error) ? EXIT_OK
-                                                          : trouble(&run, error.text, EXIT_USAGE);
+        return emit_job(a, a->db, arena, session->out, &error)
+                   ? EXIT_OK
+                   : trouble(&run, error.text, EXIT_USAGE);
     int code = outputs_spare(a, run.study.inputs, session->notes);
     return code == EXIT_OK ? play(&run) : code;
 }

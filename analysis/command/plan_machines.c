@@ -134,19 +134,29 @@ static int vary_size(struct arena *arena, struct arguments *a, struct session *s
     return EXIT_OK;
 }
 
+struct grid_search { /* how each machine is searched */
+    plan_read_fn *read;
+    const struct search_question *question;
+    struct plan_diary *diary;
+};
+
 static int search_grid(struct arena *arena, const struct arguments *arguments,
-                       struct session *session, plan_read_fn *read, const struct grid *grid,
-                       struct search_machines *out)
+                       struct session *session, const struct grid_search *how,
+                       const struct grid *grid, struct search_machines *out)
 {
     struct progress progress;
     int code = EXIT_OK;
     progress_begin(&progress, session->notes);
     while (out->count < grid->points && code == EXIT_OK && !session_interrupted(session)) {
         struct arguments *point = ARENA_NEW(arena, struct arguments);
-        struct search_machine *machine = &out->rows[out->count];
+        const size_t place = out->count++;
+        struct search_machine *machine = &out->rows[place];
+        struct search_question asked = out->question;
         *point = *arguments;
-        machine->label = set_point(arena, grid, out->count++, point);
-        code = search_point(arena, point, session, read, &out->question, machine);
+        machine->label = set_point(arena, grid, place, point);
+        if (plan_diary_machine(how->diary, place, grid->points, machine->label, &asked))
+            code = search_point(arena, point, session, how->read, &asked, machine);
+        out->question.terms = asked.terms;
         progress_tell(&progress, (double)out->count / (double)grid->points, "plan");
     }
     progress_end(&progress);
@@ -162,23 +172,25 @@ static bool any_found(const struct search_machines *machines)
 }
 
 static int plan_all(struct arena *arena, struct arguments *a, struct session *session,
-                    plan_read_fn *read, const struct search_question *question)
+                    const struct grid_search *how)
 {
     struct grid grid;
     struct error error = {""};
-    int code = plan_machines_sized(a) ? vary_size(arena, a, session, read) : EXIT_OK;
+    int code = plan_machines_sized(a) ? vary_size(arena, a, session, how->read) : EXIT_OK;
     if (code != EXIT_OK)
         return code;
     if (!read_grid(arena, a, &grid, &error)) {
         fprintf(session->notes, "orrery plan: --vary: %s\n", error.text);
         return EXIT_USAGE;
     }
-    struct search_machines machines = {.question = *question,
+    struct search_machines machines = {.question = *how->question,
                                        .rows =
                                            ARENA_ARRAY(arena, struct search_machine, grid.points),
                                        .has_front = a->pareto};
-    code = search_grid(arena, a, session, read, &grid, &machines);
-    if (code != EXIT_OK)
+    code = search_grid(arena, a, session, how, &grid, &machines);
+    if (code == EXIT_OK && session_interrupted(session) && plan_diary_partial(how->diary))
+        code = EXIT_INTERRUPTED;
+    if (code != EXIT_OK || plan_diary_partial(how->diary))
         return code;
     search_machines_rank(arena, &machines);
     if (a->json)
@@ -191,12 +203,12 @@ static int plan_all(struct arena *arena, struct arguments *a, struct session *se
 }
 
 int plan_machines(const struct arguments *arguments, struct session *session, plan_read_fn *read,
-                  const struct search_question *question)
+                  const struct search_question *question, struct plan_diary *diary)
 {
     struct arena *arena = arena_create();
     struct arguments *own = ARENA_NEW(arena, struct arguments);
     *own = *arguments;
-    const int code = plan_all(arena, own, session, read, question);
+    const int code = plan_all(arena, own, session, &(struct grid_search){read, question, diary});
     arena_destroy(arena);
     return code;
 }

@@ -2,6 +2,7 @@
 #ifndef ORRERY_ANALYSIS_COMMAND_PLAN_MACHINES_H
 #define ORRERY_ANALYSIS_COMMAND_PLAN_MACHINES_H
 
+#include "analysis/command/plan_diary.h"
 #include "analysis/line/arguments.h"
 #include "analysis/search/search.h"
 #include "analysis/terminal/session.h"
@@ -14,8 +15,8 @@ typedef int plan_read_fn(const struct arguments *arguments, struct session *sess
 /* Does the line ask for every size up to --most-gpus? */
 bool plan_machines_sized(const struct arguments *arguments);
 /* Searches a machine for each point of the grid, as `question` says (its base is each point's), and
- * prints them all. The exit code. */
+ * prints them all, unless the diary (or NULL) is of a shard. The exit code. */
 int plan_machines(const struct arguments *arguments, struct session *session, plan_read_fn *read,
-                  const struct search_question *question);
+                  const struct search_question *question, struct plan_diary *diary);
 
 #endif

@@ -88,9 +88,7 @@ int ranks_run(const struct arguments *arguments, struct session *session,
     return code;
 }
 
-/* The database of the line; where it names none, NAME.COMMAND.db, from the scenario or the model.
- */
-static const char *database_of(struct arena *arena, const struct arguments *given)
+const char *ranks_database(struct arena *arena, const struct arguments *given)
 {
     if (given->db != NULL)
         return given->db;
@@ -99,7 +97,7 @@ static const char *database_of(struct arena *arena, const struct arguments *give
     *named = *given;
     named->no_db = false;
     if (named->positional_count == 0)
-        named->positional[named->positional_count++] = named->model;
+        named->positional[named->positional_count++] = arena_format(arena, "%s.yaml", named->model);
     outputs_name_database(&like, named);
     return named->db;
 }
@@ -107,7 +105,7 @@ static const char *database_of(struct arena *arena, const struct arguments *give
 static const char *name_of(struct arena *arena, const struct arguments *given, unsigned index,
                            unsigned count)
 {
-    const char *db = database_of(arena, given);
+    const char *db = ranks_database(arena, given);
     const size_t bytes = strlen(db);
     const bool named = bytes > 3 && strcmp(db + bytes - 3, ".db") == 0;
     return arena_format(arena, "%.*s.rank%uof%u.db", (int)(named ? bytes - 3 : bytes), db, index,

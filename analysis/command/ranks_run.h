@@ -21,6 +21,9 @@ struct ranks_work {
 /* The exit code of all. */
 int ranks_run(const struct arguments *arguments, struct session *session,
               const struct ranks_work *work);
+/* The database of a line; where it names none, NAME.COMMAND.db in this folder, from the scenario or
+ * the model. Lives in the arena. */
+const char *ranks_database(struct arena *arena, const struct arguments *given);
 /* The line of a rank: its threads (a share of the machine's, if none are asked for), its database
  * ("hello.study.db" -> "hello.study.rank1of4.db"), and nothing of what the first rank writes. */
 void ranks_line(const struct arguments *given, const struct ranks_place *place,

@@ -29,6 +29,7 @@ const char *const search_fate_names[FATE_COUNT] = {"open",     "rule",   "memory
 enum {
     AT_ONCE = 8,         /* ledgers of a round */
     SLACK = 5,           /* that pass detail may have put behind the last leader */
+    PART_SLACK = 2,      /* that a part may lead with beyond its share */
     PLAYED_LEAST = 3,    /* leaders that are played op by op in any case */
     SAFE_TRIED_MAX = 16, /* ledgers for the fastest of a kind that was measured */
     EFFORT_MAX = 1 << 18 /* layer passes of all that are: about a second */
@@ -405,10 +406,18 @@ static bool make_rows(struct searching *g, struct error *error)
     return q->diary == NULL || q->diary->recall(q->diary->context, s->book, error);
 }
 
+/* A part that is dealt out evenly has its share of those that lead all, and now and then a few
+ * more: what is missing is found out by whoever joins the parts. */
+static uint32_t wanted_of(const struct search_question *q)
+{
+    const uint32_t all = q->leaders + SLACK;
+    return q->part.count == 0 ? all : all / q->part.count + PART_SLACK;
+}
+
 static void search_all(struct searching *g)
 {
     struct search *s = g->s;
-    g->wanted = s->question.leaders + SLACK;
+    g->wanted = wanted_of(&s->question);
     make_units(g);
     pool_run(s->question.threads, g->unit_count, judge_unit, g);
     keep(g);
@@ -417,8 +426,10 @@ static void search_all(struct searching *g)
     find_leaders(g);
     play_leaders(g);
     complete_leaders(g);
-    search_order_leaders(s);
-    find_safe(g);
+    if (s->question.part.count == 0) { /* who leads is a question about all parts */
+        search_order_leaders(s);
+        find_safe(g);
+    }
     keep(g);
     count_fates(g);
     for (uint32_t i = 0; i < g->unit_count; i++)
@@ -470,7 +481,10 @@ bool search_run(const struct search_question *question, struct search **out, str
         return false;
     }
     search_all(&g);
-    find_near(s);
+    s->question.diary = NULL; /* of whoever asks further it is not the diary */
+    if (question->part.count == 0)
+        find_near(s);
+    s->question.part = (struct search_part){0, 0};
     *out = s;
     return true;
 }

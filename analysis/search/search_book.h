@@ -36,6 +36,7 @@ struct search_book {
     const struct configuration *base;
     struct search_turn **of; /* by place: the first turn of a row; NULL: of another part */
     uint32_t places;
+    bool kept; /* the file that is written knows the machine */
 };
 /* Of a space with so many layouts; everything lives in the arena. */
 struct search_book *search_book_create(struct arena *arena, const struct configuration *base,

@@ -26,7 +26,8 @@ void search_store_machine(struct store *store, int64_t machine, const char *labe
                                 store_integer((int64_t)configuration_gpus(c)),
                                 store_text(c->software.name),
                                 store_integer(book->places)};
-    store_row(store, STORE_plan, row, COUNT(row));
+    if (!book->kept)
+        store_row(store, STORE_plan, row, COUNT(row));
 }
 
 static void write_judged(struct store *store, int64_t machine, const struct search_turn *t)
@@ -231,6 +232,7 @@ static bool take_machine(void *context, const struct query_row *row, struct erro
 {
     struct recalling_book *r = context;
     r->there = true;
+    r->book->kept = r->kept;
     return query_integer(row, 0) == r->book->places ||
            error_set(error, "it was made for another space of layouts: the catalogue, or a file "
                             "that the scenario names, has changed");

@@ -9,7 +9,8 @@
 #include "analysis/database/store.h"
 #include "analysis/search/search_book.h"
 
-/* A machine, before its findings. `label`: its values of --vary, or "". */
+/* A machine, before its findings; nothing when the file knows it. `label`: its values of --vary, or
+ * "". */
 void search_store_machine(struct store *store, int64_t machine, const char *label,
                           const struct search_book *book);
 /* Writes what was asked for and is not kept yet, and commits. */

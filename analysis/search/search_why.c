@@ -279,7 +279,6 @@ bool search_why(const struct search *s, const struct search_wish *wish, struct s
     question.leaders = WHY_LEADERS;
     question.terms = (struct search_terms){.best = question.terms.best}; /* they are told apart */
     question.told = NULL;
-    question.diary = NULL;
     *out = (struct search_verdict){.found = NULL};
     if (!search_run(&question, &out->found, error))
         return false;

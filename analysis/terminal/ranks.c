@@ -21,3 +21,14 @@ bool ranks_started(void)
     }
     return getenv("PMIX_RANK") != NULL; /* whoever sets this alone does not tell how many */
 }
+
+bool ranks_speaks(void)
+{
+    static const char *const places[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const char *place = getenv(places[i]);
+        if (place != NULL)
+            return strcmp(place, "0") == 0;
+    }
+    return true;
+}

@@ -30,6 +30,9 @@ extern const struct ranks_engine *const ranks_engine;
 /* Did mpirun (or srun) start several of this? By the environment alone: a plain start costs
  * nothing. */
 bool ranks_started(void);
+/* Is this the process that speaks for all: the first rank, or one that nobody started with others?
+ */
+bool ranks_speaks(void);
 /* Did mpirun start this, alone or with others? It gives each a terminal at which nobody sits. */
 bool ranks_under_mpirun(void);
 

@@ -156,4 +156,11 @@ CONF
     expect 0 timeout 120 sbatch --wait --array=2 job 3>&- 4>&-
     grep -q "is complete: no point is left to play" orrery-m.2.log
     cmp m.db whole.db
+    # a plan, likewise
+    plan=(plan --model llama2-7b --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --global-batch 64)
+    "$ORRERY" "${plan[@]}" --db one.db >one 2>err
+    expect 0 "$ORRERY" "${plan[@]}" --db p.db --emit slurm --shards 3
+    mv out job
+    expect 0 timeout 120 sbatch --wait job 3>&- 4>&-
+    cmp p.db one.db
 }

@@ -81,6 +81,8 @@ same_as_one() { # "N..." STUDY...: on standard output and as a database, by N ra
     [ "$(grep -c 'orrery study: ' err)" = 1 ]
     expect 2 ranks 2 "${few[@]}" --csv --json
     [ "$(grep -c 'not both' err)" = 1 ]
+    expect 2 ranks 3 study weeks.yaml --sed 5
+    [ "$(grep -c 'unknown option' err)" = 1 ]
     expect 2 ranks 2 study - </dev/null
     said "name its file"
 }
@@ -137,6 +139,37 @@ further() { # POINTS: waits until the last of two ranks has stored more than the
     "$ORRERY" "${few[@]}" --db one.db >one 2>err
     cmp m.db one.db
     cmp out one
+}
+
+@test "mpirun plan: 1, 2 and 4 ranks print and write what one process does" {
+    line=(plan --model llama2-7b --gpu a100-80gb-sxm --gpus 16 --sequence 4096 --global-batch 64 --why tp=8)
+    same_as_one "1 2 4" "${line[@]}"
+    same_as_one 2 plan --model llama3-70b --gpu a100-40gb-sxm --gpus 8 --global-batch 8 # nothing fits: 4
+    "$ORRERY" "${line[@]}" --json | jq 'del(.seconds)' >one
+    expect 0 ranks 2 "${line[@]}" --json
+    jq 'del(.seconds)' out | cmp - one
+    [ -z "$(ls -- *plan*.db* 2>/dev/null)" ]
+    expect 3 ranks 2 plan --model llama9-7b --gpu h100-80gb-sxm
+    [ "$(grep -c 'nothing was run' err)" = 1 ]
+    expect 2 ranks 2 plan
+    [ "$(grep -c 'it takes a scenario' err)" = 1 ]
+}
+
+@test "mpirun plan: interrupted, the same line goes on" {
+    line=(plan --model llama3-70b --gpu h100-80gb-sxm --gpus 256 --global-batch 1024 --threads 1)
+    "$ORRERY" "${line[@]}" --db one.db >one 2>err
+    begin 2 "${line[@]}" --db m.db
+    for _ in $(seq 200); do
+        [ -s m.rank2of2.db.partial ] && break
+        sleep 0.02
+    done
+    kill -9 "$(pgrep -P $job | tail -n 1)"
+    ends 137
+    [ ! -e m.db ]
+    expect 0 ranks 2 "${line[@]}" --db m.db
+    cmp out one
+    cmp m.db one.db
+    [ -z "$(ls -- *rank*of* 2>/dev/null)" ]
 }
 
 @test "a build without MPI says so; the program alone links it" {

@@ -1,6 +1,6 @@
 /* A results database that somebody changed, under libFuzzer: every export and report of it, the
- * launch scripts of the scenario that it restores, and merging it as a shard of a study, alone and
- * twice, either works or says a sentence. No crash, no
+ * launch scripts of the scenario that it restores, merging it as a shard of a study, alone and
+ * twice, and a search that stands on the plan in it, either works or says a sentence. No crash, no
  * hang.
  *
  * An input changes a small sound database (tests/analysis/database/sample.h): up to the first zero
@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/command/plan_diary.h"
 #include "analysis/database/restore.h"
 #include "analysis/export/export.h"
 #include "analysis/export/launch.h"
 #include "analysis/report/report_database.h"
+#include "analysis/search/search_store.h"
 #include "analysis/study/study_merge.h"
 #include "sim/check.h"
 #include "tests/analysis/database/sample.h"
@@ -128,6 +130,66 @@ static void merge_all(void)
     }
 }
 
+/* A search of few layouts, which the corpus holds findings of. */
+static const char plan_text[] = "model: {layers: 2, hidden: 256, heads: 4, vocabulary: 1000}\n"
+                                "cluster: {gpu: a100-40gb-sxm, gpus: 1}\n"
+                                "training: {sequence: 256, global_batch: 2}\n";
+
+static bool recall_plan(void *context, struct search_book *book, struct error *error)
+{
+    return search_store_recall(context, 0, false, book, error);
+}
+
+static void keep_nothing(void *context, struct search_book *book)
+{
+    (void)context;
+    (void)book;
+}
+
+static bool count_plans(void *context, const struct query_row *row, struct error *error)
+{
+    (void)error;
+    *(bool *)context = query_integer(row, 0) > 0;
+    return true;
+}
+
+static void search_on(struct query *query, const struct scenario *scenario)
+{
+    const struct search_diary diary = {recall_plan, keep_nothing, query};
+    const struct search_question question = {
+        .base = &scenario->configuration, .leaders = 2, .threads = 1, .diary = &diary};
+    struct search *s = NULL;
+    struct error error = {{0}};
+    uint32_t sum = 0;
+    if (!search_run(&question, &s, &error)) {
+        CHECK(error.text[0] != '\0');
+        return;
+    }
+    for (unsigned f = 0; f < FATE_COUNT; f++)
+        sum += s->fates[f];
+    CHECK(sum == s->row_count);
+    search_destroy(s);
+}
+
+static void plan_all(struct query *query)
+{
+    const struct scenario_options how = {.layout_open = true};
+    struct error error = {{0}};
+    struct arena *arena = arena_create();
+    struct plan_held held;
+    bool plans = false;
+    CHECK(plan_diary_read(changed_path, arena, &held, &error) || error.text[0] != '\0');
+    query_run(query, "select count(*) from plan", NULL, count_plans, &plans, &error);
+    if (plans) {
+        struct scenario *scenario =
+            scenario_read("text", plan_text, strlen(plan_text), &how, &error);
+        CHECK(scenario != NULL && scenario->error_count == 0);
+        search_on(query, scenario);
+        scenario_destroy(scenario);
+    }
+    arena_destroy(arena);
+}
+
 static void make_base(unsigned char *bytes)
 {
     FILE *there = fopen(base_path, "rb");
@@ -162,6 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (query_open(changed_path, &query, &error)) {
         export_all(query);
         launch_all(query);
+        plan_all(query);
         query_close(query);
     } else {
         CHECK(error.text[0] != '\0');

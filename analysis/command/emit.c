@@ -1,4 +1,4 @@
-#include "analysis/command/study_emit.h"
+#include "analysis/command/emit.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum {
     SHARDS_DEFAULT = 8,
     NAME_MAX_BYTES = 52 /* of a Job, so that its pods' names fit into 63 bytes */
 };
-const char *const study_engine_names[] = {"slurm", "k8s", NULL};
+const char *const emit_engine_names[] = {"slurm", "k8s", NULL};
 
 struct job_file {
     const struct arguments *a;
@@ -20,34 +20,26 @@ struct job_file {
     const char *name;   /* of letters, digits and '-' */
     const char *prefix; /* of the shards' files, a word of the shell */
     const char *target;
-    const char *line; /* the words behind `orrery study`, without what a shard adds */
+    const char *line; /* the words behind the command, without what a shard adds */
 };
 
-static const char *word(const struct job_file *job, const char *option, const char *value)
-{
-    return value == NULL
-               ? ""
-               : arena_format(job->arena, " %s %s", option, shell_word(job->arena, value));
-}
+/* What a shard says for itself, or leaves to who merges. */
+static const char *const told_last[] = {"--csv",    "--json",   "--svg", "--why",
+                                        "--launch", "--pareto", NULL};
+static const char *const left_out[] = {"--csv",    "--json",   "--svg",     "--why",    "--launch",
+                                       "--pareto", "--db",     "--no-db",   "--resume", "--shard",
+                                       "--emit",   "--shards", "--threads", "--max-db", NULL};
 
-static const char *line_of(const struct job_file *job)
+/* The options of the line, of those that are listed alone or of all others. */
+static const char *options_of(const struct job_file *job, const char *const *listed, bool alone)
 {
-    const struct arguments *a = job->a;
+    const char *const *words;
     const char *line = "";
-    for (unsigned i = 0; i < a->vary_count; i++)
-        line = arena_format(job->arena, "%s%s", line, word(job, "--vary", a->varies[i]));
-    for (unsigned i = 0; i < a->set_count; i++)
-        line = arena_format(job->arena, "%s%s", line, word(job, "--set", a->sets[i]));
-    line = arena_format(job->arena, "%s%s%s", line, word(job, "--catalogue", a->catalogue),
-                        word(job, "--objective", a->objective));
-    if (a->has_seed)
-        line = arena_format(job->arena, "%s --seed %llu", line, (unsigned long long)a->seed);
-    if (a->seeds > 0)
-        line = arena_format(job->arena, "%s --seeds %llu", line, (unsigned long long)a->seeds);
-    if (a->confidence_ratio > 0.0)
-        line = arena_format(job->arena, "%s --confidence %.17g", line, a->confidence_ratio);
-    if (a->top > 0)
-        line = arena_format(job->arena, "%s --top %llu", line, (unsigned long long)a->top);
+    const unsigned count = arguments_words(job->a, listed, alone, job->arena, &words);
+    const unsigned files = job->a->positional_count > 0 && !alone ? 1 + job->a->positional_count
+                                                                  : 0; /* "--" and they */
+    for (unsigned i = 0; i < count - files; i++)
+        line = arena_format(job->arena, "%s %s", line, shell_word(job->arena, words[i]));
     return line;
 }
 
@@ -71,14 +63,16 @@ static const char *name_of(struct arena *arena, const char *stem)
 static const char *script_of(const struct job_file *job)
 {
     const struct arguments *a = job->a;
-    const char *wants = arena_format(job->arena, "%s%s%s", a->csv ? " --csv" : "",
-                                     a->json ? " --json" : "", word(job, "--svg", a->svg));
+    const char *scenario =
+        a->positional_count > 0
+            ? arena_format(job->arena, " -- %s", shell_word(job->arena, a->positional[0]))
+            : "";
     return arena_format(
         job->arena,
         "set -eu\n"
         "orrery=${ORRERY:-orrery}\n"
-        "\"$orrery\" study%s --shard \"$shard/%u\" --db %s.\"$shard\"of%u.db --threads %u "
-        "--resume -- %s\n"
+        "\"$orrery\" %s%s --shard \"$shard/%u\" --db %s.\"$shard\"of%u.db --threads %u "
+        "--resume%s\n"
         "# Whoever finds every shard complete merges them; a file has this name when it is.\n"
         "set --\n"
         "i=1\n"
@@ -90,34 +84,33 @@ static const char *script_of(const struct job_file *job)
         "    set -- \"$@\" %s.\"$i\"of%u.db\n"
         "    i=`expr \"$i\" + 1`\n"
         "done\n"
-        "# 4: all is done, and no point fits in memory\n"
+        "# 4: all is done, and nothing fits in memory\n"
         "flock %s.merging \"$orrery\" merge --db %s%s -- \"$@\" || [ $? -eq 4 ]\n",
-        job->line, job->shards, job->prefix, job->shards, job->threads,
-        shell_word(job->arena, a->positional[0]), job->shards, job->prefix, job->shards,
-        job->shards, job->prefix, job->shards, job->prefix, job->target, wants);
+        a->rules.command, job->line, job->shards, job->prefix, job->shards, job->threads, scenario,
+        job->shards, job->prefix, job->shards, job->shards, job->prefix, job->shards, job->prefix,
+        job->target, options_of(job, told_last, true));
 }
 
 static void print_slurm(const struct job_file *job, FILE *out)
 {
-    fprintf(
-        out,
-        "#!/bin/sh\n"
-        "#SBATCH --job-name=%s\n"
-        "#SBATCH --array=1-%u\n"
-        "#SBATCH --ntasks=1\n"
-        "#SBATCH --cpus-per-task=%u\n"
-        "#SBATCH --requeue\n"
-        "#SBATCH --open-mode=append\n"
-        "#SBATCH --output=%s.%%a.log\n"
-        "# A study in %u shards, by orrery %s: sbatch FILE, in the folder of the scenario, which "
-        "all\n"
-        "# nodes must see. Add --partition, --time and --account as your cluster wants them. "
-        "Tasks that\n"
-        "# failed: sbatch --array=3,7 FILE; each goes on where it was.\n"
-        "shard=$SLURM_ARRAY_TASK_ID\n"
-        "%s",
-        job->name, job->shards, job->threads, job->name, job->shards, ORRERY_VERSION,
-        script_of(job));
+    fprintf(out,
+            "#!/bin/sh\n"
+            "#SBATCH --job-name=%s\n"
+            "#SBATCH --array=1-%u\n"
+            "#SBATCH --ntasks=1\n"
+            "#SBATCH --cpus-per-task=%u\n"
+            "#SBATCH --requeue\n"
+            "#SBATCH --open-mode=append\n"
+            "#SBATCH --output=%s.%%a.log\n"
+            "# A %s in %u shards, by orrery %s: sbatch FILE, in the folder of the scenario, which "
+            "all\n"
+            "# nodes must see. Add --partition, --time and --account as your cluster wants them. "
+            "Tasks that\n"
+            "# failed: sbatch --array=3,7 FILE; each goes on where it was.\n"
+            "shard=$SLURM_ARRAY_TASK_ID\n"
+            "%s",
+            job->name, job->shards, job->threads, job->name, job->a->rules.command, job->shards,
+            ORRERY_VERSION, script_of(job));
 }
 
 /* The script in a block of YAML. Kubernetes takes $(NAME) for its own; $$( is what it leaves. */
@@ -136,7 +129,7 @@ static void print_block(const char *script, FILE *out)
 static void print_k8s(const struct job_file *job, FILE *out)
 {
     fprintf(out,
-            "# A study in %u shards, by orrery %s: kubectl apply -f FILE. Yours to set: the image, "
+            "# A %s in %u shards, by orrery %s: kubectl apply -f FILE. Yours to set: the image, "
             "which holds\n"
             "# orrery and util-linux, and the claim of a volume that all pods write "
             "(ReadWriteMany), with the\n"
@@ -176,8 +169,8 @@ static void print_k8s(const struct job_file *job, FILE *out)
             "          args:\n"
             "            - |\n"
             "              shard=`expr \"$JOB_COMPLETION_INDEX\" + 1`\n",
-            job->shards, ORRERY_VERSION, job->name, job->shards, job->shards, ORRERY_VERSION,
-            job->threads);
+            job->a->rules.command, job->shards, ORRERY_VERSION, job->name, job->shards, job->shards,
+            ORRERY_VERSION, job->threads);
     print_block(script_of(job), out);
     fputs("      volumes:\n"
           "        - name: work\n"
@@ -189,8 +182,8 @@ static void print_k8s(const struct job_file *job, FILE *out)
 /* Lines of a job file end where a word has a line end. */
 static bool one_line(const struct job_file *job)
 {
-    const char *texts[] = {job->line, job->target, job->a->positional[0],
-                           job->a->svg != NULL ? job->a->svg : ""};
+    const char *texts[] = {job->line, job->target, options_of(job, told_last, true),
+                           job->a->positional_count > 0 ? job->a->positional[0] : ""};
     for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++)
         for (const char *c = texts[i]; *c != '\0'; c++)
             if (iscntrl((unsigned char)*c))
@@ -198,26 +191,27 @@ static bool one_line(const struct job_file *job)
     return true;
 }
 
-bool study_emit(const struct arguments *a, struct arena *arena, FILE *out, struct error *error)
+bool emit_job(const struct arguments *a, const char *db, struct arena *arena, FILE *out,
+              struct error *error)
 {
     struct job_file job = {.a = a, .arena = arena};
-    const size_t bytes = strlen(a->db);
-    const bool named = bytes > 3 && strcmp(a->db + bytes - 3, ".db") == 0;
-    const char *stem = arena_format(arena, "%.*s", (int)(named ? bytes - 3 : bytes), a->db);
+    const size_t bytes = strlen(db);
+    const bool named = bytes > 3 && strcmp(db + bytes - 3, ".db") == 0;
+    const char *stem = arena_format(arena, "%.*s", (int)(named ? bytes - 3 : bytes), db);
     if (a->shards > SHARD_MAX)
         return error_set(error, "--shards: at most %d", SHARD_MAX);
     job.shards = a->shards > 0 ? (unsigned)a->shards : SHARDS_DEFAULT;
     job.threads = arguments_threads(a, 1);
     job.name = name_of(arena, stem);
     job.prefix = shell_word(arena, stem);
-    job.target = shell_word(arena, a->db);
-    job.line = line_of(&job);
-    if (strcmp(a->positional[0], "-") == 0)
+    job.target = shell_word(arena, db);
+    job.line = options_of(&job, left_out, false);
+    if (a->positional_count > 0 && strcmp(a->positional[0], "-") == 0)
         return error_set(error, "--emit: the job reads the scenario later; name its file");
     if (!one_line(&job))
         return error_set(error, "--emit: a word of the line has a line end or another control "
                                 "character, which a job file cannot hold");
-    if (a->emit == STUDY_SLURM)
+    if (a->emit == EMIT_SLURM)
         print_slurm(&job, out);
     else
         print_k8s(&job, out);

@@ -1,0 +1,19 @@
+/* plan_join.h - a plan told from databases: of its shards, or of the whole.
+ *
+ * The search runs again over what they hold, and finds out only what is in none of them (bounds
+ * that one shard found do not travel to the others, so little may be left to do): so the result is
+ * that of one process. The files are hostile. */
+#ifndef ORRERY_ANALYSIS_COMMAND_PLAN_JOIN_H
+#define ORRERY_ANALYSIS_COMMAND_PLAN_JOIN_H
+
+#include "analysis/command/plan_diary.h"
+
+/* Does this database hold a plan, or a part of one? */
+bool plan_join_holds(const char *path);
+/* Joins shards as `a` (of `merge`) says: --db, --json, --why, --launch, --pareto. The exit code;
+ * what went wrong is told. */
+int plan_join(const struct arguments *a, struct session *session);
+/* What `plan` printed, from the database of the whole. */
+int plan_join_report(const char *path, struct session *session);
+
+#endif

@@ -42,7 +42,7 @@ static int check(const struct arguments *a, struct session *session, struct aren
         return trouble(session, &error, EXIT_REJECTED);
     unsigned count = profile_check(arena, &profile, remarks);
     profile_tell_remarks(session, &profile, remarks, count);
-    return count == 0 ? EXIT_OK : EXIT_REJECTED;
+    return count == 0 && profile.head.complete ? EXIT_OK : EXIT_REJECTED;
 }
 
 static int compare(const struct arguments *a, struct session *session, struct arena *arena)

@@ -88,20 +88,27 @@ static struct calibrate_point named(enum calibrate_kind kind, const char *name, 
     return point;
 }
 
-static void add_products(const struct plan_grid *grid)
+/* Of the same sizes with and without a kept result: weight gradients add into one. */
+static void add_products_of(const struct plan_grid *grid, const char *type, bool accumulate)
 {
-    static const char *const types[] = {"bf16", "fp16", "fp8", "tf32"};
-    for (unsigned t = 0; t < sizeof types / sizeof types[0]; t++) {
-        for (double m = 256.0; m <= 16384.0; m *= GRID_STEP) {
-            for (double n = 512.0; n <= 32768.0; n *= GRID_STEP) {
-                for (double k = 512.0; k <= 32768.0; k *= GRID_STEP) {
-                    struct calibrate_point p = named(POINT_GEMM, "-", types[t]);
-                    memcpy(p.size, (double[]){m, n, k, 1.0}, 4 * sizeof *p.size);
-                    add(grid, p);
-                }
+    for (double m = 256.0; m <= 16384.0; m *= GRID_STEP) {
+        for (double n = 512.0; n <= 32768.0; n *= GRID_STEP) {
+            for (double k = 512.0; k <= 32768.0; k *= GRID_STEP) {
+                struct calibrate_point p = named(POINT_GEMM, "-", type);
+                p.accumulate = accumulate;
+                memcpy(p.size, (double[]){m, n, k, 1.0}, 4 * sizeof *p.size);
+                add(grid, p);
             }
         }
     }
+}
+
+static void add_products(const struct plan_grid *grid)
+{
+    static const char *const types[] = {"bf16", "fp16", "fp8", "tf32"};
+    for (unsigned t = 0; t < sizeof types / sizeof types[0]; t++)
+        add_products_of(grid, types[t], false);
+    add_products_of(grid, "bf16", true);
     for (double m = 64.0; m <= 4096.0; m *= GRID_STEP) {
         struct calibrate_point p = named(POINT_GROUPED, "-", "bf16");
         memcpy(p.size, (double[]){m, 2048.0, 4096.0, 16.0}, 4 * sizeof *p.size);

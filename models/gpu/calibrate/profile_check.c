@@ -7,7 +7,7 @@
 #include "models/gpu/calibrate/profile.h"
 
 #define SPREAD_MOST 0.03
-#define OUTLIERS_MOST 0.25
+#define OUTLIERS_MOST 0.35
 /* Libraries choose among tiles by a guess: a larger product may by chance be done by the better
  * one. More than this is no such luck. */
 #define CHOICE_RATIO 0.05

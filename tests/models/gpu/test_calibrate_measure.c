@@ -208,8 +208,8 @@ static void lines_are_read_back(void **unused)
 {
     static const char *const good[] = {
         "gemm - bf16 accumulate m=8192 n=1024 k=512.5 batch=1",
-        "attention cudnn fp16 causal,backward batch=2 query_tokens=4096 key_tokens=2048 heads=16 "
-        "kv_heads=4 head_size=192 value_size=128",
+        ("attention cudnn fp16 causal,backward batch=2 query_tokens=4096 key_tokens=2048 heads=16 "
+         "kv_heads=4 head_size=192 value_size=128"),
         "memory norm bf16 bytes=1048576",
         "collective all_reduce bf16 ranks=8 bytes=65536",
     };

@@ -1,0 +1,74 @@
+# orrery-calibrate on the simulated card, from the shapes of a scenario to a run that stands on what
+# was measured; and on a machine without a GPU.
+load helper
+
+committed="$SCENARIOS/catalogue/profiles/simulated.db"
+
+@test "a machine without a GPU is told so, exit code 5" {
+    if nvidia-smi -L >/dev/null 2>&1; then skip "there is a GPU"; fi
+    expect 5 "$CALIBRATE" --minutes 1 --output card.db
+    grep -qE "no NVIDIA GPU that can be used here|built without CUDA" err
+    [ ! -e card.db ]
+}
+
+# A kernel of two launches is twice the one that was measured: interpolated.
+@test "shapes, calibration, check, run: the step's kernels are measured" {
+    "$ORRERY" profile shapes "$hello" --output shapes.txt
+    expect 0 "$CALIBRATE" --device simulated --for shapes.txt --minutes 3 --gpu h100-80gb-sxm --output card.db
+    shows "100.0 % of its kernels' time is measured"
+    expect 0 "$ORRERY" profile check card.db
+    shows "0 remarks"
+    expect 0 "$ORRERY" run "$hello" --set "cluster.profile=$PWD/card.db" --db own.db
+    shows "99.3 % of the time on measured kernels, 0.7 % interpolated, 0.0 % extrapolated, 0.0 %"
+    [ "$(sql own.db "select distinct kernel from kernel_evidence where evidence <> 'measured'")" = "embedding gradient" ]
+    # Another layout asks for other shapes: what lies between or outside is told.
+    expect 0 "$ORRERY" run "$hello" --set "cluster.profile=$PWD/card.db" --set layout.microbatch=2 --no-db
+    grep "on measured kernels" out | grep -qv "99.3 % of the time on measured"
+}
+
+@test "the budget ends it, the same command goes on" {
+    expect 0 "$CALIBRATE" --device simulated --minutes 0.1 --output card.db
+    shows "the minutes are over"
+    before=$(sql card.db "select count(*) from point")
+    [ "$before" -gt 5 ]
+    expect 3 "$ORRERY" profile check card.db
+    shows "not finished"
+    expect 0 "$CALIBRATE" --device simulated --minutes 5 --output card.db
+    shows "$before of them before"
+    [ "$(sql card.db 'select complete from profile')" = 1 ]
+    expect 0 "$ORRERY" profile check card.db
+}
+
+@test "the committed profile is read by this version and stands for its scenario" {
+    expect 0 "$ORRERY" profile show "$committed"
+    shows "no card was measured"
+    expect 3 "$ORRERY" profile check "$committed" # the scenario's shapes alone, without the grid
+    shows "a hole: no n between 3072 and 50304"
+    expect 0 "$ORRERY" list profiles --catalogue "$SCENARIOS/catalogue"
+    shows "simulated.db"
+    expect 0 "$ORRERY" run "$hello" --set "cluster.profile=$committed" --no-db
+    shows "What the times of kernels rest on"
+}
+
+@test "what makes no sense is refused" {
+    expect 0 "$CALIBRATE" --help
+    shows "built with"
+    expect 2 "$CALIBRATE" --minutes none
+    said "makes no sense"
+    expect 2 "$CALIBRATE" --no-grid
+    expect 2 "$CALIBRATE" --device tensor
+    expect 1 "$CALIBRATE" --device simulated --for nothing.txt
+    said "cannot be read"
+    echo "1 gemm - bf16 m=1" >short.txt
+    expect 1 "$CALIBRATE" --device simulated --for short.txt
+    said "short.txt:1:"
+    echo "no profile" >text.db
+    expect 1 "$CALIBRATE" --device simulated --output text.db
+    [ "$(cat text.db)" = "no profile" ]
+}
+
+@test "it links no GSL" {
+    ldd "$CALIBRATE" >libraries
+    grep -q sqlite libraries
+    lacks gsl libraries
+}

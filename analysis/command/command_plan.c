@@ -278,7 +278,8 @@ static const char *run_line(const struct plan_command *p)
                                     text ? "-" : shell_word(p->arena, a->positional[0]));
     for (unsigned i = 0; i < a->set_count; i++)
         line = arena_format(p->arena, "%s --set %s", line, shell_word(p->arena, a->sets[i]));
-    line = arena_format(p->arena, "%s %s --db %s", line, report_plan_sets(p->arena, l),
+    line = arena_format(p->arena, "%s %s --db %s", line,
+                        report_plan_sets(p->arena, &p->scenario->configuration, l),
                         shell_word(p->arena, database_of(p, l)));
     return text ? arena_format(p->arena, "%s <<'END'\n%s%sEND", line, p->scenario->text,
                                ends_line(p->scenario->text) ? "" : "\n")
@@ -317,6 +318,9 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
             return EXIT_REJECTED;
         }
     }
+    struct search_batch batch = {.known = false};
+    if (!a->has_launch || a->json)
+        search_batch_near(p->arena, p->search, &batch);
     if (a->pareto) {
         p->front = ARENA_NEW(p->arena, struct search_front);
         search_front_find(p->arena, p->search, p->front);
@@ -333,6 +337,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
                                           .search = p->search,
                                           .why = why,
                                           .front = p->front,
+                                          .batch = &batch,
                                           .launch = kind,
                                           .launch_text = &text,
                                           .seconds = seconds},
@@ -351,6 +356,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
                                                     .why = why,
                                                     .why_text = a->why,
                                                     .front = p->front,
+                                                    .batch = &batch,
                                                     .line = run_line(p),
                                                     .seconds = seconds});
         fprintf(p->session->notes, "%s layouts in %s\n", format_count(p->search->considered).s,

@@ -171,6 +171,18 @@ static json_t *front_array(const struct search_front *front)
     return array;
 }
 
+static json_t *batch_object(const struct search_batch *b)
+{
+    if (!b->known)
+        return json_null();
+    json_t *o = leader_object(&b->leader, b->leader.row, 0);
+    json_set(o, "global_batch", json_count(b->batch));
+    json_set(o, "layouts", json_count(b->layouts));
+    json_set(o, "own_layouts", json_count(b->own_layouts));
+    json_set(o, "faster_ratio", json_number(b->faster_ratio));
+    return o;
+}
+
 void json_plan(const struct plan_document *plan, FILE *out)
 {
     const struct search *s = plan->search;
@@ -201,6 +213,7 @@ void json_plan(const struct plan_document *plan, FILE *out)
     json_set(o, "layouts", layouts);
     json_set(o, "pareto", pareto);
     json_set(o, "front", front_array(plan->front));
+    json_set(o, "better_batch", batch_object(plan->batch));
     json_set(o, "launch", launch_object(plan));
     json_set(o, "why", why_object(plan->why));
     json_print(o, out);

@@ -154,7 +154,8 @@ static void print_terms(const struct session *s, const struct search_machines *a
     if (any)
         fprintf(s->out, "  1: %s%s; asked alone, `plan` tells all of it\n",
                 search_best_docs[terms->best],
-                terms->deadline_s > 0.0 || terms->budget_usd > 0.0 ? " that keeps the terms" : "");
+                terms->deadline_s > 0.0 || terms->budget_usd > 0.0 ? ", and it keeps the terms"
+                                                                   : "");
     fprintf(s->out, "  *: no other that keeps the terms is as fast and as cheap a token\n");
     fprintf(s->out, "  free: of the card. Training and cost are of training.tokens, %s failures\n",
             any_weeks(all) ? "with" : "without");

@@ -17,10 +17,11 @@ enum {
     PARTS_SHOWN = 4
 };
 
-const char *report_plan_sets(struct arena *arena, const struct search_layout *l)
+const char *report_plan_sets(struct arena *arena, const struct configuration *base,
+                             const struct search_layout *l)
 {
     const char *sets[SEARCH_SETS_MAX], *text = "";
-    const unsigned count = search_layout_sets(arena, l, sets);
+    const unsigned count = search_layout_sets(arena, base, l, sets);
     for (unsigned i = 0; i < count; i++)
         text = arena_format(arena, "%s%s--set %s", text, i > 0 ? " " : "", sets[i]);
     return text;
@@ -46,6 +47,8 @@ static void print_head(const struct session *s, const struct plan_told *told)
                 row->value, row->why);
     }
 }
+
+#define HOPELESS_RATIO 0.5
 
 static void print_fate(const struct session *s, uint64_t count, const char *what)
 {
@@ -153,18 +156,6 @@ static void print_leaders(const struct session *s, const struct plan_told *told)
     }
 }
 
-/* "5,400 GPU-hours..."; what the tokens take and cost in such steps. */
-static void print_training(const struct session *s, const struct configuration *c,
-                           const struct search_leader *l)
-{
-    if (isfinite(l->training_s))
-        fprintf(s->out, "  training  %s%s for %s tokens%s%s, %s failures\n",
-                format_time(l->training_s).s, l->weeks != NULL ? "" : " of such steps",
-                format_quantity(c->training.tokens).s, isfinite(l->training_usd) ? ", " : "",
-                isfinite(l->training_usd) ? format_money(l->training_usd).s : "",
-                l->weeks != NULL ? "with" : "without");
-}
-
 /* What failures leave of it. */
 static void print_weeks(const struct session *s, const struct search_weeks *w)
 {
@@ -184,8 +175,25 @@ static void print_weeks(const struct session *s, const struct search_weeks *w)
                 format_time(w->stall_s).s, format_time(w->interval_s).s,
                 w->interval_why != NULL ? " (" : "", w->interval_why != NULL ? w->interval_why : "",
                 w->interval_why != NULL ? ")" : "");
+    if (w->tainted_by[0] != '\0')
+        fprintf(s->out,
+                "            '%s' is found when all kept checkpoints are tainted, and the job "
+                "starts\n            anew: --set checkpoint.keep=%.0f keeps enough\n",
+                format_shown(w->tainted_by).s, w->keep_needed);
     if (w->limited)
         fprintf(s->out, "            a limit of the player ended a run: it hardly gets on\n");
+}
+
+/* What the tokens take and cost. */
+static void print_training(const struct session *s, const struct configuration *c,
+                           const struct search_leader *l)
+{
+    if (isfinite(l->training_s))
+        fprintf(s->out, "  training  %s%s for %s tokens%s%s, %s failures\n",
+                format_time(l->training_s).s, l->weeks != NULL ? "" : " of such steps",
+                format_quantity(c->training.tokens).s, isfinite(l->training_usd) ? ", " : "",
+                isfinite(l->training_usd) ? format_money(l->training_usd).s : "",
+                l->weeks != NULL ? "with" : "without");
 }
 
 static void print_first(const struct session *s, const struct plan_told *told)
@@ -262,6 +270,12 @@ static void print_lost(const struct session *s, const struct plan_told *told)
             format_time(v->leader.step_s).s, format_percent(fabs(more_s) / first->step_s).s,
             more_s >= 0.0 ? " more" : " less", format_time(first->step_s).s,
             format_percent(v->leader.as_fast_probability).s);
+    if (v->leader.weeks != NULL && first->weeks != NULL)
+        fprintf(s->out, "  failures leave it %s tokens a day (goodput %s), the first %s (%s)\n",
+                format_quantity(v->leader.weeks->tokens_per_s * DAY).s,
+                format_percent(v->leader.weeks->goodput_ratio).s,
+                format_quantity(first->weeks->tokens_per_s * DAY).s,
+                format_percent(first->weeks->goodput_ratio).s);
     for (unsigned p = 0; p < PART_COUNT; p++)
         if (fabs(v->lost_s[p]) > 1e-4 * first->step_s)
             fprintf(s->out, "    %-13s %s%s\n", breakdown_names[p], v->lost_s[p] > 0.0 ? "+" : "",
@@ -299,6 +313,12 @@ static void print_why(const struct session *s, const struct plan_told *told)
         print_overflow(s, v);
 }
 
+/* More GPUs fail more: what they would do cannot be told from a job that hardly gets on. */
+static bool hopeless(const struct search_leader *l)
+{
+    return l->weeks != NULL && l->weeks->goodput_ratio < HOPELESS_RATIO;
+}
+
 /* What a machine would need that runs as well for each GPU. */
 static void print_near(const struct session *s, const struct search *search)
 {
@@ -310,8 +330,10 @@ static void print_near(const struct session *s, const struct search *search)
             "\nNothing that fits keeps the terms. The fastest that fits takes %s a step:\n  ",
             format_time(near->step_s).s);
     wrap_print(s->out, s->width, report_layout_words(&near->row->layout, words), 2);
+    if (near->weeks != NULL)
+        print_weeks(s, near->weeks);
     print_training(s, c, near);
-    if (terms->deadline_s > 0.0 && near->training_s > terms->deadline_s)
+    if (terms->deadline_s > 0.0 && near->training_s > terms->deadline_s && !hopeless(near))
         fprintf(s->out, "  deadline  %s: as fast for each GPU, %s GPUs would do\n",
                 format_time(terms->deadline_s).s,
                 format_count((uint64_t)ceil((double)configuration_gpus(c) * near->training_s /
@@ -352,6 +374,21 @@ static void print_front(const struct session *s, const struct search_front *fron
     arena_destroy(arena);
 }
 
+static void print_batch(const struct session *s, const struct search *search,
+                        const struct search_batch *b)
+{
+    char more[96] = "fits";
+    if (isfinite(b->faster_ratio))
+        snprintf(more, sizeof more, "has %s more tokens a second",
+                 format_percent(b->faster_ratio - 1.0).s);
+    fprintf(s->out,
+            "\nA batch of %s divides better than %s: %s layouts keep the rules in place of %s, and "
+            "the\nbest of them %s (%s).\n",
+            format_count(b->batch).s, format_count(search->base->training.global_batch).s,
+            format_count(b->layouts).s, format_count(b->own_layouts).s, more,
+            report_layout_short(&b->leader.row->layout).s);
+}
+
 void report_plan(const struct session *s, const struct plan_told *told)
 {
     print_head(s, told);
@@ -364,6 +401,8 @@ void report_plan(const struct session *s, const struct plan_told *told)
     } else {
         print_nothing(s, told->search);
     }
+    if (told->batch->known)
+        print_batch(s, told->search, told->batch);
     if (told->why != NULL)
         print_why(s, told);
 }

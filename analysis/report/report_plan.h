@@ -3,6 +3,7 @@
 #ifndef ORRERY_ANALYSIS_REPORT_REPORT_PLAN_H
 #define ORRERY_ANALYSIS_REPORT_REPORT_PLAN_H
 
+#include "analysis/search/search_batch.h"
 #include "analysis/search/search_front.h"
 #include "analysis/search/search_why.h"
 #include "analysis/terminal/session.h"
@@ -16,11 +17,13 @@ struct plan_told {
     const struct search_verdict *why; /* NULL: not asked */
     const char *why_text;             /* as it was asked */
     const struct search_front *front; /* NULL: not asked */
+    const struct search_batch *batch; /* another that divides better, where there is one */
     const char *line;                 /* the command that runs the first leader */
     double seconds;
 };
 void report_plan(const struct session *session, const struct plan_told *told);
 /* "tp=8 pp=4 ...": the keys of a layout as --set takes them, with the section. */
-const char *report_plan_sets(struct arena *arena, const struct search_layout *layout);
+const char *report_plan_sets(struct arena *arena, const struct configuration *base,
+                             const struct search_layout *layout);
 
 #endif

@@ -50,8 +50,8 @@ struct search_layout search_layout_of(const struct configuration *c)
                                   .sharding = l->sharding};
 }
 
-unsigned search_layout_sets(struct arena *arena, const struct search_layout *l,
-                            const char *out[SEARCH_SETS_MAX])
+unsigned search_layout_sets(struct arena *arena, const struct configuration *base,
+                            const struct search_layout *l, const char *out[SEARCH_SETS_MAX])
 {
     const struct {
         const char *key;
@@ -66,10 +66,12 @@ unsigned search_layout_sets(struct arena *arena, const struct search_layout *l,
     out[count++] = arena_format(arena, "layout.recompute=%s", recompute_names[l->recompute]);
     if (l->recompute_layers > 0)
         out[count++] = arena_format(arena, "layout.recompute_layers=%" PRIu32, l->recompute_layers);
+    else if (base->layout.recompute_layers > 0)
+        out[count++] = "layout.recompute_layers=auto";
     out[count++] =
         arena_format(arena, "layout.sequence_parallel=%s", l->sequence_parallel ? "true" : "false");
-    if (l->ends_count)
-        out[count++] = "layout.ends_count=true";
+    if (l->ends_count || base->layout.ends_count)
+        out[count++] = l->ends_count ? "layout.ends_count=true" : "layout.ends_count=false";
     return count;
 }
 

@@ -38,13 +38,13 @@ enum search_key {
 extern const char *const search_key_names[SEARCH_KEY_COUNT]; /* as in the section `layout` */
 
 struct search_layout search_layout_of(const struct configuration *c);
-/* "layout.tp=8", ...: every key of it as --set takes them. Returns how many, SEARCH_SETS_MAX at
- * most; they live in `arena`. */
+/* "layout.tp=8", ...: every key of it as --set takes them, for a scenario with the layout of
+ * `base`. Returns how many, SEARCH_SETS_MAX at most; they live in `arena`. */
 enum {
     SEARCH_SETS_MAX = 12
 };
-unsigned search_layout_sets(struct arena *arena, const struct search_layout *layout,
-                            const char *out[SEARCH_SETS_MAX]);
+unsigned search_layout_sets(struct arena *arena, const struct configuration *base,
+                            const struct search_layout *layout, const char *out[SEARCH_SETS_MAX]);
 /* The configuration `base` with this layout. */
 void search_apply(const struct configuration *base, const struct search_layout *layout,
                   struct configuration *out);

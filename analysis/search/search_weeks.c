@@ -1,6 +1,7 @@
 #include "analysis/search/search_weeks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/result/cost.h"
@@ -20,7 +21,7 @@ static struct scenario *read_with(struct arena *arena, const struct scenario *s,
     const char **sets = ARENA_ARRAY(arena, const char *, s->set_count + (size_t)SEARCH_SETS_MAX);
     for (unsigned i = 0; i < s->set_count; i++)
         sets[i] = s->sets[i];
-    const unsigned more = search_layout_sets(arena, layout, sets + s->set_count);
+    const unsigned more = search_layout_sets(arena, &s->configuration, layout, sets + s->set_count);
     const struct scenario_options how = {.catalogue = s->catalogue,
                                          .sets = sets,
                                          .set_count = s->set_count + more,
@@ -48,13 +49,28 @@ static void note_policies(const struct job_spec *job, bool chosen, struct search
     out->interval_s = saves && save->interval_steps == 0 ? save->interval_s : NAN;
     out->stall_s = saves ? stall_s : NAN;
     if (chosen && saves)
-        out->interval_why = save->floor_s >= save->interval_s
-                                ? "the shortest that spares the drives"
-                                : "the optimum";
+        out->interval_why =
+            save->floor_s >= save->interval_s ? "shortest that spares the drives" : "the optimum";
     out->mtbf_s = save->job_mtbf_s;
     out->checkpoint = save->kind->head.name;
     out->recovery = job->recovery.kind->head.name;
     out->spares = job->recovery.kind->has_spares ? job->recovery.spares : 0;
+}
+
+/* Only now is the interval known that reaches back from when a corruption is found. */
+static void note_taint(const struct job_spec *job, struct search_weeks *out)
+{
+    const double reach_s = (double)job->checkpoint.keep * out->interval_s;
+    for (uint32_t i = 0; i < job->cause_count && out->tainted_by[0] == '\0'; i++) {
+        const struct failure_cause *cause = &job->causes[i];
+        const double found_s = cause->detect.mean_s >= 0.0
+                                   ? cause->detect.mean_s
+                                   : job->recovery.restart.links[LINK_DETECT].mean_s;
+        if (cause->effect != EFFECT_CORRUPT || !(found_s >= reach_s))
+            continue;
+        snprintf(out->tainted_by, sizeof out->tainted_by, "%s", cause->name);
+        out->keep_needed = ceil(found_s / out->interval_s) + 1.0;
+    }
 }
 
 /* What is idle after the work was done is no matter of the layout. */
@@ -81,8 +97,8 @@ static void play_seeds(struct arena *arena, const struct job_spec *job,
     }
     statistics_summarise(arena, shares, out->seeds, &summary);
     out->goodput_ratio = summary.mean;
-    out->low_ratio = summary.low95;
-    out->high_ratio = summary.high95;
+    out->low_ratio = fmax(summary.low95, 0.0);
+    out->high_ratio = fmin(summary.high95, 1.0);
     out->tokens_per_s = wall_s > 0.0 ? tokens / wall_s : 0.0;
     out->usd_per_1e9_tokens = tokens > 0.0 ? usd / tokens * GIGA : NAN;
     arena_destroy(scratch);
@@ -107,6 +123,7 @@ bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish
         const struct checkpoint_spec *save = &s->job.checkpoint;
         scenario_job(s, conditions, NULL, &job);
         note_policies(&job, save->interval_s == 0.0 && save->interval_steps == 0, out);
+        note_taint(&job, out);
         play_seeds(arena, &job, conditions, s->configuration.seed, out);
         condition_destroy(conditions);
     }

@@ -15,6 +15,9 @@ struct search_weeks_wish {
     const struct scenario *scenario; /* with `run:`; its seed is the first one */
     uint32_t seeds;
 };
+enum {
+    WEEKS_NAME = 48
+};
 struct search_weeks {
     uint32_t seeds;
     double *rates;                               /* tokens a second that were kept, by seed */
@@ -29,6 +32,10 @@ struct search_weeks {
     const char *checkpoint, *recovery;           /* policies */
     uint64_t spares;                             /* nodes */
     bool limited;                                /* a limit of the player ended a run */
+    /* A silent corruption that is found when every kept checkpoint is tainted, so that the job
+     * starts anew; "": none. And how many would have to be kept. */
+    char tainted_by[WEEKS_NAME];
+    double keep_needed;
 };
 /* False with a sentence when the layout cannot be played so: a checkpoint has no room, say. What is
  * found lives in `arena`, which no other thread uses meanwhile. */

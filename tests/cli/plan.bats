@@ -293,6 +293,15 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     sed '/^To play it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
 }
 
+@test "plan: the line takes back what the file says of its layout" {
+    sed 's/^layout: .*/layout: {tp: 1, pp: 1, sharding: zero-1, microbatch: 1, recompute: block, recompute_layers: 4}/' "$hello" >block.yaml
+    expect 0 plan block.yaml --mtbf 20d --seeds 1
+    shows "recompute_layers=auto"
+    shows "weeks     goodput"
+    sed -n '/^To play it: /,$p' out | sed 's/^To play it: orrery/"$ORRERY"/; s/ --db [^ ]*/ --no-db --json/' >play.sh
+    expect 0 bash play.sh
+}
+
 @test "plan --mtbf: fleets, files, pipes; checkpoint policies beside each other" {
     expect 0 plan "$hello" --mtbf opt-175b --seeds 2 --top 3
     shows "To play it: orrery run $hello --set 'failures=[{preset: opt-175b}]' --set run.duration=30d"
@@ -308,4 +317,20 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     said "as in 5.8y, or a fleet"
     expect 3 plan "$hello" --mtbf nofleet
     said "nofleet"
+}
+
+@test "plan: a batch near that divides better is told, with what it brings" {
+    machine="--model llama2-7b --gpu a100-80gb-sxm --gpus 64 --sequence 4096"
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --global-batch 100 --json
+    fits_schema
+    jq -e '.better_batch | .global_batch != 100 and .layouts > .own_layouts and .faster_ratio > 1.01' out
+    told=$(jq .better_batch.tokens_per_s out)
+    better=$(jq .better_batch.global_batch out)
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --global-batch 100
+    shows "A batch of $better divides better than 100"
+    # shellcheck disable=SC2086
+    expect 0 plan $machine --global-batch "$better" --json
+    jq -e --argjson told "$told" '.better_batch == null and .layouts[0].tokens_per_s == $told' out
 }

@@ -58,7 +58,8 @@ static void weeks_are_those_of_a_run(void **state)
     assert_non_null(first->weeks);
     const char *sets[SEARCH_SETS_MAX];
     const struct scenario_options how = {
-        .sets = sets, .set_count = search_layout_sets(s->arena, &first->row->layout, sets)};
+        .sets = sets,
+        .set_count = search_layout_sets(s->arena, s->base, &first->row->layout, sets)};
     struct error error = {""};
     struct scenario *own = scenario_read("own", scenario->text, scenario->text_bytes, &how, &error);
     assert_true(own != NULL && own->error_count == 0);

@@ -4,7 +4,8 @@
 #include "analysis/line/price_warning.h"
 #include "analysis/line/refusal.h"
 
-static const struct option options[] = {OPTION_SCENARIO_ROWS, OPTION_JSON_ROW, OPTION_END};
+static const struct option options[] = {OPTION_SCENARIO_ROWS, OPTION_ALONE_ROW, OPTION_JSON_ROW,
+                                        OPTION_END};
 
 /* What the scenario leaves open, as a run would take it. */
 static void tell_choices(const struct session *session, const struct scenario *scenario)

@@ -48,6 +48,7 @@ static bool open_runs(const struct arguments *a, const struct session *session, 
             return error_set(error, "a database cannot be read from a stream; name its file");
         if (!query_open(path, &r->runs[i].query, error))
             return false;
+        r->runs[i].path = path;
         r->runs[r->count++].name = file_name(path);
         if (!query_complete(r->runs[i].query))
             fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);

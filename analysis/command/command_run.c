@@ -23,6 +23,7 @@ enum {
 
 static const struct option options[] = {
     OPTION_SCENARIO_ROWS,
+    OPTION_ALONE_ROW,
     {"--unfold", OPTION_FLAG, FIELD(unfold), NULL, NULL,
      "simulate every rank by itself, not one for each class of alike ranks"},
     {"--detail", OPTION_CHOICE, FIELD(detail), "LEVEL", detail_names,

@@ -62,6 +62,7 @@ struct arguments {
     const char *mtbf;
     const char *text; /* what the scenario's file holds, when a command has read it; NULL */
     size_t text_bytes;
+    bool alone;
     bool layout_open; /* set by a command that searches the layout, for the reader of a scenario */
     char default_db[ARGUMENT_PATH_MAX]; /* what `db` is when it was not given */
 };
@@ -118,6 +119,11 @@ unsigned arguments_threads(const struct arguments *arguments, unsigned usual);
     {"--help", OPTION_FLAG, FIELD(help), NULL, NULL, "show this help (or -h)"},                    \
     {                                                                                              \
         NULL, OPTION_FLAG, 0, 0, NULL, NULL, NULL                                                  \
+    }
+#define OPTION_ALONE_ROW                                                                           \
+    {                                                                                              \
+        "--alone", OPTION_FLAG, FIELD(alone), NULL, NULL,                                          \
+            "the scenario is a stranger's: it may name files beside it, and none elsewhere"        \
     }
 #define OPTION_JSON_ROW                                                                            \
     {                                                                                              \

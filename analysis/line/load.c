@@ -13,6 +13,7 @@ static struct scenario_options options_of(const struct arguments *arguments)
         .has_seed = arguments->has_seed,
         .seed = arguments->seed,
         .layout_open = arguments->layout_open,
+        .alone = arguments->alone,
     };
 }
 

@@ -57,7 +57,8 @@ static const struct document_section run_sections[] = {
      false},
 };
 static const struct document_section weeks_sections[] = {
-    {"failures", "select ts, cause, unit, unit_id, node, repair_s from failure order by ts, id",
+    {"failures",
+     "select ts, cause, unit, unit_id, node, repair_s, exposed_s from failure order by ts, id",
      false},
     {"interruptions", "select * from interruption order by ts, id", false},
     {"badput", "select class, link, seconds from badput order by id", false},

@@ -14,6 +14,7 @@ const char *page_missing(void);
 struct page_run {
     struct query *query;
     const char *name; /* of the file, for the page */
+    const char *path; /* of the file; NULL: there is none any more */
 };
 /* The page with its data inside: one file for a class, without server or network. */
 bool page_write_whole(const struct page_run *runs, unsigned count, FILE *out, struct error *error);

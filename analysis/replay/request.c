@@ -102,6 +102,9 @@ static const struct {
     {"/api/slices", false, REQUEST_DOCUMENT, DOCUMENT_SLICES},
     {"/api/memory", false, REQUEST_DOCUMENT, DOCUMENT_MEMORY},
     {"/api/weeks", false, REQUEST_DOCUMENT, DOCUMENT_WEEKS},
+    {"/api/schema", false, REQUEST_SCHEMA, DOCUMENT_RUN},
+    {"/api/check", true, REQUEST_CHECK, DOCUMENT_RUN},
+    {"/api/what-if", true, REQUEST_RUN, DOCUMENT_RUN},
 };
 
 enum request_status request_read(const struct request_text *text,

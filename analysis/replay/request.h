@@ -15,7 +15,10 @@
 
 enum request_kind {
     REQUEST_PAGE,
-    REQUEST_DOCUMENT
+    REQUEST_DOCUMENT,
+    REQUEST_SCHEMA, /* the keys of scenarios */
+    REQUEST_CHECK,  /* a scenario in the body: its problems */
+    REQUEST_RUN     /* the same: simulate it; it becomes another database */
 };
 struct request_text { /* as it came; NULL: not there */
     const char *method, *path, *arguments, *host, *origin;

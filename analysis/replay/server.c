@@ -1,6 +1,8 @@
 /* Invariants:
  * 1. `held` is the sum of the sizes of all answers that wait to be sent, at most held_max.
- * 2. An answer belongs to one connection and is freed when it was sent or the connection ends. */
+ * 2. An answer belongs to one connection and is freed when it was sent or the connection ends.
+ * 3. At most one job runs, beside the loop; its connection may end before it does, and is then
+ * NULL in it. `runs` is changed by the loop alone. */
 #include "analysis/replay/server.h"
 
 #include <libwebsockets.h>
@@ -10,7 +12,9 @@
 
 #include "analysis/replay/document.h"
 #include "analysis/replay/request.h"
+#include "analysis/replay/what_if.h"
 #include "sim/check.h"
+#include "sim/memory.h"
 
 enum {
     DESCRIPTORS_MAX = 48, /* of connections and the listener; one more is closed unseen */
@@ -21,19 +25,39 @@ enum {
     HEADER_SECONDS = 10, /* for a whole request */
     KEEP_SECONDS = 15,
     QUERY_SECONDS = 5,
-    SERVICE_BYTES = 1 << 15
+    SERVICE_BYTES = 1 << 15,
+    BODY_MAX = 1 << 18,
+    JOB_SECONDS = 120, /* a connection waits so long for its simulation */
+    RUNS_MAX = 10,
+    NAME_BYTES = 16
 };
 static const uint64_t held_max = 1 << 28;
 
 struct server {
-    const struct server_ask *ask;
-    unsigned port;
+    uv_loop_t loop;
+    struct page_run runs[RUNS_MAX]; /* those of the command line, then what was simulated */
+    char names[RUNS_MAX][NAME_BYTES];
+    unsigned count, port;
     uint64_t held;
+    struct server_job *job; /* NULL: none runs */
     char policy[1024];
 };
 struct answer { /* one for each connection */
+    struct request request;
+    enum request_status status;
+    const char *type;
+    char *body, *posted;
+    size_t size, sent, posted_size, posted_room;
+    bool ready, head_sent;
+};
+struct server_job {
+    uv_work_t work;
+    struct server *server;
+    struct lws *connection; /* NULL: it has ended */
+    struct what_if_ask ask;
+    struct what_if result;
     char *body;
-    size_t size, sent;
+    bool good;
 };
 
 static void forget(struct server *server, struct answer *answer)
@@ -41,8 +65,8 @@ static void forget(struct server *server, struct answer *answer)
     CHECK(server->held >= answer->size); /* 1 */
     server->held -= answer->size;
     free(answer->body);
-    answer->body = NULL;
-    answer->size = answer->sent = 0;
+    free(answer->posted);
+    *answer = (struct answer){.body = NULL};
 }
 
 static const char *reason(enum request_status status)
@@ -62,7 +86,7 @@ static const char *reason(enum request_status status)
     case REQUEST_LARGE:
         return "the request is too large\n";
     case REQUEST_BUSY:
-        return "too much waits to be sent; try again\n";
+        return "the server is busy: a simulation runs, or too much waits to be sent; try again\n";
     }
     return "the answer could not be made\n";
 }
@@ -71,14 +95,14 @@ static const char *reason(enum request_status status)
 static enum request_status make(struct server *server, const struct request *request, char **text,
                                 size_t *size)
 {
-    const struct page_run *run = &server->ask->runs[request->run];
+    const struct page_run *run = &server->runs[request->run];
     struct error error = {""};
     bool good = true;
     FILE *out = open_memstream(text, size);
     if (out == NULL)
         return REQUEST_BUSY;
     if (request->kind == REQUEST_PAGE) {
-        page_write(server->ask->count, out);
+        page_write(server->count, out);
     } else {
         query_limit(run->query, QUERY_SECONDS);
         good = document_write(run->query, run->name, &request->ask, out, &error);
@@ -96,8 +120,7 @@ struct header {
     const char *name, *value;
 };
 
-static int send_head(struct lws *wsi, const struct server *server, enum request_status status,
-                     const struct answer *answer, const char *type)
+static int send_head(struct lws *wsi, const struct server *server, struct answer *answer)
 {
     unsigned char buffer[LWS_PRE + HEADER_BYTES];
     unsigned char *start = buffer + LWS_PRE, *p = start, *end = buffer + sizeof buffer - 1;
@@ -110,20 +133,22 @@ static int send_head(struct lws *wsi, const struct server *server, enum request_
         {"x-frame-options:", "DENY"},
         {"cache-control:", "no-store"},
     };
-    if (lws_add_http_common_headers(wsi, (unsigned)status, type, answer->size, &p, end) != 0)
+    if (lws_add_http_common_headers(wsi, (unsigned)answer->status, answer->type, answer->size, &p,
+                                    end) != 0)
         return -1;
     for (unsigned i = 0; i < sizeof headers / sizeof headers[0]; i++)
         if (lws_add_http_header_by_name(wsi, (const unsigned char *)headers[i].name,
                                         (const unsigned char *)headers[i].value,
                                         (int)strlen(headers[i].value), &p, end) != 0)
             return -1;
+    answer->head_sent = true;
     if (lws_finalize_write_http_header(wsi, start, &p, end) != 0)
         return -1;
     lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, SEND_SECONDS);
     return lws_callback_on_writable(wsi) < 0 ? -1 : 0;
 }
 
-/* Takes over `text`. */
+/* Takes over `text`; NULL: the usual words for the status. */
 static int answer_with(struct lws *wsi, struct server *server, enum request_status status,
                        char *text, size_t size, const char *type)
 {
@@ -139,10 +164,10 @@ static int answer_with(struct lws *wsi, struct server *server, enum request_stat
         size = text != NULL ? strlen(text) : 0;
         type = "text/plain";
     }
-    answer->body = text;
-    answer->size = size;
+    *answer =
+        (struct answer){.status = status, .type = type, .body = text, .size = size, .ready = true};
     server->held += size;
-    return send_head(wsi, server, status, answer, type);
+    return lws_callback_on_writable(wsi) < 0 ? -1 : 0;
 }
 
 /* A header or the arguments, NULL when there is none; false when it is too long. */
@@ -190,22 +215,126 @@ static enum request_status understand(struct lws *wsi, const struct server *serv
         return REQUEST_FORBIDDEN;
     if (!copy_arguments(wsi, arguments, &text.arguments))
         return REQUEST_BAD;
-    return request_read(&text, &(struct request_server){server->port, server->ask->count}, out);
+    return request_read(&text, &(struct request_server){server->port, server->count}, out);
+}
+
+static void work(uv_work_t *request)
+{
+    struct server_job *job = request->data;
+    job->good = what_if(&job->ask, &job->result);
+}
+
+/* A new run for the page: {"db": number}. */
+static char *adopt(struct server *server, struct query *run)
+{
+    char text[NAME_BYTES * 2];
+    const unsigned number = server->count++;
+    snprintf(server->names[number], NAME_BYTES, "what-if %u", number);
+    server->runs[number] = (struct page_run){.query = run, .name = server->names[number]};
+    snprintf(text, sizeof text, "{\"db\":%u}", number);
+    return strdup(text);
+}
+
+static void worked(uv_work_t *request, int status)
+{
+    struct server_job *job = request->data;
+    struct server *server = job->server;
+    struct what_if *result = &job->result;
+    (void)status;
+    server->job = NULL;
+    if (job->good && job->ask.kind == WHAT_IF_RUN) {
+        free(result->text);
+        result->text = adopt(server, result->run);
+        result->size = result->text != NULL ? strlen(result->text) : 0;
+    }
+    if (job->connection == NULL)
+        free(result->text);
+    else if (answer_with(job->connection, server, job->good ? REQUEST_GOOD : REQUEST_FAILED,
+                         result->text, result->size,
+                         job->good ? "application/json" : "text/plain; charset=utf-8") != 0)
+        lws_set_timeout(job->connection, PENDING_TIMEOUT_HTTP_CONTENT, LWS_TO_KILL_ASYNC);
+    free(job->body);
+    free(job);
+}
+
+/* Hands what was asked to a thread; the answer comes when it has ended. */
+static int begin_job(struct lws *wsi, struct server *server, struct answer *answer)
+{
+    static const enum what_if_kind kinds[] = {[REQUEST_SCHEMA] = WHAT_IF_SCHEMA,
+                                              [REQUEST_CHECK] = WHAT_IF_CHECK,
+                                              [REQUEST_RUN] = WHAT_IF_RUN};
+    if (server->job != NULL || server->count == RUNS_MAX)
+        return answer_with(wsi, server, REQUEST_BUSY, NULL, 0, "text/plain");
+    struct server_job *job = memory_take(sizeof *job);
+    *job = (struct server_job){.server = server,
+                               .connection = wsi,
+                               .body = answer->posted,
+                               .ask = {.kind = kinds[answer->request.kind],
+                                       .body = answer->posted,
+                                       .size = answer->posted_size,
+                                       .path = server->runs[answer->request.run].path}};
+    answer->posted = NULL;
+    job->work.data = job;
+    server->job = job;
+    lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, JOB_SECONDS);
+    return uv_queue_work(&server->loop, &job->work, work, worked) != 0 ? -1 : 0;
+}
+
+/* A body is announced with its length, or there is none. */
+static int expect_body(struct lws *wsi, struct server *server, struct answer *answer)
+{
+    char text[TEXT_BYTES];
+    const char *length = NULL;
+    if (!copy_token(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, &length) || length == NULL ||
+        strtoull(length, NULL, 10) == 0 || strtoull(length, NULL, 10) > BODY_MAX)
+        return answer_with(wsi, server, REQUEST_LARGE, NULL, 0, "text/plain");
+    answer->posted_room = strtoull(length, NULL, 10);
+    answer->posted = memory_take(answer->posted_room);
+    lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, HEADER_SECONDS);
+    return 0;
+}
+
+static int on_body(struct lws *wsi, struct server *server, struct answer *answer, const void *in,
+                   size_t length)
+{
+    if (answer->posted == NULL)
+        return answer->ready ? 0 : -1; /* refused, or more than was announced */
+    if (answer->posted_size + length > answer->posted_room)
+        return answer_with(wsi, server, REQUEST_LARGE, NULL, 0, "text/plain");
+    memcpy(answer->posted + answer->posted_size, in, length);
+    answer->posted_size += length;
+    return 0;
 }
 
 static int on_request(struct lws *wsi, struct server *server, const char *path)
 {
+    struct answer *answer = lws_wsi_user(wsi);
     struct request request;
     char *text = NULL;
     size_t size = 0;
+    forget(server, answer);
     enum request_status status = understand(wsi, server, path, &request);
     if (status != REQUEST_GOOD)
         return answer_with(wsi, server, status, NULL, 0, "text/plain");
+    answer->request = request;
+    if (request.kind == REQUEST_SCHEMA)
+        return begin_job(wsi, server, answer);
+    if (request.kind == REQUEST_CHECK || request.kind == REQUEST_RUN)
+        return expect_body(wsi, server, answer);
     status = make(server, &request, &text, &size);
     return answer_with(wsi, server, status, text, size,
-                       status != REQUEST_GOOD         ? "text/plain"
+                       status != REQUEST_GOOD         ? "text/plain; charset=utf-8"
                        : request.kind == REQUEST_PAGE ? "text/html; charset=utf-8"
                                                       : "application/json");
+}
+
+/* The job of a connection that ends goes on for nobody. */
+static void on_close(struct lws *wsi, struct server *server, struct answer *answer)
+{
+    if (server->job != NULL && server->job->connection == wsi)
+        server->job->connection = NULL; /* 3 */
+    if (answer != NULL)
+        forget(server, answer);
 }
 
 static int on_writable(struct lws *wsi, struct server *server, struct answer *answer)
@@ -214,8 +343,10 @@ static int on_writable(struct lws *wsi, struct server *server, struct answer *an
     const size_t left = answer->size - answer->sent,
                  bytes = left < CHUNK_BYTES ? left : CHUNK_BYTES;
     const bool last = bytes == left;
-    if (answer->body == NULL)
+    if (!answer->ready)
         return 0;
+    if (!answer->head_sent)
+        return send_head(wsi, server, answer);
     memcpy(buffer + LWS_PRE, answer->body + answer->sent, bytes);
     if (lws_write(wsi, buffer + LWS_PRE, bytes, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) <
         (int)bytes)
@@ -232,15 +363,17 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons event, void *user
 {
     struct server *server = lws_context_user(lws_get_context(wsi));
     struct answer *answer = user;
-    (void)length;
     switch (event) {
     case LWS_CALLBACK_HTTP:
         return on_request(wsi, server, in);
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return on_writable(wsi, server, answer);
+    case LWS_CALLBACK_HTTP_BODY:
+        return on_body(wsi, server, answer, in, length);
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
+        return answer->posted != NULL ? begin_job(wsi, server, answer) : 0;
     case LWS_CALLBACK_CLOSED_HTTP:
-        if (answer != NULL)
-            forget(server, answer);
+        on_close(wsi, server, answer);
         return 0;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
@@ -258,12 +391,12 @@ static const struct lws_protocols protocols[] = {
     {.name = NULL},
 };
 
-static struct lws_context *listen_at(struct server *server, uv_loop_t *loop)
+static struct lws_context *listen_at(struct server *server, unsigned port)
 {
-    void *loops[] = {loop};
+    void *loops[] = {&server->loop};
     struct lws_context_creation_info info = {
         .iface = "127.0.0.1",
-        .port = (int)server->ask->port,
+        .port = (int)port,
         .protocols = protocols,
         .server_string = "orrery",
         .vhost_name = "orrery",
@@ -285,12 +418,13 @@ static struct lws_context *listen_at(struct server *server, uv_loop_t *loop)
 
 bool server_run(const struct server_ask *ask, struct error *error)
 {
-    struct server server = {.ask = ask};
-    uv_loop_t loop;
+    struct server server = {.count = ask->count};
+    CHECK(ask->count < RUNS_MAX);
+    memcpy(server.runs, ask->runs, ask->count * sizeof *ask->runs);
     page_policy(server.policy, sizeof server.policy);
-    if (uv_loop_init(&loop) != 0)
+    if (uv_loop_init(&server.loop) != 0)
         return error_set(error, "the host has no descriptors left to wait with");
-    struct lws_context *context = listen_at(&server, &loop);
+    struct lws_context *context = listen_at(&server, ask->port);
     if (context == NULL) {
         return error_set(error,
                          "cannot listen on 127.0.0.1:%u: is the port taken? (libwebsockets needs "
@@ -300,7 +434,7 @@ bool server_run(const struct server_ask *ask, struct error *error)
     server.port = (unsigned)lws_get_vhost_listen_port(lws_get_vhost_by_name(context, "orrery"));
     fprintf(ask->told, "http://127.0.0.1:%u/   (Ctrl-C ends it)\n", server.port);
     fflush(ask->told);
-    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_run(&server.loop, UV_RUN_DEFAULT);
     lws_context_destroy(context);
     return error_set(error, "the server ended: nothing listens any more");
 }

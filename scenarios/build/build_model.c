@@ -17,8 +17,8 @@ static bool find_base(struct builder *b, const struct value *mapping, const stru
     if (*keys->preset)
         *base = section_entry(b, SECTION_MODEL, mapping, "preset", keys->preset);
     if (*keys->hf)
-        *base = huggingface_read(b->arena, section_file(b, keys->hf), section_mark(mapping, "hf"),
-                                 b->problems);
+        *base = huggingface_read(b->arena, section_file(b, keys->hf, section_mark(mapping, "hf")),
+                                 section_mark(mapping, "hf"), b->problems);
     return *base || (*keys->preset == '\0' && *keys->hf == '\0');
 }
 

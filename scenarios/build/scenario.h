@@ -83,6 +83,7 @@ struct scenario_options {
     /* Somebody searches the layout: what the scenario does not say of it stays at the plainest, and
      * no rule of it is asked. scenario->choices.open tells what was not said. */
     bool layout_open;
+    bool alone; /* it is a stranger's: it may name files beside it, and none elsewhere */
 };
 /* Reads a file, "-" being standard input (or `text` when not NULL, called `path` in messages).
  * Returns a scenario, to be freed by scenario_destroy, whose configuration is valid exactly when

@@ -82,6 +82,7 @@ static void build(struct scenario_reading *r, struct value *root,
     b->scenario = scenario;
     b->chosen = options->chosen;
     b->layout_open = options->layout_open;
+    b->alone = options->alone;
     root->key_mark = (struct mark){root->mark.source, root->mark.line, root->mark.column, 1};
     catalogue_open(&b->catalogue, b->arena, options->catalogue, &r->problems);
     build_scenario(b);

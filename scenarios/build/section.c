@@ -259,8 +259,13 @@ const struct value *section_entry(struct builder *b, enum section section,
     return entry;
 }
 
-const char *section_file(struct builder *b, const char *named)
+const char *section_file(struct builder *b, const char *named, struct mark where)
 {
+    if (b->alone && strchr(named, '/') != NULL) {
+        problems_misread(b->problems, where, "'%s' is not beside the scenario, which stands alone",
+                         source_quote(b->arena, named));
+        return "/dev/null";
+    }
     struct scenario_input *input = ARENA_NEW(b->arena, struct scenario_input);
     *input = (struct scenario_input){file_beside(b->arena, b->path, named), b->scenario->inputs};
     b->scenario->inputs = input;

@@ -25,6 +25,7 @@ struct builder {
     unsigned open; /* keys that the scenario leaves to models/fit/choice.h, by bits */
     const struct scenario_chosen *chosen; /* by another reading; NULL */
     bool layout_open;                     /* its rules are not asked */
+    bool alone;                           /* it names no file but those beside it */
     bool cluster_sound;                   /* the cluster was read without a problem */
     bool layout_sound;                    /* and the layout fits on it */
     /* of the scenario's own list, while the job is built */
@@ -63,8 +64,9 @@ const struct value *section_entry(struct builder *b, enum section section,
 /* Reports at `key` of `mapping`, or at its default's place, that `text` is no such name. */
 void section_unknown_name(struct builder *b, enum section section, const struct value *mapping,
                           const char *key, const char *text, struct name_list known);
-/* The path of a file that the scenario names, seen from its own; it becomes one of its inputs. */
-const char *section_file(struct builder *b, const char *named);
+/* The path of a file that the scenario names at `where`, seen from its own; it becomes one of its
+ * inputs. A scenario that is to stand alone names none but those beside it. */
+const char *section_file(struct builder *b, const char *named, struct mark where);
 /* The place of a key, or of its section when it was not given. */
 struct mark section_mark(const struct value *mapping, const char *key);
 

@@ -41,3 +41,14 @@ load helper
     expect 1 "$ORRERY" replay half.db --html x.html
     [ ! -e x.html ]
 }
+
+@test "--alone: a stranger's scenario names files beside it, and none elsewhere" {
+    sed 's|^model:.*|model: {hf: /etc/passwd}|' "$hello" >outside.yaml
+    expect 3 "$ORRERY" check outside.yaml --alone
+    lacks "root" err out
+    said "is not beside the scenario"
+    sed 's|^model:.*|model: {hf: ../x/config.json}|' "$hello" >above.yaml
+    expect 3 "$ORRERY" run above.yaml --alone --no-db
+    said "is not beside the scenario"
+    expect 0 "$ORRERY" check "$hello" --alone
+}

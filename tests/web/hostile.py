@@ -6,6 +6,7 @@ import hashlib, json, os, pathlib, socket, sqlite3, struct, subprocess, sys, tem
 
 ORRERY, SCENARIOS = map(os.path.abspath, sys.argv[1:3])
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="orrery-hostile-"))
+os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="orrery-hostile-tmp-")
 
 
 def orrery(*args, check=True):
@@ -43,11 +44,15 @@ class Server:
             except (ConnectionError, socket.timeout):
                 return b""
 
-    def ask(self, path, method="GET", host=None, headers=()):
+    def ask(self, path, method="GET", host=None, headers=(), body=b""):
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{self.port}'}", *headers, "", ""]
-        answer = self.raw("\r\n".join(lines).encode("latin-1"))
+        answer = self.raw("\r\n".join(lines).encode("latin-1") + body)
         head, _, body = answer.partition(b"\r\n\r\n")
         return int(head.split()[1]) if head else 0, head.decode("latin-1").lower(), body
+
+    def post(self, path, body, origin=None):
+        own = origin or f"http://127.0.0.1:{self.port}"
+        return self.ask(path, "POST", headers=(f"Origin: {own}", f"Content-Length: {len(body)}"), body=body)
 
     def alive(self):
         return self.child.poll() is None and self.ask("/api/run")[0] == 200
@@ -76,6 +81,9 @@ class Hostile(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.server.stop()
+        left = [p.name for p in pathlib.Path(os.environ["TMPDIR"]).iterdir() if p.name.startswith("orrery-what-if")]
+        if left:
+            raise AssertionError(f"folders were left: {left}")
         if digest() != cls.before:
             raise AssertionError("something was changed in the folder")
 
@@ -147,6 +155,48 @@ class Hostile(unittest.TestCase):
             self.assertNotIn(b"secret-of", answer)
         body = f"POST /api/run HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nContent-Length: 999999999\r\n\r\n".encode() + b"z" * 3000000
         self.assertNotIn(b" 200 ", self.server.raw(body)[:20])
+
+    def test_simulations_for_foreign_pages(self):
+        text = (pathlib.Path(SCENARIOS) / "hello-8-gpus.yaml").read_text()
+        body = json.dumps({"text": text, "sets": []}).encode()
+        for path in ("/api/check", "/api/what-if"):
+            self.assertEqual(self.server.post(path, body, "http://evil.example")[0], 403)
+            self.assertEqual(self.server.ask(path, "POST", headers=(f"Content-Length: {len(body)}",), body=body)[0], 403, "without Origin")
+            self.assertEqual(self.server.ask(path)[0], 405)
+        self.assertEqual(self.server.post("/api/check", body)[0], 200)
+        self.assertEqual(self.server.ask("/api/run?db=1")[0], 404, "nothing was simulated")
+
+    def test_hostile_simulations(self):
+        text = (pathlib.Path(SCENARIOS) / "hello-8-gpus.yaml").read_text()
+        good = {"text": text, "sets": []}
+        for body in (b"x", b"[]", b"{}", b"null", b'{"text": 5}', b"[" * 100000, b'{"text": "\\u0000"}', json.dumps({**good, "sets": ["x"]}).encode(), json.dumps({**good, "sets": ["a=1"] * 1000}).encode(),
+                     json.dumps({**good, "sets": ["--db=/tmp/x", "layout.tp=$(touch pwned)", "layout.tp=;touch pwned", "name=`touch pwned`"]}).encode(), json.dumps({"text": "model: {hf: /etc/passwd}"}).encode(),
+                     json.dumps({"text": "a: " + "[" * 50000}).encode(), json.dumps({**good, "strike": {"at_s": -1, "node": 0}}).encode(), json.dumps({**good, "strike": {"at_s": 1e300, "node": "x"}}).encode(),
+                     json.dumps({**good, "strike": {"at_s": 1, "node": 0}}).encode(), json.dumps({**good, "sets": [5, None, {}]}).encode()):
+            for path in ("/api/check", "/api/what-if"):
+                status, _, answer = self.server.post(path, body)
+                self.assertIn(status, (0, 200, 500), body[:60])
+                if status == 200:
+                    self.assertFalse(json.loads(answer).get("valid"), body[:60])
+                self.assertNotIn(b"root:x:", answer)
+        self.assertFalse((FOLDER / "pwned").exists())
+        self.assertIn(self.server.post("/api/check", b"y" * 300000)[0], (0, 413))
+        self.assertEqual(self.server.ask("/api/check", "POST", headers=(f"Origin: http://127.0.0.1:{self.server.port}", "Transfer-Encoding: chunked"), body=b"1\r\nx\r\n0\r\n\r\n")[0] in (0, 400, 411, 413), True)
+
+    def test_who_leaves_during_a_simulation(self):
+        text = (pathlib.Path(SCENARIOS) / "llama3-70b-64xh100.yaml").read_text()
+        body = json.dumps({"text": text}).encode()
+        head = f"POST /api/what-if HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nOrigin: http://127.0.0.1:{self.server.port}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        for _ in range(3):
+            with self.server.connect() as s:
+                s.sendall(head + body)
+                time.sleep(0.05)
+        for _ in range(100):
+            if self.server.post("/api/check", json.dumps({"text": text}).encode())[0] == 200:
+                break
+            time.sleep(0.1)
+        else:
+            self.fail("still busy")
 
     def test_a_thousand_connections(self):
         sockets = []

@@ -307,3 +307,54 @@ test("the server's page shows the same, and fetches ops as one looks closer", as
     server.stop();
   }
 });
+
+test("what if: problems in place, another schedule beside the run, a node struck at the moment of the clock", async () => {
+  const server = await serve("step.db");
+  try {
+    const v = await visit(browser, server.url, { offline: false }), { page } = v;
+    await page.getByRole("tab", { name: "What if" }).click();
+    await page.waitForFunction(() => document.querySelector("datalist option[value=gpipe]"), null, { timeout: 5000 });
+    await page.fill("#set-layout-tp", "3");
+    await page.click("#simulate");
+    await page.locator(".problems li").first().waitFor();
+    assert.match(await page.locator(".problems").innerText(), /not divisible by tp x pp x cp = 3 x 4 x 1/);
+    assert.equal(await page.evaluate(() => orrery.state.runs.length), 1);
+    await page.fill("#set-layout-tp", "");
+    await page.locator("summary").filter({ hasText: "The scenario itself" }).click();
+    const text = await page.locator("textarea").inputValue();
+    await page.locator("textarea").fill(text.replace("schedule:", "shedule:"));
+    await page.locator(".problems li").filter({ hasText: "schedule" }).first().waitFor({ timeout: 5000 });
+    assert.match(await page.locator(".problems").innerText(), /line \d+, error: .*shedule[^]*\^/);
+    await page.locator("textarea").fill(text);
+    await page.waitForFunction(() => !document.querySelector(".problems li:not(.warning)"), null, { timeout: 5000 });
+    await page.fill("#set-layout-schedule", "gpipe");
+    await page.click("#simulate");
+    await page.waitForFunction(() => orrery.state.runs.length === 2, null, { timeout: 20000 });
+    const [a, b] = await page.evaluate(() => orrery.state.runs.map((r) => [r.run.schedule, r.run.step_s]));
+    assert.deepEqual(a, ["1f1b", sql("step.db", "select step_s from run")[0].step_s]);
+    run("gpipe", "llama3-70b-64xh100.yaml", ...pp4, "layout.schedule=gpipe");
+    assert.deepEqual(b, ["gpipe", sql("gpipe.db", "select step_s from run")[0].step_s]);
+    assert.deepEqual(v.complaints, []);
+    await v.close();
+  } finally {
+    server.stop();
+  }
+  const weekly = await serve("weeks.db");
+  try {
+    const v = await visit(browser, weekly.url, { offline: false }), { page } = v, t = 10 * 86400e9;
+    await page.evaluate((at) => orrery.state.current.clock.seek(at), t);
+    await page.getByRole("tab", { name: "What if" }).click();
+    await page.fill("#strike-node", "7");
+    await page.click("#strike");
+    await page.waitForFunction(() => orrery.state.runs.length === 2, null, { timeout: 30000 });
+    const struck = await page.evaluate(() => orrery.state.runs[1].weeks.failures.filter((f) => f.cause === "struck on the page"));
+    assert.equal(struck.length, 1);
+    assert.equal(struck[0].node, 7);
+    assert.ok(Math.abs(struck[0].ts - t) < 3600e9, `struck at ${struck[0].ts}`);
+    assert.equal(await page.evaluate(() => orrery.state.runs[0].weeks.failures.length), sql("weeks.db", "select count(*) as n from failure")[0].n);
+    assert.deepEqual(v.complaints, []);
+    await v.close();
+  } finally {
+    weekly.stop();
+  }
+});

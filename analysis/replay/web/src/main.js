@@ -9,8 +9,9 @@ import { Lesson } from "./lesson.js";
 import { Breakdown, Cluster, Wires } from "./map.js";
 import { Memory } from "./memory.js";
 import { Pipeline } from "./pipeline.js";
-import { open } from "./source.js";
+import { load, open } from "./source.js";
 import { Badput, Ettr, Story, Strikes } from "./weeks.js";
+import { WhatIf } from "./whatif.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -99,6 +100,16 @@ function aboutTab(runs) {
 function lessonTab(runs) {
   const out = tab("lesson", "Lesson", 0, [], [], false);
   for (const run of runs) if (run.lesson.length > 0) out.add(new Lesson(run), true);
+  return out;
+}
+
+// Only where a server can simulate, and the text of the scenario is at hand.
+function whatIfTab(run) {
+  const out = tab("what-if", "What if", 0, [], [], false);
+  out.add(new WhatIf(run, {
+    moment: () => state.tabs.find((t) => t.name === "weeks")?.clock.t ?? 0,
+    done: async (index) => build([run, await load(index)], run.wall_ns > 0 ? "weeks" : "step"),
+  }), true);
   return out;
 }
 
@@ -266,20 +277,28 @@ async function start() {
     tell.trouble(`The run cannot be shown: ${e.message}`);
     return;
   }
-  const { runs } = state;
-  document.title = `${runs.map((r) => r.meta.scenario ?? r.file).join(" and ")} – Orrery`;
+  controls();
+  build(state.runs);
+  select(recall());
+  requestAnimationFrame(() => { document.body.dataset.ready = String(Math.round(performance.now())); });
+}
+
+// The page of some runs, from nothing; `first`: the tab to show.
+function build(runs, first) {
+  state.runs = runs;
+  document.title = `${runs.map((r) => r.meta.scenario ?? r.file).join(" and ")} \u2013 Orrery`;
   $("title").textContent = runs.map((r) => r.meta.scenario ?? r.file).join("  |  ");
   $("facts").textContent = runs.map(facts).join("   |   ");
   document.documentElement.style.setProperty("--accent", runs[0].palette.forward);
-  state.tabs = [...(runs.some((r) => r.wall_ns > 0) ? [weeksTab(runs)] : []), ...(runs.some((r) => r.classes.length > 0) ? [stepTab(runs)] : []), ...(runs.some((r) => r.lesson.length > 0) ? [lessonTab(runs)] : []), aboutTab(runs)];
+  $("tabs").replaceChildren();
+  $("views").replaceChildren();
+  state.current = null;
+  state.tabs = [...(runs.some((r) => r.wall_ns > 0) ? [weeksTab(runs)] : []), ...(runs.some((r) => r.classes.length > 0) ? [stepTab(runs)] : []),
+    ...(runs.some((r) => r.lesson.length > 0) ? [lessonTab(runs)] : []), ...(runs[0].live && runs[0].meta.text ? [(state.whatIf ??= whatIfTab(runs[0]))] : []), aboutTab(runs)];
   tabs();
-  controls();
-  const first = recall();
-  select(first);
   for (const t of state.tabs) for (const part of t.parts) if (part.resize) part.layout = part.rows();
   for (const t of state.tabs) for (const part of t.parts) if (part.layout) part.canvas.style.height = `${Math.min(2400, part.layout.height)}px`;
-  draw();
-  requestAnimationFrame(() => { document.body.dataset.ready = String(Math.round(performance.now())); });
+  select(first ?? state.tabs[0].name);
 }
 
 // For the tests: what is shown, as numbers.

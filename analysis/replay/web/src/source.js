@@ -64,6 +64,9 @@ export async function load(index) {
   return digest({ run, passes, memory, weeks }, index, true);
 }
 
+// The keys of scenarios, as JSON Schema.
+export const schema = () => ask("/api/schema");
+
 export async function post(path, text) {
   const answer = await fetch(path, { method: "POST", body: text, headers: { "content-type": "application/json" } });
   return { ok: answer.ok, text: await answer.text() };

@@ -51,6 +51,7 @@ static const struct document_section run_sections[] = {
      false},
     {"lesson", "select * from lesson order by id", false},
     {"lesson_runs", "select * from lesson_run order by id", false},
+    {"recipes", "select * from memory_recipe order by id", false},
     {"questions", "select * from question order by id", false},
     {"constants",
      "select name, value, text, unit, error_ratio, origin, source from constant order by name",

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/fit/rule_of_thumb.h"
+
 /* Its own run and all others, unplayed. */
 static unsigned unplayed(const struct lesson *lesson, struct formula_run runs[LESSON_RUN_MAX + 1])
 {
@@ -72,6 +74,28 @@ void lesson_record_check(struct scenario *scenario)
         check_run(scenario, i);
 }
 
+/* Every precision with every optimizer. */
+static void record_recipes(struct record *out)
+{
+    struct memory_recipe_row *row =
+        record_add(out, ROW_memory_recipe, (size_t)precision_count * optimizer_count);
+    for (unsigned i = 0; i < precision_count * optimizer_count; i++) {
+        const struct precision *precision = &precisions[i / optimizer_count];
+        const struct optimizer *optimizer = &optimizers[i % optimizer_count];
+        struct rule_of_thumb_recipe recipe;
+        rule_of_thumb_recipe(precision, optimizer, &recipe);
+        row[i] = (struct memory_recipe_row){
+            .precision = precision->head.name,
+            .optimizer = optimizer->head.name,
+            .weights_bytes = recipe.weights_bytes,
+            .gradients_bytes = recipe.gradients_bytes,
+            .master_bytes = recipe.master_bytes,
+            .moments_bytes = recipe.moments_bytes,
+            .activations_bytes = recipe.activations_bytes,
+        };
+    }
+}
+
 void lesson_record_ask(const struct scenario *scenario, struct record *out)
 {
     const struct lesson *lesson = scenario->lesson;
@@ -87,6 +111,7 @@ void lesson_record_ask(const struct scenario *scenario, struct record *out)
         run[1 + i].set = lesson->runs[i].set;
         run[1 + i].shows = lesson->runs[i].shows;
     }
+    record_recipes(out);
     struct question_row *question = record_add(out, ROW_question, lesson->question_count);
     for (unsigned i = 0; i < lesson->question_count; i++) {
         question[i].ask = lesson->questions[i].ask;

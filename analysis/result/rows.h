@@ -200,6 +200,16 @@
     X(t, TEXT_OR_NULL, text, "", "the answer as people read it")                                   \
     X(t, TEXT_OR_NULL, why, "", "why it is so")
 
+#define COLUMNS_memory_recipe(X, t)                                                                \
+    X(t, TEXT, precision, "", "as scenarios call it")                                              \
+    X(t, TEXT, optimizer, "", "as scenarios call it")                                              \
+    X(t, REAL, weights_bytes, "B", "for each parameter, as all that follow to moments")            \
+    X(t, REAL, gradients_bytes, "B", "a gradient as the backward pass writes it")                  \
+    X(t, REAL, master_bytes, "B", "the optimizer's copy of the weight; 0: none")                   \
+    X(t, REAL, moments_bytes, "B", "the optimizer's moments")                                      \
+    X(t, REAL, activations_bytes, "B",                                                             \
+      "kept by a layer for each token and hidden unit, by the rule of thumb")
+
 #define COLUMNS_message(X, t)                                                                      \
     X(t, TEXT, severity, "", "warning, choice, default, failure, skipped or note")                 \
     X(t, TEXT, key, "", "the scenario key it is about; of a note, its moment")                     \
@@ -226,6 +236,9 @@
     T(lesson, "What a class learns from this run; empty where the scenario has no lesson.")        \
     T(lesson_run, "The runs that its answers compare; this one first.")                            \
     T(question, "Its questions, with answers that the runs gave.")                                 \
+    T(memory_recipe, "What a parameter and an activation take in each precision with each "        \
+                     "optimizer: the rule of thumb, for a class; empty where the scenario has "    \
+                     "no lesson.")                                                                 \
     T(message, "What the reader should know: warnings, what was chosen, defaults taken, the "      \
                "failure of memory, captions.")
 

@@ -27,6 +27,19 @@ static double elements_per_token(const struct precision *precision)
     return precision->activation_bytes < 2.0 ? 17.0 : 12.0;
 }
 
+void rule_of_thumb_recipe(const struct precision *precision, const struct optimizer *optimizer,
+                          struct rule_of_thumb_recipe *out)
+{
+    *out = (struct rule_of_thumb_recipe){
+        .weights_bytes = precision->weight_bytes,
+        .gradients_bytes = precision->gradient_bytes,
+        .master_bytes = precision->master_weights ? optimizer->master_bytes : 0.0,
+        .activations_bytes = elements_per_token(precision) * precision->activation_bytes,
+    };
+    for (unsigned i = 0; i < optimizer->moment_count; i++)
+        out->moments_bytes += optimizer->moments[i].bytes;
+}
+
 void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
 {
     const struct model_shape *m = &c->model;
@@ -34,18 +47,17 @@ void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
                             ? m->nominal_parameters
                             : transformer_parameters(m, c->training.sequence);
     const struct precision *p = c->training.precision;
-    const struct optimizer *o = c->training.optimizer;
-    double bytes =
-        p->weight_bytes + p->gradient_bytes + (p->master_weights ? o->master_bytes : 0.0);
-    for (unsigned i = 0; i < o->moment_count; i++)
-        bytes += o->moments[i].bytes;
+    struct rule_of_thumb_recipe recipe;
+    rule_of_thumb_recipe(p, c->training.optimizer, &recipe);
+    const double bytes =
+        recipe.weights_bytes + recipe.gradients_bytes + recipe.master_bytes + recipe.moments_bytes;
     double card = nominal_card_bytes(&c->gpu);
     out->parameters = parameters;
     out->bytes_per_parameter = bytes;
     out->static_bytes = bytes * parameters;
-    out->activation_bytes = elements_per_token(p) * (double)m->layers *
+    out->activation_bytes = recipe.activations_bytes * (double)m->layers *
                             (double)c->layout.microbatch * (double)c->training.sequence *
-                            (double)m->hidden * p->activation_bytes;
+                            (double)m->hidden;
     out->total_bytes = out->static_bytes + out->activation_bytes;
     out->inference_bytes = p->weight_bytes * parameters;
     out->static_cards = cards(out->static_bytes, card);

@@ -1,6 +1,7 @@
 // The page in a real browser: play, pause, step, scrub, keys alone, two runs, a failure that strikes, a narrow window, a strict
 // policy, no network; every sum as the database has it.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -265,6 +266,28 @@ test("a lesson shows its questions, and answers that the runs gave", async () =>
     assert.equal(await item.locator(".answer").textContent(), q.text);
     assert.ok((await item.locator(".formula").textContent()).includes(String(q.value)));
   }
+  assert.deepEqual(v.complaints, []);
+  await v.close();
+});
+
+test("the sliders of the memory wall move the bars, by the table that orrery wrote", async () => {
+  run("wall1", "lessons/memory-wall.yaml");
+  const v = await visit(browser, html("wall1", "wall1.db")), { page } = v;
+  await page.getByRole("tab", { name: "Lesson" }).click();
+  await page.waitForTimeout(100);
+  const total = () => page.evaluate(() => { const w = orrery.state.current.parts.find((p) => p.shape); w.draw(); return w.total; });
+  const asked = JSON.parse(spawnSync(process.env.ORRERY, ["memory", join(process.env.SCENARIOS, "lessons/memory-wall.yaml"), "--json"], { encoding: "utf8" }).stdout); // it does not fit: exit code 4
+  assert.ok(Math.abs((await total()) / asked.rule_of_thumb_bytes - 1) < 1e-12, `${await total()} is not ${asked.rule_of_thumb_bytes}`);
+  const mixed = await total();
+  await page.selectOption("#wall-optimizer", "sgd");
+  const sgd = sql("wall1.db", "select a.moments_bytes - b.moments_bytes as d, a.master_bytes - b.master_bytes as m from memory_recipe a, memory_recipe b where a.precision = 'bf16' and b.precision = 'bf16' and a.optimizer = 'adamw' and b.optimizer = 'sgd'")[0];
+  assert.ok(Math.abs(mixed - (await total()) - (sgd.d + sgd.m) * 70e9) < 1, "moments are gone");
+  await page.locator("#wall-batch").fill("1000");
+  const crowded = await total();
+  await page.locator("#wall-batch").fill("0");
+  assert.ok(crowded > (await total()));
+  await page.locator("#wall-parameters").fill("0");
+  assert.match(await page.locator(".reading:visible").textContent(), /it fits/);
   assert.deepEqual(v.complaints, []);
   await v.close();
 });

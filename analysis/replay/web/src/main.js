@@ -10,6 +10,7 @@ import { Breakdown, Cluster, Wires } from "./map.js";
 import { Memory } from "./memory.js";
 import { Pipeline } from "./pipeline.js";
 import { load, open } from "./source.js";
+import { Wall } from "./wall.js";
 import { Badput, Ettr, Story, Strikes } from "./weeks.js";
 import { WhatIf } from "./whatif.js";
 
@@ -99,7 +100,10 @@ function aboutTab(runs) {
 
 function lessonTab(runs) {
   const out = tab("lesson", "Lesson", 0, [], [], false);
-  for (const run of runs) if (run.lesson.length > 0) out.add(new Lesson(run), true);
+  for (const run of runs) {
+    if (run.recipes.length > 0 && run.run.rank_count === 1) out.add(new Wall(run), true);
+    if (run.lesson.length > 0) out.add(new Lesson(run), true);
+  }
   return out;
 }
 

@@ -41,7 +41,7 @@ function digest(documents, index, live) {
     breakdown: rows(head.breakdown), links: rows(head.links), notes: rows(head.notes), messages: rows(head.messages),
     outOfMemory: rows(head.out_of_memory)[0], neighbours: rows(head.neighbours), stageMemory: rows(head.stage_memory),
     constants: rows(head.constants), kinds: rows(head.kinds ?? { columns: [], rows: [] }),
-    lessonRuns: rows(head.lesson_runs ?? { columns: [], rows: [] }), lesson: rows(head.lesson ?? { columns: [], rows: [] }), questions: rows(head.questions ?? { columns: [], rows: [] }),
+    lessonRuns: rows(head.lesson_runs ?? { columns: [], rows: [] }), lesson: rows(head.lesson ?? { columns: [], rows: [] }), recipes: rows(head.recipes ?? { columns: [], rows: [] }), questions: rows(head.questions ?? { columns: [], rows: [] }),
     gpusOfNode: head.gpus_of_node.rows[0]?.[0] ?? 1, nodeName: head.nodes.rows[0]?.[0] ?? "", seats: head.seats.rows,
     stages: [...stages.values()].sort((a, b) => a.stage - b.stage), strings,
     memoryResolution: documents.memory.resolution, passes: spans(documents.passes, strings), ops: documents.ops ? spans(documents.ops, strings) : null,

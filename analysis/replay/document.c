@@ -102,6 +102,28 @@ static const struct {
     {"checkpoint", "badput"},
 };
 
+/* Every row of the palette: {"group": {"word": colour, or null: hatched}}. */
+static void write_shades(FILE *out)
+{
+    const char *group = "";
+    write_name(out, "shades");
+    fputc('{', out);
+    for (unsigned i = 0; i < palette_row_count; i++) {
+        const struct palette_row *row = &palette_rows[i];
+        const bool same = strcmp(row->group, group) == 0;
+        if (same)
+            fputc(',', out);
+        else
+            fprintf(out, "%s\"%s\":{", i > 0 ? "}," : "", row->group);
+        if (row->colour != NULL)
+            fprintf(out, "\"%s\":\"%s\"", row->word, row->colour);
+        else
+            fprintf(out, "\"%s\":null", row->word);
+        group = row->group;
+    }
+    fputs("}}", out);
+}
+
 static void write_palette(FILE *out)
 {
     write_name(out, "palette");
@@ -109,6 +131,7 @@ static void write_palette(FILE *out)
         fprintf(out, "%s\"%s\":\"%s\"", i > 0 ? "," : "{", palette[i].role,
                 palette_colour(palette[i].group, palette[i].role));
     fputc('}', out);
+    write_shades(out);
     write_name(out, "colours");
     for (unsigned i = 0; i < PLOT_COLOUR_COUNT; i++)
         fprintf(out, "%s\"%s\"", i > 0 ? "," : "[", plot_colour(i));

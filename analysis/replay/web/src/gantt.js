@@ -8,7 +8,7 @@ const left = 118, top = 26, tall = 30, low = 19, gap = 5;
 
 export function colourOf(run, stream, phase) {
   if (stream !== "compute" && stream !== "copy") return run.palette.communication;
-  return { forward: run.palette.forward, backward: run.palette.backward, recompute: tint(run.palette.backward, 0.35),
+  return { forward: run.palette.forward, backward: run.palette.backward, recompute: run.shades.phase.recompute,
     gradients: run.palette.gradients, optimizer: run.palette.optimizer, parameters: run.palette.parameters }[phase] ?? run.palette.parameters;
 }
 

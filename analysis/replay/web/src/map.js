@@ -1,5 +1,5 @@
 // The cluster: every GPU a cell, coloured by what it does now; and how much its wires carry.
-import { canvas, context, hatch, heat, idle, legend, panel, quiet, table, tint } from "./draw.js";
+import { canvas, context, hatch, heat, idle, legend, panel, quiet, table } from "./draw.js";
 import { exact, percent } from "./format.js";
 import { at } from "./gantt.js";
 
@@ -128,16 +128,14 @@ export class Breakdown {
       [...run.breakdown.map((b) => [b.part, exact(b.seconds), exact(b.percent), b.meaning]), ["step_s", exact(run.run.step_s), "100", "the step"]]));
   }
   colour(part) {
-    const { palette, colours } = this.run;
-    return { compute: palette.forward, recompute: tint(palette.backward, 0.35), optimizer: palette.optimizer, host: colours[7], straggler: colours[3],
-      exposed_tp: colours[5], exposed_pp: colours[6], exposed_dp: colours[1], exposed_cp: colours[4], exposed_ep: tint(colours[1], 0.4) }[part];
+    return this.run.shades.part[part] ?? quiet;
   }
   draw() {
     const { g, width } = context(this.canvas), whole = this.run.run.step_s;
     let x = 0;
     for (const b of this.run.breakdown.filter((p) => p.seconds > 0)) {
       const w = (b.seconds / whole) * width;
-      g.fillStyle = b.part === "bubble" ? hatch(g, ...idle) : this.colour(b.part) ?? quiet;
+      g.fillStyle = b.part === "bubble" ? hatch(g, ...idle) : this.colour(b.part);
       g.fillRect(x, 4, Math.max(0.5, w - 1), 32);
       x += w;
     }

@@ -1,14 +1,13 @@
 // The card of each stage at the moment of the clock: what stays by tenant, what moves on top, the
 // line of what a card has, and the peak with all its tenants beside it.
-import { alarm, canvas, context, hatch, ink, legend, panel, quiet, table } from "./draw.js";
+import { alarm, canvas, context, hatch, ink, legend, panel, quiet, table, tint } from "./draw.js";
 import { bytes, exact } from "./format.js";
 
 const stays = ["context", "weights", "master", "moments"];
 const tenants = ["context", "weights", "master", "moments", "gradients", "activations", "temporary", "communication", "fragmentation"];
 
 export function tenantColour(run, tenant) {
-  const own = { context: "#9a9aa0", weights: 0, master: 5, moments: 6, gradients: 1, activations: 2, temporary: 3, communication: 4 }[tenant];
-  return typeof own === "number" ? run.colours[own] : own ?? "#c9c9c4";
+  return run.shades.tenant[tenant] ?? "#c9c9c4"; // what is only reserved
 }
 
 export class Memory {
@@ -86,7 +85,7 @@ export class Memory {
   }
   live(g, c, x, wide, y, value, limit) {
     const held = stays.map((t) => [c[`${t}_bytes`], tenantColour(this.run, t)]), sum = held.reduce((a, [v]) => a + v, 0);
-    this.stack(g, [...held, [Math.max(0, value - sum), hatch(g, this.run.colours[2], "#f0e6fa")]], x, wide, y, limit);
+    this.stack(g, [...held, [Math.max(0, value - sum), hatch(g, this.run.palette.communication, tint(tenantColour(this.run, "activations"), 0.7))]], x, wide, y, limit);
     const reserved = this.now(c, "reserved");
     g.strokeStyle = ink;
     g.strokeRect(x - 0.5, y(reserved), wide + 1, y(0) - y(reserved));

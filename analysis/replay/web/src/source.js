@@ -36,7 +36,7 @@ function digest(documents, index, live) {
   }
   const weeks = Object.fromEntries(Object.entries(documents.weeks).filter(([, v]) => v.rows).map(([k, v]) => [k, rows(v)]));
   return {
-    index, live, file: head.file, complete: head.complete, palette: head.palette, colours: head.colours, run, classes, tracks, weeks, memory,
+    index, live, file: head.file, complete: head.complete, palette: head.palette, shades: head.shades, colours: head.colours, run, classes, tracks, weeks, memory,
     meta: Object.fromEntries(head.meta.rows), units: new Map(head.units.rows.map(([name, unit, text]) => [name, { unit, text }])),
     breakdown: rows(head.breakdown), links: rows(head.links), notes: rows(head.notes), messages: rows(head.messages),
     outOfMemory: rows(head.out_of_memory)[0], neighbours: rows(head.neighbours), stageMemory: rows(head.stage_memory),

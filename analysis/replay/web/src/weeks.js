@@ -42,7 +42,7 @@ export class Story {
     this.section = panel("Progress and lost work", "Steps kept over the wall clock. At a failure the work since the last checkpoint is lost (red), then the job restarts (hatched). Drag or scroll to look closer.");
     this.canvas = canvas(330, `${run.run.failures} failures stopped the job ${run.run.interruptions} times; ${count(run.run.steps_completed)} steps were kept; goodput ${percent(run.run.goodput_ratio)}`);
     const units = [...new Set(run.weeks.failures.map((f) => f.unit))];
-    this.section.append(legend([[run.palette.forward, "steps kept"], [alarm, "work lost"], [null, "detect and restart"], [run.palette.checkpoint, "checkpoints"], ...units.map((u) => [unitColour(run, u), `failure of a ${u}`])]), this.canvas,
+    this.section.append(legend([[run.palette.forward, "steps kept"], [run.shades.badput.lost_work, "work lost"], [null, "detect and restart"], [run.palette.checkpoint, "checkpoints"], ...units.map((u) => [unitColour(run, u), `failure of a ${u}`])]), this.canvas,
       table("Every interruption, as the database holds it", ["ts ns", "cause", "unit", "number", "node", "step", "lost s", "down s", "detect s", "tier"],
         run.weeks.interruptions.slice(0, 2000).map((i) => [exact(i.ts), i.cause, i.unit, i.unit_id, i.node, i.step, exact(i.lost_s), exact(i.down_s), exact(i.detect_s), i.tier])));
     this.listen();
@@ -102,11 +102,11 @@ export class Story {
       const x = this.x(i.ts), again = this.x(i.ts + (i.dur ?? this.run.wall_ns - i.ts)), lost = this.x(i.ts - i.lost_s * 1e9);
       if (again < 70 || lost > this.width) continue;
       if (again - lost < 4) { // too narrow to tell apart: a mark at the foot
-        g.fillStyle = tint(alarm, 0.4);
+        g.fillStyle = this.run.shades.badput.lost_work;
         g.fillRect(x, base - 16, 1, 16);
         continue;
       }
-      g.fillStyle = tint(alarm, 0.55);
+      g.fillStyle = tint(this.run.shades.badput.lost_work, 0.25);
       g.fillRect(lost, 10, Math.max(0.6, x - lost), base - 10);
       g.fillStyle = hatch(g, ...idle);
       g.fillRect(x, 10, Math.max(0.6, again - x), base - 10);
@@ -247,8 +247,7 @@ export class Badput {
       table("The classes as a table, as the database holds them", ["class", "link", "seconds"], [...run.weeks.badput.map((b) => [b.class, b.link, exact(b.seconds)]), ["wall_s", "", exact(run.run.wall_s)]]));
   }
   colour(name) {
-    const { palette, colours } = this.run;
-    return { useful: palette.forward, checkpoint: palette.checkpoint, lost_work: alarm, detect: colours[3], restart: colours[1], wait: colours[7], degraded: colours[2], maintenance: "#8a8d92", idle: "#c9c9c4" }[name] ?? ink;
+    return this.run.shades.badput[name] ?? "#c9c9c4";
   }
   draw() {
     const { g, width } = context(this.canvas), bar = (parts, y, whole) => {

@@ -6,6 +6,7 @@
 #include "analysis/json/json.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
+#include "analysis/line/outputs.h"
 #include "analysis/report/report_lesson.h"
 #include "analysis/text/format.h"
 #include "scenarios/build/lesson.h"
@@ -20,6 +21,11 @@ static const struct option options[] = {
     {"--no-answers", OPTION_FLAG, FIELD(no_answers), NULL, NULL, "questions alone, for a class"},
     {"--db", OPTION_DATABASE, FIELD(db), "FILE", NULL,
      "write the run, its lesson and the answers to a database"},
+    {"--replay", OPTION_FLAG, FIELD(replay), NULL, NULL,
+     "open the run on the page of `orrery replay`, with its questions (writes NAME.db here)"},
+    {"--html", OPTION_FILE, FIELD(html), "FILE", NULL,
+     "write that page as one file that needs no server and no network (likewise)"},
+    {"--port", OPTION_SOME, FIELD(port), "N", NULL, "with --replay: the port on 127.0.0.1"},
     {"--markdown", OPTION_FLAG, FIELD(markdown), NULL, NULL, "as a page of docs/lessons.md"},
     OPTION_JSON_ROW,
     OPTION_END};
@@ -81,7 +87,7 @@ static int load(const struct arguments *a, struct session *session, struct scena
     const struct lesson_file *file = find_shipped(word);
     if (file != NULL)
         return load_text(a, session, word, file->text, file->bytes, scenario);
-    if (strpbrk(word, "./-") == NULL || strchr(word, '.') == NULL) {
+    if (strchr(word, '.') == NULL) {
         const char *known[COURSE_MAX];
         unsigned count = 0;
         for (file = lessons_shipped; file->name != NULL && count < COURSE_MAX; file++)
@@ -124,6 +130,8 @@ static int tell(const struct arguments *a, struct session *session, const struct
     if (!lesson_play_begin(scenario, a->db != NULL, &play, &error)) {
         fprintf(session->notes, "orrery lesson: %s\n", error.text);
         code = EXIT_REJECTED;
+    } else if (a->replay || a->html != NULL) {
+        fprintf(session->notes, "%s: run, questions and answers\n", a->db);
     } else if (a->json) {
         json_lesson(scenario, &play.record, session->out);
     } else if (a->markdown) {
@@ -137,9 +145,47 @@ static int tell(const struct arguments *a, struct session *session, const struct
     return code;
 }
 
-static int run(const struct arguments *a, struct session *session)
+/* The page of the database that was just written. */
+static int show(const struct arguments *a, struct session *session)
+{
+    struct arguments shown = *a;
+    shown.positional[0] = a->db;
+    return command_replay.run(&shown, session);
+}
+
+/* What is to be shown needs a database: NAME.db in this folder, where none is named. */
+static void name_database(const struct arguments *a, struct arguments *out)
+{
+    *out = *a;
+    if (a->db == NULL && (a->replay || a->html != NULL)) {
+        const struct command writes = {.database = ".db"};
+        outputs_name_database(&writes, out);
+    }
+}
+
+static const char *unfitting(const struct arguments *a)
+{
+    if (a->positional_count == 0 && (a->replay || a->html != NULL || a->db != NULL))
+        return "which lesson? `orrery lesson` lists them";
+    if (a->replay && a->html != NULL)
+        return "--replay serves the page, --html writes it: give one of them";
+    if (a->port > 0 && !a->replay)
+        return "--port goes with --replay";
+    if (a->no_answers && (a->replay || a->html != NULL || a->db != NULL))
+        return "--no-answers is for what is printed";
+    return NULL;
+}
+
+static int run(const struct arguments *line, struct session *session)
 {
     struct scenario *scenario;
+    struct arguments named;
+    const struct arguments *a = &named;
+    name_database(line, &named);
+    if (unfitting(line) != NULL) {
+        fprintf(session->notes, "orrery lesson: %s\n", unfitting(line));
+        return EXIT_USAGE;
+    }
     if (a->positional_count == 0)
         return list(session, a->json);
     int code = load(a, session, &scenario);
@@ -153,7 +199,7 @@ static int run(const struct arguments *a, struct session *session)
         code = tell(a, session, scenario);
     }
     scenario_destroy(scenario);
-    return code;
+    return code == EXIT_OK && (a->replay || a->html != NULL) ? show(a, session) : code;
 }
 
 const struct command command_lesson = {

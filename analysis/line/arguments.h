@@ -54,7 +54,7 @@ struct arguments {
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;
     int detail, format, launch, emit, step_detail, picture;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
-        uncertain, walls, has_launch, has_emit, no_answers, has_picture;
+        uncertain, walls, has_launch, has_emit, no_answers, has_picture, replay;
     uint64_t gpus_max; /* what `plan` is for, and must keep to */
     double deadline_s, budget_usd;
     int best;

@@ -309,6 +309,11 @@ struct text formula_text(const struct formula_value *value)
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(unit.s, known[i].unit) == 0)
             return known[i].write(value->number);
+    const bool whole = value->number == floor(value->number) && fabs(value->number) < MEGA;
+    if (strcmp(unit.s, "tokens") == 0 && whole && value->number >= 0.0) {
+        snprintf(out.s, sizeof out.s, "%.30s tokens", format_count((uint64_t)value->number).s);
+        return out;
+    }
     const bool rate = strcmp(unit.s, "FLOP/s") == 0;
     const struct text number = rate ? format_flops(value->number) : format_quantity(value->number);
     snprintf(out.s, sizeof out.s, "%.20s%s%.24s", number.s, rate ? "" : " ", rate ? "/s" : unit.s);

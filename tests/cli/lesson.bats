@@ -58,6 +58,17 @@ small() {
     ! grep -q "closed form" out
 }
 
+@test "a lesson as a page: one file with the run, its questions and answers inside" {
+    "$ORRERY" lesson bubble --html page.html 2>err || { grep -q "page" err && skip "a build without the page"; }
+    [ "$(sql bubble.db "select count(value) from question")" = 5 ]
+    [ "$(wc -c <page.html)" -lt 2000000 ]
+    grep -q "Four stages, eight microbatches" page.html
+    expect 2 lesson bubble --html a.html --replay
+    expect 2 lesson --html a.html
+    said "which lesson?"
+    expect 2 lesson bubble --port 80
+}
+
 @test "--set goes through the lesson and its runs" {
     expect 0 lesson bubble --set layout.microbatch=1 --json
     jq -e '.questions[0].value < 0.2' out

@@ -80,7 +80,7 @@ static void test_values(void **state)
         {"stream_use[dp].busy_s", 0.5, "s", "500 ms"},
         {"usable_hbm_bytes / step_s", 40e9, "B/s", "40.0 GB/s"},
         {"usable_hbm_bytes / (usable_hbm_bytes / step_s)", 2.0, "s", "2 s"},
-        {"tokens_per_s * step_s", 2000.0, "tokens", "2.00 k tokens"},
+        {"tokens_per_s * step_s", 2000.0, "tokens", "2,000 tokens"},
         {"1 / step_s", 0.5, "1/s", "0.50 1/s"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {

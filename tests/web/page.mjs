@@ -186,7 +186,7 @@ test("captions come at their moments", async () => {
   assert.ok(notes.length > 0);
   for (const note of notes) {
     await v.page.evaluate((t) => orrery.state.current.clock.seek(t), note.ts);
-    await v.page.waitForFunction((text) => document.getElementById("caption").textContent.includes(text), note.text, { timeout: 2000 });
+    await v.page.waitForFunction((text) => document.getElementById("caption").textContent.includes(text), note.text, { timeout: 10000 });
   }
   await v.close();
 });
@@ -316,7 +316,7 @@ test("the server's page shows the same, and fetches ops as one looks closer", as
     const v = await visit(browser, server.url, { offline: false });
     assert.equal(await v.page.locator("h1").textContent(), sql("weeks.db", "select scenario from run")[0].scenario + "  |  " + sql("step.db", "select scenario from run")[0].scenario);
     await v.page.keyboard.press("2");
-    const answer = v.page.waitForResponse((r) => r.url().includes("/api/slices") && r.url().includes("level=op"), { timeout: 5000 });
+    const answer = v.page.waitForResponse((r) => r.url().includes("/api/slices") && r.url().includes("level=op"), { timeout: 20000 });
     await v.page.locator("canvas.picture:visible").first().focus();
     await v.page.keyboard.press("Enter");
     for (let i = 0; i < 4; i++) await v.page.keyboard.press("z");
@@ -336,7 +336,7 @@ test("what if: problems in place, another schedule beside the run, a node struck
   try {
     const v = await visit(browser, server.url, { offline: false }), { page } = v;
     await page.getByRole("tab", { name: "What if" }).click();
-    await page.waitForFunction(() => document.querySelector("datalist option[value=gpipe]"), null, { timeout: 5000 });
+    await page.waitForFunction(() => document.querySelector("datalist option[value=gpipe]"), null, { timeout: 20000 });
     await page.fill("#set-layout-tp", "3");
     await page.click("#simulate");
     await page.locator(".problems li").first().waitFor();
@@ -346,10 +346,10 @@ test("what if: problems in place, another schedule beside the run, a node struck
     await page.locator("summary").filter({ hasText: "The scenario itself" }).click();
     const text = await page.locator("textarea").inputValue();
     await page.locator("textarea").fill(text.replace("schedule:", "shedule:"));
-    await page.locator(".problems li").filter({ hasText: "schedule" }).first().waitFor({ timeout: 5000 });
+    await page.locator(".problems li").filter({ hasText: "schedule" }).first().waitFor({ timeout: 20000 });
     assert.match(await page.locator(".problems").innerText(), /line \d+, error: .*shedule[^]*\^/);
     await page.locator("textarea").fill(text);
-    await page.waitForFunction(() => !document.querySelector(".problems li:not(.warning)"), null, { timeout: 5000 });
+    await page.waitForFunction(() => !document.querySelector(".problems li:not(.warning)"), null, { timeout: 20000 });
     await page.fill("#set-layout-schedule", "gpipe");
     await page.click("#simulate");
     await page.waitForFunction(() => orrery.state.runs.length === 2, null, { timeout: 20000 });
@@ -369,7 +369,7 @@ test("what if: problems in place, another schedule beside the run, a node struck
     await page.getByRole("tab", { name: "What if" }).click();
     await page.fill("#strike-node", "7");
     await page.click("#strike");
-    await page.waitForFunction(() => orrery.state.runs.length === 2, null, { timeout: 30000 });
+    await page.waitForFunction(() => orrery.state.runs.length === 2, null, { timeout: 60000 });
     const struck = await page.evaluate(() => orrery.state.runs[1].weeks.failures.filter((f) => f.cause === "struck on the page"));
     assert.equal(struck.length, 1);
     assert.equal(struck[0].node, 7);

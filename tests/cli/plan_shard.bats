@@ -42,7 +42,13 @@ same_as_whole() { # N LINE...
     done
     expect 0 "$ORRERY" report merged.db
     cmp out whole.txt
+    # the rows are what the document says, and parts of a step sum to it
     [ "$(sql merged.db "select count(*) from plan_candidate where fate = 'played'")" -gt 2 ]
+    [ "$(sql merged.db "select json_extract(readfile('whole.json'), '\$.layouts[0].step_time_s') = (select min(step_s) from plan_candidate where fate = 'played')")" = 1 ]
+    [ "$(sql merged.db "select json_extract(readfile('whole.json'), '\$.played') = (select count(*) from plan_play)")" = 1 ]
+    [ "$(sql merged.db "select json_extract(readfile('whole.json'), '\$.rejected.rule') = (select count(*) from plan_candidate where fate = 'rule')")" = 1 ]
+    [ "$(sql merged.db "select count(*) from plan_play p where fits and abs(step_s - (select sum(seconds) from plan_play_part q where q.place = p.place and q.turn = p.turn)) > 1e-9 * step_s")" = 0 ]
+    [ "$(sql merged.db "select count(*) from plan_candidate where step_s < least_step_s or pass_step_s < least_step_s")" = 0 ]
 }
 
 @test "scarce memory, a file whose keys are held, another --top and --headroom" {

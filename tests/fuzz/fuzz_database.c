@@ -15,9 +15,11 @@
 #include <string.h>
 
 #include "analysis/command/plan_diary.h"
+#include "analysis/database/record_file.h"
 #include "analysis/database/restore.h"
 #include "analysis/export/export.h"
 #include "analysis/export/launch.h"
+#include "analysis/export/picture.h"
 #include "analysis/report/report_database.h"
 #include "analysis/search/search_store.h"
 #include "analysis/study/study_merge.h"
@@ -86,6 +88,18 @@ static void patch(unsigned char *bytes, size_t size, const uint8_t *data, size_t
     }
 }
 
+static void draw_record(struct query *query, FILE *nowhere)
+{
+    struct arena *arena = arena_create();
+    struct error error = {{0}};
+    struct record record;
+    const bool good = record_read(query, arena, &record, &error);
+    CHECK(good || error.text[0] != '\0');
+    CHECK(!good || picture_memory(&record, nowhere, &error) || error.text[0] != '\0');
+    CHECK(!good || picture_map(query, &record, nowhere, &error) || error.text[0] != '\0');
+    arena_destroy(arena);
+}
+
 static void export_all(struct query *query)
 {
     struct error error = {{0}};
@@ -93,7 +107,8 @@ static void export_all(struct query *query)
     CHECK(nowhere != NULL);
     CHECK(export_chrome(query, -1, nowhere, &error) || error.text[0] != '\0');
     CHECK(export_chrome(query, 1, nowhere, &error) || error.text[0] != '\0');
-    CHECK(export_svg(query, nowhere, &error) || error.text[0] != '\0');
+    CHECK(picture_gantt(query, nowhere, &error) || error.text[0] != '\0');
+    draw_record(query, nowhere);
     struct name_list objects = query_objects(query);
     for (unsigned i = 0; i < objects.count; i++)
         CHECK(export_csv(query, objects.names[i], nowhere, &error) || error.text[0] != '\0');

@@ -95,8 +95,10 @@ bool plan_weeks_ask(const struct arguments *a, const struct scenario *scenario,
 {
     if (scenario->has_run) {
         *wish = (struct search_weeks_wish){
-            scenario,
-            a->seeds == 0 ? SEEDS_USUAL : (uint32_t)(a->seeds < 10000 ? a->seeds : 10000)};
+            .scenario = scenario,
+            .seeds = a->seeds == 0 ? SEEDS_USUAL : (uint32_t)(a->seeds < 10000 ? a->seeds : 10000),
+            .stop = question->stop,
+            .context = question->context};
         question->weeks = wish;
         if (!a->has_best)
             question->terms.best = BEST_GOODPUT;

@@ -73,18 +73,31 @@ static void note_taint(const struct job_spec *job, struct search_weeks *out)
     }
 }
 
-/* What is idle after the work was done is no matter of the layout. */
-static void play_seeds(struct arena *arena, const struct job_spec *job,
-                       struct condition_table *conditions, uint64_t seed, struct search_weeks *out)
+static bool goes_on(void *context, double done_ratio)
 {
+    const struct search_weeks_wish *wish = context;
+    (void)done_ratio;
+    return wish->stop == NULL || !wish->stop(wish->context);
+}
+
+/* What is idle after the work was done is no matter of the layout. */
+static bool play_seeds(struct arena *arena, const struct search_weeks_wish *wish,
+                       const struct job_spec *job, struct condition_table *conditions,
+                       struct search_weeks *out)
+{
+    const struct job_watch watch = {(void *)wish, goes_on};
+    const struct job_observer observer = {.watch = &watch};
+    const uint64_t seed = wish->scenario->configuration.seed;
     struct arena *scratch = arena_create();
     double *shares = ARENA_ARRAY(arena, double, out->seeds);
     double wall_s = 0.0, tokens = 0.0, usd = 0.0;
+    bool stopped = false;
     struct summary summary;
     out->rates = ARENA_ARRAY(arena, double, out->seeds);
-    for (uint32_t i = 0; i < out->seeds; i++) {
+    for (uint32_t i = 0; i < out->seeds && !stopped; i++) {
         struct job_result result;
-        job_run_in(scratch, job, conditions, seed + i, NULL, &result);
+        job_run_in(scratch, job, conditions, seed + i, &observer, &result);
+        stopped = stopped || result.end == JOB_END_stopped;
         const double busy_s = result.wall_s - result.badput_s[BADPUT_idle];
         const double busy_ratio = busy_s > 0.0 ? busy_s / result.wall_s : 1.0;
         out->rates[i] = busy_s > 0.0 ? result.tokens_completed / busy_s : 0.0;
@@ -102,6 +115,7 @@ static void play_seeds(struct arena *arena, const struct job_spec *job,
     out->tokens_per_s = wall_s > 0.0 ? tokens / wall_s : 0.0;
     out->usd_per_1e9_tokens = tokens > 0.0 ? usd / tokens * GIGA : NAN;
     arena_destroy(scratch);
+    return !stopped;
 }
 
 bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish,
@@ -110,6 +124,7 @@ bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish
 {
     struct arena *scratch = arena_create();
     struct job_spec job;
+    bool played = false;
     CHECK(wish->scenario->has_run && wish->seeds > 0);
     *out = (struct search_weeks){.seeds = wish->seeds};
     struct scenario *s = read_with(scratch, wish->scenario, layout, error);
@@ -124,12 +139,13 @@ bool search_weeks_play(struct arena *arena, const struct search_weeks_wish *wish
         scenario_job(s, conditions, NULL, &job);
         note_policies(&job, save->interval_s == 0.0 && save->interval_steps == 0, out);
         note_taint(&job, out);
-        play_seeds(arena, &job, conditions, s->configuration.seed, out);
+        played = play_seeds(arena, wish, &job, conditions, out) ||
+                 error_set(error, "stopped before its weeks were played");
         condition_destroy(conditions);
     }
     scenario_destroy(s);
     arena_destroy(scratch);
-    return conditions != NULL;
+    return played;
 }
 
 static const struct search_weeks *copy_weeks(struct arena *arena, const struct search_weeks *of)

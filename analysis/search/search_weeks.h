@@ -14,6 +14,8 @@
 struct search_weeks_wish {
     const struct scenario *scenario; /* with `run:`; its seed is the first one */
     uint32_t seeds;
+    bool (*stop)(void *context); /* ends the weeks that go on, on any thread; NULL: never */
+    void *context;
 };
 enum {
     WEEKS_NAME = 48

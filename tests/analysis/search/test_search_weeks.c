@@ -52,7 +52,7 @@ static void weeks_are_those_of_a_run(void **state)
 {
     (void)state;
     struct scenario *scenario = read_failing(1);
-    const struct search_weeks_wish wish = {scenario, SEEDS};
+    const struct search_weeks_wish wish = {.scenario = scenario, .seeds = SEEDS};
     struct search *s = search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, 2);
     const struct search_leader *first = &s->leaders[0];
     assert_non_null(first->weeks);
@@ -106,7 +106,7 @@ static void the_best_keeps_most_of_all(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct scenario *scenario = read_failing(3);
-    const struct search_weeks_wish wish = {scenario, 2};
+    const struct search_weeks_wish wish = {.scenario = scenario, .seeds = 2};
     const double best = exhaustive_rate(arena, &wish, &scenario->configuration);
     struct search *s =
         search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, ALL_LEADERS);
@@ -138,7 +138,7 @@ static void seeds_are_common(void **state)
 {
     (void)state;
     struct scenario *scenario = read_failing(1);
-    const struct search_weeks_wish wish = {scenario, 16};
+    const struct search_weeks_wish wish = {.scenario = scenario, .seeds = 16};
     struct search *s = search_for(scenario, &wish, (struct search_terms){.best = BEST_GOODPUT}, 4);
     const struct search_weeks *a = s->leaders[0].weeks, *b = s->leaders[1].weeks;
     double error, spread = 0.0, mean = 0.0;
@@ -159,7 +159,7 @@ static void terms_count_failures(void **state)
 {
     (void)state;
     struct scenario *scenario = read_failing(1);
-    const struct search_weeks_wish wish = {scenario, 2};
+    const struct search_weeks_wish wish = {.scenario = scenario, .seeds = 2};
     struct search *freely =
         search_for(scenario, &wish, (struct search_terms){.best = BEST_DAYS}, 6);
     const double middle_s = freely->leaders[3].training_s;

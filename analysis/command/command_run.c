@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "analysis/command/run_measured.h"
 #include "analysis/database/store_step.h"
 #include "analysis/json/json.h"
 #include "analysis/line/command.h"
@@ -38,6 +39,10 @@ static const struct option options[] = {
     {"--against", OPTION_INPUT, FIELD(against), "SCENARIO", NULL,
      "with --uncertainty: how probably this step is faster than that of another scenario, which "
      "takes no --set"},
+    {"--measured", OPTION_VARY, OPTION_NO_OFFSET, OPTION_NO_OFFSET, "[SCENARIO:]step=TIME", NULL,
+     "a step that you measured, of a scenario with this software on this card, or of this one: "
+     "shifts the forecast and makes it surer (with --uncertainty, which it implies); may be "
+     "repeated"},
     OPTION_THREADS_ROW("threads that read the timeline of the step and share the draws of "
                        "--uncertainty (all processors; one to read a small step); they change "
                        "nothing in the results"),
@@ -151,29 +156,33 @@ static int finish(const struct arguments *arguments, struct session *session,
     return code;
 }
 
-/* Draws the scenario, and the one that it is compared with, which the caller has loaded. */
-static bool find_uncertainty(const struct arguments *arguments, struct arena *arena,
-                             const struct scenario *scenario, const struct scenario *against,
-                             struct uncertainty *out, struct error *error)
+/* Draws the scenario, and the one that it is compared with, which the caller has loaded. The exit
+ * code, the reason having been told. */
+static int find_uncertainty(const struct arguments *arguments, struct session *session,
+                            struct arena *arena, const struct scenario *scenario,
+                            const struct scenario *against, struct uncertainty *out)
 {
     struct uncertainty_options how = {
         .seed = scenario->configuration.seed,
         .draw_count = arguments->draws > 0 ? (uint32_t)arguments->draws : DRAWS_USUAL,
         .threads = arguments_threads(arguments, pool_threads_available()),
     };
-    *out = (struct uncertainty){.against = NULL};
-    if (!uncertainty_draw(arena, scenario, &how, &out->step, error) ||
-        !uncertainty_influences(arena, &out->step, how.threads, &out->influences,
-                                &out->influence_count, error))
-        return false;
-    if (against == NULL)
-        return true;
-    struct uncertain_step *other = ARENA_NEW(arena, struct uncertain_step);
-    if (!uncertainty_draw(arena, against, &how, other, error))
-        return false;
-    out->against = other;
-    uncertainty_compare(&out->step, other, &out->comparison);
-    return true;
+    struct error error = {""};
+    struct uncertain_step *other = against != NULL ? ARENA_NEW(arena, struct uncertain_step) : NULL;
+    *out = (struct uncertainty){.against = other};
+    bool drawn = uncertainty_draw(arena, scenario, &how, &out->step, &error);
+    int code = drawn ? run_measured_apply(arguments, session, arena, &how, &out->step, &out->shift)
+                     : EXIT_REJECTED;
+    if (code == EXIT_OK)
+        drawn = uncertainty_influences(arena, &out->step, how.threads, &out->influences,
+                                       &out->influence_count, &error);
+    if (code == EXIT_OK && drawn && other != NULL)
+        drawn = uncertainty_draw(arena, against, &how, other, &error);
+    if (!drawn)
+        fprintf(session->notes, "orrery: %s\n", error.text);
+    else if (other != NULL)
+        uncertainty_compare(&out->step, other, &out->comparison);
+    return code == EXIT_OK && !drawn ? EXIT_REJECTED : code;
 }
 
 static int load_against(const struct arguments *arguments, struct session *session,
@@ -188,12 +197,17 @@ static int load_against(const struct arguments *arguments, struct session *sessi
     return load_scenario(&other, session, false, out);
 }
 
+/* --measured is asked for what it does to the forecast. */
+static bool asks_how_sure(const struct arguments *arguments)
+{
+    return arguments->uncertain || arguments->vary_count > 0;
+}
+
 static int finish_surely(const struct arguments *arguments, struct session *session,
                          const struct result *result, struct store **store)
 {
     struct uncertainty uncertainty;
     struct scenario *against;
-    struct error error = {""};
     int code = load_against(arguments, session, &against);
     if (code != EXIT_OK)
         return code;
@@ -203,11 +217,8 @@ static int finish_surely(const struct arguments *arguments, struct session *sess
         code = EXIT_REJECTED;
     }
     struct arena *arena = arena_create();
-    if (code == EXIT_OK &&
-        !find_uncertainty(arguments, arena, result->scenario, against, &uncertainty, &error)) {
-        fprintf(session->notes, "orrery: %s\n", error.text);
-        code = EXIT_REJECTED;
-    }
+    if (code == EXIT_OK)
+        code = find_uncertainty(arguments, session, arena, result->scenario, against, &uncertainty);
     if (code == EXIT_OK)
         code = finish(arguments, session, result, &uncertainty, store);
     arena_destroy(arena);
@@ -279,7 +290,7 @@ static int simulate(const struct arguments *arguments, struct session *session,
         try_stagger(session, &result);
     price_warn(session, scenario, step, PRICE_OF_RUN);
     result_advise(&result);
-    if (arguments->uncertain && !result.timed) {
+    if (asks_how_sure(arguments) && !result.timed) {
         fputs("orrery: memory ends before the first step: there is no time to be unsure of\n",
               session->notes);
     }
@@ -289,7 +300,7 @@ static int simulate(const struct arguments *arguments, struct session *session,
         code = play_weeks(arguments, session, scenario, &job);
     result.job = job;
     if (code == EXIT_OK) {
-        code = arguments->uncertain && result.timed
+        code = asks_how_sure(arguments) && result.timed
                    ? finish_surely(arguments, session, &result, store)
                    : finish(arguments, session, &result, NULL, store);
     }
@@ -306,7 +317,7 @@ static bool arguments_agree(const struct arguments *arguments, const struct sess
         fputs("orrery run: --against needs --uncertainty\n", session->notes);
     if (many)
         fprintf(session->notes, "orrery run: --uncertainty: at most %d draws\n", DRAWS_MAX);
-    return !alone && !many;
+    return run_measured_agree(arguments, session) && !alone && !many;
 }
 
 static int run(const struct arguments *arguments, struct session *session)

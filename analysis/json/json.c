@@ -145,6 +145,8 @@ static json_t *uncertainty_object(const struct result *result, const struct unce
     json_set(object, "log_spread_of_model", json_number(u->step.own.log_spread));
     json_set(object, "model_error_source", json_text(residues_shipped.from));
     json_set(object, "measured", json_text(model_error_sentence(&u->step.own, text, sizeof text)));
+    json_set(object, "own_steps", json_count(u->shift.steps));
+    json_set(object, "own_shift_ratio", json_number(expm1(u->shift.log_shift)));
     json_set(object, "model_variance_ratio",
              json_number(uncertainty_model_ratio(u->influences, u->influence_count)));
     json_set(object, "influences", influences_array(u));

@@ -100,7 +100,7 @@ static void take_set(struct argument_reader *r, const struct option *o, const ch
     if (strchr(value, '=') == NULL || value[0] == '=')
         problem(r, o, value, "expected KEY=VALUE, as in layout.tp=4");
     else if (r->out->set_count == ARGUMENT_SET_MAX)
-        problem(r, o, value, "too many --set options");
+        problem(r, o, value, "too many of these");
     else
         r->out->sets[r->out->set_count++] = value;
 }
@@ -108,7 +108,7 @@ static void take_set(struct argument_reader *r, const struct option *o, const ch
 static void take_vary(struct argument_reader *r, const struct option *o, const char *value)
 {
     if (r->out->vary_count == ARGUMENT_VARY_MAX)
-        problem(r, o, value, "too many --vary options");
+        problem(r, o, value, "too many of these");
     else
         r->out->varies[r->out->vary_count++] = value;
 }

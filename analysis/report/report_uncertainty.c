@@ -1,4 +1,5 @@
 /* How sure a step is. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "analysis/report/report_parts.h"
@@ -41,6 +42,13 @@ static void print_influences(const struct session *s, const struct record *recor
     fprintf(s->out, "  %-52s %9s %9s %10s %8s\n", "the model's own error", "",
             format_percent(u->model_log_spread).s, "", format_percent(u->model_variance_ratio).s);
     fprintf(s->out, "  own error: %s\n", format_shown(u->measured).s);
+    if (u->own_steps > 0)
+        fprintf(s->out,
+                "  measured by you: %" PRId64
+                "; that shifts the step by %+.1f %%, and leaves an own "
+                "error of %s (%s before)\n",
+                u->own_steps, 100.0 * u->own_shift_ratio, format_percent(u->model_log_spread).s,
+                format_percent(u->prior_log_spread).s);
     fprintf(s->out, "  %sfrom: %s%s\n", session_dim(s),
             source_clean(record->arena, u->model_error_source), session_plain(s));
 }

@@ -155,6 +155,9 @@
     X(t, REAL, model_log_spread, "1", "standard deviation of that error")                          \
     X(t, TEXT, model_error_source, "", "where it was measured")                                    \
     X(t, TEXT, measured, "", "what has been measured that is like this step, or what has not")     \
+    X(t, INTEGER, own_steps, "", "measured steps of one's own that it takes into account")         \
+    X(t, REAL, own_shift_ratio, "1", "by so much they shift the median of the step time")          \
+    X(t, REAL, prior_log_spread, "1", "model_log_spread without them")                             \
     X(t, TEXT_OR_NULL, against, "", "the scenario that the step is compared with; null: none")     \
     X(t, REAL_OR_NULL, against_step_s, "s", "its step, with the figures as they are")              \
     X(t, REAL_OR_NULL, against_fits_ratio, "1", "share of its draws that fit in memory")           \

@@ -93,7 +93,8 @@ bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
         .own = model_error_of(&residues_shipped, &scenario->configuration, how->but)};
     out->draws = ARENA_ARRAY(arena, struct uncertain_draw, how->draw_count);
     for (uint32_t i = 0; i < how->draw_count; i++)
-        out->draws[i] = (struct uncertain_draw){log(s[i + 1].step_s), s[i + 1].fits};
+        out->draws[i] =
+            (struct uncertain_draw){log(s[i + 1].step_s), s[i + 1].fits, 1.0 / how->draw_count};
     out->log_spread = spread_of(out->draws, out->draw_count);
     return true;
 }
@@ -104,7 +105,7 @@ static double normal_below(double x)
 }
 
 struct mixture {
-    const double *values;
+    const struct uncertain_draw *draws; /* of whose log_step it is */
     uint32_t count;
     double spread, probability;
 };
@@ -115,19 +116,19 @@ static double mixture_excess(double x, void *context)
     const struct mixture *m = context;
     double below = 0.0;
     for (uint32_t i = 0; i < m->count; i++)
-        below += normal_below((x - m->values[i]) / m->spread) / m->count;
+        below += m->draws[i].weight * normal_below((x - m->draws[i].log_step) / m->spread);
     return below - m->probability;
 }
 
-/* Where a mixture of normals around `values`, all of one spread, has this probability below it. */
-static double mixture_quantile(const double *values, uint32_t count, double spread,
+/* Where a mixture of normals around the draws, all of one spread, has this probability below it. */
+static double mixture_quantile(const struct uncertain_draw *draws, uint32_t count, double spread,
                                double probability)
 {
-    struct mixture mixture = {values, count, spread, probability};
+    struct mixture mixture = {draws, count, spread, probability};
     double low = INFINITY, high = -INFINITY;
     for (uint32_t i = 0; i < count; i++) {
-        low = fmin(low, values[i]);
-        high = fmax(high, values[i]);
+        low = fmin(low, draws[i].log_step);
+        high = fmax(high, draws[i].log_step);
     }
     return statistics_root(mixture_excess, &mixture, low - farthest * spread,
                            high + farthest * spread);
@@ -135,21 +136,15 @@ static double mixture_quantile(const double *values, uint32_t count, double spre
 
 double uncertainty_step_s(const struct uncertain_step *step, double probability)
 {
-    struct arena *arena = arena_create();
-    double *logs = ARENA_ARRAY(arena, double, step->draw_count);
-    for (uint32_t i = 0; i < step->draw_count; i++)
-        logs[i] = step->draws[i].log_step;
-    double found = mixture_quantile(logs, step->draw_count, step->own.log_spread, probability);
-    arena_destroy(arena);
-    return exp(found);
+    return exp(mixture_quantile(step->draws, step->draw_count, step->own.log_spread, probability));
 }
 
 double uncertainty_fits_ratio(const struct uncertain_step *step)
 {
     double fits = 0.0;
     for (uint32_t i = 0; i < step->draw_count; i++)
-        fits += step->draws[i].fits;
-    return fits / step->draw_count;
+        fits += step->draws[i].fits ? step->draws[i].weight : 0.0;
+    return fits;
 }
 
 /* Figure i one standard error down (2 i) and up (2 i + 1). */
@@ -240,11 +235,12 @@ void uncertainty_compare(const struct uncertain_step *a, const struct uncertain_
                                              alike ? model_error_shared(&a->own, &b->own) : 0.0};
     double spread = sqrt(own_a * own_a + own_b * own_b - 2.0 * out->shared_ratio * own_a * own_b);
     struct arena *arena = arena_create();
-    double *longer = ARENA_ARRAY(arena, double, a->draw_count);
+    struct uncertain_draw *longer = ARENA_ARRAY(arena, struct uncertain_draw, a->draw_count);
     CHECK(a->draw_count == b->draw_count);
     for (uint32_t i = 0; i < a->draw_count; i++) {
-        longer[i] = b->draws[i].log_step - a->draws[i].log_step;
-        out->faster_probability += normal_below(longer[i] / spread) / a->draw_count;
+        longer[i] = a->draws[i];
+        longer[i].log_step = b->draws[i].log_step - a->draws[i].log_step;
+        out->faster_probability += a->draws[i].weight * normal_below(longer[i].log_step / spread);
     }
     for (unsigned i = 0; i < 3; i++)
         out->ratio[i] = exp(mixture_quantile(longer, a->draw_count, spread, percentiles[i]));

@@ -23,6 +23,7 @@ struct uncertainty_options {
 struct uncertain_draw {
     double log_step; /* of seconds */
     bool fits;
+    double weight; /* all sum to 1; alike until something was measured */
 };
 /* Draws of a step, whether it fits or not. Draw i is the same for any count. */
 struct uncertain_step {

@@ -1,5 +1,7 @@
 #include "analysis/result/uncertainty_record.h"
 
+#include <math.h>
+
 double uncertainty_tokens_per_s(const struct result *result, double step_s)
 {
     return result->step->tokens_per_s * result->step->step_s / step_s;
@@ -35,6 +37,10 @@ void uncertainty_record(const struct uncertainty *u, struct record *record)
     row->model_error_source = residues_shipped.from;
     row->measured =
         arena_text(record->arena, model_error_sentence(&u->step.own, text, sizeof text));
+    row->own_steps = u->shift.steps;
+    row->own_shift_ratio = expm1(u->shift.log_shift);
+    row->prior_log_spread =
+        u->shift.steps > 0 ? u->shift.before_log_spread : u->step.own.log_spread;
     if (u->against != NULL) {
         row->against = u->against->scenario->path;
         row->against_step_s = u->against->step_s;

@@ -2,6 +2,7 @@
 #ifndef ORRERY_ANALYSIS_RESULT_UNCERTAINTY_RECORD_H
 #define ORRERY_ANALYSIS_RESULT_UNCERTAINTY_RECORD_H
 
+#include "analysis/result/measured_steps.h"
 #include "analysis/result/record.h"
 #include "analysis/result/result.h"
 #include "analysis/result/uncertainty.h"
@@ -13,6 +14,7 @@ struct uncertainty {
     uint32_t influence_count;
     const struct uncertain_step *against; /* NULL: nothing to compare with */
     struct uncertain_comparison comparison;
+    struct measured_shift shift; /* no steps: nothing was measured by the user */
 };
 /* The quantities that follow from a step time: what is whole for a step, over it. */
 double uncertainty_tokens_per_s(const struct result *result, double step_s);

@@ -275,3 +275,25 @@ END
     expect 3 "$ORRERY" run "$hello" --no-db --set cluster.gpu.power=100W
     said "draws all of its power cap"
 }
+
+@test "run --measured: a slow step of one's own moves the forecast up and narrows it; what cannot speak is refused" {
+    ends() { sed -n '/"step_time_s": {/,/}/s/.*"\(p[0-9]*\)": \([0-9.e+-]*\).*/\2/p' "$1" | tr '\n' ' '; }
+    local slow
+    "$ORRERY" run "$hello" --no-db --json --uncertainty=16 >before.json
+    slow=$(sed -n 's/^ *"step_time_s": \([0-9.e+-]*\),.*/\1/p' before.json | head -n 1 | awk '{print 1.1 * $1}')
+    expect 0 "$ORRERY" run "$hello" --db own.db --json --uncertainty=16 --measured "step=${slow}s"
+    [ -n "$(ends before.json)" ]
+    echo "$(ends before.json) $(ends out) $slow" | awk '{gap = $5 - $7; exit !($5 > $2 && gap * gap < ($2 - $7) ^ 2 && $6 / $4 < $3 / $1)}'
+    [ "$(sqlite3 own.db "select own_steps = 1 and own_shift_ratio > 0 and model_log_spread < prior_log_spread from uncertainty")" = 1 ]
+    expect 0 "$ORRERY" run "$hello" --no-db --uncertainty=4 --set layout.microbatch=2 --measured "$hello:step=${slow}s"
+    shows "measured by you: 1"
+    expect 2 "$ORRERY" run "$hello" --no-db --measured 3.1s
+    said "expected [SCENARIO:]step=TIME"
+    expect 2 "$ORRERY" run "$hello" --no-db --measured step=3.1
+    said "has no unit"
+    expect 2 "$ORRERY" run "$hello" --no-db --measured step=3s --uncertainty --against "$hello"
+    said "give one of the two"
+    expect 2 "$ORRERY" run "$hello" --no-db --measured "$SCENARIOS/gpt3-175b-1024xa100.yaml:step=3s"
+    said "says nothing of"
+    expect 1 "$ORRERY" run "$hello" --no-db --measured "nothere.yaml:step=3s"
+}

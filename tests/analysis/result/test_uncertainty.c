@@ -122,7 +122,8 @@ static void test_paths_are_drawn(void **state)
 static void test_intervals_by_hand(void **state)
 {
     (void)state;
-    static struct uncertain_draw sure = {1.0, true}, two[] = {{-40.0, true}, {40.0, false}};
+    static struct uncertain_draw sure = {1.0, true, 1.0},
+                                 two[] = {{-40.0, true, 0.5}, {40.0, false, 0.5}};
     const double own = 0.07;
     struct uncertain_step one = {.draws = &sure, .draw_count = 1, .own = {.log_spread = own}};
     /* One draw: a normal of the model's own error around it. */

@@ -1,0 +1,17 @@
+/* run_measured.h - `--measured [SCENARIO:]step=TIME`: steps that the user has measured. */
+#ifndef ORRERY_ANALYSIS_COMMAND_RUN_MEASURED_H
+#define ORRERY_ANALYSIS_COMMAND_RUN_MEASURED_H
+
+#include "analysis/line/arguments.h"
+#include "analysis/terminal/session.h"
+#include "analysis/result/measured_steps.h"
+
+/* Are all of them of that form? Tells each that is not. */
+bool run_measured_agree(const struct arguments *arguments, const struct session *session);
+/* Draws the measured steps as `how` says and lets them speak of the drawn step. Without any the
+ * shift has no steps. EXIT_OK, or the exit code after the reason was told. */
+int run_measured_apply(const struct arguments *arguments, struct session *session,
+                       struct arena *arena, const struct uncertainty_options *how,
+                       struct uncertain_step *step, struct measured_shift *shift);
+
+#endif

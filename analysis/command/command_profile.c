@@ -2,6 +2,7 @@
 
 #include "analysis/command/profile_from.h"
 #include "analysis/command/profile_tell.h"
+#include "analysis/json/json_profile.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
 #include "analysis/result/evidence.h"
@@ -15,6 +16,7 @@ static const struct option options[] = {
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
      "of from: the profile to write; of shapes: the list (standard output)"},
     OPTION_SCENARIO_ROWS,
+    OPTION_JSON_ROW,
     OPTION_END};
 
 static int trouble(struct session *session, const struct error *error, int code)
@@ -29,7 +31,10 @@ static int show(const struct arguments *a, struct session *session, struct arena
     struct error error = {""};
     if (!profile_read(arena, a->positional[1], &profile, &error))
         return trouble(session, &error, EXIT_REJECTED);
-    profile_tell(session, &profile);
+    if (a->json)
+        json_profile(&profile, NULL, 0, session->out);
+    else
+        profile_tell(session, &profile);
     return EXIT_OK;
 }
 
@@ -41,7 +46,10 @@ static int check(const struct arguments *a, struct session *session, struct aren
     if (!profile_read(arena, a->positional[1], &profile, &error))
         return trouble(session, &error, EXIT_REJECTED);
     unsigned count = profile_check(arena, &profile, remarks);
-    profile_tell_remarks(session, &profile, remarks, count);
+    if (a->json)
+        json_profile(&profile, remarks, count, session->out);
+    else
+        profile_tell_remarks(session, &profile, remarks, count);
     return count == 0 && profile.head.complete ? EXIT_OK : EXIT_REJECTED;
 }
 

@@ -206,10 +206,26 @@ static json_t *warnings_array(const struct result *result)
     return array;
 }
 
+/* Shares of the time of all kernels by what it rests on. */
+static json_t *evidence_object(const struct kernel_evidence_row *rows, size_t count)
+{
+    json_t *object = json_object();
+    for (unsigned e = 0; e < KERNEL_EVIDENCE_COUNT; e++) {
+        double ratio = 0.0;
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(rows[i].evidence, kernel_evidence_names[e]) == 0)
+                ratio += rows[i].time_ratio;
+        json_set(object, kernel_evidence_names[e], json_number(ratio));
+    }
+    return object;
+}
+
 void json_run(const struct result *result, const struct record *record,
               const struct uncertainty *uncertainty, FILE *out)
 {
     const bool timed = result->timed;
+    size_t count;
+    const struct kernel_evidence_row *evidence = record_kernel_evidence(record, &count);
     json_t *o = json_document("orrery.run/1", result->scenario);
     set_metrics(o, record_run(record));
     json_set(o, "first_failure", failure_object(result));
@@ -218,6 +234,8 @@ void json_run(const struct result *result, const struct record *record,
     json_set(o, "classes", classes_array(result));
     json_set(o, "stagger", timed ? stagger_object(&result->stagger) : json_null());
     json_set(o, "warnings", warnings_array(result));
+    if (count > 0)
+        json_set(o, "kernel_evidence", evidence_object(evidence, count));
     if (uncertainty != NULL)
         json_set(o, "uncertainty", uncertainty_object(result, uncertainty));
     if (result->job != NULL)

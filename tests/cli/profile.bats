@@ -33,6 +33,10 @@ validation="$SCENARIOS/../tests/validation"
     shows "a hole: no m between 32768 and 802816"
     expect 0 "$ORRERY" profile compare h100.db h100.db
     shows "87 shapes in both: the second takes 1.000 of the first's time in the median, 1.000 to 1.000"
+    expect 3 "$ORRERY" profile check h100.db --json
+    [ "$(sql :memory: "select json_extract(readfile('out'), '\$.schema'), json_array_length(readfile('out'), '\$.points'), json_array_length(readfile('out'), '\$.remarks')")" = "orrery.profile/1|87|1" ]
+    expect 0 "$ORRERY" profile show h100.db --json
+    lacks remarks out
     expect 0 "$ORRERY" list profiles
     shows "h100.db"
     expect 3 "$ORRERY" profile from "$validation/kernels.csv" --gpu h100-80gb-sxm --output h100.db
@@ -52,9 +56,14 @@ validation="$SCENARIOS/../tests/validation"
     expect 0 "$ORRERY" report own.db
     shows "What the times of kernels rest on"
     [ "$(sql own.db 'select abs(sum(time_ratio) - 1) < 1e-9 from kernel_evidence')" = 1 ]
+    # Seconds and shares are one another's, and the seconds those of the mean rank's kernels.
+    [ "$(sql own.db 'select max(abs(time_ratio * (select sum(gpu_s) from kernel_evidence) / gpu_s - 1)) < 1e-9 from kernel_evidence')" = 1 ]
+    [ "$(sql own.db 'select sum(gpu_s) between .95 and 1.001 from (select gpu_s / (select compute_s + recompute_s + optimizer_s from run) as gpu_s from kernel_evidence)')" = 1 ]
     [ "$(sql own.db "select count(*) > 0 from kernel_evidence where kernel = 'attention' and evidence = 'extrapolated'")" = 1 ]
     expect 0 "$ORRERY" explain own.db
     shows "extrapolated"
+    expect 0 "$ORRERY" run own.yaml --set cluster.profile=h100.db --no-db --json
+    [ "$(sql :memory: "select abs(sum(value) - 1) < 1e-9, count(*) from json_each(readfile('out'), '\$.kernel_evidence')")" = "1|4" ]
     expect 0 "$ORRERY" run own.yaml --no-db
     lacks "rest on" out
 }

@@ -3,8 +3,8 @@
 #define ORRERY_ANALYSIS_COMMAND_RUN_MEASURED_H
 
 #include "analysis/line/arguments.h"
-#include "analysis/terminal/session.h"
 #include "analysis/result/measured_steps.h"
+#include "analysis/terminal/session.h"
 
 /* Are all of them of that form? Tells each that is not. */
 bool run_measured_agree(const struct arguments *arguments, const struct session *session);

@@ -39,10 +39,11 @@ static const struct option options[] = {
     {"--against", OPTION_INPUT, FIELD(against), "SCENARIO", NULL,
      "with --uncertainty: how probably this step is faster than that of another scenario, which "
      "takes no --set"},
-    {"--measured", OPTION_VARY, OPTION_NO_OFFSET, OPTION_NO_OFFSET, "[SCENARIO:]step=TIME", NULL,
-     "a step that you measured, of a scenario with this software on this card, or of this one: "
-     "shifts the forecast and makes it surer (with --uncertainty, which it implies); may be "
-     "repeated"},
+    {"--measured", OPTION_VARY, OPTION_NO_OFFSET, OPTION_NO_OFFSET, "STEP", NULL,
+     "a step that you measured: step=3.1s of this scenario, mine.yaml:step=3.1s of another with "
+     "this "
+     "software on this card; shifts the forecast and makes it surer (implies --uncertainty); may "
+     "be repeated"},
     OPTION_THREADS_ROW("threads that read the timeline of the step and share the draws of "
                        "--uncertainty (all processors; one to read a small step); they change "
                        "nothing in the results"),

@@ -14,9 +14,10 @@ test_packages=(clang libclang-rt-14-dev clang-format libcmocka-dev bats gawk
 
 # The page of `orrery replay`: built by Node, served by libwebsockets, tested in Chromium. Node and npm that are there already
 # (from elsewhere than Debian, too) are taken.
-test_packages+=(libwebsockets-dev libwebsockets-evlib-uv chromium)
-command -v node >/dev/null || test_packages+=(nodejs)
-command -v npm >/dev/null || test_packages+=(npm)
+run_packages+=(libwebsockets-dev libwebsockets-evlib-uv)
+command -v node >/dev/null || run_packages+=(nodejs)
+command -v npm >/dev/null || run_packages+=(npm)
+test_packages+=(chromium)
 
 say() { printf 'bootstrap: %s (after %s s)\n' "$*" "$SECONDS" >&2; }
 

@@ -164,7 +164,7 @@ function draw() {
 }
 
 function transport({ clock, clockText: words, notes, marks }) {
-  $("play").textContent = clock.playing ? "⏸" : "▶";
+  $("play").textContent = clock.playing ? "❚❚" : "▶";
   $("play").setAttribute("aria-label", clock.playing ? "Pause" : "Play");
   $("scrub").value = String(Math.round((clock.t / Math.max(1, clock.end)) * 1e5));
   const said = words ? words(clock.t) : "";

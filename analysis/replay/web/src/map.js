@@ -7,7 +7,7 @@ export class Cluster {
   constructor(run, clock, tell) {
     Object.assign(this, { run, clock, tell });
     const nodes = run.run.nodes ?? 1;
-    this.section = panel("Cluster", `${nodes.toLocaleString("en-GB")} nodes of ${run.gpusOfNode} GPUs; every cell is a GPU. Colours as in the pipeline; pale: waiting.`);
+    this.section = panel("Cluster", `${nodes.toLocaleString("en-GB")} ${nodes === 1 ? "node" : "nodes"} of ${run.gpusOfNode} GPUs; every cell is a GPU. Colours as in the pipeline; pale: waiting.`);
     this.canvas = canvas(260, `Map of ${nodes} nodes: what each GPU does now`);
     this.section.append(legend([[run.palette.forward, "forward"], [run.palette.backward, "backward"], [run.palette.communication, "communication alone"], ["#e3e3df", "waits"], ["#ffffff", "spare"]]), this.canvas);
     this.seats = [];

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "models/fit/choice_axes.h"
+#include "models/fit/choice_orders.h"
 #include "models/fit/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
@@ -17,8 +18,6 @@
 
 enum {
     MICROBATCHES_MAX = 11,
-    PIPELINES_MAX = 2,
-    CHUNKS_MOST = 64,    /* as the rules allow */
     EFFORT_MAX = 1 << 17 /* layer passes of all trials: about half a second */
 };
 
@@ -147,76 +146,10 @@ static void choose_sharding(struct chooser *h)
               : arena_format(h->arena, "what %s runs", c->software.name));
 }
 
-static bool divides(const struct configuration *c, bool ends, uint64_t chunks)
+static struct order_question orders_of(const struct chooser *h)
 {
-    const uint64_t layers = c->model.layers + (ends ? 2 : 0);
-    return chunks > 0 && layers % chunks == 0;
-}
-
-/* Embedding and head count as layers where the software wants even stages and only so gets them.
- */
-static void settle_ends(const struct chooser *h, struct configuration *c)
-{
-    const struct layout_spec *l = &c->layout;
-    const uint64_t chunks = l->pp * l->vpp;
-    if (is_open(h, CHOICE_ENDS)) {
-        c->layout.ends_count = c->software.even_stages && l->pp > 1 &&
-                               l->first_stage_layers + l->last_stage_layers == 0 &&
-                               !divides(c, false, chunks) && divides(c, true, chunks);
-    }
-}
-
-/* The most chunks by which the layers, and what counts as one, can be divided; 1: none. */
-static uint64_t dividing_chunks(const struct configuration *c, bool ends)
-{
-    const uint64_t most = (c->model.layers + (ends ? 2 : 0)) / c->layout.pp;
-    uint64_t v = most < CHUNKS_MOST ? most : CHUNKS_MOST;
-    while (v > 1 && !divides(c, ends, c->layout.pp * v))
-        v--;
-    return v > 1 ? v : 1;
-}
-
-/* Else those that embedding and head complete. */
-static uint64_t most_chunks(const struct configuration *c, bool ends_open)
-{
-    const uint64_t usual = c->software.usual_chunks;
-    const bool ends = ends_open && c->software.even_stages;
-    if (usual > 1 && divides(c, c->layout.ends_count, c->layout.pp * usual))
-        return usual;
-    const uint64_t most = dividing_chunks(c, c->layout.ends_count);
-    return most == 1 && ends ? dividing_chunks(c, true) : most;
-}
-
-uint64_t choice_most_chunks(const struct configuration *c)
-{
-    return most_chunks(c, false);
-}
-
-/* The orders of the pipeline that come into question, written into copies of the configuration. */
-static unsigned list_pipelines(const struct chooser *h, struct configuration *out)
-{
-    const struct layout_spec *l = &h->c->layout;
-    const bool order = is_open(h, CHOICE_SCHEDULE), chunks = is_open(h, CHOICE_CHUNKS);
-    const bool may = h->c->software.interleaves && l->pp > 1;
-    const uint64_t most = chunks && l->pp > 1 ? most_chunks(h->c, is_open(h, CHOICE_ENDS)) : 1;
-    unsigned count = 0;
-    if (!order || !chunks || !may || most == 1) {
-        out[count] = *h->c;
-        if (chunks)
-            out[count].layout.vpp = !order && l->schedule->interleaved ? most : 1;
-        if (order)
-            out[count].layout.schedule =
-                out[count].layout.vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
-        settle_ends(h, &out[count++]);
-        return count;
-    }
-    for (; count < PIPELINES_MAX; count++) {
-        out[count] = *h->c;
-        out[count].layout.vpp = count == 0 ? 1 : most;
-        out[count].layout.schedule = count == 0 ? &schedule_one_f_one_b : &schedule_interleaved;
-        settle_ends(h, &out[count]);
-    }
-    return count;
+    return (struct order_question){h->c, is_open(h, CHOICE_SCHEDULE), is_open(h, CHOICE_CHUNKS),
+                                   is_open(h, CHOICE_ENDS)};
 }
 
 /* From the largest down: divisors of a replica's share up to eight, and their doubles. */
@@ -368,13 +301,23 @@ static const char *why_recompute(const struct chooser *h)
     return h->c->layout.recompute == RECOMPUTE_NONE ? "it fits without" : "the least that fits";
 }
 
+static const char *why_chunks(const struct chooser *h)
+{
+    struct configuration orders[CHOICE_ORDERS_MAX];
+    const struct order_question question = orders_of(h);
+    const unsigned count = choice_orders(&question, orders);
+    return h->c->layout.vpp == orders[count - 1].layout.vpp
+               ? "the most that divide the layers"
+               : "with more, more would be computed again";
+}
+
 static void tell_trials(struct chooser *h)
 {
     const struct layout_spec *l = &h->c->layout;
     if (is_open(h, CHOICE_SCHEDULE) && l->pp > 1)
         tell(h, CHOICE_SCHEDULE, l->schedule->head.name, why_fastest(h));
     if (is_open(h, CHOICE_CHUNKS) && l->vpp > 1)
-        tell(h, CHOICE_CHUNKS, spell_count(h, l->vpp), "the most that divide the layers");
+        tell(h, CHOICE_CHUNKS, spell_count(h, l->vpp), why_chunks(h));
     if (is_open(h, CHOICE_ENDS) && l->ends_count)
         tell(h, CHOICE_ENDS, "true", "so that the layers divide");
     if (is_open(h, CHOICE_RECOMPUTE))
@@ -385,11 +328,30 @@ static void tell_trials(struct chooser *h)
         tell(h, CHOICE_MICROBATCH, spell_count(h, l->microbatch), why_fastest(h));
 }
 
+/* Of an order that is not said. Where the most chunks are not the best, or something is computed
+ * again with them: of fewer, which are larger and keep less, some layers may do. With the
+ * microbatch that was best. */
+static void try_fewer_chunks(struct chooser *h, const struct configuration *most)
+{
+    const struct order_question question = orders_of(h);
+    const struct layout_spec *best = &h->best.c.layout;
+    struct configuration c = *most;
+    if (!h->walks || !question.chunks || !question.order || !h->best.fits ||
+        (best->vpp == c.layout.vpp && best->recompute == RECOMPUTE_NONE))
+        return;
+    c.layout.microbatch = best->microbatch;
+    while (choice_orders_fewer(&question, &c)) {
+        struct configuration tried = c;
+        judge(h, &tried, false);
+    }
+}
+
 static void try_all(struct chooser *h)
 {
-    struct configuration pipelines[PIPELINES_MAX];
+    struct configuration pipelines[CHOICE_ORDERS_MAX];
     uint64_t microbatches[MICROBATCHES_MAX];
-    const unsigned orders = list_pipelines(h, pipelines),
+    const struct order_question question = orders_of(h);
+    const unsigned orders = choice_orders(&question, pipelines),
                    sizes = list_microbatches(h, microbatches);
     const bool settled = orders * sizes == 1 && !h->walks && !h->counts;
     const bool playable = h->c->model.experts == 0;
@@ -400,8 +362,10 @@ static void try_all(struct chooser *h)
             judge(h, &c, orders * sizes == 1);
         }
     }
-    if (h->found)
+    if (h->found) {
+        try_fewer_chunks(h, &pipelines[orders - 1]);
         return;
+    }
     h->best.c = pipelines[0];
     h->best.c.layout.microbatch = microbatches[sizes - 1];
 }
@@ -429,10 +393,11 @@ static void settle_split(const void *context, struct configuration *c)
     const struct chooser *h = context;
     struct choices scratch = {.count = 0};
     struct chooser inner = {.arena = h->arena, .c = c, .open = h->open, .out = &scratch};
-    struct configuration pipelines[PIPELINES_MAX];
+    struct configuration pipelines[CHOICE_ORDERS_MAX];
     choose_sequence_parallel(&inner);
     choose_sharding(&inner);
-    list_pipelines(&inner, pipelines);
+    const struct order_question question = orders_of(&inner);
+    choice_orders(&question, pipelines);
     *c = pipelines[0];
 }
 

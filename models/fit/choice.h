@@ -6,7 +6,8 @@
  * the software, zero-1 in place of more under a pipeline, the layers that embedding and head count
  * as where only so they divide. By trial: tp, pp and cp where a replica does not fit on one rank
  * (choice_axes.h); the pipeline's order (1f1b, or interleaved with the most
- * chunks that divide the layers), the microbatch, and for each the least recomputation that fits.
+ * chunks that divide the layers, or with fewer where something would be computed again), the
+ * microbatch, and for each the least recomputation that fits.
  * A trial is a step of the ideal cluster: an operator does not know which card will be slow. Trials
  * stop after a bounded number of layer passes; the sentence of a choice says what was compared. */
 #ifndef ORRERY_MODELS_FIT_CHOICE_H
@@ -53,9 +54,6 @@ const char *choice_key_path(enum choice_key key); /* "layout.sharding" */
  * the rules will name what it breaks. A mixture of experts, which no step plays, is filled by rule
  * alone. */
 void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out);
-/* The most chunks of a stage that divide the layers, or what the software usually takes; 1: none.
- */
-uint64_t choice_most_chunks(const struct configuration *c);
 /* Does this level of recomputation free anything of what the configuration keeps? */
 bool choice_frees(const struct configuration *c, int level);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "models/fit/choice.h"
+#include "models/fit/choice_orders.h"
 #include "models/fit/neighbour.h"
 #include "models/fit/trial.h"
 #include "models/schedule/schedule_kind.h"

@@ -102,6 +102,11 @@ static const char *const halves[] = {
     "training: {sequence: 4096, global_batch: 32}\n"
     "software: megatron-2022\n"
     "layout: {tp: 4, pp: 2",
+    /* eight chunks of a layer would be computed again whole; of four, half of each will do */
+    "model: {layers: 32, hidden: 8192, heads: 64, vocabulary: 32000}\n"
+    "cluster: {gpu: a100-40gb-sxm, nodes: 4, fabric: ib-hdr-8x200}\n"
+    "training: {sequence: 16384, global_batch: 8}\n"
+    "layout: {tp: 8, pp: 4",
 };
 
 static void test_the_best_of_all(void **state)

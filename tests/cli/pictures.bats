@@ -40,7 +40,7 @@ setup() {
         sed 's/ (.*//' memory.marks | sort >got
         diff want got
         [ "$(sql "$db" "select printf('%.0f', sum(peak_reserved_bytes)) from stage_memory")" = \
-            "$(sed 's/.*: \([0-9]*\) bytes/\1/' got | paste -sd+ | bc)" ]
+            "$(sed 's/.*: \([0-9]*\) bytes/\1/' got | awk '{sum += $1} END {printf "%.0f", sum}')" ]
     done
     grep -q "#c1121f" memory.svg # past the line
 }
@@ -69,7 +69,7 @@ PY
     diff want got
     for kind in $(sql "$pipe" "select distinct kind from link"); do
         [ "$(sql "$pipe" "select sum(link_count) from link where kind = '$kind'")" = \
-            "$(sed -n "s/^$kind: \([0-9]*\) wires.*/\1/p" map.marks | paste -sd+ | bc)" ]
+            "$(sed -n "s/^$kind: \([0-9]*\) wires.*/\1/p" map.marks | awk '{sum += $1} END {printf "%.0f", sum}')" ]
     done
 }
 

@@ -240,11 +240,11 @@ static json_t *machine_object(const struct search_machine *m)
 void json_plan_machines(const struct search_machines *machines, FILE *out)
 {
     json_t *o = json_document("orrery.plan-machines/1", NULL);
-    json_t *array = json_array(), *front = json_array();
+    json_t *array = json_array(), *front = machines->has_front ? json_array() : json_null();
     set_terms(o, &machines->question);
     for (size_t i = 0; i < machines->count; i++)
         json_append(array, machine_object(&machines->rows[i]));
-    for (size_t i = 0; i < machines->front_count; i++) {
+    for (size_t i = 0; machines->has_front && i < machines->front_count; i++) {
         const struct search_point *p = &machines->front[i];
         json_t *one = leader_object(p->leader, p->leader->row, 0);
         json_set(one, "values", json_text(p->machine->label));
@@ -252,6 +252,6 @@ void json_plan_machines(const struct search_machines *machines, FILE *out)
         json_append(front, one);
     }
     json_set(o, "machines", array);
-    json_set(o, "front", machines->has_front ? front : json_null());
+    json_set(o, "front", front);
     json_print(o, out);
 }

@@ -106,6 +106,7 @@ adds_up() {
 }
 
 @test "the waterfall adds up, over the shipped scenarios that are timed" {
+    long_one
     timed=0
     for file in "$SCENARIOS"/*.yaml; do
         case $(basename "$file") in *-study.yaml | rule-of-thumb-* | memory-*) continue ;; esac
@@ -170,6 +171,7 @@ adds_up() {
 }
 
 @test "of weeks failures are an input" {
+    long_one
     run_db "$SCENARIOS/llama3-405b-54-days.yaml" --db w.db --detail summary
     expect 0 explain w.db --json
     jq -e '[.elasticities[] | select(.input == "mtbf") | .cost][0] | . < -0.01 and . > -0.2' out

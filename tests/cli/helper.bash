@@ -21,3 +21,5 @@ said() { grep -qF -- "$1" err || { echo "stderr lacks '$1':"; cat err; return 1;
 shows() { grep -qF -- "$1" out || { echo "stdout lacks '$1':"; head -50 out; return 1; }; }
 lacks() { if grep -q -- "$1" "${@:2}"; then echo "found '$1' in ${*:2}"; return 1; fi; }
 sql() { sqlite3 "$@"; }
+# long_one: begins a test whose lines shorter ones run too: with sanitizers it would take minutes.
+long_one() { [ "${EVERY:-1}" -eq 1 ] || skip "played by a build without sanitizers"; }

@@ -20,7 +20,7 @@ small() {
 }
 
 @test "every lesson plays, answers everything, and its captions lie within the run" {
-    for name in $(names); do
+    for name in $(names | awk -v every="${EVERY:-1}" 'NR % every == 0'); do
         expect 0 lesson "$name" --json
         jq -e '(.questions | length) >= 4 and all(.questions[]; .value != null and .text != "not known" and (.why | contains("not known") | not))' out
         jq -e '(.runs | length) >= 2 and all(.runs[]; .set != "" or .name == "")' out
@@ -76,6 +76,7 @@ small() {
 }
 
 @test "the teacher's guide is what the lessons say now" {
+    long_one
     "$BATS_TEST_DIRNAME/../../docs/generate-lessons" "$ORRERY" guide.md
     diff -u "$BATS_TEST_DIRNAME/../../docs/lessons.md" guide.md
 }

@@ -141,6 +141,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 }
 
 @test "plan: documents are as docs/plan.schema.json says, and a broken one is not" {
+    long_one
     for why in tp=8 microbatch=64,dp=16 tp=7 tp=1,pp=1,sharding=zero-0,recompute=none; do
         # shellcheck disable=SC2086
         expect 0 plan $small --why "$why" --json
@@ -219,6 +220,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 }
 
 @test "plan --most-gpus: every size up to it; --vary: what misses the terms says so" {
+    long_one
     machine="--model llama2-7b --gpu a100-80gb-sxm --sequence 4096 --global-batch 64 --tokens 1T"
     # shellcheck disable=SC2086
     expect 0 plan $machine --most-gpus 32 --best cost --json
@@ -245,6 +247,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 }
 
 @test "plan --headroom 0, --pareto: what is leaner is slower" {
+    long_one
     # shellcheck disable=SC2086
     expect 0 plan $small --headroom 0 --pareto --json
     jq -e '.rejected.headroom == 0 and (.front | length > 1)' out
@@ -262,6 +265,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 }
 
 @test "plan: a table for people is at most 100 columns wide" {
+    long_one
     # shellcheck disable=SC2086
     expect 0 plan $small --tokens 1T --pareto
     sed '/^To play it/,$d' out | awk 'length($0) > 100 {print; wide = 1} END {exit wide}'
@@ -303,6 +307,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 }
 
 @test "plan --mtbf: fleets, files, pipes; checkpoint policies beside each other" {
+    long_one
     expect 0 plan "$hello" --mtbf opt-175b --seeds 2 --top 3
     shows "To play it: orrery run $hello --set 'failures=[{preset: opt-175b}]' --set run.duration=30d"
     plan - --mtbf 20d --seeds 2 --vary checkpoint.policy=sync,async,none --json <"$hello" >out
@@ -320,6 +325,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
 }
 
 @test "plan: a batch near that divides better is told, with what it brings" {
+    long_one
     machine="--model llama2-7b --gpu a100-80gb-sxm --gpus 64 --sequence 4096"
     # shellcheck disable=SC2086
     expect 0 plan $machine --global-batch 100 --json

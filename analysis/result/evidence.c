@@ -54,6 +54,56 @@ static void add_up(void *context, const struct op_kernel *kernel, double times)
     sums->all_s += times * kernel->gpu_s;
 }
 
+static const enum kernel_evidence evidence_of[COLLECTIVE_BASIS_COUNT] = {
+    [COLLECTIVE_MODELLED] = KERNEL_MODELLED,
+    [COLLECTIVE_EXTRAPOLATED] = KERNEL_EXTRAPOLATED,
+    [COLLECTIVE_INTERPOLATED] = KERNEL_INTERPOLATED,
+    [COLLECTIVE_MEASURED] = KERNEL_MEASURED,
+};
+
+/* The number of the plan by which the ranks of a class play an op; PLAN_NONE: nothing is sent. */
+static uint32_t plan_of(const struct symmetry *y, const struct rank_class *ranks,
+                        const struct op *op)
+{
+    if (op->kind == OP_COMPUTE || ranks->group[op->stream] == GROUP_NONE)
+        return PLAN_NONE;
+    const struct group_class *group = &y->groups[ranks->group[op->stream]];
+    const struct party *party = &y->parties[group->party_first + ranks->party[op->stream]];
+    const uint32_t plan = y->plan_of[party->plan_first + op->cost];
+    return plan != PLAN_NONE && y->plans[plan].bytes > 0.0 ? plan : PLAN_NONE;
+}
+
+/* Collectives and messages by operation and group, as long as each takes with its wires alone. */
+static void add_collectives(const struct step *step, struct evidence_sums *sums)
+{
+    const struct symmetry *y = &step->symmetry;
+    double *times = ARENA_ARRAY(sums->arena, double, y->plan_count); /* of all ranks */
+    const char **names = ARENA_ARRAY(sums->arena, const char *, y->plan_count);
+    for (uint32_t r = 0; r < y->rank_class_count; r++) {
+        const struct program *p = step->lowered.programs[y->ranks[r].program];
+        for (uint32_t i = 0; i < p->op_count; i++) {
+            const uint32_t plan = plan_of(y, &y->ranks[r], &p->ops[i]);
+            if (plan == PLAN_NONE)
+                continue;
+            times[plan] += y->ranks[r].rank_count;
+            names[plan] = comm_op_names[p->transfers[p->ops[i].cost].op];
+        }
+    }
+    for (uint32_t i = 0; i < y->plan_count; i++) {
+        const struct played_plan *plan = &y->plans[i];
+        if (names[i] == NULL)
+            continue;
+        const struct group_shape *shape = &y->groups[plan->group].shape;
+        const struct op_kernel whole = {
+            .name = arena_format(sums->arena, "%s, %u in %u node%s", names[i], shape->ranks,
+                                 shape->nodes, shape->nodes == 1 ? "" : "s"),
+            .evidence = evidence_of[plan->tuned.basis],
+            .gpu_s = plan->latency_s + plan->bytes / plan->cap_bytes_per_s,
+        };
+        add_up(sums, &whole, times[i]);
+    }
+}
+
 static int longest_first(const void *a, const void *b)
 {
     const struct evidence_sum *x = a, *y = b;
@@ -69,6 +119,8 @@ void evidence_add(const struct configuration *c, const struct step *step, struct
     if (c->kernels.lookup == NULL)
         return;
     each_kernel(out->arena, &step->lowered, add_up, &sums);
+    if (c->collectives.count > 0)
+        add_collectives(step, &sums);
     qsort(sums.rows, sums.count, sizeof *sums.rows, longest_first);
     struct kernel_evidence_row *row = record_add(out, ROW_kernel_evidence, sums.count);
     for (uint32_t i = 0; i < sums.count; i++) {

@@ -49,8 +49,17 @@ struct group_shape {
     double transport_bulk_s;    /* fabric.bulk_latency_s */
     bool inside_nvlink;         /* neighbours in a node meet over NVLink alone (else PCIe) */
 };
+/* What the time of a plan rests on, the surest last (collective_measured.h). */
+enum collective_basis {
+    COLLECTIVE_MODELLED,
+    COLLECTIVE_EXTRAPOLATED,
+    COLLECTIVE_INTERPOLATED,
+    COLLECTIVE_MEASURED,
+    COLLECTIVE_BASIS_COUNT
+};
 struct collective_plan {
     const struct collective_kind *kind;
+    enum collective_basis basis;
     enum protocol protocol;
     double latency_s;       /* until the last byte could be there, were bandwidth infinite */
     double cap_bytes_per_s; /* ceiling of the payload rate by protocol and channels */

@@ -6,6 +6,7 @@
 #ifndef ORRERY_MODELS_LAYOUT_CONFIGURATION_H
 #define ORRERY_MODELS_LAYOUT_CONFIGURATION_H
 
+#include "models/collective/collective_measured.h"
 #include "models/gpu/gpu.h"
 #include "models/gpu/precision.h"
 #include "models/workload/optimizer.h"
@@ -77,7 +78,8 @@ struct configuration {
     struct layout_spec layout;
     struct software_profile software;
     struct kernel_source kernels;
-    double kernel_jitter_sigma; /* log-normal noise of each compute op; 0: none */
+    struct collective_points collectives; /* measured; count 0: none */
+    double kernel_jitter_sigma;           /* log-normal noise of each compute op; 0: none */
     struct perturbation *perturbations;
     uint32_t perturbation_count;
     uint64_t seed;

@@ -64,12 +64,13 @@ static const struct ceiling *find_ceiling(const struct known_group *g, enum comm
 
 static const struct pass_transfer not_known = {INFINITY, INFINITY, INFINITY};
 
-static struct pass_transfer group_time(const struct known_group *g, struct transfer t)
+static struct pass_transfer group_time(const struct pass_wires *w, const struct known_group *g,
+                                       struct transfer t)
 {
     struct collective_plan plan;
     if (g->shape.ranks <= 1 || t.bytes <= 0.0)
         return (struct pass_transfer){0.0, 0.0, 0.0};
-    collective_tune(t.op, &g->shape, t.bytes, &plan);
+    collective_choose(&w->c.collectives, t.op, &g->shape, t.bytes, &plan);
     const struct ceiling *ceiling = find_ceiling(g, t.op, plan.kind);
     if (ceiling == NULL)
         return not_known;
@@ -82,7 +83,7 @@ static struct pass_transfer work_out(const struct pass_wires *w, struct inquiry 
     uint32_t row = w->first[a.stage * STREAM_COUNT + a.stream];
     struct pass_transfer slowest = row == 0 ? not_known : (struct pass_transfer){0.0, 0.0, 0.0};
     for (; row != 0; row = w->groups[row - 1].next) {
-        const struct pass_transfer time = group_time(&w->groups[row - 1], a.transfer);
+        const struct pass_transfer time = group_time(w, &w->groups[row - 1], a.transfer);
         if (time.wire_s + time.latency_s > slowest.wire_s + slowest.latency_s)
             slowest = time;
     }

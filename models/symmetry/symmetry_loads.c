@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/collective/collective_measured.h"
 #include "models/symmetry/symmetry_state.h"
 #include "sim/check.h"
 #include "sim/list.h"
@@ -135,7 +136,8 @@ static void write_menu(struct real *real, struct menu *menu)
             entry->tuned.cap_bytes_per_s = INFINITY;
             continue;
         }
-        collective_tune(transfer->op, shape, transfer->bytes, &entry->tuned);
+        collective_choose(&real->c->collectives, transfer->op, shape, transfer->bytes,
+                          &entry->tuned);
         for (uint32_t j = 0; j < i && entry->set == ROW_NONE; j++) {
             const struct menu_entry *other = &menu->entries[j];
             if (other->tuned.kind == entry->tuned.kind && other->op == entry->op)

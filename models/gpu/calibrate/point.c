@@ -19,7 +19,7 @@ const struct point_kind point_kinds[POINT_KIND_COUNT] = {
     [POINT_MEMORY] = {"memory", {"bytes"}},
     [POINT_COPY] = {"copy", {"bytes"}},
     [POINT_LAUNCH] = {"launch", {"count"}},
-    [POINT_COLLECTIVE] = {"collective", {"ranks", "bytes"}},
+    [POINT_COLLECTIVE] = {"collective", {"ranks", "bytes", "nodes"}},
 };
 const char *const point_types[] = {"bf16", "fp16", "fp8", "tf32", "fp32", NULL};
 const char *const point_operators[] = {
@@ -115,6 +115,12 @@ double point_bytes(const struct calibrate_point *p)
     }
 }
 
+/* Nodes of a collective need not be said: in one. */
+static bool may_be_unsaid(const struct calibrate_point *p, unsigned axis)
+{
+    return p->kind == POINT_COLLECTIVE && axis == 2;
+}
+
 bool point_alike(const struct calibrate_point *a, const struct calibrate_point *b)
 {
     return a->kind == b->kind && strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 &&
@@ -152,12 +158,14 @@ const char *point_problem(const struct calibrate_point *p)
     if (p->accumulate && p->kind != POINT_GEMM)
         return "only a gemm adds into a kept result";
     for (unsigned i = 0; i < POINT_AXES; i++) {
-        bool used = i < point_axes(p->kind);
+        bool used = i < point_axes(p->kind) && !(may_be_unsaid(p, i) && p->size[i] == 0.0);
         if (!isfinite(p->size[i]) || (used ? p->size[i] <= 0.0 : p->size[i] != 0.0))
             return "a size is not a positive number";
         if (p->size[i] > SIZE_MAX_COUNT)
             return "a size is gigantic";
     }
+    if (p->kind == POINT_COLLECTIVE && (p->size[2] == 1.0 || p->size[2] > p->size[0]))
+        return "nodes of a collective are from 2 to its ranks, or not said: in one";
     return NULL;
 }
 
@@ -174,8 +182,9 @@ void point_print(const struct calibrate_point *p, char out[POINT_LINE_BYTES])
     int length = snprintf(out, POINT_LINE_BYTES, "%s %s %s%s", point_kinds[p->kind].name, p->name,
                           p->type, words);
     for (unsigned i = 0; i < point_axes(p->kind) && length < POINT_LINE_BYTES; i++)
-        length += snprintf(out + length, POINT_LINE_BYTES - (size_t)length, " %s=%.17g",
-                           point_kinds[p->kind].axes[i], p->size[i]);
+        if (!may_be_unsaid(p, i) || p->size[i] != 0.0)
+            length += snprintf(out + length, POINT_LINE_BYTES - (size_t)length, " %s=%.17g",
+                               point_kinds[p->kind].axes[i], p->size[i]);
 }
 
 /* The next word, ended by a blank; false at the end of the line. */

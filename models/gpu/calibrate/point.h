@@ -30,7 +30,7 @@ enum calibrate_kind {
     POINT_MEMORY,     /* an operator that streams */
     POINT_COPY,       /* over PCIe or between cards */
     POINT_LAUNCH,     /* empty kernels in a row */
-    POINT_COLLECTIVE, /* full buffer, as nccl-tests counts */
+    POINT_COLLECTIVE, /* full buffer, as nccl-tests counts; nodes 0: all ranks in one */
     POINT_KIND_COUNT
 };
 enum {

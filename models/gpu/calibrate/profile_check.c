@@ -54,7 +54,7 @@ static void check_one(struct profile_remarks *r, const struct measured_point *p)
 static bool is_extent(const struct calibrate_point *p, unsigned axis)
 {
     return !(p->kind == POINT_ATTENTION && axis >= 4) &&
-           !(p->kind == POINT_COLLECTIVE && axis == 0);
+           !(p->kind == POINT_COLLECTIVE && axis != 1);
 }
 
 static bool is_aligned(const struct calibrate_point *p)

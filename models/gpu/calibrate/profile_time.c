@@ -69,6 +69,7 @@ static void coordinates(const struct calibrate_point *p, double out[COORDINATES]
     case POINT_COLLECTIVE:
         values[0] = s[1];
         values[1] = s[0];
+        values[2] = fmax(s[2], 1.0);
         break;
     default:
         for (unsigned i = 0; i < COORDINATES && i < point_axes(p->kind); i++)

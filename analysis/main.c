@@ -11,16 +11,12 @@
 
 static int no_such_command(const char *name, FILE *notes)
 {
-    const char *absent = command_absent(name);
     const char *nearest = command_nearest(name);
-    if (absent != NULL) {
-        fprintf(notes, "orrery: '%s' %s\n", name, absent);
-    } else if (nearest != NULL) {
+    if (nearest != NULL)
         fprintf(notes, "orrery: unknown command '%s'; did you mean '%s'?\n", format_shown(name).s,
                 nearest);
-    } else {
+    else
         fprintf(notes, "orrery: unknown command '%s'; see 'orrery --help'\n", format_shown(name).s);
-    }
     return EXIT_USAGE;
 }
 

@@ -21,16 +21,6 @@ const struct command *command_find(const char *name)
     return (const struct command *)kind_find(command_at, name);
 }
 
-const char *const command_absent_names[] = {"import", NULL};
-
-const char *command_absent(const char *name)
-{
-    for (unsigned i = 0; command_absent_names[i] != NULL; i++)
-        if (strcmp(command_absent_names[i], name) == 0)
-            return "is not part of this version";
-    return NULL;
-}
-
 const char *command_nearest(const char *name)
 {
     const char *known[sizeof commands / sizeof commands[0]];

@@ -74,15 +74,11 @@ static void check_catalogue(struct doctor *d, const char *folder)
     arena_destroy(arena);
 }
 
-/* From the tables of commands: what is there, and what the plan of Orrery has beside it. */
 static void print_commands(FILE *out)
 {
     fputs("  can  ", out);
     for (unsigned i = 0; i < command_count; i++)
         fprintf(out, " %s", commands[i]->head.name);
-    fputs("\n  not in this version:", out);
-    for (unsigned i = 0; command_absent_names[i] != NULL; i++)
-        fprintf(out, " %s", command_absent_names[i]);
     fputc('\n', out);
 }
 

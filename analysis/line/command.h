@@ -35,11 +35,7 @@ extern const struct command *const commands[];
 extern const unsigned command_count;
 kind_at_fn command_at;
 const struct command *command_find(const char *name); /* or NULL */
-/* Names that belong to Orrery's plan but not to this build, NULL-ended; and a sentence about one,
- * NULL: the name is none of them. */
-extern const char *const command_absent_names[];
-const char *command_absent(const char *name);
-const char *command_nearest(const char *name); /* or NULL */
+const char *command_nearest(const char *name);        /* or NULL */
 
 /* `orrery --help` and `orrery NAME --help`. */
 void command_help_all(FILE *out, int width);

@@ -1,0 +1,118 @@
+#include <string.h>
+
+#include "analysis/command/import_profile.h"
+#include "analysis/line/command.h"
+#include "analysis/text/format.h"
+#include "scenarios/import/nccl_tests.h"
+#include "scenarios/language/file.h"
+#include "scenarios/language/names.h"
+
+static const struct option options[] = {
+    {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
+     "nccl-tests: the profile to write, or to add to"},
+    {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL,
+     "nccl-tests: the card by its name in the catalogue"},
+    {"--op", OPTION_TEXT, FIELD(op), "OP", NULL,
+     "nccl-tests: the collective, where the output does not say which"},
+    OPTION_END};
+
+struct importing {
+    const struct arguments *a;
+    struct session *session;
+    struct arena *arena;
+    struct import_file file;
+};
+
+static int trouble(const struct importing *i, const struct error *error, int code)
+{
+    fprintf(i->session->notes, "orrery import: %s\n", error->text);
+    return code;
+}
+
+static int nccl_tests(struct importing *i)
+{
+    struct error error = {""};
+    struct nccl_tests tests;
+    bool added;
+    if (i->a->output == NULL) {
+        fputs("orrery import nccl-tests: give --output FILE, the profile to write or to add to\n",
+              i->session->notes);
+        return EXIT_USAGE;
+    }
+    if (!nccl_tests_read(i->arena, i->file, i->a->op, &tests, &error))
+        return trouble(i, &error, EXIT_REJECTED);
+    const struct import_points points = {tests.points, tests.point_count,      tests.device,
+                                         i->a->gpu,    "output of nccl-tests", 0.0};
+    if (!import_profile(i->arena, &points, i->a->output, &added, &error))
+        return trouble(i, &error, EXIT_REJECTED);
+    fprintf(i->session->out, "%s: %u points of %u table%s%s", format_shown(i->a->output).s,
+            tests.point_count, tests.table_count, tests.table_count == 1 ? "" : "s",
+            added ? " added" : "");
+    if (tests.left_out > 0)
+        fprintf(i->session->out, "; %u rows of no bytes or of integers left out", tests.left_out);
+    fputs("\n", i->session->out);
+    return EXIT_OK;
+}
+
+static const struct import_kind {
+    const char *name;
+    int (*run)(struct importing *);
+} kinds[] = {
+    {"nccl-tests", nccl_tests},
+};
+enum {
+    KIND_COUNT = sizeof kinds / sizeof kinds[0]
+};
+
+static int no_kind(const char *wanted, struct session *session)
+{
+    const char *names[KIND_COUNT];
+    for (unsigned k = 0; k < KIND_COUNT; k++)
+        names[k] = kinds[k].name;
+    const char *nearest = names_nearest(wanted, (struct name_list){names, KIND_COUNT});
+    fprintf(session->notes, "orrery import: no kind '%s'", format_shown(wanted).s);
+    if (nearest != NULL)
+        fprintf(session->notes, "; did you mean '%s'?\n", nearest);
+    else
+        fputs("; see 'orrery import --help'\n", session->notes);
+    return EXIT_USAGE;
+}
+
+static int run(const struct arguments *a, struct session *session)
+{
+    struct importing importing = {.a = a, .session = session};
+    struct error error = {""};
+    const struct import_kind *kind = NULL;
+    if (a->positional_count != 2) {
+        fputs("orrery import: takes a kind and a file; see 'orrery import --help'\n",
+              session->notes);
+        return EXIT_USAGE;
+    }
+    for (unsigned k = 0; k < KIND_COUNT; k++)
+        if (strcmp(kinds[k].name, a->positional[0]) == 0)
+            kind = &kinds[k];
+    if (kind == NULL)
+        return no_kind(a->positional[0], session);
+    importing.arena = arena_create();
+    struct file_text whole;
+    int code = EXIT_REJECTED;
+    if (file_read(importing.arena, a->positional[1], IMPORT_BYTES_MAX, false, &whole, &error)) {
+        importing.file = (struct import_file){a->positional[1], whole.text, whole.bytes};
+        code = kind->run(&importing);
+    } else {
+        trouble(&importing, &error, code);
+    }
+    arena_destroy(importing.arena);
+    return code;
+}
+
+const struct command command_import = {
+    .head = {.name = "import",
+             .doc = "reads what other programs measured or logged into what a scenario takes"},
+    .positional = "[KIND FILE]",
+    .options = options,
+    .details = "nccl-tests FILE   times of collectives, into the profile that --output names\n"
+               "FILE may be -, standard input.",
+    .example = "orrery import nccl-tests all_reduce.txt --gpu h100-80gb-sxm --output own.db",
+    .run = run,
+};

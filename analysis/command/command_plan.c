@@ -293,7 +293,7 @@ static bool play_own(const struct plan_command *p, struct search_row *row,
     const struct search *s = p->search;
     *row = (struct search_row){.layout = search_layout_of(&p->scenario->configuration)};
     if (!configuration_legal(&p->scenario->configuration) ||
-        !search_lead_play(s->base, row, s->base->gpu.usable_hbm_bytes, out))
+        !search_lead_play(s->base, row, s->base->gpu.usable_hbm_bytes, NULL, out))
         return false;
     search_order_beside(p->search, out);
     return true;

@@ -27,12 +27,12 @@ bool search_lead_fits(const struct configuration *base, const struct search_layo
 }
 
 bool search_lead_play(const struct configuration *base, const struct search_row *row,
-                      double usable_bytes, struct search_leader *out)
+                      double usable_bytes, struct arena *scratch, struct search_leader *out)
 {
     struct configuration c;
     struct step *step = NULL;
     struct error error;
-    struct step_options options = {.threads = 1};
+    struct step_options options = {.threads = 1, .arena = scratch};
     with_room(base, &row->layout, usable_bytes, &c);
     *out = (struct search_leader){.row = row};
     if (!step_run(&c, &options, &step, &error))

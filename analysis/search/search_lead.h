@@ -9,7 +9,7 @@ bool search_lead_fits(const struct configuration *base, const struct search_layo
                       double usable_bytes);
 /* Its step, op by op, with the memory of all of it. False: it does not fit after all. */
 bool search_lead_play(const struct configuration *base, const struct search_row *row,
-                      double usable_bytes, struct search_leader *out);
+                      double usable_bytes, struct arena *scratch, struct search_leader *out);
 /* The same from what is known without. */
 void search_lead_guess(const struct configuration *base, const struct search_row *row,
                        struct search_leader *out);

@@ -62,7 +62,8 @@ size_t space_play(struct arena *arena, const struct configuration *base, unsigne
             struct configuration c;
             struct search_leader leader;
             search_apply(base, &row.layout, &c);
-            if (!configuration_legal(&c) || !search_lead_play(base, &row, usable_bytes, &leader))
+            if (!configuration_legal(&c) ||
+                !search_lead_play(base, &row, usable_bytes, NULL, &leader))
                 continue;
             LIST_ROOM(arena, all, played, 1, room);
             all[played++] = (struct space_played){row, leader};

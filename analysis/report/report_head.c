@@ -57,8 +57,11 @@ void report_head(const struct session *s, const struct record *record)
 {
     const struct run_row *run = record_run(record);
     fprintf(s->out, "%s%s%s\n", session_bold(s), format_shown(run->scenario).s, session_plain(s));
-    fprintf(s->out, "  model     %s, %s parameters; sequence %s, %s, %s, %s attention\n",
-            format_shown(run->model).s, format_quantity(run->parameters).s,
+    fprintf(s->out, "  model     %s, %s parameters", format_shown(run->model).s,
+            format_quantity(run->parameters).s);
+    if (run->experts > 0)
+        fprintf(s->out, ", %s active", format_quantity(run->active_parameters).s);
+    fprintf(s->out, "; sequence %s, %s, %s, %s attention\n",
             format_count((uint64_t)run->sequence).s, format_shown(run->precision).s,
             format_shown(run->optimizer).s, format_shown(run->attention).s);
     fprintf(s->out, "  cluster   %s x %s", format_count((uint64_t)run->rank_count).s,

@@ -110,6 +110,11 @@
     X(model, TEXT, "", no_key, ALWAYS, NO, 0, "name of the model", m->c->model.name)               \
     X(parameters, REAL, "", no_key, ALWAYS, NO, 0, "parameters of the model",                      \
       transformer_parameters(&m->c->model, m->c->training.sequence))                               \
+    X(active_parameters, REAL, "", no_key, ALWAYS, NO, 0,                                          \
+      "parameters that a token is multiplied by: of its experts alone, with the head",             \
+      transformer_active_parameters(&m->c->model))                                                 \
+    X(experts, INTEGER, "", no_key, ALWAYS, NO, 0, "routed experts of a layer; 0: a dense model",  \
+      (int64_t)m->c->model.experts)                                                                \
     X(software, TEXT, "", no_key, ALWAYS, NO, 0, "software profile", m->c->software.name)          \
     X(precision, TEXT, "", no_key, ALWAYS, NO, 0, "number formats of training",                    \
       m->c->training.precision->head.name)                                                         \

@@ -161,6 +161,12 @@ static void check_sequence(struct rule_report *r)
                  sequence, split);
     }
     const struct model_shape *m = &r->c->model;
+    if (m->window > 0 && m->window < sequence && l->cp > 1 && l->cp_method == CP_RING) {
+        rule_say(r, false, "layout.cp_method",
+                 "a ring passes all keys round, and model.window = %" PRIu64
+                 " leaves most of them unseen: take all_gather",
+                 m->window);
+    }
     if (m->position == POSITION_LEARNED && m->positions_max > 0 && sequence > m->positions_max) {
         rule_say(r, false, "training.sequence",
                  "the sequence %" PRIu64 " exceeds the %" PRIu64 " learned positions of the model",

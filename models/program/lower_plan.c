@@ -130,14 +130,16 @@ static void compile(struct lowering *l, enum block_index index, const char *name
 {
     const bool groups = l->c->layout.recompute == RECOMPUTE_UNIFORM;
     const bool all = groups || l->c->layout.recompute == RECOMPUTE_FULL;
+    const bool layer = index >= BLOCK_LAYER && index < BLOCK_HEAD;
+    const unsigned bits = layer ? (unsigned)index - BLOCK_LAYER : 0;
     const struct block_spec spec = {
         .c = l->c,
         .costs = &l->costs,
         .layer = &l->layers[index],
         .name = name,
-        .full_recompute = index == BLOCK_LAYER_AGAIN || (index == BLOCK_LAYER && all),
-        .per_operator = index == BLOCK_LAYER && l->context.per_operator,
-        .inside_group = index == BLOCK_LAYER && groups,
+        .full_recompute = layer && ((bits & VARIANT_AGAIN) != 0 || all),
+        .per_operator = layer && (bits & VARIANT_AGAIN) == 0 && l->context.per_operator,
+        .inside_group = layer && (bits & VARIANT_AGAIN) == 0 && groups,
     };
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = l->blocks[index].alive = parameters;
@@ -145,12 +147,40 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         l->blocks[index].alive = layer_alive(l, index);
 }
 
+unsigned lower_plan_variant(const struct configuration *c, uint64_t layer)
+{
+    const struct model_shape *m = &c->model;
+    const bool window = transformer_span(m, layer, c->training.sequence) > 0;
+    const bool dense = m->experts > 0 && !transformer_has_experts(m, layer);
+    return (window ? VARIANT_WINDOW : 0u) | (dense ? VARIANT_DENSE : 0u);
+}
+
+/* The layers of each kind that the model has, and that of BLOCK_LAYER. */
+static void plan_layers(struct lowering *l)
+{
+    const struct configuration *c = l->c;
+    const bool some_again = c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER ||
+                            c->layout.recompute == RECOMPUTE_BLOCK;
+    unsigned found = 1u;
+    for (uint64_t layer = 0; layer < c->model.layers; layer++)
+        found |= 1u << lower_plan_variant(c, layer);
+    for (unsigned bits = 0; bits < VARIANT_COUNT; bits++) {
+        if ((found >> (bits & ~(unsigned)VARIANT_AGAIN) & 1u) == 0 ||
+            ((bits & VARIANT_AGAIN) != 0 && !some_again))
+            continue;
+        struct layer_context context = l->context;
+        context.window = (bits & VARIANT_WINDOW) != 0 ? c->model.window : 0;
+        context.dense = (bits & VARIANT_DENSE) != 0;
+        transformer_layer(&context, &l->layers[BLOCK_LAYER + bits]);
+    }
+}
+
 static void plan_blocks(struct lowering *l)
 {
     const struct configuration *c = l->c;
     l->context = make_context(c, &l->data);
     l->costs = plan_costs(c);
-    transformer_layer(&l->context, &l->layers[BLOCK_LAYER]);
+    plan_layers(l);
     transformer_head(&l->context, &l->layers[BLOCK_HEAD]);
     struct layer *embedding = &l->layers[BLOCK_EMBEDDING];
     embedding->segment_count = 1;
@@ -159,12 +189,9 @@ static void plan_blocks(struct lowering *l)
                           (double)c->layout.tp * (double)c->model.hidden;
     l->message = plan_message(&l->context, l->layers[BLOCK_LAYER].input_bytes);
     compile(l, BLOCK_EMBEDDING, "embedding", transformer_embedding_shard(&l->context));
-    compile(l, BLOCK_LAYER, "layer", l->layers[BLOCK_LAYER].parameters);
-    if (c->layout.recompute == RECOMPUTE_EVERY_OTHER_LAYER ||
-        c->layout.recompute == RECOMPUTE_BLOCK) {
-        l->layers[BLOCK_LAYER_AGAIN] = l->layers[BLOCK_LAYER];
-        compile(l, BLOCK_LAYER_AGAIN, "layer", l->layers[BLOCK_LAYER].parameters);
-    }
+    for (unsigned b = BLOCK_LAYER; b < BLOCK_HEAD; b++)
+        if (l->layers[b].segment_count > 0)
+            compile(l, (enum block_index)b, "layer", l->layers[b].parameters);
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
 }
 

@@ -8,11 +8,19 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 
+/* Kinds of layers: bits on top of BLOCK_LAYER, which has experts where the model has any, and no
+ * window where some layers have none. */
+enum layer_variant {
+    VARIANT_AGAIN = 1,  /* recomputed where its neighbours are not */
+    VARIANT_WINDOW = 2, /* attends within a window */
+    VARIANT_DENSE = 4,  /* no experts, though others of the model have */
+    VARIANT_COUNT = 8
+};
 enum block_index {
     BLOCK_EMBEDDING,
     BLOCK_LAYER,
-    BLOCK_LAYER_AGAIN, /* a layer that is recomputed where its neighbours are not */
-    BLOCK_HEAD,
+    BLOCK_LAYER_AGAIN = BLOCK_LAYER + VARIANT_AGAIN,
+    BLOCK_HEAD = BLOCK_LAYER + VARIANT_COUNT,
     BLOCK_COUNT
 };
 
@@ -57,6 +65,8 @@ struct lowering *lower_plan_like(struct arena *arena, const struct configuration
 /* The same in a fraction of the room, for lower_runs alone: without layers, and kernels one by one.
  */
 struct lowering *lower_plan_slim(struct arena *arena, const struct lowering *from);
+/* The bits of a layer (from 0) but for VARIANT_AGAIN. */
+unsigned lower_plan_variant(const struct configuration *c, uint64_t layer);
 /* Units that are gathered ahead of their turn. */
 uint32_t lower_plan_prefetch(const struct lowering *l);
 /* 8-bit weights are copied along columns once a step, behind the update. */

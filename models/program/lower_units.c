@@ -41,11 +41,13 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
                                                         .last_gather = OP_NONE};
 }
 
-enum block_index lower_units_block(const struct layout_spec *l, uint32_t i, uint32_t layer)
+enum block_index lower_units_block(const struct configuration *c, uint32_t i, uint32_t layer)
 {
+    const struct layout_spec *l = &c->layout;
     const bool again = (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER && layer % 2 == 1) ||
                        (l->recompute == RECOMPUTE_BLOCK && i < l->recompute_layers);
-    return again ? BLOCK_LAYER_AGAIN : BLOCK_LAYER;
+    return (enum block_index)(BLOCK_LAYER + lower_plan_variant(c, layer) +
+                              (again ? VARIANT_AGAIN : 0));
 }
 
 /* Layer i of the so many of a chunk, recomputed with its group once the backward pass comes to the
@@ -73,7 +75,7 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
             add_unit(units, l, BLOCK_EMBEDDING, k, UINT16_MAX);
         for (uint32_t i = 0; i < l->split[global]; i++) {
             const uint32_t layer = l->layer_start[global] + i;
-            const enum block_index kind = lower_units_block(&l->c->layout, i, layer);
+            const enum block_index kind = lower_units_block(l->c, i, layer);
             add_unit(units, l, kind, k, (uint16_t)layer);
             if (l->c->layout.recompute == RECOMPUTE_UNIFORM)
                 join_recomputed(&units->rows[units->count - 1], l->c->layout.recompute_layers, i,

@@ -122,16 +122,17 @@ static double list_least_s(const struct piece_list *list)
 
 /* Kernels of a chunk's pass: its layers, with the embedding before the first and the head behind
  * the last. */
-static double chunk_least_s(const struct layout_spec *layout, const uint32_t *split, uint32_t chunk,
+static double chunk_least_s(const struct configuration *c, const uint32_t *split, uint32_t chunk,
                             const double *block_s)
 {
+    const struct layout_spec *layout = &c->layout;
     const uint32_t chunks = (uint32_t)(layout->pp * layout->vpp);
     double sum_s = 0.0;
     uint32_t before = 0;
     for (uint32_t k = 0; k < chunk; k++)
         before += split[k];
     for (uint32_t i = 0; i < split[chunk]; i++)
-        sum_s += block_s[lower_units_block(layout, i, before + i)];
+        sum_s += block_s[lower_units_block(c, i, before + i)];
     sum_s += chunk == 0 ? block_s[BLOCK_EMBEDDING] : 0.0;
     return sum_s + (chunk + 1 == chunks ? block_s[BLOCK_HEAD] : 0.0);
 }
@@ -153,7 +154,7 @@ double pass_least_s(struct pass_memory *memory, const struct configuration *c)
     }
     double first_s[CHUNKS_MAX] = {0.0};
     for (uint32_t k = 0; k < chunks; k++) {
-        const double pass_s = chunk_least_s(&c->layout, split, k, both_s);
+        const double pass_s = chunk_least_s(c, split, k, both_s);
         stage_s[k % stages] += pass_s;
         first_s[k % stages] = k < stages ? pass_s : first_s[k % stages];
     }

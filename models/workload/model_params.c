@@ -9,6 +9,7 @@
 
 const char *const ffn_names[] = {"gelu", "swiglu", "squared_relu", "geglu", NULL};
 const char *const attention_bias_names[] = {"none", "qkv", "all", NULL};
+const char *const window_names[] = {"sliding", "chunked", NULL};
 const char *const norm_names[] = {"layernorm", "rms", NULL};
 const char *const position_names[] = {"learned", "rope", "alibi", NULL};
 
@@ -56,6 +57,18 @@ const struct param model_params[] = {
      "Experts that every token visits, beside the routed ones."},
     {"dense_layers", PARAM_COUNT, AT(dense_layers), 0, DEEP, "0", NULL,
      "Leading layers with an ordinary feed-forward block."},
+    {"expert_interval", PARAM_COUNT, AT(expert_interval), 1, DEEP, "1", NULL,
+     "Behind those every so manieth layer has experts, the others an ordinary block."},
+    {"router_bias", PARAM_FLAG, AT(router_bias), 0, 0, "false", NULL,
+     "The router has a bias for each expert, learned or to balance their loads."},
+    {"window", PARAM_COUNT, AT(window), 0, 100000000, "0", NULL,
+     "Positions that a query sees at most; 0: the whole sequence."},
+    {"window_kind", PARAM_CHOICE, AT(window_kind), 0, 0, "sliding", window_names,
+     "What a window is: the last positions, or those before it in its own stretch of so many."},
+    {"full_interval", PARAM_COUNT, AT(full_interval), 0, DEEP, "0", NULL,
+     "Every so manieth layer sees the whole sequence in spite of the window; 0: none."},
+    {"sinks", PARAM_FLAG, AT(sinks), 0, 0, "false", NULL,
+     "Each head has a learned score beside those of its keys."},
     {"q_rank", PARAM_COUNT, AT(q_rank), 0, WIDE, "0", NULL,
      "Latent attention: rank of the query projection; 0: a full matrix."},
     {"kv_rank", PARAM_COUNT, AT(kv_rank), 0, WIDE, "0", NULL,

@@ -20,6 +20,29 @@ void transformer_complete(struct model_shape *m)
         m->v_head_size = m->head_size;
 }
 
+bool transformer_has_experts(const struct model_shape *m, uint64_t layer)
+{
+    return m->experts > 0 && layer >= m->dense_layers &&
+           (m->expert_interval <= 1 || (layer + 1) % m->expert_interval == 0);
+}
+
+uint64_t transformer_span(const struct model_shape *m, uint64_t layer, uint64_t sequence)
+{
+    const bool all = m->full_interval > 0 && (layer + 1) % m->full_interval == 0;
+    return m->window < sequence && !all ? m->window : 0;
+}
+
+/* The first `span` queries of a sliding window see a triangle, the others `span` keys each. */
+double transformer_keys_met(int window_kind, uint64_t span, double sequence, bool causal)
+{
+    const double width = (double)span;
+    if (span == 0)
+        return causal ? 0.5 * sequence : sequence;
+    if (window_kind == WINDOW_CHUNKED)
+        return causal ? 0.5 * width : width;
+    return causal ? width - 0.5 * width * width / sequence : width;
+}
+
 bool transformer_gated(const struct model_shape *m)
 {
     return m->ffn == FFN_SWIGLU || m->ffn == FFN_GEGLU;
@@ -60,7 +83,8 @@ static double attention_parameters(const struct model_shape *m)
     bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
     double biases = (some ? query + 2.0 * key : 0.0) + (all ? hidden : 0.0);
     double norms = m->qk_norms ? 2.0 * (double)m->head_size : 0.0;
-    return 2.0 * hidden * query + 2.0 * hidden * key + biases + norms;
+    double sinks = m->sinks ? (double)m->heads : 0.0;
+    return 2.0 * hidden * query + 2.0 * hidden * key + biases + norms + sinks;
 }
 
 static double block_parameters(const struct model_shape *m, uint64_t inner)
@@ -74,9 +98,9 @@ static double block_parameters(const struct model_shape *m, uint64_t inner)
 /* `routed` experts of a layer: all for a count, those that a token visits for FLOPs. */
 static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64_t routed)
 {
-    if (m->experts == 0 || layer < m->dense_layers)
+    if (!transformer_has_experts(m, layer))
         return block_parameters(m, m->ffn_hidden);
-    double router = (double)(m->hidden * m->experts);
+    double router = (double)(m->hidden * m->experts + (m->router_bias ? m->experts : 0));
     return router + (double)(routed + m->shared_experts) * block_parameters(m, m->moe_ffn_hidden);
 }
 
@@ -132,8 +156,12 @@ double transformer_flops_per_token(const struct model_shape *m, uint64_t sequenc
         scores += (double)m->rope_head_size;
         values = (double)m->v_head_size;
     }
-    double attention = 6.0 * (double)(m->layers * m->heads * sequence) * (scores + values);
-    return 6.0 * transformer_active_parameters(m) + (causal ? 0.5 : 1.0) * attention;
+    double keys = 0.0;
+    for (uint64_t layer = 0; layer < m->layers; layer++)
+        keys += transformer_keys_met(m->window_kind, transformer_span(m, layer, sequence),
+                                     (double)sequence, causal);
+    double attention = 6.0 * (double)m->heads * keys * (scores + values);
+    return 6.0 * transformer_active_parameters(m) + attention;
 }
 
 uint64_t transformer_padded_vocabulary(const struct layer_context *context)

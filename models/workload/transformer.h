@@ -35,7 +35,11 @@ enum position_kind {
     POSITION_ROPE,
     POSITION_ALIBI
 };
-extern const char *const attention_bias_names[];
+enum window_kind {
+    WINDOW_SLIDING, /* a query sees the last `window` positions */
+    WINDOW_CHUNKED  /* ... those before it in its own stretch of `window` positions */
+};
+extern const char *const attention_bias_names[], *const window_names[];
 extern const char *const ffn_names[], *const norm_names[], *const position_names[];
 
 struct model_shape {
@@ -52,6 +56,12 @@ struct model_shape {
     double dropout_ratio; /* 0: no dropout ops and no masks */
     /* Mixture of experts; experts = 0: dense. */
     uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;
+    uint64_t expert_interval; /* behind the dense ones every so manieth layer has experts; 0: all */
+    /* Attention within a window; window = 0: over the whole sequence. */
+    uint64_t window, full_interval; /* every so manieth layer sees all; 0: none does */
+    int window_kind;
+    bool router_bias; /* of a score for each expert, learned or to balance their loads */
+    bool sinks;       /* a learned score for each head beside those of the keys */
     /* Multi-head latent attention; kv_rank = 0: ordinary attention. */
     uint64_t q_rank, kv_rank, rope_head_size, v_head_size;
     double nominal_parameters; /* the number in its name, for the rule of thumb; 0: exact */
@@ -62,6 +72,13 @@ extern const unsigned model_param_count;
 /* Replaces the zeros that mean "the usual": kv_heads, head_size, ffn_hidden. Call after reading. */
 void transformer_complete(struct model_shape *m);
 
+/* Has this layer (from 0) experts; an ordinary feed-forward block otherwise. */
+bool transformer_has_experts(const struct model_shape *m, uint64_t layer);
+/* Positions that a query of this layer sees at most, below `sequence`; 0: all. */
+uint64_t transformer_span(const struct model_shape *m, uint64_t layer, uint64_t sequence);
+/* Keys that a query meets, in the mean over a sequence, within such a span (0: none). Causal: those
+ * before it and itself, which counts half, as in the square of a whole sequence. */
+double transformer_keys_met(int window_kind, uint64_t span, double sequence, bool causal);
 bool transformer_gated(const struct model_shape *m); /* the feed-forward block has a gate */
 double transformer_norm_parameters(const struct model_shape *m); /* of one norm of the residual */
 uint64_t transformer_norms(const struct model_shape *m);         /* of a layer */
@@ -71,7 +88,8 @@ double transformer_final_parameters(const struct model_shape *m); /* last norm, 
 double transformer_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
 double transformer_active_parameters(const struct model_shape *m); /* with head, without lookup */
 /* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
- * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. */
+ * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. Layers with a window
+ * have the keys of transformer_keys_met in place of s. */
 double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
 /* What a rank's share of a layer looks like. */
@@ -82,6 +100,8 @@ struct layer_context {
     enum attention_kernel attention;
     uint64_t microbatch, sequence; /* whole sequence; local tokens = microbatch x sequence / cp */
     uint64_t tp, cp;
+    uint64_t window; /* of this kind of layer, below the sequence; 0: none */
+    bool dense;      /* this kind of layer has no experts, though others of the model have */
     bool sequence_parallel;
     bool causal;
     enum fp8_recipe fp8_recipe; /* resolved, of 8-bit linear layers */

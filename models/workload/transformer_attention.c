@@ -48,6 +48,22 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
                            false};
 }
 
+/* Within a window, where the kernel skips what lies outside: stretches that are whole sequences of
+ * their own, or for each query the keys that it meets in the mean, as blocks without a mask. */
+static struct blocks windowed(const struct rank_share *share, struct blocks b)
+{
+    const struct layer_context *c = share->context;
+    const double width = (double)c->window;
+    const int kind = c->model->window_kind;
+    if (c->window == 0 || c->attention == ATTENTION_MATH || c->software->attention_full_square)
+        return b;
+    if (kind == WINDOW_CHUNKED && b.causal && b.queries >= width)
+        return (struct blocks){b.batch * b.queries / width, width, width, true};
+    b.keys = transformer_keys_met(kind, c->window, share->keys, c->causal);
+    b.causal = false;
+    return b;
+}
+
 static struct kernel product(const struct rank_share *share, const char *name,
                              const struct blocks *b, double m, double n, double k)
 {
@@ -92,7 +108,7 @@ static struct kernel flash(const struct rank_share *share, const struct blocks *
 void transformer_attention_forward(const struct rank_share *share, bool ring, struct segment *out)
 {
     const struct layer_context *c = share->context;
-    struct blocks b = blocks_of(share, ring);
+    struct blocks b = windowed(share, blocks_of(share, ring));
     unsigned first = out->forward_count;
     if (c->attention == ATTENTION_MATH) {
         transformer_piece_forward(
@@ -113,7 +129,7 @@ void transformer_attention_forward(const struct rank_share *share, bool ring, st
 void transformer_attention_backward(const struct rank_share *share, bool ring, struct segment *out)
 {
     const struct layer_context *c = share->context;
-    struct blocks b = blocks_of(share, ring);
+    struct blocks b = windowed(share, blocks_of(share, ring));
     double size = share->head_size;
     if (c->attention != ATTENTION_MATH) {
         transformer_piece_dgrad(out, flash(share, &b, true));

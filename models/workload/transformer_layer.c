@@ -180,7 +180,7 @@ static double shard_parameters(const struct rank_share *s)
     double attention = 2.0 * s->hidden * (s->query + s->key);
     double ffn = (s->gates + 1.0) * s->hidden * s->ffn;
     double norms = (double)transformer_norms(m) * transformer_norm_parameters(m) +
-                   (m->qk_norms ? 2.0 * s->head_size : 0.0);
+                   (m->qk_norms ? 2.0 * s->head_size : 0.0) + (m->sinks ? s->heads : 0.0);
     bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
     bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
     double biases = (some ? s->query + 2.0 * s->key : 0.0) + (all ? s->hidden : 0.0) +

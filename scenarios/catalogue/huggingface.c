@@ -125,32 +125,12 @@ static const char *known_types(struct import *in)
     return text;
 }
 
-/* By the names that its families give to the number of them. */
-static bool has_experts(const struct import *in)
-{
-    static const char *const names[] = {"num_local_experts", "n_routed_experts", "num_experts",
-                                        "moe_num_experts"};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (json_integer_value(json_object_get(in->json, names[i])) > 1)
-            return true;
-    return false;
-}
-
 static const struct huggingface_type *find_type(struct import *in)
 {
     const char *type = in->type;
     for (unsigned i = 0; i < huggingface_type_count; i++)
         if (type && strcmp(type, huggingface_types[i].name) == 0)
             return &huggingface_types[i];
-    if (has_experts(in)) {
-        problems_error(in->problems, in->where,
-                       "%s: '%s' is a mixture of experts, whose steps are not simulated; 'orrery "
-                       "memory' counts what one holds, where its shape is written out in place of "
-                       "`hf` (model.experts and what goes with it)",
-                       source_clean(in->arena, in->path),
-                       type ? source_quote(in->arena, type) : "?");
-        return NULL;
-    }
     problems_error(in->problems, in->where,
                    "%s: unknown \"model_type\" '%s'; known: %s; of another, write the shape out in "
                    "place of `hf`, and check ffn, norm, position and biases: %s",
@@ -163,11 +143,16 @@ static const struct huggingface_type *find_type(struct import *in)
 /* A model of several parts keeps its language model in an object of its own. */
 static void enter_text(struct import *in)
 {
+    static const char *const types[][2] = {{"gemma3", "gemma3_text"}, {"llama4", "llama4_text"}};
     const json_t *text = json_object_get(in->json, "text_config");
-    if (in->type == NULL || strcmp(in->type, "gemma3") != 0 || !json_is_object(text))
+    const char *inner = NULL;
+    for (unsigned i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (in->type != NULL && strcmp(in->type, types[i][0]) == 0)
+            inner = types[i][1];
+    if (inner == NULL || !json_is_object(text))
         return;
     in->json = text;
-    in->type = "gemma3_text";
+    in->type = inner;
     problems_warning(in->problems, in->where, "%s: only the language model is read, without vision",
                      source_clean(in->arena, in->path));
 }

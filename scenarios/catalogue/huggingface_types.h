@@ -5,7 +5,7 @@
 
 enum {
     HUGGINGFACE_FIXED_MAX = 8,
-    HUGGINGFACE_ROW_MAX = 14
+    HUGGINGFACE_ROW_MAX = 24
 };
 /* How one key of ours is found: in the file, or by default. */
 struct huggingface_row {

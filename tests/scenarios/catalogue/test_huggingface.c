@@ -104,8 +104,9 @@ static void test_overrides(void **state)
 }
 
 #define KNOWN                                                                                      \
-    "; known: llama, mistral, qwen2, qwen3, gemma2, gemma3_text, phi3, falcon, gpt2; of another, " \
-    "write the shape out in place of `hf`, and check ffn, norm, position and biases: "
+    "; known: llama, mistral, qwen2, qwen3, gemma2, gemma3_text, phi3, falcon, gpt2, mixtral, "    \
+    "qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, gpt_oss, llama4_text; of another, write "       \
+    "the shape out in place of `hf`, and check ffn, norm, position and biases: "
 #define UNTOLD                                                                                     \
     "model: {layers: ?, hidden: ?, heads: ?, ffn_hidden: ?, vocabulary: ?, ffn: gelu, norm: "      \
     "layernorm, position: rope, tied_embeddings: false}"
@@ -177,8 +178,8 @@ static void test_warnings(void **state)
     struct scenario *scenario = read_with("hf: m.json");
     assert_int_equal(scenario->error_count, 0);
     assert_int_equal(scenario->configuration.model.kv_heads, 8);
-    assert_true(scenario->problem_count == 1 && scenario->problems[0].warning);
-    assert_non_null(strstr(scenario->problems[0].text, "the sliding window is left out"));
+    assert_int_equal(scenario->problem_count, 0);
+    assert_int_equal(scenario->configuration.model.window, 4096);
     scenario_destroy(scenario);
     write_file("q.json", "{\"model_type\": \"qwen2\", \"hidden_size\": 3584, "
                          "\"intermediate_size\": 18944, \"num_attention_heads\": 28, "
@@ -188,6 +189,15 @@ static void test_warnings(void **state)
     scenario = read_with("hf: q.json");
     assert_int_equal(scenario->error_count, 0);
     assert_int_equal(scenario->problem_count, 0);
+    scenario_destroy(scenario);
+    write_file("q.json", "{\"model_type\": \"qwen2\", \"hidden_size\": 3584, "
+                         "\"intermediate_size\": 18944, \"num_attention_heads\": 28, "
+                         "\"num_hidden_layers\": 28, \"num_key_value_heads\": 4, "
+                         "\"sliding_window\": 131072, \"use_sliding_window\": true, "
+                         "\"vocab_size\": 152064}");
+    scenario = read_with("hf: q.json");
+    assert_true(scenario->problem_count == 1 && scenario->problems[0].warning);
+    assert_non_null(strstr(scenario->problems[0].text, "the sliding window is left out"));
     scenario_destroy(scenario);
 }
 
@@ -215,7 +225,7 @@ static const struct {
     {"{\"model_type\": \"gemma2\", \"hidden_size\": 2304, \"intermediate_size\": 9216, "
      "\"num_attention_heads\": 8, \"num_hidden_layers\": 26, \"vocab_size\": 256000, "
      "\"sliding_window\": 4096}",
-     2614341888, 1}, /* Gemma 2 2B */
+     2614341888, 0}, /* Gemma 2 2B */
     {"{\"model_type\": \"gemma2\", \"hidden_size\": 4608, \"intermediate_size\": 36864, "
      "\"num_attention_heads\": 32, \"num_hidden_layers\": 46, \"num_key_value_heads\": 16, "
      "\"head_dim\": 128, \"vocab_size\": 256000}",
@@ -227,11 +237,11 @@ static const struct {
     {"{\"model_type\": \"gemma3\", \"vision_config\": {}, \"text_config\": {\"hidden_size\": 1152, "
      "\"intermediate_size\": 6912, \"num_attention_heads\": 4, \"num_hidden_layers\": 26, "
      "\"num_key_value_heads\": 1, \"vocab_size\": 262144, \"sliding_window\": 512}}",
-     999885952, 2}, /* the same inside a model with vision */
+     999885952, 1}, /* the same inside a model with vision */
     {"{\"model_type\": \"phi3\", \"hidden_size\": 3072, \"intermediate_size\": 8192, "
      "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, \"num_key_value_heads\": 32, "
      "\"vocab_size\": 32064, \"sliding_window\": 2047}",
-     3821079552, 1}, /* Phi-3 mini */
+     3821079552, 0}, /* Phi-3 mini */
     {"{\"model_type\": \"phi3\", \"hidden_size\": 5120, \"intermediate_size\": 17920, "
      "\"num_attention_heads\": 40, \"num_hidden_layers\": 40, \"num_key_value_heads\": 10, "
      "\"vocab_size\": 100352, \"attention_bias\": false}",

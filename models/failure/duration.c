@@ -176,3 +176,44 @@ double duration_survival(const struct duration *d, double t_s)
         return x < 1.0 ? 1.0 : 0.0;
     }
 }
+
+double duration_log_density(const struct duration *d, double t_s)
+{
+    const double x = t_s / d->mean_s, k = d->shape, log_mean = log(d->mean_s);
+    CHECK(t_s > 0.0 && d->mean_s > 0.0 && d->law != DURATION_FIXED);
+    switch (d->law) {
+    case DURATION_WEIBULL: {
+        const double log_z = log(x / weibull_scale(k));
+        return log(k) + k * log_z - exp(k * log_z) - log(t_s);
+    }
+    case DURATION_LOGNORMAL: {
+        const double y = log(x) / k + 0.5 * k;
+        return -0.5 * y * y - log(k) - 0.5 * log(2.0 * M_PI) - log(t_s);
+    }
+    case DURATION_GAMMA:
+        return log(k) + (k - 1.0) * log(k * x) - k * x - gsl_sf_lngamma(k) - log_mean;
+    default:
+        return -x - log_mean;
+    }
+}
+
+double duration_residual_survival(const struct duration *d, double t_s)
+{
+    const double x = t_s / d->mean_s;
+    double tail, density;
+    CHECK(d->mean_s > 0.0 && d->law != DURATION_FIXED);
+    if (t_s <= 0.0)
+        return 1.0;
+    switch (d->law) {
+    case DURATION_WEIBULL:
+        return gsl_sf_gamma_inc_Q(1.0 / d->shape, pow(x / weibull_scale(d->shape), d->shape));
+    case DURATION_LOGNORMAL:
+        lognormal_excess(&(struct law){d->shape, 0.0, NULL}, x, false, &tail, &density);
+        return tail;
+    case DURATION_GAMMA:
+        gamma_excess(&(struct law){d->shape, 0.0, NULL}, x, false, &tail, &density);
+        return tail;
+    default:
+        return exp(-x);
+    }
+}

@@ -27,5 +27,9 @@ double duration_quantile_s(const struct duration *duration, double u);
 double duration_residual_s(const struct duration *duration, double u);
 /* P(duration > t). */
 double duration_survival(const struct duration *duration, double t_s);
+/* Logarithm of the density at t > 0 [1/s]; and P(what is left > t) of duration_residual_s. Not of
+ * fixed durations (CHECKed). */
+double duration_log_density(const struct duration *duration, double t_s);
+double duration_residual_survival(const struct duration *duration, double t_s);
 
 #endif

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "analysis/command/import_failures.h"
 #include "analysis/command/import_profile.h"
 #include "analysis/line/command.h"
 #include "analysis/text/format.h"
@@ -9,11 +10,20 @@
 
 static const struct option options[] = {
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
-     "nccl-tests: the profile to write, or to add to"},
+     "nccl-tests: the profile to write, or to add to; failures: the trace to write"},
     {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL,
      "nccl-tests: the card by its name in the catalogue"},
     {"--op", OPTION_TEXT, FIELD(op), "OP", NULL,
      "nccl-tests: the collective, where the output does not say which"},
+    {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "failures: GPUs that were watched"},
+    {"--gpus-per-node", OPTION_SOME, FIELD(gpus_per_node), "N", NULL,
+     "failures: of them in a node (8)"},
+    {"--start", OPTION_TEXT, FIELD(start), "DATE", NULL,
+     "failures: when the watch began, as 2026-01-01 or 2026-01-01T08:00:00+01:00"},
+    {"--end", OPTION_TEXT, FIELD(end), "DATE", NULL,
+     "failures: when it ended (the last moment that the log names)"},
+    {"--merge", OPTION_TIME, FIELD(merge_s), "TIME", NULL,
+     "failures: repeats within TIME are one (10min; of a table, 0s)"},
     OPTION_END};
 
 struct importing {
@@ -54,11 +64,32 @@ static int nccl_tests(struct importing *i)
     return EXIT_OK;
 }
 
+static int failures(struct importing *i)
+{
+    return import_failures(i->a, i->session, i->arena, i->file, FAILURE_CSV);
+}
+
+static int xid(struct importing *i)
+{
+    return import_failures(i->a, i->session, i->arena, i->file, FAILURE_XID);
+}
+
+static int dcgm(struct importing *i)
+{
+    return import_failures(i->a, i->session, i->arena, i->file, FAILURE_DCGM);
+}
+
+static int slurm(struct importing *i)
+{
+    return import_failures(i->a, i->session, i->arena, i->file, FAILURE_SLURM);
+}
+
 static const struct import_kind {
     const char *name;
     int (*run)(struct importing *);
 } kinds[] = {
-    {"nccl-tests", nccl_tests},
+    {"nccl-tests", nccl_tests}, {"failures", failures}, {"xid", xid}, {"dcgm", dcgm},
+    {"slurm", slurm},
 };
 enum {
     KIND_COUNT = sizeof kinds / sizeof kinds[0]
@@ -112,6 +143,11 @@ const struct command command_import = {
     .positional = "[KIND FILE]",
     .options = options,
     .details = "nccl-tests FILE   times of collectives, into the profile that --output names\n"
+               "failures FILE     a table at,unit_kind,unit,cause[,repair]: laws fitted to it, as\n"
+               "                  `failures:` of a scenario; with --output as a trace, too\n"
+               "xid FILE          the same of the kernel's log: NVIDIA's Xid and SXid\n"
+               "dcgm FILE         the same of samples of DCGM_FI_DEV_XID_ERRORS with their times\n"
+               "slurm FILE        the same of sacct -P, jobcomp/filetxt or slurmctld's log\n"
                "FILE may be -, standard input.",
     .example = "orrery import nccl-tests all_reduce.txt --gpu h100-80gb-sxm --output own.db",
     .run = run,

@@ -60,6 +60,9 @@ struct arguments {
     int best;
     bool has_headroom, has_best, pareto;
     const char *mtbf;
+    const char *start, *end; /* moments of the calendar */
+    uint64_t gpus_per_node;
+    double merge_s;
     const char *text; /* what the scenario's file holds, when a command has read it; NULL */
     size_t text_bytes;
     bool alone;

@@ -66,3 +66,46 @@ nccl_tests() { # file
     expect 3 "$ORRERY" check own.yaml --set cluster.profile=own.db
     said "not in seconds"
 }
+
+@test "a log of failures becomes laws and a trace that a scenario takes" {
+    {
+        echo "at,unit_kind,unit,cause,repair"
+        awk 'BEGIN {
+            srand(3)
+            for (i = 1; i <= 60; i++)
+                printf "%.3fh,gpu,%d,\"HBM \"\"3\"\"\",%s\n", i * 24 + rand() * 20, int(rand() * 64), (i % 3 ? "2h" : "")
+        }'
+    } >log.csv
+    expect 0 "$ORRERY" import failures log.csv --gpus 64 --start 2026-01-01 --end 2026-03-05 --output trace.csv
+    shows '# 60 failures in'
+    shows 'cause: "HBM \"3\"", unit: gpu, law: exponential, mtbf: '
+    # 64 GPUs for 63 days less 40 repairs of 2 h, 60 failures: 67.1 days.
+    awk '/law: exponential, mtbf/ {sub(/.*mtbf: /, ""); good = ($0 + 0 > 67 && $0 + 0 < 67.2)} END {exit !good}' out
+    { cat "$hello"; echo "run: {duration: 10d}"; cat out; } >laws.yaml
+    expect 0 "$ORRERY" check laws.yaml --set cluster.nodes=8
+    { cat "$hello"; echo "run: {duration: 60d}"; echo "failures: [{cause: log, law: trace, trace: trace.csv}]"; } >replayed.yaml
+    expect 0 "$ORRERY" check replayed.yaml --set cluster.nodes=8
+    expect 3 "$ORRERY" import failures log.csv --gpus 32 --start 2026-01-01
+    said "of 32 (--gpus, --gpus-per-node)"
+    expect 2 "$ORRERY" import failures log.csv
+    said "--gpus"
+    expect 2 "$ORRERY" import failures log.csv --gpus 60
+    expect 2 "$ORRERY" import failures log.csv --gpus 64 --start soon
+    expect 2 "$ORRERY" import failures log.csv --gpus 64 --end 2026-03-05
+}
+
+@test "the kernel's log, samples of DCGM and Slurm become causes" {
+    echo "Nov  2 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus" >kernel.log
+    echo "Nov  9 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 95, Uncontained ECC error" >>kernel.log
+    expect 0 "$ORRERY" import xid kernel.log --gpus 8 --start 2026-11-01 --end 2026-11-11
+    shows 'cause: "GPU off the bus", unit: gpu, law: exponential, mtbf: 80d'
+    shows 'cause: "GPU memory", unit: gpu'
+    expect 3 "$ORRERY" import xid kernel.log --gpus 8
+    said "give --start"
+    printf 'DCGM_FI_DEV_XID_ERRORS{gpu="3",Hostname="n7"} %s\n' "0 1793577600000" "79 1793577660000" >samples.txt
+    expect 0 "$ORRERY" import dcgm samples.txt --gpus 8 --start 2026-11-01 --end 2026-11-11
+    shows 'cause: "GPU off the bus", unit: gpu'
+    printf '%s\n' "JobID|State|End|NodeList" "7|NODE_FAIL|2026-11-03T00:00:00|n3" "8|COMPLETED|2026-11-05T00:00:00|n3" >jobs.txt
+    expect 0 "$ORRERY" import slurm jobs.txt --gpus 32 --start 2026-11-01
+    shows 'cause: "node", unit: node, law: exponential, mtbf: 16d'
+}

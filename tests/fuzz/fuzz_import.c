@@ -1,8 +1,10 @@
 /* Every reader of what other programs print, under libFuzzer: whatever the bytes, either sound
  * values or one sentence. The first byte says which reader. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "scenarios/import/failure_fit.h"
 #include "scenarios/import/nccl_tests.h"
 #include "sim/check.h"
 
@@ -27,9 +29,47 @@ static bool nccl_tests(struct fuzzed *f)
     return true;
 }
 
+static bool failures(struct fuzzed *f, enum failure_format format)
+{
+    const struct failure_rules rules = {1767225600.0, NAN, 64, 8, 600.0};
+    struct failure_log log;
+    struct failure_fit *fits;
+    uint32_t count;
+    if (!failure_log_read(f->arena, f->file, format, &rules, &log, &f->error))
+        return false;
+    for (uint32_t i = 0; i < log.count; i++)
+        CHECK(log.rows[i].at_s >= 0.0 && log.rows[i].at_s <= log.watched_s &&
+              *log.rows[i].cause != '\0');
+    if (!failure_fit(f->arena, &log, &rules, &fits, &count, &f->error))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        CHECK(fits[i].units == 0.0 || fits[i].fits[fits[i].best].duration.mean_s > 0.0);
+    return true;
+}
+
+static bool csv(struct fuzzed *f)
+{
+    return failures(f, FAILURE_CSV);
+}
+
+static bool xid(struct fuzzed *f)
+{
+    return failures(f, FAILURE_XID);
+}
+
+static bool dcgm(struct fuzzed *f)
+{
+    return failures(f, FAILURE_DCGM);
+}
+
+static bool slurm(struct fuzzed *f)
+{
+    return failures(f, FAILURE_SLURM);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bool (*const readers[])(struct fuzzed *) = {nccl_tests};
+    static bool (*const readers[])(struct fuzzed *) = {nccl_tests, csv, xid, dcgm, slurm};
     struct fuzzed f = {.arena = arena_create(), .error = {""}};
     if (size > 0) {
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};

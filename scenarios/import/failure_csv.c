@@ -1,0 +1,174 @@
+/* failure_csv.c - failures as a table: at, unit_kind, unit, cause, perhaps repair. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/import/failure_log_state.h"
+#include "scenarios/import/time_stamp.h"
+#include "scenarios/language/csv.h"
+#include "scenarios/language/names.h"
+#include "scenarios/language/quantity.h"
+#include "sim/units.h"
+
+enum {
+    CAUSE_BYTES_MAX = 80
+};
+#define TIME_MAX_S (100.0 * YEAR)
+
+struct csv_row {
+    struct failure_reading *r;
+    const struct csv *csv;
+    size_t row;
+};
+
+static const char *cell(const struct csv_row *row, const char *name)
+{
+    return csv_cell(row->csv, row->row, name);
+}
+
+static bool bad(const struct csv_row *row, const char *column, const char *why)
+{
+    return import_text_bad(&row->r->text, "%s: %s", column, why);
+}
+
+static bool read_span(const struct csv_row *row, const char *column, double *out)
+{
+    char why[QUANTITY_TEXT_MAX];
+    struct quantity quantity;
+    const char *text = cell(row, column), *shown = import_text_quote(&row->r->text, text);
+    if (!quantity_read(PARAM_TIME, text, shown, &quantity, why))
+        return bad(row, column, why);
+    *out = quantity.number;
+    return (*out >= 0.0 && *out <= TIME_MAX_S) || bad(row, column, "must be from 0s to 100y");
+}
+
+/* A moment of the calendar or a time since the start, as the first row has it. */
+static bool read_at(const struct csv_row *row, double *out)
+{
+    const bool date = time_stamp_read(cell(row, "at"), out);
+    if (row->row == 0)
+        row->r->relative = !date;
+    if (date == row->r->relative)
+        return bad(row, "at",
+                   row->r->relative ? "a date behind times since the start"
+                                    : "no date (2026-11-03T04:05:06) behind dates");
+    return date || read_span(row, "at", out);
+}
+
+static bool read_kind(const struct csv_row *row, int *out)
+{
+    const char *text = cell(row, "unit_kind");
+    unsigned count = 0;
+    for (; failure_unit_names[count] != NULL; count++) {
+        if (strcmp(text, failure_unit_names[count]) == 0) {
+            *out = (int)count;
+            return true;
+        }
+    }
+    const struct name_list known = {failure_unit_names, count};
+    return bad(row, "unit_kind",
+               arena_format(row->r->arena, "unknown unit kind '%s'%s",
+                            import_text_quote(&row->r->text, text),
+                            names_advice(row->r->arena, text, known)));
+}
+
+/* How many units of a kind the watched cluster has; 0: it does not say. */
+static uint64_t unit_count(const struct failure_rules *rules, int kind)
+{
+    switch (kind) {
+    case UNIT_GPU:
+    case UNIT_NIC:
+        return rules->gpus;
+    case UNIT_NODE:
+        return rules->gpus / rules->gpus_per_node;
+    case UNIT_JOB:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* A number, or the name of a node, or node:part for a GPU. */
+static bool read_unit(const struct csv_row *row, struct failure_sight *out)
+{
+    char *text = arena_text(row->r->arena, cell(row, "unit")), *end, *colon;
+    const uint64_t count = unit_count(row->r->rules, out->unit_kind);
+    if (strspn(text, "0123456789") == strlen(text) && *text != '\0') {
+        out->unit = strtoull(text, &end, 10);
+        if (strlen(text) > 9 || (count > 0 && out->unit >= count))
+            return bad(row, "unit",
+                       arena_format(row->r->arena,
+                                    "there is no %s %s of %" PRIu64
+                                    " (--gpus, --gpus-per-node); they count from 0",
+                                    failure_unit_names[out->unit_kind],
+                                    import_text_quote(&row->r->text, text), count));
+        return true;
+    }
+    if (out->unit_kind == UNIT_JOB)
+        return true;
+    if (*text == '\0' || (out->unit_kind != UNIT_NODE && out->unit_kind != UNIT_GPU))
+        return bad(row, "unit", "give its number, from 0");
+    out->host = text;
+    if (out->unit_kind == UNIT_NODE)
+        return true;
+    colon = strchr(text, ':');
+    if (colon == NULL || colon == text || colon[1] == '\0')
+        return bad(row, "unit", "give the number of the GPU, or NODE:GPU");
+    *colon = '\0';
+    out->part = colon + 1;
+    return true;
+}
+
+static bool read_row(const struct csv_row *row)
+{
+    struct failure_sight sight = {.cause = cell(row, "cause"), .repair_s = -1.0};
+    const size_t length = strlen(sight.cause);
+    if (length == 0 || length > CAUSE_BYTES_MAX)
+        return bad(row, "cause", "name what failed, in 80 bytes at most");
+    if (!read_at(row, &sight.at_s) || !read_kind(row, &sight.unit_kind) || !read_unit(row, &sight))
+        return false;
+    if (*cell(row, "repair") != '\0' && !read_span(row, "repair", &sight.repair_s))
+        return false;
+    return failure_log_see(row->r, &sight);
+}
+
+/* A row that stands twice as it is. */
+static bool check_twice(struct failure_reading *r, const struct csv *csv)
+{
+    for (size_t i = 1; i < csv->row_count; i++) {
+        bool same = true;
+        for (unsigned c = 0; c < csv->column_count && same; c++)
+            same = strcmp(csv->cells[(i - 1) * csv->column_count + c],
+                          csv->cells[i * csv->column_count + c]) == 0;
+        r->text.line = (unsigned)i + 2;
+        if (same)
+            return import_text_bad(&r->text, "the row above stands here again; take one out");
+    }
+    return true;
+}
+
+bool failure_csv_read(struct failure_reading *r)
+{
+    static const char *const needed[] = {"at", "unit_kind", "unit", "cause"};
+    struct csv csv;
+    if (!csv_parse(r->arena, r->file.path, r->text.at, (size_t)(r->text.end - r->text.at), &csv,
+                   r->text.error))
+        return false;
+    r->text.line = 1;
+    for (unsigned i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (csv_column(&csv, needed[i]) < 0)
+            return import_text_bad(&r->text,
+                                   "no column '%s'; a table of failures has at,unit_kind,"
+                                   "unit,cause and perhaps repair",
+                                   needed[i]);
+    if (!check_twice(r, &csv))
+        return false;
+    for (size_t i = 0; i < csv.row_count; i++) {
+        const struct csv_row row = {r, &csv, i};
+        r->text.line = (unsigned)i + 2;
+        if (!read_row(&row))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,301 @@
+/* Logs of failures in every format: records with numbers for names, or a refusal with the line. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scenarios/import/failure_fit.h"
+#include "scenarios/import/time_stamp.h"
+#include "sim/units.h"
+
+struct reading {
+    struct arena *arena;
+    struct failure_rules rules;
+    struct failure_log log;
+    struct error error;
+    bool good;
+};
+
+static struct failure_rules usual(void)
+{
+    struct failure_rules rules = {NAN, NAN, 32, 8, 10 * MINUTE};
+    assert_true(time_stamp_read("2026-11-01", &rules.start_s));
+    return rules;
+}
+
+static struct reading read_by(const char *text, enum failure_format format,
+                              struct failure_rules rules)
+{
+    struct reading r = {.arena = arena_create(), .rules = rules, .error = {""}};
+    const struct import_file file = {"log", arena_text(r.arena, text), strlen(text)};
+    r.good = failure_log_read(r.arena, file, format, &r.rules, &r.log, &r.error);
+    return r;
+}
+
+static struct reading sound(const char *text, enum failure_format format, unsigned count)
+{
+    struct reading r = read_by(text, format, usual());
+    if (!r.good)
+        fail_msg("%s", r.error.text);
+    assert_int_equal(r.log.count, count);
+    return r;
+}
+
+static void refused(const char *text, enum failure_format format, const char *why)
+{
+    struct reading r = read_by(text, format, usual());
+    if (r.good || strstr(r.error.text, why) == NULL)
+        fail_msg("'%s' does not say '%s'", r.error.text, why);
+    arena_destroy(r.arena);
+}
+
+static void expect_row(const struct failure_log *log, unsigned row, double at_s, int kind,
+                       unsigned unit, const char *cause)
+{
+    const struct failure_record *r = &log->rows[row];
+    if (fabs(r->at_s - at_s) > 1e-3 || r->unit_kind != kind || r->unit != unit)
+        fail_msg("row %u: %g s, kind %d, unit %u", row, r->at_s, r->unit_kind, (unsigned)r->unit);
+    assert_string_equal(r->cause, cause);
+}
+
+static void test_moments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double s;
+    } moments[] = {
+        {"1970-01-01", 0},
+        {"2000-02-29T12:00:00Z", 951825600},
+        {"2026-11-03T04:05:06", 1793678706},
+        {"2026-11-03 04:05:06.25", 1793678706.25},
+        {"2026-11-03T04:05:06+01:00", 1793675106},
+        {"2026-11-03T04:05:06-0130", 1793684106},
+        {"1969-12-31T23:59:59Z", -1},
+    };
+    static const char *const none[] = {
+        "",
+        "2026-13-01",
+        "2026-02-29",
+        "2026-00-10",
+        "2026-11-3",
+        "2026-11-03T24:00",
+        "2026-11-03T04:60:0",
+        "2026-11-03T04:05:06+25:00",
+        "2026-11-03T",
+        "2026-11-03T04:05x",
+        "now",
+        "99999-01-01",
+    };
+    double s;
+    for (unsigned i = 0; i < sizeof moments / sizeof moments[0]; i++) {
+        assert_true(time_stamp_read(moments[i].text, &s));
+        assert_true(s == moments[i].s);
+    }
+    for (unsigned i = 0; i < sizeof none / sizeof none[0]; i++)
+        assert_false(time_stamp_read(none[i], &s));
+    /* A log without years that runs over New Year. */
+    assert_true(time_stamp_syslog("Jan", "2", "00:00:00", 1798675200 /* 2026-12-31 */, &s));
+    assert_true(s == 1798848000); /* 2027-01-02 */
+    assert_false(time_stamp_syslog("Feb", "30", "00:00:00", 0, &s));
+    assert_false(time_stamp_syslog("anF", "3", "00:00:00", 0, &s));
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    struct reading r = sound("at,unit_kind,unit,cause,repair\n"
+                             "2026-11-02T00:00:00,gpu,17,HBM,2h\n"
+                             "2026-11-03T00:00:00,node,n10,PSU,\n"
+                             "2026-11-03T06:00:00,gpu,n9:4,HBM,\n"
+                             "2026-11-04T00:00:00,job,,software,\n",
+                             FAILURE_CSV, 4);
+    expect_row(&r.log, 0, DAY, UNIT_GPU, 17, "HBM");
+    assert_true(r.log.rows[0].repair_s == 2 * HOUR && r.log.rows[1].repair_s < 0.0);
+    expect_row(&r.log, 1, 2 * DAY, UNIT_NODE, 1, "PSU"); /* n9 before n10 */
+    expect_row(&r.log, 2, 2.25 * DAY, UNIT_GPU, 0, "HBM");
+    assert_true(r.log.watched_s == 3 * DAY);
+    arena_destroy(r.arena);
+    r = sound("cause,unit,unit_kind,at\nHBM,3,gpu,3h\nHBM,3,gpu,185min\nHBM,3,gpu,4h\n",
+              FAILURE_CSV, 2);
+    assert_int_equal(r.log.merged, 1); /* five minutes apart */
+    expect_row(&r.log, 1, 4 * HOUR, UNIT_GPU, 3, "HBM");
+    arena_destroy(r.arena);
+}
+
+static void test_xids(void **state)
+{
+    (void)state;
+    struct reading r = sound(
+        "Nov  2 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python3, GPU "
+        "has fallen off the bus\n"
+        "Nov  2 00:05:00 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus\n"
+        "Nov  2 00:05:01 n7 kernel: NVRM: Xid (PCI:0000:3b:00): 45, Ch 8\n"
+        "Nov  2 01:00:00 n7 systemd[1]: Started something\n"
+        "2026-11-03T00:00:00+00:00 n10 kernel: NVRM: Xid (0000:1a:00): 95, Uncontained\n"
+        "2026-11-03T00:00:00+00:00 n10 kernel: NVRM: Xid (PCI:0000:1b:00): 31, MMU fault\n"
+        "2026-11-03T01:00:00+00:00 n10 kernel: nvidia-nvswitch1: SXid (PCI:0000:c1:00.0): 24007, "
+        "Fatal, Link 44\n"
+        "2026-11-03T01:00:00+00:00 n10 kernel: nvidia-nvswitch1: SXid (PCI:0000:c1:00.0): 12028, "
+        "Non-fatal, Link 44\n"
+        "Nov  4 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:2b:00): 200, new\n",
+        FAILURE_XID, 5);
+    expect_row(&r.log, 0, DAY, UNIT_GPU, 1, "GPU off the bus"); /* 3b behind 2b */
+    expect_row(&r.log, 1, 2 * DAY, UNIT_GPU, 8, "GPU memory");
+    expect_row(&r.log, 2, 2 * DAY, UNIT_JOB, 0, "application");
+    expect_row(&r.log, 3, 2 * DAY + HOUR, UNIT_NODE, 1, "NVSwitch");
+    expect_row(&r.log, 4, 3 * DAY, UNIT_GPU, 0, "Xid 200");
+    assert_int_equal(r.log.merged, 1);
+    assert_int_equal(r.log.passed, 3);
+    arena_destroy(r.arena);
+}
+
+static void test_samples_of_dcgm(void **state)
+{
+    (void)state;
+    /* 2026-11-02, in ms; the gauge stays at the last Xid. */
+    struct reading r = sound("# TYPE DCGM_FI_DEV_XID_ERRORS gauge\n"
+                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 31 1793577600000\n"
+                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79 1793577660000\n"
+                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79 1793577720000\n"
+                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 0 1793577720000\n"
+                             "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 94 1793664000000\n",
+                             FAILURE_DCGM, 2);
+    expect_row(&r.log, 0, DAY + MINUTE, UNIT_GPU, 1, "GPU off the bus");
+    expect_row(&r.log, 1, 2 * DAY, UNIT_GPU, 0, "GPU memory");
+    arena_destroy(r.arena);
+    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79\n", FAILURE_DCGM,
+            "log:1: a sample without its time");
+    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\"} 79 1793577600000\n", FAILURE_DCGM,
+            "labels Hostname");
+    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} NaN 1793577600000\n", FAILURE_DCGM,
+            "a number from 0");
+    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} -4 1793577600000\n", FAILURE_DCGM,
+            "a number from 0");
+}
+
+static void test_slurm(void **state)
+{
+    (void)state;
+    struct reading r = sound("JobID|State|End|NodeList|FailedNode\n"
+                             "1|COMPLETED|2026-11-02T00:00:00|n[1-4]|\n"
+                             "2|NODE_FAIL|2026-11-03T00:00:00|n[1-4]|n3\n"
+                             "2.batch|CANCELLED|2026-11-03T00:00:00|n1|\n"
+                             "3|FAILED|2026-11-04T00:00:00|n1|\n"
+                             "4|NODE_FAIL|2026-11-05T00:00:00|n[1-4]|\n"
+                             "5|CANCELLED by 1000|Unknown|None assigned|\n",
+                             FAILURE_SLURM, 3);
+    expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 0, "node");
+    expect_row(&r.log, 1, 3 * DAY, UNIT_JOB, 0, "job");
+    expect_row(&r.log, 2, 4 * DAY, UNIT_JOB, 0, "node, not told which");
+    arena_destroy(r.arena);
+    r = sound("JobId=3 JobState=FAILED StartTime=2026-11-03T04:00:00 EndTime=2026-11-03T00:00:00 "
+              "NodeList=n7 ExitCode=3:0\n",
+              FAILURE_SLURM, 1);
+    expect_row(&r.log, 0, 2 * DAY, UNIT_JOB, 0, "job");
+    arena_destroy(r.arena);
+    r = sound("[2026-11-02T00:00:00.000] slurmctld version 22.05.8 started\n"
+              "[2026-11-03T00:00:00.000] error: Nodes n[09-10,12],m1 not responding, setting DOWN\n"
+              "[2026-11-03T12:00:00.000] error: Node n10 unexpectedly rebooted boot_time=1\n",
+              FAILURE_SLURM, 5);
+    expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 1, "node not responding"); /* m1 is 0 */
+    expect_row(&r.log, 4, 2.5 * DAY, UNIT_NODE, 2, "node rebooted");
+    arena_destroy(r.arena);
+}
+
+static void test_hostile_logs_are_refused(void **state)
+{
+    (void)state;
+    refused("", FAILURE_CSV, "empty");
+    refused("at,unit_kind,unit\n", FAILURE_CSV, "no column 'cause'");
+    refused("at,unit_kind,unit,cause\n", FAILURE_CSV, "no failure");
+    refused("at,unit_kind,unit,cause\n5,gpu,1,x\n", FAILURE_CSV, "log:2: at: '5' has no unit");
+    refused("at,unit_kind,unit,cause\nnan h,gpu,1,x\n", FAILURE_CSV, "log:2: at");
+    refused("at,unit_kind,unit,cause\n-3h,gpu,1,x\n", FAILURE_CSV, "from 0s to 100y");
+    refused("at,unit_kind,unit,cause\n1e9y,gpu,1,x\n", FAILURE_CSV, "from 0s to 100y");
+    refused("at,unit_kind,unit,cause\n3h,gpu,32,x\n", FAILURE_CSV, "there is no gpu 32 of 32");
+    refused("at,unit_kind,unit,cause\n3h,gpu,99999999999999999999,x\n", FAILURE_CSV, "no gpu");
+    refused("at,unit_kind,unit,cause\n3h,gup,1,x\n", FAILURE_CSV, "did you mean 'gpu'");
+    refused("at,unit_kind,unit,cause\n3h,gpu,n7,x\n", FAILURE_CSV, "NODE:GPU");
+    refused("at,unit_kind,unit,cause\n3h,gpu,1,\n", FAILURE_CSV, "name what failed");
+    refused("at,unit_kind,unit,cause\n3h,gpu,1,x\n3h,gpu,1,x\n", FAILURE_CSV,
+            "log:3: the row above");
+    refused("at,unit_kind,unit,cause\n3h,gpu,1,x\n2026-11-03,gpu,1,x\n", FAILURE_CSV,
+            "a date behind");
+    refused("at,unit_kind,unit,cause\n3h,gpu,1\n", FAILURE_CSV, "3 fields");
+    refused("at,unit_kind,unit,cause\n"
+            "2026-11-03,node,a,x\n2026-11-03,node,b,x\n2026-11-03,node,c,x\n"
+            "2026-11-03,node,d,x\n2026-11-03,node,e,x\n",
+            FAILURE_CSV, "more nodes than the 4");
+    refused("[   12.5] NVRM: Xid (PCI:0000:3b:00): 79\n", FAILURE_XID, "journalctl");
+    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): \n", FAILURE_XID,
+            "the line is cut");
+    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3\n", FAILURE_XID, "the line is cut");
+    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): 70000\n", FAILURE_XID, "no Xid");
+    refused("2026-11-03T00:00:00 n7 hello\n", FAILURE_XID, "no failure in it");
+    refused("2026-10-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): 79\n"
+            "2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): 45\n",
+            FAILURE_XID, "no failure between");
+    refused("JobID|State\n", FAILURE_SLURM, "--format=");
+    refused("JobID|State|State|End\n", FAILURE_SLURM, "stands twice");
+    refused("JobID|State|End\n1|FAILED\n", FAILURE_SLURM, "log:2: 2 fields");
+    refused("JobID|State|End\n1|EXPLODED|2026-11-03T00:00:00\n", FAILURE_SLURM, "no state");
+    refused("JobID|State|End\n1|FAILED|soon\n", FAILURE_SLURM, "no moment");
+    refused("[2026-11-03T00:00:00.000] error: Nodes n[1-99999999] not responding, setting DOWN\n",
+            FAILURE_SLURM, "too many");
+    refused("[2026-11-03T00:00:00.000] error: Nodes n[1- not responding, setting DOWN\n",
+            FAILURE_SLURM, "cannot be read");
+    refused("[2026-11-03", FAILURE_SLURM, "it is cut");
+    refused("hello\n", FAILURE_SLURM, "neither a table");
+    struct failure_rules rules = usual();
+    rules.start_s = NAN;
+    struct reading r = read_by("at,unit_kind,unit,cause\n2026-11-03,gpu,1,x\n", FAILURE_CSV, rules);
+    assert_false(r.good);
+    assert_non_null(strstr(r.error.text, "Give --start"));
+    arena_destroy(r.arena);
+}
+
+static void test_causes_get_their_laws(void **state)
+{
+    (void)state;
+    struct failure_fit *fits;
+    uint32_t count;
+    struct failure_rules rules = usual();
+    assert_true(time_stamp_read("2026-11-11", &rules.end_s));
+    struct reading r = read_by("at,unit_kind,unit,cause\n"
+                               "2026-11-02,gpu,1,HBM\n2026-11-04,gpu,2,HBM\n2026-11-05,gpu,1,HBM\n"
+                               "2026-11-05,gpu,9,HBM\n2026-11-06,domain,0,power\n"
+                               "2026-11-07,node,0,PSU\n",
+                               FAILURE_CSV, rules);
+    assert_true(r.good && r.log.end_told);
+    assert_true(failure_fit(r.arena, &r.log, &r.rules, &fits, &count, &r.error));
+    assert_int_equal(count, 3);
+    assert_string_equal(fits[0].cause, "HBM");
+    assert_int_equal(fits[0].failures, 4);
+    /* 32 GPUs for 10 days, 4 failures. */
+    assert_true(fabs(fits[0].fits[0].duration.mean_s / (80 * DAY) - 1.0) < 1e-12);
+    assert_string_equal(fits[1].cause, "PSU");
+    assert_true(fabs(fits[1].fits[0].duration.mean_s / (40 * DAY) - 1.0) < 1e-12);
+    assert_int_equal(fits[1].best, 0);
+    assert_true(fits[2].units == 0.0);
+    arena_destroy(r.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_xids),
+        cmocka_unit_test(test_samples_of_dcgm),
+        cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_hostile_logs_are_refused),
+        cmocka_unit_test(test_causes_get_their_laws),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

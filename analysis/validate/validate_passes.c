@@ -56,6 +56,28 @@ static double message_bytes(const struct configuration *c, double transfer_s)
     return low;
 }
 
+/* When the first compute of a class begins; it has some. */
+static double begin_s(const struct worker *worker, const struct program *program,
+                      uint32_t class_index)
+{
+    uint32_t op = 0;
+    while (program->ops[op].kind != OP_COMPUTE)
+        op++;
+    return worker_times(worker, class_index, op).begin_s;
+}
+
+double validate_passes_period_s(const struct configuration *c, const struct worker *worker,
+                                const struct symmetry *symmetry, const struct lowered *lowered)
+{
+    double period_s = 0.0;
+    for (uint32_t i = 0; i < symmetry->rank_class_count; i++) {
+        const struct program *program = lowered->programs[symmetry->ranks[i].program];
+        const double from_s = c->layout.schedule->steps_alone ? begin_s(worker, program, i) : 0.0;
+        period_s = fmax(period_s, worker_finish_s(worker, i) - from_s);
+    }
+    return period_s;
+}
+
 static double play_lowered(const struct configuration *c, struct sim *sim, struct lowered *lowered,
                            struct error *error)
 {
@@ -72,10 +94,7 @@ static double play_lowered(const struct configuration *c, struct sim *sim, struc
     struct worker *worker = worker_create(sim, &symmetry, lowered, &layout, &options);
     worker_start(worker);
     sim_run(sim);
-    double end_s = 0.0;
-    for (uint32_t i = 0; i < symmetry.rank_class_count; i++)
-        end_s = fmax(end_s, worker_finish_s(worker, i));
-    return end_s;
+    return validate_passes_period_s(c, worker, &symmetry, lowered);
 }
 
 static double play(const struct configuration *c, const struct validate_passes *passes,
@@ -86,17 +105,30 @@ static double play(const struct configuration *c, const struct validate_passes *
                                    (uint32_t)configuration_microbatches(c), &l->schedule_options};
     struct sim *sim = sim_create(c->seed);
     struct arena *arena = sim_arena(sim);
-    uint32_t chunks = shape.stages * shape.chunks;
-    double *forward_s = ARENA_ARRAY(arena, double, chunks);
-    double *backward_s = ARENA_ARRAY(arena, double, chunks);
-    for (uint32_t i = 0; i < chunks; i++) {
-        forward_s[i] = passes->forward_s / shape.chunks;
-        backward_s[i] = (passes->backward_s + passes->weights_s) / shape.chunks;
+    const struct schedule_kind *kind = l->schedule;
+    const uint32_t parts = schedule_parts(kind, &shape);
+    const double of_stage = kind->placement == PLACED_BOTH_WAYS ? 1.0 : shape.chunks;
+    double *forward_s = ARENA_ARRAY(arena, double, parts);
+    double *backward_s = ARENA_ARRAY(arena, double, parts);
+    double *input_s = ARENA_ARRAY(arena, double, parts);
+    double *weights_s = ARENA_ARRAY(arena, double, parts);
+    for (uint32_t i = 0; i < parts; i++) {
+        forward_s[i] = passes->forward_s / of_stage;
+        backward_s[i] = (passes->backward_s + passes->weights_s) / of_stage;
+        input_s[i] = passes->backward_s / of_stage;
+        weights_s[i] = passes->weights_s / of_stage;
     }
     bool blocking =
         shape.chunks > 1 ? c->software.p2p_blocking_interleaved : c->software.p2p_blocking;
-    struct pass_times times = {forward_s, backward_s, message_bytes(c, passes->transfer_s),
-                               blocking};
+    struct pass_times times = {forward_s,
+                               backward_s,
+                               message_bytes(c, passes->transfer_s),
+                               blocking,
+                               kind->splits ? input_s : NULL,
+                               weights_s,
+                               passes->kept_bytes,
+                               passes->late_bytes,
+                               passes->transfer_s};
     struct lowered lowered = {0};
     lower_passes(arena, l->schedule, &shape, &times, &lowered);
     double step_s = play_lowered(c, sim, &lowered, error);

@@ -3,14 +3,21 @@
 #define ORRERY_ANALYSIS_VALIDATE_VALIDATE_PASSES_H
 
 #include "analysis/validate/validate_run.h"
+#include "models/step/worker.h"
 
 struct validate_passes { /* of a whole stage and one microbatch */
     double forward_s, backward_s, weights_s, transfer_s;
+    const double *kept_bytes, *late_bytes; /* of schedules that go by them: struct pass_costs */
 };
 /* Stages stand in one node, so that all transfers are alike; messages are so large that one alone
- * takes transfer_s. Stages block on them where the software does. False with the row refused. */
+ * takes transfer_s. Stages block on them where the software does. A step lasts until the next one
+ * may begin: where stages step alone, from the first pass of the slowest rank to its last. False
+ * with the row refused. */
 bool validate_passes_play(const struct validation *v, const struct validate_run *run,
                           const struct validate_passes *passes, double *step_s,
                           struct validate_row *row);
+/* From the start of a step that has been played to where the next one may start. */
+double validate_passes_period_s(const struct configuration *c, const struct worker *worker,
+                                const struct symmetry *symmetry, const struct lowered *lowered);
 
 #endif

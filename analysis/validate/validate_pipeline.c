@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/validate/validate_passes.h"
+#include "models/program/lower_plan.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/step/step.h"
 #include "sim/units.h"
@@ -31,7 +32,8 @@ static const char *const columns[] = {
 static void say_origins(const struct validate_run *run, bool vocabulary,
                         struct validate_origins *out)
 {
-    bool interleaved = schedule_find(run->schedule) != NULL && run->vpp > 1;
+    const struct schedule_kind *kind = schedule_find(run->schedule);
+    bool interleaved = kind != NULL && run->vpp > 1;
     validate_origins_add(out, "pp", "column stages");
     validate_origins_add(out, "gpus", "column stages");
     validate_origins_add(out, "dp", "chosen: one pipeline");
@@ -40,7 +42,9 @@ static void say_origins(const struct validate_run *run, bool vocabulary,
     validate_origins_add(out, "recompute", "chosen: the passes that were timed have none");
     validate_origins_add(out, "tied_embeddings", "chosen: as in the GPT family");
     validate_origins_add(out, "vpp",
-                         interleaved ? "chosen: one layer in each chunk" : "chosen: one chunk");
+                         kind != NULL && kind->chunks > 0 ? "chosen: what the schedule asks for"
+                         : interleaved                    ? "chosen: one layer in each chunk"
+                                                          : "chosen: one chunk");
     if (!vocabulary)
         validate_origins_add(out, "vocab", "chosen: that of GPT-2");
 }
@@ -69,6 +73,8 @@ static void read_run(struct cells *c, struct validate_run *run)
     uint64_t slots = run->layers + (run->ends_count ? 2 : 0);
     if (run->vpp == 0)
         run->vpp = interleaved && run->pp > 0 ? slots / run->pp : 1;
+    if (kind != NULL && kind->chunks > 0)
+        run->vpp = kind->chunks;
     say_origins(run, vocabulary, &run->origins);
 }
 
@@ -103,7 +109,8 @@ static void simulate(const struct scenario *s, bool timed, struct validate_row *
     take_memory(step, row);
     if (timed) {
         row->values[STEP_TIME].has_predicted = true;
-        row->values[STEP_TIME].predicted = step->step_s;
+        row->values[STEP_TIME].predicted = validate_passes_period_s(
+            &s->configuration, step->worker, &step->symmetry, &step->lowered);
     }
     step_destroy(step);
 }
@@ -123,7 +130,7 @@ static void predict(const struct validation *v, struct validate_row *row)
 {
     struct cells c = {v->csv, row->record, row};
     struct validate_run run;
-    struct validate_passes passes;
+    struct validate_passes passes = {0};
     read_run(&c, &run);
     passes.forward_s = validate_cells_number(&c, "t_f_s", 0.0);
     passes.backward_s = validate_cells_number(&c, "t_b_s", 0.0);
@@ -135,9 +142,18 @@ static void predict(const struct validation *v, struct validate_row *row)
     struct scenario *s = validate_run_scenario(v, &run, row);
     if (s == NULL)
         return;
+    if (s->configuration.layout.schedule->splits && !(passes.weights_s > 0.0))
+        profiled = false;
     simulate(s, !profiled, row);
-    if (profiled && !row->refused)
+    if (profiled && !row->refused) {
+        struct arena *arena = arena_create();
+        const struct lowering *l = lower_plan_lowering(arena, &s->configuration);
+        const struct pass_costs costs = lower_plan_costs(arena, l);
+        passes.kept_bytes = costs.kept_bytes;
+        passes.late_bytes = costs.late_bytes;
         play(v, &run, &passes, row);
+        arena_destroy(arena);
+    }
     scenario_destroy(s);
 }
 

@@ -12,6 +12,7 @@
 
 #include "models/layout/layout.h"
 #include "models/program/lower_split.h"
+#include "models/schedule/schedule_kind.h"
 #include "sim/check.h"
 #include "sim/share.h"
 #include "topology/topology_kind.h"
@@ -32,16 +33,24 @@ double storage_bytes_per_parameter(const struct configuration *c)
 /* Parameters of each stage, unpadded; a tied head is the embedding's. */
 static double *stage_parameters(const struct configuration *c, struct arena *arena)
 {
-    uint32_t stages = (uint32_t)c->layout.pp, chunks = stages * (uint32_t)c->layout.vpp;
+    const struct schedule_kind *order = c->layout.schedule;
+    uint32_t stages = (uint32_t)c->layout.pp, parts = stages * (uint32_t)c->layout.vpp;
+    const struct schedule_shape shape = {stages, (uint32_t)c->layout.vpp,
+                                         (uint32_t)configuration_microbatches(c),
+                                         &c->layout.schedule_options};
+    double *of_part = ARENA_ARRAY(arena, double, parts);
     double *parameters = ARENA_ARRAY(arena, double, stages);
-    uint32_t *split = ARENA_ARRAY(arena, uint32_t, chunks);
+    uint32_t *split = ARENA_ARRAY(arena, uint32_t, parts);
     uint64_t layer = 0;
     lower_split(c, split);
-    for (uint32_t chunk = 0; chunk < chunks; chunk++)
-        for (uint32_t i = 0; i < split[chunk]; i++)
-            parameters[chunk % stages] += transformer_layer_parameters(&c->model, layer++);
-    parameters[0] += transformer_embedding_parameters(&c->model, c->training.sequence);
-    parameters[stages - 1] += transformer_final_parameters(&c->model);
+    for (uint32_t part = 0; part < parts; part++)
+        for (uint32_t i = 0; i < split[part]; i++)
+            of_part[part] += transformer_layer_parameters(&c->model, layer++);
+    of_part[0] += transformer_embedding_parameters(&c->model, c->training.sequence);
+    of_part[parts - 1] += transformer_final_parameters(&c->model);
+    for (uint32_t stage = 0; stage < stages; stage++)
+        for (uint32_t chunk = 0; chunk < schedule_chunks(order, &shape); chunk++)
+            parameters[stage] += of_part[schedule_part(order, &shape, stage, chunk)];
     return parameters;
 }
 
@@ -57,7 +66,10 @@ static double shards_of(const struct configuration *c, double bytes_per_paramete
     double sum = 0.0;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         struct coordinates at = layout_coordinates(c, rank);
-        bool moves = seen[at.pp * tp + at.tp]++ < shards || replicas;
+        const bool both = c->layout.schedule->placement == PLACED_BOTH_WAYS;
+        const uint64_t far = c->layout.pp - 1 - at.pp;
+        const uint64_t place = both && far < at.pp ? far : at.pp; /* whose state it shares */
+        bool moves = seen[place * tp + at.tp]++ < shards || replicas;
         double shard = parameters[at.pp] * bytes_per_parameter / (double)(tp * shards);
         bytes_of_rank[rank] = moves ? shard : 0.0;
         sum += bytes_of_rank[rank];

@@ -46,6 +46,14 @@ static uint64_t most_chunks(const struct configuration *c, bool ends_open)
     return most == 1 && ends ? dividing_chunks(c, true) : most;
 }
 
+/* What an order that was stated goes with. */
+static uint64_t chunks_of(const struct schedule_kind *kind, uint64_t most)
+{
+    if (kind->chunks > 0)
+        return kind->chunks;
+    return kind->interleaved ? most : 1;
+}
+
 uint64_t choice_most_chunks(const struct configuration *c)
 {
     return most_chunks(c, false);
@@ -62,7 +70,7 @@ unsigned choice_orders(const struct order_question *q, struct configuration *out
     if (!order || !chunks || !may || most == 1) {
         out[count] = *q->c;
         if (chunks)
-            out[count].layout.vpp = !order && l->schedule->interleaved ? most : 1;
+            out[count].layout.vpp = !order ? chunks_of(l->schedule, most) : 1;
         if (order)
             out[count].layout.schedule =
                 out[count].layout.vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/random.h"
 
@@ -12,6 +13,12 @@ const char *const placement_names[] = {"packed", "scattered", NULL};
 uint64_t configuration_replicas(const struct configuration *c)
 {
     return c->layout.dp * c->layout.cp;
+}
+
+uint64_t configuration_holders(const struct configuration *c)
+{
+    const uint64_t copies = c->layout.schedule->placement == PLACED_BOTH_WAYS ? 2 : 1;
+    return copies * configuration_replicas(c);
 }
 
 double configuration_tokens(const struct configuration *c)
@@ -58,7 +65,7 @@ uint64_t configuration_shards(const struct configuration *c)
         group = c->cluster.node.gpus / c->layout.tp;
         group = group > 0 ? group : 1;
     }
-    return sharding_shards(c->layout.sharding, configuration_replicas(c), group);
+    return sharding_shards(c->layout.sharding, configuration_holders(c), group);
 }
 
 uint64_t configuration_flow_seed(const struct configuration *c, uint64_t kind)

@@ -111,7 +111,10 @@ uint64_t configuration_gpus(const struct configuration *c); /* of the cluster */
 uint64_t configuration_chunk_layers(const struct configuration *c);
 /* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */
 uint64_t configuration_replicas(const struct configuration *c);
-/* Ranks that share one copy of the sharded state: all replicas, 1 (zero-0), or for hsdp
+/* ... and of those that hold the same part of the model: as many, or twice as many where the
+ * schedule puts each part on two ranks of a pipeline. Gradients are reduced over them. */
+uint64_t configuration_holders(const struct configuration *c);
+/* Ranks that share one copy of the sharded state: all holders, 1 (zero-0), or for hsdp
  * layout.shard_group, else the replicas inside a node. */
 uint64_t configuration_shards(const struct configuration *c);
 

@@ -5,6 +5,7 @@
 
 #include "models/layout/configuration_parts.h"
 #include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
 
 /* The number next to `from`, at most `most`, by whose multiple with `other` the layers can be
  * divided; upwards or downwards; 0: none. */
@@ -125,6 +126,13 @@ static void check_schedule(struct rule_report *r)
         rule_say(r, false, "layout.schedule",
                  "%s (pp %" PRIu64 ", vpp %" PRIu64 ", %" PRIu32 " microbatches)", refusal, l->pp,
                  l->vpp, shape.microbatches);
+    } else if (l->schedule->placement == PLACED_BOTH_WAYS &&
+               (l->sharding->gather == GATHER_UNITS || l->sharding->hybrid)) {
+        rule_say(r, false, "layout.sharding",
+                 "%s holds every stage on two ranks of a pipeline, which reduce their gradients "
+                 "together: %s, which gathers weights unit by unit, is not defined for it; take "
+                 "zero-1 or zero-0",
+                 l->schedule->head.name, l->sharding->head.name);
     } else if (l->pp == 1 && l->vpp > 1) {
         rule_say(r, false, "layout.vpp",
                  "with pp = 1 there is no pipeline whose stages could hold %" PRIu64

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/check.h"
 
@@ -147,6 +148,17 @@ static uint32_t part_index(const struct layout_builder *b, uint32_t rank)
     return key_without(b, rank, 1u << DIMENSION_DP | 1u << DIMENSION_CP);
 }
 
+/* The same where the schedule puts each part on two ranks, as far from either end. */
+static uint32_t holders_index(const struct layout_builder *b, uint32_t rank)
+{
+    const uint32_t stages = b->n.size[DIMENSION_PP], tp = b->n.size[DIMENSION_TP];
+    const uint32_t stage = coordinate(b, rank, DIMENSION_PP);
+    const uint32_t far = stages - 1 - stage, place = stage < far ? stage : far;
+    const uint32_t shard = coordinate(b, rank, DIMENSION_TP);
+    const bool tp_first = b->n.stride[DIMENSION_TP] < b->n.stride[DIMENSION_PP];
+    return tp_first ? place * tp + shard : shard * ((stages + 1) / 2) + place;
+}
+
 static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum stream kind)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stage = coordinate(b, rank, DIMENSION_PP);
@@ -157,6 +169,8 @@ static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum st
     case STREAM_CP:
         return key_without(b, rank, 1u << DIMENSION_CP);
     case STREAM_DP:
+        if (b->c->layout.schedule->placement == PLACED_BOTH_WAYS)
+            return holders_index(b, rank);
         if (!b->c->layout.sharding->hybrid)
             return part_index(b, rank);
         /* fallthrough */
@@ -218,7 +232,7 @@ static void build_groups(struct layout_builder *b, enum stream kind)
 static struct pairs number_pairs(struct layout_builder *b, bool forward)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stride = b->n.stride[DIMENSION_PP];
-    bool ring = b->c->layout.vpp > 1;
+    bool ring = b->c->layout.vpp > 1 && b->c->layout.schedule->placement == PLACED_ROUND;
     if (stages == 1)
         return no_pairs;
     struct pairs pairs = {

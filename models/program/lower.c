@@ -7,6 +7,11 @@
 #include "models/program/lower_parts.h"
 #include "sim/check.h"
 
+static uint64_t schedule_passes(const struct lowering *l)
+{
+    return schedule_room(l->c->layout.schedule, &l->shape);
+}
+
 /* Rows that the passes of this stage write, nearly: data-parallel ops come on top. */
 static void reserve(struct stage *s)
 {
@@ -15,10 +20,11 @@ static void reserve(struct stage *s)
         const struct block *b = s->units.rows[i].block;
         uint64_t again = b->full_recompute || b->per_operator ? 2 : 1,
                  segments = b->layer->segment_count;
-        ops += b->forward.count + b->recompute.count + b->whole.count + b->backward.count;
+        ops += b->forward.count + b->recompute.count + b->whole.count + b->backward.count +
+               b->weights.count;
         ledger += again * (2 * (uint64_t)b->tensor_count + 2 * segments) + 2 * segments;
     }
-    uint64_t m = s->l->shape.microbatches, passes = 2 * m * s->l->shape.chunks;
+    const uint64_t m = s->l->microbatches, passes = schedule_passes(s->l);
     ops = ops * m + 4 * passes + 8 * (uint64_t)s->units.count;
     ledger = ledger * m + 4 * passes + 8 * (uint64_t)s->units.count;
     CHECK(ops < UINT32_MAX && ledger < UINT32_MAX);
@@ -30,7 +36,7 @@ static void reserve(struct stage *s)
 static void reserve_runs(struct stage *s)
 {
     const struct lowering *l = s->l;
-    const uint64_t passes = 2 * (uint64_t)l->shape.microbatches * l->shape.chunks;
+    const uint64_t passes = schedule_passes(l);
     const bool always = l->data.scatters || (l->data.gathers && !l->data.keeps);
     const uint64_t units = s->units.count;
     const uint64_t ops = always ? 6 * units * passes : 5 * passes + 8 * units + 64;
@@ -42,15 +48,19 @@ static void begin_pipeline(struct stage *s)
 {
     const struct lowering *l = s->l;
     const struct software_profile *software = &l->c->software;
-    bool interleaved = l->shape.chunks > 1;
+    const struct schedule_kind *kind = l->c->layout.schedule;
+    const bool interleaved = l->shape.chunks > 1, waits = !kind->splits;
     struct pipeline_options options = {
         .message_bytes = l->message.bytes,
         .host_s = l->costs.launch_s + software->p2p_sync_s,
-        .host_waits = software->p2p_host_wait && !interleaved,
-        .blocking = interleaved ? software->p2p_blocking_interleaved : software->p2p_blocking,
-        .paired = interleaved,
+        .host_waits = software->p2p_host_wait && !interleaved && waits,
+        .blocking =
+            waits && (interleaved ? software->p2p_blocking_interleaved : software->p2p_blocking),
+        .paired = interleaved && waits,
     };
-    lower_pipeline_begin(&s->pipeline, s->w, &l->shape, s->stage, &options, &s->ops.waits);
+    lower_pipeline_begin(&s->pipeline, s->w, kind, &l->shape, s->stage, &s->ops.waits);
+    lower_pipeline_options(&s->pipeline, &options);
+    lower_pipeline_neighbours(&s->pipeline, l->arena, NULL);
 }
 
 static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
@@ -98,22 +108,38 @@ static void write_again(struct stage *s, uint32_t index)
     }
 }
 
-static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
+/* The pieces of a unit in this pass. */
+static void write_blocks(struct stage *s, const struct pass *pass, uint32_t index)
 {
-    struct lowered_unit *u = &s->units.rows[index];
-    lower_labels_unit(&s->labels, u->layer);
-    lower_data_unit_begin(s, pass, index);
-    if (s->l->runs) {
-        lower_runs_units(&s->runs, &s->units, index, 1, lower_pass_is_forward(pass));
-        if (!lower_pass_is_forward(pass))
-            lower_data_unit_gradient(s, index);
-    } else if (lower_pass_is_forward(pass)) {
-        write_pieces(s, &u->block->forward, u);
-    } else {
+    const struct lowered_unit *u = &s->units.rows[index];
+    switch (pass->kind) {
+    case PASS_BACKWARD:
         write_again(s, index);
         write_pieces(s, &u->block->backward, u);
-        lower_data_unit_gradient(s, index);
+        break;
+    case PASS_BACKWARD_INPUT:
+        write_again(s, index);
+        write_pieces(s, &u->block->input, u);
+        break;
+    case PASS_WEIGHTS:
+        write_pieces(s, &u->block->weights, u);
+        break;
+    default:
+        write_pieces(s, &u->block->forward, u);
+        break;
     }
+}
+
+static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
+{
+    lower_labels_unit(&s->labels, s->units.rows[index].layer);
+    lower_data_unit_begin(s, pass, index);
+    if (s->l->runs)
+        lower_runs_units(&s->runs, &s->units, index, 1, (enum pass_kind)pass->kind);
+    else
+        write_blocks(s, pass, index);
+    if (pass_ends_microbatch(pass))
+        lower_data_unit_gradient(s, index);
     lower_data_unit_end(s, pass, index);
     lower_labels_unit_end(&s->labels);
 }
@@ -129,13 +155,13 @@ static void receive(struct stage *s, const struct pass *pass)
         lower_late_host_waits(&s->late);
     if (received && message->gather_bytes > 0.0) {
         lower_ops_gather_message(&s->ops, message->gather_bytes,
-                                 lower_pass_is_forward(pass) ? PHASE_FORWARD : PHASE_BACKWARD);
+                                 pass_is_forward(pass) ? PHASE_FORWARD : PHASE_BACKWARD);
     }
 }
 
 static void write_units(struct stage *s, const struct pass *pass)
 {
-    const bool forward = lower_pass_is_forward(pass);
+    const bool forward = pass_is_forward(pass);
     const uint32_t first = s->units.chunk_first[pass->chunk];
     const uint32_t end = s->units.chunk_first[pass->chunk + 1];
     if (s->l->runs && lower_data_quiet(s, pass)) {
@@ -151,11 +177,16 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
 {
     CHECK(pass->kind < PASS_KIND_COUNT);
     const struct software_profile *software = &s->l->c->software;
-    bool forward = lower_pass_is_forward(pass);
+    bool forward = pass_is_forward(pass);
     lower_labels_pass(&s->labels, pass);
+    if (pass->kind == PASS_FORWARD_PAIRED)
+        lower_pipeline_receive(&s->pipeline, next);
     receive(s, pass);
-    lower_ops_host(&s->ops, software->pass_host_s);
-    if (forward && s->stage == 0 && pass->chunk == 0)
+    if (pass->kind != PASS_WEIGHTS) /* a queue of products, run from where it was left */
+        lower_ops_host(&s->ops, software->pass_host_s);
+    const uint32_t part =
+        schedule_part(s->l->c->layout.schedule, &s->l->shape, s->stage, pass->chunk);
+    if (forward && part == 0)
         lower_ops_host(&s->ops, software->data_host_s);
     write_units(s, pass);
     uint32_t made = OP_NONE;
@@ -175,9 +206,8 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
 {
     struct stage s;
     begin_stage(&s, l, stage);
-    uint32_t room = 2 * l->shape.chunks * l->shape.microbatches;
-    struct pass *passes = ARENA_ARRAY(l->arena, struct pass, room);
-    uint32_t count = l->c->layout.schedule->write(&l->shape, stage, passes);
+    uint32_t count;
+    const struct pass *passes = lower_plan_passes(l, stage, &count);
     for (uint32_t i = 0; i < count; i++)
         write_pass(&s, &passes[i], i + 1 < count ? &passes[i + 1] : NULL);
     lower_data_step_end(&s);
@@ -229,8 +259,9 @@ static void lower_stages(struct lowering *l, struct lowered *out)
     out->layers_of_stage = ARENA_ARRAY(arena, uint32_t, out->program_count);
     for (uint32_t stage = 0; stage < l->shape.stages; stage++) {
         out->programs[stage] = write_stage(l, stage, &out->streams);
-        for (uint32_t k = 0; k < l->shape.chunks; k++)
-            out->layers_of_stage[stage] += l->split[stage + k * l->shape.stages];
+        for (uint32_t k = 0; k < l->chunks; k++)
+            out->layers_of_stage[stage] +=
+                l->split[schedule_part(c->layout.schedule, &l->shape, stage, k)];
     }
     if (l->runs)
         return;
@@ -260,7 +291,7 @@ void lower_runs(struct arena *arena, const struct configuration *c, const struct
     lower_stages(l, out);
 }
 
-/* Stages keep the most at the end of some forward pass. */
+/* Stages keep the most at the end of some pass. */
 double lower_least_bytes(struct arena *scratch, const struct configuration *c,
                          const struct lowering *from, uint32_t stage)
 {
@@ -268,14 +299,20 @@ double lower_least_bytes(struct arena *scratch, const struct configuration *c,
     struct lowering *l = lower_plan_like(scratch, c, from);
     struct stage s = {.l = l, .stage = stage};
     lower_units_build(&s.units, l, stage);
-    double *kept = ARENA_ARRAY(scratch, double, l->shape.chunks), now = 0.0, most = 0.0;
-    for (uint32_t i = 0; i < s.units.count; i++)
+    double *kept = ARENA_ARRAY(scratch, double, l->chunks), now = 0.0, most = 0.0;
+    double *late = ARENA_ARRAY(scratch, double, l->chunks);
+    for (uint32_t i = 0; i < s.units.count; i++) {
         kept[s.units.rows[i].chunk] += lower_memory_kept_bytes(&s.units.rows[i]);
-    struct pass *passes =
-        ARENA_ARRAY(scratch, struct pass, 2 * (size_t)l->shape.chunks * l->shape.microbatches);
-    const uint32_t count = c->layout.schedule->write(&l->shape, stage, passes);
+        late[s.units.rows[i].chunk] += s.units.rows[i].block->late_bytes;
+    }
+    uint32_t count;
+    const struct pass *passes = lower_plan_passes(l, stage, &count);
     for (uint32_t i = 0; i < count; i++) {
-        now += (lower_pass_is_forward(&passes[i]) ? 1.0 : -1.0) * kept[passes[i].chunk];
+        const uint8_t kind = passes[i].kind, chunk = passes[i].chunk;
+        now += pass_is_forward(&passes[i]) ? kept[chunk] : 0.0;
+        now -= kind == PASS_BACKWARD || kind == PASS_BACKWARD_INPUT ? kept[chunk] : 0.0;
+        now += kind == PASS_BACKWARD_INPUT ? late[chunk] : 0.0;
+        now -= kind == PASS_WEIGHTS ? late[chunk] : 0.0;
         most = fmax(most, now);
     }
     const double bytes = lower_memory_state_bytes(&s) + most;

@@ -48,11 +48,16 @@ double lower_least_bytes(struct arena *scratch, const struct configuration *c,
 /* The program of one stage alone, as lower() writes it: for questions about its memory. */
 struct program *lower_stage(struct arena *arena, const struct configuration *c, uint32_t stage);
 
-/* Times of the passes of each global chunk (stage + chunk x stages), in seconds. */
+/* Times of the passes of each part of the model, in seconds. */
 struct pass_times {
-    const double *forward_s, *backward_s; /* of one microbatch; [stages x chunks] */
+    const double *forward_s, *backward_s; /* of one microbatch; [part] */
     double send_bytes;                    /* of a message between stages; 0: free and instant */
-    bool blocking;                        /* a stage waits until its send has finished */
+    bool blocking; /* a stage waits until its send has finished; never where backwards are split */
+    /* Of schedules that split the backward, else NULL: its two passes; and what an order by times
+     * goes by beside them (struct pass_costs). */
+    const double *input_s, *weights_s;
+    const double *kept_bytes, *late_bytes;
+    double transfer_s;
 };
 /* One program and one rank for each stage; a layout of pp = stages, vpp = chunks fits it. */
 void lower_passes(struct arena *arena, const struct schedule_kind *kind,

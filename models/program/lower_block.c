@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/schedule/schedule_kind.h"
 #include "sim/check.h"
 #include "sim/list.h"
 
@@ -25,7 +26,8 @@ struct stretch {
     struct op_kernel kernels[LAYER_SEGMENT_MAX * 2 * SEGMENT_KERNEL_MAX];
     struct lowered_piece piece;
     double launches;
-    unsigned segments; /* that have kernels in it */
+    unsigned segments;   /* that have kernels in it */
+    enum pass_kind part; /* of the backward that is written */
 };
 
 static void push(struct arena *arena, struct piece_list *list, const struct lowered_piece *piece)
@@ -36,8 +38,10 @@ static void push(struct arena *arena, struct piece_list *list, const struct lowe
 
 static void restart(struct stretch *s, enum phase phase)
 {
-    s->piece = (struct lowered_piece){
-        .kind = OP_COMPUTE, .stream = STREAM_COMPUTE, .phase = (uint8_t)phase};
+    s->piece = (struct lowered_piece){.kind = OP_COMPUTE,
+                                      .stream = STREAM_COMPUTE,
+                                      .phase = (uint8_t)phase,
+                                      .part = (uint8_t)s->part};
     s->launches = 0.0;
     s->segments = 0;
 }
@@ -321,9 +325,64 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
     }
 }
 
-static uint32_t count_tensors(const struct layer *layer)
+/* The same without the gradients of weights; of a segment without a linear layer these are no
+ * products that could wait (an embedding, whose rows are added), and nothing waits for them. */
+static void compile_input_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
-    uint32_t count = 1; /* the layer's input, kept by full recomputation */
+    const unsigned done = begin_backward(s, g, index);
+    add_transfer(s, &g->backward_beside, g->name, true);
+    if (done == 0)
+        s->piece.opens |= (uint16_t)(1u << index);
+    add_kernels(s, g->name, g->dgrad + done, g->dgrad_count - done);
+    if (!(g->gradient_bytes > 0.0))
+        add_kernels(s, g->name, g->wgrad, g->wgrad_count);
+    s->piece.closes |= (uint16_t)(1u << index);
+    if (present(&g->backward_beside))
+        flush(s);
+    add_transfer(s, &g->backward_after, g->name, false);
+}
+
+/* The gradients of weights alone: what was dropped of their inputs is gathered again. */
+static void compile_weights_segment(struct stretch *s, const struct segment *g, unsigned index)
+{
+    const bool waits = g->gradient_bytes > 0.0;
+    if (waits)
+        add_transfer(s, &g->backward_gather, g->name, false);
+    s->piece.closes |= (uint16_t)(1u << index);
+    if (waits)
+        add_kernels(s, g->name, g->wgrad, g->wgrad_count);
+}
+
+static bool has_linear(const struct layer *layer)
+{
+    for (unsigned i = 0; i < layer->segment_count; i++)
+        if (layer->segments[i].gradient_bytes > 0.0)
+            return true;
+    return false;
+}
+
+static void compile_split(struct stretch *s, struct block *out)
+{
+    const struct layer *layer = s->spec->layer;
+    s->out = &out->input;
+    s->part = PASS_BACKWARD_INPUT;
+    restart(s, PHASE_BACKWARD);
+    for (unsigned i = layer->segment_count; i-- > 0;)
+        compile_input_segment(s, &layer->segments[i], i);
+    flush(s);
+    s->out = &out->weights;
+    s->part = PASS_WEIGHTS;
+    restart(s, PHASE_BACKWARD);
+    for (unsigned i = has_linear(layer) ? layer->segment_count : 0; i-- > 0;)
+        compile_weights_segment(s, &layer->segments[i], i);
+    flush(s);
+    s->part = PASS_BACKWARD;
+}
+
+static uint32_t count_tensors(const struct layer *layer, bool splits)
+{
+    /* The layer's input, kept by full recomputation; gradients of outputs, kept for the weights. */
+    uint32_t count = 1 + (splits ? layer->segment_count : 0);
     for (unsigned i = 0; i < layer->segment_count; i++)
         count += layer->segments[i].saved_count;
     return count;
@@ -347,6 +406,17 @@ static double kept_bytes(const struct block_spec *spec)
     return bytes;
 }
 
+static double late_bytes(const struct layer *layer)
+{
+    double bytes = 0.0;
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        bytes += layer->segments[i].gradient_bytes;
+        for (unsigned k = 0; k < layer->segments[i].saved_count; k++)
+            bytes += layer->segments[i].saved[k].weights ? layer->segments[i].saved[k].bytes : 0.0;
+    }
+    return bytes;
+}
+
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out)
 {
     const struct layer *layer = spec->layer;
@@ -355,10 +425,13 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
                           .name = spec->name,
                           .full_recompute = spec->full_recompute,
                           .per_operator = spec->per_operator,
-                          .tensor_count = count_tensors(layer),
-                          .kept_bytes = kept_bytes(spec)};
+                          .splits = spec->splits,
+                          .tensor_count = count_tensors(layer, spec->splits),
+                          .kept_bytes = kept_bytes(spec),
+                          .late_bytes = late_bytes(layer)};
     s->arena = arena;
     s->spec = spec;
+    s->part = PASS_BACKWARD;
     s->out = &out->forward;
     restart(s, PHASE_FORWARD);
     compile_forward(s, layer, false);
@@ -367,6 +440,8 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
     for (unsigned i = layer->segment_count; i-- > 0;)
         compile_backward_segment(s, &layer->segments[i], i);
     flush(s);
+    if (spec->splits)
+        compile_split(s, out);
     if (spec->full_recompute) {
         s->out = &out->recompute;
         restart(s, PHASE_RECOMPUTE);
@@ -397,6 +472,8 @@ void lower_block_rows(struct block *block, struct program_writer *w)
 {
     list_rows(&block->forward, w);
     list_rows(&block->backward, w);
+    list_rows(&block->input, w);
+    list_rows(&block->weights, w);
     list_rows(&block->recompute, w);
     list_rows(&block->whole, w);
 }

@@ -11,7 +11,8 @@
 /* One op of a block: a stretch of kernels, or a transfer. */
 struct lowered_piece {
     uint8_t kind, stream, phase;
-    bool beside; /* transfer: the next compute runs meanwhile; the one after waits for it */
+    uint8_t part; /* of a backward: enum pass_kind */
+    bool beside;  /* transfer: the next compute runs meanwhile; the one after waits for it */
     uint16_t opens, closes, rebuilds; /* segments whose memory changes here, bit sets */
     const char *name;
     struct op_cost cost;
@@ -34,13 +35,16 @@ struct block {
     const struct layer *layer;
     const char *name;
     struct piece_list forward, backward; /* backward with selective recomputation in it */
-    struct piece_list recompute; /* full: the forward again; per operator: what it repeats */
-    struct piece_list whole;     /* the same where a layer behind it needs all of the output */
+    struct piece_list input, weights; /* backward in two passes, where the schedule wants it so */
+    struct piece_list recompute;      /* full: the forward again; per operator: what it repeats */
+    struct piece_list whole;          /* the same where a layer behind it needs all of the output */
     bool full_recompute, per_operator;
+    bool splits;           /* has the two */
     uint32_t tensor_count; /* of one microbatch, one unit */
     double parameters;     /* that a rank computes with: its tensor-parallel share */
     double alive;          /* of them, where they are gathered: at once */
     double kept_bytes;     /* of one microbatch, from a unit's forward to its backward */
+    double late_bytes;     /* ... from its input pass to that of its weights */
 };
 
 /* What all blocks pay beside their kernels. */
@@ -56,6 +60,7 @@ struct block_spec { /* borrowed, the layer and the name for as long as the block
     const char *name;
     bool full_recompute, per_operator;
     bool inside_group; /* full: other layers are recomputed from its input */
+    bool splits;       /* backward in two passes as well */
 };
 /* Leaves out->parameters at 0. */
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);

@@ -97,7 +97,7 @@ static void copy_in(struct stage *s, const struct group_of_units *g)
 /* This group, and those that are fetched ahead of their turn in this pass. */
 static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t group)
 {
-    bool forward = lower_pass_is_forward(pass);
+    bool forward = pass_is_forward(pass);
     uint32_t low = s->units.chunk_group[pass->chunk], high = s->units.chunk_group[pass->chunk + 1];
     uint32_t ahead = lower_plan_prefetch(s->l);
     for (uint32_t k = 0; k <= ahead; k++) {
@@ -124,7 +124,7 @@ static bool gathers_left(const struct stage *s)
 /* Has a chunk not had its first forward yet, which gathers what stays? */
 static bool forwards_to_come(const struct stage *s)
 {
-    for (uint32_t chunk = 0; chunk < s->l->shape.chunks; chunk++)
+    for (uint32_t chunk = 0; chunk < s->l->chunks; chunk++)
         if (lower_traffic_first_forward(&s->traffic, chunk))
             return true;
     return false;
@@ -141,14 +141,20 @@ static void mark_sensitive(struct stage *s)
     lower_labels_flags(&s->labels, sensitive ? OP_SENSITIVE : 0);
 }
 
+/* Does this pass make the last gradients of its chunk's weights? */
+static bool is_last_backward(const struct stage *s, const struct pass *pass)
+{
+    return pass_ends_microbatch(pass) && lower_traffic_last_backward(&s->traffic, pass->chunk);
+}
+
 bool lower_data_quiet(const struct stage *s, const struct pass *pass)
 {
     const struct data_plan *plan = &s->l->data;
     if (plan->scatters || (plan->gathers && (!plan->keeps || forwards_to_come(s))))
         return false;
-    return lower_pass_is_forward(pass)
-               ? !lower_traffic_first_forward(&s->traffic, pass->chunk)
-               : plan->replicas == 1 || !lower_traffic_last_backward(&s->traffic, pass->chunk);
+    if (pass_is_forward(pass))
+        return !lower_traffic_first_forward(&s->traffic, pass->chunk);
+    return plan->replicas == 1 || !is_last_backward(s, pass);
 }
 
 void lower_data_quiet_begin(struct stage *s)
@@ -159,7 +165,7 @@ void lower_data_quiet_begin(struct stage *s)
 void lower_data_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit)
 {
     struct lowered_unit *u = &s->units.rows[unit];
-    bool forward = lower_pass_is_forward(pass);
+    bool forward = pass_is_forward(pass);
     mark_sensitive(s);
     if (forward && u->last_gather != OP_NONE &&
         lower_traffic_first_forward(&s->traffic, pass->chunk))
@@ -178,7 +184,7 @@ static void wait_for_reductions(struct stage *s)
 void lower_data_pass_end(struct stage *s, const struct pass *pass)
 {
     lower_traffic_pass_end(&s->traffic, pass);
-    if (!lower_pass_is_forward(pass) && s->l->data.scatters)
+    if (!pass_is_forward(pass) && s->l->data.scatters)
         wait_for_reductions(s);
 }
 
@@ -197,7 +203,7 @@ static bool drops_after_forward(const struct stage *s, const struct pass *pass,
 
 static void end_group(struct stage *s, const struct pass *pass, struct group_of_units *g)
 {
-    bool forward = lower_pass_is_forward(pass);
+    bool forward = pass_is_forward(pass);
     bool last = g == &s->units.groups[s->units.chunk_group[pass->chunk]];
     if (!forward && s->l->data.scatters) {
         copy_in(s, g);
@@ -207,8 +213,7 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
     }
     if (s->l->data.gathers) {
         lower_traffic_computed(&s->traffic, s->ops.last);
-        const bool over =
-            !s->l->data.keeps || lower_traffic_last_backward(&s->traffic, pass->chunk);
+        const bool over = !s->l->data.keeps || is_last_backward(s, pass);
         if (forward ? drops_after_forward(s, pass, g) : over)
             lower_memory_drop(s, g);
     }
@@ -227,12 +232,12 @@ void lower_data_unit_gradient(struct stage *s, uint32_t unit)
 void lower_data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit)
 {
     struct lowered_unit *u = &s->units.rows[unit];
-    bool forward = lower_pass_is_forward(pass);
+    bool forward = pass_is_forward(pass);
     if (lower_units_at_edge(&s->units, unit, forward, false))
         end_group(s, pass, &s->units.groups[u->group]);
     const struct lowering *l = s->l;
-    bool leaves = !forward && lower_traffic_last_backward(&s->traffic, pass->chunk) &&
-                  !l->data.scatters && l->data.replicas > 1 && l->c->software.overlap_gradients;
+    bool leaves = !forward && is_last_backward(s, pass) && !l->data.scatters &&
+                  l->data.replicas > 1 && l->c->software.overlap_gradients;
     if (leaves) {
         double elements = 0.0;
         unsigned full = lower_traffic_fill(&s->traffic, u->held, &elements);
@@ -273,7 +278,7 @@ static void clip(struct stage *s, double elements)
         return;
     struct kernel norm = gpu_kernel_memory("gradient norm", elements * s->l->data.kept_bytes, 1.0);
     uint32_t op = lower_ops_kernel(&s->ops, &norm, PHASE_OPTIMIZER, 0.0);
-    if (s->l->data.has_world) {
+    if (s->l->data.has_world && !s->l->c->layout.schedule->steps_alone) {
         op = lower_ops_transfer(&s->ops, STREAM_WORLD, (struct transfer){COMM_ALL_REDUCE, 4.0},
                                 PHASE_OPTIMIZER, "reduce gradient norm", op);
         lower_ops_wait(&s->ops, op);

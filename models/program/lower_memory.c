@@ -163,7 +163,8 @@ double lower_memory_state_bytes(const struct stage *s)
 enum which {
     WHICH_ALL,
     WHICH_DROPPED, /* by recomputation of a part */
-    WHICH_REST
+    WHICH_LATE,    /* what the gradients of weights read */
+    WHICH_NOT_LATE
 };
 
 static bool is_dropped(const struct stage *s, const struct segment *g, unsigned k)
@@ -178,8 +179,9 @@ static void saved_tensors(struct stage *s, const struct lowered_unit *u, unsigne
     uint32_t first = lower_tensors_segment(&s->tensors, u, segment);
     for (unsigned i = 0; i < g->saved_count; i++) {
         unsigned k = action == LEDGER_ALLOCATE ? i : g->saved_count - 1 - i;
-        bool dropped = is_dropped(s, g, k);
-        if (which == WHICH_ALL || dropped == (which == WHICH_DROPPED)) {
+        const bool late = g->saved[k].weights;
+        if (which == WHICH_ALL || (which == WHICH_DROPPED && is_dropped(s, g, k)) ||
+            (which == WHICH_LATE && late) || (which == WHICH_NOT_LATE && !late)) {
             lower_tensors_entry(&s->tensors, action,
                                 (struct tensor){TENANT_ACTIVATIONS, first + k, g->saved[k].bytes,
                                                 g->saved[k].name, 0},
@@ -250,33 +252,76 @@ static void forward_dropped(struct stage *s, const struct lowered_unit *u, unsig
     lower_late_buffer(&s->late, u, true, &g->after);
 }
 
-static void backward(struct stage *s, const struct lowered_unit *u, unsigned i, bool opens,
-                     bool closes)
+/* Gradients of outputs, from the input pass to that of the weights. */
+static void output_gradients(struct stage *s, const struct lowered_unit *u, unsigned i,
+                             enum ledger_action action)
+{
+    const struct tensor gradients = {TENANT_ACTIVATIONS, lower_tensors_gradient(&s->tensors, u, i),
+                                     u->block->layer->segments[i].gradient_bytes,
+                                     "gradients of outputs", 0};
+    lower_tensors_entry(&s->tensors, action, gradients, "backward");
+}
+
+/* The pass of inputs frees what the products of the weights do not read (which is what there is of
+ * a block without them); that of the weights frees the rest. */
+static void backward_split(struct stage *s, const struct lowered_unit *u, unsigned i,
+                           enum pass_kind part)
 {
     const struct segment *g = &u->block->layer->segments[i];
-    if (opens)
-        backward_scratch(s, LEDGER_ALLOCATE, g);
-    if (!closes)
+    if (part == PASS_WEIGHTS) {
+        output_gradients(s, u, i, LEDGER_FREE);
+        saved_tensors(s, u, i, LEDGER_FREE, WHICH_LATE, "backward");
+        lower_late_buffer(&s->late, u, false, &g->backward_gather);
         return;
+    }
+    lower_late_buffer(&s->late, u, false, &g->backward_after);
+    backward_scratch(s, LEDGER_FREE, g);
+    saved_tensors(s, u, i, LEDGER_FREE, WHICH_NOT_LATE, "backward");
+    output_gradients(s, u, i, LEDGER_ALLOCATE);
+}
+
+static void backward_whole(struct stage *s, const struct lowered_unit *u, unsigned i)
+{
+    const struct segment *g = &u->block->layer->segments[i];
     lower_late_buffer(&s->late, u, false, &g->backward_after);
     backward_scratch(s, LEDGER_FREE, g);
     saved_tensors(s, u, i, LEDGER_FREE, WHICH_ALL, "backward");
     lower_late_buffer(&s->late, u, false, &g->backward_gather);
+}
+
+static void backward(struct stage *s, const struct lowered_unit *u, unsigned i,
+                     const struct lowered_piece *p)
+{
+    const enum pass_kind part = (enum pass_kind)p->part;
+    if (p->opens >> i & 1u)
+        backward_scratch(s, LEDGER_ALLOCATE, &u->block->layer->segments[i]);
+    if (!(p->closes >> i & 1u))
+        return;
+    if (part == PASS_BACKWARD)
+        backward_whole(s, u, i);
+    else
+        backward_split(s, u, i, part);
     if (i > 0)
         return;
+    const bool weights_to_come = part == PASS_BACKWARD_INPUT && u->block->weights.count > 0;
+    if (part == PASS_WEIGHTS) {
+        lower_tensors_give(&s->tensors, u);
+        return;
+    }
     if (u->block->full_recompute && u->keeps_input) {
         lower_tensors_entry(&s->tensors, LEDGER_FREE,
                             (struct tensor){TENANT_ACTIVATIONS, lower_tensors_input(&s->tensors, u),
                                             u->block->layer->input_bytes, "layer input", 0},
                             "backward");
     }
-    lower_tensors_give(&s->tensors, u);
+    if (!weights_to_come)
+        lower_tensors_give(&s->tensors, u);
 }
 
 static void piece_segment(struct stage *s, const struct lowered_piece *p,
                           const struct lowered_unit *u, unsigned i)
 {
-    bool opens = p->opens >> i & 1u, closes = p->closes >> i & 1u;
+    bool opens = p->opens >> i & 1u;
     if (p->phase == PHASE_FORWARD && opens) {
         if (i == 0)
             lower_tensors_take(&s->tensors, u);
@@ -289,7 +334,7 @@ static void piece_segment(struct stage *s, const struct lowered_piece *p,
     } else if (p->phase == PHASE_RECOMPUTE && (p->rebuilds >> i & 1u)) {
         saved_tensors(s, u, i, LEDGER_ALLOCATE, WHICH_DROPPED, "recomputation");
     } else if (p->phase == PHASE_BACKWARD) {
-        backward(s, u, i, opens, closes);
+        backward(s, u, i, p);
     }
 }
 

@@ -39,47 +39,86 @@ void lower_waits_take(struct waits *waits, struct program_writer *w, uint32_t wa
     waits->count = 0;
 }
 
-bool lower_pass_is_forward(const struct pass *pass)
+/* Does the output of this pass, or the input, go from a stage to the one behind it? */
+static bool goes_on(const struct pipeline *p, const struct pass *pass)
 {
-    return pass->kind == PASS_FORWARD;
+    return pass_is_forward(pass) == (p->kind->placement == PLACED_ROUND || pass->chunk == 0);
 }
 
-static uint32_t global_chunk(const struct pipeline *p, const struct pass *pass)
+/* At the bottom of a V a stage hands on to itself. */
+static bool turns(const struct pipeline *p, uint32_t stage, const struct pass *pass, bool output)
 {
-    return p->stage + pass->chunk * p->shape.stages;
+    return p->kind->placement == PLACED_V && stage + 1 == p->shape.stages &&
+           (pass->chunk == 0) == (pass_is_forward(pass) == output);
+}
+
+static bool at_end(const struct pipeline *p, uint32_t stage, const struct pass *pass, bool last)
+{
+    const uint32_t part = schedule_part(p->kind, &p->shape, stage, pass->chunk);
+    return part == (last ? p->parts - 1 : 0);
 }
 
 /* Does this pass take its input from another stage? */
 static bool receives(const struct pipeline *p, const struct pass *pass)
 {
-    uint32_t chunk = global_chunk(p, pass), last = p->shape.stages * p->shape.chunks - 1;
-    if (p->shape.stages == 1)
-        return false;
-    return lower_pass_is_forward(pass) ? chunk > 0 : chunk < last;
+    return p->shape.stages > 1 && pass->kind != PASS_WEIGHTS &&
+           !at_end(p, p->stage, pass, !pass_is_forward(pass)) && !turns(p, p->stage, pass, false);
+}
+
+static bool sends(const struct pipeline *p, uint32_t stage, const struct pass *pass)
+{
+    return p->shape.stages > 1 && pass->kind != PASS_WEIGHTS &&
+           !at_end(p, stage, pass, pass_is_forward(pass)) && !turns(p, stage, pass, true);
 }
 
 bool lower_pipeline_sends(const struct pipeline *p, const struct pass *pass)
 {
-    uint32_t chunk = global_chunk(p, pass), last = p->shape.stages * p->shape.chunks - 1;
-    if (p->shape.stages == 1)
-        return false;
-    return lower_pass_is_forward(pass) ? chunk < last : chunk > 0;
+    return sends(p, p->stage, pass);
 }
 
 void lower_pipeline_begin(struct pipeline *p, struct program_writer *w,
-                          const struct schedule_shape *shape, uint32_t stage,
-                          const struct pipeline_options *options, struct waits *waits)
+                          const struct schedule_kind *kind, const struct schedule_shape *shape,
+                          uint32_t stage, struct waits *waits)
 {
-    *p = (struct pipeline){
-        .w = w, .shape = *shape, .stage = stage, .options = *options, .waits = waits};
-    if (shape->stages == 1)
+    *p = (struct pipeline){.w = w,
+                           .kind = kind,
+                           .shape = *shape,
+                           .stage = stage,
+                           .parts = schedule_parts(kind, shape),
+                           .waits = waits};
+}
+
+void lower_pipeline_options(struct pipeline *p, const struct pipeline_options *options)
+{
+    p->options = *options;
+    if (p->shape.stages == 1)
         return;
-    p->host = program_host(w, options->host_s);
-    p->transfer = program_transfer(w, COMM_SEND, options->message_bytes);
-    p->names[0] = (uint16_t)program_name(w, "receive activations");
-    p->names[1] = (uint16_t)program_name(w, "receive gradients");
-    p->names[2] = (uint16_t)program_name(w, "send activations");
-    p->names[3] = (uint16_t)program_name(w, "send gradients");
+    p->host = program_host(p->w, options->host_s);
+    p->transfer = program_transfer(p->w, COMM_SEND, options->message_bytes);
+    p->names[0] = (uint16_t)program_name(p->w, "receive activations");
+    p->names[1] = (uint16_t)program_name(p->w, "receive gradients");
+    p->names[2] = (uint16_t)program_name(p->w, "send activations");
+    p->names[3] = (uint16_t)program_name(p->w, "send gradients");
+}
+
+void lower_pipeline_neighbours(struct pipeline *p, struct arena *arena,
+                               const struct pass_costs *costs)
+{
+    if (p->kind->placement == PLACED_ROUND)
+        return;
+    const uint32_t room = schedule_room(p->kind, &p->shape);
+    p->ahead = ARENA_ARRAY(arena, uint32_t, (size_t)2 * FLOWS * p->shape.microbatches);
+    for (unsigned flow = 0; flow < FLOWS; flow++) {
+        struct incoming *in = &p->incoming[flow];
+        if (flow == 0 ? p->stage == 0 : p->stage + 1 == p->shape.stages)
+            continue;
+        const uint32_t from = flow == 0 ? p->stage - 1 : p->stage + 1;
+        in->passes = ARENA_ARRAY(arena, struct pass, room);
+        const uint32_t count = schedule_write(p->kind, &p->shape, costs, from, in->passes);
+        for (uint32_t i = 0; i < count; i++)
+            if (sends(p, from, &in->passes[i]) && goes_on(p, &in->passes[i]) == (flow == 0))
+                in->passes[in->count++] = in->passes[i];
+    }
 }
 
 static struct op message(struct pipeline *p, const struct pass *pass, bool send,
@@ -87,8 +126,8 @@ static struct op message(struct pipeline *p, const struct pass *pass, bool send,
 {
     static const uint8_t streams[2][2] = {{STREAM_RECV_NEXT, STREAM_RECV_PREV},
                                           {STREAM_SEND_PREV, STREAM_SEND_NEXT}};
-    bool forward = lower_pass_is_forward(pass);
-    uint8_t stream = streams[send][forward];
+    bool forward = pass_is_forward(pass);
+    uint8_t stream = streams[send][goes_on(p, pass)];
     p->streams |= 1u << stream;
     uint32_t host = p->host;
     if (*extra_host_s > 0.0) {
@@ -108,12 +147,38 @@ static struct op message(struct pipeline *p, const struct pass *pass, bool send,
     };
 }
 
+static uint32_t post(struct pipeline *p, const struct pass *pass)
+{
+    double no_extra_s = 0.0;
+    return program_op(p->w, message(p, pass, false, &no_extra_s));
+}
+
+static uint32_t *slot(struct pipeline *p, const struct pass *pass)
+{
+    CHECK(pass->microbatch < p->shape.microbatches && pass->chunk < FLOWS);
+    const uint32_t row = pass->chunk * 2u + (pass_is_forward(pass) ? 0 : 1);
+    return &p->ahead[(size_t)row * p->shape.microbatches + pass->microbatch];
+}
+
+/* Everything that the neighbour sends up to this message. */
+static uint32_t post_in_order(struct pipeline *p, const struct pass *pass)
+{
+    struct incoming *in = &p->incoming[goes_on(p, pass) ? 0 : 1];
+    uint32_t *op = slot(p, pass);
+    while (*op == OP_NONE) {
+        CHECK(in->received < in->count); /* 1 */
+        const struct pass *next = &in->passes[in->received++];
+        *slot(p, next) = post(p, next);
+    }
+    return *op;
+}
+
 uint32_t lower_pipeline_receive(struct pipeline *p, const struct pass *pass)
 {
     if (!receives(p, pass))
         return OP_NONE;
-    double no_extra_s = 0.0;
-    uint32_t op = program_op(p->w, message(p, pass, false, &no_extra_s));
+    const bool in_order = p->kind->placement == PLACED_ROUND;
+    uint32_t op = in_order ? post(p, pass) : post_in_order(p, pass);
     lower_waits_add(p->waits, op);
     return op;
 }
@@ -149,14 +214,17 @@ static void send_now(struct pipeline *p, const struct pass *pass, uint32_t made_
         lower_waits_add(p->waits, sent);
 }
 
-/* Is this forward exchanged together with the backward after it? Not when all forwards come first
+/* Is this forward exchanged together with the backward after it, as its schedule says, or as the
+ * software does that interleaves? Not when all forwards come first
  * (microbatches = stages): then the last one is warm-up, and the backward needs it elsewhere. */
 static bool pairs(struct pipeline *p, const struct pass *pass, const struct pass *next)
 {
-    if (!lower_pass_is_forward(pass)) {
+    if (!pass_is_forward(pass)) {
         p->backward_seen = true;
         return false;
     }
+    if (pass->kind == PASS_FORWARD_PAIRED)
+        return true;
     p->forwards_seen++;
     bool warm_up = !p->backward_seen && p->forwards_seen == p->shape.chunks * p->shape.microbatches;
     return p->options.blocking && p->options.paired && next != NULL &&

@@ -3,8 +3,11 @@
  * Shared by lower() and lower_passes(). For each pass: lower_pipeline_receive before it, the pass's
  * own ops, lower_pipeline_send after it; pipeline_take names what the first op of the next pass
  * waits for. Forward outputs go to the next stage, gradients to the one before; with chunks the
- * ends of the pipeline are neighbours. Receives wait for nothing but the host, so a send never
- * waits for more than its message: no schedule can deadlock on them. */
+ * ends of the pipeline are neighbours; in a V, or from both ends, they go either way. Receives wait
+ * for nothing but the host, so a send never waits for more than its message: no schedule can
+ * deadlock on them. A stream carries its messages in the order in which they were sent, so where a
+ * stage takes two kinds of them from one neighbour they are received in that order, some ahead of
+ * the pass that needs them. */
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_PIPELINE_H
 #define ORRERY_MODELS_PROGRAM_LOWER_PIPELINE_H
 
@@ -32,15 +35,25 @@ struct pipeline_options {
      * interleaved steady state, send_forward_backward_recv_forward_backward). */
     bool paired;
 };
+enum {
+    FLOWS = 2 /* from the stage before, and from the one behind */
+};
+struct incoming { /* what one neighbour sends, as the passes of this stage that take it */
+    struct pass *passes;
+    uint32_t count, received;
+};
 struct pipeline {
     struct program_writer *w;
+    const struct schedule_kind *kind;
     struct schedule_shape shape;
-    uint32_t stage;
+    uint32_t stage, parts;
     struct pipeline_options options;
+    struct incoming incoming[FLOWS]; /* where the order is not that of the passes */
+    uint32_t *ahead; /* [pass of a message] the receive that came before its pass; OP_NONE */
     uint32_t host, transfer;
     uint16_t names[4];
     struct waits *waits; /* of the next pass: its owner's */
-    struct pass held;    /* paired: a forward whose output has not left yet */
+    struct pass held;    /* in a pair: a forward whose output has not left yet */
     uint32_t held_op;    /* OP_NONE: none */
     uint32_t forwards_seen;
     bool backward_seen;
@@ -48,8 +61,14 @@ struct pipeline {
 };
 /* What the next pass waits for is added to `waits`, which whoever writes its ops takes. */
 void lower_pipeline_begin(struct pipeline *p, struct program_writer *w,
-                          const struct schedule_shape *shape, uint32_t stage,
-                          const struct pipeline_options *options, struct waits *waits);
+                          const struct schedule_kind *kind, const struct schedule_shape *shape,
+                          uint32_t stage, struct waits *waits);
+/* How messages cost and wait; before the first. */
+void lower_pipeline_options(struct pipeline *p, const struct pipeline_options *options);
+/* The order of both neighbours, for a schedule whose messages go either way; before the first
+ * receive. */
+void lower_pipeline_neighbours(struct pipeline *p, struct arena *arena,
+                               const struct pass_costs *costs);
 /* Posts the receive of this pass's input, when it comes from another stage. Returns it, or OP_NONE.
  */
 uint32_t lower_pipeline_receive(struct pipeline *p, const struct pass *pass);
@@ -61,6 +80,5 @@ void lower_pipeline_send(struct pipeline *p, const struct pass *pass, const stru
                          uint32_t op, double *extra_host_s);
 /* Does this pass give its output to another stage? */
 bool lower_pipeline_sends(const struct pipeline *p, const struct pass *pass);
-bool lower_pass_is_forward(const struct pass *pass);
 
 #endif

@@ -50,7 +50,7 @@ static struct data_plan lower_plan_data(const struct configuration *c)
 {
     const struct software_profile *software = &c->software;
     const struct sharding_kind *sharding = c->layout.sharding;
-    uint32_t replicas = (uint32_t)configuration_replicas(c);
+    uint32_t replicas = (uint32_t)configuration_holders(c);
     uint32_t shards = (uint32_t)configuration_shards(c);
     double kept_bytes = c->training.gradient_bytes > 0.0 ? c->training.gradient_bytes
                                                          : software->gradient_kept_bytes;
@@ -76,7 +76,8 @@ static struct data_plan lower_plan_data(const struct configuration *c)
         .kept_bytes = kept_bytes,
         .wire_bytes =
             software->gradient_reduce_bytes > 0.0 ? software->gradient_reduce_bytes : kept_bytes,
-        .tied_across = c->model.tied_embeddings && c->layout.pp > 1,
+        .tied_across = c->model.tied_embeddings && c->layout.pp > 1 &&
+                       c->layout.schedule->placement == PLACED_ROUND,
         .has_world = c->layout.tp * c->layout.pp * shards > 1,
     };
 }
@@ -87,13 +88,16 @@ static void plan_pipeline(struct lowering *l)
     l->shape = (struct schedule_shape){(uint32_t)c->layout.pp, (uint32_t)c->layout.vpp,
                                        (uint32_t)configuration_microbatches(c),
                                        &c->layout.schedule_options};
-    uint32_t chunks = l->shape.stages * l->shape.chunks;
-    l->split = ARENA_ARRAY(l->arena, uint32_t, chunks);
-    l->layer_start = ARENA_ARRAY(l->arena, uint32_t, chunks);
+    const struct schedule_kind *kind = c->layout.schedule;
+    l->chunks = schedule_chunks(kind, &l->shape);
+    l->parts = schedule_parts(kind, &l->shape);
+    l->microbatches = l->shape.microbatches / (kind->placement == PLACED_BOTH_WAYS ? 2 : 1);
+    l->split = ARENA_ARRAY(l->arena, uint32_t, l->parts);
+    l->layer_start = ARENA_ARRAY(l->arena, uint32_t, l->parts);
     lower_split(c, l->split);
-    for (uint32_t i = 1; i < chunks; i++)
+    for (uint32_t i = 1; i < l->parts; i++)
         l->layer_start[i] = l->layer_start[i - 1] + l->split[i - 1];
-    CHECK(l->layer_start[chunks - 1] + l->split[chunks - 1] == c->model.layers); /* 2 */
+    CHECK(l->layer_start[l->parts - 1] + l->split[l->parts - 1] == c->model.layers); /* 2 */
 }
 
 /* Does any stage send to another node? */
@@ -140,6 +144,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         .full_recompute = layer && ((bits & VARIANT_AGAIN) != 0 || all),
         .per_operator = layer && (bits & VARIANT_AGAIN) == 0 && l->context.per_operator,
         .inside_group = layer && (bits & VARIANT_AGAIN) == 0 && groups,
+        .splits = l->c->layout.schedule->splits,
     };
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = l->blocks[index].alive = parameters;
@@ -195,6 +200,59 @@ static void plan_blocks(struct lowering *l)
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
 }
 
+enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uint32_t layer)
+{
+    const struct layout_spec *l = &c->layout;
+    const bool again = (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER && layer % 2 == 1) ||
+                       (l->recompute == RECOMPUTE_BLOCK && i < l->recompute_layers);
+    return (enum block_index)(BLOCK_LAYER + lower_plan_variant(c, layer) +
+                              (again ? VARIANT_AGAIN : 0));
+}
+
+/* A stage's message over the wires of a card. */
+static double message_s(const struct lowering *l)
+{
+    const struct node_spec *node = &l->c->cluster.node;
+    const bool inside = configuration_ranks(l->c) <= node->gpus && node->nvlink_bytes_per_s > 0.0;
+    const double rate = inside ? node->nvlink_bytes_per_s : node->nic_bytes_per_s;
+    return rate > 0.0 ? l->message.bytes / rate : 0.0;
+}
+
+struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l)
+{
+    double *forward_s = ARENA_ARRAY(arena, double, l->parts);
+    double *input_s = ARENA_ARRAY(arena, double, l->parts);
+    double *weights_s = ARENA_ARRAY(arena, double, l->parts);
+    double *kept_bytes = ARENA_ARRAY(arena, double, l->parts);
+    double *late_bytes = ARENA_ARRAY(arena, double, l->parts);
+    for (uint32_t part = 0; part < l->parts; part++) {
+        const uint32_t end = part + 1 == l->parts ? BLOCK_COUNT : BLOCK_HEAD;
+        for (uint32_t b = part == 0 ? BLOCK_EMBEDDING : BLOCK_LAYER; b < end; b++) {
+            const struct block *block = &l->blocks[b];
+            double times = b >= BLOCK_LAYER && b < BLOCK_HEAD ? 0.0 : 1.0;
+            for (uint32_t i = 0; i < l->split[part]; i++)
+                times += lower_plan_block(l->c, i, l->layer_start[part] + i) == b;
+            forward_s[part] += times * block->forward.gpu_s;
+            input_s[part] += times * (block->recompute.gpu_s + block->input.gpu_s);
+            weights_s[part] += times * block->weights.gpu_s;
+            kept_bytes[part] += times * block->kept_bytes;
+            late_bytes[part] += times * block->late_bytes;
+        }
+    }
+    return (struct pass_costs){forward_s, input_s, weights_s, kept_bytes, late_bytes, message_s(l)};
+}
+
+struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_t *count)
+{
+    const struct schedule_kind *kind = l->c->layout.schedule;
+    struct pass *passes = ARENA_ARRAY(l->arena, struct pass, schedule_room(kind, &l->shape));
+    const struct pass_costs costs =
+        kind->write_timed != NULL ? lower_plan_costs(l->arena, l) : (struct pass_costs){0};
+    *count =
+        schedule_write(kind, &l->shape, kind->write_timed != NULL ? &costs : NULL, stage, passes);
+    return passes;
+}
+
 uint32_t lower_plan_prefetch(const struct lowering *l)
 {
     const struct software_profile *p = &l->c->software;
@@ -232,6 +290,7 @@ struct lowering *lower_plan_like(struct arena *arena, const struct configuration
     l->c = c;
     l->data = lower_plan_data(c);
     plan_pipeline(l);
+    CHECK(!c->layout.schedule->splits || l->blocks[BLOCK_LAYER].splits);
     return l;
 }
 
@@ -259,6 +318,8 @@ struct lowering *lower_plan_slim(struct arena *arena, const struct lowering *fro
         block->layer = NULL;
         slim_list(arena, &block->forward);
         slim_list(arena, &block->backward);
+        slim_list(arena, &block->input);
+        slim_list(arena, &block->weights);
         slim_list(arena, &block->recompute);
         slim_list(arena, &block->whole);
     }

@@ -51,7 +51,9 @@ struct lowering {
     struct layer *layers; /* [BLOCK_COUNT] */
     struct block blocks[BLOCK_COUNT];
     struct schedule_shape shape;
-    uint32_t *split, *layer_start; /* by global chunk */
+    uint32_t chunks, parts;        /* that a rank holds; of the model */
+    uint32_t microbatches;         /* of a chunk */
+    uint32_t *split, *layer_start; /* by part */
     struct block_costs costs;
     struct message_plan message;
     struct data_plan data;
@@ -67,6 +69,13 @@ struct lowering *lower_plan_like(struct arena *arena, const struct configuration
 struct lowering *lower_plan_slim(struct arena *arena, const struct lowering *from);
 /* The bits of a layer (from 0) but for VARIANT_AGAIN. */
 unsigned lower_plan_variant(const struct configuration *c, uint64_t layer);
+/* What the passes of each part take without their neighbours, for schedules that go by times. In
+ * `arena`. */
+struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l);
+/* The order of a stage. In l->arena; *count: of its passes. */
+struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_t *count);
+/* The block that layer i of a chunk is, of all the layer-th. */
+enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uint32_t layer);
 /* Units that are gathered ahead of their turn. */
 uint32_t lower_plan_prefetch(const struct lowering *l);
 /* 8-bit weights are copied along columns once a step, behind the update. */

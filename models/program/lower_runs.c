@@ -15,8 +15,12 @@
 void lower_runs_begin(struct runs *r, const struct lowering *l, struct ops *ops)
 {
     *r = (struct runs){.l = l, .ops = ops};
-    r->pass = ARENA_ARRAY(l->arena, struct written_run *, 2 * (size_t)l->shape.chunks);
+    r->pass = ARENA_ARRAY(l->arena, struct written_run *, PASS_KIND_COUNT * (size_t)l->chunks);
 }
+
+struct span_of_units {
+    uint32_t first, count;
+};
 
 /* Rows of a list up to the last piece that settles; 0: none does. *beside: was something sent
  * beside the compute to come? Before the list, and after it. */
@@ -59,27 +63,45 @@ static void find_run(struct written_run *w)
     }
     w->op = (struct op){.kind = OP_COMPUTE,
                         .stream = STREAM_COMPUTE,
-                        .phase = lists[0]->rows[0].phase,
+                        .phase = w->none ? PHASE_FORWARD : lists[0]->rows[0].phase,
                         .flags = OP_RUN};
+}
+
+static const struct piece_list *list_of(const struct block *block, enum pass_kind kind)
+{
+    switch (kind) {
+    case PASS_BACKWARD:
+        return &block->backward;
+    case PASS_BACKWARD_INPUT:
+        return &block->input;
+    case PASS_WEIGHTS:
+        return &block->weights;
+    default:
+        return &block->forward;
+    }
 }
 
 /* Lists of so many units. A unit of which a group is computed again has its blocks' forwards before
  * its backward, in their order. */
-static uint32_t list_units(const struct runs *r, const struct units *units, uint32_t first,
-                           uint32_t count, bool forward, const struct piece_list **out)
+static uint32_t list_units(const struct runs *r, const struct units *units, struct span_of_units of,
+                           enum pass_kind kind, const struct piece_list **out)
 {
     const struct block *blocks = r->l->blocks;
+    const bool forward = kind == PASS_FORWARD || kind == PASS_FORWARD_PAIRED;
+    const bool rebuilds = kind == PASS_BACKWARD || kind == PASS_BACKWARD_INPUT;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t index = forward ? first + i : first + count - 1 - i;
+    for (uint32_t i = 0; i < of.count; i++) {
+        const uint32_t index = forward ? of.first + i : of.first + of.count - 1 - i;
         const struct lowered_unit *u = &units->rows[index];
-        for (uint32_t k = forward ? 0 : u->again; k-- > 0;) {
+        for (uint32_t k = rebuilds ? u->again : 0; k-- > 0;) {
             const struct block *each = &blocks[units->rows[index - k].kind];
             const struct piece_list *list = k > 0 ? &each->whole : &each->recompute;
             if (list->count > 0)
                 out[n++] = list;
         }
-        out[n++] = forward ? &blocks[u->kind].forward : &blocks[u->kind].backward;
+        const struct piece_list *list = list_of(&blocks[u->kind], kind);
+        if (list->count > 0)
+            out[n++] = list;
     }
     return n;
 }
@@ -102,13 +124,13 @@ static uint64_t key_of(const struct lowering *l, const struct piece_list *const 
     return key;
 }
 
-static struct written_run *find(struct runs *r, const struct units *units, uint32_t first,
-                                uint32_t count, bool forward)
+static struct written_run *find(struct runs *r, const struct units *units, struct span_of_units of,
+                                enum pass_kind kind)
 {
     const struct arena_mark mark = arena_mark(r->l->arena);
     const struct piece_list **lists =
-        ARENA_ARRAY(r->l->arena, const struct piece_list *, lists_room(units, first, count));
-    const uint32_t n = list_units(r, units, first, count, forward, lists);
+        ARENA_ARRAY(r->l->arena, const struct piece_list *, lists_room(units, of.first, of.count));
+    const uint32_t n = list_units(r, units, of, kind, lists);
     const uint64_t key = key_of(r->l, lists, n);
     for (struct written_run *w = r->first; w != NULL; w = w->later) {
         if (w->run.key == key) {
@@ -153,21 +175,20 @@ static void write(struct runs *r, struct written_run *w)
 }
 
 void lower_runs_units(struct runs *r, const struct units *units, uint32_t first, uint32_t count,
-                      bool forward)
+                      enum pass_kind kind)
 {
     if (count > 0)
-        write(r, find(r, units, first, count, forward));
+        write(r, find(r, units, (struct span_of_units){first, count}, kind));
 }
 
 void lower_runs_pass(struct runs *r, const struct units *units, const struct pass *pass)
 {
-    const bool forward = lower_pass_is_forward(pass);
     const uint32_t first = units->chunk_first[pass->chunk];
     const uint32_t count = units->chunk_first[pass->chunk + 1] - first;
-    struct written_run **known = &r->pass[2 * pass->chunk + forward];
+    struct written_run **known = &r->pass[PASS_KIND_COUNT * pass->chunk + pass->kind];
     if (count == 0)
         return;
     if (*known == NULL)
-        *known = find(r, units, first, count, forward);
+        *known = find(r, units, (struct span_of_units){first, count}, (enum pass_kind)pass->kind);
     write(r, *known);
 }

@@ -21,15 +21,16 @@ struct runs {
     const struct lowering *l;
     struct ops *ops;
     struct written_run *first; /* all that were asked for */
-    struct written_run **pass; /* [chunk x 2]: of a whole pass, NULL: not asked for yet */
+    struct written_run *
+        *pass; /* [chunk x PASS_KIND_COUNT]: of a whole pass, NULL: not asked for yet */
 };
 
 /* Borrows all of it. */
 void lower_runs_begin(struct runs *r, const struct lowering *l, struct ops *ops);
-/* Neighbouring units in one direction, from `first` on: forward, or backward with what is computed
+/* Neighbouring units in the direction of the pass, from `first` on; backward with what is computed
  * again. */
 void lower_runs_units(struct runs *r, const struct units *units, uint32_t first, uint32_t count,
-                      bool forward);
+                      enum pass_kind kind);
 /* All units of a pass. */
 void lower_runs_pass(struct runs *r, const struct units *units, const struct pass *pass);
 

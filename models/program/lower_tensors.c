@@ -116,6 +116,13 @@ uint32_t lower_tensors_segment(const struct tensors *t, const struct lowered_uni
     return tensor;
 }
 
+uint32_t lower_tensors_gradient(const struct tensors *t, const struct lowered_unit *unit,
+                                unsigned segment)
+{
+    CHECK(unit->block->splits); /* 2 */
+    return lower_tensors_segment(t, unit, unit->block->layer->segment_count) + segment;
+}
+
 void lower_tensors_workspace(struct tensors *t)
 {
     const struct tensor workspace = {TENANT_TEMPORARY, TENSOR_WORKSPACE, t->workspace_bytes,

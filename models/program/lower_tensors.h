@@ -56,6 +56,9 @@ void lower_tensors_give(struct tensors *t, const struct lowered_unit *unit);
 uint32_t lower_tensors_input(const struct tensors *t, const struct lowered_unit *unit);
 uint32_t lower_tensors_segment(const struct tensors *t, const struct lowered_unit *unit,
                                unsigned segment);
+/* ... and, behind all of them, that of the gradients that its weights' pass reads. */
+uint32_t lower_tensors_gradient(const struct tensors *t, const struct lowered_unit *unit,
+                                unsigned segment);
 
 /* The first compute op has been written. */
 void lower_tensors_workspace(struct tensors *t);

@@ -22,12 +22,12 @@ void lower_traffic_begin(struct data_traffic *t, const struct lowering *l)
     *t = (struct data_traffic){
         .room = bytes > 0.0 ? fmax(1.0, floor(bytes / l->data.kept_bytes)) : 0.0,
         .history_room = lower_plan_prefetch(l) + 1,
-        .forwards_done = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks),
-        .backwards_left = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks),
+        .forwards_done = ARENA_ARRAY(l->arena, uint32_t, l->chunks),
+        .backwards_left = ARENA_ARRAY(l->arena, uint32_t, l->chunks),
     };
     t->history = ARENA_ARRAY(l->arena, uint32_t, t->history_room);
-    for (uint32_t k = 0; k < l->shape.chunks; k++)
-        t->backwards_left[k] = l->shape.microbatches;
+    for (uint32_t k = 0; k < l->chunks; k++)
+        t->backwards_left[k] = l->microbatches;
 }
 
 unsigned lower_traffic_fill(struct data_traffic *t, double added, double *elements)
@@ -91,9 +91,9 @@ void lower_traffic_computed(struct data_traffic *t, uint32_t op)
 
 void lower_traffic_pass_end(struct data_traffic *t, const struct pass *pass)
 {
-    if (lower_pass_is_forward(pass)) {
+    if (pass_is_forward(pass)) {
         t->forwards_done[pass->chunk]++;
-    } else {
+    } else if (pass_ends_microbatch(pass)) {
         CHECK(t->backwards_left[pass->chunk] > 0);
         t->backwards_left[pass->chunk]--;
     }

@@ -12,10 +12,11 @@ struct data_traffic {
     double room;                           /* of a bucket, in elements; 0: no end */
     double bucket;                         /* parameters in the open bucket */
     uint32_t scatter_last, replicate_last; /* ops, OP_NONE: none yet */
-    uint32_t *history;     /* [history_room] last compute op of the latest groups computed */
-    uint32_t history_room; /* prefetch + 1 */
-    uint32_t group_step;   /* groups computed so far, over all passes */
-    uint32_t *forwards_done, *backwards_left; /* passes, by chunk */
+    uint32_t *history;        /* [history_room] last compute op of the latest groups computed */
+    uint32_t history_room;    /* prefetch + 1 */
+    uint32_t group_step;      /* groups computed so far, over all passes */
+    uint32_t *forwards_done;  /* passes, by chunk */
+    uint32_t *backwards_left; /* ... that make gradients of weights */
 };
 
 void lower_traffic_begin(struct data_traffic *t, const struct lowering *l);

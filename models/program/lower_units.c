@@ -41,15 +41,6 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
                                                         .last_gather = OP_NONE};
 }
 
-enum block_index lower_units_block(const struct configuration *c, uint32_t i, uint32_t layer)
-{
-    const struct layout_spec *l = &c->layout;
-    const bool again = (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER && layer % 2 == 1) ||
-                       (l->recompute == RECOMPUTE_BLOCK && i < l->recompute_layers);
-    return (enum block_index)(BLOCK_LAYER + lower_plan_variant(c, layer) +
-                              (again ? VARIANT_AGAIN : 0));
-}
-
 /* Layer i of the so many of a chunk, recomputed with its group once the backward pass comes to the
  * last of it (Megatron-LM megatron/core/transformer/transformer_block.py, _checkpointed_forward).
  */
@@ -63,25 +54,27 @@ static void join_recomputed(struct lowered_unit *u, uint64_t size, uint32_t i, u
 
 static void build_units(struct units *units, struct lowering *l, uint32_t stage)
 {
-    uint32_t chunks = l->shape.chunks, room = 2;
+    const struct schedule_kind *order = l->c->layout.schedule;
+    const uint32_t chunks = l->chunks;
+    uint32_t room = 2;
     for (uint32_t k = 0; k < chunks; k++)
-        room += l->split[stage + k * l->shape.stages];
+        room += l->split[schedule_part(order, &l->shape, stage, k)];
     units->rows = ARENA_ARRAY(l->arena, struct lowered_unit, room);
     units->chunk_first = ARENA_ARRAY(l->arena, uint32_t, chunks + 1);
     for (uint32_t k = 0; k < chunks; k++) {
-        uint32_t global = stage + k * l->shape.stages;
+        uint32_t global = schedule_part(order, &l->shape, stage, k);
         units->chunk_first[k] = units->count;
         if (global == 0)
             add_unit(units, l, BLOCK_EMBEDDING, k, UINT16_MAX);
         for (uint32_t i = 0; i < l->split[global]; i++) {
             const uint32_t layer = l->layer_start[global] + i;
-            const enum block_index kind = lower_units_block(l->c, i, layer);
+            const enum block_index kind = lower_plan_block(l->c, i, layer);
             add_unit(units, l, kind, k, (uint16_t)layer);
             if (l->c->layout.recompute == RECOMPUTE_UNIFORM)
                 join_recomputed(&units->rows[units->count - 1], l->c->layout.recompute_layers, i,
                                 l->split[global]);
         }
-        if (global + 1 == l->shape.stages * chunks)
+        if (global + 1 == l->parts)
             add_unit(units, l, BLOCK_HEAD, k, UINT16_MAX);
     }
     units->chunk_first[chunks] = units->count;
@@ -119,13 +112,13 @@ static void build_groups(struct units *units, const struct lowering *l)
     uint64_t size = l->data.sharding->units ? l->c->layout.fsdp_unit_layers : 1;
     size = size > 0 ? size : 1;
     units->groups = ARENA_ARRAY(l->arena, struct group_of_units, units->count + 1);
-    units->chunk_group = ARENA_ARRAY(l->arena, uint32_t, l->shape.chunks + 1);
-    for (uint32_t chunk = 0; chunk < l->shape.chunks; chunk++) {
+    units->chunk_group = ARENA_ARRAY(l->arena, uint32_t, l->chunks + 1);
+    for (uint32_t chunk = 0; chunk < l->chunks; chunk++) {
         units->chunk_group[chunk] = units->group_count;
         for (uint32_t i = units->chunk_first[chunk]; i < units->chunk_first[chunk + 1]; i++)
             join_group(units, chunk, i, size);
     }
-    units->chunk_group[l->shape.chunks] = units->group_count;
+    units->chunk_group[l->chunks] = units->group_count;
 }
 
 void lower_units_build(struct units *units, struct lowering *l, uint32_t stage)

@@ -40,8 +40,6 @@ struct units {
 };
 
 void lower_units_build(struct units *units, struct lowering *l, uint32_t stage);
-/* The block that layer i of a chunk is, of all the layer-th. */
-enum block_index lower_units_block(const struct configuration *c, uint32_t i, uint32_t layer);
 /* Is this unit the first (or last) of its group in the direction of the pass? */
 bool lower_units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first);
 /* Elements of state in so many shards: of one holder, padded to a whole element; of all units. */

@@ -59,7 +59,7 @@ static struct configuration one_group(const struct configuration *c, enum comm_o
         .dp = ranks / stages,
         .vpp = 1,
         .microbatch = 1,
-        .schedule = c->layout.schedule,
+        .schedule = &schedule_one_f_one_b,
         .sharding = sharding_find("zero-0"),
         .placement = c->layout.placement,
         .order = "tp-cp-dp-pp",

@@ -4,6 +4,7 @@
 
 #include "models/program/lower_split.h"
 #include "models/program/lower_units.h"
+#include "models/schedule/schedule_kind.h"
 #include "sim/check.h"
 
 enum {
@@ -51,10 +52,15 @@ static uint64_t turn_of(const struct configuration *c)
     return c->layout.vpp > 1 ? c->layout.pp : 1;
 }
 
-/* As many microbatches as are under way at once, and turns that show what is repeated. */
+/* An order that splits backwards has no turns that repeat from the first microbatches on: all of it
+ * is played.
+ *
+ * As many microbatches as are under way at once, and turns that show what is repeated. */
 uint64_t pass_microbatches_played(const struct configuration *c)
 {
     const uint64_t turn = turn_of(c), whole = configuration_microbatches(c);
+    if (c->layout.schedule->splits)
+        return whole;
     const uint64_t enough = c->layout.pp + TURNS * turn + whole % turn;
     return whole <= enough ? whole : enough;
 }
@@ -132,7 +138,7 @@ static double chunk_least_s(const struct configuration *c, const uint32_t *split
     for (uint32_t k = 0; k < chunk; k++)
         before += split[k];
     for (uint32_t i = 0; i < split[chunk]; i++)
-        sum_s += block_s[lower_units_block(c, i, before + i)];
+        sum_s += block_s[lower_plan_block(c, i, before + i)];
     sum_s += chunk == 0 ? block_s[BLOCK_EMBEDDING] : 0.0;
     return sum_s + (chunk + 1 == chunks ? block_s[BLOCK_HEAD] : 0.0);
 }
@@ -152,14 +158,22 @@ double pass_least_s(struct pass_memory *memory, const struct configuration *c)
         both_s[b] = list_least_s(&block->forward) + list_least_s(&block->recompute) +
                     list_least_s(&block->backward);
     }
+    const struct schedule_kind *order = c->layout.schedule;
+    const struct schedule_shape shape = {stages, (uint32_t)c->layout.vpp,
+                                         (uint32_t)configuration_microbatches(c),
+                                         &c->layout.schedule_options};
+    const double each = order->placement == PLACED_BOTH_WAYS ? microbatches / 2.0 : microbatches;
     double first_s[CHUNKS_MAX] = {0.0};
-    for (uint32_t k = 0; k < chunks; k++) {
-        const double pass_s = chunk_least_s(c, split, k, both_s);
-        stage_s[k % stages] += pass_s;
-        first_s[k % stages] = k < stages ? pass_s : first_s[k % stages];
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        for (uint32_t k = 0; k < schedule_chunks(order, &shape); k++) {
+            const uint32_t part = schedule_part(order, &shape, stage, k);
+            const double pass_s = chunk_least_s(c, split, part, both_s);
+            stage_s[stage] += each * pass_s;
+            first_s[stage] += k == 0 && !order->splits ? pass_s : 0.0;
+        }
     }
     for (uint32_t stage = 0; stage < stages; stage++) {
-        least_s = fmax(least_s, fill_s + microbatches * stage_s[stage]);
+        least_s = fmax(least_s, fill_s + stage_s[stage]);
         fill_s += first_s[stage];
     }
     return least_s * slowness;

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/pass_wires.h"
 #include "sim/check.h"
@@ -86,6 +87,7 @@ static struct layout_spec key_of(const struct configuration *c)
     key.cp_method = l->cp_method;
     key.cp_balance = l->cp_balance;
     key.sequence_parallel = l->sequence_parallel;
+    key.vpp = l->schedule->splits; /* such blocks have two lists more */
     return key;
 }
 
@@ -149,6 +151,8 @@ struct pass_prices *pass_blocks_price(struct pass_blocks *blocks, struct pass_wi
     for (unsigned b = 0; b < BLOCK_COUNT; b++) {
         key = hash_list(wires, &blocks->plan->blocks[b].forward, key);
         key = hash_list(wires, &blocks->plan->blocks[b].backward, key);
+        key = hash_list(wires, &blocks->plan->blocks[b].input, key);
+        key = hash_list(wires, &blocks->plan->blocks[b].weights, key);
         key = hash_list(wires, &blocks->plan->blocks[b].recompute, key);
         key = hash_list(wires, &blocks->plan->blocks[b].whole, key);
     }

@@ -347,6 +347,8 @@ void pass_wires_learn(struct pass_wires *w, const struct lowered *lowered,
     for (unsigned b = 0; b < BLOCK_COUNT; b++) {
         probe_list(w, &p, &plan->blocks[b].forward);
         probe_list(w, &p, &plan->blocks[b].backward);
+        probe_list(w, &p, &plan->blocks[b].input);
+        probe_list(w, &p, &plan->blocks[b].weights);
         probe_list(w, &p, &plan->blocks[b].recompute);
         probe_list(w, &p, &plan->blocks[b].whole);
     }

@@ -146,6 +146,7 @@ struct saved_tensor {
     double bytes;        /* on this rank */
     bool attention_core; /* dropped by selective recomputation */
     bool rebuilt;        /* dropped by recomputation per operator */
+    bool weights;        /* the gradients of weights read it: the input of a linear layer */
 };
 enum {
     SEGMENT_KERNEL_MAX = 32,
@@ -173,7 +174,9 @@ struct segment {
     double forward_temporary_bytes, backward_temporary_bytes; /* live only inside the segment */
     double apart_bytes;   /* of the backward ones: tensors that are allocated by themselves, */
     unsigned apart_count; /* so many (at most SEGMENT_APART_MAX) of that size */
-    double output_bytes;  /* of its output on this rank (the next segment's input) */
+    double
+        gradient_bytes;  /* of the outputs of its linear layers: the weights' gradients read them */
+    double output_bytes; /* of its output on this rank (the next segment's input) */
 };
 struct layer {
     unsigned segment_count;

@@ -99,6 +99,7 @@ static void write_logits(const struct rank_share *s, struct segment *out)
                             rows,     false,          true,           true};
     transformer_linear_forward(s, &linear, out);
     transformer_piece_saved(out, "head input", s->input_tokens * s->hidden * s->core_bytes, false);
+    out->saved[out->saved_count - 1].weights = true;
     write_loss(s, s->tokens * rows, out);
     transformer_linear_backward(s, &linear, out);
     out->output_bytes = s->tokens * FP32_BYTES;

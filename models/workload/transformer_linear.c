@@ -141,6 +141,7 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
     const struct layer_context *c = share->context;
     double parameters = l->inputs * l->outputs;
     bool eight = narrow(share) && !l->wide;
+    out->gradient_bytes += l->rows * l->outputs * (eight ? share->linear_bytes : share->core_bytes);
     if (eight)
         cast_gradient(share, l, out);
     transformer_piece_dgrad(out, product(share, l, l->dgrad_name,

@@ -38,6 +38,7 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
     if (flash && s->linear_bytes < s->core_bytes)
         transformer_piece_saved(out, "attention output", elements * s->core_bytes, false);
     transformer_piece_saved(out, "projection input", elements * s->linear_bytes, false);
+    out->saved[out->saved_count - 1].weights = true;
 }
 
 /* What recomputation per operator makes again, of what stands last. */
@@ -59,6 +60,7 @@ static void keep_qkv(const struct rank_share *s, struct segment *out)
     const unsigned apart = s->context->software->separate_projections ? 1 : 0;
     const double key = s->tokens * s->key * s->core_bytes;
     transformer_piece_saved(out, "qkv input", s->input_tokens * s->hidden * s->linear_bytes, false);
+    out->saved[out->saved_count - 1].weights = true;
     rebuilt(s, out);
     keep_product(s, "query", s->tokens * s->query * s->core_bytes, PIECE_QKV, 0, out);
     keep_product(s, "key", key, PIECE_QKV, apart, out);
@@ -118,6 +120,7 @@ static void keep_activation(const struct rank_share *s, struct segment *out)
 static void keep_down(const struct rank_share *s, struct segment *out)
 {
     transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);
+    out->saved[out->saved_count - 1].weights = true;
     rebuilt(s, out);
     if (s->context->per_operator && s->context->software->recompute_keeps_last)
         transformer_piece_saved(out, "mlp output", s->tokens * s->hidden * s->core_bytes, false);
@@ -153,6 +156,7 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
     case PIECE_UP:
         transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes,
                                 false);
+        out->saved[out->saved_count - 1].weights = true;
         rebuilt(s, out);
         break;
     case PIECE_ACTIVATE:

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/schedule/schedule_kind.h"
+
 /* The stream that carries a part, by what it is for; STREAM_COMPUTE carries work. */
 static enum breakdown_part part_of_stream(unsigned stream)
 {
@@ -109,5 +111,7 @@ const char *law_blame_fault(const struct law_play *p, char text[LAW_TEXT])
         if (fault != NULL)
             return fault;
     }
-    return p->c->layout.pp > 1 && bubble_s == 0.0 ? "a pipeline without a bubble" : NULL;
+    const struct layout_spec *l = &p->c->layout;
+    const bool none = l->schedule->placement == PLACED_BOTH_WAYS && l->pp == 2; /* p/2 - 1 = 0 */
+    return l->pp > 1 && bubble_s == 0.0 && !none ? "a pipeline without a bubble" : NULL;
 }

@@ -117,6 +117,24 @@ static void set_software(struct configuration *c, unsigned turn)
     s->tp_exposed_host_s = turn % 2 ? 1e-6 : 0.0;
 }
 
+/* The next one that this shape can be scheduled by. */
+static void set_schedule(struct configuration *c, unsigned turn)
+{
+    const char *refusal = "";
+    for (; refusal != NULL; turn++) {
+        c->layout.schedule = schedule_kinds[turn % schedule_kind_count];
+        c->layout.schedule_options = kind_defaults(&c->layout.schedule->head);
+        c->layout.vpp = c->layout.schedule->interleaved && c->layout.pp > 1 ? 2 : 1;
+        const struct schedule_shape shape = {(uint32_t)c->layout.pp, (uint32_t)c->layout.vpp,
+                                             (uint32_t)configuration_microbatches(c),
+                                             &c->layout.schedule_options};
+        refusal = c->layout.schedule->placement == PLACED_BOTH_WAYS &&
+                          c->layout.sharding->gather == GATHER_UNITS
+                      ? "weights of two stages"
+                      : c->layout.schedule->refuse(&shape);
+    }
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -131,9 +149,7 @@ static void test_shapes(void **state)
                         lower_case_size(&c, tp, cp, dp, pp, turn % 3 ? pp : 2 * pp);
                         set_software(&c, turn);
                         c.layout.sharding = sharding_kinds[k];
-                        c.layout.schedule = schedule_kinds[turn % schedule_kind_count];
-                        c.layout.schedule_options = kind_defaults(&c.layout.schedule->head);
-                        c.layout.vpp = c.layout.schedule->interleaved && pp > 1 ? 2 : 1;
+                        set_schedule(&c, turn);
                         c.layout.recompute = (int)(turn / 2 % 3);
                         c.layout.sequence_parallel = tp > 1 && turn % 2;
                         c.layout.cp_method = turn % 2 ? CP_RING : CP_ALL_GATHER;

@@ -121,7 +121,7 @@ static bool loses_bytes(const struct configuration *c, const struct storage_tier
     storage_play(c, &(struct storage_access){tier, op, BYTES}, &t);
     double times = (double)tier->copies;
     if (op == STORAGE_READ)
-        times = (double)(configuration_replicas(c) / configuration_shards(c));
+        times = (double)(configuration_holders(c) / configuration_shards(c));
     else if (op == STORAGE_SNAPSHOT)
         times = 1.0;
     double expected = transformer_parameters(&c->model, c->training.sequence) * BYTES * times;

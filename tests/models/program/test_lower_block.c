@@ -49,8 +49,11 @@ static void begin(struct scene *s)
 
 static void compile(const struct scene *s, struct block *block, bool full_recompute)
 {
-    const struct block_spec spec = {&s->c,          &s->l.costs, &s->layer, "block",
-                                    full_recompute, false,       false};
+    const struct block_spec spec = {.c = &s->c,
+                                    .costs = &s->l.costs,
+                                    .layer = &s->layer,
+                                    .name = "block",
+                                    .full_recompute = full_recompute};
     lower_block_compile(s->arena, &spec, block);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/worker.h"
 #include "sim/units.h"
@@ -92,6 +93,7 @@ static void configure(struct configuration *c, const struct shape *shape)
                                      .microbatch = 1,
                                      .order = shape->order,
                                      .placement = shape->placement,
+                                     .schedule = schedule_find("1f1b"),
                                      .sharding = sharding_find("zero-0")};
     c->training.global_batch = 4 * shape->dp;
 }

@@ -160,6 +160,13 @@ void launch_core_notes(const struct launch_job *job, struct launch_text *text)
                    "gpipe is not offered: 1F1B runs instead, as long and with fewer microbatches "
                    "in memory");
     }
+    if (l->pp > 1 && l->schedule->splits) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "%s is not offered: %s runs instead; zero-bubble schedules are run by its fork "
+                   "sail-sg/zero-bubble-pipeline-parallelism (--enable-zero-bubble, "
+                   "--zero-bubble-v-schedule), dualpipe by deepseek-ai/DualPipe",
+                   l->schedule->head.name, l->vpp > 1 ? "interleaved 1F1B" : "1F1B");
+    }
     if (job->cp_uneven) {
         launch_say(text, LAUNCH_DIFFERS,
                    "context ranks were simulated with neighbouring positions: this framework "

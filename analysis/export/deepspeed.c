@@ -204,6 +204,12 @@ static void note_layout(const struct launch_job *job, struct launch_text *text)
                    "gpipe is not offered: 1F1B runs instead, as long and with fewer microbatches "
                    "in memory");
     }
+    if (l->pp > 1 && l->schedule->splits) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "%s is not offered: 1F1B runs instead, which never runs the gradients of "
+                   "weights apart",
+                   l->schedule->head.name);
+    }
     if (l->pp > 1 && (l->ends_count || l->first_stage_layers > 0 || l->last_stage_layers > 0)) {
         launch_say(text, LAUNCH_DIFFERS,
                    "layers cannot be given by stage: DeepSpeed spreads them evenly, the first "

@@ -256,6 +256,16 @@ static void write_recompute(const struct launch_job *job, struct launch_text *te
     note_recompute(job, text);
 }
 
+static const char *schedule_name(const struct launch_job *job)
+{
+    const struct schedule_kind *kind = job->c->layout.schedule;
+    if (kind == &schedule_zb_v)
+        return "ZBVZeroBubble";
+    if (multi(job))
+        return "Interleaved1F1B";
+    return kind == &schedule_gpipe ? "GPipe" : "1F1B";
+}
+
 static void write_pipeline(const struct launch_job *job, struct launch_text *text)
 {
     const struct layout_spec *l = &job->c->layout;
@@ -267,9 +277,12 @@ static void write_pipeline(const struct launch_job *job, struct launch_text *tex
                    "the layers of each stage cannot be given one by one: torchtitan spreads them "
                    "evenly, the first stages get one more");
     }
-    launch_option(text, "--parallelism.pipeline_parallel_schedule %s",
-                  multi(job) ? "Interleaved1F1B"
-                             : (l->schedule == &schedule_gpipe ? "GPipe" : "1F1B"));
+    if (l->schedule->splits && l->schedule != &schedule_zb_v) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "%s is not offered: %s runs instead; ZBVZeroBubble (zb-v) is",
+                   l->schedule->head.name, multi(job) ? "Interleaved1F1B" : "1F1B");
+    }
+    launch_option(text, "--parallelism.pipeline_parallel_schedule %s", schedule_name(job));
     launch_option(text, "--parallelism.pipeline_parallel_microbatch_size %" PRIu64, l->microbatch);
     if (pieces.per_stage > 0) {
         launch_option(text, "--parallelism.pipeline_parallel_layers_per_stage %" PRIu64,

@@ -152,7 +152,8 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         l->blocks[index].alive = layer_alive(l, index);
 }
 
-unsigned lower_plan_variant(const struct configuration *c, uint64_t layer)
+/* The bits of a layer (from 0) but for VARIANT_AGAIN. */
+static unsigned variant_of(const struct configuration *c, uint64_t layer)
 {
     const struct model_shape *m = &c->model;
     const bool window = transformer_span(m, layer, c->training.sequence) > 0;
@@ -168,7 +169,7 @@ static void plan_layers(struct lowering *l)
                             c->layout.recompute == RECOMPUTE_BLOCK;
     unsigned found = 1u;
     for (uint64_t layer = 0; layer < c->model.layers; layer++)
-        found |= 1u << lower_plan_variant(c, layer);
+        found |= 1u << variant_of(c, layer);
     for (unsigned bits = 0; bits < VARIANT_COUNT; bits++) {
         if ((found >> (bits & ~(unsigned)VARIANT_AGAIN) & 1u) == 0 ||
             ((bits & VARIANT_AGAIN) != 0 && !some_again))
@@ -205,8 +206,7 @@ enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uin
     const struct layout_spec *l = &c->layout;
     const bool again = (l->recompute == RECOMPUTE_EVERY_OTHER_LAYER && layer % 2 == 1) ||
                        (l->recompute == RECOMPUTE_BLOCK && i < l->recompute_layers);
-    return (enum block_index)(BLOCK_LAYER + lower_plan_variant(c, layer) +
-                              (again ? VARIANT_AGAIN : 0));
+    return (enum block_index)(BLOCK_LAYER + variant_of(c, layer) + (again ? VARIANT_AGAIN : 0));
 }
 
 /* A stage's message over the wires of a card. */

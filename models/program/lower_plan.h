@@ -67,8 +67,6 @@ struct lowering *lower_plan_like(struct arena *arena, const struct configuration
 /* The same in a fraction of the room, for lower_runs alone: without layers, and kernels one by one.
  */
 struct lowering *lower_plan_slim(struct arena *arena, const struct lowering *from);
-/* The bits of a layer (from 0) but for VARIANT_AGAIN. */
-unsigned lower_plan_variant(const struct configuration *c, uint64_t layer);
 /* What the passes of each part take without their neighbours, for schedules that go by times. In
  * `arena`. */
 struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l);

@@ -94,13 +94,16 @@ static bool on_nvswitch(const struct topology *topology, uint32_t gpu)
     return by_nvlink(topology, &round);
 }
 
-/* Slowest and longest of the ring neighbours' routes, inside nodes and across. Members that have no
+/* Slowest and longest of the ring neighbours' routes, inside nodes and across. Neighbours who are
+ * joined without a switch are so each to each (bridges of a pcie node): then a member has a link to
+ * each fellow. Members that have no
  * neighbour in their node are on NVLink where the node has a switch for it. */
 static void measure_routes(const struct topology *topology, const uint32_t *gpus, uint32_t count,
                            struct group_shape *out)
 {
     out->inside_bytes_per_s = out->outside_bytes_per_s = INFINITY;
     out->inside_nvlink = out->ranks_per_node > 1 || on_nvswitch(topology, gpus[0]);
+    bool direct = out->even && out->inside_nvlink;
     uint32_t k = out->ranks_per_node;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t next = (i + 1) % count;
@@ -111,6 +114,7 @@ static void measure_routes(const struct topology *topology, const uint32_t *gpus
             out->inside_bytes_per_s = fmin(out->inside_bytes_per_s, route.bytes_per_s);
             out->inside_latency_s = fmax(out->inside_latency_s, route.latency_s);
             out->inside_nvlink = out->inside_nvlink && by_nvlink(topology, &route);
+            direct = direct && out->inside_nvlink && route.link_count == 1;
         }
         if (topology_node_of(topology, gpus[i]) != topology_node_of(topology, gpus[across])) {
             topology_route(topology, gpus[i], gpus[across], 0, &route);
@@ -118,6 +122,7 @@ static void measure_routes(const struct topology *topology, const uint32_t *gpus
             out->outside_latency_s = fmax(out->outside_latency_s, route.latency_s);
         }
     }
+    out->extra_links = direct && k > 1 ? k - 2 : 0;
 }
 
 /* A ring leaves a node by the NIC that it came in by. Where GPUs share NICs and no member has a

@@ -36,6 +36,7 @@ struct group_shape {
     uint32_t nvls_channels;    /* of a member */
     double start_s;            /* of the smallest collective: node.collective_start_s */
     double inside_bytes_per_s; /* of a member's link within the node, one direction */
+    uint32_t extra_links;      /* links to fellows beside that one; 0: a switch, or a pair */
     double inside_latency_s;
     double outside_bytes_per_s; /* of a node's NICs that the members can use, one direction */
     struct group_paths {

@@ -31,7 +31,8 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                                        : nccl_inside_step_s(shape, NCCL_RING, protocol));
     out->cap_bytes_per_s = INFINITY;
     if (k > 1.0)
-        out->cap_bytes_per_s = nccl_inside_bytes_per_s(shape, protocol) / port_weight(op, shape);
+        out->cap_bytes_per_s = nccl_inside_bytes_per_s(shape, protocol) *
+                               (1.0 + shape->extra_links) / port_weight(op, shape);
     if (shape->nodes > 1) {
         double leaves = k * (n - k) / n; /* payloads that leave a node, for each payload byte */
         out->cap_bytes_per_s = fmin(out->cap_bytes_per_s, shape->outside_bytes_per_s / leaves);

@@ -3,6 +3,9 @@
  * Inside a node the pieces go round the switch; across nodes NCCL runs one ring for each NIC, each
  * crossing a node's border once, so that every NIC of the members carries an equal share and every
  * inside link of a k-member node carries (k - 1)/k of the payload. Uneven groups run one ring.
+ * Where each member has a link to each other (no switch) there are as many rings as fellows, each
+ * over other links (a complete graph falls into such rings: Tillson 1980, but of 4 and 6, which
+ * share), as RCCL's on the mesh of Infinity Fabric.
  * Bytes on a port: 2(n-1)/n of the payload (all-reduce), (n-1)/n (all-gather, reduce-scatter, and a
  * ring exchange, in which every member's n-th of the payload visits the n - 1 others), 1
  * (broadcast). */
@@ -38,12 +41,18 @@ static double channels(enum comm_op op, const struct group_shape *shape)
     return many ? shape->ranks_per_node : 1.0;
 }
 
+/* Rings inside a node that go different ways; an exchange with a neighbour has one way. */
+static double ways(enum comm_op op, const struct group_shape *shape)
+{
+    return op == COMM_RING_EXCHANGE ? 1.0 : 1.0 + shape->extra_links;
+}
+
 static double rate_ceiling(enum comm_op op, const struct group_shape *shape, enum protocol protocol)
 {
     double weight = port_weight(op, shape);
     double ceiling = INFINITY;
     if (shape->ranks_per_node > 1)
-        ceiling = nccl_inside_bytes_per_s(shape, protocol) / weight;
+        ceiling = nccl_inside_bytes_per_s(shape, protocol) * ways(op, shape) / weight;
     if (shape->nodes > 1) {
         double used = channels(op, shape) / shape->ranks_per_node;
         ceiling = fmin(ceiling, nccl_outside_bytes_per_s(shape, protocol) * used / weight);
@@ -73,6 +82,16 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     return true;
 }
 
+/* What member j of a node sends its fellows: all to the next, or a part to each. */
+static void wires_inside(const struct group_shape *shape, uint32_t node, uint32_t j, double weight,
+                         wire_fn *emit, void *context)
+{
+    const uint32_t k = shape->ranks_per_node, first = node * k;
+    const uint32_t links = 1 + shape->extra_links;
+    for (uint32_t i = 1; i <= links; i++)
+        emit(context, first + j, first + (j + i) % k, weight / links);
+}
+
 static void wires_channels(const struct group_shape *shape, double weight, wire_fn *emit,
                            void *context)
 {
@@ -82,7 +101,7 @@ static void wires_channels(const struct group_shape *shape, double weight, wire_
         for (uint32_t j = 0; j < k; j++) {
             emit(context, node * k + j, next * k + j, weight / k);
             if (k > 1)
-                emit(context, node * k + j, node * k + (j + 1) % k, weight * (k - 1) / k);
+                wires_inside(shape, node, j, weight * (k - 1) / k, emit, context);
         }
     }
 }
@@ -96,8 +115,12 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
         wires_channels(shape, weight, emit, context);
         return;
     }
+    const bool apart = shape->nodes == 1 && ways(op, shape) > 1.0;
     for (uint32_t i = 0; i < shape->ranks; i++)
-        emit(context, i, (i + 1) % shape->ranks, weight);
+        if (apart)
+            wires_inside(shape, 0, i, weight, emit, context);
+        else
+            emit(context, i, (i + 1) % shape->ranks, weight);
 }
 
 const struct collective_kind collective_ring = {

@@ -268,7 +268,7 @@ static bool same_shape(const struct group_shape *a, const struct group_shape *b)
                 a->nvls == b->nvls && a->nvls_ratio == b->nvls_ratio &&
                 a->nvls_channels == b->nvls_channels && a->start_s == b->start_s &&
                 a->inside_bytes_per_s == b->inside_bytes_per_s &&
-                a->inside_latency_s == b->inside_latency_s &&
+                a->extra_links == b->extra_links && a->inside_latency_s == b->inside_latency_s &&
                 a->outside_bytes_per_s == b->outside_bytes_per_s &&
                 a->outside_latency_s == b->outside_latency_s &&
                 a->transport_latency_s == b->transport_latency_s &&

@@ -48,6 +48,7 @@ static uint64_t shape_hash(const struct group_shape *s)
         symmetry_bits(s->nvls_ratio),
         symmetry_bits(s->start_s),
         symmetry_bits(s->inside_bytes_per_s),
+        s->extra_links,
         symmetry_bits(s->inside_latency_s),
         symmetry_bits(s->outside_bytes_per_s),
         symmetry_bits(s->paths.sending_ratio),

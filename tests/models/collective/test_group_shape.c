@@ -214,6 +214,64 @@ static void test_bridges_are_fast(void **state)
     assert_true(bus[1][2] > 0.95 * 25e9 && bus[1][2] <= 25e9);
 }
 
+struct sent {
+    double of[16][16];
+};
+
+static void add_wire(void *context, uint32_t from, uint32_t to, double weight)
+{
+    struct sent *sent = context;
+    assert_true(from < 16 && to < 16 && from != to);
+    sent->of[from][to] += weight;
+}
+
+/* Eight GPUs joined each to each by 10 bytes/s: a group has links to all its fellows, and a ring's
+ * payload is shared out evenly over them; a message to one goes by one link. */
+static void test_mesh(void **state)
+{
+    (void)state;
+    static const uint32_t all[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const uint32_t apart[] = {0, 8};
+    struct topology_spec spec = bench(&topology_pcie);
+    spec.node.options = (struct kind_options){.value = {1, 8}};
+    spec.node.nvlink_bytes_per_s = 70;
+    spec.node.nics = 8;
+    struct arena *arena = arena_create();
+    struct topology t;
+    struct error error;
+    struct group_shape s;
+    assert_true(topology_build(arena, &spec, &t, &error));
+    const struct collective_kind *ring = collective_find("ring"), *p2p = collective_find("p2p");
+    for (uint32_t n = 2; n <= 16; n += n < 8 ? 1 : 8) {
+        const uint32_t k = n < 8 ? n : 8;
+        struct collective_plan plan, one;
+        struct sent sent = {{{0}}};
+        collective_shape(&t, all, n, true, &s);
+        assert_true(s.extra_links == k - 2 && s.inside_bytes_per_s == 10 && s.inside_nvlink);
+        ring->wires(COMM_ALL_REDUCE, &s, NULL, add_wire, &sent);
+        for (uint32_t i = 0; i < n; i++) {
+            double out = 0;
+            for (uint32_t j = 0; j < n; j++) {
+                out += sent.of[i][j];
+                assert_true(i / 8 != j / 8 || i == j ||
+                            fabs(sent.of[i][j] - sent.of[0][1]) < 1e-12);
+            }
+            assert_true(fabs(out - ring->port_weight(COMM_ALL_REDUCE, &s)) < 1e-12);
+        }
+        if (n > 8)
+            continue;
+        assert_true(p2p->plan(COMM_SEND, &s, 1, PROTOCOL_SIMPLE, &one));
+        assert_true(ring->plan(COMM_ALL_REDUCE, &s, 1, PROTOCOL_SIMPLE, &plan));
+        const double bus = plan.cap_bytes_per_s * 2 * (n - 1) / n;
+        assert_true(fabs(bus / one.cap_bytes_per_s - (n - 1)) < 1e-12);
+        assert_true(ring->plan(COMM_RING_EXCHANGE, &s, 1, PROTOCOL_SIMPLE, &plan));
+        assert_true(fabs(plan.cap_bytes_per_s * (n - 1) / n / one.cap_bytes_per_s - 1) < 1e-12);
+    }
+    collective_shape(&t, apart, 2, true, &s);
+    assert_int_equal(s.extra_links, 0);
+    arena_destroy(arena);
+}
+
 /* Only rings and trees have LL and LL128; the others speak Simple. */
 static void test_protocols(void **state)
 {
@@ -255,7 +313,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),           cmocka_unit_test(test_longer_steps),
         cmocka_unit_test(test_pcie_shapes),      cmocka_unit_test(test_bridged_shapes),
-        cmocka_unit_test(test_bridges_are_fast), cmocka_unit_test(test_protocols),
+        cmocka_unit_test(test_bridges_are_fast), cmocka_unit_test(test_mesh),
+        cmocka_unit_test(test_protocols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,8 @@ static void write_blocks(const struct launch_job *job, struct launch_text *text)
         launch_option(text, "--add-qkv-bias");
     if (m->qk_norms)
         launch_option(text, "--qk-layernorm");
+    if (m->qk_norms_whole)
+        launch_say(text, LAUNCH_DIFFERS, "queries and keys are normed head by head, not whole");
     launch_option(text, "--hidden-dropout %g", m->dropout_ratio);
     launch_option(text, "--attention-dropout %g", m->dropout_ratio);
 }

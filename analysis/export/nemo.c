@@ -71,6 +71,8 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "model.add_qkv_bias=%s",
                   truth(m->biases || m->attention_biases != ATTENTION_BIASES_NONE));
     launch_option(text, "model.qk_layernorm=%s", truth(m->qk_norms));
+    if (m->qk_norms_whole)
+        launch_say(text, LAUNCH_DIFFERS, "queries and keys are normed head by head, not whole");
     launch_option(text, "model.hidden_dropout=%g", m->dropout_ratio);
     launch_option(text, "model.attention_dropout=%g", m->dropout_ratio);
     launch_close(text);

@@ -37,6 +37,8 @@ const struct param model_params[] = {
      "A layernorm has a bias though linear layers have none."},
     {"qk_norms", PARAM_FLAG, AT(qk_norms), 0, 0, "false", NULL,
      "Queries and keys are normed head by head, with one scale for all heads each."},
+    {"qk_norms_whole", PARAM_FLAG, AT(qk_norms_whole), 0, 0, "false", NULL,
+     "Queries and keys are normed over all heads at once, with a scale for each element (OLMo 2)."},
     {"position", PARAM_CHOICE, AT(position), 0, 0, "rope", position_names,
      "How positions enter: a learned table, rotation of q and k, or a bias on the scores."},
     {"tied_embeddings", PARAM_FLAG, AT(tied_embeddings), 0, 0, "false", NULL,

@@ -5,7 +5,8 @@
  * Shazeer, arXiv:2002.05202). Latent attention and expert layers: DeepSeek-V2, arXiv:2405.04434
  * section 2.1, and DeepSeek-V3, arXiv:2412.19437 section 2.1. A norm has a scale; a LayerNorm of a
  * model with biases has a shift too. Norms of queries and keys have one scale for all heads
- * (Dehghani et al., arXiv:2302.05442). Learned positions are a table of their own. */
+ * (Dehghani et al., arXiv:2302.05442), or over all heads at once one for each element (OLMo 2,
+ * arXiv:2501.00656). Learned positions are a table of their own. */
 #include "models/workload/transformer.h"
 
 void transformer_complete(struct model_shape *m)
@@ -18,6 +19,7 @@ void transformer_complete(struct model_shape *m)
         m->ffn_hidden = 4 * m->hidden;
     if (m->kv_rank > 0 && m->v_head_size == 0)
         m->v_head_size = m->head_size;
+    m->qk_norms = m->qk_norms || m->qk_norms_whole;
 }
 
 bool transformer_has_experts(const struct model_shape *m, uint64_t layer)
@@ -82,7 +84,7 @@ static double attention_parameters(const struct model_shape *m)
     bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
     bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
     double biases = (some ? query + 2.0 * key : 0.0) + (all ? hidden : 0.0);
-    double norms = m->qk_norms ? 2.0 * (double)m->head_size : 0.0;
+    double norms = m->qk_norms_whole ? query + key : m->qk_norms ? 2.0 * (double)m->head_size : 0.0;
     double sinks = m->sinks ? (double)m->heads : 0.0;
     return 2.0 * hidden * query + 2.0 * hidden * key + biases + norms + sinks;
 }

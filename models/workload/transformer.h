@@ -53,6 +53,7 @@ struct model_shape {
     uint64_t norms;       /* of a layer; 0: two */
     bool norm_biases;     /* a layernorm has a shift though linear layers have no biases */
     bool qk_norms;        /* one norm of queries and one of keys, head by head */
+    bool qk_norms_whole;  /* ... over all heads at once, with a scale for each element */
     double dropout_ratio; /* 0: no dropout ops and no masks */
     /* Mixture of experts; experts = 0: dense. */
     uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;

@@ -173,14 +173,18 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
 }
 
 /* Matrices, and biases of the column-parallel layers, are split; norms and biases that are added
- * after a reduction are whole on every rank. */
+ * after a reduction are whole on every rank. Norms of whole queries and keys are split with them;
+ * the sum of squares that ranks exchange for them, a number a token, is left out. */
 static double shard_parameters(const struct rank_share *s)
 {
     const struct model_shape *m = s->context->model;
     double attention = 2.0 * s->hidden * (s->query + s->key);
     double ffn = (s->gates + 1.0) * s->hidden * s->ffn;
-    double norms = (double)transformer_norms(m) * transformer_norm_parameters(m) +
-                   (m->qk_norms ? 2.0 * s->head_size : 0.0) + (m->sinks ? s->heads : 0.0);
+    double qk_norms = m->qk_norms_whole ? s->query + s->key
+                      : m->qk_norms     ? 2.0 * s->head_size
+                                        : 0.0;
+    double norms = (double)transformer_norms(m) * transformer_norm_parameters(m) + qk_norms +
+                   (m->sinks ? s->heads : 0.0);
     bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
     bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
     double biases = (some ? s->query + 2.0 * s->key : 0.0) + (all ? s->hidden : 0.0) +

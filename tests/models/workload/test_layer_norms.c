@@ -103,6 +103,32 @@ static void test_norms(void **state)
     assert_true(near(saved_bytes(&b.layer), kept + 2 * tokens * (2 * hidden + query + key)));
 }
 
+/* Norms of whole queries and keys have a scale for each element, split with the heads; what they
+ * move does not change. */
+static void test_whole_norms(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_llama(&b);
+    transformer_layer(&b.context, &b.layer);
+    const double without = b.layer.parameters;
+    b.model.qk_norms_whole = true;
+    transformer_complete(&b.model);
+    transformer_layer(&b.context, &b.layer);
+    assert_true(b.model.qk_norms && near(b.layer.parameters, without + 8192 + 1024));
+    assert_true(near(b.layer.parameters, transformer_layer_parameters(&b.model, 0)));
+    const double moved = kernel_named(&b.layer, "qk norm and rope", false)->bytes;
+    b.context.tp = 4;
+    transformer_layer(&b.context, &b.layer);
+    const double split = b.layer.parameters;
+    b.model.qk_norms_whole = false;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(near(split, b.layer.parameters + (8192 + 1024) / 4.0 - 2 * 128));
+    b.context.tp = 1;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(kernel_named(&b.layer, "qk norm and rope", false)->bytes == moved);
+}
+
 /* A rank of a tensor parallel group holds its part of column biases, and all of the others. */
 static void test_attention_biases(void **state)
 {
@@ -146,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_whole_norms),
         cmocka_unit_test(test_attention_biases),
         cmocka_unit_test(test_geglu),
     };

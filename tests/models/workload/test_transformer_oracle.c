@@ -31,6 +31,8 @@ static uint64_t layer_tensors(const struct model_shape *m, uint64_t tp)
     if (m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases))
         norm += h;
     sum += (m->norms ? m->norms : 2) * norm;
+    if (m->qk_norms_whole)
+        return sum + q + kv;
     return sum + (m->qk_norms ? 2 * d : 0);
 }
 
@@ -93,7 +95,8 @@ static void test_dense_shapes(void **state)
                                     .attention_biases = (int)(i / 12 % 3),
                                     .norms = bits & 16 ? 4 : 0,
                                     .norm_biases = bits & 32,
-                                    .qk_norms = bits & 64};
+                                    .qk_norms = bits & 64,
+                                    .qk_norms_whole = bits & 32 && bits & 64};
             check_shape(&m);
         }
     }

@@ -104,7 +104,8 @@ static void test_overrides(void **state)
 }
 
 #define KNOWN                                                                                      \
-    "; known: llama, mistral, qwen2, qwen3, gemma2, gemma3_text, phi3, falcon, gpt2, mixtral, "    \
+    "; known: llama, mistral, qwen2, qwen3, gemma2, gemma3_text, phi3, olmo2, nemotron, "          \
+    "falcon, gpt2, mixtral, "                                                                      \
     "qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, gpt_oss, llama4_text; of another, write "       \
     "the shape out in place of `hf`, and check ffn, norm, position and biases: "
 #define UNTOLD                                                                                     \
@@ -119,11 +120,11 @@ struct refusal {
 static const struct refusal refusals[] = {
     {"{\"model_type\": \"bert\"}", ": unknown \"model_type\" 'bert'" KNOWN UNTOLD, false, 13},
     {"{}", ": unknown \"model_type\" '(none)'" KNOWN UNTOLD, false, 13},
-    {"{\"model_type\": \"olmo2\", \"num_hidden_layers\": 16, \"hidden_size\": 2048, "
+    {"{\"model_type\": \"stablelm\", \"num_hidden_layers\": 16, \"hidden_size\": 2048, "
      "\"num_attention_heads\": 16, \"intermediate_size\": 8192, \"vocab_size\": 100352, "
      "\"num_key_value_heads\": 4, \"hidden_act\": \"silu\", \"rms_norm_eps\": 1e-6, "
      "\"tie_word_embeddings\": true}",
-     ": unknown \"model_type\" 'olmo2'" KNOWN
+     ": unknown \"model_type\" 'stablelm'" KNOWN
      "model: {layers: 16, hidden: 2048, heads: 16, kv_heads: 4, ffn_hidden: 8192, vocabulary: "
      "100352, ffn: swiglu, norm: rms, position: rope, tied_embeddings: true}",
      false, 13},

@@ -158,7 +158,9 @@ insert into doc (object, "column", unit, text) values
     ('track', 'run', '', 'row of run'),
     ('track', 'rank_class', '', 'row of rank_class'),
     ('track', 'kind', '', 'stream: slices; ledger: counters'),
-    ('track', 'name', '', 'compute, tp, pp, dp ... or allocated, reserved'),
+    ('track', 'name', '',
+        'compute, tp, pp, dp ... or allocated, reserved; and, of one class of a stage, a tenant ' ||
+        '(weights, activations ...)'),
     ('track', 'slices', '', 'ops on the stream'),
     ('track', 'busy_s', 's', 'sum of the ops'),
     ('track', 'hidden_s', 's', 'of that, while the compute stream was busy'),
@@ -192,7 +194,8 @@ insert into doc (object, "column", unit, text) values
     ('counter_raw', 'track_id', '', 'row of track'),
     ('counter_raw', 'ts', 'ns', 'since the step began'),
     ('counter_raw', 'value', 'B',
-        'value from ts on; where a moment has two, the first is the highest within it'),
+        'value from ts on; where a moment has two, the first is the highest within it; tenants add ' ||
+        'up to the last one of allocated'),
     ('transfer', '', '',
         'Collectives and messages, one row for each that a rank class takes part in; ' ||
         'filled at --detail flow.'),

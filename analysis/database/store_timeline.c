@@ -12,7 +12,8 @@ enum {
     TRACK_ALLOCATED = STREAM_COUNT,
     TRACK_RESERVED,
     TRACKS_OF_CLASS,
-    KINDS_MAX = 256, /* names x phases of a stream: a dozen */
+    TRACK_TENANTS = TENANT_FRAGMENTATION, /* one for each that entries name */
+    KINDS_MAX = 256,                      /* names x phases of a stream: a dozen */
     HOW_BYTES = 160
 };
 
@@ -35,9 +36,13 @@ int64_t store_class_id(uint32_t class_index)
     return (int64_t)class_index + 1;
 }
 
+/* Tracks of tenants come after those of all classes. */
 static int64_t track_id(const struct timeline *t, unsigned track)
 {
-    return (int64_t)t->rank_class * TRACKS_OF_CLASS + track + 1;
+    const int64_t rank_class = t->rank_class, classes = store_class_count(t->step);
+    if (track < TRACKS_OF_CLASS)
+        return rank_class * TRACKS_OF_CLASS + track + 1;
+    return classes * TRACKS_OF_CLASS + rank_class * TRACK_TENANTS + (track - TRACKS_OF_CLASS) + 1;
 }
 
 static void write_track(const struct timeline *t, unsigned track, const char *kind,
@@ -286,6 +291,49 @@ static void write_instant(const struct timeline *t, struct ledger_curve *curve, 
     curve->highest = 0.0;
 }
 
+/* Ranks of one program hold the same: the first class of it speaks for all. */
+static bool is_first_of_program(const struct timeline *t)
+{
+    const struct rank_class *ranks = t->step->symmetry.ranks;
+    uint32_t first = 0;
+    while (ranks[first].program != ranks[t->rank_class].program)
+        first++;
+    return first == t->rank_class;
+}
+
+/* What each tenant holds when an instant has passed: of one that holds nothing all the time there
+ * is no track. Their sum is then what is allocated. */
+static void write_tenants(const struct timeline *t, const struct ledger_result *ledger)
+{
+    static const struct result_stream none = {0};
+    double held[TRACK_TENANTS], allocated = 0.0;
+    struct ledger_curve curves[TRACK_TENANTS];
+    bool used[TRACK_TENANTS];
+    for (unsigned i = 0; i < TRACK_TENANTS; i++) {
+        held[i] = ledger->before[i];
+        allocated += held[i];
+        curves[i] = (struct ledger_curve){TRACKS_OF_CLASS + i, -1.0, 0.0};
+        used[i] = held[i] > 0.0;
+    }
+    for (uint32_t i = 0; i < ledger->point_count; i++)
+        used[ledger->points[i].tenant] = true;
+    for (unsigned i = 0; i < TRACK_TENANTS; i++)
+        if (used[i])
+            write_track(t, curves[i].track, "ledger", tenant_names[i], &none);
+    int64_t now_ns = entry_ns(t, ledger->points[0].entry);
+    for (uint32_t i = 0; i < ledger->point_count; i++) {
+        const struct ledger_point *point = &ledger->points[i];
+        const bool last = i + 1 == ledger->point_count;
+        const int64_t next_ns = last ? INT64_MAX : entry_ns(t, ledger->points[i + 1].entry);
+        held[point->tenant] += point->allocated_bytes - allocated;
+        allocated = point->allocated_bytes;
+        for (unsigned k = 0; next_ns > now_ns && k < TRACK_TENANTS; k++)
+            if (used[k])
+                write_counter(t, &curves[k], now_ns, held[k]);
+        now_ns = next_ns > now_ns ? next_ns : now_ns;
+    }
+}
+
 /* The curve follows the host's order of allocations, so a point is never before an earlier one. */
 static void write_memory(const struct timeline *t)
 {
@@ -311,6 +359,8 @@ static void write_memory(const struct timeline *t)
             now_ns = next_ns;
         }
     }
+    if (is_first_of_program(t))
+        write_tenants(t, ledger);
 }
 
 static void write_whole_step(const struct timeline *t)

@@ -72,7 +72,8 @@ bool curves_write(struct query *query, FILE *out, struct error *error)
     struct curves c = {.points = memory_take((POINTS_MAX + 1) * sizeof *c.points), .resolution = 1};
     const bool good = query_run(query,
                                 "select v.track_id, v.ts, v.value from counter_raw v join track t "
-                                "on t.id = v.track_id where t.kind = 'ledger' "
+                                "on t.id = v.track_id where t.kind = 'ledger' and t.rank_class in "
+                                "(select min(id) from rank_class group by stage) "
                                 "order by v.track_id, v.rowid",
                                 NULL, take, &c, error);
     if (good) {

@@ -1,4 +1,4 @@
-/* curves.h - memory over time of every class, as at most so many points, as JSON.
+/* curves.h - memory over time of the first class of each stage, as at most so many points, as JSON.
  *
  * {"resolution","columns":["track","ts","high","last"],"rows":[...]}: from ts on the track holds
  * `last` bytes; within the moment (a bin of `resolution` ns that begins at or after ts) it reached

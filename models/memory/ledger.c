@@ -152,7 +152,8 @@ static bool play(struct ledger_player *p, const struct ledger_entry *entries, ui
         note_peak(p, e, step);
         if (p->points != NULL && step != STEP_SETUP) {
             p->points[p->point_count++] = (struct ledger_point){
-                i, allocator_allocated_bytes(p->allocator), allocator_reserved_bytes(p->allocator)};
+                i, p->live[e->tensor].tenant, allocator_allocated_bytes(p->allocator),
+                allocator_reserved_bytes(p->allocator)};
         }
     }
     return true;
@@ -163,6 +164,7 @@ static bool play_step(struct ledger_player *p, const struct ledger_entry *entrie
                       struct ledger_passes *passes, uint32_t step)
 {
     p->point_count = 0;
+    memcpy(p->out->before, p->held, sizeof p->held);
     for (uint32_t i = 0; i < passes->count;) {
         struct ledger_pass *pass = &passes->passes[i];
         pass->before = (struct ledger_moment){p->blocks, allocator_changes(p->allocator)};

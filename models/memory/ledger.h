@@ -27,11 +27,13 @@ struct ledger_failure {
 };
 struct ledger_point { /* one moment of the timeline of the last step */
     uint32_t entry;   /* row of the program's ledger */
+    uint8_t tenant;   /* whose bytes it changed */
     double allocated_bytes, reserved_bytes;
 };
 struct ledger_result {
     double peak_allocated_bytes, peak_reserved_bytes;
     double tenants[TENANT_COUNT]; /* at the moment of the reserved peak, fragmentation last */
+    double before[TENANT_COUNT];  /* as the last step played began: their sum is allocated */
     uint32_t peak_step, peak_op;  /* where the reserved peak was first reached */
     double allocated_after_setup_bytes;
     double outside_bytes; /* in both curves, but not through the allocator: at the end */

@@ -149,7 +149,11 @@ static void test_the_peak_is_where_it_is_first_reached(void **state)
         [TENANT_TEMPORARY] = 20,    [TENANT_MOMENTS] = 60,  [TENANT_GRADIENTS] = 2,
         [TENANT_FRAGMENTATION] = 18};
     static const struct ledger_point points[] = {
-        {0, 212, 230}, {1, 232, 250}, {2, 212, 250}, {3, 172, 250}};
+        {0, TENANT_ACTIVATIONS, 212, 230},
+        {1, TENANT_TEMPORARY, 232, 250},
+        {2, TENANT_TEMPORARY, 212, 250},
+        {3, TENANT_ACTIVATIONS, 172, 250},
+    };
     struct arena *arena = arena_create();
     struct program program = example();
     struct ledger_limits limits = {.usable_bytes = INFINITY};
@@ -164,8 +168,14 @@ static void test_the_peak_is_where_it_is_first_reached(void **state)
         for (int t = 0; t < TENANT_COUNT; t++)
             assert_true(r.tenants[t] == tenants[t] * MIB);
         assert_int_equal(r.point_count, with_points == 1 ? 4 : 0);
+        for (int t = 0; t < TENANT_COUNT; t++) /* between two steps: what is not of a step */
+            assert_true(r.before[t] == (t == TENANT_ACTIVATIONS || t == TENANT_TEMPORARY ||
+                                                t == TENANT_FRAGMENTATION
+                                            ? 0
+                                            : tenants[t] * MIB));
         for (uint32_t i = 0; i < r.point_count; i++) {
             assert_int_equal(r.points[i].entry, points[i].entry);
+            assert_int_equal(r.points[i].tenant, points[i].tenant);
             assert_true(r.points[i].allocated_bytes == points[i].allocated_bytes * MIB);
             assert_true(r.points[i].reserved_bytes == points[i].reserved_bytes * MIB);
         }

@@ -39,6 +39,33 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+static bool take_count(void *context, const struct query_row *row, struct error *error)
+{
+    (void)error;
+    *(int64_t *)context = query_integer(row, 0);
+    return true;
+}
+
+/* A study or a search has no run to play. */
+static bool holds_run(struct query *query, const char *path, struct error *error)
+{
+    int64_t runs = 0, studies = 0, plans = 0;
+    if (!query_run(query, "select count(*) from run", NULL, take_count, &runs, error) ||
+        !query_run(query, "select count(*) from study", NULL, take_count, &studies, error) ||
+        !query_run(query, "select count(*) from plan", NULL, take_count, &plans, error))
+        return false;
+    return (runs > 0 && studies == 0) ||
+           error_set(error,
+                     "%s holds %s, no run to play: %sorrery run SCENARIO --db FILE writes a run",
+                     path,
+                     studies > 0 ? "a study"
+                     : plans > 0 ? "a search"
+                                 : "nothing",
+                     studies > 0 ? "orrery export FILE --svg ucurve (or pareto) draws it; "
+                     : plans > 0 ? "orrery export FILE --svg pareto draws it; "
+                                 : "");
+}
+
 static bool open_runs(const struct arguments *a, const struct session *session, struct replayed *r,
                       struct error *error)
 {
@@ -50,6 +77,8 @@ static bool open_runs(const struct arguments *a, const struct session *session, 
             return false;
         r->runs[i].path = path;
         r->runs[r->count++].name = file_name(path);
+        if (!holds_run(r->runs[i].query, path, error))
+            return false;
         if (!query_complete(r->runs[i].query))
             fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
     }

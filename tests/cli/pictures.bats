@@ -88,6 +88,10 @@ for k, d in zip(kernels, drawn):
 rows = {e["input"] if "input" in e else e["key"]: e for e in json.load(open("explain.json"))["elasticities"]}
 tornado = [re.match(r"(\S+), 10 % (more|less): (\S+)", line).groups() for line in open("tornado.marks")]
 assert len(tornado) >= 4 and all(t[0] in rows for t in tornado), (tornado, list(rows))
+moves = {(name, way): rows[name][f"cost_{way}_ratio"] - 1.0 for name in rows for way in ("more", "less")}
+for name, way, change in tornado:
+    assert float(change) == moves[name, way], (name, way, change, moves[name, way])
+assert {(t[0], t[1]) for t in tornado} == {key for key, change in moves.items() if change != 0.0}
 PY
 }
 
@@ -105,6 +109,28 @@ read = lambda name: {l.split(": ")[0]: [float(x) for x in re.findall(r"[\d.e+]+(
 want, got = read("want"), read("got")
 assert want.keys() == got.keys() and all(abs(a - b) <= 1e-14 * a for k in want for a, b in zip(want[k], got[k]))
 PY
+}
+
+@test "pareto of a search: its played layouts, and the front among them" {
+    "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --global-batch 64 --db plan.db >/dev/null 2>&1
+    picture plan.db pareto
+    sql plan.db "select printf('%.15g %.0f', tokens_per_s, peak_reserved_bytes) from plan_candidate where fate = 'played'" | sort >want
+    python3 - >got <<'PY'
+import re
+marks = [re.findall(r": ([\d.e+]+) tokens/s, ([\d.e+]+) bytes", line) for line in open("pareto.marks")]
+print("\n".join(sorted("%.15g %.0f" % (float(m[0][0]), float(m[0][1])) for m in marks if m)))
+PY
+    [ "$(wc -l <want)" -ge 5 ]
+    diff want <(sort got)
+    for kind in gantt ucurve map; do
+        expect 1 "$ORRERY" export plan.db --svg $kind --output x.svg
+        said "--svg pareto"
+    done
+    for db in plan.db "$study"; do
+        expect 1 "$ORRERY" replay "$db" --html x.html
+        said "no run to play"
+    done
+    [ ! -e x.svg ] && [ ! -e x.html ]
 }
 
 @test "hostile words stay words" {

@@ -8,6 +8,7 @@
 #include "analysis/line/load.h"
 #include "analysis/line/outputs.h"
 #include "analysis/report/report_lesson.h"
+#include "analysis/terminal/output.h"
 #include "analysis/text/format.h"
 #include "scenarios/build/lesson.h"
 #include "scenarios/language/names.h"
@@ -25,6 +26,9 @@ static const struct option options[] = {
      "open the run on the page of `orrery replay`, with its questions (writes NAME.db here)"},
     {"--html", OPTION_FILE, FIELD(html), "FILE", NULL,
      "write that page as one file that needs no server and no network (likewise)"},
+    {"--beside", OPTION_TEXT, FIELD(beside), "RUN", NULL,
+     "with --replay or --html: this run of the lesson beside its own, on one clock (writes "
+     "NAME-RUN.db)"},
     {"--port", OPTION_SOME, FIELD(port), "N", NULL, "with --replay: the port on 127.0.0.1"},
     {"--markdown", OPTION_FLAG, FIELD(markdown), NULL, NULL, "as a page of docs/lessons.md"},
     OPTION_JSON_ROW,
@@ -104,13 +108,12 @@ static int load(const struct arguments *a, struct session *session, struct scena
     return load_scenario(a, session, false, scenario);
 }
 
-static int write_database(const struct arguments *a, struct session *session,
-                          const struct lesson_play *play)
+static int write_database(const char *path, struct session *session, const struct lesson_play *play)
 {
     struct error error = {""};
     struct store *store;
     session_hold(session);
-    bool good = store_open(a->db, 0.0, &store, &error) == STORE_GOOD;
+    bool good = store_open(path, 0.0, &store, &error) == STORE_GOOD;
     session_keep(session, good ? store_partial_path(store) : NULL);
     if (good) {
         store_step(store, &play->result, &play->record, DETAIL_OP);
@@ -140,16 +143,66 @@ static int tell(const struct arguments *a, struct session *session, const struct
         report_lesson(session, &play.record, !a->no_answers);
     }
     if (code == EXIT_OK && a->db != NULL)
-        code = write_database(a, session, &play);
+        code = write_database(a->db, session, &play);
     lesson_play_end(&play);
     return code;
 }
 
-/* The page of the database that was just written. */
+/* Which of the lesson's runs is named; run_count: none. */
+static unsigned find_run(const struct lesson *lesson, const char *name)
+{
+    unsigned i = 0;
+    while (i < lesson->run_count && strcmp(lesson->runs[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* NAME.db of the lesson, NAME-RUN.db of another run of it. */
+static const char *path_beside(const struct arguments *a, char *out, size_t size)
+{
+    const size_t bytes = strlen(a->db);
+    const size_t stem = bytes > 3 && strcmp(a->db + bytes - 3, ".db") == 0 ? bytes - 3 : bytes;
+    snprintf(out, size, "%.*s-%s.db", (int)stem, a->db, a->beside);
+    return out;
+}
+
+static int tell_beside(const struct arguments *a, struct session *session,
+                       const struct scenario *scenario)
+{
+    const struct lesson *lesson = scenario->lesson;
+    struct lesson_play play;
+    struct scenario *other;
+    struct error error = {""};
+    char path[OUTPUT_PATH_MAX];
+    int code = EXIT_REJECTED;
+    if (lesson_play_other(scenario, find_run(lesson, a->beside), &other, &play, &error))
+        code = write_database(path_beside(a, path, sizeof path), session, &play);
+    else
+        fprintf(session->notes, "orrery lesson: %s\n", error.text);
+    lesson_play_end(&play);
+    scenario_destroy(other);
+    return code;
+}
+
+static int refuse_beside(const struct arguments *a, struct session *session,
+                         const struct lesson *lesson)
+{
+    fprintf(session->notes, "orrery lesson: this lesson has no run '%s'; it has",
+            format_shown(a->beside).s);
+    for (unsigned i = 0; i < lesson->run_count; i++)
+        fprintf(session->notes, "%s %s", i > 0 ? "," : "", lesson->runs[i].name);
+    fputs(lesson->run_count > 0 ? "\n" : " none\n", session->notes);
+    return EXIT_USAGE;
+}
+
+/* The page of the database, or the two, just written. */
 static int show(const struct arguments *a, struct session *session)
 {
+    char path[OUTPUT_PATH_MAX];
     struct arguments shown = *a;
     shown.positional[0] = a->db;
+    if (a->beside != NULL)
+        shown.positional[shown.positional_count++] = path_beside(a, path, sizeof path);
     return command_replay.run(&shown, session);
 }
 
@@ -171,6 +224,8 @@ static const char *unfitting(const struct arguments *a)
         return "--replay serves the page, --html writes it: give one of them";
     if (a->port > 0 && !a->replay)
         return "--port goes with --replay";
+    if (a->beside != NULL && !a->replay && a->html == NULL)
+        return "--beside goes with --replay or --html";
     if (a->no_answers && (a->replay || a->html != NULL || a->db != NULL))
         return "--no-answers is for what is printed";
     return NULL;
@@ -195,8 +250,13 @@ static int run(const struct arguments *line, struct session *session)
         fprintf(session->notes, "orrery lesson: %s has no `lesson:`; `orrery run` plays it\n",
                 format_shown(a->positional[0]).s);
         code = EXIT_USAGE;
+    } else if (a->beside != NULL &&
+               find_run(scenario->lesson, a->beside) == scenario->lesson->run_count) {
+        code = refuse_beside(a, session, scenario->lesson);
     } else {
         code = tell(a, session, scenario);
+        if (code == EXIT_OK && a->beside != NULL)
+            code = tell_beside(a, session, scenario);
     }
     scenario_destroy(scenario);
     return code == EXIT_OK && (a->replay || a->html != NULL) ? show(a, session) : code;

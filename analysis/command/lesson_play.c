@@ -68,6 +68,17 @@ bool lesson_play_begin(const struct scenario *scenario, bool every_link, struct 
     return lesson_record_answer(lesson, runs, &out->record, error);
 }
 
+bool lesson_play_other(const struct scenario *scenario, unsigned index, struct scenario **other,
+                       struct lesson_play *out, struct error *error)
+{
+    *out = (struct lesson_play){.arena = arena_create()};
+    *other = lesson_record_read(scenario, index, error);
+    if (*other == NULL || !play(*other, out, error))
+        return false;
+    record_of_run(out->arena, &out->result, true, &out->record);
+    return true;
+}
+
 void lesson_play_end(struct lesson_play *play)
 {
     drop(play);

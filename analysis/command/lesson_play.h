@@ -17,6 +17,10 @@ struct lesson_play {
  * what was made is to be ended all the same. */
 bool lesson_play_begin(const struct scenario *scenario, bool every_link, struct lesson_play *out,
                        struct error *error);
+/* Another run of the lesson alone, to be stored: `index` of its runs. The scenario that it is of is
+ * to be destroyed after lesson_play_end; NULL: it cannot be read. */
+bool lesson_play_other(const struct scenario *scenario, unsigned index, struct scenario **other,
+                       struct lesson_play *out, struct error *error);
 void lesson_play_end(struct lesson_play *play);
 
 #endif

@@ -48,7 +48,7 @@ struct arguments {
     unsigned vary_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
         *objective, *where, *against, *explain, *model, *tokens, *bandwidth, *hold, *why, *software,
-        *shard, *html, *profile;
+        *shard, *html, *profile, *beside;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence, global_batch,
         shards, port;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;

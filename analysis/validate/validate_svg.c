@@ -109,7 +109,7 @@ static void draw_scatter(const struct scatter_picture *p)
     struct plot plot = panel(p, 0);
     char label[64], tip[TIP_SIZE];
     plot.x = value_axis(p, "measured");
-    snprintf(label, sizeof label, "predicted %s, log", p->v->kind->metrics[0]);
+    snprintf(label, sizeof label, "predicted %s, log", p->v->kind->head.name);
     plot.y = plot.x;
     plot.y.label = label;
     plot_frame(&plot, "");
@@ -233,7 +233,8 @@ void validate_svg(struct arena *arena, const struct validation *v, const struct 
     bool by_gpus = sizes_differ(&scales);
     p.width = (by_gpus ? 3.0 : 2.0) * PANEL;
     plot_page_begin(
-        out, p.width, PAGE_HEIGHT, "Predicted against measured",
+        out, p.width, PAGE_HEIGHT,
+        arena_format(arena, "%s: predicted against measured", v->kind->head.name),
         "Left: each row, predicted over measured. Beside it: the errors of each source, "
         "and, where they differ, by number of GPUs.");
     draw_legend(&p);

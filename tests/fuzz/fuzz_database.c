@@ -1,13 +1,14 @@
-/* A results database that somebody changed, under libFuzzer: every export and report of it, the
- * launch scripts of the scenario that it restores, merging it as a shard of a study, alone and
- * twice, and a search that stands on the plan in it, either works or says a sentence. No crash, no
- * hang.
+/* A results database that somebody changed, under libFuzzer: every export and report of it, every
+ * document of its page (what is given is JSON, and holds no markup), the launch scripts of the
+ * scenario that it restores, merging it as a shard of a study, alone and twice, and a search that
+ * stands on the plan in it, either works or says a sentence. No crash, no hang.
  *
  * An input changes a small sound database (tests/analysis/database/sample.h): up to the first zero
  * byte it is SQL that is run on the file; after that come patches of the file itself, each of four
  * bytes of place, one of length, and that many bytes. `base.db` and `changed.db` lie in the working
  * folder.
  */
+#include <jansson.h>
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "analysis/export/export.h"
 #include "analysis/export/launch.h"
 #include "analysis/export/picture.h"
+#include "analysis/replay/document.h"
 #include "analysis/report/report_database.h"
 #include "analysis/search/search_store.h"
 #include "analysis/study/study_merge.h"
@@ -115,6 +117,38 @@ static void export_all(struct query *query)
     struct session session = {.out = nowhere, .notes = nowhere, .utf8 = true};
     CHECK(report_database(&session, query, true, &error) || error.text[0] != '\0');
     fclose(nowhere);
+}
+
+static void take_document(bool good, const char *text, size_t bytes, const struct error *error)
+{
+    json_error_t where;
+    if (!good) {
+        CHECK(error->text[0] != '\0');
+        return;
+    }
+    json_t *document = json_loadb(text, bytes, JSON_ALLOW_NUL, &where);
+    CHECK(document != NULL && memchr(text, '<', bytes) == NULL);
+    json_decref(document);
+}
+
+static void replay_all(struct query *query)
+{
+    for (unsigned kind = 0; kind <= DOCUMENT_KIND_COUNT; kind++) { /* the last: all in one */
+        const struct document_ask ask = {
+            .kind = (enum document_kind)kind,
+            .slices = {SLICES_OPS, 0, INT64_MAX / 4, SLICES_ALL, SLICES_ROOM}};
+        struct error error = {{0}};
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *out = open_memstream(&text, &bytes);
+        CHECK(out != NULL);
+        const bool good = kind < DOCUMENT_KIND_COUNT
+                              ? document_write(query, "changed.db", &ask, out, &error)
+                              : document_write_whole(query, "changed.db", out, &error);
+        CHECK(fclose(out) == 0);
+        take_document(good, text, bytes, &error);
+        free(text);
+    }
 }
 
 static void launch_all(struct query *query)
@@ -238,6 +272,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error error = {{0}};
     if (query_open(changed_path, &query, &error)) {
         export_all(query);
+        replay_all(query);
         launch_all(query);
         plan_all(query);
         query_close(query);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { folder, html, launch, orrery, run, serve, sql, tamper, visit } from "./browser.mjs";
 
-let browser, step, weeks, both, wall;
+let browser, step, weeks, both, wall, wallLesson;
 const pp4 = ["layout.pp=4", "training.global_batch=32"];
 before(async () => {
   run("step", "llama3-70b-64xh100.yaml", ...pp4);
@@ -18,6 +18,8 @@ before(async () => {
   both = html("both", "step.db", "other.db");
   weeks = html("weeks", "weeks.db");
   wall = html("wall", "wall.db");
+  run("wallLesson", "lessons/memory-wall.yaml");
+  wallLesson = html("wallLesson", "wallLesson.db");
   browser = await launch();
 });
 after(() => browser?.close());
@@ -130,6 +132,19 @@ test("two runs play on one clock", async () => {
   const headings = await page.locator("h2:visible").allTextContents();
   assert.equal(headings.filter((h) => h.startsWith("Pipeline of")).length, 2);
   assert.notEqual(ends[0], ends[1]);
+  // Of one name, they are told apart by what differs, and stand beside each other picture by picture.
+  for (const title of ["Pipeline of", "Microbatches", "Memory", "Cluster", "Where the step", "Load"]) {
+    const pair = page.locator("section:visible").filter({ has: page.locator("h2", { hasText: new RegExp(`^${title}`) }) });
+    assert.deepEqual((await pair.locator(".letter").allTextContents()), ["A", "B"], title);
+    assert.deepEqual((await pair.locator(".differs").allTextContents()), ["1f1b", "gpipe"], title);
+    const [a, b] = await pair.evaluateAll((all) => all.map((e) => { const r = e.getBoundingClientRect(); return { x: r.x, y: r.y }; }));
+    if (title !== "Pipeline of") assert.ok(a.y === b.y && a.x < b.x, `${title}: ${JSON.stringify([a, b])}`);
+  }
+  assert.equal(await page.locator("#facts span").count(), 2);
+  assert.match(await page.locator("#facts").textContent(), /B: .*gpipe.*does not fit in memory/);
+  assert.match(await page.locator(".alarm:visible").textContent(), /were the card large enough/);
+  const said = sql("step.db", "select text from note order by ts limit 1")[0].text;
+  assert.equal(await page.locator("#caption").textContent(), `1  ${said}`); // both say it
   await v.close();
 });
 
@@ -159,7 +174,42 @@ test("sums are those of the database, to the digit", async () => {
 test("the peaks of thinned memory curves are those of the database", async () => {
   const v = await visit(browser, step);
   const shown = await v.page.evaluate(() => [...orrery.state.runs[0].memory].map(([id, points]) => [id, Math.max(...points.map((p) => p.high))]));
-  for (const { id, peak } of sql("step.db", "select track_id as id, max(value) as peak from counter_raw group by 1")) assert.equal(new Map(shown).get(id), peak);
+  for (const { id, peak } of sql("step.db", "select track_id as id, max(value) as peak from counter_raw v join track t on t.id = v.track_id where t.rank_class in (select min(id) from rank_class group by stage) group by 1")) assert.equal(new Map(shown).get(id), peak);
+  await v.close();
+});
+
+test("the bars of memory move by tenant, and add up to what is allocated", async () => {
+  const v = await visit(browser, step), stages = sql("step.db", "select stage, min(id) as id from rank_class group by stage"), held = new Set();
+  for (const share of [0, 0.17, 0.4, 0.73, 1]) {
+    const shown = await v.page.evaluate((at) => {
+      const { current } = orrery.state, part = current.parts.find((p) => p.ledgers);
+      current.clock.seek(at * current.clock.end);
+      return { t: current.clock.t, exact: part.run.memoryResolution, stages: part.run.stages.map((c) => ({ id: c.id, allocated: part.now(c, "allocated"), parts: part.held(null, c).map(([bytes, , name]) => [name, bytes]) })) };
+    }, share);
+    assert.equal(shown.stages.length, stages.length);
+    for (const c of shown.stages) {
+      assert.equal(c.parts.length, 8);
+      const sum = c.parts.reduce((a, [, bytes]) => a + bytes, 0);
+      assert.ok(Math.abs(sum - c.allocated) <= 0.05 * c.allocated, `${sum} is not ${c.allocated}`); // curves are thinned one by one
+      held.add(new Map(c.parts).get("activations"));
+    }
+  }
+  assert.ok(held.size > stages.length, "activations move");
+  // In the file itself, not thinned: at every moment, to the byte.
+  const odd = sql("step.db", `with d as (select t.rank_class as c, t.name as n, v.ts, v.value - coalesce(lag(v.value) over (partition by v.track_id order by v.rowid), 0) as by
+    from counter_raw v join track t on t.id = v.track_id where t.name <> 'reserved'), each as (select c, ts, sum(case when n = 'allocated' then by else 0 end) as whole, sum(case when n <> 'allocated' then by else 0 end) as parts
+    from d where c in (select distinct c from d where n = 'activations') group by c, ts) select count(*) as n, sum(whole <> parts) as odd from each`)[0];
+  assert.ok(odd.n > 1000);
+  assert.equal(odd.odd, 0);
+  await v.close();
+});
+
+test("what is out of sight is printed, too", async () => {
+  const v = await visit(browser, step);
+  const inked = () => v.page.locator("canvas.picture:visible").evaluateAll((all) => all.map((c) => c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((x) => x > 0)));
+  assert.ok((await inked()).includes(false), "some are out of sight");
+  await v.page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  assert.ok((await inked()).every(Boolean));
   await v.close();
 });
 
@@ -205,6 +255,10 @@ test("a narrow window, reduced motion, contrast, and words for every picture", a
     await page.waitForTimeout(60);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, await tab.textContent());
   }
+  const narrow = await visit(browser, wallLesson, { width: 360, height: 740 });
+  await narrow.page.getByRole("tab", { name: "Lesson" }).click();
+  for (const slider of await narrow.page.locator(".slider input").all()) assert.ok((await slider.boundingBox()).width > 120, "a slider can be moved");
+  await narrow.close();
   const without = await page.locator("canvas.picture").evaluateAll((all) => all.filter((c) => !(c.getAttribute("role") === "img" && c.getAttribute("aria-label")?.length > 10)).length);
   assert.equal(without, 0);
   const pale = await page.evaluate(() => {
@@ -268,6 +322,55 @@ test("a lesson shows its questions, and answers that the runs gave", async () =>
   }
   assert.deepEqual(v.complaints, []);
   await v.close();
+});
+
+test("every lesson of the course is played from its start to its end, and every answer opened", async () => {
+  const course = JSON.parse(orrery("lesson", "--json")).rows;
+  assert.ok(course.length >= 10, JSON.stringify(course));
+  for (const { name } of course) {
+    orrery("lesson", name, "--html", `${name}.html`, "--db", `${name}.db`);
+    assert.ok(statSync(join(folder, `${name}.html`)).size < 2e6, name);
+    const v = await visit(browser, `file://${join(folder, `${name}.html`)}`), { page, clock } = v;
+    for (const tab of await page.locator("#tabs button").all()) {
+      await tab.click();
+      const { end } = await clock();
+      if (end <= 0) continue;
+      await page.keyboard.press("Home");
+      for (let i = 0; i < 5; i++) await page.click("#faster");
+      await page.click("#play");
+      await page.waitForFunction(() => !orrery.clock().playing, null, { timeout: 15000 });
+      assert.equal((await clock()).t, end, name);
+    }
+    await page.getByRole("tab", { name: "Lesson" }).click();
+    const questions = sql(`${name}.db`, "select ask, text from question");
+    assert.ok(questions.length > 0);
+    for (const summary of await page.locator(".questions summary").all()) await summary.click();
+    assert.deepEqual(await page.locator(".answer").allTextContents(), questions.map((q) => q.text), name);
+    assert.deepEqual(v.complaints, [], name);
+    await v.close();
+  }
+});
+
+test("another run of a lesson plays beside its own: in a file, and from the server", async () => {
+  orrery("lesson", "bubble", "--beside", "gpipe", "--html", "beside.html", "--db", "beside.db");
+  const v = await visit(browser, `file://${join(folder, "beside.html")}`);
+  assert.deepEqual(await v.page.evaluate(() => orrery.state.runs.map((r) => r.run.schedule)), ["1f1b", "gpipe"]);
+  await v.page.getByRole("tab", { name: "Lesson" }).click();
+  assert.equal(await v.page.locator(".questions").count(), 1);
+  await v.close();
+  const server = await serve("beside.db");
+  try {
+    const w = await visit(browser, server.url, { offline: false });
+    await w.page.getByRole("tab", { name: "Lesson" }).click();
+    await w.page.getByRole("button", { name: "interleaved" }).click();
+    await w.page.waitForFunction(() => orrery.state.runs.length === 2, null, { timeout: 20000 });
+    assert.deepEqual(await w.page.evaluate(() => orrery.state.runs.map((r) => r.run.schedule)), ["1f1b", "interleaved"]);
+    const held = sql("beside.db", "select name, step_s from lesson_run where name = 'interleaved'")[0];
+    assert.equal(await w.page.evaluate(() => orrery.state.runs[1].run.step_s), held.step_s);
+    await w.close();
+  } finally {
+    server.stop();
+  }
 });
 
 test("the sliders of the memory wall move the bars, by the table that orrery wrote", async () => {

@@ -1,6 +1,6 @@
 // The numbers of a run, what was chosen for it, and every constant with its source.
 import { panel, table } from "./draw.js";
-import { exact } from "./format.js";
+import { exact, size } from "./format.js";
 
 export class About {
   constructor(run) {
@@ -17,15 +17,18 @@ export class About {
   draw() {}
 }
 
+// In words, and to the digit: the database holds them in binary fractions, too.
+const amount = (value) => `${size(value)}: ${exact(value)} B`;
+
 // Where memory ends before a step could be timed.
 export class Verdict {
   constructor(run) {
     const o = run.outOfMemory;
-    this.section = panel("Out of memory", "No step was timed: memory ends first.");
+    this.section = panel("Out of memory", run.step_ns > 0 ? "This layout does not fit. What is played below is the step as it would be, were the card large enough; bars of memory stop where memory ended." : "No step was timed: memory ends first.");
     const list = document.createElement("dl");
     list.className = "facts";
-    const lines = [["what found no room", `${o.tensor} (${o.tenant})`], ["when", o.at], ["where", o.call_site], ["rank", `${o.rank}, stage ${o.stage}`], ["asked for", `${exact(o.bytes)} B`],
-      ["short by", `${exact(o.short_bytes)} B`], ...(o.would_help ? [["what would help", o.would_help]] : []), ...run.neighbours.slice(0, 5).map((n) => ["a layout that fits", n.set])];
+    const lines = [["what found no room", `${o.tensor} (${o.tenant})`], ["when", o.at], ["where", o.call_site], ["rank", `${o.rank}, stage ${o.stage}`], ["asked for", amount(o.bytes)],
+      ["short by", amount(o.short_bytes)], ...(o.would_help ? [["what would help", o.would_help]] : []), ...run.neighbours.slice(0, 5).map((n) => ["a layout that fits", n.set])];
     for (const [name, text] of lines) {
       const dt = document.createElement("dt"), dd = document.createElement("dd");
       dt.textContent = name;

@@ -80,6 +80,18 @@ export function panel(title, help) {
   return section;
 }
 
+// Text in which `commands` stand between grave accents.
+export function paragraph(text, kind, tag = "p") {
+  const p = document.createElement(tag);
+  for (const [i, part] of String(text).split("`").entries()) {
+    const piece = i % 2 === 1 ? document.createElement("code") : document.createTextNode("");
+    piece.textContent = part;
+    p.append(piece);
+  }
+  if (kind) p.className = kind;
+  return p;
+}
+
 export function table(summary, head, body) {
   const details = document.createElement("details"), title = document.createElement("summary"), grid = document.createElement("table");
   title.textContent = summary;

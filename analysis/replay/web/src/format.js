@@ -41,7 +41,7 @@ export function count(value) {
 
 // Ticks at round numbers of the unit that suits the whole: [[place, text], ...].
 export function ticks(from, to, most) {
-  const span = to - from, unit = units.find(([u]) => span >= 2 * u) ?? units[units.length - 1];
+  const span = to - from, unit = units.find(([u]) => span >= 2 * u || (u <= 1e9 && to >= 10 * u)) ?? units[units.length - 1];
   const rough = span / unit[0] / most, ten = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= rough) * unit[0];
   const places = Math.max(0, -Math.floor(Math.log10(step / unit[0]) + 1e-9));

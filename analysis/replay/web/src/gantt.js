@@ -4,7 +4,7 @@ import { alarm, canvas, context, fit, hatch, idle, ink, inkOn, legend, panel, qu
 import { exact, size, ticks, time } from "./format.js";
 import { ops } from "./source.js";
 
-const left = 118, top = 26, tall = 30, low = 19, gap = 5;
+const left = 118, top = 36, tall = 30, low = 19, gap = 5;
 
 export function colourOf(run, stream, phase) {
   if (stream !== "compute" && stream !== "copy") return run.palette.communication;
@@ -26,7 +26,7 @@ export function at(spans, t) {
 export class Gantt {
   constructor(run, view, clock, tell) {
     Object.assign(this, { run, view, clock, tell, opened: new Set(), all: false, chosen: 0 });
-    this.section = panel(run.live || run.index > 0 || view.many ? `Pipeline of ${run.meta.scenario ?? run.file}` : "Pipeline",
+    this.section = panel(view.many ? `Pipeline of ${run.meta.scenario ?? run.file}` : "Pipeline",
       "Each row is a pipeline stage; each box a microbatch. Hatched: the stage has nothing to compute. Click a row to open its streams; drag or scroll to look closer.");
     this.canvas = canvas(100, `Timeline of ${run.stages.length} pipeline stages. Arrow keys move, plus and minus change the speed, z and x zoom.`);
     this.section.append(legend([[run.palette.forward, "forward"], [run.palette.backward, "backward"], [run.palette.gradients, "gradients"],
@@ -123,7 +123,8 @@ export class Gantt {
       g.stroke();
       g.fillStyle = quiet;
       g.textAlign = "center";
-      g.fillText(text, Math.min(this.width - 24, x), 10);
+      const half = g.measureText(text).width / 2;
+      g.fillText(text, Math.max(left - 4 + half, Math.min(this.width - half, x)), 8);
     }
   }
   name(g, row, i) {
@@ -148,7 +149,8 @@ export class Gantt {
     const close = this.close(row, passes);
     const detail = close || !row.head ? ops(this.run, row.class.id, this.view.from, this.view.to, (e) => this.arrived(e)) : null;
     const inside = detail?.tracks.get(row.track?.id);
-    if (row.head) this.boxes(g, row, passes, close && inside && detail.resolution < (this.view.to - this.view.from) / 40);
+    const covered = close && inside;
+    if (row.head) this.boxes(g, { ...row, covered }, passes, covered && detail.resolution < (this.view.to - this.view.from) / 40);
     if (inside && (!row.head || close)) this.boxes(g, { ...row, inner: row.head }, inside, false);
     if (inside && close) this.numbers(g, row, passes);
   }
@@ -170,7 +172,7 @@ export class Gantt {
       const colour = colourOf(this.run, row.track.name, s.phase);
       g.fillStyle = pale ? tint(colour, 0.72) : s.chunk % 2 === 1 && row.head ? tint(colour, 0.22) : colour;
       g.fillRect(x, row.y + inset, w > 2.4 ? w - 0.8 : w, row.height - 2 * inset);
-      if (w > 13 && !pale) this.label(g, row, s, x, w, inkOn(colour));
+      if (w > 13 && !pale && !row.covered && (s.count === 1 || row.head && !row.inner)) this.label(g, row, s, x, w, inkOn(colour));
       this.hits.push({ x, w, y: row.y, h: row.height, span: s, row });
     }
   }

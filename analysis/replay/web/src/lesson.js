@@ -1,26 +1,19 @@
 // A lesson: what the run shows, what to look for, its runs side by side, and questions whose answers the runs gave.
-import { panel, table } from "./draw.js";
+import { panel, paragraph, table } from "./draw.js";
 import { bytes, exact, percent, time } from "./format.js";
 
-function paragraph(text, kind) {
-  const p = document.createElement("p");
-  p.textContent = text;
-  if (kind) p.className = kind;
-  return p;
-}
-
 export class Lesson {
-  constructor(run) {
+  constructor(run, beside) {
     const lesson = run.lesson[0];
     this.section = panel(`Lesson ${lesson.place}: ${run.meta.scenario}`, "");
     this.section.append(paragraph(lesson.shows, "prose"), this.heading("What to look for"), paragraph(lesson.look_for, "prose"));
-    if (run.lessonRuns.length > 0) this.section.append(this.heading("The runs of this lesson"), this.runs(run));
+    if (run.lessonRuns.length > 0) this.section.append(this.heading("The runs of this lesson"), this.runs(run), ...(beside ? [this.beside(run, beside)] : []));
     this.section.append(this.heading("Questions"));
     const list = document.createElement("ol");
     list.className = "questions";
     for (const q of run.questions) list.append(this.question(q));
     this.section.append(list);
-    if (lesson.next) this.section.append(this.heading("Afterwards"), paragraph(lesson.next, "prose"));
+    if (lesson.next) this.section.append(this.heading("Afterwards"), this.next(lesson.next));
   }
   heading(text) {
     const h = document.createElement("h3");
@@ -33,6 +26,31 @@ export class Lesson {
       known(r.step_s, (v) => time(v * 1e9)), known(r.mfu_ratio, percent), known(r.bubble_ratio, percent), known(r.peak_reserved_bytes, bytes)]));
     grid.open = true;
     return grid;
+  }
+  // Where a server can simulate: another run of the lesson, beside this one.
+  beside(run, play) {
+    const line = document.createElement("p"), said = document.createElement("span");
+    line.className = "pair";
+    said.setAttribute("role", "status");
+    line.append("Play beside this one: ");
+    for (const other of run.lessonRuns.filter((r) => r.name)) {
+      const button = document.createElement("button");
+      button.textContent = other.name;
+      button.addEventListener("click", async () => {
+        said.textContent = "Simulating…";
+        said.textContent = await play(other.set.split(/\s+(?=[\w.[\]]+=)/));
+      });
+      line.append(button);
+    }
+    line.append(said);
+    return line;
+  }
+  // What stands between semicolons is a line of its own; a command among them is set as one.
+  next(text) {
+    const list = document.createElement("ul");
+    list.className = "next";
+    for (const line of text.split(/; /)) list.append(paragraph(line.replace(/(orrery [^(]*[^( ])/, "`$1`"), "prose", "li"));
+    return list;
   }
   question(q) {
     const item = document.createElement("li"), details = document.createElement("details"), summary = document.createElement("summary");

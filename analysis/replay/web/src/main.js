@@ -2,14 +2,14 @@
 import "./style.css";
 import { About, Verdict } from "./about.js";
 import { Clock } from "./clock.js";
-import { context } from "./draw.js";
+import { context, paragraph } from "./draw.js";
 import { clock as clockText, count, moment, percent, time } from "./format.js";
 import { Gantt } from "./gantt.js";
 import { Lesson } from "./lesson.js";
 import { Breakdown, Cluster, Wires } from "./map.js";
 import { Memory } from "./memory.js";
 import { Pipeline } from "./pipeline.js";
-import { load, open } from "./source.js";
+import { load, open, post, settings } from "./source.js";
 import { Wall } from "./wall.js";
 import { Badput, Ettr, Story, Strikes } from "./weeks.js";
 import { WhatIf } from "./whatif.js";
@@ -43,6 +43,42 @@ function view(clock, many) {
   return { from: 0, to: clock.end, many, changed() { clock.changed(); } };
 }
 
+// Which of two runs a picture is of: its letter, and its column where two stand beside each other.
+function mark(section, run, wide) {
+  const sign = document.createElement("span"), words = document.createElement("span");
+  sign.className = `letter ${run.letter}`;
+  sign.textContent = run.letter;
+  words.className = "differs";
+  words.textContent = run.differs;
+  section.querySelector("h2")?.append(" ", sign, " ", words);
+  if (!wide) section.classList.add(run.letter === "A" ? "left" : "right");
+}
+
+// Captions of all runs by their moments: what two runs both say is said once. [ts, text, number, letter].
+function captions(told) {
+  const out = [];
+  for (const [run, notes] of told) {
+    for (const [i, [ts, text]] of notes.entries()) {
+      const same = out.find((n) => n[0] === ts && n[1] === text);
+      if (same) same[3] = "";
+      else out.push([ts, text, i + 1, run.letter ?? ""]);
+    }
+  }
+  return out;
+}
+
+// Two runs are told apart by what differs between them.
+const traits = [["model"], ["gpu"], ["rank_count", "GPUs"], ["tp", "TP"], ["pp", "PP"], ["dp", "DP"], ["cp", "CP"], ["vpp", "chunks"], ["schedule"], ["sharding"], ["microbatch", "microbatch"], ["recompute", "recompute"],
+  ["global_batch", "batch"], ["sequence", "sequence"], ["precision"], ["optimizer"], ["software"], ["seed", "seed"]];
+function tellApart(runs) {
+  for (const [i, run] of runs.entries()) {
+    run.letter = runs.length > 1 ? "AB"[i] : undefined;
+    const known = traits.filter(([key]) => run.run[key] !== undefined && run.run[key] !== null && runs.some((other) => other.run[key] !== run.run[key]));
+    const own = settings(run).filter((set) => runs.some((other) => other !== run && !Object.values(other.meta).includes(set)));
+    run.differs = runs.length < 2 ? "" : known.length > 0 ? known.map(([key, word]) => (word ? `${word} ${run.run[key]}` : String(run.run[key]))).join(", ") : own.join(", ") || run.file;
+  }
+}
+
 // A tab: its clock, its pictures, and their places on the page.
 function tab(name, title, end, events, marks, many) {
   const clock = new Clock(end);
@@ -53,26 +89,28 @@ function tab(name, title, end, events, marks, many) {
   page.id = `view-${name}`;
   page.setAttribute("role", "tabpanel");
   return { name, title, clock, view: view(clock, many), page, parts: [], marks, notes: [],
-    add(part, wide) { this.parts.push(part); part.section.classList.toggle("wide", Boolean(wide)); page.append(part.section); return part; } };
+    add(part, run, wide) {
+      this.parts.push(part);
+      part.section.classList.toggle("wide", Boolean(wide));
+      if (run?.letter) mark(part.section, run, wide);
+      page.append(part.section);
+      return part;
+    } };
 }
 
 function stepTab(runs) {
   const timed = runs.filter((r) => r.step_ns > 0), end = Math.max(0, ...timed.map((r) => r.step_ns)), events = new Set();
   for (const run of timed) for (const spans of run.passes.tracks.values()) for (const s of spans) events.add(s.begin).add(s.end);
   const out = tab("step", "Step", end, [...events].sort((a, b) => a - b), runs.flatMap((r) => r.notes.map((n) => ({ t: n.ts, kind: "note" }))), runs.length > 1);
-  out.notes = runs.flatMap((r) => r.notes.map((n) => [n.ts, n.text]));
+  out.notes = captions(runs.map((run) => [run, run.notes.map((n) => [n.ts, n.text])]));
   out.clockText = (t) => `${moment(t, end)} of ${moment(end, end)}`;
-  for (const run of runs) {
-    if (run.step_ns > 0) out.add(new Gantt(run, out.view, out.clock, tell), true);
-    else if (run.outOfMemory) out.add(new Verdict(run), true);
-  }
-  for (const run of timed) if (run.stages.length > 1) out.add(new Pipeline(run, out.clock), runs.length === 1);
-  for (const run of runs) out.add(new Memory(run, out.clock), runs.length === 1 && run.stages.length > 6);
-  for (const run of timed) {
-    out.add(new Cluster(run, out.clock, tell));
-    out.add(new Breakdown(run));
-    if (run.links.length > 0) out.add(new Wires(run, tell));
-  }
+  const one = runs.length === 1, timelines = timed.map((run) => [run, new Gantt(run, out.view, out.clock, tell)]);
+  for (const run of runs) if (run.outOfMemory) out.add(new Verdict(run), run, true);
+  for (const [run, part] of timelines) out.add(part, run, true);
+  for (const run of timed) if (run.stages.length > 1) out.add(new Pipeline(run, out.clock), run, one);
+  for (const run of runs) out.add(new Memory(run, out.clock, tell), run, one && run.stages.length > 6);
+  for (const part of [(run) => new Cluster(run, out.clock, tell), (run) => new Breakdown(run)]) for (const run of timed) out.add(part(run), run);
+  for (const run of timed) if (run.links.length > 0) out.add(new Wires(run, tell), run);
   return out;
 }
 
@@ -82,29 +120,39 @@ function weeksTab(runs) {
   const marks = jobs.flatMap((r) => [...r.weeks.checkpoints.map((c) => ({ t: c.ts, kind: "checkpoint" })), ...r.weeks.failures.map((f) => ({ t: f.ts, kind: "failure" }))]);
   const out = tab("weeks", "Weeks", end, [...events].sort((a, b) => a - b), marks, jobs.length > 1);
   out.clockText = (t) => `${clockText(t)} of ${time(end)}`;
-  for (const run of jobs) out.notes.push(...run.weeks.notes.map((n) => [Number(n.key) * 1e9, n.text]));
-  for (const run of jobs) {
-    out.add(new Story(run, out.view, out.clock, tell), true);
-    out.add(new Strikes(run, out.clock, tell));
-    out.add(new Ettr(run, out.clock));
-    out.add(new Badput(run), true);
-  }
+  out.notes = captions(jobs.map((run) => [run, run.weeks.notes.map((n) => [Number(n.key) * 1e9, n.text])]));
+  for (const run of jobs) out.add(new Story(run, out.view, out.clock, tell), run, true);
+  for (const part of [(run) => new Strikes(run, out.clock, tell), (run) => new Ettr(run, out.clock)]) for (const run of jobs) out.add(part(run), run);
+  for (const run of jobs) out.add(new Badput(run), run, true);
   return out;
 }
 
 function aboutTab(runs) {
   const out = tab("numbers", "Numbers", 0, [], [], false);
-  for (const run of runs) out.add(new About(run), true);
+  for (const run of runs) out.add(new About(run), run, true);
   return out;
 }
 
 function lessonTab(runs) {
   const out = tab("lesson", "Lesson", 0, [], [], false);
-  for (const run of runs) {
-    if (run.recipes.length > 0 && run.run.rank_count === 1) out.add(new Wall(run), true);
-    if (run.lesson.length > 0) out.add(new Lesson(run), true);
+  const own = runs.filter((run, i) => !runs.slice(0, i).some((r) => r.meta.scenario === run.meta.scenario)); // not another run of the same lesson
+  for (const run of own) {
+    if (run.recipes.length > 0 && run.run.rank_count === 1) out.add(new Wall(run), run, true);
+    if (run.lesson.length > 0) out.add(new Lesson(run, run.live && run.meta.text ? (sets) => beside(run, sets) : null), run, true);
   }
   return out;
+}
+
+// Another run of a lesson, simulated by the server; what went wrong, or nothing.
+async function beside(run, sets) {
+  try {
+    const answer = await post(`/api/what-if?db=${run.index}`, JSON.stringify({ text: run.meta.text, sets: [...settings(run), ...sets] }));
+    if (!answer.ok) return answer.text;
+    build([run, await load(JSON.parse(answer.text).db)], run.wall_ns > 0 ? "weeks" : "step");
+    return "";
+  } catch (e) {
+    return `The server does not answer: ${e.message}`;
+  }
 }
 
 // Only where a server can simulate, and the text of the scenario is at hand.
@@ -113,7 +161,7 @@ function whatIfTab(run) {
   out.add(new WhatIf(run, {
     moment: () => state.tabs.find((t) => t.name === "weeks")?.clock.t ?? 0,
     done: async (index) => build([run, await load(index)], run.wall_ns > 0 ? "weeks" : "step"),
-  }), true);
+  }), null, true);
   return out;
 }
 
@@ -124,6 +172,7 @@ function facts(run) {
   if (r.model) out.push(`${r.model} on ${count(r.rank_count)} ${r.gpu}`, `TP ${r.tp} · PP ${r.pp} · DP ${r.dp}${r.cp > 1 ? ` · CP ${r.cp}` : ""}`, `${r.schedule}, ${r.sharding}`);
   if (r.step_s) out.push(`step ${time(r.step_s * 1e9)}`, `MFU ${percent(r.mfu_ratio)}`, `bubble ${percent(r.bubble_ratio)}`);
   if (r.kind === "job") out.push(`goodput ${percent(r.goodput_ratio)}`);
+  if (run.run.fits === 0) out.push("does not fit in memory");
   if (!run.complete) out.push("incomplete: its writer did not finish");
   return out.join("  ·  ");
 }
@@ -172,7 +221,7 @@ function transport({ clock, clockText: words, notes, marks }) {
   $("now").textContent = said;
   $("speed").textContent = `1 s = ${time(clock.rate, 2)}`;
   const k = notes.reduce((best, [ts], i) => (ts <= clock.t && (best < 0 || ts >= notes[best][0]) ? i : best), -1);
-  const text = k >= 0 ? `${k + 1}  ${notes[k][1]}` : "";
+  const text = k >= 0 ? `${notes[k][3]}${notes[k][2]}  ${notes[k][1]}` : "";
   if ($("caption").textContent !== text) $("caption").textContent = text;
   $("caption").hidden = notes.length === 0;
   drawMarks(clock, marks);
@@ -243,6 +292,7 @@ function controls() {
   document.addEventListener("keydown", key);
   addEventListener("resize", draw);
   addEventListener("scroll", draw, { passive: true });
+  addEventListener("beforeprint", () => { for (const part of state.current.parts) part.draw(); }); // those out of sight, too
   document.addEventListener("toggle", draw, true);
   const list = document.createElement("dl"), close = document.createElement("button");
   list.className = "facts";
@@ -291,8 +341,9 @@ async function start() {
 function build(runs, first) {
   state.runs = runs;
   document.title = `${runs.map((r) => r.meta.scenario ?? r.file).join(" and ")} \u2013 Orrery`;
-  $("title").textContent = runs.map((r) => r.meta.scenario ?? r.file).join("  |  ");
-  $("facts").textContent = runs.map(facts).join("   |   ");
+  tellApart(runs);
+  $("title").textContent = [...new Set(runs.map((r) => r.meta.scenario ?? r.file))].join("  |  ");
+  $("facts").replaceChildren(...runs.map((r) => paragraph(`${r.letter ? `${r.letter}: ` : ""}${facts(r)}`, "", "span")));
   document.documentElement.style.setProperty("--accent", runs[0].palette.forward);
   $("tabs").replaceChildren();
   $("views").replaceChildren();

@@ -34,6 +34,14 @@ export class Cluster {
       return s && s.end > t;
     });
   }
+  // No higher than its cells need.
+  fitHeight() {
+    const width = this.canvas.clientWidth;
+    if (width === this.fitted || width === 0) return;
+    this.fitted = width;
+    const m = this.grid(width, 260);
+    this.canvas.style.height = `${Math.min(260, Math.ceil(Math.ceil(m.nodes / m.columns) * (m.high + 0.6) * m.cell) + 4)}px`;
+  }
   grid(width, height) {
     const per = this.run.gpusOfNode, nodes = Math.ceil(this.seats.length / per), wide = per > 1 ? Math.min(per, 8) : 1, high = Math.ceil(per / wide);
     let best = { cell: 0 };
@@ -44,6 +52,7 @@ export class Cluster {
     return { ...best, per, nodes, wide, high };
   }
   draw() {
+    this.fitHeight();
     const { g, width, height } = context(this.canvas), m = (this.m = this.grid(width, height)), colours = this.colours();
     const byColour = new Map();
     for (const [gpu, seat] of this.seats.entries()) {

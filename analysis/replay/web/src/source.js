@@ -64,12 +64,19 @@ export async function load(index) {
   return digest({ run, passes, memory, weeks }, index, true);
 }
 
+// What was said with --set, in order.
+export const settings = (run) => Object.entries(run.meta).filter(([key]) => /^set\.\d+$/.test(key)).sort().map(([, value]) => value);
+
 // The keys of scenarios, as JSON Schema.
 export const schema = () => ask("/api/schema");
 
+// One simulation at a time: while the server is at another it is asked again, for some seconds.
 export async function post(path, text) {
-  const answer = await fetch(path, { method: "POST", body: text, headers: { "content-type": "application/json" } });
-  return { ok: answer.ok, text: await answer.text() };
+  for (let tries = 0; ; tries++) {
+    const answer = await fetch(path, { method: "POST", body: text, headers: { "content-type": "application/json" } });
+    if (answer.status !== 503 || tries === 20) return { ok: answer.ok, text: await answer.text() };
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
 }
 
 // Ops of a window. Offline there is one answer; a server is asked once the window has come to rest.

@@ -1,8 +1,8 @@
 // The memory wall with sliders: the rule of thumb for any size, precision, optimizer, batch and sequence, from the table of bytes
 // that orrery wrote; beside it the ledger of the run.
-import { alarm, canvas, context, hatch, ink, panel, quiet, table } from "./draw.js";
+import { bar, ceiling, scale, tenantColour, tenants } from "./bars.js";
+import { canvas, context, ink, panel, table } from "./draw.js";
 import { bytes, digits, exact } from "./format.js";
-import { tenantColour } from "./memory.js";
 
 const state = ["weights", "gradients", "master", "moments"];
 
@@ -69,56 +69,24 @@ export class Wall {
   }
   parts() {
     const recipe = this.run.recipes.find((r) => r.precision === this.at.precision && r.optimizer === this.at.optimizer);
-    return Object.entries(rule(recipe, this.shape, this.at));
+    const held = rule(recipe, this.shape, this.at);
+    return tenants.filter((t) => t in held).map((t) => [t, held[t]]); // in the order of the bar beside it
   }
   draw() {
-    const { g, width, height } = context(this.canvas), { run } = this, limit = run.run.usable_hbm_bytes, parts = this.parts();
-    const ledger = ["context", ...state, "activations", "temporary", "communication", "fragmentation"].map((t) => [t, run.stages[0][`${t}_bytes`]]);
-    const sum = (list) => list.reduce((a, [, v]) => a + v, 0), total = sum(parts), most = 1.1 * Math.max(limit, total, sum(ledger)), base = height - 28;
-    const y = (v) => base - (v / most) * (base - 12), wide = Math.min(150, width / 6);
-    this.bar(g, parts, width * 0.3 - wide / 2, wide, y, limit);
-    this.bar(g, ledger, width * 0.74 - wide / 2, wide, y, limit);
-    g.fillStyle = ink;
-    g.textAlign = "center";
-    g.fillText("by the rule, at the sliders", width * 0.3, height - 12);
-    g.fillText("ledger of this run", width * 0.74, height - 12);
-    g.strokeStyle = alarm;
-    g.lineWidth = 2;
-    g.setLineDash([7, 4]);
-    g.beginPath();
-    g.moveTo(0, y(limit));
-    g.lineTo(width, y(limit));
-    g.stroke();
-    g.setLineDash([]);
-    g.lineWidth = 1;
-    g.fillStyle = alarm;
-    g.textAlign = "left";
-    g.fillText(`one card: ${bytes(limit)}`, 4, y(limit) - 10);
+    const { g, width, height } = context(this.canvas), { run } = this, limit = run.run.usable_hbm_bytes, shade = ([t, v]) => [v, tenantColour(run, t), t];
+    const parts = this.parts(), ledger = tenants.map((t) => [t, run.stages[0][`${t}_bytes`]]), sum = (list) => list.reduce((a, [, v]) => a + v, 0), total = sum(parts);
+    const s = scale(limit, 1.1 * Math.max(limit, total, sum(ledger)), height - 28, 12), narrow = width < 640, wide = narrow ? width * 0.16 : Math.min(150, width / 6);
+    for (const [list, share, words] of [[parts, narrow ? 0.04 : 0.22, narrow ? "by the rule" : "by the rule, at the sliders"], [ledger, narrow ? 0.54 : 0.66, narrow ? "this run" : "ledger of this run"]]) {
+      const x = width * share;
+      bar(g, s, list.map(shade), x, wide, width * 0.46 - wide - 8);
+      g.fillStyle = ink;
+      g.textAlign = narrow ? "left" : "center";
+      g.fillText(words, narrow ? x : x + wide / 2, height - 12);
+    }
+    ceiling(g, s, 0, width, narrow ? bytes(limit) : `one card: ${bytes(limit)}`, narrow ? width * 0.76 : 4);
     this.total = total;
     const times = total / limit;
     const words = `${bytes(total)} by the rule: ${times <= 1 ? `it fits, ${bytes(limit - total)} are left` : `it takes ${times.toFixed(times < 10 ? 1 : 0)} cards' worth of memory`}.`;
     if (this.reading.textContent !== words) this.reading.textContent = words;
-  }
-  bar(g, parts, x, wide, y, limit) {
-    let done = 0, last = Infinity;
-    for (const [tenant, value] of parts) {
-      g.fillStyle = tenantColour(this.run, tenant);
-      g.fillRect(x, y(done + value), wide, y(done) - y(done + value) - (value > 0 ? 0.6 : 0));
-      const middle = Math.abs(y(done + value / 2) - y(limit)) < 9 ? y(limit) + 10 : y(done + value / 2); // beside the line, not on it
-      if (y(done) - y(done + value) > 8 && last - middle > 14) {
-        g.fillStyle = quiet;
-        g.textAlign = "left";
-        g.fillText(`${tenant} ${bytes(value)}`, x + wide + 8, middle);
-        last = middle;
-      }
-      done += value;
-    }
-    if (done <= limit) return;
-    g.fillStyle = hatch(g, alarm, null);
-    g.fillRect(x, y(done), wide, y(limit) - y(done));
-    g.strokeStyle = alarm;
-    g.lineWidth = 3;
-    g.strokeRect(x - 1, y(done), wide + 2, y(limit) - y(done));
-    g.lineWidth = 1;
   }
 }

@@ -1,7 +1,7 @@
 // What if: change keys of the scenario, or its text, and let the server simulate it again; the answer plays beside the run.
 import { panel } from "./draw.js";
 import { exact } from "./format.js";
-import { post, schema } from "./source.js";
+import { post, schema, settings } from "./source.js";
 
 const steps = ["layout.tp", "layout.pp", "layout.vpp", "layout.microbatch", "layout.schedule", "layout.sharding", "layout.recompute", "training.global_batch", "training.sequence"];
 const weekly = ["checkpoint.policy", "checkpoint.interval", "recovery.policy"];
@@ -9,7 +9,7 @@ const weekly = ["checkpoint.policy", "checkpoint.interval", "recovery.policy"];
 export class WhatIf {
   constructor(run, { moment, done }) {
     Object.assign(this, { run, moment, done, fields: new Map() });
-    this.base = Object.entries(run.meta).filter(([key]) => /^set\.\d+$/.test(key)).sort().map(([, value]) => value);
+    this.base = settings(run);
     this.section = panel("What if", "Change what you like and simulate again: the new run is shown beside this one, on the same clock.");
     this.section.append(this.form(), this.editor());
     this.problems = document.createElement("ul");

@@ -8,6 +8,7 @@
 #include "analysis/database/record_file.h"
 #include "analysis/database/store_job.h"
 #include "analysis/database/store_timeline.h"
+#include "analysis/database/store_wires.h"
 #include "analysis/text/version.h"
 
 const char *const detail_names[] = {"summary", "step", "op", "kernel", "flow", NULL};
@@ -188,6 +189,8 @@ void store_step(struct store *store, const struct result *result, const struct r
     if (result->timed)
         for (uint32_t i = 0; i < class_count && store_good(store); i++)
             store_timeline(store, result, i, detail);
+    if (result->timed && detail >= DETAIL_OP)
+        store_wires(store, result->step, store_track_count(result->step) + 1);
     if (result->job != NULL)
         store_job(store, result->job, STORE_RUN);
     write_constants(store, result->scenario);

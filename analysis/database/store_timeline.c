@@ -36,6 +36,11 @@ int64_t store_class_id(uint32_t class_index)
     return (int64_t)class_index + 1;
 }
 
+int64_t store_track_count(const struct step *step)
+{
+    return (int64_t)store_class_count(step) * (TRACKS_OF_CLASS + TRACK_TENANTS);
+}
+
 /* Tracks of tenants come after those of all classes. */
 static int64_t track_id(const struct timeline *t, unsigned track)
 {

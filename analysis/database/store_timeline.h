@@ -17,6 +17,8 @@ enum {
 /* Played classes, or programs when memory ended before any time was simulated. */
 uint32_t store_class_count(const struct step *step);
 int64_t store_class_id(uint32_t class_index);
+/* Numbers of tracks that classes may have: those above are free. */
+int64_t store_track_count(const struct step *step);
 void store_timeline(struct store *store, const struct result *result, uint32_t rank_class,
                     enum detail detail);
 

@@ -32,6 +32,10 @@ static const struct document_section run_sections[] = {
      "select kind, \"from\", \"to\", link_count, bytes_per_s, moved_bytes, busy_s from link "
      "order by id",
      false},
+    {"wire_loads",
+     "select t.name, v.ts, v.value from counter_raw v join track t on t.id = v.track_id "
+     "where t.kind = 'wire' order by v.track_id, v.rowid",
+     false},
     {"gpus_of_node", "select count(*) as gpus from gpu where node = 0", false},
     {"nodes", "select name from node where id = 0", false},
     {"seats",

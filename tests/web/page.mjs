@@ -174,7 +174,7 @@ test("sums are those of the database, to the digit", async () => {
 test("the peaks of thinned memory curves are those of the database", async () => {
   const v = await visit(browser, step);
   const shown = await v.page.evaluate(() => [...orrery.state.runs[0].memory].map(([id, points]) => [id, Math.max(...points.map((p) => p.high))]));
-  for (const { id, peak } of sql("step.db", "select track_id as id, max(value) as peak from counter_raw v join track t on t.id = v.track_id where t.rank_class in (select min(id) from rank_class group by stage) group by 1")) assert.equal(new Map(shown).get(id), peak);
+  for (const { id, peak } of sql("step.db", "select track_id as id, max(value) as peak from counter_raw v join track t on t.id = v.track_id where t.kind = 'ledger' and t.rank_class in (select min(id) from rank_class group by stage) group by 1")) assert.equal(new Map(shown).get(id), peak);
   await v.close();
 });
 
@@ -197,10 +197,26 @@ test("the bars of memory move by tenant, and add up to what is allocated", async
   assert.ok(held.size > stages.length, "activations move");
   // In the file itself, not thinned: at every moment, to the byte.
   const odd = sql("step.db", `with d as (select t.rank_class as c, t.name as n, v.ts, v.value - coalesce(lag(v.value) over (partition by v.track_id order by v.rowid), 0) as by
-    from counter_raw v join track t on t.id = v.track_id where t.name <> 'reserved'), each as (select c, ts, sum(case when n = 'allocated' then by else 0 end) as whole, sum(case when n <> 'allocated' then by else 0 end) as parts
+    from counter_raw v join track t on t.id = v.track_id where t.kind = 'ledger' and t.name <> 'reserved'), each as (select c, ts, sum(case when n = 'allocated' then by else 0 end) as whole, sum(case when n <> 'allocated' then by else 0 end) as parts
     from d where c in (select distinct c from d where n = 'activations') group by c, ts) select count(*) as n, sum(whole <> parts) as odd from each`)[0];
   assert.ok(odd.n > 1000);
   assert.equal(odd.odd, 0);
+  await v.close();
+});
+
+test("wires tell their load at every moment, and in all what the database says", async () => {
+  const v = await visit(browser, step), kinds = sql("step.db", "select kind, max(moved_bytes / bytes_per_s) as s from link where moved_bytes > 0 group by kind order by kind"), step_s = sql("step.db", "select step_s from run")[0].step_s;
+  const shown = await v.page.evaluate(() => {
+    const part = orrery.state.current.parts.find((p) => p.loadAt), end = part.run.step_ns;
+    return part.kinds.map((k) => ({ kind: k.kind, load: part.load(k.worst), moments: [...Array(4096).keys()].map((i) => part.loadAt(k, ((i + 0.5) * end) / 4096)) }));
+  });
+  assert.deepEqual(shown.map((k) => k.kind).sort(), kinds.map((k) => k.kind));
+  for (const { kind, load, moments } of shown) {
+    const mean = moments.reduce((a, b) => a + b, 0) / moments.length;
+    assert.ok(Math.abs(load / (kinds.find((k) => k.kind === kind).s / step_s) - 1) < 1e-12, kind);
+    assert.ok(Math.abs(mean / load - 1) < 0.01, `${kind}: ${mean} is not ${load}`); // moments cut bins
+    assert.ok(Math.max(...moments) > 1.5 * load && Math.max(...moments) <= 1 + 1e-9, `${kind}: ${Math.max(...moments)}`);
+  }
   await v.close();
 });
 

@@ -110,7 +110,7 @@ function stepTab(runs) {
   for (const run of timed) if (run.stages.length > 1) out.add(new Pipeline(run, out.clock), run, one);
   for (const run of runs) out.add(new Memory(run, out.clock, tell), run, one && run.stages.length > 6);
   for (const part of [(run) => new Cluster(run, out.clock, tell), (run) => new Breakdown(run)]) for (const run of timed) out.add(part(run), run);
-  for (const run of timed) if (run.links.length > 0) out.add(new Wires(run, tell), run);
+  for (const run of timed) if (run.links.length > 0) out.add(new Wires(run, out.view, out.clock), run);
   return out;
 }
 

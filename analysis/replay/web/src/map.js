@@ -1,5 +1,5 @@
 // The cluster: every GPU a cell, coloured by what it does now; and how much its wires carry.
-import { canvas, context, hatch, heat, idle, legend, panel, quiet, table } from "./draw.js";
+import { alarm, canvas, context, hatch, heat, idle, legend, panel, quiet, table } from "./draw.js";
 import { exact, percent } from "./format.js";
 import { at } from "./gantt.js";
 
@@ -94,37 +94,63 @@ export class Cluster {
   }
 }
 
-// Wires by kind: how much of what they can carry they carried in the step.
+// Wires by kind: how much of what it can carry the busiest of each carries, from moment to moment.
 export class Wires {
-  constructor(run, tell) {
-    Object.assign(this, { run, tell });
-    this.kinds = [...Map.groupBy(run.links, (l) => l.kind)].map(([kind, links]) => ({ kind, links,
-      worst: links.reduce((a, b) => (this.load(b) > this.load(a) ? b : a)) }));
-    this.section = panel("Load of the wires", "The busiest wire of each kind: bytes of the step over what it could carry meanwhile (full colour), and the time in which something moved (outline).");
-    this.canvas = canvas(Math.max(60, 14 + 40 * this.kinds.length), "Load of the busiest wire of each kind");
-    this.section.append(this.canvas, table("Every class of wires, as the database holds it", ["kind", "from", "to", "wires", "B/s", "moved B", "busy s"],
+  constructor(run, view, clock) {
+    Object.assign(this, { run, view, clock });
+    this.kinds = [...Map.groupBy(run.links.filter((l) => l.moved_bytes > 0), (l) => l.kind)].map(([kind, links]) => {
+      const worst = links.reduce((a, b) => (this.load(b) > this.load(a) ? b : a));
+      return { kind, worst, points: run.wireLoads.get(`${kind}, ${worst.from} to ${worst.to}`) ?? [] };
+    });
+    this.section = panel("Load of the wires", "The busiest wire of each kind over the time of the timeline: the darker, the nearer to what it can carry. Mean and busy are of the whole step.");
+    this.canvas = canvas(Math.max(60, 18 + 50 * this.kinds.length), this.kinds.map(({ kind, worst }) => `${kind}: mean load ${percent(this.load(worst))}`).join(", ") || "No wire carries anything");
+    this.section.append(legend([0.05, 0.25, 0.5, 0.75, 1].map((share) => [this.colour(share), share < 0.1 ? "little" : percent(share)])), this.canvas, table("Every class of wires, as the database holds it", ["kind", "from", "to", "wires", "B/s", "moved B", "busy s"],
       run.links.map((l) => [l.kind, l.from, l.to, l.link_count, exact(l.bytes_per_s), exact(l.moved_bytes), exact(l.busy_s)])));
   }
+  colour(share) { return share < 1e-6 ? "#f4f4f2" : mix(this.run.palette.communication, share); }
   load(l) { return l.moved_bytes / (l.bytes_per_s * this.run.run.step_s); }
+  // The load of a kind's busiest wire at a moment: a mean over a bin of the step.
+  loadAt({ worst, points }, t) {
+    let from = 0, to = points.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (points[middle].ts <= t) from = middle + 1;
+      else to = middle;
+    }
+    return from === 0 || t >= this.run.step_ns ? 0 : points[from - 1].value / worst.bytes_per_s;
+  }
   draw() {
-    const { g, width } = context(this.canvas), room = width - 250;
-    for (const [i, { kind, worst }] of this.kinds.entries()) {
-      const y = 10 + 40 * i, busy = worst.busy_s / this.run.run.step_s;
-      g.fillStyle = "#eeeeea";
-      g.fillRect(70, y, room, 24);
-      g.fillStyle = heat(this.run.palette.communication, 0.25 + 0.75 * this.load(worst));
-      g.fillRect(70, y, room * Math.min(1, this.load(worst)), 24);
-      g.strokeStyle = this.run.palette.communication;
-      g.lineWidth = 2;
-      g.strokeRect(70, y, room * Math.min(1, busy), 24);
-      g.lineWidth = 1;
+    const { g, width } = context(this.canvas), left = 66, room = width - left - 4, { from, to } = this.view, { t } = this.clock;
+    for (const [i, k] of this.kinds.entries()) {
+      const y = 24 + 50 * i, busy = k.worst.busy_s / this.run.run.step_s;
+      if (k.points.length > 0) {
+        for (let x = 0; x < room; x++) {
+          g.fillStyle = this.colour(this.loadAt(k, from + ((x + 0.5) / room) * (to - from)));
+          g.fillRect(left + x, y, 1.2, 22);
+        }
+      } else { // a file of an older orrery: the mean alone
+        g.fillStyle = this.colour(this.load(k.worst));
+        g.fillRect(left, y, room, 22);
+      }
+      g.strokeStyle = "#8f9399";
+      g.strokeRect(left + 0.5, y + 0.5, room - 1, 21);
       g.fillStyle = quiet;
       g.textAlign = "right";
-      g.fillText(kind, 62, y + 12);
+      g.fillText(k.kind, left - 8, y + 11);
       g.textAlign = "left";
-      g.fillText(`${percent(this.load(worst))}, busy ${percent(busy)}`, 78 + room, y + 12);
+      g.fillText(`${k.points.length > 0 ? `now ${percent(this.loadAt(k, t))}, ` : ""}mean ${percent(this.load(k.worst))}, busy ${percent(busy)}`, left, y - 10);
+      if (t < from || t > to) continue;
+      g.fillStyle = alarm;
+      g.fillRect(left + ((t - from) / (to - from)) * room - 1, y - 3, 2, 28);
     }
   }
+}
+
+// From pale over the colour to nearly black.
+function mix(colour, share) {
+  if (share <= 0.5) return heat(colour, 0.15 + 1.7 * share);
+  const dark = Math.max(0, 1 - 1.5 * (share - 0.5));
+  return `rgb(${[1, 3, 5].map((i) => Math.round(parseInt(colour.slice(i, i + 2), 16) * dark)).join(",")})`;
 }
 
 // Where the step of the mean rank went: one bar, and the same numbers to the digit.

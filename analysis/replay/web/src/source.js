@@ -38,7 +38,7 @@ function digest(documents, index, live) {
   return {
     index, live, file: head.file, complete: head.complete, palette: head.palette, shades: head.shades, colours: head.colours, run, classes, tracks, weeks, memory,
     meta: Object.fromEntries(head.meta.rows), units: new Map(head.units.rows.map(([name, unit, text]) => [name, { unit, text }])),
-    breakdown: rows(head.breakdown), links: rows(head.links), notes: rows(head.notes), messages: rows(head.messages),
+    breakdown: rows(head.breakdown), links: rows(head.links), wireLoads: Map.groupBy(rows(head.wire_loads ?? { columns: [], rows: [] }), (r) => r.name), notes: rows(head.notes), messages: rows(head.messages),
     outOfMemory: rows(head.out_of_memory)[0], neighbours: rows(head.neighbours), stageMemory: rows(head.stage_memory),
     constants: rows(head.constants), kinds: rows(head.kinds ?? { columns: [], rows: [] }),
     lessonRuns: rows(head.lesson_runs ?? { columns: [], rows: [] }), lesson: rows(head.lesson ?? { columns: [], rows: [] }), recipes: rows(head.recipes ?? { columns: [], rows: [] }), questions: rows(head.questions ?? { columns: [], rows: [] }),

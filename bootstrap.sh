@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The two commands of the README, from nothing but a checkout:
+# The commands of the README, from nothing but a checkout:
 #   ./bootstrap.sh run    installs what is missing, builds, and runs the main job
+#   ./bootstrap.sh lesson [NAME]   the same, and serves a lesson (memory-wall) at the address that it prints
 #   ./bootstrap.sh test   the same, and runs every test (gcc; clang with sanitizers, where WHOLE=1
 #                         repeats the long ones too; the fuzzers)
 # Both may be repeated at once; a second call only does what is left to do.
@@ -22,7 +23,7 @@ test_packages+=(chromium)
 say() { printf 'bootstrap: %s (after %s s)\n' "$*" "$SECONDS" >&2; }
 
 usage() {
-    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,7s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
@@ -103,6 +104,12 @@ run)
     build release
     say "running the main job: scenarios/llama3-70b-64xh100.yaml"
     exec build/release/analysis/orrery run scenarios/llama3-70b-64xh100.yaml
+    ;;
+lesson)
+    install_missing "${run_packages[@]}"
+    [ -f build/release/build.ninja ] || cmake --preset release -DORRERY_TESTS=OFF >&2
+    build release orrery
+    exec build/release/analysis/orrery lesson "${2:-memory-wall}" --replay
     ;;
 test)
     install_missing "${run_packages[@]}" "${test_packages[@]}"

@@ -5,7 +5,6 @@
 #include "analysis/json/json_explain.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
-#include "analysis/line/refusal.h"
 #include "analysis/report/report_compare.h"
 #include "analysis/result/job_record.h"
 #include "analysis/result/record_run.h"
@@ -70,8 +69,7 @@ static int simulate(struct session *session, struct arena *arena, const struct s
     struct error error = {""};
     struct step *step;
     struct result result;
-    if (refusal_counted(scenario, &error) ||
-        !step_run(&scenario->configuration, &how, &step, &error)) {
+    if (!step_run(&scenario->configuration, &how, &step, &error)) {
         fprintf(session->notes, "orrery compare: %s: %s\n", format_shown(out->path).s, error.text);
         return EXIT_REJECTED;
     }

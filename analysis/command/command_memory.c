@@ -63,12 +63,7 @@ static int run(const struct arguments *arguments, struct session *session)
     int code = load_scenario(arguments, session, false, &scenario);
     if (code != EXIT_OK)
         return code;
-    if (scenario->counted_only) {
-        struct result counted = {.scenario = scenario};
-        tell(arguments, session, &counted);
-    } else {
-        code = simulate(arguments, session, scenario);
-    }
+    code = simulate(arguments, session, scenario);
     scenario_destroy(scenario);
     return code;
 }

@@ -182,11 +182,10 @@ static int read_open(const struct arguments *a, struct session *session, struct 
         code = a->text != NULL
                    ? load_text(open, session, a->positional[0], a->text, a->text_bytes, out)
                    : load_scenario(open, session, false, out);
-    if (code == EXIT_OK && (*out)->counted_only) {
+    if (code == EXIT_OK && (*out)->configuration.model.experts > 0) {
         fprintf(session->notes,
-                "orrery plan: %s is a mixture of experts, and this version simulates steps of "
-                "dense models alone, so there is nothing to search (tp, pp, dp and ep alike); "
-                "'orrery memory' counts what such a model holds\n",
+                "orrery plan: %s is a mixture of experts, whose layouts (ep beside tp, pp and dp) "
+                "this version does not search; 'orrery run' simulates one that is given\n",
                 format_shown((*out)->configuration.model.name).s);
         scenario_destroy(*out);
         *out = NULL;

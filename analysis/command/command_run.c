@@ -6,7 +6,6 @@
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
 #include "analysis/line/price_warning.h"
-#include "analysis/line/refusal.h"
 #include "analysis/report/report.h"
 #include "analysis/result/job_record.h"
 #include "analysis/result/lock_step.h"
@@ -212,11 +211,6 @@ static int finish_surely(const struct arguments *arguments, struct session *sess
     int code = load_against(arguments, session, &against);
     if (code != EXIT_OK)
         return code;
-    if (against != NULL && against->counted_only) {
-        fprintf(session->notes, "orrery: the step of %s cannot be simulated by this version\n",
-                format_shown(against->path).s);
-        code = EXIT_REJECTED;
-    }
     struct arena *arena = arena_create();
     if (code == EXIT_OK)
         code = find_uncertainty(arguments, session, arena, result->scenario, against, &uncertainty);
@@ -329,12 +323,6 @@ static int run(const struct arguments *arguments, struct session *session)
     int code = load_scenario(arguments, session, false, &scenario);
     if (code != EXIT_OK)
         return code;
-    struct error error = {""};
-    if (refusal_counted(scenario, &error)) {
-        fprintf(session->notes, "orrery: %s\n", error.text);
-        scenario_destroy(scenario);
-        return EXIT_REJECTED;
-    }
     struct store *store;
     code = open_database(arguments, session, &store);
     if (code == EXIT_OK)

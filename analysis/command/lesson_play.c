@@ -1,6 +1,5 @@
 #include "analysis/command/lesson_play.h"
 
-#include "analysis/line/refusal.h"
 #include "analysis/result/job_record.h"
 #include "analysis/result/lesson_record.h"
 #include "analysis/result/record_run.h"
@@ -9,8 +8,7 @@
 static bool play(const struct scenario *scenario, struct lesson_play *out, struct error *error)
 {
     const struct step_options how = {.ledger_points = true, .threads = 1};
-    if (refusal_counted(scenario, error) ||
-        !step_run(&scenario->configuration, &how, &out->step, error))
+    if (!step_run(&scenario->configuration, &how, &out->step, error))
         return false;
     result_gather(scenario, out->step, &out->result);
     result_advise(&out->result);

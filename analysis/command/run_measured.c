@@ -97,7 +97,7 @@ static int draw_file(const struct own_steps *s, const char *path, struct scenari
         return code;
     if (!speaks(s, path, *scenario))
         return EXIT_USAGE;
-    if ((*scenario)->counted_only || !uncertainty_draw(s->arena, *scenario, s->how, out, &error)) {
+    if (!uncertainty_draw(s->arena, *scenario, s->how, out, &error)) {
         fprintf(s->session->notes, "orrery: the step of %s cannot be simulated%s%s\n",
                 format_shown(path).s, error.text[0] != '\0' ? ": " : "", error.text);
         return EXIT_REJECTED;

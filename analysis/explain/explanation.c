@@ -17,9 +17,7 @@ static bool take_elasticities(struct query *query, const char *path, unsigned th
     struct scenario *scenario = restore_scenario(query, path, NULL, why);
     if (scenario == NULL)
         return false;
-    bool good = scenario->counted_only
-                    ? error_set(why, "the scenario can only be counted by this version")
-                    : elasticity_find(scenario, threads, &out->elasticities, why);
+    bool good = elasticity_find(scenario, threads, &out->elasticities, why);
     scenario_destroy(scenario);
     if (good && fabs(out->elasticities.step_s - kept_s) > SAME_STEP * kept_s)
         return error_set(why,

@@ -247,8 +247,6 @@ bool walls_gather(struct arena *arena, const struct scenario *scenario,
         .exposed_dp_s = NAN,
     };
     out->binding = binding(&out->envelope);
-    if (scenario->counted_only)
-        return true;
     take_kernels(arena, c, out);
     return take_simulated(c, &out->envelope, &out->simulated, error);
 }

@@ -285,11 +285,8 @@ static void note_model(const struct launch_job *job, struct launch_text *text)
                    "biases of the attention alone, norms of queries and keys, and more than two "
                    "norms a layer are not offered: they are left out");
     }
-    if (m->experts > 0) {
-        launch_say(text, LAUNCH_DIFFERS,
-                   "a mixture of experts is counted, not simulated: this script trains the dense "
-                   "shape without experts");
-    }
+    if (m->experts > 0)
+        launch_say(text, LAUNCH_DIFFERS, "this script trains the dense shape without experts");
     launch_say(text, LAUNCH_YOURS,
                "the vocabulary comes with the tokenizer: %" PRIu64 " entries were simulated",
                m->vocabulary);

@@ -61,11 +61,17 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
     if (job->bf16) /* its kernels know no other */
         launch_option(text, "--moe-grouped-gemm");
     launch_option(text, "--moe-token-dispatcher-type alltoall");
+    const struct expert_ranks ranks = configuration_expert_ranks(job->c);
+    launch_option(text, "--expert-model-parallel-size %" PRIu64, ranks.ep);
+    launch_option(text, "--expert-tensor-parallel-size %" PRIu64, ranks.etp);
     if (m->shared_experts > 0) {
         launch_option(text, "--moe-shared-expert-intermediate-size %" PRIu64,
                       m->shared_experts * m->moe_ffn_hidden);
     }
-    if (m->dense_layers > 0) {
+    if (m->expert_interval > 1) {
+        launch_option(text, "--moe-layer-freq '([0]*%" PRIu64 "+[1])*%" PRIu64 "'",
+                      m->expert_interval - 1, m->layers / m->expert_interval);
+    } else if (m->dense_layers > 0) {
         launch_option(text, "--moe-layer-freq '([0]*%" PRIu64 "+[1]*%" PRIu64 ")'", m->dense_layers,
                       m->layers - m->dense_layers);
     }
@@ -264,10 +270,11 @@ static void note(const struct launch_job *job, struct launch_text *text)
                    "simulated",
                    attention_kernel_names[c->training.attention]);
     }
-    if (c->model.experts > 0) {
-        launch_say(text, LAUNCH_DIFFERS,
-                   "a mixture of experts is counted, not simulated: every rank holds all experts "
-                   "(--expert-model-parallel-size 1) until you share them out");
+    if (c->model.experts > 0 && c->layout.expert_capacity > 0.0) {
+        launch_say(text, LAUNCH_YOURS,
+                   "experts took %g times the mean of a rank's tokens: give "
+                   "--moe-expert-capacity-factor and --moe-pad-expert-input-to-capacity",
+                   c->layout.expert_capacity);
     }
 }
 

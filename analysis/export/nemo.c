@@ -230,8 +230,7 @@ static void note(const struct launch_job *job, struct launch_text *text)
     }
     if (m->experts > 0) {
         launch_say(text, LAUNCH_DIFFERS,
-                   "a mixture of experts is counted, not simulated: experts and how they are "
-                   "shared out come from the recipe");
+                   "experts and how they are shared out come from the recipe");
     }
 }
 

@@ -44,7 +44,7 @@ void json_walls(const struct scenario *scenario, const struct walls *walls, FILE
     json_set(o, "walls", rows_array(walls));
     json_set(o, "binding", json_text(walls_wall_names[walls->binding]));
     json_set(o, "moves", json_text(walls_wall_moves[walls->binding]));
-    json_set(o, "fits", scenario->counted_only ? json_null() : json_boolean(s->fits));
+    json_set(o, "fits", json_boolean(s->fits));
     json_set(o, "largest_part", json_text(s->most));
     json_set(o, "largest_part_ratio", json_number_if(s->timed, s->most_ratio));
     json_set(o, "balance_flop_per_byte",

@@ -55,12 +55,9 @@ static void print_rows(const struct session *s, const struct walls_row rows[WALL
     }
 }
 
-static void print_simulated(const struct session *s, const struct walls_simulated *found,
-                            bool counted_only)
+static void print_simulated(const struct session *s, const struct walls_simulated *found)
 {
-    if (counted_only) {
-        fputs("  simulated   nothing: such a model is only counted by this version\n", s->out);
-    } else if (!found->fits) {
+    if (!found->fits) {
         fputs("  simulated   memory: this layout does not fit; 'orrery memory' tells where it "
               "ends\n",
               s->out);
@@ -70,13 +67,13 @@ static void print_simulated(const struct session *s, const struct walls_simulate
     }
 }
 
-static void print_binding(const struct session *s, const struct walls *walls, bool counted_only)
+static void print_binding(const struct session *s, const struct walls *walls)
 {
     report_heading(s, "Which wall binds");
     fprintf(s->out, "  envelope    %s%s%s\n  moves it    ", session_bold(s),
             walls_wall_names[walls->binding], session_plain(s));
     wrap_print(s->out, s->width, walls_wall_moves[walls->binding], 14);
-    print_simulated(s, &walls->simulated, counted_only);
+    print_simulated(s, &walls->simulated);
 }
 
 static void print_kernels(const struct session *s, const struct walls *walls)
@@ -115,13 +112,11 @@ static void print_head(const struct session *s, const struct scenario *scenario,
     if (isfinite(e->budget_tokens))
         fprintf(s->out, ", %s tokens in all", format_quantity(e->budget_tokens).s);
     fputc('\n', s->out);
-    if (!scenario->counted_only) {
-        fprintf(s->out,
-                "  simulated   tp %" PRIu64 ", pp %" PRIu64 ", cp %" PRIu64 ", dp %" PRIu64
-                ", microbatches of %" PRIu64 ", software %s\n",
-                c->layout.tp, c->layout.pp, c->layout.cp, c->layout.dp, c->layout.microbatch,
-                format_shown(c->software.name).s);
-    }
+    fprintf(s->out,
+            "  simulated   tp %" PRIu64 ", pp %" PRIu64 ", cp %" PRIu64 ", dp %" PRIu64
+            ", microbatches of %" PRIu64 ", software %s\n",
+            c->layout.tp, c->layout.pp, c->layout.cp, c->layout.dp, c->layout.microbatch,
+            format_shown(c->software.name).s);
 }
 
 void report_walls(const struct session *s, const struct scenario *scenario,
@@ -131,6 +126,6 @@ void report_walls(const struct session *s, const struct scenario *scenario,
     walls_rows(walls, rows);
     print_head(s, scenario, &walls->envelope);
     print_rows(s, rows);
-    print_binding(s, walls, scenario->counted_only);
+    print_binding(s, walls);
     print_kernels(s, walls);
 }

@@ -129,9 +129,7 @@ static const char *refusal_of(const struct study *study, const struct scenario *
     for (unsigned i = 0; i < scenario->problem_count; i++)
         if (!scenario->problems[i].warning)
             return arena_text(study->arena, scenario->problems[i].text);
-    return scenario->counted_only ? "a mixture of experts is counted by 'orrery memory', and not "
-                                    "simulated in this version"
-                                  : NULL;
+    return NULL;
 }
 
 /* Which values of a point are misread, a bit each: they follow the user's own --set, each on a line
@@ -192,13 +190,10 @@ static bool reject(const struct study *study, size_t point, FILE *notes, bool co
         return false;
     scenario_print_problems(scenario, notes, colour);
     if (study->vary_count == 0)
-        error_set(error, "%s; nothing was run",
-                  scenario->error_count > 0 ? "the scenario is rejected"
-                                            : study->points[point].refusal);
+        error_set(error, "the scenario is rejected; nothing was run");
     else
-        error_set(error, "%s: the scenario is rejected%s; nothing was run",
-                  study_label(study->arena, study, point),
-                  scenario->error_count > 0 ? "" : ", being a mixture of experts");
+        error_set(error, "%s: the scenario is rejected; nothing was run",
+                  study_label(study->arena, study, point));
     scenario_destroy(scenario);
     return false;
 }

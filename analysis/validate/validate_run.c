@@ -143,12 +143,5 @@ struct scenario *validate_run_scenario(const struct validation *v, const struct 
     struct validate_text text = {.length = 0};
     if (!validate_run_write(v, run, &text, row))
         return NULL;
-    struct scenario *s = validate_scenario(v, text.s, row);
-    if (s != NULL && s->counted_only) {
-        validate_row_refuse(row, REFUSAL_EXPERTS,
-                            "a mixture of experts is not simulated in this version");
-        scenario_destroy(s);
-        return NULL;
-    }
-    return s;
+    return validate_scenario(v, text.s, row);
 }

@@ -21,6 +21,25 @@ uint64_t configuration_holders(const struct configuration *c)
     return copies * configuration_replicas(c);
 }
 
+struct expert_ranks configuration_expert_ranks(const struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    struct expert_ranks out = {.ep = 1, .etp = l->tp};
+    if (c->model.experts > 0) {
+        out.ep = l->ep > 0 ? l->ep : 1;
+        out.etp = l->etp > 0 ? l->etp : l->tp;
+    }
+    out.apart = out.ep > 1 || out.etp != l->tp;
+    out.edp = l->tp * configuration_replicas(c) / (out.ep * out.etp);
+    return out;
+}
+
+uint64_t configuration_expert_shards(const struct configuration *c)
+{
+    const uint64_t edp = configuration_expert_ranks(c).edp;
+    return sharding_shards(c->layout.sharding, edp, edp);
+}
+
 double configuration_tokens(const struct configuration *c)
 {
     return (double)c->training.global_batch * (double)c->training.sequence;

@@ -35,7 +35,9 @@ extern const char *const cp_method_names[], *const cp_balance_names[], *const pl
 
 struct layout_spec {
     uint64_t tp, pp, dp, cp;
-    uint64_t vpp; /* chunks for each stage; 1: not interleaved */
+    uint64_t ep, etp;                         /* see configuration_expert_ranks; 0: 1, and as tp */
+    double expert_imbalance, expert_capacity; /* of struct layer_context; 0: balanced, none */
+    uint64_t vpp;                             /* chunks for each stage; 1: not interleaved */
     uint64_t microbatch;
     const struct schedule_kind *schedule;
     const struct sharding_kind *sharding;
@@ -114,6 +116,17 @@ uint64_t configuration_replicas(const struct configuration *c);
 /* ... and of those that hold the same part of the model: as many, or twice as many where the
  * schedule puts each part on two ranks of a pipeline. Gradients are reduced over them. */
 uint64_t configuration_holders(const struct configuration *c);
+/* The tp x cp x dp ranks of a stage as the experts see them: `ep` share the experts of a layer,
+ * `etp` an expert, and edp = tp x cp x dp / (etp x ep) hold the same (NVIDIA/Megatron-LM
+ * megatron/core/parallel_state.py). `apart`: these are others than the replicas of the rest, so
+ * their gradients and state go their own ways. A dense model: 1 and tp. */
+struct expert_ranks {
+    uint64_t ep, etp, edp;
+    bool apart;
+};
+struct expert_ranks configuration_expert_ranks(const struct configuration *c);
+/* Ranks that share one copy of the sharded state of experts, where they are apart. */
+uint64_t configuration_expert_shards(const struct configuration *c);
 /* Ranks that share one copy of the sharded state: all holders, 1 (zero-0), or for hsdp
  * layout.shard_group, else the replicas inside a node. */
 uint64_t configuration_shards(const struct configuration *c);

@@ -265,13 +265,11 @@ static void check_recompute(struct rule_report *r)
 {
     const struct configuration *c = r->c;
     const struct model_shape *m = &c->model;
-    if (c->layout.recompute != RECOMPUTE_SELECTIVE || c->training.attention == ATTENTION_MATH ||
-        m->experts > 0 || m->kv_rank > 0)
+    if (c->layout.recompute != RECOMPUTE_SELECTIVE || c->training.attention == ATTENTION_MATH)
         return;
     bool half = c->training.causal && !c->software.attention_full_square;
-    double scores = 4.0 * (double)c->training.sequence * (half ? 0.5 : 1.0);
-    double core = scores * (double)(m->layers * m->heads * m->head_size);
     double all = transformer_flops_per_token(m, c->training.sequence, half);
+    double core = (all - 6.0 * transformer_active_parameters(m)) / 3.0; /* a third is forward */
     rule_say(
         r, true, "layout.recompute",
         "selective saves next to nothing with %s attention, which never keeps the scores, and "
@@ -312,17 +310,6 @@ static void check_sharding(struct rule_report *r)
 static void check_model(struct rule_report *r)
 {
     const struct configuration *c = r->c;
-    if (c->model.experts > 0) {
-        rule_say(r, true, "model.experts",
-                 "a mixture of experts is counted (parameters, rule of thumb); its step cannot be "
-                 "simulated");
-    }
-    if (c->model.experts == 0 && c->model.kv_rank > 0) {
-        rule_say(
-            r, false, "model.kv_rank",
-            "latent attention is counted (parameters), but a step of it cannot be simulated: give "
-            "a model with ordinary attention");
-    }
     enum attention_kernel attention = (enum attention_kernel)c->training.attention;
     if (!gpu_has_attention(&c->gpu, attention)) {
         rule_say(r, false, "training.attention", "%s has no %s attention kernel", c->gpu.name,
@@ -369,6 +356,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     check_recompute(&r);
     check_recompute_layers(&r);
     check_sharding(&r);
+    configuration_check_experts(&r);
     return r.count;
 }
 

@@ -15,5 +15,7 @@ __attribute__((format(printf, 4, 5))) void rule_say(struct rule_report *r, bool 
                                                     const char *key, const char *format, ...);
 /* Stages, chunks and their order. The sizes are positive and dp x microbatch is not 0. */
 void configuration_check_stages(struct rule_report *r);
+/* Experts and latent attention. */
+void configuration_check_experts(struct rule_report *r);
 
 #endif

@@ -14,8 +14,8 @@
 #include "sim/check.h"
 
 const char *const stream_names[STREAM_COUNT] = {
-    "compute", "tp",    "cp",        "ep",        "dp",        "gather",    "replicate",
-    "embed",   "world", "send_next", "recv_prev", "send_prev", "recv_next", "copy",
+    "compute", "tp",        "cp",        "ep",        "dp",        "gather", "replicate", "embed",
+    "world",   "send_next", "recv_prev", "send_prev", "recv_next", "copy",   "ep_data",
 };
 
 enum layout_dimension {
@@ -159,6 +159,24 @@ static uint32_t holders_index(const struct layout_builder *b, uint32_t rank)
     return tp_first ? place * tp + shard : shard * ((stages + 1) / 2) + place;
 }
 
+/* A rank's number among those of its stage that experts are laid out over: all of them, or those
+ * of its place in a tensor group, where these share each expert. `across`: the ranks that hold the
+ * same experts; else those that share a layer's. */
+static uint32_t expert_key(const struct layout_builder *b, uint32_t rank, bool across)
+{
+    const struct expert_ranks experts = configuration_expert_ranks(b->c);
+    const uint32_t ep = (uint32_t)experts.ep, stage = coordinate(b, rank, DIMENSION_PP);
+    const bool whole = experts.etp == 1;
+    const unsigned fixed = 1u << DIMENSION_PP | (whole ? 0u : 1u << DIMENSION_TP);
+    const uint32_t places = b->out->rank_count / b->n.size[DIMENSION_PP];
+    const uint32_t parts = whole ? 1 : b->n.size[DIMENSION_TP];
+    const uint32_t part = whole ? 0 : coordinate(b, rank, DIMENSION_TP);
+    const uint32_t index = key_without(b, rank, fixed);
+    const uint32_t within = across ? index % ep : index / ep;
+    const uint32_t groups = across ? ep : places / parts / ep;
+    return (stage * parts + part) * groups + within;
+}
+
 static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum stream kind)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stage = coordinate(b, rank, DIMENSION_PP);
@@ -168,6 +186,10 @@ static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum st
         return key_without(b, rank, 1u << DIMENSION_TP);
     case STREAM_CP:
         return key_without(b, rank, 1u << DIMENSION_CP);
+    case STREAM_EP:
+        return expert_key(b, rank, false);
+    case STREAM_EP_DATA:
+        return expert_key(b, rank, true);
     case STREAM_DP:
         if (b->c->layout.schedule->placement == PLACED_BOTH_WAYS)
             return holders_index(b, rank);
@@ -307,8 +329,9 @@ uint32_t layout_receiver(const struct layout *layout, const struct group *pair)
     return round_block(pairs, pair->first, pairs->step);
 }
 
-static const enum stream collectives[] = {
-    STREAM_TP, STREAM_CP, STREAM_DP, STREAM_GATHER, STREAM_REPLICATE, STREAM_EMBED, STREAM_WORLD};
+static const enum stream collectives[] = {STREAM_TP,     STREAM_CP,        STREAM_DP,
+                                          STREAM_GATHER, STREAM_REPLICATE, STREAM_EMBED,
+                                          STREAM_WORLD,  STREAM_EP,        STREAM_EP_DATA};
 enum {
     COLLECTIVE_KINDS = sizeof collectives / sizeof collectives[0]
 };

@@ -20,6 +20,7 @@ enum stream {
     STREAM_SEND_PREV,
     STREAM_RECV_NEXT,
     STREAM_COPY,
+    STREAM_EP_DATA, /* gradients and parameters of experts, among the ranks that hold the same */
     STREAM_COUNT
 };
 extern const char *const stream_names[STREAM_COUNT];

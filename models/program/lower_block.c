@@ -109,6 +109,8 @@ static bool present(const struct segment_transfer *t)
  * of whom is judged by it. Over PCIe, whose links other groups share, nothing is promised. */
 static double transfer_least_s(const struct configuration *c, const struct segment_transfer *t)
 {
+    if (t->comm == SEGMENT_EP)
+        return 0.0; /* its ranks may stand anywhere */
     const struct node_spec *node = &c->cluster.node;
     const uint64_t both = c->layout.tp * c->layout.cp;
     double ranks = (double)(t->comm == SEGMENT_TP ? c->layout.tp : c->layout.cp);
@@ -118,6 +120,11 @@ static double transfer_least_s(const struct configuration *c, const struct segme
         rate = joined ? node->nvlink_bytes_per_s : 0.0;
     }
     return rate > 0.0 ? t->bytes * (ranks - 1.0) / ranks / rate : 0.0;
+}
+
+static enum stream stream_of(enum segment_comm comm)
+{
+    return comm == SEGMENT_TP ? STREAM_TP : comm == SEGMENT_CP ? STREAM_CP : STREAM_EP;
 }
 
 /* Ends the stretch and sends. A collective costs the host one launch, like a kernel. */
@@ -130,7 +137,7 @@ static void add_transfer(struct stretch *s, const struct segment_transfer *t, co
     bool tensor = t->comm == SEGMENT_TP;
     struct lowered_piece piece = {
         .kind = OP_COLLECTIVE,
-        .stream = tensor ? STREAM_TP : STREAM_CP,
+        .stream = (uint8_t)stream_of(t->comm),
         .phase = s->piece.phase,
         .beside = beside,
         .name = name,
@@ -232,7 +239,8 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
         done = fed + 1;
     }
     add_kernels(s, g->name, g->forward + done, emptied - done);
-    if (present(&g->beside))
+    s->piece.host_waits = s->piece.host_waits || g->host_waits;
+    if (present(&g->beside) || g->host_waits)
         flush(s);
     CHECK(emptied == count || emptied + 1 == count);
     if (emptied < count)

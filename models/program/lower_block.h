@@ -11,8 +11,9 @@
 /* One op of a block: a stretch of kernels, or a transfer. */
 struct lowered_piece {
     uint8_t kind, stream, phase;
-    uint8_t part; /* of a backward: enum pass_kind */
-    bool beside;  /* transfer: the next compute runs meanwhile; the one after waits for it */
+    uint8_t part;    /* of a backward: enum pass_kind */
+    bool host_waits; /* compute: the host does not go on before it has finished */
+    bool beside;     /* transfer: the next compute runs meanwhile; the one after waits for it */
     uint16_t opens, closes, rebuilds; /* segments whose memory changes here, bit sets */
     const char *name;
     struct op_cost cost;
@@ -39,12 +40,13 @@ struct block {
     struct piece_list recompute;      /* full: the forward again; per operator: what it repeats */
     struct piece_list whole;          /* the same where a layer behind it needs all of the output */
     bool full_recompute, per_operator;
-    bool splits;           /* has the two */
-    uint32_t tensor_count; /* of one microbatch, one unit */
-    double parameters;     /* that a rank computes with: its tensor-parallel share */
-    double alive;          /* of them, where they are gathered: at once */
-    double kept_bytes;     /* of one microbatch, from a unit's forward to its backward */
-    double late_bytes;     /* ... from its input pass to that of its weights */
+    bool splits;              /* has the two */
+    uint32_t tensor_count;    /* of one microbatch, one unit */
+    double parameters;        /* that a rank computes with: its tensor-parallel share */
+    double expert_parameters; /* of them, of routed experts */
+    double alive;             /* of them, where they are gathered: at once */
+    double kept_bytes;        /* of one microbatch, from a unit's forward to its backward */
+    double late_bytes;        /* ... from its input pass to that of its weights */
 };
 
 /* What all blocks pay beside their kernels. */
@@ -62,7 +64,7 @@ struct block_spec { /* borrowed, the layer and the name for as long as the block
     bool inside_group; /* full: other layers are recomputed from its input */
     bool splits;       /* backward in two passes as well */
 };
-/* Leaves out->parameters at 0. */
+/* Leaves the counts of parameters at 0. */
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);
 /* Is the k-th saved tensor of a segment not kept until the backward at this level of recomputation?
  * Apart from layers that are recomputed in full. */

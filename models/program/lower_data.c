@@ -8,35 +8,49 @@
 #include "models/program/lower_parts.h"
 #include "sim/check.h"
 
-static uint32_t gather_bucket(struct stage *s, double elements)
+static uint32_t gather_bucket(struct stage *s, enum data_part part, double elements)
 {
-    double bytes = elements * s->l->data.weight_bytes;
-    uint32_t gather =
-        lower_ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
-                           PHASE_PARAMETERS, "gather parameters", OP_NONE);
-    return lower_ops_copy(&s->ops, (struct transfer){COMM_ALL_GATHER, bytes}, PHASE_PARAMETERS,
-                          gather);
+    const struct transfer gather = {COMM_ALL_GATHER, elements * s->l->data.weight_bytes};
+    if (part == DATA_EXPERTS)
+        return lower_ops_transfer(&s->ops, STREAM_EP_DATA, gather, PHASE_PARAMETERS,
+                                  "gather expert parameters", OP_NONE);
+    const uint32_t op = lower_ops_transfer(&s->ops, STREAM_DP, gather, PHASE_PARAMETERS,
+                                           "gather parameters", OP_NONE);
+    return lower_ops_copy(&s->ops, gather, PHASE_PARAMETERS, op);
+}
+
+static double part_of(const struct lowered_unit *u, enum data_part part)
+{
+    return part == DATA_EXPERTS ? u->experts : u->held;
+}
+
+static uint32_t *gather_of(struct lowered_unit *u, enum data_part part)
+{
+    return part == DATA_EXPERTS ? &u->last_expert_gather : &u->last_gather;
 }
 
 /* Parameters that were updated in the step before arrive bucket by bucket beside the first forward:
  * the steady state of overlapped gathers. */
-static void begin_gathers(struct stage *s)
+static void begin_gathers(struct stage *s, enum data_part part)
 {
     struct units *units = &s->units;
     uint32_t waiting = 0;
+    if (lower_traffic_replicas(s->l, part) == 1)
+        return;
     for (uint32_t i = 0; i < units->count; i++) {
         double elements = 0.0;
-        unsigned full = lower_traffic_fill(&s->traffic, units->rows[i].held, &elements);
+        unsigned full =
+            lower_traffic_fill(&s->traffic, part, part_of(&units->rows[i], part), &elements);
         uint32_t gather = OP_NONE;
         for (unsigned k = 0; k < full; k++)
-            gather = gather_bucket(s, elements);
-        if (i + 1 == units->count && s->traffic.bucket > 0.0)
-            gather = gather_bucket(s, lower_traffic_rest(&s->traffic));
+            gather = gather_bucket(s, part, elements);
+        if (i + 1 == units->count && s->traffic.bucket[part] > 0.0)
+            gather = gather_bucket(s, part, lower_traffic_rest(&s->traffic, part));
         /* A unit whose end lies in the open bucket waits for the bucket that closes next. */
         for (; gather != OP_NONE && waiting < i; waiting++)
-            units->rows[waiting].last_gather = gather;
-        if (gather != OP_NONE && s->traffic.bucket == 0.0) {
-            units->rows[i].last_gather = gather;
+            *gather_of(&units->rows[waiting], part) = gather;
+        if (gather != OP_NONE && s->traffic.bucket[part] == 0.0) {
+            *gather_of(&units->rows[i], part) = gather;
             waiting = i + 1;
         }
     }
@@ -45,9 +59,10 @@ static void begin_gathers(struct stage *s)
 void lower_data_begin(struct stage *s)
 {
     const struct data_plan *plan = &s->l->data;
-    if (plan->sharding->gather == GATHER_AFTER_UPDATE && plan->replicas > 1 &&
-        s->l->c->software.overlap_parameters)
-        begin_gathers(s);
+    const bool overlaps = s->l->c->software.overlap_parameters;
+    for (int part = 0; part < DATA_PART_COUNT && overlaps; part++)
+        if (plan->sharding->gather == GATHER_AFTER_UPDATE)
+            begin_gathers(s, (enum data_part)part);
 }
 
 static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
@@ -115,7 +130,8 @@ static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t grou
 static bool gathers_left(const struct stage *s)
 {
     for (uint32_t i = 0; i < s->units.count; i++)
-        if (s->units.rows[i].last_gather != OP_NONE &&
+        if ((s->units.rows[i].last_gather != OP_NONE ||
+             s->units.rows[i].last_expert_gather != OP_NONE) &&
             lower_traffic_first_forward(&s->traffic, s->units.rows[i].chunk))
             return true;
     return false;
@@ -136,7 +152,9 @@ static void mark_sensitive(struct stage *s)
 {
     const struct lowering *l = s->l;
     bool meets = (l->data.gathers && !l->data.keeps) || l->data.scatters ||
-                 s->traffic.scatter_last != OP_NONE || (l->data.keeps && forwards_to_come(s));
+                 s->traffic.scatter_last[DATA_ALL] != OP_NONE ||
+                 s->traffic.scatter_last[DATA_EXPERTS] != OP_NONE ||
+                 (l->data.keeps && forwards_to_come(s));
     bool sensitive = l->c->software.interference_ratio > 0.0 && (meets || gathers_left(s));
     lower_labels_flags(&s->labels, sensitive ? OP_SENSITIVE : 0);
 }
@@ -167,9 +185,10 @@ void lower_data_unit_begin(struct stage *s, const struct pass *pass, uint32_t un
     struct lowered_unit *u = &s->units.rows[unit];
     bool forward = pass_is_forward(pass);
     mark_sensitive(s);
-    if (forward && u->last_gather != OP_NONE &&
-        lower_traffic_first_forward(&s->traffic, pass->chunk))
+    if (forward && lower_traffic_first_forward(&s->traffic, pass->chunk)) {
         lower_ops_wait(&s->ops, u->last_gather);
+        lower_ops_wait(&s->ops, u->last_expert_gather);
+    }
     if (s->l->data.gathers && lower_units_at_edge(&s->units, unit, forward, true))
         gather_ahead(s, pass, u->group);
 }
@@ -207,7 +226,7 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
     bool last = g == &s->units.groups[s->units.chunk_group[pass->chunk]];
     if (!forward && s->l->data.scatters) {
         copy_in(s, g);
-        lower_traffic_reduce(&s->traffic, &s->ops, g->held);
+        lower_traffic_reduce(&s->traffic, &s->ops, DATA_ALL, g->held);
         lower_memory_scattered(s, g, s->l->c->software.overlap_gradients && !last);
         wait_for_reductions(s);
     }
@@ -236,25 +255,37 @@ void lower_data_unit_end(struct stage *s, const struct pass *pass, uint32_t unit
     if (lower_units_at_edge(&s->units, unit, forward, false))
         end_group(s, pass, &s->units.groups[u->group]);
     const struct lowering *l = s->l;
-    bool leaves = !forward && is_last_backward(s, pass) && !l->data.scatters &&
-                  l->data.replicas > 1 && l->c->software.overlap_gradients;
-    if (leaves) {
+    const bool leaves = !forward && is_last_backward(s, pass) && !l->data.scatters &&
+                        l->c->software.overlap_gradients;
+    for (int part = 0; part < DATA_PART_COUNT && leaves; part++) {
         double elements = 0.0;
-        unsigned full = lower_traffic_fill(&s->traffic, u->held, &elements);
+        if (lower_traffic_replicas(l, (enum data_part)part) == 1)
+            continue;
+        unsigned full = lower_traffic_fill(&s->traffic, (enum data_part)part,
+                                           part_of(u, (enum data_part)part), &elements);
         for (unsigned k = 0; k < full; k++)
-            lower_traffic_reduce(&s->traffic, &s->ops, elements);
+            lower_traffic_reduce(&s->traffic, &s->ops, (enum data_part)part, elements);
     }
+}
+
+static double elements_of(const struct stage *s, enum data_part part)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < s->units.count; i++)
+        sum += ceil(part_of(&s->units.rows[i], part));
+    return sum;
 }
 
 /* What has not left during the backward. */
 static void reduce_rest(struct stage *s)
 {
     const struct lowering *l = s->l;
-    if (!l->data.scatters && l->data.replicas > 1) {
-        double open = lower_traffic_rest(&s->traffic);
-        double rest = l->c->software.overlap_gradients ? open : lower_units_elements(&s->units, 1);
-        if (rest > 0.0)
-            lower_traffic_reduce(&s->traffic, &s->ops, rest);
+    for (int i = 0; i < DATA_PART_COUNT && !l->data.scatters; i++) {
+        const enum data_part part = (enum data_part)i;
+        const double open = lower_traffic_rest(&s->traffic, part);
+        const double rest = l->c->software.overlap_gradients ? open : elements_of(s, part);
+        if (rest > 0.0 && lower_traffic_replicas(l, part) > 1)
+            lower_traffic_reduce(&s->traffic, &s->ops, part, rest);
     }
     lower_traffic_wait(&s->traffic, &s->ops);
     bool end = s->stage == 0 || s->stage + 1 == l->shape.stages;
@@ -302,12 +333,12 @@ static void update(struct stage *s, double elements)
     double bytes = elements * (l->data.kept_bytes + weight + fmax(traffic, 0.0));
     if (l->c->software.gradients == GRADIENT_BUFFER) {
         double held =
-            lower_units_elements(&s->units, l->data.shards_gradients ? l->data.shards : 1);
+            lower_units_elements(&s->units, lower_plan_counts(l, l->data.shards_gradients));
         bytes += held * l->data.kept_bytes;
     }
     bytes += elements * l->c->software.optimizer_extra_bytes;
     if (lower_plan_copies_weights(l)) /* read and written, a byte each */
-        bytes += lower_units_elements(&s->units, 1) * 2.0;
+        bytes += lower_units_elements(&s->units, lower_plan_counts(l, false)) * 2.0;
     struct kernel kernel = gpu_kernel_memory("optimizer update", bytes, 1.0);
     lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
     lower_memory_update(s);
@@ -318,16 +349,21 @@ void lower_data_step_end(struct stage *s)
     const struct lowering *l = s->l;
     lower_labels_none(&s->labels);
     reduce_rest(s);
-    CHECK(s->traffic.bucket == 0.0); /* 2 */
+    CHECK(s->traffic.bucket[DATA_ALL] == 0.0 && s->traffic.bucket[DATA_EXPERTS] == 0.0); /* 2 */
     double elements =
-        lower_units_elements(&s->units, l->data.sharding->shards_optimizer ? l->data.shards : 1);
+        lower_units_elements(&s->units, lower_plan_counts(l, l->data.sharding->shards_optimizer));
     bool gathers = l->data.sharding->gather == GATHER_AFTER_UPDATE && l->data.replicas > 1 &&
                    !l->c->software.overlap_parameters;
     clip(s, elements);
     lower_labels_flags(&s->labels, l->c->software.host_sync_loss && !gathers ? OP_HOST_SYNC : 0);
     update(s, elements);
     if (gathers) {
-        double bytes = lower_units_elements(&s->units, 1) * l->data.weight_bytes;
+        double bytes = elements_of(s, DATA_ALL) * l->data.weight_bytes;
+        const double expert_bytes = elements_of(s, DATA_EXPERTS) * l->data.weight_bytes;
+        if (expert_bytes > 0.0 && l->data.expert_replicas > 1)
+            lower_ops_transfer(&s->ops, STREAM_EP_DATA,
+                               (struct transfer){COMM_ALL_GATHER, expert_bytes}, PHASE_PARAMETERS,
+                               "gather expert parameters", s->ops.last);
         uint32_t op =
             lower_ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
                                PHASE_PARAMETERS, "gather parameters", s->ops.last);

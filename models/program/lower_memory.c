@@ -12,20 +12,19 @@
 static double weight_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
-    return l->data.sharding->shards_weights ? lower_units_shard(u->held, l->data.shards) : u->held;
+    return lower_units_part(u, lower_plan_counts(l, l->data.sharding->shards_weights));
 }
 
 static double gradient_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
-    return l->data.shards_gradients ? lower_units_shard(u->held, l->data.shards) : u->held;
+    return lower_units_part(u, lower_plan_counts(l, l->data.shards_gradients));
 }
 
 static double state_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
-    return l->data.sharding->shards_optimizer ? lower_units_shard(u->held, l->data.shards)
-                                              : u->held;
+    return lower_units_part(u, lower_plan_counts(l, l->data.sharding->shards_optimizer));
 }
 
 static void setup_weights(struct stage *s)
@@ -54,7 +53,7 @@ static void setup_gradients(struct stage *s)
     double elements = 0.0, whole = 0.0;
     for (uint32_t i = 0; i < s->units.count; i++) {
         elements += gradient_elements(s, &s->units.rows[i]);
-        whole += s->units.rows[i].held;
+        whole += s->units.rows[i].held + s->units.rows[i].experts;
     }
     if (c->software.gradients == GRADIENT_BUFFER) {
         lower_tensors_setup(&s->tensors,
@@ -81,7 +80,9 @@ static void setup_communicators(struct stage *s)
     } kinds[] = {
         {"tensor-parallel communicator", 1u << STREAM_TP},
         {"context-parallel communicator", 1u << STREAM_CP},
+        {"expert-parallel communicator", 1u << STREAM_EP},
         {"data-parallel communicator", 1u << STREAM_DP},
+        {"data-parallel communicator of experts", 1u << STREAM_EP_DATA},
         {"replica communicator", 1u << STREAM_REPLICATE},
         {"embedding communicator", 1u << STREAM_EMBED},
         {"world communicator", 1u << STREAM_WORLD},
@@ -155,7 +156,7 @@ double lower_memory_state_bytes(const struct stage *s)
         if (c->software.gradients == GRADIENT_BUFFER)
             bytes += gradient_elements(s, u) * l->data.kept_bytes;
         if (c->software.gradient_copy && !l->data.scatters)
-            bytes += u->held * c->training.precision->gradient_bytes;
+            bytes += (u->held + u->experts) * c->training.precision->gradient_bytes;
     }
     return bytes + c->gpu.context_bytes;
 }

@@ -148,6 +148,7 @@ void lower_ops_piece(struct ops *o, const struct lowered_piece *p)
     op.name = p->name_row;
     op.host = host_row(o, p->host, p->host_s);
     if (p->kind == OP_COMPUTE) {
+        op.flags = p->host_waits ? OP_HOST_SYNC : 0;
         lower_waits_take(&o->waits, o->w, op.wait);
         write(o, op);
         join_beside(o); /* 3 */

@@ -37,6 +37,10 @@ static struct layer_context make_context(const struct configuration *c,
         .fp8_recipe = fp8_recipe_of(c),
         .gathers_weights = data->gathers && !data->keeps,
         .transposed_copies = c->gpu.transposed_copies,
+        .ep = configuration_expert_ranks(c).ep,
+        .etp = configuration_expert_ranks(c).etp,
+        .imbalance = fmax(c->layout.expert_imbalance, 1.0),
+        .capacity = c->layout.expert_capacity,
         .cp_ring = c->layout.cp_method == CP_RING,
         .cp_uneven = c->layout.cp_balance == CP_BALANCE_AUTO
                          ? c->software.cp_uneven
@@ -52,6 +56,7 @@ static struct data_plan lower_plan_data(const struct configuration *c)
     const struct sharding_kind *sharding = c->layout.sharding;
     uint32_t replicas = (uint32_t)configuration_holders(c);
     uint32_t shards = (uint32_t)configuration_shards(c);
+    const struct expert_ranks experts = configuration_expert_ranks(c);
     double kept_bytes = c->training.gradient_bytes > 0.0 ? c->training.gradient_bytes
                                                          : software->gradient_kept_bytes;
     /* A stage's microbatches follow each other closely: whoever shards under a pipeline gathers
@@ -61,6 +66,9 @@ static struct data_plan lower_plan_data(const struct configuration *c)
     CHECK(shards > 0 && shards <= replicas); /* 1 */
     return (struct data_plan){
         .sharding = sharding,
+        .experts_apart = experts.apart,
+        .expert_replicas = (uint32_t)experts.edp,
+        .sharded = {shards, (uint32_t)configuration_expert_shards(c)},
         .replicas = replicas,
         .shards = shards,
         .reducers = sharding->hybrid ? shards : replicas,
@@ -148,6 +156,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
     };
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = l->blocks[index].alive = parameters;
+    l->blocks[index].expert_parameters = l->layers[index].expert_parameters;
     if (!l->data.keeps)
         l->blocks[index].alive = layer_alive(l, index);
 }
@@ -253,6 +262,11 @@ struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_
     return passes;
 }
 
+struct shard_counts lower_plan_counts(const struct lowering *l, bool sharded)
+{
+    return sharded ? l->data.sharded : (struct shard_counts){1, 1};
+}
+
 uint32_t lower_plan_prefetch(const struct lowering *l)
 {
     const struct software_profile *p = &l->c->software;
@@ -270,7 +284,6 @@ bool lower_plan_copies_weights(const struct lowering *l)
 
 struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c)
 {
-    CHECK(c->model.experts == 0);
     struct lowering *l = ARENA_NEW(arena, struct lowering);
     l->arena = arena;
     l->c = c;

@@ -24,8 +24,15 @@ enum block_index {
     BLOCK_COUNT
 };
 
+/* In how many shards what all experts and all else hold is kept. */
+struct shard_counts {
+    uint32_t all, experts;
+};
 struct data_plan { /* data parallelism */
     const struct sharding_kind *sharding;
+    bool experts_apart; /* other ranks hold the same experts than the same of all else */
+    uint32_t expert_replicas;
+    struct shard_counts sharded;         /* shards and those of experts */
     uint32_t replicas, shards, reducers; /* reducers: ranks of a STREAM_DP group */
     bool shards_gradients;               /* a rank keeps its shard alone */
     bool scatters;           /* gradients leave in every backward, only shards accumulate */
@@ -74,6 +81,8 @@ struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l
 struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_t *count);
 /* The block that layer i of a chunk is, of all the layer-th. */
 enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uint32_t layer);
+/* The counts of what is sharded, or of whole copies. */
+struct shard_counts lower_plan_counts(const struct lowering *l, bool sharded);
 /* Units that are gathered ahead of their turn. */
 uint32_t lower_plan_prefetch(const struct lowering *l);
 /* 8-bit weights are copied along columns once a step, behind the update. */

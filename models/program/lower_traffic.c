@@ -30,29 +30,55 @@ void lower_traffic_begin(struct data_traffic *t, const struct lowering *l)
         t->backwards_left[k] = l->microbatches;
 }
 
-unsigned lower_traffic_fill(struct data_traffic *t, double added, double *elements)
+unsigned lower_traffic_fill(struct data_traffic *t, enum data_part part, double added,
+                            double *elements)
 {
-    t->bucket += added;
+    t->bucket[part] += added;
     if (t->room == 0.0) {
-        *elements = lower_traffic_rest(t);
+        *elements = lower_traffic_rest(t, part);
         return *elements > 0.0;
     }
-    double full = floor(t->bucket / t->room);
-    t->bucket -= full * t->room;
-    CHECK(t->bucket < t->room); /* 2 */
+    double full = floor(t->bucket[part] / t->room);
+    t->bucket[part] -= full * t->room;
+    CHECK(t->bucket[part] < t->room); /* 2 */
     *elements = full > BUCKETS_MAX ? full * t->room / BUCKETS_MAX : t->room;
     return full > BUCKETS_MAX ? BUCKETS_MAX : (unsigned)full;
 }
 
-double lower_traffic_rest(struct data_traffic *t)
+double lower_traffic_rest(struct data_traffic *t, enum data_part part)
 {
-    double rest = t->bucket;
-    t->bucket = 0.0;
+    double rest = t->bucket[part];
+    t->bucket[part] = 0.0;
     return rest;
 }
 
-void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, double elements)
+uint32_t lower_traffic_replicas(const struct lowering *l, enum data_part part)
 {
+    return part == DATA_EXPERTS ? l->data.expert_replicas : l->data.replicas;
+}
+
+/* Experts that are apart are reduced among all ranks that hold the same. */
+static void reduce_experts(struct data_traffic *t, struct ops *ops, double elements)
+{
+    const struct data_plan *plan = &ops->l->data;
+    const enum comm_op what =
+        plan->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
+    if (plan->expert_replicas == 1)
+        return;
+    const uint32_t op = lower_ops_transfer(ops, STREAM_EP_DATA,
+                                           (struct transfer){what, elements * plan->wire_bytes},
+                                           PHASE_GRADIENTS, "reduce expert gradients", ops->last);
+    CHECK(op > t->scatter_last[DATA_EXPERTS]); /* 1 */
+    t->scatter_last[DATA_EXPERTS] = op;
+}
+
+void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, enum data_part part,
+                          double elements)
+{
+    if (part == DATA_EXPERTS) {
+        reduce_experts(t, ops, elements);
+        return;
+    }
     const struct data_plan *plan = &ops->l->data;
     double bytes = elements * plan->wire_bytes;
     uint32_t wait = ops->last;
@@ -61,8 +87,8 @@ void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, double elemen
         wait = lower_ops_transfer(ops, STREAM_DP, (struct transfer){what, bytes}, PHASE_GRADIENTS,
                                   "reduce gradients", wait);
         wait = lower_ops_copy(ops, (struct transfer){what, bytes}, PHASE_GRADIENTS, wait);
-        CHECK(wait > t->scatter_last); /* 1 */
-        t->scatter_last = wait;
+        CHECK(wait > t->scatter_last[DATA_ALL]); /* 1 */
+        t->scatter_last[DATA_ALL] = wait;
     }
     if (plan->replicas > plan->reducers) {
         const struct transfer across = {COMM_ALL_REDUCE, bytes / (double)plan->reducers};
@@ -73,7 +99,8 @@ void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, double elemen
 
 void lower_traffic_wait(const struct data_traffic *t, struct ops *ops)
 {
-    lower_ops_wait(ops, t->scatter_last);
+    lower_ops_wait(ops, t->scatter_last[DATA_ALL]);
+    lower_ops_wait(ops, t->scatter_last[DATA_EXPERTS]);
     lower_ops_wait(ops, t->replicate_last);
 }
 

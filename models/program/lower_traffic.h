@@ -8,10 +8,16 @@
 
 #include "models/program/lower_ops.h"
 
+/* What is held by other ranks goes into other buckets, over a stream of its own. */
+enum data_part {
+    DATA_ALL,
+    DATA_EXPERTS, /* where they are apart */
+    DATA_PART_COUNT
+};
 struct data_traffic {
-    double room;                           /* of a bucket, in elements; 0: no end */
-    double bucket;                         /* parameters in the open bucket */
-    uint32_t scatter_last, replicate_last; /* ops, OP_NONE: none yet */
+    double room;                    /* of a bucket, in elements; 0: no end */
+    double bucket[DATA_PART_COUNT]; /* parameters in the open bucket */
+    uint32_t scatter_last[DATA_PART_COUNT], replicate_last; /* ops, OP_NONE: none yet */
     uint32_t *history;        /* [history_room] last compute op of the latest groups computed */
     uint32_t history_room;    /* prefetch + 1 */
     uint32_t group_step;      /* groups computed so far, over all passes */
@@ -22,11 +28,15 @@ struct data_traffic {
 void lower_traffic_begin(struct data_traffic *t, const struct lowering *l);
 /* A unit of so many elements goes into the open bucket: how many buckets are full now, each of
  * `elements`. More than 16 leave as 16 larger ones: their latency is not told apart. */
-unsigned lower_traffic_fill(struct data_traffic *t, double added, double *elements);
-double
-lower_traffic_rest(struct data_traffic *t); /* what is in the open bucket, which is emptied */
+unsigned lower_traffic_fill(struct data_traffic *t, enum data_part part, double added,
+                            double *elements);
+/* What is in the open bucket, which is emptied. */
+double lower_traffic_rest(struct data_traffic *t, enum data_part part);
+/* Ranks that hold the same of this part; those of a group on its stream. */
+uint32_t lower_traffic_replicas(const struct lowering *l, enum data_part part);
 /* Reduces so many gradients over the replicas, now. */
-void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, double elements);
+void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, enum data_part part,
+                          double elements);
 void lower_traffic_wait(const struct data_traffic *t,
                         struct ops *ops); /* for all that was reduced */
 /* What the gather of a group waits for that is computed after `ahead` others. */

@@ -10,16 +10,16 @@
 
 #include "sim/check.h"
 
-double lower_units_shard(double elements, uint32_t shards)
+double lower_units_part(const struct lowered_unit *unit, struct shard_counts shards)
 {
-    return ceil(elements / (double)shards);
+    return ceil(unit->held / (double)shards.all) + ceil(unit->experts / (double)shards.experts);
 }
 
-double lower_units_elements(const struct units *units, uint32_t shards)
+double lower_units_elements(const struct units *units, struct shard_counts shards)
 {
     double sum = 0.0;
     for (uint32_t i = 0; i < units->count; i++)
-        sum += lower_units_shard(units->rows[i].held, shards);
+        sum += lower_units_part(&units->rows[i], shards);
     return sum;
 }
 
@@ -27,7 +27,8 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
                      uint16_t layer)
 {
     struct block *b = &l->blocks[kind];
-    double held = b->parameters;
+    const double experts = l->data.experts_apart ? b->expert_parameters : 0.0;
+    double held = b->parameters - experts;
     if (kind == BLOCK_HEAD && l->c->model.tied_embeddings && !l->data.tied_across)
         held -= l->vocabulary_shard; /* the embedding's, on the same rank */
     units->rows[units->count++] = (struct lowered_unit){.block = b,
@@ -36,9 +37,11 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
                                                         .layer = layer,
                                                         .keeps_input = true,
                                                         .again = 1,
+                                                        .experts = experts,
                                                         .held = held,
                                                         .gradient = TENSOR_NONE,
-                                                        .last_gather = OP_NONE};
+                                                        .last_gather = OP_NONE,
+                                                        .last_expert_gather = OP_NONE};
 }
 
 /* Layer i of the so many of a chunk, recomputed with its group once the backward pass comes to the

@@ -16,10 +16,12 @@ struct lowered_unit {
     uint16_t layer;       /* UINT16_MAX: embedding or head */
     bool keeps_input;     /* recomputed in full: not from the input of a layer before it */
     uint32_t again;       /* so many layers, itself the last, are recomputed before its backward */
-    double held;          /* parameters of which this rank keeps state, before sharding */
+    double experts;       /* parameters of experts, where other ranks hold the same of these */
+    double held;          /* other parameters of which this rank keeps state, before sharding */
     uint32_t group;       /* FSDP unit */
     uint32_t gradient;    /* tensor of its gradient in the step, or TENSOR_NONE */
     uint32_t last_gather; /* overlapped parameter gather: op that the first forward waits for */
+    uint32_t last_expert_gather;
 };
 struct group_of_units {
     uint32_t first, count; /* units */
@@ -42,8 +44,8 @@ struct units {
 void lower_units_build(struct units *units, struct lowering *l, uint32_t stage);
 /* Is this unit the first (or last) of its group in the direction of the pass? */
 bool lower_units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first);
-/* Elements of state in so many shards: of one holder, padded to a whole element; of all units. */
-double lower_units_shard(double elements, uint32_t shards);
-double lower_units_elements(const struct units *units, uint32_t shards);
+/* Elements of state in so many shards, each padded to a whole element: of a unit; of all units. */
+double lower_units_part(const struct lowered_unit *unit, struct shard_counts shards);
+double lower_units_elements(const struct units *units, struct shard_counts shards);
 
 #endif

@@ -222,10 +222,6 @@ static struct condition_table *create(const struct configuration *c, double fixe
 struct condition_table *condition_create(const struct configuration *c, struct error *error)
 {
     double step_s;
-    if (c->model.experts > 0) {
-        error_set(error, "a step of a mixture of experts cannot be simulated");
-        return NULL;
-    }
     if (!simulate(c, &condition_ideal, false, &step_s, error))
         return NULL;
     struct condition_table *t = create(c, NAN);

@@ -26,6 +26,10 @@
 #include "sim/check.h"
 #include "sim/list.h"
 
+/* Draws are numbered by rank and stream; of streams beyond these none carries compute, so that one
+ * more leaves all draws as they are. */
+#define JITTER_STREAMS 14u
+
 static void push(struct worker *worker, uint32_t rank_class)
 {
     struct rank_state *rank = &worker->ranks[rank_class];
@@ -327,7 +331,7 @@ static void create_jitter(struct worker *worker, struct arena *arena)
         for (unsigned s = 0; s < STREAM_COUNT; s++) {
             if (s == STREAM_COMPUTE || s == STREAM_COPY) {
                 worker->jitter[(size_t)r * STREAM_COUNT + s] =
-                    random_create(arena, worker->options.seed, rank * STREAM_COUNT + s, "jitter");
+                    random_create(arena, worker->options.seed, rank * JITTER_STREAMS + s, "jitter");
             }
         }
     }

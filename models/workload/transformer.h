@@ -3,8 +3,7 @@
  *
  * A layer is written as *segments*: stretches of kernels with no synchronisation inside, separated
  * by tensor- or context-parallel communication. The lowering turns segments into ops. Formulas and
- * their sources: docs/models/transformer.md. Dense models only can be lowered; mixture-of-experts
- * shapes are counted (parameters, rule of thumb) and refused by the lowering's check. */
+ * their sources: docs/models/transformer.md and docs/models/experts.md. */
 #ifndef ORRERY_MODELS_WORKLOAD_TRANSFORMER_H
 #define ORRERY_MODELS_WORKLOAD_TRANSFORMER_H
 
@@ -101,8 +100,11 @@ struct layer_context {
     enum attention_kernel attention;
     uint64_t microbatch, sequence; /* whole sequence; local tokens = microbatch x sequence / cp */
     uint64_t tp, cp;
-    uint64_t window; /* of this kind of layer, below the sequence; 0: none */
-    bool dense;      /* this kind of layer has no experts, though others of the model have */
+    uint64_t window;  /* of this kind of layer, below the sequence; 0: none */
+    bool dense;       /* this kind of layer has no experts, though others of the model have */
+    uint64_t ep, etp; /* ranks that share the experts of a layer, and one expert; etp is 1 or tp */
+    double imbalance; /* rows of the busiest expert rank over the mean, >= 1 */
+    double capacity;  /* rows that an expert takes of a source over the mean; 0: all that come */
     bool sequence_parallel;
     bool causal;
     enum fp8_recipe fp8_recipe; /* resolved, of 8-bit linear layers */
@@ -134,7 +136,8 @@ struct layer_context {
 enum segment_comm {
     SEGMENT_NONE,
     SEGMENT_TP,
-    SEGMENT_CP
+    SEGMENT_CP,
+    SEGMENT_EP
 };
 struct segment_transfer {
     enum segment_comm comm;
@@ -153,8 +156,8 @@ enum {
     SEGMENT_KERNEL_MAX = 32,
     SEGMENT_SAVED_MAX = 20,
     SEGMENT_APART_MAX = 2,
-    LAYER_SEGMENT_MAX = 8,
-    LAYER_MODULE_MAX = 8
+    LAYER_SEGMENT_MAX = 12,
+    LAYER_MODULE_MAX = 12
 };
 struct segment {
     const char *name;    /* "attention", "mlp", "norm" */
@@ -164,6 +167,7 @@ struct segment {
     /* `before` comes by parts beside the first product, `after` leaves by parts beside the last;
      * backward_before as `before`, beside the first product of dgrad. */
     bool pipelined;
+    bool host_waits; /* forward: the host reads a result of its kernels before it goes on */
     unsigned forward_count, dgrad_count, wgrad_count, saved_count, core_count;
     unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
     uint32_t repeated; /* bit set of `forward` that recomputation per operator runs again */
@@ -182,9 +186,10 @@ struct segment {
 struct layer {
     unsigned segment_count;
     struct segment segments[LAYER_SEGMENT_MAX];
-    double input_bytes;    /* of the layer's input on this rank: all that full recompute keeps */
-    double parameters;     /* of this rank's shard (1/tp of the matrices, whole norms) */
-    unsigned module_count; /* of a layer: weight matrices, as the software keeps and uses them */
+    double input_bytes;       /* of the layer's input on this rank: all that full recompute keeps */
+    double parameters;        /* of this rank's shard (1/tp of the matrices, whole norms) */
+    double expert_parameters; /* of those, of routed experts */
+    unsigned module_count;    /* of a layer: weight matrices, as the software keeps and uses them */
     double modules[LAYER_MODULE_MAX]; /* their elements on this rank */
 };
 /* Pure; deterministic. */

@@ -101,7 +101,8 @@ static struct kernel flash(const struct rank_share *share, const struct blocks *
                                                           .key_tokens = b->keys,
                                                           .heads = share->heads,
                                                           .kv_heads = share->kv_heads,
-                                                          .head_size = share->head_size},
+                                                          .head_size = share->head_size,
+                                                          .value_size = share->value_size},
                                 share->core_bytes);
 }
 
@@ -117,7 +118,7 @@ void transformer_attention_forward(const struct rank_share *share, bool ring, st
                                   softmax(share, "softmax", &b, between_forward_bytes(share, &b),
                                           PRODUCTS_FORWARD_BYTES));
         transformer_piece_forward(
-            out, product(share, "context", &b, b.queries, share->head_size, b.keys));
+            out, product(share, "context", &b, b.queries, share->value_size, b.keys));
     } else {
         transformer_piece_forward(out, flash(share, &b, false));
     }
@@ -130,14 +131,14 @@ void transformer_attention_backward(const struct rank_share *share, bool ring, s
 {
     const struct layer_context *c = share->context;
     struct blocks b = windowed(share, blocks_of(share, ring));
-    double size = share->head_size;
+    double size = share->head_size, values = share->value_size;
     if (c->attention != ATTENTION_MATH) {
         transformer_piece_dgrad(out, flash(share, &b, true));
         return;
     }
     transformer_piece_dgrad(out,
-                            product(share, "probability gradient", &b, b.queries, b.keys, size));
-    transformer_piece_dgrad(out, product(share, "value gradient", &b, b.keys, size, b.queries));
+                            product(share, "probability gradient", &b, b.queries, b.keys, values));
+    transformer_piece_dgrad(out, product(share, "value gradient", &b, b.keys, values, b.queries));
     transformer_piece_dgrad(out,
                             softmax(share, "softmax gradient", &b, c->software->math_backward_bytes,
                                     PRODUCTS_BACKWARD_BYTES));

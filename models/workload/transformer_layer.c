@@ -12,10 +12,12 @@
 #include "models/workload/transformer_piece.h"
 #include "sim/check.h"
 
+#define WEIGHT_BYTES 4.0 /* of the weight of a choice, fp32 */
+
 struct layer_writer {
     struct rank_share share;
     struct layer *layer;
-    bool tensor, sequence, context, ring;
+    bool tensor, sequence, context, ring, experts;
 };
 
 static struct segment *segment_add(struct layer_writer *w, const char *name, enum piece first,
@@ -35,6 +37,14 @@ static struct segment_transfer tensor_transfer(const struct layer_writer *w, enu
     return (struct segment_transfer){.comm = SEGMENT_TP, .op = op, .bytes = bytes};
 }
 
+/* What goes into the products of queries, keys and values is as wide as the latents are. */
+static double entry_width_ratio(const struct layer_writer *w)
+{
+    const struct rank_share *s = &w->share;
+    const double query = s->q_rank > 0.0 ? s->q_rank : s->hidden;
+    return s->kv_rank > 0.0 ? (query + s->kv_rank + s->rope_size) / s->hidden : 1.0;
+}
+
 /* What an 8-bit product reads is sent so; with scales by block once for each use. */
 static struct segment_transfer tensor_gather(const struct layer_writer *w, bool both_ways)
 {
@@ -50,7 +60,7 @@ static struct segment_transfer tensor_gather(const struct layer_writer *w, bool 
 static double keys_bytes(const struct layer_writer *w)
 {
     double rows = w->share.tokens * (double)w->share.context->cp;
-    return rows * 2.0 * w->share.sent_key * w->share.core_bytes;
+    return rows * (w->share.sent_key + w->share.sent_value) * w->share.core_bytes;
 }
 
 static struct segment_transfer context_transfer(enum comm_op op, double bytes)
@@ -58,21 +68,26 @@ static struct segment_transfer context_transfer(enum comm_op op, double bytes)
     return (struct segment_transfer){.comm = SEGMENT_CP, .op = op, .bytes = bytes};
 }
 
-/* The segment starts with a column-parallel linear layer, whose weight gradient comes last. */
-static void opens_tensor(const struct layer_writer *w, struct segment *segment, unsigned beside)
+/* The segment starts with a column-parallel linear layer, whose weight gradient comes last; its
+ * input is `ratio` times as wide as the residual. */
+static void opens_tensor(const struct layer_writer *w, struct segment *segment, unsigned beside,
+                         double ratio)
 {
     if (!w->tensor)
         return;
     segment->wgrad_beside_count = beside;
     if (!w->sequence) {
         segment->backward_after = tensor_transfer(w, COMM_ALL_REDUCE);
+        segment->backward_after.bytes *= ratio;
         return;
     }
     segment->before = tensor_gather(w, false);
+    segment->before.bytes *= ratio;
     segment->backward_after = tensor_transfer(w, COMM_REDUCE_SCATTER);
+    segment->backward_after.bytes *= ratio;
     segment->pipelined = w->share.context->software->tp_pipelines;
     if (w->share.context->software->backward_regather)
-        segment->backward_gather = tensor_gather(w, false);
+        segment->backward_gather = segment->before;
 }
 
 /* The segment ends with a row-parallel linear layer. */
@@ -107,7 +122,7 @@ static void rings_keys(struct layer_writer *w)
     const struct rank_share *s = &w->share;
     double ranks = (double)s->context->cp;
     struct segment *segment =
-        segment_add(w, "ring", PIECE_RING, PIECE_RING, s->tokens * s->query * s->core_bytes);
+        segment_add(w, "ring", PIECE_RING, PIECE_RING, s->tokens * s->output * s->core_bytes);
     segment->beside = context_transfer(COMM_RING_EXCHANGE, keys_bytes(w));
     segment->backward_beside = context_transfer(
         COMM_RING_EXCHANGE, keys_bytes(w) * (1.0 + gradient_ratio(w) * ranks / (ranks - 1.0)));
@@ -128,13 +143,15 @@ static void write_entry(struct layer_writer *w, enum piece last, double output_b
     const struct rank_share *s = &w->share;
     double norm_bytes = s->norm_tokens * s->hidden * s->core_bytes;
     enum piece first = PIECE_CLOSE;
-    if (w->sequence) {
-        segment_add(w, "norm", PIECE_CLOSE, PIECE_NORM1, norm_bytes);
+    const bool apart = w->sequence || (w->tensor && s->kv_rank > 0.0);
+    if (apart) {
+        segment_add(w, "norm", PIECE_CLOSE, s->kv_rank > 0.0 ? PIECE_LATENT : PIECE_NORM1,
+                    norm_bytes * entry_width_ratio(w));
         first = PIECE_QKV;
     }
     const char *name = last == PIECE_DOWN ? "layer" : last == PIECE_ROPE ? "qkv" : "attention";
     struct segment *segment = segment_add(w, name, first, last, output_bytes);
-    opens_tensor(w, segment, wgrad_kernels(w, PIECE_QKV));
+    opens_tensor(w, segment, wgrad_kernels(w, PIECE_QKV), entry_width_ratio(w));
     if (last == PIECE_PROJECT)
         closes_tensor(w, segment);
 }
@@ -148,7 +165,7 @@ static void write_context(struct layer_writer *w, enum piece last, double output
     bool apart = w->sequence && !w->ring; /* both ends of core + projection would be taken */
     if (apart) {
         gathers_keys(w, segment_add(w, "attention", PIECE_CORE, PIECE_CORE,
-                                    s->tokens * s->query * s->core_bytes));
+                                    s->tokens * s->output * s->core_bytes));
         closes_tensor(w, segment_add(w, "projection", PIECE_PROJECT, last, output_bytes));
         return;
     }
@@ -167,9 +184,83 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
                     s->norm_tokens * s->hidden * s->core_bytes);
         first = PIECE_UP;
     }
+    if (w->experts && !(s->ffn > 0.0))
+        return;
     struct segment *segment = segment_add(w, "mlp", first, PIECE_DOWN, output_bytes);
-    opens_tensor(w, segment, wgrad_kernels(w, PIECE_UP));
+    opens_tensor(w, segment, wgrad_kernels(w, PIECE_UP), 1.0);
     closes_tensor(w, segment);
+}
+
+/* Rows to the ranks of their experts, or back; forward with the weight of each choice. */
+static struct segment_transfer expert_transfer(const struct layer_writer *w, double weight_bytes)
+{
+    const struct rank_share *s = &w->share;
+    struct segment_transfer out = {.comm = SEGMENT_EP, .op = COMM_ALL_TO_ALL};
+    out.bytes = s->experts.visited * (s->hidden * s->core_bytes + weight_bytes);
+    return out;
+}
+
+/* Tensor ranks that share each expert compute each other's rows. */
+static struct segment_transfer expert_rows(const struct layer_writer *w, enum comm_op op)
+{
+    const struct rank_share *s = &w->share;
+    return (struct segment_transfer){
+        .comm = SEGMENT_TP, .op = op, .bytes = s->experts.rows * s->hidden * s->core_bytes};
+}
+
+/* Dispatch by all-to-all (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py,
+ * MoEAlltoAllTokenDispatcher): rows to the expert ranks, gathered by those that share an expert,
+ * and back the same way. Unless each expert takes a fixed number of rows the host must know how
+ * many come before it can launch what computes them. */
+static void write_experts(struct layer_writer *w, double output_bytes)
+{
+    const struct rank_share *s = &w->share;
+    const struct layer_context *c = s->context;
+    const double arrived = s->experts.rows * s->hidden * s->core_bytes;
+    struct segment *router = segment_add(w, "router", PIECE_ROUTE, PIECE_ROUTE,
+                                         s->experts.visited * s->hidden * s->core_bytes);
+    router->host_waits = !(c->capacity > 0.0);
+    struct segment *experts =
+        segment_add(w, "experts", PIECE_EXPERT_UP, PIECE_EXPERT_DOWN, arrived);
+    struct segment *combine = segment_add(w, "combine", PIECE_COMBINE, PIECE_COMBINE, output_bytes);
+    if (c->ep > 1) {
+        router->after = expert_transfer(w, WEIGHT_BYTES);
+        router->backward_before = expert_transfer(w, WEIGHT_BYTES);
+        combine->before = expert_transfer(w, 0.0);
+        combine->backward_after = expert_transfer(w, 0.0);
+    }
+    if (c->etp > 1) {
+        experts->before = expert_rows(w, COMM_ALL_GATHER);
+        experts->after = expert_rows(w, COMM_REDUCE_SCATTER);
+        experts->backward_before = expert_rows(w, COMM_ALL_GATHER);
+        experts->backward_after = expert_rows(w, COMM_REDUCE_SCATTER);
+    }
+}
+
+/* Of latent attention what goes down is whole on every rank. */
+static double attention_shard(const struct rank_share *s)
+{
+    const double unrotated = s->heads * (s->head_size - s->rope_size);
+    if (!(s->kv_rank > 0.0))
+        return s->hidden * (s->query + s->key + s->value + s->output);
+    const double query =
+        s->q_rank > 0.0 ? s->q_rank * (s->hidden + 1.0 + s->query) : s->hidden * s->query;
+    return query + s->hidden * (s->kv_rank + s->rope_size) + s->kv_rank +
+           s->kv_rank * (unrotated + s->value) + s->output * s->hidden;
+}
+
+static double router_shard(const struct rank_share *s)
+{
+    return s->experts.all * (s->hidden + (s->context->model->router_bias ? 1.0 : 0.0));
+}
+
+static double experts_shard(const struct rank_share *s)
+{
+    const bool biases = s->context->model->biases;
+    const double width = s->experts.ffn;
+    const double each =
+        (s->gates + 1.0) * s->hidden * width + (biases ? s->gates * width + s->hidden : 0.0);
+    return s->experts.count * each;
 }
 
 /* Matrices, and biases of the column-parallel layers, are split; norms and biases that are added
@@ -178,8 +269,8 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
 static double shard_parameters(const struct rank_share *s)
 {
     const struct model_shape *m = s->context->model;
-    double attention = 2.0 * s->hidden * (s->query + s->key);
-    double ffn = (s->gates + 1.0) * s->hidden * s->ffn;
+    double attention = attention_shard(s);
+    double ffn = (s->gates + 1.0) * s->hidden * s->ffn + router_shard(s);
     double qk_norms = m->qk_norms_whole ? s->query + s->key
                       : m->qk_norms     ? 2.0 * s->head_size
                                         : 0.0;
@@ -188,24 +279,29 @@ static double shard_parameters(const struct rank_share *s)
     bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
     bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
     double biases = (some ? s->query + 2.0 * s->key : 0.0) + (all ? s->hidden : 0.0) +
-                    (m->biases ? s->gates * s->ffn + s->hidden : 0.0);
+                    (m->biases && s->ffn > 0.0 ? s->gates * s->ffn + s->hidden : 0.0);
     return attention + ffn + norms + biases;
 }
 
-static void add_modules(struct layer *out, unsigned count, double inputs, double outputs)
+static void add_module(struct layer *out, double elements)
 {
-    for (unsigned i = 0; i < count; i++)
-        out->modules[out->module_count++] = inputs * outputs;
+    CHECK(out->module_count < LAYER_MODULE_MAX);
+    out->modules[out->module_count++] = elements;
 }
 
 static void list_modules(const struct rank_share *s, struct layer *out)
 {
-    const bool apart = s->context->software->separate_projections;
-    add_modules(out, 1, s->hidden, apart ? s->query : s->query + 2.0 * s->key);
-    add_modules(out, apart ? 2 : 0, s->hidden, s->key);
-    add_modules(out, 1, s->query, s->hidden);
-    add_modules(out, apart ? (unsigned)s->gates : 1, s->hidden, (apart ? 1.0 : s->gates) * s->ffn);
-    add_modules(out, 1, s->ffn, s->hidden);
+    static const enum piece pieces[] = {PIECE_LATENT,    PIECE_QKV,        PIECE_PROJECT,
+                                        PIECE_UP,        PIECE_DOWN,       PIECE_ROUTE,
+                                        PIECE_EXPERT_UP, PIECE_EXPERT_DOWN};
+    for (unsigned i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        struct linear linears[PIECE_LINEAR_MAX];
+        unsigned count = 0;
+        if (transformer_piece_present(s, pieces[i]))
+            count = transformer_piece_linears(s, pieces[i], linears);
+        for (unsigned k = 0; k < count; k++)
+            add_module(out, linears[k].inputs * linears[k].outputs * linears[k].groups);
+    }
 }
 
 void transformer_layer(const struct layer_context *context, struct layer *out)
@@ -219,8 +315,9 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
     w.sequence = w.share.gathers;
     const struct rank_share *s = &w.share;
     double output = s->norm_tokens * s->hidden * s->core_bytes;
-    double qkv = s->tokens * (s->query + 2.0 * s->key) * s->core_bytes;
+    double qkv = s->tokens * (s->query + s->key + s->value) * s->core_bytes;
     enum piece last = w.tensor ? PIECE_PROJECT : PIECE_DOWN;
+    w.experts = s->experts.count > 0.0;
     if (w.context) {
         write_entry(&w, PIECE_ROPE, qkv);
         write_context(&w, last, output);
@@ -229,7 +326,10 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
     }
     if (w.tensor)
         write_mlp(&w, output);
+    if (w.experts)
+        write_experts(&w, output);
     out->input_bytes = output;
-    out->parameters = shard_parameters(s);
+    out->expert_parameters = w.experts ? experts_shard(s) : 0.0;
+    out->parameters = shard_parameters(s) + out->expert_parameters;
     list_modules(s, out);
 }

@@ -78,8 +78,9 @@ static void cast_input(const struct rank_share *share, const struct linear *l, s
     if (!l->shares && !(l->column && norm_casts(share)))
         transformer_piece_forward(out, cast(share, "fp8 cast", rows * l->inputs, copies));
     if (share->context->software->fp8_weights_each)
-        transformer_piece_forward(
-            out, cast(share, "fp8 cast weights", l->inputs * l->outputs, cast_copies(share)));
+        transformer_piece_forward(out,
+                                  cast(share, "fp8 cast weights",
+                                       l->inputs * l->outputs * l->groups, cast_copies(share)));
 }
 
 static struct kernel product(const struct rank_share *share, const struct linear *l,
@@ -90,6 +91,7 @@ static struct kernel product(const struct rank_share *share, const struct linear
     struct kernel kernel =
         gpu_kernel_gemm(name, eight ? c->precision->gemm_peak : c->precision->attention_peak, shape,
                         eight ? share->linear_bytes : share->core_bytes);
+    kernel.launches = l->groups;
     kernel.split_sums = eight && backward && c->software->fp8_split_backward;
     kernel.block_scales = eight && c->fp8_recipe == FP8_MX;
     return kernel;
@@ -100,9 +102,8 @@ void transformer_linear_forward(const struct rank_share *share, const struct lin
 {
     if (narrow(share) && !l->wide)
         cast_input(share, l, out);
-    transformer_piece_forward(out, product(share, l, l->forward_name,
-                                           (struct gemm_shape){l->rows, l->outputs, l->inputs, 1.0},
-                                           false));
+    const struct gemm_shape shape = {l->rows / l->groups, l->outputs, l->inputs, l->groups};
+    transformer_piece_forward(out, product(share, l, l->forward_name, shape, false));
 }
 
 double transformer_gradient_add_bytes(const struct rank_share *share, double parameters)
@@ -121,7 +122,8 @@ static void cast_gradient(const struct rank_share *share, const struct linear *l
     transformer_piece_dgrad(out, cast(share, "fp8 cast gradient", rows * l->outputs, copies));
     if (share->context->gathers_weights && transposes(share) &&
         !share->context->software->fp8_weights_each)
-        transformer_piece_dgrad(out, transpose("fp8 transpose weights", l->inputs * l->outputs));
+        transformer_piece_dgrad(
+            out, transpose("fp8 transpose weights", l->inputs * l->outputs * l->groups));
 }
 
 /* What was gathered along rows is wanted along columns. */
@@ -139,20 +141,19 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
                                  struct segment *out)
 {
     const struct layer_context *c = share->context;
-    double parameters = l->inputs * l->outputs;
+    const double rows = l->rows / l->groups, parameters = l->inputs * l->outputs * l->groups;
     bool eight = narrow(share) && !l->wide;
     out->gradient_bytes += l->rows * l->outputs * (eight ? share->linear_bytes : share->core_bytes);
     if (eight)
         cast_gradient(share, l, out);
-    transformer_piece_dgrad(out, product(share, l, l->dgrad_name,
-                                         (struct gemm_shape){l->rows, l->inputs, l->outputs, 1.0},
-                                         true));
+    const struct gemm_shape inputs = {rows, l->inputs, l->outputs, l->groups};
+    transformer_piece_dgrad(out, product(share, l, l->dgrad_name, inputs, true));
     if (eight)
         transpose_gathered(share, l, out);
     if (eight && c->software->fp8_casts_again && !l->shares)
         transformer_piece_wgrad(out, cast(share, "fp8 cast again", l->rows * l->inputs, 1.0));
-    struct kernel weights = product(share, l, l->wgrad_name,
-                                    (struct gemm_shape){l->inputs, l->outputs, l->rows, 1.0}, true);
+    const struct gemm_shape sums = {l->inputs, l->outputs, rows, l->groups};
+    struct kernel weights = product(share, l, l->wgrad_name, sums, true);
     if (c->accumulate && c->software->gradient_fusion)
         gpu_kernel_gemm_accumulate(&weights, c->software->gradient_kept_bytes);
     transformer_piece_wgrad(out, weights);

@@ -65,9 +65,11 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
     case PIECE_ROPE:
         return rope_piece(s);
     case PIECE_ACTIVATE:
+    case PIECE_EXPERT_ACTIVATE:
         return (struct stream_piece){"activation",
                                      "activation gradient",
-                                     s->tokens * s->ffn,
+                                     piece == PIECE_ACTIVATE ? s->tokens * s->ffn
+                                                             : s->experts.rows * s->experts.ffn,
                                      p->activation_forward_bytes * (gated ? GATED_FORWARD : 1.0),
                                      p->activation_backward_bytes * (gated ? GATED_BACKWARD : 1.0),
                                      p->activation_launches};
@@ -82,9 +84,20 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
     }
 }
 
+bool transformer_piece_present(const struct rank_share *share, enum piece piece)
+{
+    if (piece == PIECE_LATENT)
+        return share->kv_rank > 0.0;
+    if (piece == PIECE_UP || piece == PIECE_ACTIVATE || piece == PIECE_DOWN)
+        return share->ffn > 0.0;
+    return piece < PIECE_ROUTE || piece > PIECE_COMBINE || share->experts.count > 0.0;
+}
+
 static bool absent(const struct rank_share *share, enum piece piece)
 {
     const struct layer_context *c = share->context;
+    if (!transformer_piece_present(share, piece))
+        return true;
     if (piece == PIECE_ROPE)
         return c->model->position != POSITION_ROPE && !c->model->qk_norms;
     return piece == PIECE_RING && (c->cp == 1 || !c->cp_ring);
@@ -92,7 +105,9 @@ static bool absent(const struct rank_share *share, enum piece piece)
 
 static bool is_linear(enum piece piece)
 {
-    return piece == PIECE_QKV || piece == PIECE_PROJECT || piece == PIECE_UP || piece == PIECE_DOWN;
+    return piece == PIECE_LATENT || piece == PIECE_QKV || piece == PIECE_PROJECT ||
+           piece == PIECE_UP || piece == PIECE_DOWN || piece == PIECE_ROUTE ||
+           piece == PIECE_EXPERT_UP || piece == PIECE_EXPERT_DOWN;
 }
 
 /* The kernels from `first` on run again under recomputation per operator. */
@@ -127,7 +142,7 @@ static void write_merge(const struct rank_share *share, double each_bytes, bool 
                         struct segment *out)
 {
     const double blocks = (double)share->context->cp - 1.0;
-    const double bytes = blocks * share->tokens * share->query * each_bytes;
+    const double bytes = blocks * share->tokens * share->output * each_bytes;
     if (!(bytes > 0.0))
         return;
     if (backward)
@@ -141,10 +156,14 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
     if (absent(share, piece))
         return;
     const unsigned first = out->forward_count;
+    transformer_experts_forward(share, piece, true, out);
     if (is_linear(piece)) {
         write_linears(share, piece, out);
+        transformer_experts_forward(share, piece, false, out);
         return;
     }
+    if (piece == PIECE_COMBINE)
+        return;
     if (piece == PIECE_CORE && repeat_bytes(share) > 0.0) {
         transformer_piece_forward(out, gpu_kernel_memory("repeat keys", repeat_bytes(share), 2.0));
         mark_repeated(share, out, first);
@@ -172,7 +191,7 @@ static void write_linears_backward(const struct rank_share *share, enum piece pi
         transformer_linear_backward(share, &linears[i], out);
     const double each = share->context->software->input_gradient_bytes * share->core_bytes /
                         HALF_BYTES * linears[0].rows * linears[0].inputs;
-    if (count > 1)
+    if (count > 1 && linears[1].shares)
         transformer_piece_dgrad(
             out, gpu_kernel_memory("add input gradients", each * (count - 1.0), count - 1.0));
 }
@@ -181,10 +200,14 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
 {
     if (absent(share, piece))
         return;
+    transformer_experts_backward(share, piece, true, out);
     if (is_linear(piece)) {
         write_linears_backward(share, piece, out);
+        transformer_experts_backward(share, piece, false, out);
         return;
     }
+    if (piece == PIECE_COMBINE)
+        return;
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_backward(share, piece == PIECE_RING, out);
         if (piece == PIECE_CORE)
@@ -203,6 +226,8 @@ void transformer_piece_write(const struct rank_share *share, enum piece first, e
                              struct segment *out)
 {
     for (int piece = (int)first; piece <= (int)last; piece++) {
+        if (!transformer_piece_present(share, (enum piece)piece))
+            continue;
         write_forward(share, (enum piece)piece, out);
         transformer_piece_keep(share, (enum piece)piece, out);
         double forward = transformer_piece_temporary(share, (enum piece)piece, false);

@@ -16,6 +16,7 @@
 enum piece {
     PIECE_CLOSE, /* bias, dropout and addition that close the layer before */
     PIECE_NORM1,
+    PIECE_LATENT, /* latent attention: down to the ranks of queries, of keys and values */
     PIECE_QKV,
     PIECE_ROPE,
     PIECE_RING, /* attention to the keys that come round the ring */
@@ -23,9 +24,14 @@ enum piece {
     PIECE_PROJECT,
     PIECE_RESIDUAL, /* bias, dropout and addition after attention */
     PIECE_NORM2,
-    PIECE_UP,
+    PIECE_UP, /* in a layer with experts: of those that every token visits */
     PIECE_ACTIVATE,
     PIECE_DOWN,
+    PIECE_ROUTE, /* scores of the experts, choice, and a copy of each token for each of its own */
+    PIECE_EXPERT_UP,
+    PIECE_EXPERT_ACTIVATE,
+    PIECE_EXPERT_DOWN,
+    PIECE_COMBINE,    /* what a token's experts make of it is added up */
     PIECE_FINAL_NORM, /* before the head */
     PIECE_KIND_COUNT
 };
@@ -36,12 +42,21 @@ struct rank_share {
     double tokens;       /* microbatch x sequence / cp: rows of the linear layers */
     double norm_tokens;  /* the same over tp with sequence parallelism: rows of norm and residual */
     double input_tokens; /* rows of a linear input that are kept for the backward pass */
-    double hidden, query, key, ffn; /* widths on this rank; key: of keys alone, as of values */
-    double sent_key;                /* of keys that go to other context ranks: copied to all heads
-                                       before, or not */
-    double gates;                   /* matrices into the activation: 2 when gated */
-    double norms;                   /* of each of the two blocks */
-    double heads, kv_heads, head_size;
+    double hidden, query, key, value, ffn; /* widths on this rank; ffn: of the block for all */
+    double output;                         /* of the attention, which the projection reads */
+    double sent_key, sent_value; /* that go to other context ranks: copied to all heads before, or
+                                    not */
+    double gates;                /* matrices into the activation: 2 when gated */
+    double norms;                /* of each of the two blocks */
+    double heads, kv_heads, head_size, value_size;
+    double q_rank, kv_rank, rope_size; /* of latent attention; kv_rank 0: none */
+    struct expert_share {
+        double count;   /* experts on this rank; 0: the layer has none */
+        double all;     /* scores of the router */
+        double ffn;     /* width of one on this rank */
+        double visited; /* rows that this rank sends: its tokens, once for each of their experts */
+        double rows;    /* that its experts compute, of the busiest rank */
+    } experts;
     double queries, keys;  /* sequence positions: this rank's, and all */
     double linear_bytes;   /* of an element that enters a linear layer */
     double core_bytes;     /* of any other element */
@@ -55,6 +70,17 @@ void transformer_piece_write(const struct rank_share *share, enum piece first, e
 /* Parts of transformer_piece_write, each in a file of its own. */
 void transformer_attention_forward(const struct rank_share *share, bool ring, struct segment *out);
 void transformer_attention_backward(const struct rank_share *share, bool ring, struct segment *out);
+/* What stands before (`opens`) or behind the products of a piece of experts, or in place of them;
+ * and the norms of the latents. Nothing for other pieces. */
+void transformer_experts_forward(const struct rank_share *share, enum piece piece, bool opens,
+                                 struct segment *out);
+void transformer_experts_backward(const struct rank_share *share, enum piece piece, bool opens,
+                                  struct segment *out);
+/* What such a piece keeps, and what it needs while it runs. */
+void transformer_experts_keep(const struct rank_share *share, enum piece piece,
+                              struct segment *out);
+double transformer_experts_temporary(const struct rank_share *share, enum piece piece,
+                                     bool backward);
 void transformer_piece_keep(const struct rank_share *share, enum piece piece, struct segment *out);
 /* Bytes that live only while the piece runs, forward or backward. */
 double transformer_piece_temporary(const struct rank_share *share, enum piece piece, bool backward);
@@ -71,9 +97,10 @@ void transformer_piece_saved(struct segment *out, const char *name, double bytes
 struct linear {
     const char *forward_name, *dgrad_name, *wgrad_name;
     double rows, inputs, outputs;
-    bool shares; /* its input with the one before, which has cast it */
-    bool column; /* split by outputs over tp, its input a norm's; else by inputs */
-    bool wide;   /* never in eight bits */
+    bool shares;   /* its input with the one before, which has cast it */
+    bool column;   /* split by outputs over tp, its input a norm's; else by inputs */
+    bool wide;     /* never in eight bits */
+    double groups; /* so many alike, one for each expert, which share the rows */
 };
 enum {
     PIECE_LINEAR_MAX = 3
@@ -81,6 +108,8 @@ enum {
 /* The linear layers of a piece: one, or one for each of what its software keeps apart. */
 unsigned transformer_piece_linears(const struct rank_share *share, enum piece piece,
                                    struct linear out[PIECE_LINEAR_MAX]);
+/* Is there anything to do in this piece of such a layer, of those that not every layer has? */
+bool transformer_piece_present(const struct rank_share *share, enum piece piece);
 /* Recomputation per operator runs this product of a layer again: every second one, but the last,
  * whose output no backward pass needs. */
 bool transformer_product_repeated(const struct rank_share *share, enum piece piece,

@@ -11,49 +11,105 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
 {
     for (unsigned i = 0; i < count; i++)
         out[i] = (struct linear){names[i][0], names[i][1], names[i][2], s->tokens, s->hidden,
-                                 outputs[i],  i > 0,       true,        false};
+                                 outputs[i],  i > 0,       true,        false,     1.0};
     return count;
+}
+
+/* A linear layer of all tokens, whose input is a norm's when it is split by outputs. */
+static struct linear whole(const struct rank_share *s, const char *const names[3], double inputs,
+                           double outputs, bool column)
+{
+    return (struct linear){names[0], names[1], names[2], s->tokens, inputs,
+                           outputs,  false,    column,   false,     1.0};
+}
+
+/* Latent attention: what goes down is not split, and reads this rank's part of the sequence
+ * (NVIDIA/Megatron-LM megatron/core/transformer/multi_latent_attention.py). */
+static unsigned latent_linears(const struct rank_share *s, struct linear *out)
+{
+    static const char *const query[3] = {"query down", "query down dgrad", "query down wgrad"};
+    static const char *const keys[3] = {"key down", "key down dgrad", "key down wgrad"};
+    unsigned count = 0;
+    if (s->q_rank > 0.0)
+        out[count++] = whole(s, query, s->hidden, s->q_rank, true);
+    out[count] = whole(s, keys, s->hidden, s->kv_rank + s->rope_size, true);
+    out[count].shares = count > 0;
+    count++;
+    for (unsigned i = 0; i < count; i++)
+        out[i].rows = s->norm_tokens;
+    return count;
+}
+
+static unsigned qkv_linears(const struct rank_share *s, struct linear *out)
+{
+    static const char *const qkv[][3] = {{"query", "query dgrad", "query wgrad"},
+                                         {"key", "key dgrad", "key wgrad"},
+                                         {"value", "value dgrad", "value wgrad"}};
+    static const char *const one[3] = {"qkv", "qkv dgrad", "qkv wgrad"};
+    static const char *const up[3] = {"key up", "key up dgrad", "key up wgrad"};
+    if (s->kv_rank > 0.0) {
+        const double unrotated = s->heads * (s->head_size - s->rope_size);
+        out[0] = whole(s, qkv[0], s->q_rank > 0.0 ? s->q_rank : s->hidden, s->query, true);
+        out[1] = whole(s, up, s->kv_rank, unrotated + s->value, true);
+        return 2;
+    }
+    if (s->context->software->separate_projections)
+        return separate(s, qkv, (double[]){s->query, s->key, s->value}, 3, out);
+    out[0] = whole(s, one, s->hidden, s->query + s->key + s->value, true);
+    return 1;
+}
+
+static unsigned up_linears(const struct rank_share *s, struct linear *out)
+{
+    static const char *const up[][3] = {{"gate", "gate dgrad", "gate wgrad"},
+                                        {"up", "up dgrad", "up wgrad"}};
+    if (s->context->software->separate_projections && s->gates > 1.0)
+        return separate(s, up, (double[]){s->ffn, s->ffn}, 2, out);
+    out[0] = whole(s, up[1], s->hidden, s->gates * s->ffn, true);
+    return 1;
+}
+
+/* One product for each expert of this rank, of its part of the rows. */
+static unsigned expert_linear(const struct rank_share *s, bool up, struct linear *out)
+{
+    static const char *const names[][3] = {
+        {"expert up", "expert up dgrad", "expert up wgrad"},
+        {"expert down", "expert down dgrad", "expert down wgrad"}};
+    const double width = s->experts.ffn;
+    out[0] = whole(s, names[up ? 0 : 1], up ? s->hidden : width, up ? s->gates * width : s->hidden,
+                   false);
+    out[0].rows = s->experts.rows;
+    out[0].groups = s->experts.count;
+    return 1;
 }
 
 unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
                                    struct linear out[PIECE_LINEAR_MAX])
 {
-    static const char *const qkv[][3] = {{"query", "query dgrad", "query wgrad"},
-                                         {"key", "key dgrad", "key wgrad"},
-                                         {"value", "value dgrad", "value wgrad"}};
-    static const char *const up[][3] = {{"gate", "gate dgrad", "gate wgrad"},
-                                        {"up", "up dgrad", "up wgrad"}};
-    const bool apart = s->context->software->separate_projections;
+    static const char *const project[3] = {"projection", "projection dgrad", "projection wgrad"};
+    static const char *const down[3] = {"down", "down dgrad", "down wgrad"};
+    static const char *const router[3] = {"router", "router dgrad", "router wgrad"};
     switch (piece) {
+    case PIECE_LATENT:
+        return latent_linears(s, out);
     case PIECE_QKV:
-        if (apart)
-            return separate(s, qkv, (double[]){s->query, s->key, s->key}, 3, out);
-        out[0] = (struct linear){"qkv",     "qkv dgrad", "qkv wgrad",
-                                 s->tokens, s->hidden,   s->query + 2.0 * s->key,
-                                 false,     true,        false};
-        return 1;
+        return qkv_linears(s, out);
     case PIECE_PROJECT:
-        out[0] = (struct linear){"projection",
-                                 "projection dgrad",
-                                 "projection wgrad",
-                                 s->tokens,
-                                 s->query,
-                                 s->hidden,
-                                 false,
-                                 false,
-                                 false};
+        out[0] = whole(s, project, s->output, s->hidden, false);
         return 1;
     case PIECE_UP:
-        if (apart && s->gates > 1.0)
-            return separate(s, up, (double[]){s->ffn, s->ffn}, 2, out);
-        out[0] =
-            (struct linear){"up",  "up dgrad", "up wgrad", s->tokens, s->hidden, s->gates * s->ffn,
-                            false, true,       false};
+        return up_linears(s, out);
+    case PIECE_ROUTE:
+        out[0] = whole(s, router, s->hidden, s->experts.all, true);
+        out[0].rows = s->norm_tokens;
+        out[0].wide = true;
         return 1;
+    case PIECE_EXPERT_UP:
+    case PIECE_EXPERT_DOWN:
+        return expert_linear(s, piece == PIECE_EXPERT_UP, out);
     default:
         CHECK(piece == PIECE_DOWN);
-        out[0] = (struct linear){"down",    "down dgrad", "down wgrad", s->tokens, s->ffn,
-                                 s->hidden, false,        false,        false};
+        out[0] = whole(s, down, s->ffn, s->hidden, false);
         return 1;
     }
 }

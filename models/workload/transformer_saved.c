@@ -34,7 +34,7 @@ static void keep_core(const struct rank_share *s, struct segment *out)
 static void keep_projection(const struct rank_share *s, struct segment *out)
 {
     bool flash = s->context->attention != ATTENTION_MATH;
-    double elements = s->tokens * s->query;
+    double elements = s->tokens * s->output;
     if (flash && s->linear_bytes < s->core_bytes)
         transformer_piece_saved(out, "attention output", elements * s->core_bytes, false);
     transformer_piece_saved(out, "projection input", elements * s->linear_bytes, false);
@@ -59,12 +59,14 @@ static void keep_qkv(const struct rank_share *s, struct segment *out)
 {
     const unsigned apart = s->context->software->separate_projections ? 1 : 0;
     const double key = s->tokens * s->key * s->core_bytes;
-    transformer_piece_saved(out, "qkv input", s->input_tokens * s->hidden * s->linear_bytes, false);
+    const double inputs =
+        s->kv_rank > 0.0 ? (s->q_rank > 0.0 ? s->q_rank : s->hidden) + s->kv_rank : s->hidden;
+    transformer_piece_saved(out, "qkv input", s->input_tokens * inputs * s->linear_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
     rebuilt(s, out);
     keep_product(s, "query", s->tokens * s->query * s->core_bytes, PIECE_QKV, 0, out);
     keep_product(s, "key", key, PIECE_QKV, apart, out);
-    keep_product(s, "value", key, PIECE_QKV, 2 * apart, out);
+    keep_product(s, "value", s->tokens * s->value * s->core_bytes, PIECE_QKV, 2 * apart, out);
 }
 
 /* Copies of keys and values for every head: the core's backward reads them. */
@@ -171,6 +173,14 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
     case PIECE_ROPE:
         keep_rope(s, out);
         break;
+    case PIECE_LATENT:
+    case PIECE_ROUTE:
+    case PIECE_EXPERT_UP:
+    case PIECE_EXPERT_ACTIVATE:
+    case PIECE_EXPERT_DOWN:
+    case PIECE_COMBINE:
+        transformer_experts_keep(s, piece, out);
+        break;
     case PIECE_RING: /* blocks that pass by are not kept */
     case PIECE_KIND_COUNT:
         break;
@@ -183,11 +193,11 @@ static double core_temporary(const struct rank_share *s, bool backward)
 {
     const struct layer_context *c = s->context;
     double held = c->cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
-    double gathered = c->cp > 1 ? held * 2.0 * s->sent_key * s->core_bytes : 0.0;
+    double gathered = c->cp > 1 ? held * (s->sent_key + s->sent_value) * s->core_bytes : 0.0;
     bool math = c->attention == ATTENTION_MATH;
     if (!backward)
         return gathered + (math ? scores(s) * s->core_bytes : 0.0);
-    double gradients = s->tokens * (2.0 * s->query + 2.0 * s->key) * s->core_bytes;
+    double gradients = s->tokens * (s->query + s->output + s->key + s->value) * s->core_bytes;
     /* Two gradients of the scores, or the fp32 accumulator of dq (arXiv:2307.08691 section 3.1). */
     double inner = math ? 2.0 * scores(s) * s->core_bytes : s->tokens * s->query * FP32_BYTES;
     return 2.0 * gathered + gradients + inner;
@@ -205,14 +215,15 @@ double transformer_piece_temporary(const struct rank_share *s, enum piece piece,
     double row = s->tokens * s->core_bytes;
     switch (piece) {
     case PIECE_QKV:
-        return gathered_input(s) + (backward ? row * (s->hidden + s->query + 2.0 * s->key) : 0.0);
+        return gathered_input(s) +
+               (backward ? row * (s->hidden + s->query + s->key + s->value) : 0.0);
     case PIECE_ROPE:
         return row * (s->query + s->key);
     case PIECE_RING:
     case PIECE_CORE:
         return core_temporary(s, backward);
     case PIECE_PROJECT:
-        return backward ? gathered_input(s) + row * s->query : 0.0;
+        return backward ? gathered_input(s) + row * s->output : 0.0;
     case PIECE_UP:
         return gathered_input(s) + (backward ? row * (s->hidden + s->gates * s->ffn) : 0.0);
     case PIECE_ACTIVATE:
@@ -220,7 +231,7 @@ double transformer_piece_temporary(const struct rank_share *s, enum piece piece,
     case PIECE_DOWN:
         return backward ? gathered_input(s) + row * s->ffn : 0.0;
     default:
-        return 0.0;
+        return transformer_experts_temporary(s, piece, backward);
     }
 }
 

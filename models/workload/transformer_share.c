@@ -1,6 +1,30 @@
 /* A rank's share of a layer, and the tools that every piece writes with: kernels, saved tensors. */
+#include <math.h>
+
 #include "models/workload/transformer_piece.h"
 #include "sim/check.h"
+
+/* Rows that go out and come in where every source sends alike: the busiest rank has `imbalance`
+ * times the mean. With a capacity each expert has room for so many rows of each source, full or
+ * not (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py). Expert ranks of one
+ * tensor group gather each other's rows. */
+static void share_experts(const struct layer_context *c, struct rank_share *out)
+{
+    const struct model_shape *m = c->model;
+    const double all = (double)m->experts, visits = (double)m->experts_per_token;
+    double sent = out->norm_tokens * visits * c->imbalance;
+    if (c->capacity > 0.0)
+        sent = all * ceil(out->norm_tokens * visits / all * c->capacity);
+    CHECK(c->ep > 0 && c->etp > 0 && c->imbalance >= 1.0);
+    out->experts = (struct expert_share){
+        .count = all / (double)c->ep,
+        .all = all,
+        .ffn = (double)m->moe_ffn_hidden / (double)c->etp,
+        .visited = sent,
+        .rows = sent * (double)c->etp,
+    };
+    out->ffn = (double)(m->shared_experts * m->moe_ffn_hidden) / (double)c->tp;
+}
 
 void transformer_share_of(const struct layer_context *c, struct rank_share *out)
 {
@@ -10,14 +34,19 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
     double kv_heads = (double)m->kv_heads / tp;
     bool wide =
         c->precision->attention_peak == PEAK_FP32 || c->precision->attention_peak == PEAK_TF32;
-    CHECK(m->experts == 0 && m->kv_rank == 0 && m->head_size > 0 && m->kv_heads > 0);
+    const bool latent = m->kv_rank > 0;
+    CHECK(m->head_size > 0 && m->kv_heads > 0);
     *out = (struct rank_share){
         .context = c,
         .tokens = tokens,
         .hidden = (double)m->hidden,
         .heads = (double)m->heads / tp,
         .kv_heads = kv_heads < 1.0 ? 1.0 : kv_heads, /* a shared head is held by each rank */
-        .head_size = (double)m->head_size,
+        .head_size = (double)(m->head_size + (latent ? m->rope_head_size : 0)),
+        .value_size = (double)(latent ? m->v_head_size : m->head_size),
+        .q_rank = latent ? (double)m->q_rank : 0.0,
+        .kv_rank = (double)m->kv_rank,
+        .rope_size = latent ? (double)m->rope_head_size : 0.0,
         .ffn = (double)m->ffn_hidden / tp,
         .gates = transformer_gated(m) ? 2.0 : 1.0,
         .norms = (double)transformer_norms(m) / 2.0,
@@ -30,9 +59,15 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
     };
     out->query = out->heads * out->head_size;
     out->key = out->kv_heads * out->head_size;
-    out->sent_key = c->software->repeats_keys && out->heads > out->kv_heads ? out->query : out->key;
+    out->value = out->kv_heads * out->value_size;
+    out->output = out->heads * out->value_size;
+    const bool repeats = c->software->repeats_keys && out->heads > out->kv_heads;
+    out->sent_key = repeats ? out->query : out->key;
+    out->sent_value = repeats ? out->output : out->value;
     out->norm_tokens = out->gathers ? tokens / tp : tokens;
     out->input_tokens = c->software->backward_regather ? out->norm_tokens : tokens;
+    if (m->experts > 0 && !c->dense)
+        share_experts(c, out);
 }
 
 void transformer_piece_forward(struct segment *out, struct kernel kernel)

@@ -92,7 +92,6 @@ static void build_head(struct builder *b)
     b->scenario->configuration.name = b->scenario->name;
     b->scenario->configuration.seed = keys.seed;
     b->scenario->has_run = value_find(b->root, "run") != NULL;
-    b->scenario->counted_only = b->scenario->configuration.model.experts > 0;
     if (named && strpbrk(keys.name, "\n\r\t"))
         problems_error(b->problems, section_mark(b->root, "name"), "name: must be one line");
 }

@@ -49,8 +49,7 @@ struct scenario {
         double stall_s, persist_s, load_s; /* < 0: as the storage player finds */
     } storage;
     double storage_tb_month_usd; /* price of 10^12 bytes kept for 30 days; 0: not said */
-    bool counted_only; /* a mixture of experts: `memory` counts it, a run must refuse it */
-    const char *text;  /* the file, for the database */
+    const char *text;            /* the file, for the database */
     size_t text_bytes;
     const char *const *sets; /* that were applied to it, likewise */
     unsigned set_count;

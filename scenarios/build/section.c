@@ -165,15 +165,6 @@ static const char *other_kinds(struct builder *b, const struct schema_section *s
     return advice;
 }
 
-/* What is not simulated, wherever its word stands; NULL: the word is none of those. */
-static const char *remedy_of(struct builder *b, const char *key)
-{
-    const char *remedy = NULL;
-    for (enum section i = 0; remedy == NULL && i < SECTION_COUNT; i++)
-        remedy = schema_remedy(reader_path(&b->reader, schema_section(i)->path, key));
-    return remedy;
-}
-
 static bool is_spelling_of(struct name_list names, const char *key)
 {
     for (unsigned i = 0; i < names.count; i++)
@@ -201,13 +192,11 @@ static const char *elsewhere(struct builder *b, const struct schema_section *sch
 static void check_unused(struct builder *b, const struct schema_section *schema,
                          struct value *member, struct name_list known, const char *path)
 {
-    const char *remedy = remedy_of(b, member->key), *advice = NULL;
-    if (remedy)
-        problems_error(b->problems, member->key_mark, "%s", remedy);
-    else if ((advice = elsewhere(b, schema, member->key, known)) != NULL)
+    const char *advice = elsewhere(b, schema, member->key, known);
+    if (advice != NULL)
         problems_error(b->problems, member->key_mark, "unknown key '%s'%s%s%s",
                        source_quote(b->arena, member->key), *path ? " in " : "", path, advice);
-    member->used = remedy || advice;
+    member->used = advice != NULL;
 }
 
 void section_finish(struct builder *b, enum section section, const struct value *mapping,

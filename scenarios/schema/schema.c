@@ -77,6 +77,17 @@ static const struct param layout_params[] = {
      "Data parallel size; auto: GPUs / (tp x pp x cp)."},
     {"cp", PARAM_COUNT, offsetof(struct layout_keys, spec.cp), 1, GPU_MAX, "1", NULL,
      "Context parallel size: the sequence is split over so many ranks."},
+    {"ep", PARAM_COUNT, offsetof(struct layout_keys, spec.ep), 1, GPU_MAX, "1", NULL,
+     "Expert parallel size: so many of the tp x cp x dp ranks of a stage share the experts of a "
+     "layer."},
+    {"etp", PARAM_COUNT, offsetof(struct layout_keys, spec.etp), 0, GPU_MAX, "0", NULL,
+     "Ranks that share each expert, 1 or tp; 0: tp."},
+    {"expert_imbalance", PARAM_RATIO, offsetof(struct layout_keys, spec.expert_imbalance), 1, 1e4,
+     "1", NULL, "Tokens of the busiest expert rank over the mean, for which all others wait."},
+    {"expert_capacity", PARAM_RATIO, offsetof(struct layout_keys, spec.expert_capacity), 0, 1e4,
+     "0", NULL,
+     "Room of an expert for tokens of a rank over the mean, filled up and what is over dropped; 0: "
+     "none is dropped."},
     {"vpp", PARAM_COUNT, offsetof(struct layout_keys, spec.vpp), 1, 255, READER_AUTO, NULL,
      "Chunks of layers on each pipeline stage, for interleaved schedules; auto: the most that "
      "divide the layers."},
@@ -253,11 +264,6 @@ static const struct schema_choice chosen[] = {
     {SECTION_RECOVERY, "policy", FAMILY_RECOVERIES},
 };
 
-/* Words of the language that describe experts, which are not simulated. */
-static const char *const remedies[][2] = {
-    {"layout.ep", "this version simulates dense models: remove 'ep'"},
-};
-
 enum link_kind schema_link_kind(int choice)
 {
     static const enum link_kind kinds[] = {LINK_NIC, LINK_NVLINK, LINK_PCIE};
@@ -373,14 +379,6 @@ struct name_list schema_names(struct arena *arena, const struct schema_section *
     count = add_names(names, count, table);
     count = add_names(names, count, extra);
     return (struct name_list){names, count};
-}
-
-const char *schema_remedy(const char *path)
-{
-    for (unsigned i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
-        if (strcmp(remedies[i][0], path) == 0)
-            return remedies[i][1];
-    return NULL;
 }
 
 static bool has_row(struct params params, const char *name)

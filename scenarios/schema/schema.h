@@ -146,8 +146,6 @@ struct params schema_table(const struct schema_section *section);
 /* All names that may stand in the section: keys, table, inner sections, `extra` options. */
 struct name_list schema_names(struct arena *arena, const struct schema_section *section,
                               struct params extra);
-/* The remedy for a key that stands for what this version does not simulate; NULL: no such key. */
-const char *schema_remedy(const char *path);
 /* The key of the section that stands in place of all others, or NULL. */
 const char *schema_alone(const struct schema_section *section);
 /* `nic` and `nic_bandwidth` of cluster.fabric are one key: to the spelling of its table. */

@@ -92,7 +92,6 @@ adds_up() {
     expect 1 compare nowhere.db good.db
     expect 1 compare good.db nowhere.yaml
     expect 3 compare good.db "$hello" --set layout.tp=3
-    expect 3 compare good.db "$SCENARIOS/rule-of-thumb-671b.yaml"
     echo "not a database" >text.db
     expect 1 compare good.db text.db
     damaged() { # SQL, sentence

@@ -125,13 +125,10 @@ plan() { "$ORRERY" plan "$@"; }
     said "unknown GPU 'h100'; did you mean 'h100-80gb-sxm'"
 }
 
-@test "plan: of a mixture of experts it says that its steps are not simulated" {
+@test "plan: of a mixture of experts it says that its layouts are not searched" {
     expect 3 plan --model deepseek-v3-671b --gpu h100-80gb-sxm --gpus 8
     said "deepseek-v3-671b is a mixture of experts"
-    said "'orrery memory'"
-    printf '{"model_type": "mixtral", "hidden_size": 4096, "num_hidden_layers": 32, "num_local_experts": 8}' >moe.json
-    expect 3 plan --model moe.json --gpu h100-80gb-sxm --gpus 8
-    said "'mixtral' is a mixture of experts"
+    said "'orrery run'"
 }
 
 # fits_schema: the document in `out` against the committed schema, by a validator that is not ours.

@@ -134,11 +134,11 @@ load helper
     shows "Out of memory at step zero"
     shows "1,120 GB"
     shows "14 cards"
-    expect 0 "$ORRERY" memory "$SCENARIOS/rule-of-thumb-671b.yaml"
+    expect 4 "$ORRERY" memory "$SCENARIOS/rule-of-thumb-671b.yaml"
     shows "135 cards"
-    expect 0 "$ORRERY" memory "$SCENARIOS/rule-of-thumb-671b-fp8.yaml"
+    expect 4 "$ORRERY" memory "$SCENARIOS/rule-of-thumb-671b-fp8.yaml"
     shows "76 cards"
-    expect 3 "$ORRERY" run "$SCENARIOS/rule-of-thumb-671b.yaml"
+    expect 4 "$ORRERY" run "$SCENARIOS/rule-of-thumb-671b.yaml"
     expect 4 "$ORRERY" memory "$SCENARIOS/memory-13b-1gpu.yaml" --json
     for key in parameters static_bytes_model rule_of_thumb_bytes minimum_gpus fits first_failure tensor \
         tenant at bytes short_bytes call_site classes tenants peak_allocated_bytes peak_reserved_bytes; do

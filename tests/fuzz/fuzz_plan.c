@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static bool is_small(const struct scenario *s)
 {
     const struct configuration *c = &s->configuration;
-    return s->error_count == 0 && !s->counted_only && configuration_gpus(c) <= GPU_MAX &&
+    return s->error_count == 0 && configuration_gpus(c) <= GPU_MAX &&
            c->model.layers <= LAYER_MAX && c->training.global_batch <= BATCH_MAX;
 }
 

@@ -21,7 +21,7 @@ enum {
 static bool is_small(const struct scenario *scenario)
 {
     const struct configuration *c = &scenario->configuration;
-    if (scenario->error_count > 0 || scenario->counted_only || configuration_gpus(c) > GPU_MAX)
+    if (scenario->error_count > 0 || configuration_gpus(c) > GPU_MAX)
         return false;
     uint64_t passes = configuration_microbatches(c) * c->model.layers;
     return passes <= RANK_PASS_MAX && passes * configuration_ranks(c) <= RANK_PASS_MAX;

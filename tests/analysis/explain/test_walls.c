@@ -139,7 +139,7 @@ static void test_textbook(void **state)
     arena_destroy(arena);
 }
 
-/* What is only counted has an envelope, and FLOPs of the experts that a token visits. */
+/* FLOPs are those of the experts that a token visits. */
 static void test_experts(void **state)
 {
     (void)state;
@@ -154,8 +154,7 @@ static void test_experts(void **state)
            &walls, rows);
     near(envelope_of(rows, "state"), 16.0 * 671e9, 1e-6);
     near(envelope_of(rows, "sequence_flops"), 6.0 * 37e9 * 4096.0, 0.03);
-    assert_true(isnan(simulated_of(rows, "step")));
-    assert_int_equal(walls.kernel_count, 0);
+    assert_true(walls.kernel_count > 0);
     arena_destroy(arena);
 }
 

@@ -175,7 +175,7 @@ static void test_reasons_of_refusals(void **state)
     } rows[] = {{"layers", "4x", REFUSAL_CELLS},          {"gpus", "12", REFUSAL_HARDWARE},
                 {"gpu", "abacus", REFUSAL_HARDWARE},      {"fabric", "string", REFUSAL_HARDWARE},
                 {"software", "nobody", REFUSAL_SOFTWARE}, {"schedule", "lifo", REFUSAL_SCHEDULE},
-                {"experts", "8", REFUSAL_EXPERTS},        {"ep", "2", REFUSAL_EXPERTS},
+                {"experts", "8", REFUSAL_LAYOUT},         {"ep", "2", REFUSAL_LAYOUT},
                 {"heads", "3", REFUSAL_LAYOUT},           {"tp", "3", REFUSAL_LAYOUT},
                 {"global_batch", "17", REFUSAL_LAYOUT},   {"gpu", "a100-80gb-sxm", REFUSAL_NONE}};
     char text[4096];

@@ -280,10 +280,33 @@ static void test_model(void **state)
     (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
     c.model.experts = 8;
-    assert_true(lower_case_breaks(&c, "model.experts", true)); /* counted, not simulated */
+    assert_true(lower_case_breaks(&c, "model.experts", false)); /* of no width */
+    c.model.experts_per_token = 9;
+    c.model.moe_ffn_hidden = 64;
+    assert_true(lower_case_breaks(&c, "model.experts_per_token", false));
+    c.model.experts_per_token = 2;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.layout.ep = 3;
+    assert_true(lower_case_breaks(&c, "layout.ep", false)); /* of 8 experts, of one rank */
+    c.layout.ep = 1;
+    c.layout.etp = 2;
+    assert_true(lower_case_breaks(&c, "layout.etp", false));
+    c.layout.etp = 0;
+    c.layout.recompute = RECOMPUTE_PER_OPERATOR;
+    assert_true(lower_case_breaks(&c, "layout.recompute", false));
+    c = sized(2, 1, 2, 1, 4);
+    c.model.experts = 8;
+    c.model.experts_per_token = 2;
+    c.model.moe_ffn_hidden = 64;
+    assert_true(lower_case_breaks(&c, "layout.sequence_parallel", false));
+    c.layout.sequence_parallel = true;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.layout.ep = 2;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.layout.sharding = &sharding_zero_3;
+    assert_true(lower_case_breaks(&c, "layout.sharding", false));
     c.model.experts = 0;
-    c.model.kv_rank = 64;
-    assert_true(lower_case_breaks(&c, "model.kv_rank", false));
+    assert_true(lower_case_breaks(&c, "layout.ep", false));
     c = sized(1, 1, 1, 1, 1);
     c.training.attention = ATTENTION_FLASH3; /* not for an A100 */
     assert_true(lower_case_breaks(&c, "training.attention", false));

@@ -33,6 +33,10 @@ static uint64_t wanted_size(const struct configuration *c, enum stream kind)
         return replicas / shards;
     case STREAM_WORLD:
         return shards * c->layout.tp * c->layout.pp;
+    case STREAM_EP:
+        return configuration_expert_ranks(c).ep;
+    case STREAM_EP_DATA:
+        return configuration_expert_ranks(c).edp;
     default:
         return 2;
     }
@@ -43,9 +47,9 @@ static bool takes_part(const struct configuration *c, uint32_t rank, unsigned st
 {
     uint32_t stage = layout_coordinates(c, rank).pp, last = (uint32_t)c->layout.pp - 1;
     bool ring = c->layout.vpp > 1;
-    if (stream == STREAM_COMPUTE || stream == STREAM_COPY || stream == STREAM_EP)
+    if (stream == STREAM_COMPUTE || stream == STREAM_COPY)
         return false;
-    if (stream < STREAM_EMBED || stream == STREAM_WORLD)
+    if (stream < STREAM_EMBED || stream == STREAM_WORLD || stream == STREAM_EP_DATA)
         return true;
     if (last == 0)
         return false;
@@ -128,6 +132,10 @@ static bool relation_holds(const struct configuration *c, const struct layout *l
                 break;
             case STREAM_CP:
                 holds = tp && dp && pp && !cp;
+                break;
+            case STREAM_EP:
+            case STREAM_EP_DATA: /* ranks of a stage; where an expert is split, of one part */
+                holds = pp && (tp || configuration_expert_ranks(c).etp == 1);
                 break;
             case STREAM_DP:
             case STREAM_GATHER:

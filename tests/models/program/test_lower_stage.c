@@ -93,19 +93,19 @@ static void test_buckets(void **state)
     struct data_traffic t;
     double elements = 0.0;
     lower_traffic_begin(&t, l);
-    assert_int_equal(lower_traffic_fill(&t, 60.0, &elements), 0);
-    assert_int_equal(lower_traffic_fill(&t, 60.0, &elements), 1);
-    assert_true(elements == 100.0 && lower_traffic_rest(&t) == 20.0 &&
-                lower_traffic_rest(&t) == 0.0);
-    assert_int_equal(lower_traffic_fill(&t, 1600.0, &elements), 16);
+    assert_int_equal(lower_traffic_fill(&t, DATA_ALL, 60.0, &elements), 0);
+    assert_int_equal(lower_traffic_fill(&t, DATA_ALL, 60.0, &elements), 1);
+    assert_true(elements == 100.0 && lower_traffic_rest(&t, DATA_ALL) == 20.0 &&
+                lower_traffic_rest(&t, DATA_ALL) == 0.0);
+    assert_int_equal(lower_traffic_fill(&t, DATA_ALL, 1600.0, &elements), 16);
     assert_true(elements == 100.0);
-    assert_int_equal(lower_traffic_fill(&t, 3205.0, &elements), 16);
-    assert_true(elements == 200.0 && lower_traffic_rest(&t) == 5.0);
+    assert_int_equal(lower_traffic_fill(&t, DATA_ALL, 3205.0, &elements), 16);
+    assert_true(elements == 200.0 && lower_traffic_rest(&t, DATA_ALL) == 5.0);
     c.software.bucket_bytes = 0.0; /* all of a unit */
     lower_traffic_begin(&t, l);
-    assert_int_equal(lower_traffic_fill(&t, 7.0, &elements), 1);
-    assert_true(elements == 7.0 && lower_traffic_rest(&t) == 0.0);
-    assert_int_equal(lower_traffic_fill(&t, 0.0, &elements), 0);
+    assert_int_equal(lower_traffic_fill(&t, DATA_ALL, 7.0, &elements), 1);
+    assert_true(elements == 7.0 && lower_traffic_rest(&t, DATA_ALL) == 0.0);
+    assert_int_equal(lower_traffic_fill(&t, DATA_ALL, 0.0, &elements), 0);
     arena_destroy(arena);
 }
 

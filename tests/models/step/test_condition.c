@@ -295,10 +295,6 @@ static void test_refuses(void **state)
     assert_null(condition_create(&c, &error));
     assert_non_null(strstr(error.text, "memory"));
     c = job();
-    c.model.experts = 8;
-    assert_null(condition_create(&c, &error));
-    assert_non_null(strstr(error.text, "experts"));
-    c = job();
     c.cluster.nodes = 0;
     assert_null(condition_create(&c, &error));
     assert_non_null(strstr(error.text, "node"));

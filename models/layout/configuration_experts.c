@@ -1,0 +1,100 @@
+/* The rules of experts, and of latent attention: how many ranks can share them, and what of a
+ * layout's other parts this version does not carry with them. */
+#include <inttypes.h>
+
+#include "models/layout/configuration_parts.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+
+/* Megatron-LM megatron/core/parallel_state.py: etp x ep divides the ranks of a stage. */
+static void check_ranks(struct rule_report *r)
+{
+    const struct model_shape *m = &r->c->model;
+    const struct layout_spec *l = &r->c->layout;
+    const struct expert_ranks experts = configuration_expert_ranks(r->c);
+    const uint64_t ranks = l->tp * configuration_replicas(r->c);
+    if (m->experts % experts.ep != 0) {
+        rule_say(r, false, "layout.ep", "%" PRIu64 " experts are not divisible by ep = %" PRIu64,
+                 m->experts, experts.ep);
+    }
+    if (experts.etp != 1 && experts.etp != l->tp) {
+        rule_say(r, false, "layout.etp",
+                 "an expert is on one rank or shared by the tp = %" PRIu64
+                 " of a tensor group: etp = %" PRIu64 " is neither",
+                 l->tp, experts.etp);
+    } else if (ranks % (experts.etp * experts.ep) != 0) {
+        rule_say(r, false, "layout.ep",
+                 "the tp x cp x dp = %" PRIu64 " ranks of a stage are not divisible by etp x ep = "
+                 "%" PRIu64 " x %" PRIu64,
+                 ranks, experts.etp, experts.ep);
+    }
+    if (m->moe_ffn_hidden % experts.etp != 0) {
+        rule_say(r, false, "layout.etp",
+                 "moe_ffn_hidden = %" PRIu64 " is not divisible by etp = %" PRIu64,
+                 m->moe_ffn_hidden, experts.etp);
+    }
+    if (m->shared_experts * m->moe_ffn_hidden % l->tp != 0) {
+        rule_say(r, false, "layout.tp",
+                 "the shared experts' width %" PRIu64 " is not divisible by tp = %" PRIu64,
+                 m->shared_experts * m->moe_ffn_hidden, l->tp);
+    }
+}
+
+static void check_shape(struct rule_report *r)
+{
+    const struct model_shape *m = &r->c->model;
+    if (m->moe_ffn_hidden == 0 || m->experts_per_token == 0) {
+        rule_say(r, false, "model.experts",
+                 "%" PRIu64 " experts need moe_ffn_hidden and experts_per_token", m->experts);
+    } else if (m->experts_per_token > m->experts) {
+        rule_say(r, false, "model.experts_per_token",
+                 "a token cannot visit %" PRIu64 " of %" PRIu64 " experts", m->experts_per_token,
+                 m->experts);
+    }
+}
+
+/* Megatron-LM megatron/core/transformer/moe/moe_layer.py: with tensor parallelism the tokens of a
+ * layer with experts are split over its ranks. */
+static void check_with(struct rule_report *r)
+{
+    const struct layout_spec *l = &r->c->layout;
+    const struct sharding_kind *sharding = l->sharding;
+    const bool each = sharding->gather == GATHER_UNITS || sharding->hybrid ||
+                      (sharding->reduce == REDUCE_EACH_MICROBATCH && l->pp == 1);
+    if (l->tp > 1 && !l->sequence_parallel) {
+        rule_say(r, false, "layout.sequence_parallel",
+                 "experts with tp = %" PRIu64
+                 " take each rank's part of the sequence: set sequence_parallel: true",
+                 l->tp);
+    }
+    if (configuration_expert_ranks(r->c).apart && each) {
+        rule_say(r, false, "layout.sharding",
+                 "%s of experts that other ranks share than all else is not simulated: take zero-1 "
+                 "or zero-0, or ep = 1",
+                 sharding->head.name);
+    }
+    if (configuration_expert_ranks(r->c).apart && l->schedule->placement == PLACED_BOTH_WAYS) {
+        rule_say(r, false, "layout.schedule",
+                 "%s puts each part on two stages: with experts that other ranks share than all "
+                 "else it is not simulated: take dualpipe-v, or ep = 1",
+                 l->schedule->head.name);
+    }
+}
+
+void configuration_check_experts(struct rule_report *r)
+{
+    const struct configuration *c = r->c;
+    const bool experts = c->model.experts > 0;
+    if (c->layout.recompute == RECOMPUTE_PER_OPERATOR && (experts || c->model.kv_rank > 0)) {
+        rule_say(r, false, "layout.recompute",
+                 "which operators of %s are computed again is not known: take full or none",
+                 experts ? "experts" : "latent attention");
+    }
+    if (!experts && c->layout.ep > 1)
+        rule_say(r, false, "layout.ep", "a dense model has no experts to share: remove ep");
+    if (!experts)
+        return;
+    check_shape(r);
+    check_ranks(r);
+    check_with(r);
+}

@@ -1,0 +1,157 @@
+/* transformer_experts.c - what surrounds the products of experts and of latent attention: choice,
+ * copies, memory.
+ *
+ * A router scores each token for each expert and chooses; a copy of the token goes to each chosen
+ * one (*permute*), sorted by expert where it arrives; the results come back and are added up
+ * (*unpermute*). The weight of a choice is applied in the activation, so that the output of the
+ * experts need not be kept (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py,
+ * experts.py). Each copy reads and writes a row: permute reads T rows and writes one for each
+ * visit, unpermute the other way round; their backward passes are each other's forward. */
+#include "models/workload/transformer_piece.h"
+
+#define FP32_BYTES 4.0
+#define FLAG_BYTES 1.0
+/* For each token and expert, as moe_utils.py topk_routing_with_score_function writes it in PyTorch:
+ * scores read for the choice (2) and for their softmax (2, written 4), two tables cleared and
+ * filled (2 x 4 and 2 x 1, the second one of flags), summed for each expert (1): 19 bytes, by ten
+ * kernels. */
+#define CHOICE_BYTES 19.0
+#define CHOICE_LAUNCHES 10.0
+#define COPY_LAUNCHES 1.0
+
+static double row_bytes(const struct rank_share *s)
+{
+    return s->hidden * s->core_bytes;
+}
+
+/* Between this rank's tokens and the rows that leave it. */
+static struct kernel copies(const struct rank_share *s, const char *name)
+{
+    return gpu_kernel_memory(name, (s->norm_tokens + s->experts.visited) * row_bytes(s),
+                             COPY_LAUNCHES);
+}
+
+/* Rows that came from several sources, by source, are put in the order of several experts. */
+static bool sorts(const struct rank_share *s)
+{
+    return s->experts.count > 1.0 && (s->context->ep > 1 || s->context->etp > 1);
+}
+
+static struct kernel sort(const struct rank_share *s, const char *name)
+{
+    return gpu_kernel_memory(name, 2.0 * s->experts.rows * row_bytes(s), COPY_LAUNCHES);
+}
+
+static struct kernel choice(const struct rank_share *s, const char *name)
+{
+    return gpu_kernel_memory(name, s->norm_tokens * s->experts.all * CHOICE_BYTES, CHOICE_LAUNCHES);
+}
+
+static struct kernel latent_norms(const struct rank_share *s, bool backward)
+{
+    const struct software_profile *p = s->context->software;
+    const double norms = s->q_rank > 0.0 ? 2.0 : 1.0;
+    const double each = backward ? p->norm_backward_bytes : p->norm_forward_bytes;
+    const double elements = s->norm_tokens * (s->q_rank + s->kv_rank);
+    return gpu_kernel_memory(backward ? "latent norm gradient" : "latent norm",
+                             elements * each * s->core_bytes / HALF_BYTES,
+                             norms * p->norm_launches);
+}
+
+void transformer_experts_forward(const struct rank_share *s, enum piece piece, bool opens,
+                                 struct segment *out)
+{
+    if (piece == PIECE_LATENT && !opens)
+        transformer_piece_forward(out, latent_norms(s, false));
+    if (piece == PIECE_ROUTE && !opens) {
+        transformer_piece_forward(out, choice(s, "choose experts"));
+        transformer_piece_forward(out, copies(s, "permute"));
+    }
+    if (piece == PIECE_EXPERT_UP && opens && sorts(s))
+        transformer_piece_forward(out, sort(s, "sort by expert"));
+    if (piece == PIECE_EXPERT_DOWN && !opens && sorts(s))
+        transformer_piece_forward(out, sort(s, "sort by source"));
+    if (piece == PIECE_COMBINE && opens)
+        transformer_piece_forward(out, copies(s, "unpermute"));
+}
+
+void transformer_experts_backward(const struct rank_share *s, enum piece piece, bool opens,
+                                  struct segment *out)
+{
+    if (piece == PIECE_LATENT && opens)
+        transformer_piece_dgrad(out, latent_norms(s, true));
+    if (piece == PIECE_ROUTE && opens) {
+        transformer_piece_dgrad(out, copies(s, "permute gradient"));
+        transformer_piece_dgrad(out, choice(s, "choice gradient"));
+    }
+    if (piece == PIECE_EXPERT_UP && !opens && sorts(s))
+        transformer_piece_dgrad(out, sort(s, "sort by source"));
+    if (piece == PIECE_EXPERT_DOWN && opens && sorts(s))
+        transformer_piece_dgrad(out, sort(s, "sort by expert"));
+    if (piece == PIECE_COMBINE && opens)
+        transformer_piece_dgrad(out, copies(s, "unpermute gradient"));
+}
+
+/* Of an input of a linear layer, which the gradient of its weights needs. */
+static void keep_input(struct segment *out, const char *name, double bytes)
+{
+    transformer_piece_saved(out, name, bytes, false);
+    out->saved[out->saved_count - 1].weights = true;
+}
+
+/* The router reads what the shared experts read, of which a copy is kept with them where they see
+ * the same rows. */
+static void keep_route(const struct rank_share *s, struct segment *out)
+{
+    if (!(s->ffn > 0.0) || s->input_tokens != s->norm_tokens)
+        keep_input(out, "router input", s->norm_tokens * row_bytes(s));
+    transformer_piece_saved(out, "expert weights",
+                            s->norm_tokens * s->experts.all * (FP32_BYTES + FLAG_BYTES), false);
+}
+
+void transformer_experts_keep(const struct rank_share *s, enum piece piece, struct segment *out)
+{
+    const double rows = s->experts.rows, latents = s->q_rank + s->kv_rank;
+    if (piece == PIECE_LATENT) {
+        keep_input(out, "latent input", s->norm_tokens * s->hidden * s->linear_bytes);
+        if (s->context->software->save_norm_input)
+            transformer_piece_saved(out, "latents", s->norm_tokens * latents * s->core_bytes,
+                                    false);
+    }
+    if (piece == PIECE_ROUTE)
+        keep_route(s, out);
+    if (piece == PIECE_EXPERT_UP)
+        keep_input(out, "expert input", rows * s->hidden * s->linear_bytes);
+    if (piece == PIECE_EXPERT_ACTIVATE) {
+        const double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
+        transformer_piece_saved(out, "expert activation input",
+                                rows * s->gates * s->experts.ffn * s->core_bytes * factor, false);
+    }
+    if (piece == PIECE_EXPERT_DOWN)
+        keep_input(out, "expert activation output", rows * s->experts.ffn * s->linear_bytes);
+}
+
+double transformer_experts_temporary(const struct rank_share *s, enum piece piece, bool backward)
+{
+    const double visited = s->experts.visited * row_bytes(s), rows = s->experts.rows;
+    const double inner = rows * s->experts.ffn * s->core_bytes;
+    switch (piece) {
+    case PIECE_LATENT:
+        return backward ? s->norm_tokens * (s->hidden + s->q_rank + s->kv_rank + s->rope_size) *
+                              s->core_bytes
+                        : 0.0;
+    case PIECE_ROUTE:
+        return visited;
+    case PIECE_COMBINE:
+        return visited;
+    case PIECE_EXPERT_UP:
+        return (sorts(s) || backward ? rows * row_bytes(s) : 0.0) +
+               (backward ? s->gates * inner : 0.0);
+    case PIECE_EXPERT_ACTIVATE:
+        return backward ? (1.0 + s->gates) * inner : 0.0;
+    case PIECE_EXPERT_DOWN:
+        return rows * row_bytes(s) * (sorts(s) ? 2.0 : 1.0) + (backward ? inner : 0.0);
+    default:
+        return 0.0;
+    }
+}

@@ -56,12 +56,9 @@ static void find_split(struct launch_job *out)
 
 static enum fp8_recipe recipe_of(const struct configuration *c)
 {
-    const enum fp8_recipe wanted = (enum fp8_recipe)c->software.fp8_recipe;
     if (c->training.precision->gemm_peak != PEAK_FP8)
         return FP8_AUTO;
-    if (wanted != FP8_AUTO)
-        return wanted;
-    return c->gpu.block_scaling ? FP8_MX : FP8_DELAYED;
+    return fp8_recipe_on((enum fp8_recipe)c->software.fp8_recipe, c->gpu.block_scaling);
 }
 
 static double gradient_bytes(const struct configuration *c)

@@ -184,7 +184,8 @@ static void write_precision(const struct launch_job *job, struct launch_text *te
     static const char *const recipes[] = {[FP8_AUTO] = "",
                                           [FP8_DELAYED] = "delayed",
                                           [FP8_CURRENT] = "tensorwise",
-                                          [FP8_MX] = "mxfp8"};
+                                          [FP8_MX] = "mxfp8",
+                                          [FP8_BLOCKWISE] = "blockwise"};
     if (job->bf16 || job->fp16)
         launch_option(text, "--%s", job->bf16 ? "bf16" : "fp16");
     if (job->bf16 && job->gradient_bytes < 4.0)
@@ -193,7 +194,7 @@ static void write_precision(const struct launch_job *job, struct launch_text *te
         launch_option(text, "--accumulate-allreduce-grads-in-fp32");
     if (job->recipe == FP8_AUTO)
         return;
-    launch_option(text, "--fp8-format hybrid");
+    launch_option(text, "--fp8-format %s", job->recipe == FP8_BLOCKWISE ? "e4m3" : "hybrid");
     launch_option(text, "--fp8-recipe %s", recipes[job->recipe]);
     if (launch_stage(job->c->layout.sharding) >= 1)
         launch_option(text, "--fp8-param-gather");

@@ -168,7 +168,9 @@ static const char *precision_of(const struct launch_job *job)
     static const char *const recipes[] = {[FP8_AUTO] = "bf16_mixed",
                                           [FP8_DELAYED] = "bf16_with_fp8_delayed_scaling_mixed",
                                           [FP8_CURRENT] = "bf16_with_fp8_current_scaling_mixed",
-                                          [FP8_MX] = "bf16_with_mxfp8_mixed"};
+                                          [FP8_MX] = "bf16_with_mxfp8_mixed",
+                                          [FP8_BLOCKWISE] =
+                                              "bf16_with_fp8_subchannel_scaling_mixed"};
     if (job->fp16)
         return "fp16_mixed";
     return job->bf16 ? recipes[job->recipe] : "null";

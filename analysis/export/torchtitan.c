@@ -392,6 +392,12 @@ static void note_training(const struct launch_job *job, struct launch_text *text
                    "scales of steps before (delayed) are not offered: float8 takes those of the "
                    "tensor itself, one more pass over it");
     }
+    if (job->recipe == FP8_BLOCKWISE) {
+        launch_say(
+            text, LAUNCH_DIFFERS,
+            "scales by block of 1 x 128 (blockwise) are not offered: float8 takes one of the "
+            "tensor");
+    }
     if (job->recipe != FP8_AUTO) {
         launch_say(text, LAUNCH_DIFFERS,
                    "weights stay in 16 bits and are cast where they are used; install torchao");

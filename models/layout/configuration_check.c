@@ -337,6 +337,12 @@ static void check_model(struct rule_report *r)
             "%s has no bf16 matrix units: products run at %.0f of the %.0f TFLOP/s that fp16 has",
             c->gpu.name, c->gpu.peak_flops_per_s[PEAK_BF16] / TERA,
             c->gpu.peak_flops_per_s[PEAK_FP16] / TERA);
+    } else if (c->training.precision->gemm_peak == PEAK_FP8 && c->software.fp8_recipe == FP8_MX &&
+               !c->gpu.block_scaling) {
+        rule_say(r, false, "software.fp8_recipe",
+                 "%s has no products with scales by block of 32 (mxfp8): take blockwise, current "
+                 "or delayed",
+                 c->gpu.name);
     }
 }
 

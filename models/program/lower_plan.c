@@ -14,10 +14,7 @@
 
 static enum fp8_recipe fp8_recipe_of(const struct configuration *c)
 {
-    enum fp8_recipe wanted = (enum fp8_recipe)c->software.fp8_recipe;
-    if (wanted != FP8_AUTO)
-        return wanted;
-    return c->gpu.block_scaling ? FP8_MX : FP8_DELAYED;
+    return fp8_recipe_on((enum fp8_recipe)c->software.fp8_recipe, c->gpu.block_scaling);
 }
 
 static struct layer_context make_context(const struct configuration *c,
@@ -278,8 +275,9 @@ uint32_t lower_plan_prefetch(const struct lowering *l)
 bool lower_plan_copies_weights(const struct lowering *l)
 {
     const struct layer_context *c = &l->context;
-    return c->precision->gemm_peak == PEAK_FP8 && c->transposed_copies && c->fp8_recipe != FP8_MX &&
-           !c->gathers_weights && !c->software->fp8_weights_each;
+    return c->precision->gemm_peak == PEAK_FP8 && c->transposed_copies &&
+           !fp8_recipe_facts(c->fp8_recipe)->by_direction && !c->gathers_weights &&
+           !c->software->fp8_weights_each;
 }
 
 struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "models/gpu/gpu.h"
+#include "models/workload/fp8_recipe.h"
 #include "sim/units.h"
 
 #define AT(field) offsetof(struct software_profile, field)
@@ -16,7 +17,6 @@
 
 const char *const recompute_names[] = {"none",  "selective", "per_operator", "every_other_layer",
                                        "block", "uniform",   "full",         NULL};
-const char *const fp8_recipe_names[] = {"auto", "delayed", "current", "mxfp8", NULL};
 const char *const stage_split_names[] = {"even", "cost", NULL};
 const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
 const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};
@@ -116,8 +116,9 @@ const struct param software_params[] = {
      "backward pass needs it not."},
     {"fp8_recipe", PARAM_CHOICE, AT(fp8_recipe), 0, 0, "current", fp8_recipe_names,
      "Scales of 8-bit operands: by the largest value of steps before (one pass over the tensor), "
-     "of the tensor itself (two), or by block of 32; auto: by block where the card can, else "
-     "delayed."},
+     "of the tensor itself (two), by block of 32 (mxfp8), or by 1 x 128, weights by 128 x 128 "
+     "(blockwise: DeepSeek-V3's; Blackwell plays it as mxfp8); auto: mxfp8 where the card scales "
+     "by block, else delayed."},
     {"fp8_split_backward", PARAM_FLAG, AT(fp8_split_backward), 0, 0, "false", NULL,
      "The 8-bit products of the backward pass promote partial sums to fp32 (split accumulation)."},
     {"fp8_norm_fused", PARAM_FLAG, AT(fp8_norm_fused), 0, 0, "false", NULL,

@@ -29,15 +29,6 @@ enum gradient_layout {
     GRADIENT_TENSOR
 }; /* one flat buffer kept, or by tensor */
 
-/* How tensors get their 8-bit scales: the largest value of steps before, of the tensor itself, or
- * of each block of 32. */
-enum fp8_recipe {
-    FP8_AUTO, /* by block where the card can, else delayed */
-    FP8_DELAYED,
-    FP8_CURRENT,
-    FP8_MX
-};
-
 /* What is computed again in the backward pass instead of being kept. */
 enum recompute {
     RECOMPUTE_NONE,
@@ -166,7 +157,6 @@ struct software_profile {
 const char *software_not_modelled(const char *name);
 extern const struct param software_params[];
 extern const unsigned software_param_count;
-extern const char *const fp8_recipe_names[]; /* NULL-ended, as the enum */
 extern const char *const stage_split_names[],
     *const optimizer_build_names[], *const gradient_layout_names[], *const execution_names[];
 

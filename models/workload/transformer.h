@@ -12,6 +12,7 @@
 
 #include "models/collective/comm_op.h"
 #include "models/gpu/gpu.h"
+#include "models/workload/fp8_recipe.h"
 #include "models/workload/software.h"
 
 enum ffn_kind {

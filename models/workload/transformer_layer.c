@@ -51,8 +51,9 @@ static struct segment_transfer tensor_gather(const struct layer_writer *w, bool 
     const struct rank_share *s = &w->share;
     struct segment_transfer out = tensor_transfer(w, COMM_ALL_GATHER);
     if (s->linear_bytes < s->core_bytes && s->context->software->fp8_gathers)
-        out.bytes *= s->linear_bytes / s->core_bytes *
-                     (both_ways && s->context->fp8_recipe == FP8_MX ? 2.0 : 1.0);
+        out.bytes *=
+            s->linear_bytes / s->core_bytes *
+            (both_ways && fp8_recipe_facts(s->context->fp8_recipe)->by_direction ? 2.0 : 1.0);
     return out;
 }
 

@@ -1,9 +1,9 @@
 /* transformer_linear.c - a linear layer: its three products, what they cast, and how the gradient
  * of its weights is kept.
  *
- * Eight-bit operands (NVIDIA/TransformerEngine, docs/features/low_precision_training: delayed and
- * current scaling, MXFP8, performance considerations) are cast copies of 16-bit tensors. A cast
- * reads the tensor once, with current scaling twice (its largest value comes first), and writes a
+ * Eight-bit operands (NVIDIA/TransformerEngine, docs/features/low_precision_training) are cast
+ * copies of 16-bit tensors, by the recipe's facts (fp8_recipe.h). A cast reads the tensor once,
+ * with current scaling twice (its largest value comes first), and writes a
  * byte for each use that wants a layout of its own: along rows for the product with the weights,
  * along columns for the gradient of the weights. Cards that read both from one copy
  * (transposed_copies false) write one; scales by block differ by direction, so they write two.
@@ -12,44 +12,36 @@
 #include "models/workload/transformer_piece.h"
 
 #define BYTE 1.0
-#define SCALE_BYTES (1.0 / 32.0) /* MXFP8: one byte for each 32 elements */
-#define CURRENT_LAUNCHES 2.0     /* largest value, cast */
-#define MX_LAUNCHES 2.0          /* cast, scales into the order that products want */
 
 static bool narrow(const struct rank_share *share)
 {
     return share->linear_bytes < share->core_bytes;
 }
 
-static double cast_reads(const struct rank_share *share)
+static const struct fp8_facts *facts_of(const struct rank_share *share)
 {
-    return share->context->fp8_recipe == FP8_CURRENT ? 2.0 : 1.0;
+    return fp8_recipe_facts(share->context->fp8_recipe);
 }
 
 static double cast_copies(const struct rank_share *share)
 {
-    const struct layer_context *c = share->context;
-    return c->fp8_recipe == FP8_MX || c->transposed_copies ? 2.0 : 1.0;
+    return facts_of(share)->by_direction || share->context->transposed_copies ? 2.0 : 1.0;
 }
 
 /* Reads `elements` of 16 bit and writes `copies` of eight. */
 static struct kernel cast(const struct rank_share *share, const char *name, double elements,
                           double copies)
 {
-    enum fp8_recipe recipe = share->context->fp8_recipe;
-    double written = BYTE + (recipe == FP8_MX ? SCALE_BYTES : 0.0);
-    double bytes = cast_reads(share) * share->core_bytes + copies * written;
-    double launches = recipe == FP8_CURRENT ? CURRENT_LAUNCHES
-                      : recipe == FP8_MX    ? MX_LAUNCHES
-                                            : 1.0;
-    return gpu_kernel_memory(name, elements * bytes, launches);
+    const struct fp8_facts *facts = facts_of(share);
+    double bytes = facts->reads * share->core_bytes + copies * (BYTE + facts->scale_bytes);
+    return gpu_kernel_memory(name, elements * bytes, facts->launches);
 }
 
 /* Does the other direction of a gathered tensor come from the copy that was sent? Scales by block
  * do not allow it: both copies are sent. */
 static bool transposes(const struct rank_share *share)
 {
-    return share->context->transposed_copies && share->context->fp8_recipe != FP8_MX;
+    return share->context->transposed_copies && !facts_of(share)->by_direction;
 }
 
 static struct kernel transpose(const char *name, double elements)
@@ -65,8 +57,7 @@ static bool gathered(const struct rank_share *share)
 /* What a norm writes for a linear layer; largest values of the tensor itself come too late. */
 static bool norm_casts(const struct rank_share *share)
 {
-    const struct layer_context *c = share->context;
-    return c->software->fp8_norm_fused && c->fp8_recipe != FP8_CURRENT;
+    return share->context->software->fp8_norm_fused && facts_of(share)->norm_writes;
 }
 
 static void cast_input(const struct rank_share *share, const struct linear *l, struct segment *out)
@@ -92,8 +83,9 @@ static struct kernel product(const struct rank_share *share, const struct linear
         gpu_kernel_gemm(name, eight ? c->precision->gemm_peak : c->precision->attention_peak, shape,
                         eight ? share->linear_bytes : share->core_bytes);
     kernel.launches = l->groups;
-    kernel.split_sums = eight && backward && c->software->fp8_split_backward;
-    kernel.block_scales = eight && c->fp8_recipe == FP8_MX;
+    kernel.split_sums =
+        eight && (facts_of(share)->exact_sums || (backward && c->software->fp8_split_backward));
+    kernel.block_scales = eight && facts_of(share)->block_scales;
     return kernel;
 }
 

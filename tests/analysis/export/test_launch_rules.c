@@ -210,6 +210,14 @@ static void core_sharding(void **state)
     assert_true(has_line(&launch_megatron, &c, "--fp8-param-gather"));
     c.gpu.block_scaling = true;
     assert_true(has_line(&launch_megatron, &c, "--fp8-recipe mxfp8"));
+    c.software.fp8_recipe = FP8_BLOCKWISE; /* Blackwell plays it as mxfp8 */
+    assert_true(has_line(&launch_megatron, &c, "--fp8-recipe mxfp8"));
+    c.gpu.block_scaling = false;
+    assert_true(has_line(&launch_megatron, &c, "--fp8-recipe blockwise"));
+    assert_true(has_line(&launch_megatron, &c, "--fp8-format e4m3"));
+    assert_true(
+        has_line(&launch_nemo, &c, "mixed_precision=bf16_with_fp8_subchannel_scaling_mixed"));
+    c.gpu.block_scaling = true;
     c.software.fp8_recipe = FP8_CURRENT;
     assert_true(has_line(&launch_megatron, &c, "--fp8-recipe tensorwise"));
     c.layout.sequence_parallel = false;

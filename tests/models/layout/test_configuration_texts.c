@@ -428,6 +428,14 @@ static void test_machine(void **state)
          "card has no bf16 matrix units: products run at 16 of the 125 TFLOP/s that fp16 has");
     c.training.precision = precision_find("fp16");
     only(&c, false, "training.precision", NULL);
+    c.gpu.peak_flops_per_s[PEAK_FP8] = 2e15; /* a Hopper: eight bits, but no scales by 32 */
+    c.training.precision = precision_find("fp8");
+    c.software.fp8_recipe = FP8_MX;
+    only(&c, false, "software.fp8_recipe",
+         "card has no products with scales by block of 32 (mxfp8): take blockwise, current or "
+         "delayed");
+    c.software.fp8_recipe = FP8_BLOCKWISE;
+    only(&c, false, "software.fp8_recipe", NULL);
 }
 
 int main(void)

@@ -32,8 +32,9 @@ static void test_bytes_of_each_recipe(void **state)
         bool transposed;
         double bytes, launches; /* of an element */
     } rows[] = {
-        {FP8_DELAYED, true, 4, 1},  {FP8_DELAYED, false, 3, 1}, {FP8_CURRENT, true, 6, 2},
-        {FP8_CURRENT, false, 5, 2}, {FP8_MX, true, 4.0625, 2},  {FP8_MX, false, 4.0625, 2},
+        {FP8_DELAYED, true, 4, 1},        {FP8_DELAYED, false, 3, 1}, {FP8_CURRENT, true, 6, 2},
+        {FP8_CURRENT, false, 5, 2},       {FP8_MX, true, 4.0625, 2},  {FP8_MX, false, 4.0625, 2},
+        {FP8_BLOCKWISE, true, 4.0625, 1},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         static struct bench b;
@@ -53,12 +54,12 @@ static void test_norms_cast(void **state)
 {
     (void)state;
     static struct bench b;
-    for (int recipe = FP8_DELAYED; recipe <= FP8_MX; recipe++) {
+    for (int recipe = FP8_DELAYED; recipe < FP8_RECIPE_COUNT; recipe++) {
         begin(&b, (enum fp8_recipe)recipe, true);
         b.software.fp8_norm_fused = true;
         transformer_layer(&b.context, &b.layer);
         const struct segment *s = &b.layer.segments[0];
-        const unsigned casts = recipe == FP8_CURRENT ? 4 : 2;
+        const unsigned casts = recipe == FP8_CURRENT || recipe == FP8_BLOCKWISE ? 4 : 2;
         assert_non_null(nth(s->forward, s->forward_count, "fp8 cast", casts - 1));
         assert_null(nth(s->forward, s->forward_count, "fp8 cast", casts));
     }
@@ -119,6 +120,10 @@ static void test_sums(void **state)
     assert_true(logits->peak == PEAK_BF16 && logits->element_bytes == 2);
     assert_false(logits->split_sums || logits->block_scales);
     assert_null(nth(s->forward, s->forward_count, "fp8 cast", 0));
+    begin(&b, FP8_BLOCKWISE, true); /* whatever the software does with others */
+    transformer_layer(&b.context, &b.layer);
+    assert_true(nth(s->forward, s->forward_count, "up", 0)->split_sums);
+    assert_true(nth(s->wgrad, s->wgrad_count, "up wgrad", 0)->split_sums);
     b.context.precision = precision_find("bf16");
     transformer_layer(&b.context, &b.layer);
     wgrad = nth(s->wgrad, s->wgrad_count, "up wgrad", 0);

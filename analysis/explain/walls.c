@@ -40,6 +40,13 @@ double walls_recomputed_bytes(const struct walls_shape *shape)
     return 2.0 * elements(shape);
 }
 
+double walls_sequences_beside(double cards, double usable_bytes, double weights_bytes,
+                              double cache_bytes, double parts)
+{
+    const double left_bytes = usable_bytes - weights_bytes / cards; /* of a card */
+    return left_bytes > 0.0 ? floor(left_bytes / (cache_bytes / fmin(cards, parts))) : 0.0;
+}
+
 double walls_flops(double parameters, double tokens)
 {
     return 6.0 * parameters * tokens;

@@ -21,6 +21,12 @@ double walls_kept_bytes(const struct walls_shape *shape);
 /* 2 s b h L bytes: full recomputation keeps the input of each layer (arXiv:2205.05198, table 2). */
 double walls_recomputed_bytes(const struct walls_shape *shape);
 
+/* Sequences whose keys and values fit beside the weights, which are split over so many cards. Each
+ * card holds a part of a cache, but no part is less than one of `parts`: heads of keys, or 1 where
+ * all need the whole (latent attention). 0 where the weights leave nothing. */
+double walls_sequences_beside(double cards, double usable_bytes, double weights_bytes,
+                              double cache_bytes, double parts);
+
 /* 6 N FLOPs a token: two of a product forward, four backward, scores left out (Kaplan et al.,
  * arXiv:2001.08361, section 2.1). */
 double walls_flops(double parameters, double tokens);

@@ -14,7 +14,8 @@
 #include "sim/units.h"
 
 enum {
-    CARDS_LIMIT = 16384 /* as `orrery memory` looks for the smallest cluster */
+    CARDS_LIMIT = 16384, /* as `orrery memory` looks for the smallest cluster */
+    CACHE_BYTES = 2      /* of an element of keys and values */
 };
 
 static void take_envelope(const struct configuration *c, const struct walls_assumed *assumed,
@@ -38,6 +39,11 @@ static void take_envelope(const struct configuration *c, const struct walls_assu
         .cards = (double)rule.static_cards,
         .peak_flops_per_s = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak],
         .hbm_bytes_per_s = c->gpu.hbm_bytes_per_s,
+        .inference_bytes = rule.inference_bytes,
+        .inference_cards = (double)rule.inference_cards,
+        .cache_token_bytes = CACHE_BYTES * transformer_cache_elements(&c->model, 1),
+        .cache_bytes = CACHE_BYTES * transformer_cache_elements(&c->model, c->training.sequence),
+        .cache_parts = c->model.kv_rank > 0 ? 1.0 : (double)c->model.kv_heads,
         .step_tokens = configuration_tokens(c),
         .budget_tokens = c->training.tokens > 0.0 ? c->training.tokens : NAN,
         .assumed = *assumed,

@@ -30,7 +30,10 @@ struct walls_envelope {
     double gpus, usable_bytes; /* cards; what a process can allocate on one */
     double cards;              /* of their nominal memory that hold the state */
     double peak_flops_per_s, hbm_bytes_per_s;
-    double step_tokens, budget_tokens; /* NAN: not said */
+    double inference_bytes, inference_cards; /* of weights alone */
+    double cache_token_bytes, cache_bytes;   /* keys and values in 16 bit: of a token, a sequence */
+    double cache_parts;                      /* into which tensor parallelism splits them at most */
+    double step_tokens, budget_tokens;       /* NAN: not said */
     struct walls_assumed assumed;
 };
 struct walls_simulated { /* NAN: not simulated */

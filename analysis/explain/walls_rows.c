@@ -9,6 +9,7 @@ const char *const walls_part_titles[WALLS_PART_COUNT] = {
     [WALLS_OF_COMPUTE] = "Compute",
     [WALLS_OF_BUDGET] = "The token budget",
     [WALLS_OF_COMMUNICATION] = "Gradients over the wire",
+    [WALLS_OF_INFERENCE] = "To infer, not to train",
 };
 const char *const walls_unit_names[] = {
     [WALLS_BYTES] = "B",       [WALLS_FLOP] = "FLOP", [WALLS_SECONDS] = "s",

@@ -14,6 +14,7 @@ enum walls_part {
     WALLS_OF_COMPUTE,
     WALLS_OF_BUDGET,
     WALLS_OF_COMMUNICATION,
+    WALLS_OF_INFERENCE,
     WALLS_PART_COUNT
 };
 extern const char *const walls_part_titles[WALLS_PART_COUNT];
@@ -84,7 +85,23 @@ extern const char *const walls_unit_names[]; /* as in SI: "B", "FLOP", "s", "1",
       s->all_reduce_s)                                                                             \
     X(all_reduce_share, WALLS_OF_COMMUNICATION, WALLS_SHARE, "  of the step",                      \
       "nothing hidden; simulated: what data parallelism leaves exposed",                           \
-      walls_all_reduce_s(e) / walls_step_s(e), s->exposed_dp_s / s->step_s)
+      walls_all_reduce_s(e) / walls_step_s(e), s->exposed_dp_s / s->step_s)                        \
+    X(infer_weights, WALLS_OF_INFERENCE, WALLS_BYTES, "weights alone", "N x bytes of a weight",    \
+      e->inference_bytes, NAN)                                                                     \
+    X(infer_cards, WALLS_OF_INFERENCE, WALLS_CARDS, "cards that hold them",                        \
+      "weights / nominal memory of a card", e->inference_cards, NAN)                               \
+    X(cache_of_a_token, WALLS_OF_INFERENCE, WALLS_BYTES, "keys and values of a token",             \
+      "2 x 2 B x heads of keys x their size x L; latent attention: 2 B x (latent + rotated key) "  \
+      "x "                                                                                         \
+      "L (arXiv:2405.04434, section 2.1)",                                                         \
+      e->cache_token_bytes, NAN)                                                                   \
+    X(cache_of_a_sequence, WALLS_OF_INFERENCE, WALLS_BYTES, "  of a sequence",                     \
+      "x s, in layers with a window at most so many", e->cache_bytes, NAN)                         \
+    X(infer_sequences, WALLS_OF_INFERENCE, WALLS_CARDS, "sequences beside the weights",            \
+      "what those cards have left / that; cards beyond the heads of keys hold copies",             \
+      walls_sequences_beside(e->inference_cards, e->usable_bytes, e->inference_bytes,              \
+                             e->cache_bytes, e->cache_parts),                                      \
+      NAN)
 
 struct walls_row {
     enum walls_part part;

@@ -166,6 +166,18 @@ double transformer_flops_per_token(const struct model_shape *m, uint64_t sequenc
     return 6.0 * transformer_active_parameters(m) + attention;
 }
 
+double transformer_cache_elements(const struct model_shape *m, uint64_t sequence)
+{
+    const uint64_t row =
+        m->kv_rank > 0 ? m->kv_rank + m->rope_head_size : 2 * m->kv_heads * m->head_size;
+    double positions = 0.0;
+    for (uint64_t layer = 0; layer < m->layers; layer++) {
+        const uint64_t span = transformer_span(m, layer, sequence);
+        positions += (double)(span > 0 ? span : sequence);
+    }
+    return positions * (double)row;
+}
+
 uint64_t transformer_padded_vocabulary(const struct layer_context *context)
 {
     uint64_t multiple = context->software->vocabulary_multiple;

@@ -93,6 +93,11 @@ double transformer_active_parameters(const struct model_shape *m); /* with head,
  * have the keys of transformer_keys_met in place of s. */
 double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
+/* Elements that inference keeps of a sequence, all layers: keys and values of what a query may
+ * still meet, a layer's window at most. Latent attention keeps the latent and the shared rotated
+ * key (arXiv:2405.04434, section 2.1). */
+double transformer_cache_elements(const struct model_shape *m, uint64_t sequence);
+
 /* What a rank's share of a layer looks like. */
 struct layer_context {
     const struct model_shape *model;

@@ -44,6 +44,20 @@ static void test_compute_and_traffic(void **state)
     assert_true(walls_all_reduce_bytes(8.0, 1.0) == 0.0);
 }
 
+/* Llama 3 70B in 16 bit on cards of 79.18 GiB: two hold its weights, with 15.0 GB left on each; a
+ * sequence of 8,192 has 2.68 GB of keys and values, half on each. Eight heads of keys on sixteen
+ * cards are there twice; a latent is on every card. */
+static void test_inference(void **state)
+{
+    (void)state;
+    const double usable = 79.18 * GIB, weights = 140e9, cache = 327680.0 * 8192.0;
+    assert_true(walls_sequences_beside(2.0, usable, weights, cache, 8.0) == 11.0);
+    assert_true(walls_sequences_beside(1.0, usable, weights, cache, 8.0) == 0.0);
+    assert_true(walls_sequences_beside(8.0, 10.0, 40.0, 8.0, 8.0) == 5.0);
+    assert_true(walls_sequences_beside(16.0, 10.0, 80.0, 8.0, 8.0) == 5.0);
+    assert_true(walls_sequences_beside(8.0, 10.0, 40.0, 1.0, 1.0) == 5.0);
+}
+
 static void test_roofline(void **state)
 {
     (void)state;
@@ -162,8 +176,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_activations), cmocka_unit_test(test_compute_and_traffic),
-        cmocka_unit_test(test_roofline),    cmocka_unit_test(test_binding),
-        cmocka_unit_test(test_textbook),    cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_inference),   cmocka_unit_test(test_roofline),
+        cmocka_unit_test(test_binding),     cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,28 @@ static void test_mpt(void **state)
     assert_true(transformer_parameters(&m, 2048) == 6649286656.0);
 }
 
+/* Bytes of a token in 16 bit as published for Mixtral (2 x 32 layers x 8 heads x 128), DeepSeek-V3
+ * (61 layers of 512 + 64) and Llama 3 70B; every other layer of a windowed model keeps its window.
+ */
+static void test_cache(void **state)
+{
+    (void)state;
+    struct model_shape m = llama(32, 4096, 32, 8, 14336, 32000);
+    m.head_size = 128;
+    assert_true(2.0 * transformer_cache_elements(&m, 1) == 131072.0);
+    assert_true(transformer_cache_elements(&m, 100) == 100.0 * transformer_cache_elements(&m, 1));
+    m.window = 10;
+    m.full_interval = 2;
+    assert_true(transformer_cache_elements(&m, 100) == 16.0 * (100 + 10) * 2048.0);
+    m = llama(61, 7168, 128, 128, 18432, 129280);
+    m.kv_rank = 512;
+    m.rope_head_size = 64;
+    assert_true(2.0 * transformer_cache_elements(&m, 1) == 70272.0);
+    m = llama(80, 8192, 64, 8, 28672, 128256);
+    m.head_size = 128;
+    assert_true(2.0 * transformer_cache_elements(&m, 1) == 327680.0);
+}
+
 /* 671B in all, 37B active for each token (arXiv:2412.19437, section 2 and table of section 4.2). */
 static void test_deepseek_v3(void **state)
 {
@@ -149,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_published_counts),
         cmocka_unit_test(test_gpt3),
         cmocka_unit_test(test_mpt),
+        cmocka_unit_test(test_cache),
         cmocka_unit_test(test_deepseek_v3),
         cmocka_unit_test(test_flops_per_token),
         cmocka_unit_test(test_padded_vocabulary),

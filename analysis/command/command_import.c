@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analysis/command/import_failures.h"
+#include "analysis/command/import_node.h"
 #include "analysis/command/import_profile.h"
 #include "analysis/line/command.h"
 #include "analysis/text/format.h"
@@ -12,7 +13,7 @@ static const struct option options[] = {
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
      "nccl-tests: the profile to write, or to add to; failures: the trace to write"},
     {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL,
-     "nccl-tests: the card by its name in the catalogue"},
+     "nccl-tests, topo, nccl-topo: the card by its name in the catalogue"},
     {"--op", OPTION_TEXT, FIELD(op), "OP", NULL,
      "nccl-tests: the collective, where the output does not say which"},
     {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "failures: GPUs that were watched"},
@@ -84,12 +85,40 @@ static int slurm(struct importing *i)
     return import_failures(i->a, i->session, i->arena, i->file, FAILURE_SLURM);
 }
 
+typedef bool node_reader_fn(struct arena *arena, struct import_file file, struct node_topology *out,
+                            struct error *error);
+
+static int node(struct importing *i, node_reader_fn *read)
+{
+    struct node_topology topology;
+    struct error error = {""};
+    if (!read(i->arena, i->file, &topology, &error))
+        return trouble(i, &error, EXIT_REJECTED);
+    import_node_print(i->session->out, &topology, i->a->gpu);
+    return EXIT_OK;
+}
+
+static int topo(struct importing *i)
+{
+    return node(i, node_topology_matrix);
+}
+
+static int nccl_topo(struct importing *i)
+{
+    return node(i, node_topology_xml);
+}
+
 static const struct import_kind {
     const char *name;
     int (*run)(struct importing *);
 } kinds[] = {
-    {"nccl-tests", nccl_tests}, {"failures", failures}, {"xid", xid}, {"dcgm", dcgm},
+    {"nccl-tests", nccl_tests},
+    {"failures", failures},
+    {"xid", xid},
+    {"dcgm", dcgm},
     {"slurm", slurm},
+    {"topo", topo},
+    {"nccl-topo", nccl_topo},
 };
 enum {
     KIND_COUNT = sizeof kinds / sizeof kinds[0]
@@ -142,13 +171,16 @@ const struct command command_import = {
              .doc = "reads what other programs measured or logged into what a scenario takes"},
     .positional = "[KIND FILE]",
     .options = options,
-    .details = "nccl-tests FILE   times of collectives, into the profile that --output names\n"
-               "failures FILE     a table at,unit_kind,unit,cause[,repair]: laws fitted to it, as\n"
-               "                  `failures:` of a scenario; with --output as a trace, too\n"
-               "xid FILE          the same of the kernel's log: NVIDIA's Xid and SXid\n"
-               "dcgm FILE         the same of samples of DCGM_FI_DEV_XID_ERRORS with their times\n"
-               "slurm FILE        the same of sacct -P, jobcomp/filetxt or slurmctld's log\n"
-               "FILE may be -, standard input.",
+    .details =
+        "nccl-tests FILE   times of collectives, into the profile that --output names\n"
+        "failures FILE     a table at,unit_kind,unit,cause[,repair]: laws fitted to it, as\n"
+        "                  `failures:` of a scenario; with --output as a trace, too\n"
+        "xid FILE          the same of the kernel's log: NVIDIA's Xid and SXid\n"
+        "dcgm FILE         the same of samples of DCGM_FI_DEV_XID_ERRORS with their times\n"
+        "slurm FILE        the same of sacct -P, jobcomp/filetxt or slurmctld's log\n"
+        "topo FILE         `nvidia-smi topo -m` of one machine, as `cluster:` of a scenario\n"
+        "nccl-topo FILE    the same of the XML that NCCL_TOPO_DUMP_FILE writes\n"
+        "FILE may be -, standard input.",
     .example = "orrery import nccl-tests all_reduce.txt --gpu h100-80gb-sxm --output own.db",
     .run = run,
 };

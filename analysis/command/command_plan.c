@@ -4,9 +4,11 @@
 
 #include "analysis/command/emit.h"
 #include "analysis/command/plan_machines.h"
+#include "analysis/command/plan_measured.h"
 #include "analysis/command/plan_run.h"
 #include "analysis/command/plan_share.h"
 #include "analysis/command/plan_weeks.h"
+#include "analysis/command/run_measured.h"
 #include "analysis/export/launch.h"
 #include "analysis/json/json_plan.h"
 #include "analysis/line/command.h"
@@ -54,6 +56,8 @@ static const struct option options[] = {
      "how often weeks are played, with other failures each time (16)"},
     {"--pareto", OPTION_FLAG, FIELD(pareto), NULL, NULL,
      "find every layout that no other beats in time, cost and free memory, to 2% of the card"},
+    {"--measured", OPTION_STEP, OPTION_NO_OFFSET, OPTION_NO_OFFSET, "STEP", NULL,
+     "a step that you measured, as of run: shifts the forecasts and makes them surer"},
     {"--vary", OPTION_VARY, 0, OPTION_NO_OFFSET, "K=VALUES", NULL,
      "the best layout of each of several machines, as in cluster.gpus=256,512,1024; may be "
      "repeated"},
@@ -309,6 +313,11 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
 {
     const struct arguments *a = p->arguments;
     struct search_verdict *why = NULL;
+    struct measured_shift shift;
+    const int measured = plan_measured_apply(a, p->session, p->scenario, states_layout(p->scenario),
+                                             p->search, &shift);
+    if (measured != EXIT_OK)
+        return measured;
     if (a->why != NULL) {
         struct error error = {""};
         p->why = why = ARENA_NEW(p->arena, struct search_verdict);
@@ -337,6 +346,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
                                           .why = why,
                                           .front = p->front,
                                           .batch = &batch,
+                                          .shift = &shift,
                                           .launch = kind,
                                           .launch_text = &text,
                                           .seconds = seconds},
@@ -356,6 +366,7 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
                                                     .why_text = a->why,
                                                     .front = p->front,
                                                     .batch = &batch,
+                                                    .shift = &shift,
                                                     .line = run_line(p),
                                                     .seconds = seconds});
         fprintf(p->session->notes, "%s layouts in %s\n", format_count(p->search->considered).s,
@@ -379,10 +390,10 @@ static int tell_shard(const struct plan_command *p)
 static int vary_machines(struct plan_command *p, struct search_question question)
 {
     const struct arguments *a = p->arguments;
-    if (a->why != NULL || a->has_launch || question.held != 0)
-        return wrong(p->session,
-                     "--why, --launch and --hold ask about one machine: leave out --vary, and give "
-                     "--gpus");
+    if (a->why != NULL || a->has_launch || question.held != 0 || a->measured_count > 0)
+        return wrong(p->session, "--why, --launch, --measured and --hold ask about one machine: "
+                                 "leave out --vary, and give "
+                                 "--gpus");
     question.told = NULL;
     question.leaders = MACHINE_LEADERS;
     session_soften(p->session);
@@ -396,12 +407,12 @@ static int plan(struct plan_command *p)
     const struct arguments *a = p->arguments;
     struct error error = {""};
     struct search_wish wish = {.held = 0};
-    unsigned held;
+    unsigned held = 0;
     if (a->why != NULL && !search_wish_read(a->why, &wish, &error)) {
         fprintf(p->session->notes, "orrery plan: --why: %s\n", error.text);
         return EXIT_USAGE;
     }
-    int code = read_held(p, &held);
+    int code = run_measured_agree(a, p->session) ? read_held(p, &held) : EXIT_USAGE;
     code = code == EXIT_OK ? plan_weeks_state(p->arena, p->line, p->session) : code;
     struct search_question question = {
         .held = held,

@@ -38,7 +38,7 @@ static const struct option options[] = {
     {"--against", OPTION_INPUT, FIELD(against), "SCENARIO", NULL,
      "with --uncertainty: how probably this step is faster than that of another scenario, which "
      "takes no --set"},
-    {"--measured", OPTION_VARY, OPTION_NO_OFFSET, OPTION_NO_OFFSET, "STEP", NULL,
+    {"--measured", OPTION_STEP, OPTION_NO_OFFSET, OPTION_NO_OFFSET, "STEP", NULL,
      "a step that you measured: step=3.1s of this scenario, mine.yaml:step=3.1s of another with "
      "this "
      "software on this card; shifts the forecast and makes it surer (implies --uncertainty); may "
@@ -200,7 +200,7 @@ static int load_against(const struct arguments *arguments, struct session *sessi
 /* --measured is asked for what it does to the forecast. */
 static bool asks_how_sure(const struct arguments *arguments)
 {
-    return arguments->uncertain || arguments->vary_count > 0;
+    return arguments->uncertain || arguments->measured_count > 0;
 }
 
 static int finish_surely(const struct arguments *arguments, struct session *session,

@@ -9,13 +9,7 @@
 
 static const char form[] = "step=";
 
-struct own_step {
-    const char *path; /* NULL: the scenario of the line itself */
-    double measured_s;
-};
-
-/* "mine.yaml:step=3.1s", or "step=3.1s". The path lives in the arena. */
-static bool read_own(struct arena *arena, const char *text, struct own_step *out, char *why)
+bool run_measured_read(struct arena *arena, const char *text, struct own_step *out, char *why)
 {
     const char *at = text, *time;
     struct quantity quantity;
@@ -38,16 +32,16 @@ bool run_measured_agree(const struct arguments *arguments, const struct session 
 {
     bool good = true;
     struct arena *arena = arena_create();
-    for (unsigned i = 0; i < arguments->vary_count; i++) {
+    for (unsigned i = 0; i < arguments->measured_count; i++) {
         struct own_step own;
         char why[QUANTITY_TEXT_MAX];
-        if (read_own(arena, arguments->varies[i], &own, why))
+        if (run_measured_read(arena, arguments->measured[i], &own, why))
             continue;
-        fprintf(session->notes, "orrery run: --measured %s: %s\n",
-                format_shown(arguments->varies[i]).s, why);
+        fprintf(session->notes, "orrery %s: --measured %s: %s\n", arguments->rules.command,
+                format_shown(arguments->measured[i]).s, why);
         good = false;
     }
-    if (arguments->vary_count > 0 && arguments->against != NULL) {
+    if (arguments->measured_count > 0 && arguments->against != NULL) {
         fputs("orrery run: --measured shifts both steps that --against compares: give one of the "
               "two\n",
               session->notes);
@@ -109,7 +103,7 @@ int run_measured_apply(const struct arguments *arguments, struct session *sessio
                        struct arena *arena, const struct uncertainty_options *how,
                        struct uncertain_step *step, struct measured_shift *shift)
 {
-    const unsigned count = arguments->vary_count;
+    const unsigned count = arguments->measured_count;
     struct uncertain_step steps[ARGUMENT_VARY_MAX];
     struct measured_step measured[ARGUMENT_VARY_MAX];
     struct scenario *scenarios[ARGUMENT_VARY_MAX] = {NULL};
@@ -119,7 +113,7 @@ int run_measured_apply(const struct arguments *arguments, struct session *sessio
     for (unsigned i = 0; i < count && code == EXIT_OK; i++) {
         struct own_step own = {NULL, 0.0};
         char why[QUANTITY_TEXT_MAX];
-        if (!read_own(arena, arguments->varies[i], &own, why))
+        if (!run_measured_read(arena, arguments->measured[i], &own, why))
             return EXIT_USAGE; /* run_measured_agree has told it */
         measured[i] = (struct measured_step){&steps[i], own.measured_s};
         if (own.path == NULL)

@@ -6,6 +6,13 @@
 #include "analysis/result/measured_steps.h"
 #include "analysis/terminal/session.h"
 
+struct own_step {
+    const char *path; /* NULL: the scenario of the line itself */
+    double measured_s;
+};
+/* "mine.yaml:step=3.1s", or "step=3.1s". The path lives in the arena. False with a part of a
+ * sentence in `why`, of 256 bytes. */
+bool run_measured_read(struct arena *arena, const char *text, struct own_step *out, char *why);
 /* Are all of them of that form? Tells each that is not. */
 bool run_measured_agree(const struct arguments *arguments, const struct session *session);
 /* Draws the measured steps as `how` says and lets them speak of the drawn step. Without any the

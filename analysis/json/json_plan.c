@@ -183,6 +183,18 @@ static json_t *batch_object(const struct search_batch *b)
     return o;
 }
 
+/* What the user's measured steps did to the forecast of the first. */
+static json_t *own_steps(const struct measured_shift *shift)
+{
+    if (shift->steps == 0)
+        return json_null();
+    json_t *o = json_object();
+    json_set(o, "steps", json_count(shift->steps));
+    json_set(o, "shift_ratio", json_number(expm1(shift->log_shift)));
+    json_set(o, "before_log_spread", json_number(shift->before_log_spread));
+    return o;
+}
+
 void json_plan(const struct plan_document *plan, FILE *out)
 {
     const struct search *s = plan->search;
@@ -206,6 +218,7 @@ void json_plan(const struct plan_document *plan, FILE *out)
     } else {
         json_set(o, "model_error", json_null());
     }
+    json_set(o, "own_steps", own_steps(plan->shift));
     json_set(o, "fastest_measured",
              s->has_safe ? leader_object(&s->safe, s->safe.row, 0) : json_null());
     json_set(o, "needed_goodput", json_number(s->needed_goodput_ratio));

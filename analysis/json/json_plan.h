@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/export/launch_kind.h"
+#include "analysis/result/measured_steps.h"
 #include "analysis/search/search_batch.h"
 #include "analysis/search/search_machine.h"
 #include "analysis/search/search_why.h"
@@ -13,10 +14,11 @@
 struct plan_document {
     const struct scenario *scenario;
     const struct search *search;
-    const struct search_verdict *why; /* NULL: not asked */
-    const struct search_front *front; /* NULL: not asked */
-    const struct search_batch *batch; /* another that divides better, where there is one */
-    const struct launch_kind *launch; /* of the first leader; NULL: no framework */
+    const struct search_verdict *why;   /* NULL: not asked */
+    const struct search_front *front;   /* NULL: not asked */
+    const struct measured_shift *shift; /* of the first, by steps that the user measured */
+    const struct search_batch *batch;   /* another that divides better, where there is one */
+    const struct launch_kind *launch;   /* of the first leader; NULL: no framework */
     const struct launch_text *launch_text;
     double seconds;
 };

@@ -113,6 +113,14 @@ static void take_vary(struct argument_reader *r, const struct option *o, const c
         r->out->varies[r->out->vary_count++] = value;
 }
 
+static void take_step(struct argument_reader *r, const struct option *o, const char *value)
+{
+    if (r->out->measured_count == ARGUMENT_VARY_MAX)
+        problem(r, o, value, "too many of these");
+    else
+        r->out->measured[r->out->measured_count++] = value;
+}
+
 static void take_ratio(struct argument_reader *r, const struct option *o, const char *value,
                        double *target)
 {
@@ -233,6 +241,9 @@ static void take_value(struct argument_reader *r, const struct option *o, const 
         break;
     case OPTION_VARY:
         take_vary(r, o, value);
+        break;
+    case OPTION_STEP:
+        take_step(r, o, value);
         break;
     }
     if (o->given_offset != OPTION_NO_OFFSET)

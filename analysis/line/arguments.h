@@ -46,6 +46,8 @@ struct arguments {
     unsigned set_count;
     const char *varies[ARGUMENT_VARY_MAX];
     unsigned vary_count;
+    const char *measured[ARGUMENT_VARY_MAX];
+    unsigned measured_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
         *objective, *where, *against, *explain, *model, *tokens, *bandwidth, *hold, *why, *software,
         *shard, *html, *profile, *beside;
@@ -89,7 +91,8 @@ enum option_type {
     OPTION_TIME,     /* 60d, above 0; double seconds */
     OPTION_MONEY,    /* 5MUSD, above 0; double USD */
     OPTION_SET,      /* K=V, may be repeated; appends to sets */
-    OPTION_VARY      /* K=VALUES, may be repeated; appends to varies */
+    OPTION_VARY,     /* K=VALUES, may be repeated; appends to varies */
+    OPTION_STEP      /* [SCENARIO:]step=TIME, may be repeated; appends to measured */
 };
 #define OPTION_NO_OFFSET SIZE_MAX
 struct option {

@@ -121,6 +121,9 @@ static void add_words(struct word_list *list, const struct arguments *a, const s
     case OPTION_VARY:
         add_each(list, o, a->varies, a->vary_count);
         break;
+    case OPTION_STEP:
+        add_each(list, o, a->measured, a->measured_count);
+        break;
     }
 }
 

@@ -208,6 +208,14 @@ static void print_first(const struct session *s, const struct plan_told *told)
     wrap_print(s->out, s->width,
                model_error_sentence(&told->search->own, sentence, sizeof sentence), 12);
     fputs(session_plain(s), s->out);
+    if (told->shift->steps > 0)
+        fprintf(
+            s->out,
+            "  measured  %u step%s by you: the forecast of this one becomes %s (%+.1f %%); times "
+            "of the table\n            and of what follows are the model's\n",
+            told->shift->steps, told->shift->steps == 1 ? "" : "s",
+            format_time(first->step_s * exp(told->shift->log_shift)).s,
+            100.0 * expm1(told->shift->log_shift));
     fprintf(s->out, "  tokens    %s a second\n", format_quantity(first->tokens_per_s).s);
     if (first->weeks != NULL)
         print_weeks(s, first->weeks);

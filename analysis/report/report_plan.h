@@ -3,6 +3,7 @@
 #ifndef ORRERY_ANALYSIS_REPORT_REPORT_PLAN_H
 #define ORRERY_ANALYSIS_REPORT_REPORT_PLAN_H
 
+#include "analysis/result/measured_steps.h"
 #include "analysis/search/search_batch.h"
 #include "analysis/search/search_front.h"
 #include "analysis/search/search_why.h"
@@ -14,11 +15,12 @@ struct plan_told {
     const struct search *search;
     const struct search_leader *own; /* the layout of the scenario itself; NULL: it states none */
     bool own_fits;
-    const struct search_verdict *why; /* NULL: not asked */
-    const char *why_text;             /* as it was asked */
-    const struct search_front *front; /* NULL: not asked */
-    const struct search_batch *batch; /* another that divides better, where there is one */
-    const char *line;                 /* the command that runs the first leader */
+    const struct search_verdict *why;   /* NULL: not asked */
+    const char *why_text;               /* as it was asked */
+    const struct search_front *front;   /* NULL: not asked */
+    const struct measured_shift *shift; /* of the first leader, by steps that the user measured */
+    const struct search_batch *batch;   /* another that divides better, where there is one */
+    const char *line;                   /* the command that runs the first leader */
     double seconds;
 };
 void report_plan(const struct session *session, const struct plan_told *told);

@@ -109,3 +109,46 @@ nccl_tests() { # file
     expect 0 "$ORRERY" import slurm jobs.txt --gpus 32 --start 2026-11-01
     shows 'cause: "node", unit: node, law: exponential, mtbf: 16d'
 }
+
+@test "the wires of a machine become a cluster that a scenario takes" {
+    {
+        echo "        GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7 NIC0 NIC1 NIC2 NIC3 CPU Affinity"
+        for row in 0 1 2 3 4 5 6 7; do
+            printf 'GPU%d' $row
+            for column in 0 1 2 3 4 5 6 7; do
+                if [ $row = $column ]; then printf ' X'; else printf ' NV18'; fi
+            done
+            for nic in 0 1 2 3; do
+                if [ $((row / 2)) = $nic ]; then printf ' PIX'; else printf ' SYS'; fi
+            done
+            echo " 0-31"
+        done
+    } >topo.txt
+    expect 0 "$ORRERY" import topo topo.txt --gpu h100-80gb-sxm
+    shows "gpus: 8"
+    shows "nics: 4"
+    shows "18 links"
+    { sed '/^cluster:/d' "$hello"; cat out; } >own.yaml
+    expect 0 "$ORRERY" run own.yaml --no-db --json
+    [ "$(sql :memory: "select json_extract(readfile('out'), '\$.rank_count')")" = 8 ]
+    expect 0 "$ORRERY" import topo topo.txt
+    shows "# gpu: not told"
+    sed -i 's/^GPU3 NV18/GPU3 NV12/' topo.txt
+    expect 3 "$ORRERY" import topo topo.txt
+    said "topo.txt:5: the matrix is not symmetric"
+    {
+        echo '<system version="1"><cpu numaid="0">'
+        for gpu in 0 1 2 3 4 5 6 7; do
+            echo "<gpu dev=\"$gpu\" sm=\"90\" rank=\"$gpu\"><nvlink target=\"5\" count=\"18\" tclass=\"0x068000\"/></gpu>"
+            echo "<nic><net name=\"mlx5_$gpu\" speed=\"400000\"/></nic>"
+        done
+        echo '</cpu></system>'
+    } >topo.xml
+    expect 0 "$ORRERY" import nccl-topo topo.xml --gpu h100-80gb-sxm
+    shows "nvlink_bandwidth: 450GB/s"
+    shows "nic_bandwidth: 400Gb/s"
+    { sed '/^cluster:/d' "$hello"; cat out; } >own.yaml
+    expect 0 "$ORRERY" check own.yaml
+    # The usual node of the card, told by itself, is that node.
+    [ "$("$ORRERY" run own.yaml --no-db --json | python3 -c "import json, sys; print(json.load(sys.stdin)[\"step_time_s\"])")" = "$("$ORRERY" run "$hello" --no-db --json | python3 -c "import json, sys; print(json.load(sys.stdin)[\"step_time_s\"])")" ]
+}

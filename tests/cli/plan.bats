@@ -337,3 +337,30 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
     expect 0 plan $machine --global-batch "$better" --json
     jq -e --argjson told "$told" '.better_batch == null and .layouts[0].tokens_per_s == $told' out
 }
+
+@test "plan --measured: a step of one's own shifts and narrows what leads" {
+    cp "$hello" own.yaml
+    own=$("$ORRERY" run own.yaml --no-db --json | python3 -c 'import json, sys; print(1.2 * json.load(sys.stdin)["step_time_s"])')
+    expect 0 "$ORRERY" plan own.yaml --json
+    mv out before.json
+    expect 0 "$ORRERY" plan own.yaml --json --measured "own.yaml:step=${own}s"
+    python3 - <<'END'
+import json
+a, b = json.load(open("before.json")), json.load(open("out"))
+assert a["own_steps"] is None and b["own_steps"]["steps"] == 1
+shift = b["own_steps"]["shift_ratio"]
+assert 0 < shift < 0.2, shift                                    # towards the measured step, not beyond
+x, y = a["layouts"][0], b["layouts"][0]
+assert x["step_time_s"] == y["step_time_s"]
+assert y["p90"] / y["p10"] < x["p90"] / x["p10"]                  # surer
+middle = (y["p10"] * y["p90"]) ** 0.5
+assert abs(middle / x["step_time_s"] / (1 + shift) - 1) < 1e-6
+END
+    expect 0 "$ORRERY" plan own.yaml --measured "own.yaml:step=${own}s"
+    shows "1 step by you"
+    expect 2 "$ORRERY" plan own.yaml --measured 3s
+    said "expected [SCENARIO:]step=TIME"
+    expect 2 "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --measured step=3s
+    said "of which layout?"
+    expect 2 "$ORRERY" plan own.yaml --measured "own.yaml:step=${own}s" --vary cluster.nodes=1,2
+}

@@ -6,6 +6,7 @@
 
 #include "scenarios/import/failure_fit.h"
 #include "scenarios/import/nccl_tests.h"
+#include "scenarios/import/node_topology.h"
 #include "sim/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -67,9 +68,29 @@ static bool slurm(struct fuzzed *f)
     return failures(f, FAILURE_SLURM);
 }
 
+static bool check_node(const struct node_topology *n)
+{
+    CHECK(n->gpus > 0 && n->gpus <= NODE_GPUS_MAX && n->nics <= NODE_NICS_MAX);
+    CHECK(n->linked >= 1 && n->linked <= n->gpus && n->near_nics <= n->nics);
+    return true;
+}
+
+static bool topo(struct fuzzed *f)
+{
+    struct node_topology node;
+    return node_topology_matrix(f->arena, f->file, &node, &f->error) && check_node(&node);
+}
+
+static bool nccl_topo(struct fuzzed *f)
+{
+    struct node_topology node;
+    return node_topology_xml(f->arena, f->file, &node, &f->error) && check_node(&node);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bool (*const readers[])(struct fuzzed *) = {nccl_tests, csv, xid, dcgm, slurm};
+    static bool (*const readers[])(struct fuzzed *) = {nccl_tests, csv,  xid,      dcgm,
+                                                       slurm,      topo, nccl_topo};
     struct fuzzed f = {.arena = arena_create(), .error = {""}};
     if (size > 0) {
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};

@@ -1,0 +1,64 @@
+#include "analysis/command/import_node.h"
+
+#include "analysis/text/format.h"
+#include "sim/units.h"
+
+static void print_links(FILE *out, const struct node_topology *n)
+{
+    if (n->links == 0) {
+        fputs("    nvlink_bandwidth: 0GB/s\n", out);
+    } else if (n->link_bytes_per_s > 0.0) {
+        fprintf(out, "    nvlink_bandwidth: %gGB/s   # %u links of %g GB/s\n",
+                n->links * n->link_bytes_per_s / GIGA, n->links, n->link_bytes_per_s / GIGA);
+    } else {
+        fprintf(out,
+                "    # nvlink_bandwidth: %u links; of 25 GB/s with NVLink 2 to 4 (%uGB/s), of 50 "
+                "with NVLink 5\n    # (%uGB/s); the card's usual node says which\n",
+                n->links, 25 * n->links, 50 * n->links);
+    }
+    if (n->links > 0 && n->linked < n->gpus)
+        fprintf(out, "    # NVLink joins %u GPUs at a time: kind: pcie, bridged: %u\n", n->linked,
+                n->linked);
+    if (n->uneven)
+        fputs("    # some GPUs have more NVLinks or reach more by them: what stands here is the "
+              "least\n",
+              out);
+}
+
+/* The scenario's rule: at most one for each GPU, dividing their number. */
+static void print_nics(FILE *out, const struct node_topology *n)
+{
+    const unsigned nics = n->near_nics > 0 ? n->near_nics : n->nics;
+    const char *which = n->near_nics > 0 && n->near_nics < n->nics
+                            ? "those with a GPU under their PCIe switch, of"
+                            : "of";
+    if (nics > n->gpus || (nics > 0 && n->gpus % nics != 0)) {
+        fprintf(out, "    # nics: %u for %u GPUs; say how many are of the compute network\n", nics,
+                n->gpus);
+        return;
+    }
+    fprintf(out, "    nics: %u   # %s %u; those for storage are not told apart\n", nics, which,
+            n->nics);
+    if (n->nic_bits_per_s > 0.0)
+        fprintf(out, "    nic_bandwidth: %gGb/s\n", n->nic_bits_per_s / GIGA);
+    else if (nics > 0)
+        fputs("    # nic_bandwidth: not told\n", out);
+}
+
+void import_node_print(FILE *out, const struct node_topology *node, const char *gpu)
+{
+    fputs("cluster:\n", out);
+    if (gpu != NULL)
+        fprintf(out, "  gpu: %s\n", format_shown(gpu).s);
+    else if (node->sm > 0)
+        fprintf(out, "  # gpu: a card of sm %u; which one is not told: --gpu NAME\n", node->sm);
+    else
+        fputs("  # gpu: not told: --gpu NAME\n", out);
+    fputs("  nodes: 1   # how many there are is not told, nor what joins them (fabric)\n", out);
+    fprintf(out,
+            "  node:      # over the card's usual node; PCIe and host rates are not told\n"
+            "    gpus: %u\n",
+            node->gpus);
+    print_links(out, node);
+    print_nics(out, node);
+}

@@ -1,0 +1,18 @@
+/* plan_measured.h - `orrery plan --measured [SCENARIO:]step=TIME`: steps that the user has measured
+ * shift and narrow the forecasts of the layouts that lead. */
+#ifndef ORRERY_ANALYSIS_COMMAND_PLAN_MEASURED_H
+#define ORRERY_ANALYSIS_COMMAND_PLAN_MEASURED_H
+
+#include "analysis/line/arguments.h"
+#include "analysis/result/measured_steps.h"
+#include "analysis/search/search_found.h"
+#include "analysis/terminal/session.h"
+
+/* Lets them speak of every leader, by the model's own error alone, as a search draws no figures.
+ * `scenario` is the plan's own, `stated` whether it says its layout. `first` is what became of the
+ * first leader; no steps without any. EXIT_OK, or the exit code after the reason was told. */
+int plan_measured_apply(const struct arguments *arguments, struct session *session,
+                        const struct scenario *scenario, bool stated, struct search *search,
+                        struct measured_shift *first);
+
+#endif

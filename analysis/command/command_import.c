@@ -6,14 +6,15 @@
 #include "analysis/line/command.h"
 #include "analysis/text/format.h"
 #include "scenarios/import/nccl_tests.h"
+#include "scenarios/import/pytorch_trace.h"
 #include "scenarios/language/file.h"
 #include "scenarios/language/names.h"
 
 static const struct option options[] = {
     {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
-     "nccl-tests: the profile to write, or to add to; failures: the trace to write"},
+     "nccl-tests, pytorch: the profile to write, or to add to; failures: the trace to write"},
     {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL,
-     "nccl-tests, topo, nccl-topo: the card by its name in the catalogue"},
+     "nccl-tests, pytorch, topo, nccl-topo: the card by its name in the catalogue"},
     {"--op", OPTION_TEXT, FIELD(op), "OP", NULL,
      "nccl-tests: the collective, where the output does not say which"},
     {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "failures: GPUs that were watched"},
@@ -65,6 +66,29 @@ static int nccl_tests(struct importing *i)
     return EXIT_OK;
 }
 
+static int pytorch(struct importing *i)
+{
+    struct error error = {""};
+    struct pytorch_trace trace;
+    bool added;
+    if (i->a->output == NULL) {
+        fputs("orrery import pytorch: give --output FILE, the profile to write or to add to\n",
+              i->session->notes);
+        return EXIT_USAGE;
+    }
+    if (!pytorch_trace_read(i->arena, i->file, &trace, &error))
+        return trouble(i, &error, EXIT_REJECTED);
+    const struct import_points points = {
+        trace.points, trace.point_count, trace.device, i->a->gpu, "trace of the PyTorch profiler",
+        0.0};
+    if (!import_profile(i->arena, &points, i->a->output, &added, &error))
+        return trouble(i, &error, EXIT_REJECTED);
+    fprintf(i->session->out, "%s: %u points of %u products%s, %s of %s in kernels\n",
+            format_shown(i->a->output).s, trace.point_count, trace.products, added ? " added" : "",
+            format_percent(trace.products_s / trace.kernels_s).s, format_time(trace.kernels_s).s);
+    return EXIT_OK;
+}
+
 static int failures(struct importing *i)
 {
     return import_failures(i->a, i->session, i->arena, i->file, FAILURE_CSV);
@@ -113,6 +137,7 @@ static const struct import_kind {
     int (*run)(struct importing *);
 } kinds[] = {
     {"nccl-tests", nccl_tests},
+    {"pytorch", pytorch},
     {"failures", failures},
     {"xid", xid},
     {"dcgm", dcgm},

@@ -7,6 +7,7 @@
 #include "scenarios/import/failure_fit.h"
 #include "scenarios/import/nccl_tests.h"
 #include "scenarios/import/node_topology.h"
+#include "scenarios/import/pytorch_trace.h"
 #include "sim/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -87,10 +88,22 @@ static bool nccl_topo(struct fuzzed *f)
     return node_topology_xml(f->arena, f->file, &node, &f->error) && check_node(&node);
 }
 
+static bool pytorch(struct fuzzed *f)
+{
+    struct pytorch_trace trace;
+    if (!pytorch_trace_read(f->arena, f->file, &trace, &f->error))
+        return false;
+    CHECK(trace.point_count > 0 && trace.products_s <= trace.kernels_s * (1.0 + 1e-9));
+    for (unsigned i = 0; i < trace.point_count; i++)
+        CHECK(point_problem(&trace.points[i].point) == NULL &&
+              trace.points[i].measurement.median_s > 0.0);
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bool (*const readers[])(struct fuzzed *) = {nccl_tests, csv,  xid,      dcgm,
-                                                       slurm,      topo, nccl_topo};
+    static bool (*const readers[])(struct fuzzed *) = {nccl_tests, csv,  xid,       dcgm,
+                                                       slurm,      topo, nccl_topo, pytorch};
     struct fuzzed f = {.arena = arena_create(), .error = {""}};
     if (size > 0) {
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};

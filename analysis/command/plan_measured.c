@@ -42,8 +42,8 @@ static int time_step(struct session *session, const struct scenario *scenario,
     const struct step_options options = {.time_only = true, .threads = 1};
     struct error error = {""};
     struct step *step = NULL;
-    if (!configuration_legal(&scenario->configuration) || scenario->counted_only)
-        error_set(&error, "its layout breaks a rule, or its model cannot be simulated");
+    if (!configuration_legal(&scenario->configuration))
+        error_set(&error, "its layout breaks a rule");
     else if (step_run(&scenario->configuration, &options, &step, &error))
         set_step(out, scenario, &scenario->configuration, step->step_s);
     if (error.text[0] != '\0')

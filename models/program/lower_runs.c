@@ -2,7 +2,8 @@
  *
  * A piece of compute *settles* when no transfer that was sent before it is unfinished after it:
  * those it has waited for, and none was sent beside it. A run ends behind the last piece that
- * settles.
+ * settles. Units in which the host waits are no run: what it issues behind depends on when it went
+ * on, and a run tells its end alone.
  *
  * Invariants
  * 1. A run and what is written behind it are the pieces of its units, in their order.
@@ -40,6 +41,15 @@ static uint32_t settled_rows(const struct piece_list *list, bool *beside)
     return rows;
 }
 
+static bool host_waits(const struct written_run *w)
+{
+    for (uint32_t i = 0; i < w->list_count; i++)
+        for (uint32_t k = 0; k < w->lists[i]->count; k++)
+            if (w->lists[i]->rows[k].host_waits)
+                return true;
+    return false;
+}
+
 static void find_run(struct written_run *w)
 {
     const struct piece_list **lists = w->lists;
@@ -52,7 +62,9 @@ static void find_run(struct written_run *w)
             w->run.last_rows = rows;
         }
     }
-    w->none = w->run.list_count == 0;
+    w->none = w->run.list_count == 0 || host_waits(w);
+    if (w->none)
+        return;
     for (uint32_t i = 0; i < w->run.list_count; i++) {
         const struct piece_list *list = lists[i];
         const bool last = i + 1 == w->run.list_count;

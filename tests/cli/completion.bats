@@ -47,7 +47,7 @@ offers() { # WANTED -- WORD...: exactly these, in any order
 @test "bash completes families, entries of the catalogue and kinds" {
     offers gpus -- orrery list gp
     offers h200-141gb-sxm -- orrery list gpus h200
-    offers gpipe 1f1b interleaved -- orrery list schedule ""
+    offers zb-h1 zb-h2 -- orrery list schedule zb-h
     offers h200-141gb-sxm -- orrery collective --gpu h200
 }
 

@@ -64,7 +64,7 @@ static size_t compare(const struct validation *op, const struct validation *pass
             continue;
         const double off = fabs(b->values[0].predicted / a->values[0].predicted - 1.0);
         if (off > allowed(op, i))
-            print_message("%s: off by %.2e\n", a->id, off);
+            print_message("%s: off by %.2e, %.2e allowed\n", a->id, off, allowed(op, i));
         assert_true(off <= allowed(op, i));
         timed++;
     }

@@ -9,9 +9,11 @@
 static const struct measured_rows measured[] = {
 #define ROWS(software, card, kinds, source, rows) {software, card, kinds, source, rows},
 #define SPREADS(...)
+#define EXPERTS(...)
 #include "analysis/result/residues_list.h"
 #undef ROWS
 #undef SPREADS
+#undef EXPERTS
 };
 
 const struct residues residues_shipped = {
@@ -21,17 +23,22 @@ const struct residues residues_shipped = {
 #define SPREADS(layout, card, software, machine, nothing, within, pair, words)                     \
     .log_spread = {layout, card, software, machine, nothing}, .within_log_spread = within,         \
     .pair_log_spread = pair, .from = words,
+#define EXPERTS(spread, pair) .experts_log_spread = spread, .experts_pair_log_spread = pair,
 #include "analysis/result/residues_list.h"
 #undef ROWS
 #undef SPREADS
+#undef EXPERTS
 };
 
 const char *const nearness_names[] = {
     "software, card, layout", "software, card", "software", "card", "neither", NULL};
-const char *const layout_kind_names[LAYOUT_KIND_COUNT] = {
-    "tensor parallelism", "tensor parallelism across nodes",
-    "pipelines",          "context parallelism",
-    "sharded weights",    "8-bit products"};
+const char *const layout_kind_names[LAYOUT_KIND_COUNT] = {"tensor parallelism",
+                                                          "tensor parallelism across nodes",
+                                                          "pipelines",
+                                                          "context parallelism",
+                                                          "sharded weights",
+                                                          "8-bit products",
+                                                          "experts"};
 
 unsigned model_error_kinds(const struct configuration *c)
 {
@@ -40,7 +47,8 @@ unsigned model_error_kinds(const struct configuration *c)
            (l->tp > c->cluster.node.gpus ? LAYOUT_TENSOR_ACROSS : 0U) |
            (l->pp > 1 ? LAYOUT_PIPELINE : 0U) | (l->cp > 1 ? LAYOUT_CONTEXT : 0U) |
            (l->sharding->shards_weights && configuration_shards(c) > 1 ? LAYOUT_SHARDED : 0U) |
-           (c->training.precision->gemm_peak == PEAK_FP8 ? LAYOUT_FP8 : 0U);
+           (c->training.precision->gemm_peak == PEAK_FP8 ? LAYOUT_FP8 : 0U) |
+           (c->model.experts > 0 ? LAYOUT_EXPERTS : 0U);
 }
 
 double model_error_shared(const struct model_error *a, const struct model_error *b)
@@ -56,8 +64,8 @@ struct model_error model_error_near(const struct residues *residues, const char 
     for (size_t i = 0; i < residues->count; i++) {
         const struct measured_rows *m = &residues->measured[i];
         bool same_software = strcmp(m->software, software) == 0, same_card = !strcmp(m->card, card);
-        if (but != NULL && strcmp(m->source, but) == 0)
-            continue;
+        if ((but != NULL && strcmp(m->source, but) == 0) || (m->kinds & ~kinds & LAYOUT_EXPERTS))
+            continue; /* experts say nothing of a dense model */
         if (same_software && same_card) {
             rows[NEAR_CARD] += m->rows;
             seen |= m->kinds;
@@ -75,6 +83,10 @@ struct model_error model_error_near(const struct residues *residues, const char 
         out.nearness = NEAR_LAYOUT;
     out.log_spread = residues->log_spread[out.nearness];
     out.pair_log_spread = residues->pair_log_spread;
+    if (kinds & LAYOUT_EXPERTS) {
+        out.log_spread = fmax(out.log_spread, residues->experts_log_spread);
+        out.pair_log_spread = fmax(out.pair_log_spread, residues->experts_pair_log_spread);
+    }
     return out;
 }
 

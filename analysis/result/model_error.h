@@ -30,7 +30,8 @@ enum layout_kind {
     LAYOUT_CONTEXT = 8,
     LAYOUT_SHARDED = 16, /* weights are sharded: fsdp, zero-3 */
     LAYOUT_FP8 = 32,     /* products in 8 bits */
-    LAYOUT_KIND_COUNT = 6
+    LAYOUT_EXPERTS = 64, /* of a mixture of experts */
+    LAYOUT_KIND_COUNT = 7
 };
 extern const char *const layout_kind_names[LAYOUT_KIND_COUNT]; /* by bit */
 unsigned model_error_kinds(const struct configuration *c);
@@ -49,7 +50,9 @@ struct residues {
     double log_spread[NEARNESS_COUNT]; /* never narrower than the nearer ones */
     double within_log_spread;          /* of the rows of a source around their median: part of it */
     double pair_log_spread; /* of the difference of two layouts of one model and machine */
-    const char *from;       /* what they were measured on, in a sentence */
+    /* The same two of mixtures of experts, at least: rows of dense models say nothing of them. */
+    double experts_log_spread, experts_pair_log_spread;
+    const char *from; /* what they were measured on, in a sentence */
 };
 extern const struct residues residues_shipped;
 

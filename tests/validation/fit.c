@@ -185,7 +185,7 @@ int main(int argc, char **argv)
         fputs("usage: fit FILE.csv [--source NAME] [--threads N] [--rows N] [--csv]\n", stderr);
         return 2;
     }
-    if (!fit_rows_read(&rows, request.path, request.source, request.most, request.threads))
+    if (!fit_rows_read(&rows, request.path, request.source, request.most, request.threads, false))
         return 2;
     struct outcome outcome = {.rows = &rows};
     solve(&outcome);

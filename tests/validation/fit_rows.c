@@ -82,13 +82,14 @@ static void read_row(void *context, size_t index)
 }
 
 static void take_row(struct fit_rows *out, const struct validation *v,
-                     const struct validate_row *row, struct scenario *s)
+                     const struct validate_row *row, struct scenario *s, bool experts)
 {
     const struct validate_value *time = &row->values[0];
     if (s == NULL)
         return;
     arena_claim(s->arena);
-    if (!time->has_measured || !(time->measured > 0.0)) {
+    const bool asked = (s->configuration.model.experts > 0) == experts;
+    if (!asked || !time->has_measured || !(time->measured > 0.0)) {
         scenario_destroy(s);
         return;
     }
@@ -151,7 +152,7 @@ static void count_alike(struct validate_row *const *rows, size_t count, size_t i
     }
 }
 
-static void take_rows(struct fit_rows *out, struct validation *v, size_t most)
+static void take_rows(struct fit_rows *out, struct validation *v, size_t most, bool experts)
 {
     struct validate_row **timed = ARENA_ARRAY(out->arena, struct validate_row *, v->row_count + 1);
     struct reading r = {.v = v};
@@ -168,7 +169,7 @@ static void take_rows(struct fit_rows *out, struct validation *v, size_t most)
     }
     pool_run(out->threads, count, read_row, &r);
     for (size_t i = 0; i < count; i++)
-        take_row(out, v, r.taken[i], r.scenarios[i]);
+        take_row(out, v, r.taken[i], r.scenarios[i], experts);
     weigh(out);
 }
 
@@ -187,7 +188,7 @@ static bool open_steps(struct arena *arena, const char *path, const struct valid
 }
 
 bool fit_rows_read(struct fit_rows *out, const char *path, const char *source, size_t most,
-                   unsigned threads)
+                   unsigned threads, bool experts)
 {
     *out = (struct fit_rows){.arena = arena_create(), .threads = threads};
     struct validation *v = ARENA_NEW(out->arena, struct validation);
@@ -198,7 +199,7 @@ bool fit_rows_read(struct fit_rows *out, const char *path, const char *source, s
         return false;
     }
     out->rows = ARENA_ARRAY(out->arena, struct fit_row, v->row_count + 1);
-    take_rows(out, v, most);
+    take_rows(out, v, most, experts);
     out->kept = ARENA_NEW(out->arena, struct fit_kept);
     out->kept->residuals = ARENA_ARRAY(out->arena, double, out->count + 1);
     out->kept->slopes = ARENA_ARRAY(out->arena, double, (out->count + 1) * FIT_PARAMETER_MAX);

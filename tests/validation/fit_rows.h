@@ -43,10 +43,10 @@ struct fit_rows {
 };
 
 /* Takes the clean rows with a time of a source (NULL: all), at most `most` of each source (0: all),
- * evenly over the file. Rows are weighted so that each source counts the same. False with a
- * sentence on stderr. */
+ * evenly over the file: those of dense models, or those of mixtures of experts. Rows are weighted
+ * so that each source counts the same. False with a sentence on stderr. */
 bool fit_rows_read(struct fit_rows *out, const char *path, const char *source, size_t most,
-                   unsigned threads);
+                   unsigned threads, bool experts);
 void fit_rows_free(struct fit_rows *rows);
 /* log(predicted / measured) of the chosen rows (NULL: all), into out[row]. */
 void fit_rows_residuals(const struct fit_rows *rows, const double *x, const bool *chosen,

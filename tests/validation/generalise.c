@@ -81,10 +81,8 @@ static void draw(void *context, size_t index)
     arena_destroy(arena);
 }
 
-static void list_measured(struct generalise *g)
+static void list_measured(struct generalise *g, const struct fit_rows *rows)
 {
-    const struct fit_rows *rows = g->rows;
-    g->measured = ARENA_ARRAY(rows->arena, struct measured_rows, rows->count + 1);
     for (size_t i = 0; i < rows->count; i++) {
         const struct configuration *c = &rows->rows[i].scenario->configuration;
         struct measured_rows one = {c->software.name, c->gpu.name, model_error_kinds(c),
@@ -100,6 +98,24 @@ static void list_measured(struct generalise *g)
         else
             g->measured[k].rows++;
     }
+}
+
+/* No constant was fitted to rows of experts: as shipped they are left out. */
+static void find_experts(struct generalise *g, const struct fit_rows *rows)
+{
+    const double x[FIT_PARAMETER_MAX] = {0.0};
+    struct spread_member *sources = ARENA_ARRAY(rows->arena, struct spread_member, rows->count + 1);
+    struct spread_member *groups = ARENA_ARRAY(rows->arena, struct spread_member, rows->count + 1);
+    double *errors = ARENA_ARRAY(rows->arena, double, rows->count + 1);
+    fit_rows_residuals(rows, x, NULL, errors);
+    for (size_t i = 0; i < rows->count; i++) {
+        sources[i] = (struct spread_member){rows->rows[i].source, errors[i]};
+        groups[i] = (struct spread_member){rows->rows[i].group, errors[i]};
+    }
+    g->experts_count = rows->count;
+    g->experts_spread = spread_of_errors(sources, rows->count);
+    const double pair = spread_of_pairs(groups, rows->count);
+    g->experts_pair_spread = isnan(pair) ? g->experts_spread : pair;
 }
 
 static void find_spread(struct generalise *g, uint32_t draws)
@@ -199,15 +215,20 @@ static bool tell(const struct request *request, const struct generalise *g)
 int main(int argc, char **argv)
 {
     struct request request;
-    struct fit_rows rows;
+    struct fit_rows rows, experts;
     if (!read_request(argc, argv, &request)) {
         fputs("usage: generalise FILE.csv [--rows N] [--threads N] [--draws N] [--csv FILE] "
               "[--constants FILE] [--residues FILE]\n",
               stderr);
         return 2;
     }
-    if (!fit_rows_read(&rows, request.path, NULL, request.rows, (unsigned)request.threads))
+    const unsigned threads = (unsigned)request.threads;
+    if (!fit_rows_read(&rows, request.path, NULL, request.rows, threads, false))
         return 2;
+    if (!fit_rows_read(&experts, request.path, NULL, request.rows, threads, true)) {
+        fit_rows_free(&rows);
+        return 2;
+    }
     struct generalise *g = ARENA_NEW(rows.arena, struct generalise);
     g->rows = &rows;
     folds_play(&rows, &g->folds);
@@ -215,11 +236,16 @@ int main(int argc, char **argv)
         if (rows.fitted[k])
             worth_judge(&rows, &g->folds, k, &g->worth[g->worth_count++]);
     find_unknown(g);
-    list_measured(g);
+    g->measured =
+        ARENA_ARRAY(rows.arena, struct measured_rows, rows.count + experts.count + (size_t)1);
+    list_measured(g, &rows);
+    list_measured(g, &experts);
+    find_experts(g, &experts);
     find_spread(g, (uint32_t)request.draws);
     bool written = tell(&request, g);
     bool holds =
         g->unknown_count == 0 && g->coverage >= least_covered && g->coverage <= most_covered;
+    fit_rows_free(&experts);
     fit_rows_free(&rows);
     return written ? !holds : 2;
 }

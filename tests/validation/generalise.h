@@ -17,6 +17,8 @@ struct generalise {
     size_t measured_count;
     struct spread_row *spread_rows; /* one for each row */
     struct spread spread;
+    double experts_spread, experts_pair_spread; /* rows of mixtures of experts, as shipped */
+    size_t experts_count;
     double pair_spread, coverage, coverage_by_source, coverage_elsewhere;
     const char *
         *unknown; /* figures that the catalogue calls fitted and no constant of the fit has */

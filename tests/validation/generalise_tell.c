@@ -127,6 +127,8 @@ void tell_intervals(const struct generalise *g, FILE *out)
                 nearness_names[k], g->spread.sources[k]);
     fprintf(out, "; both x %.2f\n  difference of two layouts of one model and machine: %.1f %%\n",
             g->spread.factor, 100.0 * g->pair_spread);
+    fprintf(out, "  mixtures of experts, %zu rows: %.1f %%, two layouts %.1f %%\n",
+            g->experts_count, 100.0 * g->experts_spread, 100.0 * g->experts_pair_spread);
 }
 
 void write_errors(const struct generalise *g, FILE *out)
@@ -183,6 +185,10 @@ void write_residues(const struct generalise *g, FILE *out)
             "        \"%zu clean rows of steps.csv, left out by their %zu sources \"\n"
             "        \"(tests/validation/generalise)\")\n",
             g->rows->count, g->rows->source_count);
+    fprintf(out,
+            "/* mixtures of experts, %zu rows, none of which was fitted to: a row, a pair of "
+            "layouts */\nEXPERTS(%.3f, %.3f)\n",
+            g->experts_count, g->experts_spread, g->experts_pair_spread);
     for (size_t i = 0; i < g->measured_count; i++) {
         const struct measured_rows *m = &g->measured[i];
         fprintf(out, "ROWS(\"%s\", \"%s\", %u, \"%s\", %u)\n", m->software, m->card, m->kinds,

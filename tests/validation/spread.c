@@ -227,17 +227,49 @@ static double pairs_inside(const struct spread_member *m, size_t count, double s
     return groups > 0.0 ? sum / groups : NAN;
 }
 
-double spread_of_pairs(const struct spread_member *members, size_t count)
+/* Share of the errors within, each group the same. */
+static double errors_inside(const struct spread_member *m, size_t count, double spread)
+{
+    double sum = 0.0, groups = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        double inside = 0.0, all = 0.0;
+        bool first = true;
+        for (size_t k = 0; k < count; k++) {
+            if (strcmp(m[k].group, m[i].group) != 0)
+                continue;
+            first = first && k >= i;
+            inside += fabs(m[k].log_error) <= half_width * spread;
+            all++;
+        }
+        sum += first ? inside / all : 0.0;
+        groups += first;
+    }
+    return sum / groups;
+}
+
+/* The narrowest with which `inside` is the probability asked for. */
+static double narrowest(const struct spread_member *members, size_t count,
+                        double inside(const struct spread_member *, size_t, double))
 {
     double low = 0.0, high = widest;
-    if (isnan(pairs_inside(members, count, 0.0)))
-        return NAN;
     for (int step = 0; step < BISECTIONS; step++) {
         double middle = 0.5 * (low + high);
-        if (pairs_inside(members, count, middle) < probability)
+        if (inside(members, count, middle) < probability)
             low = middle;
         else
             high = middle;
     }
     return high;
+}
+
+double spread_of_errors(const struct spread_member *members, size_t count)
+{
+    return count > 0 ? narrowest(members, count, errors_inside) : 0.0;
+}
+
+double spread_of_pairs(const struct spread_member *members, size_t count)
+{
+    if (isnan(pairs_inside(members, count, 0.0)))
+        return NAN;
+    return narrowest(members, count, pairs_inside);
 }

@@ -26,7 +26,7 @@ static void test_a_planted_constant_is_found(void **state)
     struct fit_solution fit;
     double none[FIT_PARAMETER_MAX] = {0}, slower[FIT_PARAMETER_MAX] = {0}, error[64];
     const double planted = log(0.9);
-    assert_true(fit_rows_read(&rows, STEPS, "llm_foundry", 9, pool_threads_available()));
+    assert_true(fit_rows_read(&rows, STEPS, "llm_foundry", 9, pool_threads_available(), false));
     assert_int_equal(rows.count, 9);
     slower[GEMM_A100] = planted;
     fit_rows_residuals(&rows, slower, NULL, error);

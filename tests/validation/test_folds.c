@@ -42,7 +42,7 @@ static void test_what_is_remembered_is_noticed(void **state)
     struct folds folds;
     struct worth worth;
     const size_t k = find("unfused bytes, nanotron and llm-foundry");
-    assert_true(fit_rows_read(&rows, STEPS, "llm_foundry", 6, pool_threads_available()));
+    assert_true(fit_rows_read(&rows, STEPS, "llm_foundry", 6, pool_threads_available(), false));
     measure_as_predicted(&rows);
     assert_true(rows.fitted[k]);
     folds_play(&rows, &folds);
@@ -66,7 +66,7 @@ static void test_folds_by_size(void **state)
     (void)state;
     struct fit_rows rows;
     struct folds folds;
-    assert_true(fit_rows_read(&rows, STEPS, "llm_foundry", 6, pool_threads_available()));
+    assert_true(fit_rows_read(&rows, STEPS, "llm_foundry", 6, pool_threads_available(), false));
     folds_play(&rows, &folds);
     unsigned wide = 0, large = 0;
     for (size_t i = 0; i < rows.count; i++) {

@@ -22,6 +22,8 @@ static const struct residues planted = {
     .log_spread = {0.05, 0.06, 0.1, 0.12, 0.2},
     .within_log_spread = 0.03,
     .pair_log_spread = 0.04,
+    .experts_log_spread = 0.15,
+    .experts_pair_log_spread = 0.02,
     .from = "planted",
 };
 
@@ -59,6 +61,29 @@ static void test_nearness(void **state)
         if (strstr(text, cases[i].says) == NULL)
             fail_msg("case %u: %s", i, text);
     }
+}
+
+/* Rows of experts say nothing of dense models, and those of dense models do not narrow what experts
+ * have shown. */
+static void test_experts(void **state)
+{
+    (void)state;
+    static const struct measured_rows mixed[] = {
+        {"alpha", "red", LAYOUT_EXPERTS | LAYOUT_TENSOR, "s", 3},
+        {"alpha", "blue", 0, "t", 5},
+    };
+    struct residues both = planted;
+    both.measured = mixed;
+    both.count = 2;
+    struct model_error e = model_error_near(&both, "alpha", "red", LAYOUT_TENSOR, NULL);
+    assert_true(e.nearness == NEAR_SOFTWARE && e.rows == 5 && e.log_spread == 0.1);
+    e = model_error_near(&both, "alpha", "red", LAYOUT_EXPERTS | LAYOUT_TENSOR, NULL);
+    assert_true(e.nearness == NEAR_LAYOUT && e.rows == 3 && e.log_spread == 0.15);
+    assert_true(e.pair_log_spread == 0.04); /* not narrower than that of dense ones */
+    e = model_error_near(&both, "alpha", "blue", LAYOUT_EXPERTS, NULL);
+    assert_true(e.nearness == NEAR_CARD && e.kinds_unseen == LAYOUT_EXPERTS);
+    e = model_error_near(&both, "gamma", "white", LAYOUT_EXPERTS, NULL);
+    assert_true(e.nearness == NEAR_NOTHING && e.log_spread == 0.2);
 }
 
 /* var(a - b) = a^2 + b^2 - 2 shared a b is the pairs' for layouts that are equally far off. */
@@ -107,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nearness),
+        cmocka_unit_test(test_experts),
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_shipped),
     };

@@ -117,11 +117,11 @@ static int run(const struct arguments *a, struct session *session)
               session->notes);
         return EXIT_USAGE;
     }
-    if (page_missing() != NULL)
-        return trouble(session, page_missing());
     int code = EXIT_OK;
     if (!open_runs(a, session, &replayed, &error))
         code = trouble(session, error.text);
+    else if (page_missing() != NULL)
+        code = trouble(session, page_missing());
     else if (a->html != NULL)
         code = write_file(a, session, &replayed);
     else

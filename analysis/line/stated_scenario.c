@@ -1,10 +1,13 @@
 #include "analysis/line/stated_scenario.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
+#include "scenarios/catalogue/catalogue.h"
+#include "scenarios/language/value.h"
 
 enum {
     GPUS_USUAL = 8,
@@ -80,10 +83,30 @@ static bool sound(const struct arguments *a, FILE *notes)
     return true;
 }
 
+/* Tokens of a sequence where nobody says: as many as a learned table of positions has, where it has
+ * fewer than are usual. */
+static uint64_t usual_sequence(const char *model)
+{
+    struct arena *arena = arena_create();
+    struct problems *problems = ARENA_NEW(arena, struct problems);
+    struct catalogue catalogue;
+    uint64_t sequence = SEQUENCE_USUAL;
+    problems->arena = arena;
+    catalogue_open(&catalogue, arena, NULL, problems);
+    const struct value *entry = catalogue_find(&catalogue, FAMILY_MODELS, model);
+    const struct value *key = entry != NULL ? value_find(entry, "positions_max") : NULL;
+    if (key != NULL && key->kind == VALUE_WORD) {
+        const uint64_t positions = strtoull(key->text, NULL, 10);
+        sequence = positions > 0 && positions < sequence ? positions : sequence;
+    }
+    arena_destroy(arena);
+    return sequence;
+}
+
 static int write_text(const struct arguments *a, char *text)
 {
     const uint64_t gpus = a->gpus > 0 ? a->gpus : GPUS_USUAL;
-    const uint64_t sequence = a->sequence > 0 ? a->sequence : SEQUENCE_USUAL;
+    const uint64_t sequence = a->sequence > 0 ? a->sequence : usual_sequence(a->model);
     const uint64_t batch = a->global_batch > 0 ? a->global_batch : gpus;
     const bool file = stated_file(a->model);
     return snprintf(text, TEXT_BYTES,

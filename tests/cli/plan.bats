@@ -109,6 +109,13 @@ plan() { "$ORRERY" plan "$@"; }
     expect 3 plan --model nowhere.json --gpu a100-80gb-sxm
 }
 
+@test "plan: a model with learned positions has no longer sequences" {
+    expect 0 plan --model gpt2-1.5b --gpu a100-80gb-sxm --json
+    jq -e '.layouts | length > 0' out
+    expect 0 plan --model gpt2-1.5b --gpu a100-80gb-sxm
+    shows "sequence 1,024"
+}
+
 @test "plan: wrong lines" {
     expect 2 plan
     said "it takes a scenario, or --model and --gpu"

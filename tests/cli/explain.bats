@@ -79,7 +79,7 @@ walls() { "$ORRERY" explain --walls "$@"; }
     expect 2 walls "$hello" --mfu 2
     expect 3 walls --model llama3-70 --gpu h100-80gb-sxm
     said "did you mean 'llama3-70b'"
-    expect 3 walls --model gpt2-124m --gpu a100-80gb-sxm
+    expect 3 walls --model gpt2-124m --gpu a100-80gb-sxm --sequence 8192
     said "exceeds the 1024 learned positions"
     expect 1 walls nowhere.yaml
 }

@@ -14,8 +14,12 @@
      NULL,         "a model of the catalogue, or a Hugging Face config.json, in place of a file"}, \
         {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL, "with --model: kind of GPU"},             \
         {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "with --model: how many (8)"},             \
-        {"--sequence", OPTION_SOME, FIELD(sequence),                                               \
-         "N",          NULL,        "with --model: tokens of a sequence (8192)"},                  \
+        {"--sequence",                                                                             \
+         OPTION_SOME,                                                                              \
+         FIELD(sequence),                                                                          \
+         "N",                                                                                      \
+         NULL,                                                                                     \
+         "with --model: tokens of a sequence (8192, or all of its positions)"},                    \
         {"--global-batch",                                                                         \
          OPTION_SOME,                                                                              \
          FIELD(global_batch),                                                                      \

@@ -19,7 +19,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 8;
+pragma user_version = 9;
 
 create table meta (
     key text primary key,
@@ -114,6 +114,14 @@ create table track (
     hidden_s real not null,
     waited_s real not null
 ) strict;
+
+create table node_wire (
+    run integer not null,
+    node integer not null,
+    kind text not null,
+    track_id integer not null,
+    primary key (run, node, kind)
+) strict, without rowid;
 
 -- The timeline, by rank class. About 30 bytes a row: rowid is the id, depth is 0 or 1.
 create table slice_raw (

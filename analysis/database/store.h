@@ -55,6 +55,7 @@ static inline struct store_value store_text(const char *value)
     X(node)                                                                                        \
     X(gpu)                                                                                         \
     X(track)                                                                                       \
+    X(node_wire)                                                                                   \
     X(slice_raw)                                                                                   \
     X(op_kind)                                                                                     \
     X(counter_raw)                                                                                 \

@@ -4,67 +4,64 @@
 #include <stdio.h>
 
 #include "analysis/database/store_timeline.h"
+#include "models/step/wires.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/units.h"
 
 #define COUNT(values) (sizeof(values) / sizeof(values)[0])
 enum {
-    BINS = 512,
+    BINS = 512,      /* of the busiest wire of each kind */
+    BINS_SUM = 4096, /* of all others, where each has between these */
+    BINS_LEAST = 8,
+    BINS_MOST = 64,
     VERTEX_BYTES = 64,
     NAME_BYTES = 2 * VERTEX_BYTES + 32
 };
 
 struct wire_curve {
+    uint32_t link;  /* class */
+    uint32_t first; /* lowest rank class that loads it */
+    int64_t track;
+    unsigned bins;
+    double *bytes; /* in each part of the step */
+};
+struct wire_curves {
     const struct step *step;
-    uint32_t link;      /* class */
-    uint32_t first;     /* lowest rank class that loads it */
-    double bytes[BINS]; /* in each part of the step */
+    struct arena *arena;
+    struct wire_curve *rows;
+    uint32_t *row_of; /* [link class]: its row; WIRE_NONE: it has no curve */
+    uint32_t count;
 };
 
-static const struct link_class *class_of(const struct wire_curve *w)
-{
-    return &w->step->symmetry.links[w->link];
-}
-
-/* Bytes that one activity of the plan puts on one wire of the class. */
-static double bytes_on(const struct wire_curve *w, const struct played_plan *plan)
-{
-    const struct symmetry *y = &w->step->symmetry;
-    double weight = 0.0;
-    for (uint32_t i = plan->use_first; i < plan->use_first + plan->use_count; i++)
-        weight += y->uses[i].link == w->link ? y->uses[i].weight : 0.0;
-    for (uint32_t i = plan->own_first; i < plan->own_first + plan->own_count; i++)
-        weight += y->uses[i].link == w->link ? y->uses[i].weight : 0.0;
-    return plan->bytes * plan->wire_weight * weight;
-}
-
 /* Bins begin and end at whole nanoseconds. */
-static int64_t edge_ns(const struct wire_curve *w, unsigned bin)
+static int64_t edge_ns(const struct step *step, const struct wire_curve *w, unsigned bin)
 {
-    return digest_ns(w->step->step_s) * bin / BINS;
+    return digest_ns(step->step_s) * bin / w->bins;
 }
 
-static double edge_s(const struct wire_curve *w, unsigned bin)
+static double edge_s(const struct step *step, const struct wire_curve *w, unsigned bin)
 {
-    return (double)edge_ns(w, bin) / GIGA;
+    return (double)edge_ns(step, w, bin) / GIGA;
 }
 
-static unsigned bin_at(const struct wire_curve *w, double time_s)
+static unsigned bin_at(const struct step *step, const struct wire_curve *w, double time_s)
 {
-    const double place = time_s / w->step->step_s * BINS;
-    unsigned bin = place >= BINS ? BINS - 1 : (unsigned)place;
-    while (bin > 0 && edge_s(w, bin) > time_s)
+    const double place = time_s / step->step_s * w->bins;
+    unsigned bin = place >= w->bins ? w->bins - 1 : (unsigned)place;
+    while (bin > 0 && edge_s(step, w, bin) > time_s)
         bin--;
     return bin;
 }
 
-static void spread(struct wire_curve *w, double begin_s, double finish_s, double bytes)
+static void spread(const struct step *step, struct wire_curve *w, const struct op_times *times,
+                   double bytes)
 {
-    const unsigned first = bin_at(w, begin_s), last = bin_at(w, finish_s);
+    const double begin_s = times->begin_s, finish_s = times->finish_s;
+    const unsigned first = bin_at(step, w, begin_s), last = bin_at(step, w, finish_s);
     double left = bytes;
     for (unsigned i = first; i < last; i++) {
-        const double from_s = fmax(begin_s, edge_s(w, i)), until_s = edge_s(w, i + 1);
+        const double from_s = fmax(begin_s, edge_s(step, w, i)), until_s = edge_s(step, w, i + 1);
         const double part = bytes * fmax(0.0, until_s - from_s) / (finish_s - begin_s);
         w->bytes[i] += part;
         left -= part;
@@ -72,10 +69,26 @@ static void spread(struct wire_curve *w, double begin_s, double finish_s, double
     w->bytes[last] += left;
 }
 
-/* Every party of an activity posts it; the first one speaks for all. */
-static void take_class(struct wire_curve *w, uint32_t rank_class)
+/* What one activity of a plan puts on the wires of these uses. */
+static void take_uses(struct wire_curves *all, const struct played_plan *plan, uint32_t first,
+                      uint32_t count, const struct op_times *times, uint32_t rank_class)
 {
-    const struct step *step = w->step;
+    const struct share_use *uses = all->step->symmetry.uses;
+    for (uint32_t i = first; i < first + count; i++) {
+        const uint32_t row = all->row_of[uses[i].link];
+        const double bytes = plan->bytes * plan->wire_weight * uses[i].weight;
+        if (row == WIRE_NONE || bytes <= 0.0)
+            continue;
+        struct wire_curve *w = &all->rows[row];
+        spread(all->step, w, times, bytes);
+        w->first = rank_class < w->first ? rank_class : w->first;
+    }
+}
+
+/* Every party of an activity posts it; the first one speaks for all. */
+static void take_class(struct wire_curves *all, uint32_t rank_class)
+{
+    const struct step *step = all->step;
     const struct symmetry *y = &step->symmetry;
     const struct rank_class *mine = &y->ranks[rank_class];
     const struct program *program = step->lowered.programs[mine->program];
@@ -85,78 +98,111 @@ static void take_class(struct wire_curve *w, uint32_t rank_class)
             mine->party[op->stream] != 0)
             continue;
         const struct group_class *group = &y->groups[mine->group[op->stream]];
-        const uint32_t plan = y->plan_of[y->parties[group->party_first].plan_first + op->cost];
-        const double bytes = plan == PLAN_NONE ? 0.0 : bytes_on(w, &y->plans[plan]);
-        if (bytes <= 0.0)
+        const uint32_t row = y->plan_of[y->parties[group->party_first].plan_first + op->cost];
+        if (row == PLAN_NONE)
             continue;
+        const struct played_plan *plan = &y->plans[row];
         const struct op_times times = worker_times(step->worker, rank_class, i);
-        spread(w, times.begin_s, times.finish_s, bytes);
-        w->first = rank_class < w->first ? rank_class : w->first;
+        take_uses(all, plan, plan->use_first, plan->use_count, &times, rank_class);
+        take_uses(all, plan, plan->own_first, plan->own_count, &times, rank_class);
     }
 }
 
-static void write_track(struct store *store, const struct wire_curve *w, int64_t track)
+static void write_track(struct store *store, const struct step *step, const struct wire_curve *w)
 {
-    const struct graph *graph = &w->step->topology.graph;
-    const struct link_id id = {class_of(w)->representative};
+    const struct graph *graph = &step->topology.graph;
+    const struct link_id id = {step->symmetry.links[w->link].representative};
     const struct link link = graph_link_at(graph, id);
     char from[VERTEX_BYTES], to[VERTEX_BYTES], name[NAME_BYTES];
     graph_vertex_name(graph, link.from, from, sizeof from);
     graph_vertex_name(graph, link.to, to, sizeof to);
-    snprintf(name, sizeof name, "%s, %s to %s",
-             graph_link_kind_name(graph_link_type(graph, id)->kind), from, to);
+    snprintf(name, sizeof name, "%s, %s to %s", graph_link_kind_name(wires_kind(step, w->link)),
+             from, to);
     const struct store_value row[] = {
-        store_integer(track), store_integer(STORE_RUN), store_integer(store_class_id(w->first)),
-        store_text("wire"),   store_text(name),         store_integer(0),
-        store_real(0.0),      store_real(0.0),          store_real(0.0),
+        store_integer(w->track), store_integer(STORE_RUN), store_integer(store_class_id(w->first)),
+        store_text("wire"),      store_text(name),         store_integer(0),
+        store_real(0.0),         store_real(0.0),          store_real(0.0),
     };
     store_row(store, STORE_track, row, COUNT(row));
 }
 
-static void write_load(struct store *store, const struct wire_curve *w, int64_t track)
+static void write_load(struct store *store, const struct step *step, const struct wire_curve *w)
 {
     double last = -1.0;
-    for (unsigned i = 0; i < BINS; i++) {
-        const double rate = w->bytes[i] / (edge_s(w, i + 1) - edge_s(w, i));
-        const struct store_value row[] = {store_integer(track), store_integer(edge_ns(w, i)),
-                                          store_real(rate)};
+    for (unsigned i = 0; i < w->bins; i++) {
+        const double rate = w->bytes[i] / (edge_s(step, w, i + 1) - edge_s(step, w, i));
+        const struct store_value row[] = {store_integer(w->track),
+                                          store_integer(edge_ns(step, w, i)), store_real(rate)};
         if (rate != last)
             store_row(store, STORE_counter_raw, row, COUNT(row));
         last = rate;
     }
 }
 
-/* The class of a kind that carries most of what it could; UINT32_MAX: none carries anything. */
-static uint32_t busiest(const struct step *step, enum link_kind kind)
+/* A curve for a class of wires that carries something and has none. */
+static void want(struct wire_curves *all, uint32_t link, int64_t track)
 {
-    uint32_t best = UINT32_MAX;
-    double most = 0.0;
-    for (uint32_t i = 0; i < step->symmetry.link_class_count; i++) {
-        const struct link_class *l = &step->symmetry.links[i];
-        const struct link_id id = {l->representative};
-        const double use = network_link_bytes(step->network, i) / (l->bytes_per_s * step->step_s);
-        if (graph_link_type(&step->topology.graph, id)->kind == kind && use > most) {
-            most = use;
-            best = i;
-        }
+    if (link == WIRE_NONE || all->row_of[link] != WIRE_NONE)
+        return;
+    all->row_of[link] = all->count;
+    all->rows[all->count++] = (struct wire_curve){
+        .link = link, .first = all->step->symmetry.rank_class_count, .track = track, .bins = BINS};
+}
+
+static void want_all(struct wire_curves *all, const struct node_wires *nodes, int64_t first_track)
+{
+    const struct step *step = all->step;
+    const uint32_t link_count = step->symmetry.link_class_count;
+    all->rows = ARENA_ARRAY(all->arena, struct wire_curve, link_count);
+    all->row_of = ARENA_ARRAY(all->arena, uint32_t, link_count);
+    for (uint32_t i = 0; i < link_count; i++)
+        all->row_of[i] = WIRE_NONE;
+    for (unsigned kind = 0; kind < WIRE_KINDS; kind++)
+        want(all, wires_busiest(step, (enum link_kind)kind), first_track + kind);
+    const uint32_t busiest = all->count;
+    for (uint32_t node = 0; node < step->topology.node_count; node++)
+        for (unsigned kind = 0; kind < WIRE_KINDS; kind++)
+            want(all, nodes[node].link[kind], first_track + WIRE_KINDS + all->count - busiest);
+    const uint32_t others = all->count - busiest;
+    const unsigned each = others == 0 ? 0 : BINS_SUM / others;
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct wire_curve *w = &all->rows[i];
+        if (i >= busiest)
+            w->bins = each < BINS_LEAST ? BINS_LEAST : each > BINS_MOST ? BINS_MOST : each;
+        w->bytes = ARENA_ARRAY(all->arena, double, w->bins);
     }
-    return best;
+}
+
+static void write_nodes(struct store *store, const struct wire_curves *all,
+                        const struct node_wires *nodes)
+{
+    for (uint32_t node = 0; node < all->step->topology.node_count && store_good(store); node++)
+        for (unsigned kind = 0; kind < WIRE_KINDS; kind++) {
+            const uint32_t link = nodes[node].link[kind];
+            if (link == WIRE_NONE)
+                continue;
+            const struct store_value row[] = {
+                store_integer(STORE_RUN), store_integer(node),
+                store_text(graph_link_kind_name((enum link_kind)kind)),
+                store_integer(all->rows[all->row_of[link]].track)};
+            store_row(store, STORE_node_wire, row, COUNT(row));
+        }
 }
 
 void store_wires(struct store *store, const struct step *step, int64_t first_track)
 {
     if (digest_ns(step->step_s) < BINS)
         return; /* bins would be empty */
-    for (int kind = LINK_NVLINK; kind <= LINK_FABRIC && store_good(store); kind++) {
-        struct wire_curve w = {.step = step,
-                               .link = busiest(step, (enum link_kind)kind),
-                               .first = step->symmetry.rank_class_count};
-        if (w.link == UINT32_MAX)
-            continue;
-        for (uint32_t i = 0; i < step->symmetry.rank_class_count; i++)
-            take_class(&w, i);
-        CHECK(w.first < step->symmetry.rank_class_count);
-        write_track(store, &w, first_track + kind);
-        write_load(store, &w, first_track + kind);
+    struct wire_curves all = {.step = step, .arena = arena_create()};
+    const struct node_wires *nodes = wires_of_nodes(all.arena, step);
+    want_all(&all, nodes, first_track);
+    for (uint32_t i = 0; i < step->symmetry.rank_class_count; i++)
+        take_class(&all, i);
+    for (uint32_t i = 0; i < all.count && store_good(store); i++) {
+        CHECK(all.rows[i].first < step->symmetry.rank_class_count);
+        write_track(store, step, &all.rows[i]);
+        write_load(store, step, &all.rows[i]);
     }
+    write_nodes(store, &all, nodes);
+    arena_destroy(all.arena);
 }

@@ -1,8 +1,10 @@
-/* store_wires.h - what the busiest wire of each kind carries over the step, as counters.
+/* store_wires.h - what wires carry over the step, as counters, and which of them each node has.
  *
- * One track of kind 'wire' for each kind of link: from a moment on the wire carries so many bytes a
- * second, a mean over a bin of the step. What a transfer puts on a wire is spread evenly from its
- * begin to its finish, so over all bins it adds up to `link.moved_bytes`. */
+ * A track of kind 'wire' for the busiest wire of each kind of link, and for the busiest one of each
+ * kind at each node: from a moment on it carries so many bytes a second, a mean over a bin of the
+ * step. The former have 512 bins, the latter fewer the more they are. What a transfer puts on a
+ * wire is spread evenly from its begin to its finish, so over all bins it adds up to
+ * `link.moved_bytes`. Table node_wire tells the tracks of a node. */
 #ifndef ORRERY_ANALYSIS_DATABASE_STORE_WIRES_H
 #define ORRERY_ANALYSIS_DATABASE_STORE_WIRES_H
 

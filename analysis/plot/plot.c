@@ -342,7 +342,7 @@ static const char *ink_on(const char *colour)
 /* A thin cell has no outline, which would cover it. */
 void plot_cell(FILE *out, const struct plot_cell *cell)
 {
-    const bool thin = cell->width < 3.0;
+    const bool thin = cell->width < 3.0 || cell->height < 3.0;
     fprintf(out,
             "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
             "stroke=\"%s\" stroke-width=\"%s\"",

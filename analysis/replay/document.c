@@ -33,8 +33,13 @@ static const struct document_section run_sections[] = {
      "order by id",
      false},
     {"wire_loads",
-     "select t.name, v.ts, v.value from counter_raw v join track t on t.id = v.track_id "
-     "where t.kind = 'wire' order by v.track_id, v.rowid",
+     "select v.track_id as track, v.ts, v.value from counter_raw v join track t "
+     "on t.id = v.track_id where t.kind = 'wire' order by v.track_id, v.rowid",
+     false},
+    {"node_wires", /* nodes that follow each other in one row */
+     "select kind, min(node) as first, max(node) as last, track_id as track from (select kind, "
+     "node, track_id, node - row_number() over (partition by kind, track_id order by node) as "
+     "island from node_wire) group by kind, track_id, island order by kind desc, first",
      false},
     {"gpus_of_node", "select count(*) as gpus from gpu where node = 0", false},
     {"nodes", "select name from node where id = 0", false},

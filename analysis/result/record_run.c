@@ -7,6 +7,7 @@
 #include "analysis/result/lesson_record.h"
 #include "analysis/result/metric_source.h"
 #include "analysis/result/record_weeks.h"
+#include "models/step/wires.h"
 
 static void take_run(const struct result *result, struct record *out)
 {
@@ -77,12 +78,6 @@ static const char *vertex_text(struct arena *arena, const struct graph *graph,
     return arena_text(arena, name);
 }
 
-static enum link_kind kind_of_class(const struct step *step, uint32_t index)
-{
-    const struct link_id id = {step->symmetry.links[index].representative};
-    return graph_link_type(&step->topology.graph, id)->kind;
-}
-
 static void fill_link(struct arena *arena, const struct step *step, uint32_t index,
                       struct link_row *row)
 {
@@ -90,7 +85,7 @@ static void fill_link(struct arena *arena, const struct step *step, uint32_t ind
     const struct link_class *l = &step->symmetry.links[index];
     const struct link_id id = {l->representative};
     *row = (struct link_row){
-        .kind = graph_link_kind_name(kind_of_class(step, index)),
+        .kind = graph_link_kind_name(wires_kind(step, index)),
         .from = vertex_text(arena, graph, graph_link_at(graph, id).from),
         .to = vertex_text(arena, graph, graph_link_at(graph, id).to),
         .link_count = l->link_count,
@@ -103,17 +98,8 @@ static void fill_link(struct arena *arena, const struct step *step, uint32_t ind
 /* Names of all wires of a large cluster take longer than all else that a report needs. */
 static void take_busiest(const struct step *step, enum link_kind kind, struct record *out)
 {
-    uint32_t best = UINT32_MAX;
-    double most = 0.0;
-    for (uint32_t i = 0; i < step->symmetry.link_class_count; i++) {
-        const double rate = step->symmetry.links[i].bytes_per_s;
-        const double use = network_link_bytes(step->network, i) / (rate * step->step_s);
-        if (kind_of_class(step, i) == kind && use > most) {
-            most = use;
-            best = i;
-        }
-    }
-    if (best != UINT32_MAX)
+    const uint32_t best = wires_busiest(step, kind);
+    if (best != WIRE_NONE)
         fill_link(out->arena, step, best, record_add(out, ROW_link, 1));
 }
 

@@ -48,6 +48,10 @@ struct link_class {
     uint32_t link_count;
     double bytes_per_s;
 };
+struct node_link {       /* a link that carries something, at one of its ends a node */
+    uint32_t node, link; /* the class, which may have links of several kinds */
+    enum link_kind kind;
+};
 /* One collective or message, as the network plays it. A link whose groups never meet on it (see
  * symmetry_own.c) is not shared: it is a ceiling like the protocol's. Zero bytes and groups of one
  * take no time: nothing is sent. */
@@ -70,8 +74,10 @@ struct symmetry {
     struct share_use *uses;
     uint32_t *plan_of;       /* [party's plan_first + transfer] -> plan; PLAN_NONE: not used */
     uint32_t *class_of_rank; /* [rank] */
+    uint32_t *node_like;     /* [node]: the node, itself or before it, whose links carry the same */
+    struct node_link *node_links; /* of those nodes, in any order */
     uint32_t rank_class_count, group_class_count, party_count, link_class_count, plan_count,
-        use_count, rank_count;
+        use_count, rank_count, node_link_count;
 };
 /* Of two rank classes that are late at one instant, is `a` the one to name? The slower card, then
  * by colour, so that folded and unfolded plays name alike ranks; of alike ranks the lower. */

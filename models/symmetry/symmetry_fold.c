@@ -68,6 +68,29 @@ static void fold_links(struct folding *f)
     }
 }
 
+/* Which links a node has: of used ones those of the first node of its kind. */
+static void fold_nodes(struct folding *f)
+{
+    const struct real *real = f->real;
+    const struct graph *graph = &real->topology->graph;
+    const uint32_t node_count = real->topology->node_count;
+    struct symmetry *out = f->out;
+    out->node_like = ARENA_ARRAY(f->arena, uint32_t, node_count);
+    for (uint32_t node = 0; node < node_count; node++) {
+        out->node_like[node] = symmetry_node_like(real, node);
+        CHECK(out->node_like[node] <= node);
+    }
+    out->node_links = ARENA_ARRAY(f->arena, struct node_link, real->used_count);
+    for (uint32_t l = 0; l < real->used_count; l++) {
+        const struct link_id id = {real->used_links[l]};
+        if (id.value < graph_links_of_nodes(graph))
+            out->node_links[out->node_link_count++] =
+                (struct node_link){.node = graph_place_of(graph, id).node,
+                                   .link = f->partition->link[l],
+                                   .kind = graph_link_type(graph, id)->kind};
+    }
+}
+
 static void fold_groups(struct folding *f)
 {
     const struct layout *layout = f->real->layout;
@@ -309,6 +332,7 @@ void symmetry_fold(struct arena *arena, const struct real *real, const struct pa
     *out = (struct symmetry){0};
     fold_ranks(&f);
     fold_links(&f);
+    fold_nodes(&f);
     fold_groups(&f);
     f.set_use_first = ARENA_ARRAY(arena, uint32_t, f.set_count);
     f.set_use_count = ARENA_ARRAY(arena, uint32_t, f.set_count);

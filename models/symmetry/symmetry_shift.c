@@ -66,6 +66,15 @@ struct turned_link symmetry_first_link(const struct real *real, uint32_t link)
     return (struct turned_link){.turn = turn, .link = link - from * each + to * each};
 }
 
+uint32_t symmetry_node_like(const struct real *real, uint32_t node)
+{
+    const struct shift *s = &real->shift;
+    if (s->turns == 1 || s->node_rank[node] == ROW_NONE)
+        return node;
+    const uint32_t rank = s->node_rank[node], like = s->first_like[symmetry_turn_of(real, rank)];
+    return node_of(real, symmetry_turned(real, rank, like));
+}
+
 /* Does a rank stand in its node as the rank of turn 0 in its own? */
 static bool rank_turns(struct real *real, uint32_t rank)
 {

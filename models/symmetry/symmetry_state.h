@@ -139,6 +139,8 @@ struct turned_link {
     uint32_t turn, link; /* the turn of a link, and its like in turn 0 */
 };
 struct turned_link symmetry_first_link(const struct real *real, uint32_t link);
+/* The node at the same place of the first turn of its kind: what is measured of it holds here. */
+uint32_t symmetry_node_like(const struct real *real, uint32_t node);
 uint32_t symmetry_turned_group(const struct real *real, const struct group *group, uint32_t turn);
 /* Adds to a turn's signature that something at a place of turn 0 is so here. */
 static inline void symmetry_sign(struct real *real, uint32_t turn, uint64_t place, uint64_t what)

@@ -60,6 +60,24 @@ PY
     done
 }
 
+@test "map: every node with its busiest wires, and the busiest of all over the step" {
+    pipe=wide.db # of several nodes and kinds of wires
+    "$ORRERY" run "$SCENARIOS/contended-fabric.yaml" --db "$pipe" >/dev/null 2>&1
+    picture "$pipe" map
+    sql "$pipe" "select printf('node %d: its busiest %s carries %.12f', n.node, n.kind, l.moved_bytes / (l.bytes_per_s * (select step_s from run)))
+        from node_wire n join track t on t.id = n.track_id join link l on l.kind || ', ' || l.\"from\" || ' to ' || l.\"to\" = t.name" | sort >want
+    sed -n 's/ of its capacity$//; /^node /p' map.marks | awk '{$NF = sprintf("%.12f", $NF)} 1' | sort >got
+    [ "$(wc -l <want)" -eq 16 ]
+    diff want got
+    for kind in fabric nic nvlink; do # the mean over the step, from its moments
+        sed -n "s/^$kind, \([0-9]*\) to \([0-9]*\) ns: \([^ ]*\) of.*/\1 \2 \3/p" map.marks | sort -n >moments
+        awk -v want="$(sql "$pipe" "select max(moved_bytes / bytes_per_s) from link where kind = '$kind'")" '
+            $1 != end + 0 {exit 1} {end = $2; sum += $3 * ($2 - $1) / 1e9}
+            END {exit !(NR > 3 && sum > want * (1 - 1e-6) && sum < want * (1 + 1e-6))}' moments
+        [ "$(tail -1 moments | cut -d' ' -f2)" = "$(sql "$pipe" "select cast(round(step_s * 1e9) as integer) from run")" ]
+    done
+}
+
 @test "map: every GPU with its rank, every wire with its load" {
     picture "$pipe" map
     [ "$(grep -c '^gpu ' map.marks)" = "$(sql "$pipe" "select count(*) from gpu")" ]

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/step/step.h"
+#include "models/step/wires.h"
 #include "sim/check.h"
 #include "tests/laws/law_play.h"
 
@@ -14,6 +14,31 @@ static void play(struct law_play *p, const struct configuration *c, bool unfold)
     lower(p->arena, c, &p->lowered);
     law_fold(p, unfold);
     law_run(p);
+}
+
+/* Of both the busiest wire of each kind at each node carries the same, and one wire at some node is
+ * the busiest of all. */
+static const char *wires_fault(struct step *const s[2])
+{
+    const char *fault = NULL;
+    struct arena *arena = arena_create();
+    const struct node_wires *nodes[2] = {wires_of_nodes(arena, s[0]), wires_of_nodes(arena, s[1])};
+    for (unsigned kind = 0; kind < LINK_FABRIC; kind++) {
+        const uint32_t best = wires_busiest(s[1], (enum link_kind)kind);
+        const double all = best == WIRE_NONE ? 0.0 : wires_use_ratio(s[1], best);
+        double most = 0.0;
+        for (uint32_t node = 0; node < s[0]->topology.node_count; node++) {
+            double use[2] = {0.0, 0.0};
+            for (unsigned i = 0; i < 2; i++)
+                if (nodes[i][node].link[kind] != WIRE_NONE)
+                    use[i] = wires_use_ratio(s[i], nodes[i][node].link[kind]);
+            most = fmax(most, use[1]);
+            fault = fabs(use[0] - use[1]) > 1e-12 * use[1] ? "wires of a node differ" : fault;
+        }
+        fault = most != all ? "the busiest wire is at no node" : fault;
+    }
+    arena_destroy(arena);
+    return fault;
 }
 
 /* What step_run reports of both: digest, step and mean breakdown (whose sums run over classes). */
@@ -39,6 +64,8 @@ static const char *step_fault(const struct configuration *c, uint64_t digest)
     }
     if (fabs(sum_s - s[0]->step_s) > 1e-12 * s[0]->step_s)
         fault = "step_run's breakdown does not add up to the step";
+    if (fault == NULL)
+        fault = wires_fault(s);
     step_destroy(s[0]);
     step_destroy(s[1]);
     return fault;

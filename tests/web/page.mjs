@@ -208,7 +208,7 @@ test("wires tell their load at every moment, and in all what the database says",
   const v = await visit(browser, step), kinds = sql("step.db", "select kind, max(moved_bytes / bytes_per_s) as s from link where moved_bytes > 0 group by kind order by kind"), step_s = sql("step.db", "select step_s from run")[0].step_s;
   const shown = await v.page.evaluate(() => {
     const part = orrery.state.current.parts.find((p) => p.loadAt), end = part.run.step_ns;
-    return part.kinds.map((k) => ({ kind: k.kind, load: part.load(k.worst), moments: [...Array(4096).keys()].map((i) => part.loadAt(k, ((i + 0.5) * end) / 4096)) }));
+    return part.kinds.map((k) => ({ kind: k.kind, load: k.link.moved_bytes / (k.link.bytes_per_s * part.run.run.step_s), moments: [...Array(4096).keys()].map((i) => part.loadAt(k, ((i + 0.5) * end) / 4096)) }));
   });
   assert.deepEqual(shown.map((k) => k.kind).sort(), kinds.map((k) => k.kind));
   for (const { kind, load, moments } of shown) {
@@ -217,6 +217,47 @@ test("wires tell their load at every moment, and in all what the database says",
     assert.ok(Math.abs(mean / load - 1) < 0.01, `${kind}: ${mean} is not ${load}`); // moments cut bins
     assert.ok(Math.max(...moments) > 1.5 * load && Math.max(...moments) <= 1 + 1e-9, `${kind}: ${Math.max(...moments)}`);
   }
+  await v.close();
+});
+
+test("the map colours the wires of each node by what they carry at the moment of the clock", async () => {
+  const v = await visit(browser, step), { page } = v, like = 'l.kind || \', \' || l."from" || \' to \' || l."to"';
+  const end = (await v.clock()).end, held = sql("step.db", `select n.node, n.kind, n.track_id as track, l."from" as wire, l.bytes_per_s as cap, l.moved_bytes as moved, l.busy_s as busy from node_wire n join track t on t.id = n.track_id join link l on ${like} = t.name order by n.node`);
+  assert.ok(new Set(held.map((h) => h.kind)).size === 2 && new Set(held.map((h) => h.track)).size > 4);
+  const met = new Set();
+  for (const t of [0, 0.13, 0.4, 0.71, 0.97].map((share) => Math.floor(share * end))) {
+    const shown = await page.evaluate(async (at) => {
+      const part = orrery.state.current.parts.find((p) => p.strips), { canvas: c } = part;
+      orrery.state.current.clock.seek(at);
+      part.draw();
+      const g = c.getContext("2d"), ratio = c.width / c.clientWidth, { m } = part;
+      return part.wires.flatMap((wires, slot) => wires.map((wire, node) => {
+        const [x, y] = part.place(node * m.per), middle = [x + (m.wide * m.cell) / 2, y + (m.high + (slot + 0.5) * m.strip) * m.cell + 0.5];
+        return { node, kind: part.strips[slot], now: wire.points.findLast((p) => p.ts <= at)?.value ?? 0, pixel: [...g.getImageData(Math.round(middle[0] * ratio), Math.round(middle[1] * ratio), 1, 1).data].slice(0, 3) };
+      }));
+    }, t);
+    assert.equal(shown.length, held.length);
+    for (const { node, kind, now, pixel } of shown) {
+      const h = held.find((x) => x.node === node && x.kind === kind);
+      assert.equal(now, sql("step.db", `select value from counter_raw where track_id = ${h.track} and ts <= ${t} order by ts desc limit 1`)[0].value, `${kind} of node ${node} at ${t}`);
+      const shade = now / h.cap < 1e-6 ? "#e3e3df" : await page.evaluate((i) => orrery.state.runs[0].shades.load[["fifth", "two_fifths", "three_fifths", "four_fifths", "full"][i]], Math.min(4, Math.floor((5 * now) / h.cap)));
+      assert.deepEqual(pixel, [1, 3, 5].map((i) => parseInt(shade.slice(i, i + 2), 16)), `${kind} of node ${node} at ${t}: ${now / h.cap}`);
+      met.add(shade);
+    }
+  }
+  assert.ok(met.size >= 3, `${[...met]}`);
+  const section = page.locator("section:visible").filter({ has: page.locator("h2", { hasText: /^Cluster/ }) });
+  const table = await section.locator("table").evaluate((t) => [...t.rows].slice(1).map((r) => [...r.cells].map((c) => c.textContent)));
+  for (const h of held) {
+    const row = table.find(([nodes, kind]) => kind === h.kind && h.node >= Number(nodes.split(" ")[0]) && h.node <= Number(nodes.split(" ").at(-1)));
+    assert.deepEqual([row[2], Number(row[4]), Number(row[5]), Number(row[6])], [h.wire, h.cap, h.moved, h.busy], `${h.kind} of node ${h.node}`);
+  }
+  await section.locator("canvas").focus(); // and by keys alone
+  for (let i = 0; i < 2; i++) await page.keyboard.press("ArrowDown");
+  assert.match(await page.locator("#tip").innerText(), /node 1\n[^]*nvlink [\d.]+ % of what it can carry now, [\d.]+ % in the mean of the step/);
+  await page.keyboard.press("ArrowUp");
+  assert.match(await page.locator("#tip").innerText(), /node 0\n/);
+  assert.deepEqual(v.complaints.filter((c) => !c.includes("willReadFrequently")), []); // of this test alone
   await v.close();
 });
 

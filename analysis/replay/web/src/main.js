@@ -6,13 +6,14 @@ import { context, paragraph } from "./draw.js";
 import { clock as clockText, count, moment, percent, time } from "./format.js";
 import { Gantt } from "./gantt.js";
 import { Lesson } from "./lesson.js";
-import { Breakdown, Cluster, Wires } from "./map.js";
+import { Breakdown, Cluster } from "./map.js";
 import { Memory } from "./memory.js";
 import { Pipeline } from "./pipeline.js";
 import { load, open, post, settings } from "./source.js";
 import { Wall } from "./wall.js";
 import { Badput, Ettr, Story, Strikes } from "./weeks.js";
 import { WhatIf } from "./whatif.js";
+import { Wires } from "./wires.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -263,7 +264,7 @@ function recall() {
 }
 
 const keys = [["space", "play or pause"], ["← →", "to the event before, or the next"], ["Home End", "to the beginning, or the end"], ["+ −", "faster, slower"], ["z x", "look closer, or from further away"],
-  ["[ ]", "move the window"], ["0", "the whole"], ["1 2 3", "tabs"], ["↑ ↓ Enter", "in the timeline: choose a stage, open its streams"], ["?", "this list"]];
+  ["[ ]", "move the window"], ["0", "the whole"], ["1 2 3", "tabs"], ["↑ ↓ Enter", "in the timeline: choose a stage, open its streams; on the map: from node to node"], ["?", "this list"]];
 
 function key(e) {
   if (e.target.closest?.("input:not(#scrub), textarea, select") || e.ctrlKey || e.metaKey || e.altKey) return;

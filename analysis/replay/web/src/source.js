@@ -23,10 +23,18 @@ function spans(document, strings) {
   return { tracks, resolution: document.resolution, from: document.from, to: document.to };
 }
 
+// Curves of wires by track: the class of wires of its name, and what one of them carries from each moment on.
+function wires(tracks, links, loads) {
+  const classes = new Map(links.map((l) => [`${l.kind}, ${l.from} to ${l.to}`, l]));
+  const out = new Map(tracks.filter((t) => t.kind === "wire" && classes.has(t.name)).map((t) => [t.id, { link: classes.get(t.name), points: [] }]));
+  for (const { track, ts, value } of loads) out.get(track)?.points.push({ ts, value });
+  return out;
+}
+
 function digest(documents, index, live) {
   const head = documents.run, strings = new Map(head.strings.rows);
   const run = rows(head.run)[0] ?? {};
-  const classes = rows(head.classes), tracks = rows(head.tracks);
+  const classes = rows(head.classes), tracks = rows(head.tracks), links = rows(head.links);
   const stages = new Map();
   for (const c of classes) if (!stages.has(c.stage)) stages.set(c.stage, c);
   const memory = new Map();
@@ -38,7 +46,7 @@ function digest(documents, index, live) {
   return {
     index, live, file: head.file, complete: head.complete, palette: head.palette, shades: head.shades, colours: head.colours, run, classes, tracks, weeks, memory,
     meta: Object.fromEntries(head.meta.rows), units: new Map(head.units.rows.map(([name, unit, text]) => [name, { unit, text }])),
-    breakdown: rows(head.breakdown), links: rows(head.links), wireLoads: Map.groupBy(rows(head.wire_loads ?? { columns: [], rows: [] }), (r) => r.name), notes: rows(head.notes), messages: rows(head.messages),
+    breakdown: rows(head.breakdown), links, wires: wires(tracks, links, rows(head.wire_loads)), nodeWires: rows(head.node_wires), notes: rows(head.notes), messages: rows(head.messages),
     outOfMemory: rows(head.out_of_memory)[0], neighbours: rows(head.neighbours), stageMemory: rows(head.stage_memory),
     constants: rows(head.constants), kinds: rows(head.kinds ?? { columns: [], rows: [] }),
     lessonRuns: rows(head.lesson_runs ?? { columns: [], rows: [] }), lesson: rows(head.lesson ?? { columns: [], rows: [] }), recipes: rows(head.recipes ?? { columns: [], rows: [] }), questions: rows(head.questions ?? { columns: [], rows: [] }),

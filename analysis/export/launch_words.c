@@ -100,6 +100,18 @@ void launch_note_units(const struct launch_job *job, struct launch_text *text)
     }
 }
 
+void launch_note_formats(const struct launch_job *job, struct launch_text *text)
+{
+    const struct state_formats *f = &job->c->training.state_formats;
+    if (f->master != 0 || f->moments[0] != 0 || f->moments[1] != 0) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "formats of master weights and moments (%s, %s, %s) are not options here: state "
+                   "is kept in fp32",
+                   master_format_names[f->master], moment_format_names[f->moments[0]],
+                   moment_format_names[f->moments[1]]);
+    }
+}
+
 void launch_note_optimizer(const struct launch_job *job, struct launch_text *text,
                            const char *instead)
 {

@@ -200,6 +200,27 @@ static void write_precision(const struct launch_job *job, struct launch_text *te
         launch_option(text, "--fp8-param-gather");
 }
 
+/* --main-params-dtype takes fp32 and fp16; all three want the distributed optimizer
+ * (megatron/core/optimizer/optimizer_config.py). */
+static void write_formats(const struct launch_job *job, struct launch_text *text)
+{
+    const struct state_formats *f = &job->c->training.state_formats;
+    const enum state_format master = optimizer_master_format(f);
+    if (f->master == 0 && f->moments[0] == 0 && f->moments[1] == 0)
+        return;
+    if (launch_stage(job->c->layout.sharding) < 1 || master == STATE_BF16 || master == STATE_NONE) {
+        launch_note_formats(job, text);
+        return;
+    }
+    launch_option(text, "--use-precision-aware-optimizer");
+    if (f->master != 0)
+        launch_option(text, "--main-params-dtype %s", master_format_names[f->master]);
+    if (f->moments[0] != 0)
+        launch_option(text, "--exp-avg-dtype %s", moment_format_names[f->moments[0]]);
+    if (f->moments[1] != 0)
+        launch_option(text, "--exp-avg-sq-dtype %s", moment_format_names[f->moments[1]]);
+}
+
 static void write_optimizer(const struct launch_job *job, struct launch_text *text)
 {
     const char *name = job->c->training.optimizer->head.name;
@@ -209,6 +230,7 @@ static void write_optimizer(const struct launch_job *job, struct launch_text *te
         launch_option(text, "--sgd-momentum %s", strcmp(name, "sgd") == 0 ? "0" : "0.9");
     if (!descent && strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
         launch_note_optimizer(job, text, "adam");
+    write_formats(job, text);
 }
 
 static void write_training(const struct launch_job *job, struct launch_text *text)

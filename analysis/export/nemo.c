@@ -195,6 +195,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
         launch_option(text, "optimizer.sgd_momentum=%s", strcmp(name, "sgd") == 0 ? "0" : "0.9");
     else if (strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
         launch_note_optimizer(job, text, "adam");
+    launch_note_formats(job, text);
     launch_option(text, "optimizer.lr=\"$LR\"");
     launch_option(text, "train.train_iters=\"$STEPS\"");
     launch_option(text, "checkpoint.save=\"$CHECKPOINTS\"");

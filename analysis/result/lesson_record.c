@@ -83,7 +83,8 @@ static void record_recipes(struct record *out)
         const struct precision *precision = &precisions[i / optimizer_count];
         const struct optimizer *optimizer = &optimizers[i % optimizer_count];
         struct rule_of_thumb_recipe recipe;
-        rule_of_thumb_recipe(precision, optimizer, &recipe);
+        rule_of_thumb_recipe(
+            &(struct training_spec){.precision = precision, .optimizer = optimizer}, &recipe);
         row[i] = (struct memory_recipe_row){
             .precision = precision->head.name,
             .optimizer = optimizer->head.name,

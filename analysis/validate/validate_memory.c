@@ -10,12 +10,11 @@
 static const char *const metrics[] = {"bytes", NULL};
 static const char *const columns[] = {"row_id", "params", "dp", "zero", "bytes_per_gpu", NULL};
 
-static double optimizer_bytes(const struct optimizer *optimizer)
+static double optimizer_bytes(const struct optimizer *optimizer, const struct precision *precision)
 {
-    double bytes = optimizer->master_bytes;
-    for (unsigned i = 0; i < optimizer->moment_count; i++)
-        bytes += optimizer->moments[i].bytes;
-    return bytes;
+    const struct optimizer_state state =
+        optimizer_state(optimizer, precision, &(struct state_formats){0});
+    return optimizer_nominal_bytes(optimizer, &state);
 }
 
 /* Mixed precision, as in every row of this kind: 16-bit weights and gradients, fp32 state. */
@@ -39,7 +38,7 @@ static void predict(const struct validation *v, struct validate_row *row)
     }
     double each =
         sharding_bytes_per_parameter(sharding, precision->weight_bytes, precision->gradient_bytes,
-                                     optimizer_bytes(optimizer), dp);
+                                     optimizer_bytes(optimizer, precision), dp);
     row->values[0].has_predicted = true;
     row->values[0].predicted = parameters * each;
 }

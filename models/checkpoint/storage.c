@@ -23,11 +23,9 @@ double storage_bytes_per_parameter(const struct configuration *c)
 {
     const struct precision *precision = c->training.precision;
     const struct optimizer *optimizer = c->training.optimizer;
-    double bytes = precision->weight_bytes;
-    bytes += precision->master_weights ? optimizer->master_bytes : 0.0;
-    for (unsigned i = 0; i < optimizer->moment_count; i++)
-        bytes += optimizer->moments[i].bytes;
-    return bytes;
+    const struct optimizer_state state =
+        optimizer_state(optimizer, precision, &c->training.state_formats);
+    return precision->weight_bytes + optimizer_nominal_bytes(optimizer, &state);
 }
 
 /* Parameters of each stage, unpadded; a tied head is the embedding's. */

@@ -27,17 +27,19 @@ static double elements_per_token(const struct precision *precision)
     return precision->activation_bytes < 2.0 ? 17.0 : 12.0;
 }
 
-void rule_of_thumb_recipe(const struct precision *precision, const struct optimizer *optimizer,
-                          struct rule_of_thumb_recipe *out)
+void rule_of_thumb_recipe(const struct training_spec *training, struct rule_of_thumb_recipe *out)
 {
+    const struct precision *precision = training->precision;
+    const struct optimizer_state state =
+        optimizer_state(training->optimizer, precision, &training->state_formats);
     *out = (struct rule_of_thumb_recipe){
         .weights_bytes = precision->weight_bytes,
-        .gradients_bytes = precision->gradient_bytes,
-        .master_bytes = precision->master_weights ? optimizer->master_bytes : 0.0,
+        .gradients_bytes =
+            training->gradient_bytes > 0.0 ? training->gradient_bytes : precision->gradient_bytes,
+        .master_bytes = state.master_bytes,
+        .moments_bytes = optimizer_nominal_bytes(training->optimizer, &state) - state.master_bytes,
         .activations_bytes = elements_per_token(precision) * precision->activation_bytes,
     };
-    for (unsigned i = 0; i < optimizer->moment_count; i++)
-        out->moments_bytes += optimizer->moments[i].bytes;
 }
 
 void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
@@ -48,7 +50,7 @@ void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
                             : transformer_parameters(m, c->training.sequence);
     const struct precision *p = c->training.precision;
     struct rule_of_thumb_recipe recipe;
-    rule_of_thumb_recipe(p, c->training.optimizer, &recipe);
+    rule_of_thumb_recipe(&c->training, &recipe);
     const double bytes =
         recipe.weights_bytes + recipe.gradients_bytes + recipe.master_bytes + recipe.moments_bytes;
     double card = nominal_card_bytes(&c->gpu);

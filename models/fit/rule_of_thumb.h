@@ -11,13 +11,13 @@ struct rule_of_thumb {
     /* Cards of the nominal HBM (80e9 bytes for an 80 GB card) for each of the three sums. */
     uint64_t static_cards, cards, inference_cards;
 };
-/* The same for any precision and optimizer: bytes for each parameter, by what they are for, and for
- * each token and hidden unit of a layer. */
+/* The same for any precision, optimizer and formats: bytes for each parameter, by what they are
+ * for, and for each token and hidden unit of a layer. Gradients are the precision's, unless the
+ * training says how wide they are kept. */
 struct rule_of_thumb_recipe {
     double weights_bytes, gradients_bytes, master_bytes, moments_bytes, activations_bytes;
 };
-void rule_of_thumb_recipe(const struct precision *precision, const struct optimizer *optimizer,
-                          struct rule_of_thumb_recipe *out);
+void rule_of_thumb_recipe(const struct training_spec *training, struct rule_of_thumb_recipe *out);
 void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out);
 
 #endif

@@ -52,9 +52,8 @@ void trial_state_bytes(const struct configuration *c, double *weight, double *gr
     const struct optimizer *o = c->training.optimizer;
     *weight = p->weight_bytes;
     *gradient = p->gradient_bytes;
-    *optimizer = p->master_weights ? o->master_bytes : 0.0;
-    for (unsigned i = 0; i < o->moment_count; i++)
-        *optimizer += o->moments[i].bytes;
+    const struct optimizer_state state = optimizer_state(o, p, &c->training.state_formats);
+    *optimizer = optimizer_nominal_bytes(o, &state);
 }
 
 bool trial_state_may_fit(const struct configuration *trial)

@@ -5,7 +5,7 @@
  * is the 16 bytes for each parameter of Rajbhandari et al., arXiv:1910.02054 section 3.1.
  * fp8: weights and the inputs of linear layers in one byte, attention and gradients in bf16
  * (DeepSeek-V3, arXiv:2412.19437 section 3.3; Micikevicius et al., arXiv:2209.05433 for the
- * formats). With 8-bit moments that makes 1 + 2 + 4 + 2 = 9 bytes for each parameter.
+ * formats). With fp8 moments that makes 1 + 2 + 4 + 2 = 9 bytes for each parameter.
  * fp32: everything in four bytes; matrix products run in TF32 on tensor cores, which is what
  * frameworks do when asked for speed (NVIDIA A100 white paper, "TF32 Tensor Cores"). */
 #include "models/gpu/precision.h"

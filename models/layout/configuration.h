@@ -60,6 +60,7 @@ struct training_spec {
     bool causal;
     double tokens;         /* of the whole training; 0: not said */
     double gradient_bytes; /* of a kept gradient; 0: the software's */
+    struct state_formats state_formats;
 };
 /* One departure from the ideal cluster. */
 struct perturbation {

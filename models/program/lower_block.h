@@ -45,8 +45,11 @@ struct block {
     double parameters;        /* that a rank computes with: its tensor-parallel share */
     double expert_parameters; /* of them, of routed experts */
     double alive;             /* of them, where they are gathered: at once */
-    double kept_bytes;        /* of one microbatch, from a unit's forward to its backward */
-    double late_bytes;        /* ... from its input pass to that of its weights */
+    struct state_shape state; /* of all its parameters */
+    unsigned matrix_count;    /* of the weight matrices of a layer */
+    struct weight_matrix matrices[LAYER_MATRIX_MAX];
+    double kept_bytes; /* of one microbatch, from a unit's forward to its backward */
+    double late_bytes; /* ... from its input pass to that of its weights */
 };
 
 /* What all blocks pay beside their kernels. */

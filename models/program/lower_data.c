@@ -316,34 +316,6 @@ static void clip(struct stage *s, double elements)
     }
 }
 
-/* Reads the gradient, writes the weight (reads it too when there is no master copy), and reads and
- * writes the state; then the kept gradients are cleared for the next step when they are a buffer.
- */
-static void update(struct stage *s, double elements)
-{
-    const struct lowering *l = s->l;
-    const struct training_spec *t = &l->c->training;
-    double weight =
-        t->precision->master_weights ? l->data.weight_bytes : 2.0 * l->data.weight_bytes;
-    if (l->data.weights_are_master)
-        weight = 0.0;
-    double traffic = t->optimizer->update_traffic_bytes;
-    if (!t->precision->master_weights)
-        traffic -= 2.0 * t->optimizer->master_bytes;
-    double bytes = elements * (l->data.kept_bytes + weight + fmax(traffic, 0.0));
-    if (l->c->software.gradients == GRADIENT_BUFFER) {
-        double held =
-            lower_units_elements(&s->units, lower_plan_counts(l, l->data.shards_gradients));
-        bytes += held * l->data.kept_bytes;
-    }
-    bytes += elements * l->c->software.optimizer_extra_bytes;
-    if (lower_plan_copies_weights(l)) /* read and written, a byte each */
-        bytes += lower_units_elements(&s->units, lower_plan_counts(l, false)) * 2.0;
-    struct kernel kernel = gpu_kernel_memory("optimizer update", bytes, 1.0);
-    lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
-    lower_memory_update(s);
-}
-
 void lower_data_step_end(struct stage *s)
 {
     const struct lowering *l = s->l;
@@ -355,8 +327,9 @@ void lower_data_step_end(struct stage *s)
     bool gathers = l->data.sharding->gather == GATHER_AFTER_UPDATE && l->data.replicas > 1 &&
                    !l->c->software.overlap_parameters;
     clip(s, elements);
+    lower_update_orthogonal(s);
     lower_labels_flags(&s->labels, l->c->software.host_sync_loss && !gathers ? OP_HOST_SYNC : 0);
-    update(s, elements);
+    lower_update(s, elements);
     if (gathers) {
         double bytes = elements_of(s, DATA_ALL) * l->data.weight_bytes;
         const double expert_bytes = elements_of(s, DATA_EXPERTS) * l->data.weight_bytes;

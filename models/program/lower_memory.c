@@ -27,6 +27,15 @@ static double state_elements(const struct stage *s, const struct lowered_unit *u
     return lower_units_part(u, lower_plan_counts(l, l->data.sharding->shards_optimizer));
 }
 
+/* Of the k-th moment of a unit. */
+static double moment_bytes(const struct stage *s, const struct lowered_unit *u, unsigned k)
+{
+    const struct lowering *l = s->l;
+    const struct shard_counts shards = lower_plan_counts(l, l->data.sharding->shards_optimizer);
+    return lower_units_moment(u, shards, l->c->training.optimizer->moments[k].extent) *
+           l->data.state.moment_bytes[k];
+}
+
 static void setup_weights(struct stage *s)
 {
     for (uint32_t i = 0; i < s->units.count && !s->l->data.weights_are_master; i++) {
@@ -104,11 +113,11 @@ static void setup_optimizer(struct stage *s)
 {
     const struct training_spec *t = &s->l->c->training;
     const char *site = "optimizer construction";
-    for (uint32_t i = 0; i < s->units.count && t->precision->master_weights; i++) {
+    const double master_bytes = s->l->data.state.master_bytes;
+    for (uint32_t i = 0; i < s->units.count && master_bytes > 0.0; i++) {
         const struct lowered_unit *u = &s->units.rows[i];
         lower_tensors_setup(&s->tensors,
-                            (struct tensor){TENANT_MASTER, 0,
-                                            state_elements(s, u) * t->optimizer->master_bytes,
+                            (struct tensor){TENANT_MASTER, 0, state_elements(s, u) * master_bytes,
                                             "master weights", 0},
                             site, u->layer);
     }
@@ -119,8 +128,7 @@ static void setup_optimizer(struct stage *s)
         for (uint32_t i = 0; i < s->units.count; i++) {
             const struct lowered_unit *u = &s->units.rows[i];
             lower_tensors_setup(
-                &s->tensors,
-                (struct tensor){TENANT_MOMENTS, 0, state_elements(s, u) * m->bytes, m->name, 0},
+                &s->tensors, (struct tensor){TENANT_MOMENTS, 0, moment_bytes(s, u, k), m->name, 0},
                 site, u->layer);
         }
     }
@@ -144,13 +152,12 @@ double lower_memory_state_bytes(const struct stage *s)
 {
     const struct lowering *l = s->l;
     const struct configuration *c = l->c;
-    const struct optimizer *o = c->training.optimizer;
-    double kept = c->training.precision->master_weights ? o->master_bytes : 0.0, bytes = 0.0;
-    for (unsigned k = 0; k < o->moment_count; k++)
-        kept += o->moments[k].bytes;
+    double bytes = 0.0;
     for (uint32_t i = 0; i < s->units.count; i++) {
         const struct lowered_unit *u = &s->units.rows[i];
-        bytes += state_elements(s, u) * kept;
+        bytes += state_elements(s, u) * l->data.state.master_bytes;
+        for (unsigned k = 0; k < l->data.state.moment_count; k++)
+            bytes += moment_bytes(s, u, k);
         if (!l->data.weights_are_master)
             bytes += weight_elements(s, u) * l->data.weight_bytes;
         if (c->software.gradients == GRADIENT_BUFFER)
@@ -463,12 +470,12 @@ void lower_memory_update(struct stage *s)
     for (uint32_t i = 0; i < s->units.count && s->l->c->software.build == BUILD_FIRST_STEP; i++) {
         lower_labels_unit(&s->labels, s->units.rows[i].layer);
         for (unsigned k = 0; k < o->moment_count; k++) {
-            lower_tensors_entry(
-                &s->tensors, LEDGER_ALLOCATE,
-                (struct tensor){TENANT_MOMENTS, lower_tensors_number(&s->tensors),
-                                state_elements(s, &s->units.rows[i]) * o->moments[k].bytes,
-                                o->moments[k].name, LEDGER_FIRST_STEP | LEDGER_STAYS},
-                "first optimizer step");
+            lower_tensors_entry(&s->tensors, LEDGER_ALLOCATE,
+                                (struct tensor){TENANT_MOMENTS, lower_tensors_number(&s->tensors),
+                                                moment_bytes(s, &s->units.rows[i], k),
+                                                o->moments[k].name,
+                                                LEDGER_FIRST_STEP | LEDGER_STAYS},
+                                "first optimizer step");
         }
         lower_labels_unit_end(&s->labels);
     }

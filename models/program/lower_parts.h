@@ -8,8 +8,8 @@
  *
  * (the rows of units and groups are written by whoever moves a gradient or gathers weights, which
  * are lower_data.c and lower_memory.c). lower.c walks the passes of a stage and writes units;
- * lower_data.c decides when data is sent, lower_memory.c what is allocated when. They alone include
- * this. */
+ * lower_data.c decides when data is sent, lower_update.c what the optimizer does, lower_memory.c
+ * what is allocated when. They alone include this. */
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 #define ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 
@@ -49,6 +49,9 @@ void lower_memory_scratch(struct stage *s, struct group_of_units *group);
 /* The group's gradients have left; its flat copy stays until the next call when `overlaps`. */
 void lower_memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps);
 void lower_memory_update(struct stage *s);
+/* lower_update.c */
+void lower_update_orthogonal(struct stage *s); /* the steps of weights that are matrices */
+void lower_update(struct stage *s, double elements);
 /* lower_data.c */
 void lower_data_begin(struct stage *s);
 /* Is nothing issued and nothing waited for among the units of this pass? */

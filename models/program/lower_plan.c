@@ -81,6 +81,8 @@ static struct data_plan lower_plan_data(const struct configuration *c)
         .kept_bytes = kept_bytes,
         .wire_bytes =
             software->gradient_reduce_bytes > 0.0 ? software->gradient_reduce_bytes : kept_bytes,
+        .state = optimizer_state(c->training.optimizer, c->training.precision,
+                                 &c->training.state_formats),
         .tied_across = c->model.tied_embeddings && c->layout.pp > 1 &&
                        c->layout.schedule->placement == PLACED_ROUND,
         .has_world = c->layout.tp * c->layout.pp * shards > 1,
@@ -135,6 +137,27 @@ static double layer_alive(const struct lowering *l, enum block_index index)
                : b->parameters;
 }
 
+/* Of an embedding and a head the table is a matrix as wide as the model, and no layer's. */
+static void plan_state(const struct lowering *l, enum block_index index, struct block *b)
+{
+    const struct layer *layer = &l->layers[index];
+    const double hidden = (double)l->c->model.hidden;
+    b->state = (struct state_shape){.parameters = b->parameters};
+    b->matrix_count = layer->matrix_count;
+    for (unsigned i = 0; i < layer->matrix_count; i++) {
+        const struct weight_matrix *m = &layer->matrices[i];
+        b->matrices[i] = *m;
+        b->state.matrices += m->inputs * m->outputs * m->count;
+        b->state.sides += (m->inputs + m->outputs) * m->count;
+    }
+    b->state.matrices = fmin(b->state.matrices, b->parameters);
+    b->state.sided = b->state.matrices;
+    if (index != BLOCK_EMBEDDING && index != BLOCK_HEAD)
+        return;
+    b->state.sides = fmin(hidden + b->parameters / hidden, b->parameters);
+    b->state.sided = b->parameters;
+}
+
 static void compile(struct lowering *l, enum block_index index, const char *name, double parameters)
 {
     const bool groups = l->c->layout.recompute == RECOMPUTE_UNIFORM;
@@ -154,6 +177,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = l->blocks[index].alive = parameters;
     l->blocks[index].expert_parameters = l->layers[index].expert_parameters;
+    plan_state(l, index, &l->blocks[index]);
     if (!l->data.keeps)
         l->blocks[index].alive = layer_alive(l, index);
 }

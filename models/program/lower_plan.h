@@ -42,8 +42,9 @@ struct data_plan { /* data parallelism */
     bool buffers;            /* FSDP gathers and reduces in buffers of their own streams */
     bool weights_are_master; /* of the shards: no 16-bit ones are kept */
     double weight_bytes, kept_bytes, wire_bytes; /* of an element */
-    bool tied_across;                            /* first and last stage hold the same embedding */
-    bool has_world;                              /* more than one rank holds a part of a copy */
+    struct optimizer_state state;
+    bool tied_across; /* first and last stage hold the same embedding */
+    bool has_world;   /* more than one rank holds a part of a copy */
 };
 struct message_plan { /* between stages */
     double bytes;

@@ -15,6 +15,12 @@ double lower_units_part(const struct lowered_unit *unit, struct shard_counts sha
     return ceil(unit->held / (double)shards.all) + ceil(unit->experts / (double)shards.experts);
 }
 
+double lower_units_moment(const struct lowered_unit *unit, struct shard_counts shards,
+                          enum moment_extent extent)
+{
+    return lower_units_part(unit, shards) * optimizer_extent_ratio(extent, &unit->block->state);
+}
+
 double lower_units_elements(const struct units *units, struct shard_counts shards)
 {
     double sum = 0.0;

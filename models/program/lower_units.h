@@ -46,6 +46,9 @@ void lower_units_build(struct units *units, struct lowering *l, uint32_t stage);
 bool lower_units_at_edge(const struct units *units, uint32_t unit, bool forward, bool first);
 /* Elements of state in so many shards, each padded to a whole element: of a unit; of all units. */
 double lower_units_part(const struct lowered_unit *unit, struct shard_counts shards);
+/* ... of a moment of the unit. */
+double lower_units_moment(const struct lowered_unit *unit, struct shard_counts shards,
+                          enum moment_extent extent);
 double lower_units_elements(const struct units *units, struct shard_counts shards);
 
 #endif

@@ -163,7 +163,8 @@ enum {
     SEGMENT_SAVED_MAX = 20,
     SEGMENT_APART_MAX = 2,
     LAYER_SEGMENT_MAX = 12,
-    LAYER_MODULE_MAX = 12
+    LAYER_MODULE_MAX = 12,
+    LAYER_MATRIX_MAX = LAYER_MODULE_MAX + 2
 };
 struct segment {
     const char *name;    /* "attention", "mlp", "norm" */
@@ -189,6 +190,11 @@ struct segment {
         gradient_bytes;  /* of the outputs of its linear layers: the weights' gradients read them */
     double output_bytes; /* of its output on this rank (the next segment's input) */
 };
+/* Weight matrices that are alike, on this rank. */
+struct weight_matrix {
+    double inputs, outputs, count;
+    bool experts; /* of routed ones */
+};
 struct layer {
     unsigned segment_count;
     struct segment segments[LAYER_SEGMENT_MAX];
@@ -197,6 +203,8 @@ struct layer {
     double expert_parameters; /* of those, of routed experts */
     unsigned module_count;    /* of a layer: weight matrices, as the software keeps and uses them */
     double modules[LAYER_MODULE_MAX]; /* their elements on this rank */
+    unsigned matrix_count;            /* the same, queries, keys and values apart */
+    struct weight_matrix matrices[LAYER_MATRIX_MAX];
 };
 /* Pure; deterministic. */
 void transformer_layer(const struct layer_context *context, struct layer *out);

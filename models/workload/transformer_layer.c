@@ -284,10 +284,23 @@ static double shard_parameters(const struct rank_share *s)
     return attention + ffn + norms + biases;
 }
 
-static void add_module(struct layer *out, double elements)
+static void add_matrix(struct layer *out, enum piece piece, struct weight_matrix matrix)
+{
+    CHECK(out->matrix_count < LAYER_MATRIX_MAX);
+    matrix.experts = piece == PIECE_EXPERT_UP || piece == PIECE_EXPERT_DOWN;
+    out->matrices[out->matrix_count++] = matrix;
+}
+
+static void add_module(const struct rank_share *s, struct layer *out, enum piece piece,
+                       const struct linear *l)
 {
     CHECK(out->module_count < LAYER_MODULE_MAX);
-    out->modules[out->module_count++] = elements;
+    out->modules[out->module_count++] = l->inputs * l->outputs * l->groups;
+    const bool one =
+        piece == PIECE_QKV && !(s->kv_rank > 0.0) && !s->context->software->separate_projections;
+    const double parts[] = {one ? s->query : l->outputs, s->key, s->value};
+    for (unsigned i = 0; i < (one ? 3 : 1); i++)
+        add_matrix(out, piece, (struct weight_matrix){l->inputs, parts[i], l->groups, false});
 }
 
 static void list_modules(const struct rank_share *s, struct layer *out)
@@ -301,7 +314,7 @@ static void list_modules(const struct rank_share *s, struct layer *out)
         if (transformer_piece_present(s, pieces[i]))
             count = transformer_piece_linears(s, pieces[i], linears);
         for (unsigned k = 0; k < count; k++)
-            add_module(out, linears[k].inputs * linears[k].outputs * linears[k].groups);
+            add_module(s, out, pieces[i], &linears[k]);
     }
 }
 

@@ -67,6 +67,16 @@ static const struct param training_params[] = {
      "Tokens of the whole training, for its length and cost; auto: not said."},
     {"gradient_bytes", PARAM_RATIO, offsetof(struct training_keys, spec.gradient_bytes), 1, 8,
      READER_AUTO, NULL, "Bytes of a kept gradient element; auto: the software's."},
+    {"master_weights", PARAM_CHOICE, offsetof(struct training_keys, spec.state_formats.master), 0,
+     0, READER_AUTO, master_format_names,
+     "Format of the optimizer's copy of the weights, where the precision has one; auto: fp32; "
+     "none: weights are updated in place."},
+    {"first_moment", PARAM_CHOICE, offsetof(struct training_keys, spec.state_formats.moments[0]), 0,
+     0, READER_AUTO, moment_format_names,
+     "Format of the optimizer's first moment, or of its momentum; auto: the optimizer's own."},
+    {"second_moment", PARAM_CHOICE, offsetof(struct training_keys, spec.state_formats.moments[1]),
+     0, 0, READER_AUTO, moment_format_names,
+     "Format of the optimizer's second moment; auto: the optimizer's own."},
 };
 static const struct param layout_params[] = {
     {"tp", PARAM_COUNT, offsetof(struct layout_keys, spec.tp), 1, GPU_MAX, "1", NULL,

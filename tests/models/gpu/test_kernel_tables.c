@@ -320,20 +320,25 @@ static void test_has_attention(void **state)
     }
 }
 
-/* Bytes for each parameter and FLOPs of the update rule. Traffic: state and master copy in and out;
- * Adafactor reads the fp32 gradient a second time. */
+/* Bytes of each moment's element, and FLOPs of the update rule. Adafactor reads the fp32 gradient a
+ * second time. */
 static void test_optimizers(void **state)
 {
     (void)state;
-    double factored = 8 / 4096.0;
+    const double block = 1 + 4 / 256.0;
     const struct {
         const char *name;
         unsigned moments;
-        double first, second, traffic, flops;
+        double first, second, more, flops;
+        unsigned steps;
     } rows[] = {
-        {"adam", 2, 4, 4, 24, 12},     {"adamw", 2, 4, 4, 24, 14},
-        {"adam8bit", 2, 1, 1, 12, 20}, {"sgd", 0, 0, 0, 8, 2},
-        {"momentum", 1, 4, 0, 16, 4},  {"adafactor", 1, factored, 0, 12 + 2 * factored, 10},
+        {"adam", 2, 4, 4, 0, 12, 0},
+        {"adamw", 2, 4, 4, 0, 14, 0},
+        {"adam8bit", 2, block, block, 0, 20, 0},
+        {"sgd", 0, 0, 0, 0, 2, 0},
+        {"momentum", 1, 4, 0, 0, 4, 0},
+        {"adafactor", 1, 4, 0, 4, 10, 0},
+        {"muon", 2, 4, 4, 0, 6, 5},
     };
     assert_int_equal(optimizer_count, sizeof rows / sizeof *rows);
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -342,10 +347,13 @@ static void test_optimizers(void **state)
         assert_int_equal(o->moment_count, rows[i].moments);
         assert_true(rows[i].moments < 1 || o->moments[0].bytes == rows[i].first);
         assert_true(rows[i].moments < 2 || o->moments[1].bytes == rows[i].second);
-        assert_true(o->master_bytes == 4);
-        assert_true(o->update_traffic_bytes == rows[i].traffic);
+        assert_true(o->master_bytes == 4 && o->more_traffic_bytes == rows[i].more);
         assert_true(o->update_flops == rows[i].flops);
+        assert_int_equal(o->orthogonal_steps, rows[i].steps);
     }
+    assert_int_equal(optimizer_find("adafactor")->moments[0].extent, EXTENT_FACTORED);
+    assert_int_equal(optimizer_find("muon")->moments[0].extent, EXTENT_ALL);
+    assert_int_equal(optimizer_find("muon")->moments[1].extent, EXTENT_VECTORS);
 }
 
 static void test_precisions(void **state)

@@ -109,15 +109,13 @@ static void test_a_bad_row_is_noticed(void **state)
     }
 }
 
-/* arXiv:1910.02054 section 3.1: 2 + 2 + 12 bytes; 8-bit moments with fp8 weights: 9. */
+/* arXiv:1910.02054 section 3.1: 2 + 2 + 12 bytes. */
 static double state_bytes(const char *precision, const char *optimizer)
 {
     const struct precision *p = precision_find(precision);
     const struct optimizer *o = optimizer_find(optimizer);
-    double sum = p->weight_bytes + p->gradient_bytes + (p->master_weights ? o->master_bytes : 0.0);
-    for (unsigned i = 0; i < o->moment_count; i++)
-        sum += o->moments[i].bytes;
-    return sum;
+    const struct optimizer_state s = optimizer_state(o, p, &(struct state_formats){0});
+    return p->weight_bytes + p->gradient_bytes + optimizer_nominal_bytes(o, &s);
 }
 
 static void test_state_bytes(void **state)
@@ -126,7 +124,8 @@ static void test_state_bytes(void **state)
     assert_true(state_bytes("bf16", "adam") == 16.0);
     assert_true(state_bytes("fp16", "adamw") == 16.0);
     assert_true(state_bytes("fp32", "adamw") == 16.0);
-    assert_true(state_bytes("fp8", "adam8bit") == 9.0);
+    assert_true(state_bytes("fp8", "adam8bit") == 1 + 2 + 4 + 2 * (1 + 4 / 256.0));
+    assert_true(state_bytes("bf16", "muon") == 12.0);
     assert_true(state_bytes("bf16", "sgd") == 8.0);
     assert_true(state_bytes("bf16", "momentum") == 12.0);
     assert_true(state_bytes("bf16", "adafactor") < 8.01);
@@ -134,28 +133,48 @@ static void test_state_bytes(void **state)
     assert_null(optimizer_find("lion"));
 }
 
-/* An update reads and writes its own state and the master copy: traffic is at least twice that. */
-static void test_update_traffic(void **state)
+/* Formats of the master copy and of each moment, by their bytes. */
+static void test_state_formats(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < optimizer_count; i++) {
-        const struct optimizer *o = &optimizers[i];
-        double held = o->master_bytes;
-        for (unsigned j = 0; j < o->moment_count; j++)
-            held += o->moments[j].bytes;
-        assert_true(o->update_traffic_bytes >= 2.0 * held);
-        assert_true(o->update_flops > 0.0 && strlen(o->head.doc) > 10);
+    static const double masters[] = {4, 4, 2, 2, 0}, moments[] = {4, 4, 2, 2, 1};
+    const struct optimizer *adam = optimizer_find("adamw"), *eight = optimizer_find("adam8bit");
+    const struct precision *bf16 = precision_find("bf16"), *fp32 = precision_find("fp32");
+    for (int m = 0; master_format_names[m] != NULL; m++) {
+        for (int k = 0; moment_format_names[k] != NULL; k++) {
+            const struct state_formats f = {m, {k, 0}};
+            struct optimizer_state s = optimizer_state(adam, bf16, &f);
+            assert_int_equal(s.moment_count, 2);
+            assert_true(s.master_bytes == masters[m] && s.moment_bytes[0] == moments[k]);
+            assert_true(s.moment_bytes[1] == 4.0);
+            assert_true(optimizer_state(adam, fp32, &f).master_bytes == 0.0);
+            assert_true(optimizer_state(eight, bf16, &f).moment_bytes[0] == 1 + 4 / 256.0);
+        }
     }
-    assert_true(optimizer_find("adam")->update_traffic_bytes == 24.0);
+    for (unsigned i = 0; i < optimizer_count; i++)
+        assert_true(optimizers[i].update_flops > 0.0 && strlen(optimizers[i].head.doc) > 10);
+}
+
+/* A block of one 3 x 5 matrix and a vector of 4; and of a table alone. */
+static void test_moment_extents(void **state)
+{
+    (void)state;
+    const struct state_shape block = {19, 15, 8, 15}, table = {15, 0, 8, 15};
+    assert_true(optimizer_extent_ratio(EXTENT_ALL, &block) == 1.0);
+    assert_true(optimizer_extent_ratio(EXTENT_VECTORS, &block) == 4 / 19.0);
+    assert_true(optimizer_extent_ratio(EXTENT_FACTORED, &block) == 12 / 19.0);
+    assert_true(optimizer_extent_ratio(EXTENT_VECTORS, &table) == 1.0);
+    assert_true(optimizer_extent_ratio(EXTENT_FACTORED, &table) == 8 / 15.0);
+    assert_true(optimizer_orthogonal_flops(5, 2, 3) == 5 * (4.0 * 4 * 3 + 2 * 8));
+    assert_true(optimizer_orthogonal_flops(1, 3, 2) == 4.0 * 4 * 3 + 2 * 8);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_field_has_a_row),
-        cmocka_unit_test(test_a_bad_row_is_noticed),
-        cmocka_unit_test(test_state_bytes),
-        cmocka_unit_test(test_update_traffic),
+        cmocka_unit_test(test_every_field_has_a_row), cmocka_unit_test(test_a_bad_row_is_noticed),
+        cmocka_unit_test(test_state_bytes),           cmocka_unit_test(test_state_formats),
+        cmocka_unit_test(test_moment_extents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

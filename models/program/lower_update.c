@@ -1,0 +1,143 @@
+/* lower_update.c - the optimizer at the end of a step: the update of every element, and before it
+ * the orthogonal steps of weight matrices (Muon).
+ *
+ * A matrix is made orthogonal whole (KellerJordan/Muon): by steps of X X^T, of its square, and of
+ * their sum with X, 4 m^2 n + 2 m^3 FLOPs each in 16 bits, m the shorter side of what this tensor
+ * rank holds. Where ranks share the state each takes a part of the matrices, at least one, and the
+ * momenta that lie on others come to it in 16 bits (Liu et al., arXiv:2502.16982 section 2.3). */
+#include <math.h>
+
+#include "models/program/lower_parts.h"
+
+#define MOMENTUM_BYTES 2.0 /* as it is sent and multiplied */
+
+/* So many matrices of a kind, on this stage. */
+struct matrix_batch {
+    const struct weight_matrix *matrix;
+    double units;
+};
+
+static double batch_elements(const struct matrix_batch *b)
+{
+    return b->matrix->inputs * b->matrix->outputs * b->matrix->count * b->units;
+}
+
+/* Matrices of all that ranks hold alike, or of experts where those ranks are others. */
+static uint32_t list_matrices(const struct stage *s, enum data_part part, struct matrix_batch *out)
+{
+    uint32_t count = 0;
+    for (unsigned kind = 0; kind < BLOCK_COUNT; kind++) {
+        const struct block *b = &s->l->blocks[kind];
+        double units = 0.0;
+        for (uint32_t i = 0; i < s->units.count; i++)
+            units += s->units.rows[i].kind == kind;
+        for (unsigned k = 0; units > 0.0 && k < b->matrix_count; k++) {
+            const bool apart = b->matrices[k].experts && s->l->data.experts_apart;
+            if (apart == (part == DATA_EXPERTS))
+                out[count++] = (struct matrix_batch){&b->matrices[k], units};
+        }
+    }
+    return count;
+}
+
+/* The part of them that the busiest of so many ranks makes orthogonal. */
+static double busiest_share(const struct matrix_batch *rows, uint32_t count, unsigned steps,
+                            double ranks)
+{
+    double all = 0.0, largest = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weight_matrix *m = rows[i].matrix;
+        const double each = optimizer_orthogonal_flops(steps, m->inputs, m->outputs);
+        all += each * m->count * rows[i].units;
+        largest = fmax(largest, each);
+    }
+    return fmax(1.0 / ranks, largest / all);
+}
+
+static void product(struct stage *s, const char *name, struct gemm_shape shape)
+{
+    const enum peak_kind peak = s->l->c->training.precision->attention_peak;
+    struct kernel kernel = gpu_kernel_gemm(name, peak, shape, MOMENTUM_BYTES);
+    kernel.launches = shape.batch;
+    lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, 0.0);
+}
+
+static void gather_momenta(struct stage *s, enum data_part part, double elements)
+{
+    const struct transfer gather = {COMM_ALL_GATHER, elements * MOMENTUM_BYTES};
+    const enum stream stream = part == DATA_EXPERTS ? STREAM_EP_DATA : STREAM_DP;
+    lower_ops_wait(&s->ops, lower_ops_transfer(&s->ops, stream, gather, PHASE_OPTIMIZER,
+                                               "gather momenta", s->ops.last));
+}
+
+static void orthogonal_part(struct stage *s, enum data_part part)
+{
+    const struct lowering *l = s->l;
+    const unsigned steps = l->c->training.optimizer->orthogonal_steps;
+    struct matrix_batch rows[BLOCK_COUNT * LAYER_MATRIX_MAX];
+    const uint32_t count = list_matrices(s, part, rows);
+    if (count == 0)
+        return;
+    const struct shard_counts shards = lower_plan_counts(l, l->data.sharding->shards_optimizer);
+    const double ranks = part == DATA_EXPERTS ? shards.experts : shards.all;
+    const double share = busiest_share(rows, count, steps, ranks);
+    double elements = 0.0;
+    for (uint32_t i = 0; i < count; i++)
+        elements += batch_elements(&rows[i]);
+    if (ranks > 1.0)
+        gather_momenta(s, part, elements);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weight_matrix *matrix = rows[i].matrix;
+        const double m = fmin(matrix->inputs, matrix->outputs);
+        const double n = fmax(matrix->inputs, matrix->outputs);
+        const double batch = steps * matrix->count * rows[i].units * share;
+        product(s, "orthogonal step: X X^T", (struct gemm_shape){m, m, n, batch});
+        product(s, "orthogonal step: square", (struct gemm_shape){m, m, m, batch});
+        product(s, "orthogonal step: times X", (struct gemm_shape){m, n, m, batch});
+    }
+}
+
+void lower_update_orthogonal(struct stage *s)
+{
+    for (int part = 0; part < DATA_PART_COUNT; part++)
+        if (s->l->c->training.optimizer->orthogonal_steps > 0)
+            orthogonal_part(s, (enum data_part)part);
+}
+
+/* State is read and written once: so many bytes. */
+static double state_traffic(const struct stage *s, double elements)
+{
+    const struct lowering *l = s->l;
+    const struct optimizer *o = l->c->training.optimizer;
+    const struct shard_counts shards = lower_plan_counts(l, l->data.sharding->shards_optimizer);
+    double bytes = elements * (o->more_traffic_bytes + 2.0 * l->data.state.master_bytes);
+    for (unsigned k = 0; k < l->data.state.moment_count; k++)
+        for (uint32_t i = 0; i < s->units.count; i++)
+            bytes += 2.0 * l->data.state.moment_bytes[k] *
+                     lower_units_moment(&s->units.rows[i], shards, o->moments[k].extent);
+    return bytes;
+}
+
+/* Reads the gradient, writes the weight (reads it too when there is no master copy), and reads and
+ * writes the state; then the kept gradients are cleared for the next step when they are a buffer.
+ */
+void lower_update(struct stage *s, double elements)
+{
+    const struct lowering *l = s->l;
+    const bool master = l->data.state.master_bytes > 0.0;
+    double weight = master ? l->data.weight_bytes : 2.0 * l->data.weight_bytes;
+    if (l->data.weights_are_master)
+        weight = 0.0;
+    double bytes = elements * (l->data.kept_bytes + weight) + state_traffic(s, elements);
+    if (l->c->software.gradients == GRADIENT_BUFFER) {
+        double held =
+            lower_units_elements(&s->units, lower_plan_counts(l, l->data.shards_gradients));
+        bytes += held * l->data.kept_bytes;
+    }
+    bytes += elements * l->c->software.optimizer_extra_bytes;
+    if (lower_plan_copies_weights(l)) /* read and written, a byte each */
+        bytes += lower_units_elements(&s->units, lower_plan_counts(l, false)) * 2.0;
+    struct kernel kernel = gpu_kernel_memory("optimizer update", bytes, 1.0);
+    lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
+    lower_memory_update(s);
+}

@@ -111,8 +111,8 @@ const struct command command_list = {
                     "with a NAME of the catalogue, its figures with unit, error and source"},
     .positional = "[FAMILY [NAME]]",
     .options = options,
-    .details = "families: topology schedule sharding collective precision optimizer\n"
-               "          failure checkpoint recovery\n"
+    .details = "families: topology schedule sharding dispatch collective precision\n"
+               "          optimizer failure checkpoint recovery\n"
                "          gpus nodes fabrics models software fleets storage\n"
                "          profiles (files of DIR/profiles, or of the working folder)",
     .example = "orrery list gpus h100-80gb-sxm",

@@ -50,6 +50,30 @@ static void write_blocks(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "--attention-dropout %g", m->dropout_ratio);
 }
 
+/* How rows come to their experts, and which of them a token may choose. */
+static void write_dispatch(const struct launch_job *job, struct launch_text *text)
+{
+    const struct configuration *c = job->c;
+    const struct dispatch_kind *kind = configuration_dispatch(c);
+    if (kind == &dispatch_deepep) {
+        launch_option(text, "--moe-token-dispatcher-type flex");
+        launch_option(text, "--moe-flex-dispatcher-backend deepep");
+        launch_option(text, "--moe-deepep-num-sms %u", kind->sms);
+    } else {
+        launch_option(text, "--moe-token-dispatcher-type alltoall");
+    }
+    if (kind != &dispatch_deepep && kind != &dispatch_alltoall) {
+        launch_say(text, LAUNCH_DIFFERS, "it has no %s dispatch: the script takes alltoall",
+                   kind->head.name);
+    }
+    if (c->layout.dispatch_8bit)
+        launch_say(text, LAUNCH_DIFFERS, "it sends rows to their experts in 16 bits, not in eight");
+    if (c->model.expert_groups > 1) {
+        launch_option(text, "--moe-router-num-groups %" PRIu64, c->model.expert_groups);
+        launch_option(text, "--moe-router-group-topk %" PRIu64, c->model.groups_per_token);
+    }
+}
+
 static void write_experts(const struct launch_job *job, struct launch_text *text)
 {
     const struct model_shape *m = &job->c->model;
@@ -60,7 +84,7 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
     launch_option(text, "--moe-ffn-hidden-size %" PRIu64, m->moe_ffn_hidden);
     if (job->bf16) /* its kernels know no other */
         launch_option(text, "--moe-grouped-gemm");
-    launch_option(text, "--moe-token-dispatcher-type alltoall");
+    write_dispatch(job, text);
     const struct expert_ranks ranks = configuration_expert_ranks(job->c);
     launch_option(text, "--expert-model-parallel-size %" PRIu64, ranks.ep);
     launch_option(text, "--expert-tensor-parallel-size %" PRIu64, ranks.etp);

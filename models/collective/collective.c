@@ -4,8 +4,9 @@
 #include "models/collective/collective_kind.h"
 #include "sim/check.h"
 
-const char *const comm_op_names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast",
-                                     "all_to_all", "send",       "ring_exchange",  NULL};
+const char *const comm_op_names[] = {"all_reduce",    "all_gather",      "reduce_scatter",
+                                     "broadcast",     "all_to_all",      "send",
+                                     "ring_exchange", "expert_exchange", NULL};
 const char *const protocol_names[] = {"ll", "ll128", "simple", NULL};
 
 #define X(name) &collective_##name,

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "models/collective/comm_op.h"
+#include "models/dispatch/dispatch_kind.h"
 #include "sim/kind.h"
 #include "topology/topology.h"
 
@@ -49,6 +50,9 @@ struct group_shape {
     double transport_latency_s; /* fabric.latency_s */
     double transport_bulk_s;    /* fabric.bulk_latency_s */
     bool inside_nvlink;         /* neighbours in a node meet over NVLink alone (else PCIe) */
+    /* Of ranks that share experts; NULL: they share none. Member i of n holds the i-th n-th. */
+    const struct dispatch_kind *dispatch;
+    struct routing routing;
 };
 /* What the time of a plan rests on, the surest last (collective_measured.h). */
 enum collective_basis {

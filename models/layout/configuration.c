@@ -34,6 +34,16 @@ struct expert_ranks configuration_expert_ranks(const struct configuration *c)
     return out;
 }
 
+const struct dispatch_kind *configuration_dispatch(const struct configuration *c)
+{
+    return c->layout.dispatch != NULL ? c->layout.dispatch : &dispatch_alltoall;
+}
+
+struct routing configuration_routing(const struct configuration *c)
+{
+    return transformer_routing(&c->model);
+}
+
 uint64_t configuration_expert_shards(const struct configuration *c)
 {
     const uint64_t edp = configuration_expert_ranks(c).edp;

@@ -37,11 +37,13 @@ struct layout_spec {
     uint64_t tp, pp, dp, cp;
     uint64_t ep, etp;                         /* see configuration_expert_ranks; 0: 1, and as tp */
     double expert_imbalance, expert_capacity; /* of struct layer_context; 0: balanced, none */
+    const struct dispatch_kind *dispatch;     /* NULL: alltoall */
+    bool dispatch_8bit;                       /* rows go to their experts in eight bits */
     uint64_t vpp;                             /* chunks for each stage; 1: not interleaved */
     uint64_t microbatch;
     const struct schedule_kind *schedule;
     const struct sharding_kind *sharding;
-    struct kind_options schedule_options, sharding_options;
+    struct kind_options schedule_options, sharding_options, dispatch_options;
     int recompute, cp_method, cp_balance, placement;
     uint64_t recompute_layers; /* block: the first of each chunk; uniform: of a group; else 0 */
     bool sequence_parallel;
@@ -126,6 +128,9 @@ struct expert_ranks {
     bool apart;
 };
 struct expert_ranks configuration_expert_ranks(const struct configuration *c);
+/* How rows come to them, and which of the experts a token may choose. */
+const struct dispatch_kind *configuration_dispatch(const struct configuration *c);
+struct routing configuration_routing(const struct configuration *c);
 /* Ranks that share one copy of the sharded state of experts, where they are apart. */
 uint64_t configuration_expert_shards(const struct configuration *c);
 /* Ranks that share one copy of the sharded state: all holders, 1 (zero-0), or for hsdp

@@ -40,6 +40,52 @@ static void check_ranks(struct rule_report *r)
     }
 }
 
+/* NVIDIA/Megatron-LM megatron/core/transformer/moe/moe_utils.py, group_limited_topk. */
+static void check_groups(struct rule_report *r)
+{
+    const struct model_shape *m = &r->c->model;
+    const uint64_t groups = m->expert_groups, chosen = m->groups_per_token;
+    if (groups <= 1)
+        return;
+    if (m->experts % groups != 0) {
+        rule_say(r, false, "model.expert_groups",
+                 "%" PRIu64 " experts are not divisible by expert_groups = %" PRIu64, m->experts,
+                 groups);
+    } else if (chosen == 0 || chosen > groups) {
+        rule_say(r, false, "model.groups_per_token",
+                 "a token chooses %" PRIu64 " of %" PRIu64
+                 " groups of experts: set groups_per_token from 1 to %" PRIu64,
+                 chosen, groups, groups);
+    } else if (m->experts_per_token > m->experts / groups * chosen) {
+        rule_say(r, false, "model.groups_per_token",
+                 "%" PRIu64 " groups of %" PRIu64 " experts do not hold the %" PRIu64
+                 " that a token visits",
+                 chosen, m->experts / groups, m->experts_per_token);
+    }
+}
+
+static void check_dispatch(struct rule_report *r)
+{
+    const struct configuration *c = r->c;
+    const struct dispatch_kind *kind = configuration_dispatch(c);
+    const bool eight = c->training.precision->activation_bytes <= 1.0;
+    if (c->layout.dispatch_8bit && !(kind->eight_bit && eight)) {
+        rule_say(r, false, "layout.dispatch_8bit",
+                 kind->eight_bit ? "experts that compute in %s take no rows of eight bits: take "
+                                   "training.precision: fp8"
+                                 : "dispatch %s carries no rows of eight bits: take deepep",
+                 kind->eight_bit ? c->training.precision->head.name : kind->head.name);
+    }
+    if (kind->relays && configuration_expert_ranks(c).etp > 1) {
+        rule_say(r, false, "layout.dispatch",
+                 "%s sends rows to whole experts: set etp: 1, or take alltoall", kind->head.name);
+    }
+    if (kind->once_per_rank && c->layout.expert_capacity > 0.0) {
+        rule_say(r, false, "layout.expert_capacity",
+                 "%s drops no rows: remove expert_capacity, or take alltoall", kind->head.name);
+    }
+}
+
 static void check_shape(struct rule_report *r)
 {
     const struct model_shape *m = &r->c->model;
@@ -95,6 +141,8 @@ void configuration_check_experts(struct rule_report *r)
     if (!experts)
         return;
     check_shape(r);
+    check_groups(r);
     check_ranks(r);
+    check_dispatch(r);
     check_with(r);
 }

@@ -38,6 +38,8 @@ static struct layer_context make_context(const struct configuration *c,
         .etp = configuration_expert_ranks(c).etp,
         .imbalance = fmax(c->layout.expert_imbalance, 1.0),
         .capacity = c->layout.expert_capacity,
+        .dispatch = configuration_dispatch(c),
+        .dispatch_8bit = c->layout.dispatch_8bit,
         .cp_ring = c->layout.cp_method == CP_RING,
         .cp_uneven = c->layout.cp_balance == CP_BALANCE_AUTO
                          ? c->software.cp_uneven

@@ -58,6 +58,8 @@ static uint64_t shape_hash(const struct group_shape *s)
         symmetry_bits(s->outside_latency_s),
         symmetry_bits(s->transport_latency_s),
         symmetry_bits(s->transport_bulk_s),
+        /* One configuration has one dispatch and one routing. */
+        s->dispatch != NULL,
     };
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -108,11 +110,15 @@ static void place_members(struct measuring *m, const struct group *group)
     }
 }
 
-static uint32_t find_shape(struct measuring *m, uint32_t member_count)
+static uint32_t find_shape(struct measuring *m, uint32_t member_count, enum stream kind)
 {
     struct real *real = m->real;
     struct group_shape shape;
     collective_shape(real->topology, m->gpus, member_count, real->c->software.pxn, &shape);
+    if (kind == STREAM_EP) {
+        shape.dispatch = configuration_dispatch(real->c);
+        shape.routing = configuration_routing(real->c);
+    }
     const uint32_t row = symmetry_number(real->arena, &m->shapes, shape_hash(&shape));
     if (row == real->shape_count) {
         LIST_ROOM(real->arena, real->shapes, row, 1, m->shape_capacity);
@@ -247,7 +253,8 @@ static uint32_t look_at_group(struct measuring *m, uint32_t index)
     const struct group group = layout_group(real->layout, index);
     place_members(m, &group);
     const bool known = m->shape_of != NULL && m->shape_of[index] > 0;
-    const uint32_t shape = known ? m->shape_of[index] - 1 : find_shape(m, group.member_count);
+    const uint32_t shape =
+        known ? m->shape_of[index] - 1 : find_shape(m, group.member_count, group.kind);
     const uint32_t program = real->lowered->program_of_rank[layout_member(real->layout, &group, 0)];
     if (m->shape_of != NULL)
         m->shape_of[index] = shape + 1;
@@ -341,7 +348,7 @@ static void sign_turns(struct measuring *m)
         if (m->nodes[0] == m->nodes[group.member_count - 1])
             continue;
         const uint32_t like = symmetry_turned_group(real, &group, 0);
-        shapes[g] = find_shape(m, group.member_count) + 1;
+        shapes[g] = find_shape(m, group.member_count, group.kind) + 1;
         if (shapes[g] != shapes[like]) {
             const uint32_t turn = symmetry_turn_of(real, layout_member(real->layout, &group, 0));
             symmetry_sign(real, turn, symmetry_mix(like, UINT64_MAX), shapes[g]);

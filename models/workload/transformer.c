@@ -22,6 +22,12 @@ void transformer_complete(struct model_shape *m)
     m->qk_norms = m->qk_norms || m->qk_norms_whole;
 }
 
+struct routing transformer_routing(const struct model_shape *m)
+{
+    return (struct routing){(uint32_t)m->experts, (uint32_t)m->experts_per_token,
+                            (uint32_t)m->expert_groups, (uint32_t)m->groups_per_token};
+}
+
 bool transformer_has_experts(const struct model_shape *m, uint64_t layer)
 {
     return m->experts > 0 && layer >= m->dense_layers &&

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "models/collective/comm_op.h"
+#include "models/dispatch/dispatch_kind.h"
 #include "models/gpu/gpu.h"
 #include "models/workload/fp8_recipe.h"
 #include "models/workload/software.h"
@@ -58,6 +59,8 @@ struct model_shape {
     /* Mixture of experts; experts = 0: dense. */
     uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;
     uint64_t expert_interval; /* behind the dense ones every so manieth layer has experts; 0: all */
+    uint64_t expert_groups;   /* of which a token's experts lie in groups_per_token; 0: no limit */
+    uint64_t groups_per_token;
     /* Attention within a window; window = 0: over the whole sequence. */
     uint64_t window, full_interval; /* every so manieth layer sees all; 0: none does */
     int window_kind;
@@ -75,6 +78,8 @@ void transformer_complete(struct model_shape *m);
 
 /* Has this layer (from 0) experts; an ordinary feed-forward block otherwise. */
 bool transformer_has_experts(const struct model_shape *m, uint64_t layer);
+/* Which of its experts a token may visit together. */
+struct routing transformer_routing(const struct model_shape *m);
 /* Positions that a query of this layer sees at most, below `sequence`; 0: all. */
 uint64_t transformer_span(const struct model_shape *m, uint64_t layer, uint64_t sequence);
 /* Keys that a query meets, in the mean over a sequence, within such a span (0: none). Causal: those
@@ -111,6 +116,8 @@ struct layer_context {
     uint64_t ep, etp; /* ranks that share the experts of a layer, and one expert; etp is 1 or tp */
     double imbalance; /* rows of the busiest expert rank over the mean, >= 1 */
     double capacity;  /* rows that an expert takes of a source over the mean; 0: all that come */
+    const struct dispatch_kind *dispatch;
+    bool dispatch_8bit; /* rows go to their experts in eight bits, with a scale for each 128 */
     bool sequence_parallel;
     bool causal;
     enum fp8_recipe fp8_recipe; /* resolved, of 8-bit linear layers */

@@ -6,7 +6,9 @@
  * (*unpermute*). The weight of a choice is applied in the activation, so that the output of the
  * experts need not be kept (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py,
  * experts.py). Each copy reads and writes a row: permute reads T rows and writes one for each
- * visit, unpermute the other way round; their backward passes are each other's forward. */
+ * visit, unpermute the other way round; their backward passes are each other's forward. Where a
+ * rank gets a row once for all of its experts, copies are made and added up where the experts are,
+ * with the sorting, and what is sent reads and writes the tokens themselves. */
 #include "models/workload/transformer_piece.h"
 
 #define FP32_BYTES 4.0
@@ -31,15 +33,18 @@ static struct kernel copies(const struct rank_share *s, const char *name)
                              COPY_LAUNCHES);
 }
 
-/* Rows that came from several sources, by source, are put in the order of several experts. */
+/* Rows that came from several sources, by source, are put in the order of several experts, and
+ * copied for each of them where a rank gets a row once. */
 static bool sorts(const struct rank_share *s)
 {
-    return s->experts.count > 1.0 && (s->context->ep > 1 || s->context->etp > 1);
+    return s->experts.once ||
+           (s->experts.count > 1.0 && (s->context->ep > 1 || s->context->etp > 1));
 }
 
 static struct kernel sort(const struct rank_share *s, const char *name)
 {
-    return gpu_kernel_memory(name, 2.0 * s->experts.rows * row_bytes(s), COPY_LAUNCHES);
+    const double come = s->experts.once ? s->experts.crossed : s->experts.rows;
+    return gpu_kernel_memory(name, (come + s->experts.rows) * row_bytes(s), COPY_LAUNCHES);
 }
 
 static struct kernel choice(const struct rank_share *s, const char *name)
@@ -65,13 +70,14 @@ void transformer_experts_forward(const struct rank_share *s, enum piece piece, b
         transformer_piece_forward(out, latent_norms(s, false));
     if (piece == PIECE_ROUTE && !opens) {
         transformer_piece_forward(out, choice(s, "choose experts"));
-        transformer_piece_forward(out, copies(s, "permute"));
+        if (!s->experts.once)
+            transformer_piece_forward(out, copies(s, "permute"));
     }
     if (piece == PIECE_EXPERT_UP && opens && sorts(s))
         transformer_piece_forward(out, sort(s, "sort by expert"));
     if (piece == PIECE_EXPERT_DOWN && !opens && sorts(s))
         transformer_piece_forward(out, sort(s, "sort by source"));
-    if (piece == PIECE_COMBINE && opens)
+    if (piece == PIECE_COMBINE && opens && !s->experts.once)
         transformer_piece_forward(out, copies(s, "unpermute"));
 }
 
@@ -81,14 +87,15 @@ void transformer_experts_backward(const struct rank_share *s, enum piece piece, 
     if (piece == PIECE_LATENT && opens)
         transformer_piece_dgrad(out, latent_norms(s, true));
     if (piece == PIECE_ROUTE && opens) {
-        transformer_piece_dgrad(out, copies(s, "permute gradient"));
+        if (!s->experts.once)
+            transformer_piece_dgrad(out, copies(s, "permute gradient"));
         transformer_piece_dgrad(out, choice(s, "choice gradient"));
     }
     if (piece == PIECE_EXPERT_UP && !opens && sorts(s))
         transformer_piece_dgrad(out, sort(s, "sort by source"));
     if (piece == PIECE_EXPERT_DOWN && opens && sorts(s))
         transformer_piece_dgrad(out, sort(s, "sort by expert"));
-    if (piece == PIECE_COMBINE && opens)
+    if (piece == PIECE_COMBINE && opens && !s->experts.once)
         transformer_piece_dgrad(out, copies(s, "unpermute gradient"));
 }
 
@@ -133,7 +140,9 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
 
 double transformer_experts_temporary(const struct rank_share *s, enum piece piece, bool backward)
 {
-    const double visited = s->experts.visited * row_bytes(s), rows = s->experts.rows;
+    const double rows = s->experts.rows;
+    const double visited =
+        (s->experts.once ? s->experts.crossed : s->experts.visited) * row_bytes(s);
     const double inner = rows * s->experts.ffn * s->core_bytes;
     switch (piece) {
     case PIECE_LATENT:

@@ -12,7 +12,10 @@
 #include "models/workload/transformer_piece.h"
 #include "sim/check.h"
 
-#define WEIGHT_BYTES 4.0 /* of the weight of a choice, fp32 */
+/* Of a row of eight bits: an fp32 scale for each so many elements (arXiv:2412.19437 section 3.3).
+ */
+#define SCALED_ELEMENTS 128.0
+#define SCALE_BYTES 4.0
 
 struct layer_writer {
     struct rank_share share;
@@ -192,12 +195,28 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
     closes_tensor(w, segment);
 }
 
-/* Rows to the ranks of their experts, or back; forward with the weight of each choice. */
-static struct segment_transfer expert_transfer(const struct layer_writer *w, double weight_bytes)
+/* What goes with a row, to its experts and with the gradient that comes back: its choices. */
+static double with_row_bytes(const struct rank_share *s)
+{
+    const struct dispatch_kind *kind = s->context->dispatch;
+    return kind->row_extra_bytes +
+           kind->choice_extra_bytes * (double)s->context->model->experts_per_token;
+}
+
+static double sent_row_bytes(const struct rank_share *s)
+{
+    return s->context->dispatch_8bit ? s->hidden * (1.0 + SCALE_BYTES / SCALED_ELEMENTS)
+                                     : s->hidden * s->core_bytes;
+}
+
+/* Rows to the ranks of their experts, or back. */
+static struct segment_transfer expert_transfer(const struct layer_writer *w, double row_bytes)
 {
     const struct rank_share *s = &w->share;
     struct segment_transfer out = {.comm = SEGMENT_EP, .op = COMM_ALL_TO_ALL};
-    out.bytes = s->experts.visited * (s->hidden * s->core_bytes + weight_bytes);
+    if (s->context->dispatch->relays)
+        out.op = COMM_EXPERT_EXCHANGE;
+    out.bytes = s->experts.visited * row_bytes;
     return out;
 }
 
@@ -209,10 +228,12 @@ static struct segment_transfer expert_rows(const struct layer_writer *w, enum co
         .comm = SEGMENT_TP, .op = op, .bytes = s->experts.rows * s->hidden * s->core_bytes};
 }
 
-/* Dispatch by all-to-all (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py,
+/* Dispatch (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py,
  * MoEAlltoAllTokenDispatcher): rows to the expert ranks, gathered by those that share an expert,
- * and back the same way. Unless each expert takes a fixed number of rows the host must know how
- * many come before it can launch what computes them. */
+ * and back the same way; rows of eight bits go to the experts, and gradients of what they gave,
+ * while what is added up goes in sixteen (arXiv:2412.19437 section 3.3.3). Unless each expert takes
+ * a fixed number of rows the host must know how many come before it can launch what computes them.
+ */
 static void write_experts(struct layer_writer *w, double output_bytes)
 {
     const struct rank_share *s = &w->share;
@@ -225,10 +246,11 @@ static void write_experts(struct layer_writer *w, double output_bytes)
         segment_add(w, "experts", PIECE_EXPERT_UP, PIECE_EXPERT_DOWN, arrived);
     struct segment *combine = segment_add(w, "combine", PIECE_COMBINE, PIECE_COMBINE, output_bytes);
     if (c->ep > 1) {
-        router->after = expert_transfer(w, WEIGHT_BYTES);
-        router->backward_before = expert_transfer(w, WEIGHT_BYTES);
-        combine->before = expert_transfer(w, 0.0);
-        combine->backward_after = expert_transfer(w, 0.0);
+        const double back = s->hidden * s->core_bytes;
+        router->after = expert_transfer(w, sent_row_bytes(s) + with_row_bytes(s));
+        router->backward_before = expert_transfer(w, back + with_row_bytes(s));
+        combine->before = expert_transfer(w, back);
+        combine->backward_after = expert_transfer(w, sent_row_bytes(s));
     }
     if (c->etp > 1) {
         experts->before = expert_rows(w, COMM_ALL_GATHER);

@@ -56,6 +56,8 @@ struct rank_share {
         double ffn;     /* width of one on this rank */
         double visited; /* rows that this rank sends: its tokens, once for each of their experts */
         double rows;    /* that its experts compute, of the busiest rank */
+        double crossed; /* rows that this rank sends or gets where each rank gets a row once */
+        bool once;      /* so it is: copies are made where rows arrive */
     } experts;
     double queries, keys;  /* sequence positions: this rank's, and all */
     double linear_bytes;   /* of an element that enters a linear layer */

@@ -16,12 +16,16 @@ static void share_experts(const struct layer_context *c, struct rank_share *out)
     if (c->capacity > 0.0)
         sent = all * ceil(out->norm_tokens * visits / all * c->capacity);
     CHECK(c->ep > 0 && c->etp > 0 && c->imbalance >= 1.0);
+    const struct routing routing = transformer_routing(m);
+    const bool once = c->ep > 1 && c->dispatch != NULL && c->dispatch->once_per_rank;
     out->experts = (struct expert_share){
         .count = all / (double)c->ep,
         .all = all,
         .ffn = (double)m->moe_ffn_hidden / (double)c->etp,
         .visited = sent,
         .rows = sent * (double)c->etp,
+        .crossed = once ? sent * routing_places(&routing, (uint32_t)c->ep) / visits : sent,
+        .once = once,
     };
     out->ffn = (double)(m->shared_experts * m->moe_ffn_hidden) / (double)c->tp;
 }

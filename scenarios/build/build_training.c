@@ -90,7 +90,7 @@ static void build_layout(struct builder *b)
 {
     const struct schema_section *schema = schema_section(SECTION_LAYOUT);
     const struct value *mapping = section_take(b, b->root, SECTION_LAYOUT);
-    struct layout_keys keys = {.schedule = "", .sharding = ""};
+    struct layout_keys keys = {.schedule = "", .sharding = "", .dispatch = ""};
     struct layout_spec *spec = &keys.spec;
     if (mapping == NULL)
         return;
@@ -100,6 +100,7 @@ static void build_layout(struct builder *b)
     leave_open(b, spec, &keys);
     spec->schedule = schedule_find(keys.schedule);
     spec->sharding = sharding_find(keys.sharding);
+    spec->dispatch = dispatch_find(keys.dispatch);
     struct params of_schedule =
         take_kind(b, SECTION_LAYOUT, mapping,
                   &(struct kind_choice){"schedule", keys.schedule,
@@ -110,9 +111,16 @@ static void build_layout(struct builder *b)
                   &(struct kind_choice){"sharding", keys.sharding,
                                         spec->sharding ? &spec->sharding->head : NULL,
                                         &spec->sharding_options});
+    struct params of_dispatch =
+        take_kind(b, SECTION_LAYOUT, mapping,
+                  &(struct kind_choice){"dispatch", keys.dispatch,
+                                        spec->dispatch ? &spec->dispatch->head : NULL,
+                                        &spec->dispatch_options});
     b->scenario->configuration.layout = *spec;
-    section_finish(b, SECTION_LAYOUT, mapping, schema_join(b->arena, of_schedule, of_sharding),
-                   schema->path);
+    section_finish(
+        b, SECTION_LAYOUT, mapping,
+        schema_join(b->arena, schema_join(b->arena, of_schedule, of_sharding), of_dispatch),
+        schema->path);
 }
 
 /* A kind of sharding that a profile names; without one nothing could be chosen. */

@@ -4,6 +4,7 @@
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/collective/collective_kind.h"
+#include "models/dispatch/dispatch_kind.h"
 #include "models/failure/failure_kind.h"
 #include "models/gpu/precision.h"
 #include "models/recovery/recovery_kind.h"
@@ -30,6 +31,7 @@ static const struct {
     [FAMILY_FABRIC_KINDS] = {"fabric kinds", "kind of fabric", "topology", topology_fabric_at},
     [FAMILY_SCHEDULES] = {"schedules", "schedule", "schedule", schedule_at},
     [FAMILY_SHARDINGS] = {"shardings", "sharding", "sharding", sharding_at},
+    [FAMILY_DISPATCHES] = {"dispatches", "dispatch", "dispatch", dispatch_at},
     [FAMILY_COLLECTIVES] = {"collectives", "collective", "collective", collective_at},
     [FAMILY_PRECISIONS] = {"precisions", "precision", "precision", precision_at},
     [FAMILY_OPTIMIZERS] = {"optimizers", "optimizer", "optimizer", optimizer_at},

@@ -23,6 +23,7 @@ enum family {
     FAMILY_FABRIC_KINDS,
     FAMILY_SCHEDULES, /* models/ */
     FAMILY_SHARDINGS,
+    FAMILY_DISPATCHES,
     FAMILY_COLLECTIVES, /* no key names one: the tuner chooses */
     FAMILY_PRECISIONS,
     FAMILY_OPTIMIZERS,

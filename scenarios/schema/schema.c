@@ -98,6 +98,12 @@ static const struct param layout_params[] = {
      "0", NULL,
      "Room of an expert for tokens of a rank over the mean, filled up and what is over dropped; 0: "
      "none is dropped."},
+    {"dispatch", PARAM_TEXT, offsetof(struct layout_keys, dispatch), 0, 0, "alltoall", NULL,
+     "How rows of tokens come to the ranks of their experts, and back."},
+    {"dispatch_8bit", PARAM_FLAG, offsetof(struct layout_keys, spec.dispatch_8bit), 0, 0, "false",
+     NULL,
+     "Rows go to their experts in eight bits with a scale for each 128 elements, and so do "
+     "gradients of their results; what comes back to be added up has 16."},
     {"vpp", PARAM_COUNT, offsetof(struct layout_keys, spec.vpp), 1, 255, READER_AUTO, NULL,
      "Chunks of layers on each pipeline stage, for interleaved schedules; auto: the most that "
      "divide the layers."},
@@ -267,6 +273,7 @@ static const struct schema_choice chosen[] = {
     {SECTION_TRAINING, "optimizer", FAMILY_OPTIMIZERS},
     {SECTION_LAYOUT, "schedule", FAMILY_SCHEDULES},
     {SECTION_LAYOUT, "sharding", FAMILY_SHARDINGS},
+    {SECTION_LAYOUT, "dispatch", FAMILY_DISPATCHES},
     {SECTION_SOFTWARE, "profile", FAMILY_SOFTWARE},
     {SECTION_FAILURES, "preset", FAMILY_FLEETS},
     {SECTION_FAILURES, "law", FAMILY_FAILURES},

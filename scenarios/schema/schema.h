@@ -35,7 +35,7 @@ struct training_keys {
 };
 struct layout_keys {
     struct layout_spec spec;
-    const char *schedule, *sharding;
+    const char *schedule, *sharding, *dispatch;
 };
 struct software_keys {
     const char *profile;

@@ -108,6 +108,8 @@ bool law_lone_add(struct law_lone *l, const struct law_activity *activity)
     const uint32_t n = y->group_class_count;
     CHECK(n < LONE_ACTIVITY_MAX);
     collective_shape(l->topology, activity->gpus, activity->gpu_count, true, &shape);
+    shape.dispatch = &dispatch_hierarchical; /* what only exchanges of experts look at */
+    shape.routing = (struct routing){4 * activity->gpu_count, 2, 0, 0};
     struct collective_plan *plan = &l->plan[n];
     *plan = (struct collective_plan){.kind = activity->kind, .protocol = activity->protocol};
     if (!activity->kind->carries(activity->op, &shape) ||

@@ -213,8 +213,8 @@ static struct program *tuned_program(struct arena *arena)
     uint32_t last = OP_NONE;
     for (unsigned i = 0; comm_op_names[i / TUNED_SIZES] != NULL; i++) {
         const enum comm_op what = (enum comm_op)(i / TUNED_SIZES);
-        if (what == COMM_SEND)
-            continue;
+        if (what == COMM_SEND || what == COMM_EXPERT_EXCHANGE)
+            continue; /* not of replicas */
         last = program_op(w, (struct op){.kind = OP_COMPUTE,
                                          .stream = STREAM_COMPUTE,
                                          .cost = row,

@@ -37,6 +37,10 @@ static bool give_experts(struct configuration *c, uint64_t ep, uint64_t etp, uns
     c->layout.ep = ep;
     c->layout.etp = etp;
     c->layout.sequence_parallel = c->layout.tp > 1;
+    c->layout.dispatch =
+        dispatch_kinds[etp == 1 || c->layout.tp == 1 ? turn % dispatch_kind_count : 0];
+    m->expert_groups = turn % 2 == 0 ? 4 : 0;
+    m->groups_per_token = turn % 2 == 0 ? 2 : 0;
     return configuration_legal(c);
 }
 
@@ -182,6 +186,7 @@ static void layers_are_closed_form(void **state)
                                           .causal = true,
                                           .ep = ep,
                                           .etp = etp,
+                                          .dispatch = &dispatch_alltoall,
                                           .imbalance = 1.0};
                 transformer_layer(&c, &layer);
                 const double tokens = 4096.0 / (double)tp, rows = 2.0 * tokens * (double)etp;

@@ -99,7 +99,8 @@ static const struct {
     {"deepseek-v2-236b",
      "{\"model_type\": \"deepseek_v2\", \"first_k_dense_replace\": 1, \"hidden_size\": 5120, "
      "\"intermediate_size\": 12288, \"kv_lora_rank\": 512, \"moe_intermediate_size\": 1536, "
-     "\"n_routed_experts\": 160, \"n_shared_experts\": 2, \"num_attention_heads\": 128, "
+     "\"n_group\": 8, \"topk_group\": 3, \"n_routed_experts\": 160, \"n_shared_experts\": 2, "
+     "\"num_attention_heads\": 128, "
      "\"num_experts_per_tok\": 6, \"num_hidden_layers\": 60, \"q_lora_rank\": 1536, "
      "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
      "\"vocab_size\": 102400}"},
@@ -113,7 +114,8 @@ static const struct {
     {"kimi-k2-1t",
      "{\"model_type\": \"kimi_k2\", \"first_k_dense_replace\": 1, \"hidden_size\": 7168, "
      "\"intermediate_size\": 18432, \"kv_lora_rank\": 512, \"moe_intermediate_size\": 2048, "
-     "\"n_routed_experts\": 384, \"n_shared_experts\": 1, \"num_attention_heads\": 64, "
+     "\"n_group\": 1, \"topk_group\": 1, \"n_routed_experts\": 384, \"n_shared_experts\": 1, "
+     "\"num_attention_heads\": 64, "
      "\"num_experts_per_tok\": 8, \"num_hidden_layers\": 61, \"q_lora_rank\": 1536, "
      "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
      "\"vocab_size\": 163840}"},

@@ -1,0 +1,37 @@
+/* dispatch_kind.h - the contract of a dispatch: how rows of tokens go to the ranks of their
+ * experts, and the results back.
+ *
+ * Adding one: a file, a row in dispatch_list.h, a line in models/dispatch/CMakeLists.txt. A kind is
+ * plain facts: which copies of a row are sent once, and what the kernels that send reach of a wire.
+ * The layer writes what is sent and copied by them (models/workload), the collectives which wires
+ * carry it (models/collective/relay.c, or direct.c). docs/models/experts.md has the formulas. */
+#ifndef ORRERY_MODELS_DISPATCH_DISPATCH_KIND_H
+#define ORRERY_MODELS_DISPATCH_DISPATCH_KIND_H
+
+#include <stdbool.h>
+
+#include "models/dispatch/routing.h"
+#include "sim/kind.h"
+
+struct dispatch_kind {
+    struct kind head;
+    /* Rows cross to another node by the NIC of the GPU that has the same place there, which hands
+     * them on over NVLink, at the same time. False: a message from each rank to each other. */
+    bool relays;
+    bool once_per_node; /* relays: one row for all experts of a node that a token visits */
+    /* One row for all experts of a rank that a token visits: it is copied for each where it
+     * arrives, and results are added up before they leave. False: a row for each visit. */
+    bool once_per_rank;
+    bool eight_bit;            /* can carry rows of 8-bit elements with a scale for each 128 */
+    double nvlink_ratio;       /* that its kernels reach of an NVLink port; 0: as NCCL's */
+    double nic_ratio;          /* ... of what a NIC carries at most; 0: as NCCL's */
+    double row_extra_bytes;    /* with each row on its way to the experts */
+    double choice_extra_bytes; /* ... for each of the experts that its token chose */
+    unsigned sms;              /* that its kernels take from a GPU; 0: not known */
+};
+#define X(name) extern const struct dispatch_kind dispatch_##name;
+#include "models/dispatch/dispatch_list.h"
+#undef X
+KIND_FAMILY(dispatch)
+
+#endif

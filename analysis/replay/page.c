@@ -13,7 +13,8 @@ const char *page_missing(void)
     return page_html[0] != '\0'
                ? NULL
                : "this orrery was built without its page, as node and npm were missing; install "
-                 "them and build again, or draw pictures: orrery export FILE.db --format svg";
+                 "them and build again, or draw pictures: orrery export FILE.db --svg gantt "
+                 "(memory, map, waterfall)";
 }
 
 /* The page up to its data, and from there on. */

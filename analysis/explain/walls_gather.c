@@ -161,7 +161,7 @@ static bool take_all_reduce(const struct configuration *c, const struct walls_en
 static bool take_simulated(const struct configuration *c, const struct walls_envelope *e,
                            struct walls_simulated *out, struct error *error)
 {
-    const double flops = transformer_flops_per_token(&c->model, c->training.sequence, false);
+    const double flops = configuration_flops_per_token(c, false);
     out->sequence_flops = flops * e->shape.sequence;
     out->step_flops = flops * e->step_tokens;
     out->budget_flops = flops * e->budget_tokens;

@@ -180,6 +180,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     if (!descent && strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
         launch_note_optimizer(job, text, "adam");
     launch_note_formats(job, text);
+    launch_note_adapter(job, text);
     launch_option(text, "--train-iters \"$STEPS\"");
     launch_option(text, "--lr \"$LR\"");
     launch_option(text, "--save \"$CHECKPOINTS\"");

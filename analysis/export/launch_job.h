@@ -77,6 +77,7 @@ void launch_core_note_recompute(const struct launch_job *job, struct launch_text
 /* Notes that several kinds share. */
 void launch_note_order(const struct launch_job *job, struct launch_text *text, const char *own);
 void launch_note_units(const struct launch_job *job, struct launch_text *text);
+void launch_note_adapter(const struct launch_job *job, struct launch_text *text);
 /* Formats of state that the framework has no options for. */
 void launch_note_formats(const struct launch_job *job, struct launch_text *text);
 void launch_note_optimizer(const struct launch_job *job, struct launch_text *text,

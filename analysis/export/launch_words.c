@@ -100,6 +100,16 @@ void launch_note_units(const struct launch_job *job, struct launch_text *text)
     }
 }
 
+void launch_note_adapter(const struct launch_job *job, struct launch_text *text)
+{
+    const struct adapter_spec *a = &job->c->training.adapter;
+    if (a->kind != ADAPTER_NONE) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "%s adapters of rank %" PRIu64 " are not written: this trains all weights",
+                   adapter_names[a->kind], a->rank);
+    }
+}
+
 void launch_note_formats(const struct launch_job *job, struct launch_text *text)
 {
     const struct state_formats *f = &job->c->training.state_formats;

@@ -255,6 +255,7 @@ static void write_optimizer(const struct launch_job *job, struct launch_text *te
     if (!descent && strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
         launch_note_optimizer(job, text, "adam");
     write_formats(job, text);
+    launch_note_adapter(job, text);
 }
 
 static void write_training(const struct launch_job *job, struct launch_text *text)

@@ -196,6 +196,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     else if (strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
         launch_note_optimizer(job, text, "adam");
     launch_note_formats(job, text);
+    launch_note_adapter(job, text);
     launch_option(text, "optimizer.lr=\"$LR\"");
     launch_option(text, "train.train_iters=\"$STEPS\"");
     launch_option(text, "checkpoint.save=\"$CHECKPOINTS\"");

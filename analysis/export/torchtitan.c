@@ -194,6 +194,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     if (strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
         launch_note_optimizer(job, text, "AdamW");
     launch_note_formats(job, text);
+    launch_note_adapter(job, text);
     launch_option(text, "--optimizer.lr \"$LR\"");
     launch_option(text, "--training.steps \"$STEPS\"");
     launch_option(text, "--checkpoint.enable");

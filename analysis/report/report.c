@@ -53,12 +53,13 @@ static void print_cost(const struct session *s, const struct run_row *run)
  * machine, so the causal one stands beside it. */
 static void print_utilisation(const struct session *s, const struct run_row *run)
 {
-    fprintf(s->out, "  MFU          %s   (6N + 12Lhs a token against the dense %s peak of %s/s)\n",
-            format_percent(run->mfu_ratio).s, format_shown(run->precision).s,
-            format_flops(run->peak_flops_per_s).s);
+    const bool frozen = run->adapter != NULL && strcmp(run->adapter, "none") != 0;
+    fprintf(s->out, "  MFU          %s   (%s + 12Lhs a token against the dense %s peak of %s/s)\n",
+            format_percent(run->mfu_ratio).s, frozen ? "4N, frozen," : "6N",
+            format_shown(run->precision).s, format_flops(run->peak_flops_per_s).s);
     if (run->causal == 1 && run->sequence >= LONG_SEQUENCE) {
-        fprintf(s->out, "  causal MFU   %s   (6N + 6Lhs: a token sees half of the sequence)\n",
-                format_percent(run->causal_mfu_ratio).s);
+        fprintf(s->out, "  causal MFU   %s   (%s + 6Lhs: a token sees half of the sequence)\n",
+                format_percent(run->causal_mfu_ratio).s, frozen ? "4N" : "6N");
     }
     fprintf(s->out,
             "  HFU          %s   (what the kernels do: recomputed FLOPs in, skipped scores out)\n",

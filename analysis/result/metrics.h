@@ -34,8 +34,9 @@
     X(tokens_per_s_per_gpu, REAL, "tokens/s", tokens_per_s_per_gpu, TIMED, NO, 1,                  \
       "the same for each GPU in use", m->step->tokens_per_s / (double)m->step->rank_count)         \
     X(mfu_ratio, REAL, "1", mfu, TIMED, OF_BOTH, 1,                                                \
-      "model FLOPs utilisation of that step: 6N + 12Lhs for each token, over step time x ranks x " \
-      "dense peak",                                                                                \
+      "model FLOPs utilisation of that step: 6N + 12Lhs for each token (4N with adapters), over "  \
+      "step "                                                                                      \
+      "time x ranks x dense peak",                                                                 \
       step_peak_ratio(m->c, m->step->lowered.model_flops, m->step_s))                              \
     X(causal_mfu_ratio, REAL, "1", causal_mfu, TIMED, NO, 1,                                       \
       "the same with the half of the scores that a causal mask leaves (6N + 6Lhs)",                \
@@ -120,6 +121,8 @@
       m->c->training.precision->head.name)                                                         \
     X(optimizer, TEXT, "", no_key, ALWAYS, NO, 0, "optimizer",                                     \
       m->c->training.optimizer->head.name)                                                         \
+    X(adapter, TEXT, "", no_key, ALWAYS, NO, 0, "what is trained beside frozen weights, or none",  \
+      adapter_names[m->c->training.adapter.kind])                                                  \
     X(attention, TEXT, "", no_key, ALWAYS, NO, 0, "kernel of attention",                           \
       attention_kernel_names[m->c->training.attention])                                            \
     X(causal, FLAG, "", no_key, ALWAYS, NO, 0, "1: a token sees those before it alone",            \

@@ -55,8 +55,7 @@ void search_lead_guess(const struct configuration *base, const struct search_row
 {
     struct configuration c;
     search_apply(base, &row->layout, &c);
-    const double flops = transformer_flops_per_token(&c.model, c.training.sequence, false) *
-                         configuration_tokens(&c);
+    const double flops = configuration_flops_per_token(&c, false) * configuration_tokens(&c);
     *out = (struct search_leader){.row = row,
                                   .step_s = row->pass_s,
                                   .tokens_per_s = configuration_tokens(&c) / row->pass_s,

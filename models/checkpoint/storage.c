@@ -25,7 +25,11 @@ double storage_bytes_per_parameter(const struct configuration *c)
     const struct optimizer *optimizer = c->training.optimizer;
     const struct optimizer_state state =
         optimizer_state(optimizer, precision, &c->training.state_formats);
-    return precision->weight_bytes + optimizer_nominal_bytes(optimizer, &state);
+    const double bytes = precision->weight_bytes + optimizer_nominal_bytes(optimizer, &state);
+    if (c->training.adapter.kind == ADAPTER_NONE)
+        return bytes;
+    return bytes * configuration_adapter_parameters(c) /
+           transformer_parameters(&c->model, c->training.sequence);
 }
 
 /* Parameters of each stage, unpadded; a tied head is the embedding's. */

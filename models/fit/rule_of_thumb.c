@@ -51,8 +51,11 @@ void rule_of_thumb(const struct configuration *c, struct rule_of_thumb *out)
     const struct precision *p = c->training.precision;
     struct rule_of_thumb_recipe recipe;
     rule_of_thumb_recipe(&c->training, &recipe);
-    const double bytes =
+    double bytes =
         recipe.weights_bytes + recipe.gradients_bytes + recipe.master_bytes + recipe.moments_bytes;
+    if (c->training.adapter.kind != ADAPTER_NONE)
+        bytes = configuration_frozen_bytes(c) + bytes * configuration_adapter_parameters(c) /
+                                                    transformer_parameters(m, c->training.sequence);
     double card = nominal_card_bytes(&c->gpu);
     out->parameters = parameters;
     out->bytes_per_parameter = bytes;

@@ -54,6 +54,13 @@ void trial_state_bytes(const struct configuration *c, double *weight, double *gr
     *gradient = p->gradient_bytes;
     const struct optimizer_state state = optimizer_state(o, p, &c->training.state_formats);
     *optimizer = optimizer_nominal_bytes(o, &state);
+    if (c->training.adapter.kind == ADAPTER_NONE)
+        return;
+    const double share = configuration_adapter_parameters(c) /
+                         transformer_parameters(&c->model, c->training.sequence);
+    *weight = configuration_frozen_bytes(c) + *weight * share;
+    *gradient *= share;
+    *optimizer *= share;
 }
 
 bool trial_state_may_fit(const struct configuration *trial)

@@ -55,6 +55,29 @@ double configuration_tokens(const struct configuration *c)
     return (double)c->training.global_batch * (double)c->training.sequence;
 }
 
+double configuration_adapter_parameters(const struct configuration *c)
+{
+    return transformer_adapter_parameters(&c->model, &c->training.adapter,
+                                          c->software.separate_projections);
+}
+
+double configuration_frozen_bytes(const struct configuration *c)
+{
+    const double all = transformer_parameters(&c->model, c->training.sequence);
+    const double linear = transformer_linear_parameters(&c->model) / all;
+    return ADAPTER_WEIGHT_BYTES * (1.0 - linear) +
+           adapter_frozen_bytes(&c->training.adapter) * linear;
+}
+
+double configuration_flops_per_token(const struct configuration *c, bool causal)
+{
+    const double all = transformer_flops_per_token(&c->model, c->training.sequence, causal);
+    if (c->training.adapter.kind == ADAPTER_NONE)
+        return all;
+    return all - 2.0 * transformer_active_parameters(&c->model) +
+           6.0 * configuration_adapter_parameters(c);
+}
+
 uint64_t configuration_ranks(const struct configuration *c)
 {
     return c->layout.tp * c->layout.pp * configuration_replicas(c);

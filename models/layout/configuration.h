@@ -63,6 +63,7 @@ struct training_spec {
     double tokens;         /* of the whole training; 0: not said */
     double gradient_bytes; /* of a kept gradient; 0: the software's */
     struct state_formats state_formats;
+    struct adapter_spec adapter;
 };
 /* One departure from the ideal cluster. */
 struct perturbation {
@@ -109,6 +110,13 @@ bool configuration_legal(const struct configuration *c);
 /* Microbatches for each replica in a step. */
 uint64_t configuration_microbatches(const struct configuration *c);
 double configuration_tokens(const struct configuration *c); /* of a step */
+/* Trainable parameters beside frozen weights; 0: all weights are trained. */
+double configuration_adapter_parameters(const struct configuration *c);
+/* Bytes of a frozen weight beside adapters, in the mean. */
+double configuration_frozen_bytes(const struct configuration *c);
+/* transformer_flops_per_token; with adapters frozen weights have no gradients of their own: 4N for
+ * them and 6 for each parameter of an adapter (docs/models/adapters.md). */
+double configuration_flops_per_token(const struct configuration *c, bool causal);
 uint64_t configuration_ranks(const struct configuration *c);
 uint64_t configuration_gpus(const struct configuration *c); /* of the cluster */
 /* Layers of the largest chunk of the pipeline, dealt out evenly but for a given first or last

@@ -1,4 +1,6 @@
 /* The rules of what is kept for each parameter. */
+#include <inttypes.h>
+
 #include "models/layout/configuration_parts.h"
 
 static void check_master(struct rule_report *r)
@@ -26,9 +28,31 @@ static void check_moment(struct rule_report *r, unsigned moment)
                  o->moments[moment].name);
 }
 
+static void check_adapter(struct rule_report *r)
+{
+    const struct configuration *c = r->c;
+    const struct adapter_spec *a = &c->training.adapter;
+    const enum peak_kind peak = c->training.precision->gemm_peak;
+    if (a->kind == ADAPTER_NONE)
+        return;
+    if (c->model.experts > 0 || c->model.kv_rank > 0)
+        rule_say(r, false, "training.adapter",
+                 "adapters are known for dense models with ordinary attention, %s has %s",
+                 c->model.name, c->model.experts > 0 ? "experts" : "latent attention");
+    if (peak != PEAK_BF16 && peak != PEAK_FP16)
+        rule_say(r, false, "training.precision",
+                 "%s computes beside frozen weights in 16 bits, not in %s: take bf16 or fp16",
+                 adapter_names[a->kind], c->training.precision->head.name);
+    if (a->rank == 0 || a->rank > c->model.hidden)
+        rule_say(r, false, "training.adapter_rank",
+                 "a rank of %" PRIu64 " is none of a matrix %" PRIu64 " wide", a->rank,
+                 c->model.hidden);
+}
+
 void configuration_check_state(struct rule_report *r)
 {
     check_master(r);
     for (unsigned i = 0; i < MOMENT_MAX; i++)
         check_moment(r, i);
+    check_adapter(r);
 }

@@ -236,9 +236,8 @@ static void count_flops(const struct lowering *l, struct lowered *out)
 {
     const struct configuration *c = l->c;
     double tokens = (double)c->training.global_batch * (double)c->training.sequence;
-    out->model_flops = transformer_flops_per_token(&c->model, c->training.sequence, false) * tokens;
-    out->causal_flops =
-        transformer_flops_per_token(&c->model, c->training.sequence, c->training.causal) * tokens;
+    out->model_flops = configuration_flops_per_token(c, false) * tokens;
+    out->causal_flops = configuration_flops_per_token(c, c->training.causal) * tokens;
     double ranks = (double)(out->rank_count / out->program_count);
     for (uint32_t i = 0; i < out->program_count; i++)
         out->hardware_flops += ranks * kernel_flops(out->programs[i]);

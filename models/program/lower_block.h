@@ -44,6 +44,8 @@ struct block {
     uint32_t tensor_count;    /* of one microbatch, one unit */
     double parameters;        /* that a rank computes with: its tensor-parallel share */
     double expert_parameters; /* of them, of routed experts */
+    double trained;           /* all of them; or those of adapters, which lie beside them */
+    double frozen_bytes;      /* of parameters beside adapters */
     double alive;             /* of them, where they are gathered: at once */
     struct state_shape state; /* of all its parameters */
     unsigned matrix_count;    /* of the weight matrices of a layer */

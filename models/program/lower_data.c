@@ -71,7 +71,7 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
         return;
     const bool layers = s->units.rows[g->first].layer != UINT16_MAX;
     const uint64_t asked = s->l->c->software.gather_parts, parts = layers && asked > 1 ? asked : 1;
-    const double bytes = g->gathered * s->l->data.weight_bytes / (double)parts;
+    const double bytes = g->gathered_bytes / (double)parts;
     const uint32_t after = lower_traffic_gather_after(&s->traffic, ahead);
     for (uint64_t i = 0; i < parts; i++) {
         g->gather =
@@ -92,7 +92,7 @@ static void copy_out(struct stage *s, struct group_of_units *g)
 {
     if (g->arriving == TENSOR_NONE)
         return;
-    const double bytes = 2.0 * g->gathered * s->l->data.weight_bytes;
+    const double bytes = 2.0 * g->gathered_bytes;
     const struct kernel kernel = gpu_kernel_memory("copy gathered weights", bytes, 1.0);
     lower_ops_kernel(&s->ops, &kernel, PHASE_PARAMETERS, 0.0);
     lower_memory_arrived(s, g);
@@ -101,7 +101,7 @@ static void copy_out(struct stage *s, struct group_of_units *g)
 /* ... and the gradients of a unit into what is reduced (foreach_reduce). */
 static void copy_in(struct stage *s, const struct group_of_units *g)
 {
-    if (!s->l->data.buffers)
+    if (!s->l->data.buffers || !(g->held > 0.0))
         return;
     const double bytes =
         g->held * (s->l->c->training.precision->gradient_bytes + s->l->data.wire_bytes);
@@ -226,7 +226,8 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
     bool last = g == &s->units.groups[s->units.chunk_group[pass->chunk]];
     if (!forward && s->l->data.scatters) {
         copy_in(s, g);
-        lower_traffic_reduce(&s->traffic, &s->ops, DATA_ALL, g->held);
+        if (g->held > 0.0)
+            lower_traffic_reduce(&s->traffic, &s->ops, DATA_ALL, g->held);
         lower_memory_scattered(s, g, s->l->c->software.overlap_gradients && !last);
         wait_for_reductions(s);
     }
@@ -289,7 +290,7 @@ static void reduce_rest(struct stage *s)
     }
     lower_traffic_wait(&s->traffic, &s->ops);
     bool end = s->stage == 0 || s->stage + 1 == l->shape.stages;
-    if (l->data.tied_across && end) {
+    if (l->data.tied_across && end && !l->data.adapters) {
         uint32_t ready = lower_ops_result(&s->ops);
         double elements = l->vocabulary_shard /
                           (l->data.sharding->shards_gradients ? (double)l->data.shards : 1.0);

@@ -106,7 +106,7 @@ void lower_late_buffer(struct late *late, const struct lowered_unit *unit, bool 
 void lower_late_gradient(struct late *late, const struct lowered_unit *unit)
 {
     const struct lowering *l = late->l;
-    double bytes = unit->block->parameters * l->c->training.precision->gradient_bytes;
+    double bytes = unit->block->trained * l->c->training.precision->gradient_bytes;
     if (!l->c->software.gradients_after_pass || l->data.scatters || !(bytes > 0.0))
         return;
     uint32_t tensor = push(late, &late->pass_gradients, bytes);

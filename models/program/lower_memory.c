@@ -36,9 +36,18 @@ static double moment_bytes(const struct stage *s, const struct lowered_unit *u, 
            l->data.state.moment_bytes[k];
 }
 
+/* Of those that stay; the shards of what is frozen have no master copy. */
+static double weight_bytes(const struct stage *s, const struct lowered_unit *u)
+{
+    const struct data_plan *data = &s->l->data;
+    const struct shard_counts shards = lower_plan_counts(s->l, data->sharding->shards_weights);
+    const double trained = weight_elements(s, u) * data->weight_bytes;
+    return (data->weights_are_master ? 0.0 : trained) + u->frozen_bytes / (double)shards.all;
+}
+
 static void setup_weights(struct stage *s)
 {
-    for (uint32_t i = 0; i < s->units.count && !s->l->data.weights_are_master; i++) {
+    for (uint32_t i = 0; i < s->units.count; i++) {
         const struct lowered_unit *u = &s->units.rows[i];
         const char *site = "model construction";
         if (u->layer != UINT16_MAX) {
@@ -47,10 +56,8 @@ static void setup_weights(struct stage *s)
         }
         const char *name = arena_format(s->l->arena, "%s weights", u->block->name);
         lower_tensors_setup(&s->tensors,
-                            (struct tensor){TENANT_WEIGHTS, 0,
-                                            weight_elements(s, u) * s->l->data.weight_bytes, name,
-                                            0},
-                            site, u->layer);
+                            (struct tensor){TENANT_WEIGHTS, 0, weight_bytes(s, u), name, 0}, site,
+                            u->layer);
     }
 }
 
@@ -158,8 +165,7 @@ double lower_memory_state_bytes(const struct stage *s)
         bytes += state_elements(s, u) * l->data.state.master_bytes;
         for (unsigned k = 0; k < l->data.state.moment_count; k++)
             bytes += moment_bytes(s, u, k);
-        if (!l->data.weights_are_master)
-            bytes += weight_elements(s, u) * l->data.weight_bytes;
+        bytes += weight_bytes(s, u);
         if (c->software.gradients == GRADIENT_BUFFER)
             bytes += gradient_elements(s, u) * l->data.kept_bytes;
         if (c->software.gradient_copy && !l->data.scatters)
@@ -393,15 +399,14 @@ void lower_memory_gather(struct stage *s, struct group_of_units *group)
 {
     CHECK(group->tensor == TENSOR_NONE); /* 3 */
     group->tensor = lower_tensors_number(&s->tensors);
-    communication(s, LEDGER_ALLOCATE, group->tensor, group->alive * s->l->data.weight_bytes,
-                  "gathered weights");
+    communication(s, LEDGER_ALLOCATE, group->tensor, group->alive_bytes, "gathered weights");
 }
 
 static void arrival(struct stage *s, enum ledger_action action, const struct group_of_units *group)
 {
     lower_tensors_entry(&s->tensors, action,
                         (struct tensor){TENANT_COMMUNICATION, group->arriving,
-                                        group->gathered * s->l->data.weight_bytes, "gather buffer",
+                                        group->gathered_bytes, "gather buffer",
                                         side_flag(s, action)},
                         "gather buffer");
 }
@@ -424,8 +429,7 @@ void lower_memory_arrived(struct stage *s, struct group_of_units *group)
 
 void lower_memory_drop(struct stage *s, struct group_of_units *group)
 {
-    communication(s, LEDGER_FREE, group->tensor, group->alive * s->l->data.weight_bytes,
-                  "gathered weights");
+    communication(s, LEDGER_FREE, group->tensor, group->alive_bytes, "gathered weights");
     group->tensor = TENSOR_NONE;
 }
 

@@ -40,6 +40,7 @@ static struct layer_context make_context(const struct configuration *c,
         .capacity = c->layout.expert_capacity,
         .dispatch = configuration_dispatch(c),
         .dispatch_8bit = c->layout.dispatch_8bit,
+        .adapter = c->training.adapter,
         .cp_ring = c->layout.cp_method == CP_RING,
         .cp_uneven = c->layout.cp_balance == CP_BALANCE_AUTO
                          ? c->software.cp_uneven
@@ -85,6 +86,7 @@ static struct data_plan lower_plan_data(const struct configuration *c)
             software->gradient_reduce_bytes > 0.0 ? software->gradient_reduce_bytes : kept_bytes,
         .state = optimizer_state(c->training.optimizer, c->training.precision,
                                  &c->training.state_formats),
+        .adapters = c->training.adapter.kind != ADAPTER_NONE,
         .tied_across = c->model.tied_embeddings && c->layout.pp > 1 &&
                        c->layout.schedule->placement == PLACED_ROUND,
         .has_world = c->layout.tp * c->layout.pp * shards > 1,
@@ -139,12 +141,24 @@ static double layer_alive(const struct lowering *l, enum block_index index)
                : b->parameters;
 }
 
+/* Linear layers are kept as the adapters say, all else in 16 bits. */
+static void plan_frozen(const struct lowering *l, const struct layer *layer, struct block *b)
+{
+    const struct adapter_spec *adapter = &l->c->training.adapter;
+    double linear = 0.0;
+    for (unsigned i = 0; i < layer->module_count; i++)
+        linear += layer->modules[i];
+    b->frozen_bytes =
+        linear * adapter_frozen_bytes(adapter) + (b->parameters - linear) * ADAPTER_WEIGHT_BYTES;
+}
+
 /* Of an embedding and a head the table is a matrix as wide as the model, and no layer's. */
 static void plan_state(const struct lowering *l, enum block_index index, struct block *b)
 {
     const struct layer *layer = &l->layers[index];
     const double hidden = (double)l->c->model.hidden;
-    b->state = (struct state_shape){.parameters = b->parameters};
+    b->trained = l->data.adapters ? layer->adapter_parameters : b->parameters;
+    b->state = (struct state_shape){.parameters = b->trained};
     b->matrix_count = layer->matrix_count;
     for (unsigned i = 0; i < layer->matrix_count; i++) {
         const struct weight_matrix *m = &layer->matrices[i];
@@ -152,9 +166,11 @@ static void plan_state(const struct lowering *l, enum block_index index, struct 
         b->state.matrices += m->inputs * m->outputs * m->count;
         b->state.sides += (m->inputs + m->outputs) * m->count;
     }
-    b->state.matrices = fmin(b->state.matrices, b->parameters);
+    b->state.matrices = fmin(b->state.matrices, b->trained);
     b->state.sided = b->state.matrices;
-    if (index != BLOCK_EMBEDDING && index != BLOCK_HEAD)
+    if (l->data.adapters)
+        plan_frozen(l, layer, b);
+    if (l->data.adapters || (index != BLOCK_EMBEDDING && index != BLOCK_HEAD))
         return;
     b->state.sides = fmin(hidden + b->parameters / hidden, b->parameters);
     b->state.sided = b->parameters;
@@ -283,6 +299,16 @@ struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_
     *count =
         schedule_write(kind, &l->shape, kind->write_timed != NULL ? &costs : NULL, stage, passes);
     return passes;
+}
+
+double lower_plan_block_bytes(const struct lowering *l, const struct block *block, bool alive)
+{
+    const double parameters = alive ? block->alive : block->parameters;
+    if (!l->data.adapters)
+        return parameters * l->data.weight_bytes;
+    const double frozen =
+        block->parameters > 0.0 ? parameters / block->parameters * block->frozen_bytes : 0.0;
+    return frozen + block->trained * l->data.weight_bytes;
 }
 
 struct shard_counts lower_plan_counts(const struct lowering *l, bool sharded)

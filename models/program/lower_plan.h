@@ -43,6 +43,7 @@ struct data_plan { /* data parallelism */
     bool weights_are_master; /* of the shards: no 16-bit ones are kept */
     double weight_bytes, kept_bytes, wire_bytes; /* of an element */
     struct optimizer_state state;
+    bool adapters;    /* the model's own weights are frozen */
     bool tied_across; /* first and last stage hold the same embedding */
     bool has_world;   /* more than one rank holds a part of a copy */
 };
@@ -84,6 +85,8 @@ struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_
 enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uint32_t layer);
 /* The counts of what is sharded, or of whole copies. */
 struct shard_counts lower_plan_counts(const struct lowering *l, bool sharded);
+/* Bytes of what a rank computes with of a block, and of what of it is there at once. */
+double lower_plan_block_bytes(const struct lowering *l, const struct block *block, bool alive);
 /* Units that are gathered ahead of their turn. */
 uint32_t lower_plan_prefetch(const struct lowering *l);
 /* 8-bit weights are copied along columns once a step, behind the update. */

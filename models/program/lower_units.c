@@ -34,9 +34,14 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
 {
     struct block *b = &l->blocks[kind];
     const double experts = l->data.experts_apart ? b->expert_parameters : 0.0;
-    double held = b->parameters - experts;
-    if (kind == BLOCK_HEAD && l->c->model.tied_embeddings && !l->data.tied_across)
+    const bool adapters = l->data.adapters;
+    double held = b->parameters - experts, frozen_bytes = adapters ? b->frozen_bytes : 0.0;
+    if (kind == BLOCK_HEAD && l->c->model.tied_embeddings && !l->data.tied_across) {
         held -= l->vocabulary_shard; /* the embedding's, on the same rank */
+        frozen_bytes -= adapters ? l->vocabulary_shard * ADAPTER_WEIGHT_BYTES : 0.0;
+    }
+    if (adapters)
+        held = b->trained;
     units->rows[units->count++] = (struct lowered_unit){.block = b,
                                                         .kind = kind,
                                                         .chunk = chunk,
@@ -45,6 +50,7 @@ static void add_unit(struct units *units, struct lowering *l, enum block_index k
                                                         .again = 1,
                                                         .experts = experts,
                                                         .held = held,
+                                                        .frozen_bytes = frozen_bytes,
                                                         .gradient = TENSOR_NONE,
                                                         .last_gather = OP_NONE,
                                                         .last_expert_gather = OP_NONE};
@@ -99,7 +105,8 @@ static void add_group(struct units *units, uint32_t unit)
                                                                   .scratch = TENSOR_NONE};
 }
 
-static void join_group(struct units *units, uint32_t chunk, uint32_t index, uint64_t size)
+static void join_group(struct units *units, const struct lowering *l, uint32_t chunk,
+                       uint32_t index, uint64_t size)
 {
     struct lowered_unit *u = &units->rows[index];
     bool joins = units->group_count > units->chunk_group[chunk] && u->layer != UINT16_MAX &&
@@ -110,8 +117,8 @@ static void join_group(struct units *units, uint32_t chunk, uint32_t index, uint
     struct group_of_units *g = &units->groups[units->group_count - 1];
     CHECK(g->first + g->count == index); /* 2 */
     g->count++;
-    g->gathered += u->block->parameters;
-    g->alive += u->block->alive;
+    g->gathered_bytes += lower_plan_block_bytes(l, u->block, false);
+    g->alive_bytes += lower_plan_block_bytes(l, u->block, true);
     g->held += u->held;
     u->group = units->group_count - 1;
 }
@@ -125,7 +132,7 @@ static void build_groups(struct units *units, const struct lowering *l)
     for (uint32_t chunk = 0; chunk < l->chunks; chunk++) {
         units->chunk_group[chunk] = units->group_count;
         for (uint32_t i = units->chunk_first[chunk]; i < units->chunk_first[chunk + 1]; i++)
-            join_group(units, chunk, i, size);
+            join_group(units, l, chunk, i, size);
     }
     units->chunk_group[l->chunks] = units->group_count;
 }

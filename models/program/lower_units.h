@@ -18,6 +18,7 @@ struct lowered_unit {
     uint32_t again;       /* so many layers, itself the last, are recomputed before its backward */
     double experts;       /* parameters of experts, where other ranks hold the same of these */
     double held;          /* other parameters of which this rank keeps state, before sharding */
+    double frozen_bytes;  /* of parameters beside adapters, before sharding */
     uint32_t group;       /* FSDP unit */
     uint32_t gradient;    /* tensor of its gradient in the step, or TENSOR_NONE */
     uint32_t last_gather; /* overlapped parameter gather: op that the first forward waits for */
@@ -25,8 +26,9 @@ struct lowered_unit {
 };
 struct group_of_units {
     uint32_t first, count; /* units */
-    double gathered, held; /* parameters */
-    double alive;          /* of the gathered, at once */
+    double held;           /* parameters whose gradients are made */
+    double gathered_bytes; /* of weights */
+    double alive_bytes;    /* of them, at once */
     uint32_t tensor;       /* gathered weights, TENSOR_NONE: not here */
     uint32_t arriving;     /* buffer of its gather, TENSOR_NONE: none */
     uint32_t gather;       /* the op that gathers them now, OP_NONE */

@@ -206,3 +206,57 @@ double transformer_head_shard(const struct layer_context *context)
 {
     return vocabulary_shard(context) + transformer_norm_parameters(context->model);
 }
+
+/* Linear layers of a layer: inputs and outputs of each; the attention's stand first. */
+struct shape_pair {
+    double inputs, outputs;
+};
+enum {
+    PAIR_MAX = 7
+};
+static unsigned linear_pairs(const struct model_shape *m, bool separate, bool attention_only,
+                             struct shape_pair out[PAIR_MAX])
+{
+    const double h = (double)m->hidden, f = (double)m->ffn_hidden;
+    const double query = (double)(m->heads * m->head_size);
+    const double key = (double)(m->kv_heads * m->head_size);
+    unsigned count = 0;
+    out[count++] = (struct shape_pair){h, separate ? query : query + 2.0 * key};
+    if (separate) {
+        out[count++] = (struct shape_pair){h, key};
+        out[count++] = (struct shape_pair){h, key};
+    }
+    out[count++] = (struct shape_pair){query, h};
+    if (attention_only)
+        return count;
+    const bool two = transformer_gated(m) && separate;
+    out[count++] = (struct shape_pair){h, transformer_gated(m) && !separate ? 2.0 * f : f};
+    if (two)
+        out[count++] = (struct shape_pair){h, f};
+    out[count++] = (struct shape_pair){f, h};
+    return count;
+}
+
+double transformer_adapter_parameters(const struct model_shape *m,
+                                      const struct adapter_spec *adapter, bool separate)
+{
+    struct shape_pair pairs[PAIR_MAX];
+    double sum = 0.0;
+    if (adapter->kind == ADAPTER_NONE)
+        return 0.0;
+    const unsigned count =
+        linear_pairs(m, separate, adapter->targets == ADAPTER_ON_ATTENTION, pairs);
+    for (unsigned i = 0; i < count; i++)
+        sum += adapter_parameters(adapter, pairs[i].inputs, pairs[i].outputs);
+    return sum * (double)m->layers;
+}
+
+double transformer_linear_parameters(const struct model_shape *m)
+{
+    struct shape_pair pairs[PAIR_MAX];
+    double sum = 0.0;
+    const unsigned count = linear_pairs(m, false, false, pairs);
+    for (unsigned i = 0; i < count; i++)
+        sum += pairs[i].inputs * pairs[i].outputs;
+    return sum * (double)m->layers;
+}

@@ -13,6 +13,7 @@
 #include "models/collective/comm_op.h"
 #include "models/dispatch/dispatch_kind.h"
 #include "models/gpu/gpu.h"
+#include "models/workload/adapter.h"
 #include "models/workload/fp8_recipe.h"
 #include "models/workload/software.h"
 
@@ -98,6 +99,13 @@ double transformer_active_parameters(const struct model_shape *m); /* with head,
  * have the keys of transformer_keys_met in place of s. */
 double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
+/* Of adapters of the whole model, whose software keeps projections `separate` or as one; 0: none.
+ */
+double transformer_adapter_parameters(const struct model_shape *m,
+                                      const struct adapter_spec *adapter, bool separate);
+/* Elements in linear layers of all layers, which QLoRA keeps in four bits. */
+double transformer_linear_parameters(const struct model_shape *m);
+
 /* Elements that inference keeps of a sequence, all layers: keys and values of what a query may
  * still meet, a layer's window at most. Latent attention keeps the latent and the shared rotated
  * key (arXiv:2405.04434, section 2.1). */
@@ -123,7 +131,8 @@ struct layer_context {
     enum fp8_recipe fp8_recipe; /* resolved, of 8-bit linear layers */
     bool gathers_weights;       /* whole weights come anew in every pass */
     bool transposed_copies;     /* the card wants 8-bit operands along k */
-    bool cp_ring;               /* keys and values circulate instead of being gathered */
+    struct adapter_spec adapter;
+    bool cp_ring;      /* keys and values circulate instead of being gathered */
     bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
     bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
     /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
@@ -167,7 +176,7 @@ struct saved_tensor {
 };
 enum {
     SEGMENT_KERNEL_MAX = 32,
-    SEGMENT_SAVED_MAX = 20,
+    SEGMENT_SAVED_MAX = 24,
     SEGMENT_APART_MAX = 2,
     LAYER_SEGMENT_MAX = 12,
     LAYER_MODULE_MAX = 12,
@@ -208,7 +217,8 @@ struct layer {
     double input_bytes;       /* of the layer's input on this rank: all that full recompute keeps */
     double parameters;        /* of this rank's shard (1/tp of the matrices, whole norms) */
     double expert_parameters; /* of those, of routed experts */
-    unsigned module_count;    /* of a layer: weight matrices, as the software keeps and uses them */
+    double adapter_parameters; /* beside them, of adapters: then these alone are trained */
+    unsigned module_count; /* of a layer: weight matrices, as the software keeps and uses them */
     double modules[LAYER_MODULE_MAX]; /* their elements on this rank */
     unsigned matrix_count;            /* the same, queries, keys and values apart */
     struct weight_matrix matrices[LAYER_MATRIX_MAX];

@@ -58,13 +58,16 @@ void transformer_embedding(const struct layer_context *context, struct segment *
         transformer_piece_dgrad(out, gpu_kernel_memory("embedding dropout gradient", bytes, 1.0));
         transformer_piece_saved(out, "embedding dropout mask", kept * MASK_BYTES, false);
     }
-    embedding_gradient(&s, out);
+    const bool frozen = context->adapter.kind != ADAPTER_NONE;
+    if (!frozen)
+        embedding_gradient(&s, out);
     out->output_bytes = kept * s.core_bytes;
-    out->backward_temporary_bytes =
-        vocabulary_rows(context) * s.hidden * context->precision->gradient_bytes;
+    if (!frozen)
+        out->backward_temporary_bytes =
+            vocabulary_rows(context) * s.hidden * context->precision->gradient_bytes;
     if (context->tp > 1) {
         out->after = hidden_transfer(&s, s.gathers ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE);
-        if (s.gathers)
+        if (s.gathers && !frozen)
             out->backward_before = hidden_transfer(&s, COMM_ALL_GATHER);
     }
 }
@@ -98,8 +101,11 @@ static void write_logits(const struct rank_share *s, struct segment *out)
     struct linear linear = {"logits", "logits dgrad", "logits wgrad", s->tokens, s->hidden,
                             rows,     false,          true,           true,      1.0};
     transformer_linear_forward(s, &linear, out);
-    transformer_piece_saved(out, "head input", s->input_tokens * s->hidden * s->core_bytes, false);
-    out->saved[out->saved_count - 1].weights = true;
+    if (c->adapter.kind == ADAPTER_NONE) {
+        transformer_piece_saved(out, "head input", s->input_tokens * s->hidden * s->core_bytes,
+                                false);
+        out->saved[out->saved_count - 1].weights = true;
+    }
     write_loss(s, s->tokens * rows, out);
     transformer_linear_backward(s, &linear, out);
     out->output_bytes = s->tokens * FP32_BYTES;
@@ -115,7 +121,7 @@ static void write_logits(const struct rank_share *s, struct segment *out)
     out->before = hidden_transfer(s, COMM_ALL_GATHER);
     out->forward_temporary_bytes =
         fmax(out->forward_temporary_bytes, s->tokens * s->hidden * s->core_bytes);
-    if (c->software->backward_regather)
+    if (c->software->backward_regather && c->adapter.kind == ADAPTER_NONE)
         out->backward_gather = hidden_transfer(s, COMM_ALL_GATHER);
 }
 

@@ -90,7 +90,7 @@ static void opens_tensor(const struct layer_writer *w, struct segment *segment, 
     segment->backward_after = tensor_transfer(w, COMM_REDUCE_SCATTER);
     segment->backward_after.bytes *= ratio;
     segment->pipelined = w->share.context->software->tp_pipelines;
-    if (w->share.context->software->backward_regather)
+    if (w->share.context->software->backward_regather && beside > 0)
         segment->backward_gather = segment->before;
 }
 
@@ -132,15 +132,6 @@ static void rings_keys(struct layer_writer *w)
         COMM_RING_EXCHANGE, keys_bytes(w) * (1.0 + gradient_ratio(w) * ranks / (ranks - 1.0)));
 }
 
-/* Kernels of the weight gradients of the linear layers that open a segment. */
-static unsigned wgrad_kernels(const struct layer_writer *w, enum piece piece)
-{
-    const struct layer_context *c = w->share.context;
-    struct linear ignored[PIECE_LINEAR_MAX];
-    const unsigned each = c->accumulate && !c->software->gradient_fusion ? 2 : 1;
-    return each * transformer_piece_linears(&w->share, piece, ignored);
-}
-
 /* From the layer's input to the queries, keys and values. */
 static void write_entry(struct layer_writer *w, enum piece last, double output_bytes)
 {
@@ -155,7 +146,7 @@ static void write_entry(struct layer_writer *w, enum piece last, double output_b
     }
     const char *name = last == PIECE_DOWN ? "layer" : last == PIECE_ROPE ? "qkv" : "attention";
     struct segment *segment = segment_add(w, name, first, last, output_bytes);
-    opens_tensor(w, segment, wgrad_kernels(w, PIECE_QKV), entry_width_ratio(w));
+    opens_tensor(w, segment, transformer_piece_wgrads(&w->share, PIECE_QKV), entry_width_ratio(w));
     if (last == PIECE_PROJECT)
         closes_tensor(w, segment);
 }
@@ -191,7 +182,7 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
     if (w->experts && !(s->ffn > 0.0))
         return;
     struct segment *segment = segment_add(w, "mlp", first, PIECE_DOWN, output_bytes);
-    opens_tensor(w, segment, wgrad_kernels(w, PIECE_UP), 1.0);
+    opens_tensor(w, segment, transformer_piece_wgrads(&w->share, PIECE_UP), 1.0);
     closes_tensor(w, segment);
 }
 
@@ -313,11 +304,28 @@ static void add_matrix(struct layer *out, enum piece piece, struct weight_matrix
     out->matrices[out->matrix_count++] = matrix;
 }
 
+/* An adapter's two matrices are what is trained, in place of those beside them. */
+static void add_adapter(const struct rank_share *s, struct layer *out, enum piece piece,
+                        const struct linear *l)
+{
+    const struct adapter_spec *adapter = &s->context->adapter;
+    const double rank = (double)adapter->rank;
+    if (!transformer_adapter_targets(s, piece))
+        return;
+    out->adapter_parameters += adapter_parameters(adapter, l->inputs, l->outputs);
+    add_matrix(out, piece, (struct weight_matrix){l->inputs, rank, 1.0, false});
+    add_matrix(out, piece, (struct weight_matrix){rank, l->outputs, 1.0, false});
+}
+
 static void add_module(const struct rank_share *s, struct layer *out, enum piece piece,
                        const struct linear *l)
 {
     CHECK(out->module_count < LAYER_MODULE_MAX);
     out->modules[out->module_count++] = l->inputs * l->outputs * l->groups;
+    if (s->context->adapter.kind != ADAPTER_NONE) {
+        add_adapter(s, out, piece, l);
+        return;
+    }
     const bool one =
         piece == PIECE_QKV && !(s->kv_rank > 0.0) && !s->context->software->separate_projections;
     const double parts[] = {one ? s->query : l->outputs, s->key, s->value};

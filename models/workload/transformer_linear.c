@@ -140,6 +140,8 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
         cast_gradient(share, l, out);
     const struct gemm_shape inputs = {rows, l->inputs, l->outputs, l->groups};
     transformer_piece_dgrad(out, product(share, l, l->dgrad_name, inputs, true));
+    if (c->adapter.kind != ADAPTER_NONE) /* frozen */
+        return;
     if (eight)
         transpose_gathered(share, l, out);
     if (eight && c->software->fp8_casts_again && !l->shares)

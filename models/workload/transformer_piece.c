@@ -127,6 +127,21 @@ static void write_linears(const struct rank_share *share, enum piece piece, stru
         if (transformer_product_repeated(share, piece, i))
             mark_repeated(share, out, first);
     }
+    const unsigned first = out->forward_count;
+    if (share->context->adapter.kind != ADAPTER_NONE)
+        transformer_adapter_forward(share, piece, out);
+    if (transformer_product_repeated(share, piece, 0))
+        mark_repeated(share, out, first);
+}
+
+unsigned transformer_piece_wgrads(const struct rank_share *share, enum piece piece)
+{
+    const struct layer_context *c = share->context;
+    struct linear ignored[PIECE_LINEAR_MAX];
+    const unsigned each = c->accumulate && !c->software->gradient_fusion ? 2 : 1;
+    if (c->adapter.kind != ADAPTER_NONE)
+        return transformer_adapter_targets(share, piece) ? 2 : 0;
+    return each * transformer_piece_linears(share, piece, ignored);
 }
 
 /* Every head gets a copy of its group's keys and values: a read, and as many writes as heads. */
@@ -187,6 +202,8 @@ static void write_linears_backward(const struct rank_share *share, enum piece pi
 {
     struct linear linears[PIECE_LINEAR_MAX];
     const unsigned count = transformer_piece_linears(share, piece, linears);
+    if (share->context->adapter.kind != ADAPTER_NONE)
+        transformer_adapter_backward(share, piece, out);
     for (unsigned i = count; i-- > 0;)
         transformer_linear_backward(share, &linears[i], out);
     const double each = share->context->software->input_gradient_bytes * share->core_bytes /
@@ -230,8 +247,11 @@ void transformer_piece_write(const struct rank_share *share, enum piece first, e
             continue;
         write_forward(share, (enum piece)piece, out);
         transformer_piece_keep(share, (enum piece)piece, out);
-        double forward = transformer_piece_temporary(share, (enum piece)piece, false);
-        double backward = transformer_piece_temporary(share, (enum piece)piece, true);
+        double weights = is_linear((enum piece)piece)
+                             ? transformer_adapter_temporary(share, (enum piece)piece)
+                             : 0.0;
+        double forward = weights + transformer_piece_temporary(share, (enum piece)piece, false);
+        double backward = weights + transformer_piece_temporary(share, (enum piece)piece, true);
         if (forward > out->forward_temporary_bytes)
             out->forward_temporary_bytes = forward;
         if (backward > out->backward_temporary_bytes) {

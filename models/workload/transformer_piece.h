@@ -89,6 +89,16 @@ double transformer_piece_temporary(const struct rank_share *share, enum piece pi
 /* Of those of the backward pass: bytes of each tensor that is large and allocated by itself, and
  * how many there are. The others come and go beside them. */
 double transformer_piece_apart(const struct rank_share *share, enum piece piece, unsigned *count);
+/* Adapters: does a linear layer of this piece have one? What they, and frozen weights in four bits,
+ * add to its forward and backward pass, and what lives while it runs. Without adapters: nothing. */
+bool transformer_adapter_targets(const struct rank_share *share, enum piece piece);
+void transformer_adapter_forward(const struct rank_share *share, enum piece piece,
+                                 struct segment *out);
+void transformer_adapter_backward(const struct rank_share *share, enum piece piece,
+                                  struct segment *out);
+double transformer_adapter_temporary(const struct rank_share *share, enum piece piece);
+/* Kernels that make gradients of the weights of a piece's linear layers. */
+unsigned transformer_piece_wgrads(const struct rank_share *share, enum piece piece);
 /* Tools for the embedding and the head, which are no pieces of a layer. */
 void transformer_piece_forward(struct segment *out, struct kernel kernel);
 void transformer_piece_dgrad(struct segment *out, struct kernel kernel);

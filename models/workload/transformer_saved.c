@@ -119,13 +119,31 @@ static void keep_activation(const struct rank_share *s, struct segment *out)
     rebuilt(s, out);
 }
 
+/* A frozen product without an adapter does not read its input again. */
+static bool reads_input(const struct rank_share *s, enum piece piece)
+{
+    return s->context->adapter.kind == ADAPTER_NONE || transformer_adapter_targets(s, piece);
+}
+
 static void keep_down(const struct rank_share *s, struct segment *out)
 {
+    if (!reads_input(s, PIECE_DOWN))
+        return;
     transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
     rebuilt(s, out);
     if (s->context->per_operator && s->context->software->recompute_keeps_last)
         transformer_piece_saved(out, "mlp output", s->tokens * s->hidden * s->core_bytes, false);
+}
+
+static void keep_up(const struct rank_share *s, struct segment *out)
+{
+    /* Where norms keep nothing else, it is their output. */
+    if (!reads_input(s, PIECE_UP) && s->context->software->save_norm_input)
+        return;
+    transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes, false);
+    out->saved[out->saved_count - 1].weights = true;
+    rebuilt(s, out);
 }
 
 void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct segment *out)
@@ -156,10 +174,7 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
             rebuilt(s, out);
         break;
     case PIECE_UP:
-        transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes,
-                                false);
-        out->saved[out->saved_count - 1].weights = true;
-        rebuilt(s, out);
+        keep_up(s, out);
         break;
     case PIECE_ACTIVATE:
         keep_activation(s, out);

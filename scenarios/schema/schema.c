@@ -77,6 +77,15 @@ static const struct param training_params[] = {
     {"second_moment", PARAM_CHOICE, offsetof(struct training_keys, spec.state_formats.moments[1]),
      0, 0, READER_AUTO, moment_format_names,
      "Format of the optimizer's second moment; auto: the optimizer's own."},
+    {"adapter", PARAM_CHOICE, offsetof(struct training_keys, spec.adapter.kind), 0, 0, "none",
+     adapter_names,
+     "Low-rank adapters alone are trained, beside frozen weights in 16 bits (lora), or in four "
+     "(qlora)."},
+    {"adapter_rank", PARAM_COUNT, offsetof(struct training_keys, spec.adapter.rank), 1, 1e5, "16",
+     NULL, "Rank of the adapters."},
+    {"adapter_targets", PARAM_CHOICE, offsetof(struct training_keys, spec.adapter.targets), 0, 0,
+     "all", adapter_target_names,
+     "Linear layers that have one: all of each layer, or those of its attention."},
 };
 static const struct param layout_params[] = {
     {"tp", PARAM_COUNT, offsetof(struct layout_keys, spec.tp), 1, GPU_MAX, "1", NULL,

@@ -69,6 +69,7 @@ static const struct run_row sample_run = {
     .software = "megatron",
     .precision = "bf16",
     .optimizer = "adamw",
+    .adapter = "none",
     .attention = "flash2",
     .tp = 1,
     .pp = 2,

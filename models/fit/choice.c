@@ -354,8 +354,7 @@ static void try_all(struct chooser *h)
     const unsigned orders = choice_orders(&question, pipelines),
                    sizes = list_microbatches(h, microbatches);
     const bool settled = orders * sizes == 1 && !h->walks && !h->counts;
-    const bool playable = h->c->model.experts == 0;
-    for (unsigned i = 0; i < sizes && playable && !settled; i++) {
+    for (unsigned i = 0; i < sizes && !settled; i++) {
         for (unsigned k = 0; k < orders; k++) {
             struct configuration c = pipelines[k];
             c.layout.microbatch = microbatches[i];

@@ -51,8 +51,8 @@ const char *choice_key_path(enum choice_key key); /* "layout.sharding" */
 /* Fills the open keys of `c` (a bit for each enum choice_key, those of the layout), whose other
  * keys, dp among them, are set, and writes each that it filled, in the order of the enum; texts
  * live in `arena`. A configuration that breaks a rule whatever is chosen gets the plainest choices;
- * the rules will name what it breaks. Layouts of a mixture of experts are not tried (its ep
- * is nobody's choice yet): it is filled by rule alone. */
+ * the rules will name what it breaks. In a mixture of experts ep and
+ * etp stay as they are, and where a scenario does not say tp and pp neither is looked for. */
 void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out);
 /* Does this level of recomputation free anything of what the configuration keeps? */
 bool choice_frees(const struct configuration *c, int level);

@@ -107,6 +107,11 @@ static const char *const halves[] = {
     "cluster: {gpu: a100-40gb-sxm, nodes: 4, fabric: ib-hdr-8x200}\n"
     "training: {sequence: 16384, global_batch: 8}\n"
     "layout: {tp: 8, pp: 4",
+    /* experts: their rows fill the memory */
+    "model: {preset: mixtral-8x7b, layers: 12}\n"
+    "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
+    "training: {sequence: 4096, global_batch: 64}\n"
+    "layout: {tp: 1, ep: 8, dispatch: deepep",
 };
 
 static void test_the_best_of_all(void **state)

@@ -19,7 +19,7 @@ static const struct option options[] = {
      "nccl-tests: the collective, where the output does not say which"},
     {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "failures: GPUs that were watched"},
     {"--gpus-per-node", OPTION_SOME, FIELD(gpus_per_node), "N", NULL,
-     "failures: of them in a node (8)"},
+     "failures: of them in a node (8); pytorch: cards of a node (those that the process saw)"},
     {"--start", OPTION_TEXT, FIELD(start), "DATE", NULL,
      "failures: when the watch began, as 2026-01-01 or 2026-01-01T08:00:00+01:00"},
     {"--end", OPTION_TEXT, FIELD(end), "DATE", NULL,
@@ -70,22 +70,28 @@ static int pytorch(struct importing *i)
 {
     struct error error = {""};
     struct pytorch_trace trace;
+    const unsigned gpus_per_node = (unsigned)(i->a->gpus_per_node % UINT32_MAX);
     bool added;
     if (i->a->output == NULL) {
         fputs("orrery import pytorch: give --output FILE, the profile to write or to add to\n",
               i->session->notes);
         return EXIT_USAGE;
     }
-    if (!pytorch_trace_read(i->arena, i->file, &trace, &error))
+    if (!pytorch_trace_read(i->arena, i->file, gpus_per_node, &trace, &error))
         return trouble(i, &error, EXIT_REJECTED);
     const struct import_points points = {
         trace.points, trace.point_count, trace.device, i->a->gpu, "trace of the PyTorch profiler",
         0.0};
     if (!import_profile(i->arena, &points, i->a->output, &added, &error))
         return trouble(i, &error, EXIT_REJECTED);
-    fprintf(i->session->out, "%s: %u points of %u products%s, %s of %s in kernels\n",
-            format_shown(i->a->output).s, trace.point_count, trace.products, added ? " added" : "",
-            format_percent(trace.products_s / trace.kernels_s).s, format_time(trace.kernels_s).s);
+    fprintf(i->session->out, "%s: %u points of %u operators%s, %s of %s in kernels\n",
+            format_shown(i->a->output).s, trace.point_count, trace.operators, added ? " added" : "",
+            format_percent(trace.points_s / trace.kernels_s).s, format_time(trace.kernels_s).s);
+    if (trace.collectives_left > 0)
+        fprintf(i->session->out,
+                "%u kinds of collectives left out: fewer than three kernels within 5 %% of the "
+                "shortest, so that none can be told to have waited for nobody\n",
+                trace.collectives_left);
     return EXIT_OK;
 }
 

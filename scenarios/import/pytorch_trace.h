@@ -1,28 +1,27 @@
-/* pytorch_trace.h - products in a trace of the PyTorch profiler as points of a profile.
+/* pytorch_trace.h - what a trace of the PyTorch profiler measured, as points of a profile.
  *
- * The trace is the Chrome JSON that torch.profiler exports with record_shapes=True (pytorch/kineto
- * libkineto/src/output_json.cpp). A kernel belongs to the operator of its `External id`; the
- * kernels of one mm, addmm, bmm or baddbmm add up to one sample of the product of its `Input Dims`,
- * in bf16 or fp16. Products in fp32 are left out, as the trace does not tell whether they ran in
- * tf32, and so are other kernels, whose operators do not name what a point must know. */
+ * The kernels of an operator (by `External id`) add up to one sample of its point
+ * (pytorch_points.h); the median of the samples is its time. A kernel of NCCL also waits for the
+ * ranks that come later, so of a collective only those samples count that are within 5 % of the
+ * shortest, and it is left out where they are fewer than three: then none can be told to have come
+ * last. Products in fp32 are left out, as the trace does not tell whether they ran in tf32, and so
+ * is what does not name all that a point must know. */
 #ifndef ORRERY_SCENARIOS_IMPORT_PYTORCH_TRACE_H
 #define ORRERY_SCENARIOS_IMPORT_PYTORCH_TRACE_H
 
 #include "models/gpu/calibrate/profile.h"
-#include "scenarios/import/import_text.h"
+#include "scenarios/import/pytorch_events.h"
 
-enum {
-    PYTORCH_EVENTS_MAX = 1 << 20
-};
 struct pytorch_trace {
     struct measured_point *points;
     unsigned point_count;
-    unsigned products;              /* operators that they are of */
-    double kernels_s, products_s;   /* time of all kernels, and of those of points */
+    unsigned operators;             /* that they are of, collectives too */
+    unsigned collectives_left;      /* kinds of collectives that scattered too much */
+    double kernels_s, points_s;     /* time of all kernels, and of those of points */
     char device[DEVICE_TEXT_BYTES]; /* as its driver names it; "": not told */
 };
-/* False with a sentence. */
-bool pytorch_trace_read(struct arena *arena, struct import_file file, struct pytorch_trace *out,
-                        struct error *error);
+/* `gpus_per_node` 0: as many cards as the process saw, if several. False with a sentence. */
+bool pytorch_trace_read(struct arena *arena, struct import_file file, unsigned gpus_per_node,
+                        struct pytorch_trace *out, struct error *error);
 
 #endif

@@ -153,7 +153,7 @@ nccl_tests() { # file
     [ "$("$ORRERY" run own.yaml --no-db --json | python3 -c "import json, sys; print(json.load(sys.stdin)[\"step_time_s\"])")" = "$("$ORRERY" run "$hello" --no-db --json | python3 -c "import json, sys; print(json.load(sys.stdin)[\"step_time_s\"])")" ]
 }
 
-@test "products of a trace become a profile that a step takes" {
+@test "operators of a trace become a profile that a step takes" {
     cat >trace.json <<'END'
 {"schemaVersion": 1, "deviceProperties": [{"name": "NVIDIA H100 80GB HBM3"}], "traceEvents": [
  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "args": {"External id": 7, "Input Dims": [[1024, 768], [768, 2304]],
@@ -162,7 +162,7 @@ nccl_tests() { # file
  {"ph": "X", "cat": "kernel", "name": "other", "ts": 60.5, "dur": 10.0, "args": {"External id": 8}}]}
 END
     expect 0 "$ORRERY" import pytorch trace.json --gpu h100-80gb-sxm --output own.db
-    shows "own.db: 1 points of 1 products, 75.2 % of 40.3 us in kernels"
+    shows "own.db: 1 points of 1 operators, 75.2 % of 40.3 us in kernels"
     expect 0 "$ORRERY" run "$hello" --set cluster.profile="$PWD/own.db" --db run.db
     [ "$(sql run.db "select count(*) > 0 from kernel_evidence where evidence = 'measured'")" = 1 ]
     expect 3 "$ORRERY" import pytorch "$hello" --output other.db

@@ -91,9 +91,9 @@ static bool nccl_topo(struct fuzzed *f)
 static bool pytorch(struct fuzzed *f)
 {
     struct pytorch_trace trace;
-    if (!pytorch_trace_read(f->arena, f->file, &trace, &f->error))
+    if (!pytorch_trace_read(f->arena, f->file, 8, &trace, &f->error))
         return false;
-    CHECK(trace.point_count > 0 && trace.products_s <= trace.kernels_s * (1.0 + 1e-9));
+    CHECK(trace.point_count > 0 && trace.points_s <= trace.kernels_s * (1.0 + 1e-9));
     for (unsigned i = 0; i < trace.point_count; i++)
         CHECK(point_problem(&trace.points[i].point) == NULL &&
               trace.points[i].measurement.median_s > 0.0);

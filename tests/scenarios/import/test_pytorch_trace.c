@@ -29,7 +29,7 @@ static void refused(const char *text, const char *why)
     struct pytorch_trace trace;
     struct error error = {""};
     const struct import_file file = {"trace", arena_text(arena, text), strlen(text)};
-    if (pytorch_trace_read(arena, file, &trace, &error) || strstr(error.text, why) == NULL)
+    if (pytorch_trace_read(arena, file, 8, &trace, &error) || strstr(error.text, why) == NULL)
         fail_msg("'%s' does not say '%s'", error.text, why);
     arena_destroy(arena);
 }
@@ -51,18 +51,145 @@ static void test_products_become_points(void **state)
     struct error error = {""};
     char line[POINT_LINE_BYTES];
     const struct import_file file = {"trace", arena_text(arena, text), strlen(text)};
-    if (!pytorch_trace_read(arena, file, &trace, &error))
+    if (!pytorch_trace_read(arena, file, 8, &trace, &error))
         fail_msg("%s", error.text);
     assert_int_equal(trace.point_count, 2);
-    assert_int_equal(trace.products, 4);
+    assert_int_equal(trace.operators, 4);
     assert_string_equal(trace.device, "NVIDIA H100");
     point_print(&trace.points[0].point, line);
     assert_string_equal(line, "gemm - bf16 m=64 n=16 k=32 batch=1");
     assert_true(fabs(trace.points[0].measurement.median_s - 5e-6) < 1e-15); /* of 4, 5, 6 us */
     point_print(&trace.points[1].point, line);
     assert_string_equal(line, "gemm - fp16 m=8 n=6 k=2 batch=4");
-    assert_true(fabs(trace.products_s - 16e-6) < 1e-15);
+    assert_true(fabs(trace.points_s - 16e-6) < 1e-15);
     assert_true(fabs(trace.kernels_s - 11116e-6) < 1e-12);
+    arena_destroy(arena);
+}
+
+/* An operator with the sizes, types and values of its inputs, and its kernel. */
+#define WITH(id, name, dims, types, values, dur)                                                   \
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"ts\":1,\"dur\":9,\"args\":{"         \
+    "\"External id\":" id ",\"Input Dims\":[" dims "],\"Input type\":[" types                      \
+    "],\"Concrete Inputs\":[" values "]}}," KERNEL(id, dur)
+#define B "\"c10::BFloat16\""
+#define QKV "[2,512,8,64],[2,512,4,64],[2,512,4,64]"
+#define HEADS "[2,8,512,64],[2,4,512,64],[2,4,512,64]"
+
+static void points_of(struct arena *arena, const char *text, struct pytorch_trace *out)
+{
+    struct error error = {""};
+    const struct import_file file = {"trace", arena_text(arena, text), strlen(text)};
+    if (!pytorch_trace_read(arena, file, 0, out, &error))
+        fail_msg("%s", error.text);
+}
+
+static void has_point(const struct pytorch_trace *trace, const char *wanted, double s)
+{
+    char line[POINT_LINE_BYTES];
+    for (unsigned i = 0; i < trace->point_count; i++) {
+        point_print(&trace->points[i].point, line);
+        if (strcmp(line, wanted) != 0)
+            continue;
+        if (fabs(trace->points[i].measurement.median_s - s) > 1e-12)
+            fail_msg("%s: %g s", line, trace->points[i].measurement.median_s);
+        return;
+    }
+    fail_msg("no point '%s'", wanted);
+}
+
+static void test_attention_becomes_points(void **state)
+{
+    (void)state;
+    static const char text[] = TRACE(
+        /* query, key, value, two of packed sequences, two lengths, dropout, causal, ... */
+        WITH("1", "aten::_flash_attention_forward", QKV ",[],[],[],[],[],[],[]", B "," B "," B,
+             "\"\",\"\",\"\",\"\",\"\",\"512\",\"512\",\"0.\",\"True\",\"False\"", "11")
+        /* gradient, query, key, value, output, logarithms, packed, lengths, dropout, causal */
+        WITH("2", "aten::_flash_attention_backward",
+             "[2,512,8,64]," QKV ",[2,512,8,64],[2,8,512],[],[],[],[],[],[]", B "," B "," B "," B,
+             "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"512\",\"512\",\"0.\",\"True\"", "20")
+            KERNEL("2", "2") KERNEL("2", "3") /* flash: three kernels for one backward pass */
+        WITH("3", "aten::_cudnn_attention_forward", HEADS ",[],[],[],[],[],[],[],[]", B "," B "," B,
+             "\"\",\"\",\"\",\"\",\"\",\"\",\"512\",\"512\",\"True\",\"0.\",\"False\"", "12")
+            WITH("4", "flash_attn::_flash_attn_forward", QKV ",[],[],[],[],[]", B "," B "," B,
+                 "\"\",\"\",\"\",\"0.0\",\"0.125\",\"True\",\"-1\",\"-1\"", "13")
+        /* not plain: dropout, a window, packed sequences, no mask told */
+        WITH("5", "aten::_flash_attention_forward", QKV ",[],[],[],[],[],[],[]", B "," B "," B,
+             "\"\",\"\",\"\",\"\",\"\",\"512\",\"512\",\"0.1\",\"True\",\"False\"", "99")
+            WITH("6", "flash_attn::_flash_attn_forward", QKV ",[],[],[],[],[]", B "," B "," B,
+                 "\"\",\"\",\"\",\"0.0\",\"0.125\",\"True\",\"128\",\"0\"", "99")
+                WITH("7", "aten::_flash_attention_forward", QKV ",[9],[9],[],[],[],[],[]",
+                     B "," B "," B,
+                     "\"\",\"\",\"\",\"\",\"\",\"512\",\"512\",\"0.\",\"True\",\"False\"", "99")
+                    WITH("8", "aten::_flash_attention_forward", QKV, B "," B "," B, "", "99"));
+    struct arena *arena = arena_create();
+    struct pytorch_trace trace;
+    points_of(arena, text, &trace);
+    has_point(&trace,
+              "attention flash2 bf16 causal batch=2 query_tokens=512 key_tokens=512 heads=8 "
+              "kv_heads=4 head_size=64 value_size=64",
+              12e-6); /* PyTorch's and flash_attn's: 11 and 13 */
+    has_point(&trace,
+              "attention flash2 bf16 causal,backward batch=2 query_tokens=512 key_tokens=512 "
+              "heads=8 kv_heads=4 head_size=64 value_size=64",
+              25e-6);
+    has_point(&trace,
+              "attention cudnn bf16 batch=2 query_tokens=512 key_tokens=512 heads=8 kv_heads=4 "
+              "head_size=64 value_size=64",
+              12e-6);
+    assert_int_equal(trace.point_count, 3);
+    assert_int_equal(trace.operators, 4);
+    arena_destroy(arena);
+}
+
+static void test_streams_become_points(void **state)
+{
+    (void)state;
+    static const char text[] = TRACE(
+        WITH("9", "aten::native_layer_norm", "[2,512,1024],[],[1024],[1024],[]", B, "", "4")
+            WITH("10", "aten::silu_backward", "[2,512,1024],[2,512,1024]", B "," B, "", "5")
+                WITH("11", "aten::add", "[2,512,1024],[2,512,1024],[]", B "," B, "", "6")
+                    WITH("12", "aten::add", "[2,512,1024],[1024],[]", B "," B, "", "7") /* a bias */
+        WITH("13", "aten::copy_", "[512,64],[512,64]", B ",\"float\"", "", "8")
+            WITH("14", "aten::embedding", "[3000,1024],[2,512]", B ",\"long int\"", "", "9"));
+    struct arena *arena = arena_create();
+    struct pytorch_trace trace;
+    points_of(arena, text, &trace);
+    /* 2 x 512 x 1024 elements of two bytes: 2 MiB, read and written; of a gradient three times */
+    has_point(&trace, "memory norm bf16 bytes=4194304", 4e-6);
+    has_point(&trace, "memory activation-gradient bf16 bytes=6291456", 5e-6);
+    has_point(&trace, "memory add bf16 bytes=6291456", 6e-6);
+    has_point(&trace, "memory cast bf16 bytes=196608", 8e-6);
+    has_point(&trace, "memory embedding bf16 bytes=4194304", 9e-6);
+    assert_int_equal(trace.point_count, 5);
+    arena_destroy(arena);
+}
+
+#define NCCL(name, members, size, in, out, dur)                                                    \
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel\",\"ts\":2,\"dur\":" dur            \
+    ",\"args\":{\"Collective name\":\"" name "\",\"In msg nelems\":" in ",\"Out msg nelems\":" out \
+    ",\"Group size\":" size ",\"dtype\":\"BFloat16\",\"Process Group Ranks\":\"" members "\"}},"
+#define NODE "{\"name\":\"H\"},{\"name\":\"H\"}"
+#define GATHER(dur) NCCL("_allgather_base", "[0, 1]", "2", "1024", "2048", dur)
+#define REDUCE(dur) NCCL("allreduce", "[0, 1, 2, 3]", "4", "1024", "1024", dur)
+
+static void test_collectives_that_wait_for_nobody_become_points(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"deviceProperties\":[" NODE "],\"traceEvents\":["                  /* two cards a node */
+        GATHER("900") GATHER("10") GATHER("10.1") GATHER("10.2") GATHER("30") /* three are alike */
+        REDUCE("20") REDUCE("20.5") REDUCE("20.2")
+            NCCL("_reduce_scatter_base", "[0, 1]", "2", "2048", "1024", "7") /* alone */
+        NCCL("allreduce", "[0, 1, ...]", "9", "64", "64", "1")
+            NCCL("barrier", "[0, 1]", "2", "1", "1", "1") "{}]}";
+    struct arena *arena = arena_create();
+    struct pytorch_trace trace;
+    points_of(arena, text, &trace);
+    has_point(&trace, "collective all_gather bf16 ranks=2 bytes=4096", 10.1e-6);
+    has_point(&trace, "collective all_reduce bf16 ranks=4 bytes=2048 nodes=2", 20.2e-6);
+    assert_int_equal(trace.point_count, 2);
+    assert_int_equal(trace.collectives_left, 1);
     arena_destroy(arena);
 }
 
@@ -81,6 +208,13 @@ static void test_hostile_traces_are_refused(void **state)
     refused(TRACE(KERNEL("7", "1e30")), "a kernel's dur");
     refused(TRACE(KERNEL("7", "NaN")), "no JSON");
     refused(TRACE(KERNEL("7", "1")), "record_shapes=True");
+    refused("{\"traceEvents\":[{\"cat\":\"kernel\",\"dur\":1}]}", "its ts is no moment");
+    refused("{\"traceEvents\":[{\"cat\":\"kernel\",\"ts\":1e300,\"dur\":1}]}",
+            "its ts is no moment");
+    refused("{\"traceEvents\":[{\"cat\":\"cpu_op\",\"ts\":1,\"dur\":-1}]}", "its dur");
+    refused("{\"traceEvents\":[{\"cat\":\"kernel\",\"ts\":1,\"dur\":1,\"args\":{\"device\":0}},"
+            "{\"cat\":\"kernel\",\"ts\":1,\"dur\":1,\"args\":{\"device\":1}}]}",
+            "traceEvents[1]: a kernel of a second card");
     refused(TRACE(OP("7", "mm", "[[64,-32],[-32,16]]", BF16) KERNEL("7", "1")), "record_shapes");
     refused(TRACE(OP("7", "mm", "[[64,99999999999],[99999999999,16]]", BF16) KERNEL("7", "1")),
             "record_shapes");
@@ -94,6 +228,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products_become_points),
+        cmocka_unit_test(test_attention_becomes_points),
+        cmocka_unit_test(test_streams_become_points),
+        cmocka_unit_test(test_collectives_that_wait_for_nobody_become_points),
         cmocka_unit_test(test_hostile_traces_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/command/compare_trace.h"
 #include "analysis/database/record_file.h"
 #include "analysis/json/json_explain.h"
 #include "analysis/line/command.h"
@@ -12,11 +13,19 @@
 
 static const struct option options[] = {
     {"--set", OPTION_SET, FIELD(sets), "K=V", NULL,
-     "change a key of B, a scenario, as in --set layout.tp=4; may be repeated"},
+     "change a key of B (with --trace of A), a scenario, as in --set layout.tp=4; may be repeated"},
     {"--catalogue", OPTION_FOLDER, FIELD(catalogue), "DIR", NULL,
      "read hardware, models and software of scenarios from DIR, not from the built-in catalogue"},
     {"--seed", OPTION_COUNT, FIELD_GIVEN(seed, has_seed), "N", NULL,
      "seed of every random stream of scenarios"},
+    {"--trace", OPTION_INPUT, FIELD(trace), "FILE", NULL,
+     "a trace of the PyTorch profiler: its step beside that of A, a scenario, span by span"},
+    {"--rank", OPTION_COUNT, FIELD_GIVEN(rank, has_rank), "N", NULL,
+     "with --trace: the rank to simulate (that of the trace)"},
+    {"--step", OPTION_COUNT, FIELD_GIVEN(step, has_step), "N", NULL,
+     "with --trace: ProfilerStep#N of it (the last one)"},
+    {"--csv", OPTION_FLAG, FIELD(csv), NULL, NULL,
+     "with --trace: print each pair of spans as a line of CSV"},
     OPTION_JSON_ROW,
     OPTION_END};
 
@@ -134,21 +143,38 @@ static int tell(const struct arguments *a, struct session *session, struct arena
     return comparison.timed ? EXIT_OK : EXIT_NOTHING_FITS;
 }
 
+/* NULL, or what is wrong with the line. */
+static const char *problem(const struct arguments *a)
+{
+    if (a->trace != NULL) {
+        if (a->positional_count != 1)
+            return "--trace is compared with A alone";
+        if (strcmp(a->positional[0], "-") == 0 && strcmp(a->trace, "-") == 0)
+            return "standard input can be one of the two";
+        return query_is_database(a->positional[0])
+                   ? "--trace is compared with a scenario, which is simulated; A is a database"
+                   : NULL;
+    }
+    if (a->has_rank || a->has_step || a->csv)
+        return "--rank, --step and --csv go with --trace";
+    if (a->positional_count < 2)
+        return "B is missing: it compares two databases or scenarios";
+    if (strcmp(a->positional[0], "-") == 0 && strcmp(a->positional[1], "-") == 0)
+        return "standard input can be one of the two";
+    return a->set_count > 0 && query_is_database(a->positional[1])
+               ? "--set changes B where it is a scenario; a database is what was run"
+               : NULL;
+}
+
 static int run(const struct arguments *a, struct session *session)
 {
-    const char *wrong = NULL;
-    if (a->positional_count < 2)
-        wrong = "B is missing: it compares two databases or scenarios";
-    else if (strcmp(a->positional[0], "-") == 0 && strcmp(a->positional[1], "-") == 0)
-        wrong = "standard input can be one of the two";
-    else if (a->set_count > 0 && query_is_database(a->positional[1]))
-        wrong = "--set changes B where it is a scenario; a database is what was run";
+    const char *wrong = problem(a);
     if (wrong != NULL) {
         fprintf(session->notes, "orrery compare: %s\n", wrong);
         return EXIT_USAGE;
     }
     struct arena *arena = arena_create();
-    const int code = tell(a, session, arena);
+    const int code = a->trace != NULL ? compare_trace(a, session, arena) : tell(a, session, arena);
     arena_destroy(arena);
     return code;
 }
@@ -156,9 +182,11 @@ static int run(const struct arguments *a, struct session *session)
 const struct command command_compare = {
     .head = {.name = "compare",
              .doc = "where the difference between two runs or scenarios comes from, term by term"},
-    .positional = "A B",
+    .positional = "A [B]",
     .options = options,
     .details = "A and B are databases of `run`, or scenarios, which are simulated.\n"
+               "With --trace FILE, which torch.profiler wrote, A alone: kernels by kind, exposed\n"
+               "communication, the worst spans, and what has no partner on either side.\n"
                "exit code: 0 compared, 1 no such file or a damaged one, 3 a scenario rejected, 4 "
                "one\ndoes not fit in memory: then memory and settings are compared",
     .example = "orrery compare llama3-70b-64xh100.db scenarios/llama3-70b-64xh100.yaml --set "

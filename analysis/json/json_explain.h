@@ -6,6 +6,7 @@
 
 #include "analysis/explain/comparison.h"
 #include "analysis/explain/explanation.h"
+#include "analysis/explain/trace_comparison.h"
 #include "analysis/explain/walls_rows.h"
 
 /* orrery.walls/1 */
@@ -15,5 +16,8 @@ void json_explanation(const struct explanation *explanation, FILE *out);
 /* orrery.compare/1 */
 void json_compare(const struct compared_side sides[2], const struct comparison *comparison,
                   FILE *out);
+/* orrery.compare_trace/1 */
+void json_trace(const struct compared_trace *told, const struct trace_comparison *comparison,
+                FILE *out);
 
 #endif

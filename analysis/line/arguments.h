@@ -50,13 +50,13 @@ struct arguments {
     unsigned measured_count;
     const char *catalogue, *db, *output, *table, *op, *node, *fabric, *gpu, *source, *svg,
         *objective, *where, *against, *explain, *model, *tokens, *bandwidth, *hold, *why, *software,
-        *shard, *html, *profile, *beside;
+        *shard, *html, *profile, *beside, *trace;
     uint64_t seed, gpus, rank, limit, threads, worst, seeds, draws, top, sequence, global_batch,
-        shards, port;
+        shards, port, step;
     double max_db_bytes, min_bytes, max_bytes, factor, confidence_ratio, mfu_ratio, headroom_ratio;
     int detail, format, launch, emit, step_detail, picture;
     bool json, unfold, verbose, help, has_seed, has_rank, has_worst, no_db, markdown, csv, resume,
-        uncertain, walls, has_launch, has_emit, no_answers, has_picture, replay;
+        uncertain, walls, has_launch, has_emit, no_answers, has_picture, replay, has_step;
     uint64_t gpus_max; /* what `plan` is for, and must keep to */
     double deadline_s, budget_usd;
     int best;

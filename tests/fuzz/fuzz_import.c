@@ -7,6 +7,7 @@
 #include "scenarios/import/failure_fit.h"
 #include "scenarios/import/nccl_tests.h"
 #include "scenarios/import/node_topology.h"
+#include "scenarios/import/pytorch_spans.h"
 #include "scenarios/import/pytorch_trace.h"
 #include "sim/check.h"
 
@@ -100,10 +101,25 @@ static bool pytorch(struct fuzzed *f)
     return true;
 }
 
+static bool pytorch_step(struct fuzzed *f)
+{
+    struct pytorch_step step;
+    if (!pytorch_spans_read(f->arena, f->file, PYTORCH_UNTOLD, &step, &f->error))
+        return false;
+    CHECK(step.count > 0 && step.count <= step.kernels);
+    for (unsigned i = 0; i < step.count; i++) {
+        const struct trace_span *s = &step.spans[i];
+        CHECK((unsigned)s->kind < SPAN_KIND_COUNT && s->begin_s >= 0.0 && s->busy_s >= 0.0);
+        CHECK(s->finish_s >= s->begin_s && isfinite(s->amount) && s->amount >= 0.0);
+        CHECK(i == 0 || s->begin_s >= step.spans[i - 1].begin_s);
+    }
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bool (*const readers[])(struct fuzzed *) = {nccl_tests, csv,  xid,       dcgm,
-                                                       slurm,      topo, nccl_topo, pytorch};
+    static bool (*const readers[])(struct fuzzed *) = {
+        nccl_tests, csv, xid, dcgm, slurm, topo, nccl_topo, pytorch, pytorch_step};
     struct fuzzed f = {.arena = arena_create(), .error = {""}};
     if (size > 0) {
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};

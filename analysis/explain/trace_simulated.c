@@ -1,0 +1,118 @@
+#include "analysis/explain/trace_simulated.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/check.h"
+
+struct simulating {
+    const struct program *program;
+    const struct op *op;
+    struct trace_span *spans; /* NULL: count only */
+    uint32_t count;
+};
+
+static enum span_kind kind_of(const struct op_kernel *kernel)
+{
+    static const struct {
+        const char *word;
+        enum span_kind kind;
+    } words[] = {{"gradient norm", SPAN_OPTIMIZER}, /* beside "norm gradient", of a layer */
+                 {"optimizer", SPAN_OPTIMIZER},
+                 {"norm", SPAN_NORM}};
+    if (kernel->flops > 0.0)
+        return strstr(kernel->name, "attention") != NULL ? SPAN_ATTENTION : SPAN_GEMM;
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(kernel->name, words[i].word) != NULL)
+            return words[i].kind;
+    return SPAN_ELEMENTWISE;
+}
+
+static void add(struct simulating *s, enum span_kind kind, const char *name, double amount,
+                double begin_s, double finish_s)
+{
+    if (!(finish_s > begin_s))
+        return;
+    if (s->spans != NULL)
+        s->spans[s->count] = (struct trace_span){
+            .kind = kind,
+            .name = name,
+            .stream = stream_names[s->op->stream],
+            .phase = phase_names[s->op->phase],
+            .microbatch = s->op->microbatch,
+            .layer = s->op->layer,
+            .begin_s = begin_s,
+            .finish_s = finish_s,
+            .busy_s = finish_s - begin_s,
+            .amount = amount,
+        };
+    s->count++;
+}
+
+static void add_compute(struct simulating *s, const struct op_times *at)
+{
+    const struct op_cost *cost = &s->program->costs[s->op->cost];
+    const struct op_kernel *kernels = &s->program->kernels[cost->kernel_first];
+    const double took_s = at->finish_s - at->begin_s;
+    double sum_s = 0.0, done_s = 0.0;
+    for (uint32_t i = 0; i < cost->kernel_count; i++)
+        sum_s += kernels[i].gpu_s;
+    for (uint32_t i = 0; sum_s > 0.0 && i < cost->kernel_count; i++) {
+        const double from = done_s / sum_s;
+        done_s += kernels[i].gpu_s;
+        add(s, kind_of(&kernels[i]), kernels[i].name, kernels[i].flops, at->begin_s + from * took_s,
+            at->begin_s + done_s / sum_s * took_s);
+    }
+}
+
+static void add_op(struct simulating *s, const struct op_times *at)
+{
+    if (s->op->kind == OP_COMPUTE) {
+        add_compute(s, at);
+        return;
+    }
+    const struct transfer *transfer = &s->program->transfers[s->op->cost];
+    if (transfer->bytes > 0.0)
+        add(s, span_kind_of_operation(comm_op_names[transfer->op]), s->program->names[s->op->name],
+            transfer->bytes, at->post_s, at->finish_s);
+}
+
+static void add_all(struct simulating *s, const struct op_times *times)
+{
+    s->count = 0;
+    for (uint32_t i = 0; i < s->program->op_count; i++) {
+        s->op = &s->program->ops[i];
+        add_op(s, &times[i]);
+    }
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct trace_span *a = left, *b = right;
+    if (a->begin_s != b->begin_s)
+        return a->begin_s < b->begin_s ? -1 : 1;
+    return a->finish_s != b->finish_s ? (a->finish_s < b->finish_s ? -1 : 1)
+                                      : strcmp(a->stream, b->stream);
+}
+
+uint32_t trace_simulated(struct arena *arena, const struct step *step, uint32_t rank,
+                         struct trace_span **out)
+{
+    CHECK(step->worker != NULL && rank < step->rank_count);
+    const uint32_t rank_class = step->symmetry.class_of_rank[rank];
+    struct simulating s = {.program =
+                               step->lowered.programs[step->symmetry.ranks[rank_class].program]};
+    struct op_times *times = ARENA_ARRAY(arena, struct op_times, s.program->op_count + 1);
+    worker_read(step->worker, rank_class, times);
+    add_all(&s, times);
+    s.spans = ARENA_ARRAY(arena, struct trace_span, s.count + 1);
+    add_all(&s, times);
+    qsort(s.spans, s.count, sizeof *s.spans, by_begin);
+    for (uint32_t i = s.count; i-- > 0;) {
+        s.spans[i].begin_s -= s.spans[0].begin_s;
+        s.spans[i].finish_s -= s.spans[0].begin_s;
+    }
+    *out = s.spans;
+    return s.count;
+}

@@ -1,0 +1,327 @@
+/* A trace that is written from a simulated step differs from it by nothing; where one of its
+ * kernels is slower, or missing, or one too many, the comparison names that one. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/explain/trace_comparison.h"
+#include "analysis/explain/trace_simulated.h"
+#include "scenarios/build/scenario.h"
+
+enum {
+    RANK = 5
+};
+#define TRACE_ZERO_US 1000.0
+#define ROUNDING_S 4e-9 /* of up to three kernels a span, each cut to nanoseconds */
+
+static const char text[] =
+    "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32k}\n"
+    "cluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
+    "training: {sequence: 2048, global_batch: 8}\n"
+    "layout: {tp: 2, pp: 2, dp: 2, microbatch: 1, sharding: zero-1, sequence_parallel: true}\n"
+    "software: megatron\n";
+
+struct traced {
+    struct arena *arena;
+    struct scenario *scenario;
+    struct step *step;
+    struct trace_span *simulated;
+    uint32_t count;
+};
+
+static void open_step(struct traced *t)
+{
+    const struct step_options options = {.time_only = true, .threads = 1};
+    struct error error = {""};
+    t->arena = arena_create();
+    t->scenario = scenario_read("t", text, strlen(text), NULL, &error);
+    assert_non_null(t->scenario);
+    assert_int_equal(t->scenario->error_count, 0);
+    assert_true(step_run(&t->scenario->configuration, &options, &t->step, &error));
+    t->count = trace_simulated(t->arena, t->step, RANK, &t->simulated);
+    assert_true(t->count > 100);
+}
+
+static void close_step(struct traced *t)
+{
+    step_destroy(t->step);
+    scenario_destroy(t->scenario);
+    arena_destroy(t->arena);
+}
+
+/* What the writer does to the simulated step. */
+struct fault {
+    uint32_t slowed, missing; /* spans; UINT32_MAX: none */
+    double longer_s;
+    bool stranger; /* a kernel that no simulation knows, at the end */
+};
+static const struct fault none = {UINT32_MAX, UINT32_MAX, 0.0, false};
+
+struct trace_writer {
+    FILE *out;
+    unsigned events, external, correlation;
+};
+
+static void write_kernel(struct trace_writer *w, const char *name, double begin_us, double dur_us,
+                         const struct trace_span *s, const char *collective)
+{
+    fprintf(w->out,
+            "%s{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":%.3f,"
+            "\"dur\":1,\"args\":{\"correlation\":%u}}",
+            w->events++ > 0 ? ",\n" : "", TRACE_ZERO_US + 1.0, ++w->correlation);
+    fprintf(w->out,
+            ",\n{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"%s\",\"ts\":%.3f,\"dur\":%.3f,"
+            "\"args\":{\"External id\":%u,\"correlation\":%u,\"device\":0,\"stream\":%d",
+            name, begin_us, dur_us, w->external, w->correlation, (int)s->stream[0]);
+    if (collective != NULL)
+        fprintf(w->out,
+                ",\"Collective name\":\"%s\",\"In msg nelems\":%.0f,\"Out msg nelems\":1,"
+                "\"dtype\":\"Byte\",\"Group size\":2",
+                collective, s->amount);
+    fputs("}}", w->out);
+}
+
+/* As libraries call them. */
+static void write_span(struct trace_writer *w, const struct trace_span *s, double begin_us,
+                       double dur_us)
+{
+    static const char *const compute[] = {
+        [SPAN_GEMM] = "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NNT",
+        [SPAN_ATTENTION] =
+            "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4>>(Params)",
+        [SPAN_NORM] = "void transformer_engine::normalization::rmsnorm_fwd_tuned_kernel<>(Params)",
+        [SPAN_ELEMENTWISE] = "void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add>()",
+        [SPAN_OPTIMIZER] = "void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor>()",
+    };
+    static const char *const backward[] = {"void flash_bwd_dot_do_o_kernel<>(Params)",
+                                           "void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<>()",
+                                           "void flash_bwd_convert_dq_kernel<>(Params)"};
+    static const char *const collectives[][2] = {
+        {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL()", "allreduce"},
+        {"ncclDevKernel_AllGather_RING_LL()", "_allgather_base"},
+        {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL()", "_reduce_scatter_base"},
+        {"ncclDevKernel_Broadcast_RING_LL()", "broadcast"},
+        {"ncclDevKernel_SendRecv()", "all_to_all"},
+        {"ncclDevKernel_SendRecv()", "send"}};
+    w->external++;
+    if (span_communicates(s->kind)) {
+        const char *const *names = collectives[s->kind - SPAN_ALL_REDUCE];
+        write_kernel(w, names[0], begin_us, dur_us, s, names[1]);
+    } else if (strcmp(s->name, "attention gradient") == 0) {
+        for (unsigned i = 0; i < 3; i++)
+            write_kernel(w, backward[i], begin_us + i * dur_us / 3.0, dur_us / 3.0, s, NULL);
+    } else {
+        write_kernel(w, compute[s->kind], begin_us, dur_us, s, NULL);
+    }
+}
+
+/* A step before, this one as it was simulated but for the fault; 1000 us later than it began. */
+static char *write_trace(const struct traced *t, const struct fault *fault)
+{
+    char *buffer = NULL;
+    size_t bytes = 0;
+    struct trace_writer w = {.out = open_memstream(&buffer, &bytes)};
+    assert_non_null(w.out);
+    fputs("{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":5,\"world_size\":8},\"traceEvents\":["
+          "{\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#3\",\"ts\":0,\"dur\":900},"
+          "{\"cat\":\"kernel\",\"name\":\"before\",\"ts\":5,\"dur\":800,\"args\":{\"stream\":7}},"
+          "{\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#4\",\"ts\":1000,\"dur\":900}",
+          w.out);
+    w.events = 3;
+    const double from_s =
+        fault->slowed != UINT32_MAX ? t->simulated[fault->slowed].finish_s : INFINITY;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct trace_span *s = &t->simulated[i];
+        const double late_s = s->begin_s >= from_s ? fault->longer_s : 0.0;
+        const double longer_s = i == fault->slowed ? fault->longer_s : 0.0;
+        if (i != fault->missing)
+            write_span(&w, s, TRACE_ZERO_US + (s->begin_s + late_s) * 1e6,
+                       (s->busy_s + longer_s) * 1e6);
+    }
+    if (fault->stranger)
+        write_kernel(&w, "mystery", TRACE_ZERO_US + 1e6, 17.0, &t->simulated[0], NULL);
+    fputs("]}", w.out);
+    fclose(w.out);
+    return buffer;
+}
+
+static void compare(struct traced *t, const struct fault *fault, struct trace_comparison *out)
+{
+    struct error error = {""};
+    struct pytorch_step *trace = ARENA_NEW(t->arena, struct pytorch_step);
+    char *written = write_trace(t, fault);
+    const struct import_file file = {"trace", written, strlen(written)};
+    if (!pytorch_spans_read(t->arena, file, PYTORCH_UNTOLD, trace, &error))
+        fail_msg("%s", error.text);
+    free(written);
+    assert_int_equal(trace->number, 4);
+    assert_int_equal(trace->rank, RANK);
+    const struct trace_span *const spans[TRACE_SIDES] = {trace->spans, t->simulated};
+    const uint32_t counts[TRACE_SIDES] = {trace->count, t->count};
+    assert_true(trace_compare(t->arena, spans, counts, out, &error));
+}
+
+/* Sums of some hundred spans, each cut to nanoseconds. */
+static void alike(double a, double b)
+{
+    if (fabs(a - b) > 1e-5 * b + ROUNDING_S)
+        fail_msg("%.12g beside %.12g", a, b);
+}
+
+static void test_its_own_trace_differs_by_nothing(void **state)
+{
+    (void)state;
+    struct traced t;
+    struct trace_comparison c;
+    open_step(&t);
+    compare(&t, &none, &c);
+    assert_int_equal(c.pair_count, t.count);
+    assert_int_equal(c.left_count, 0);
+    for (uint32_t i = 0; i < c.pair_count; i++) {
+        assert_int_equal(c.pairs[i].of[TRACE_MEASURED]->kind, c.pairs[i].of[TRACE_SIMULATED]->kind);
+        assert_true(fabs(c.pairs[i].difference_s) <= ROUNDING_S);
+        assert_true(fabs(c.pairs[i].of[TRACE_MEASURED]->begin_s -
+                         c.pairs[i].of[TRACE_SIMULATED]->begin_s) <= ROUNDING_S);
+    }
+    const struct trace_times *m = &c.times[TRACE_MEASURED], *s = &c.times[TRACE_SIMULATED];
+    alike(m->step_s, s->step_s);
+    alike(m->compute_s, s->compute_s);
+    alike(m->communication_s, s->communication_s);
+    alike(m->exposed_s, s->exposed_s);
+    alike(s->compute_s + s->exposed_s + s->idle_s, s->step_s); /* the three tile the step */
+    assert_true(s->exposed_s > 0.0 && s->idle_s > 0.0);
+    for (unsigned kind = 0; kind < SPAN_KIND_COUNT; kind++)
+        assert_int_equal(c.kinds[kind].count[TRACE_MEASURED], c.kinds[kind].count[TRACE_SIMULATED]);
+    assert_true(c.kinds[SPAN_GEMM].count[TRACE_SIMULATED] > 0);
+    assert_true(c.kinds[SPAN_REDUCE_SCATTER].count[TRACE_SIMULATED] > 0);
+    assert_true(c.kinds[SPAN_SEND_RECV].count[TRACE_SIMULATED] > 0);
+    close_step(&t);
+}
+
+/* The span of a kernel in the middle of the step. */
+static uint32_t find(const struct traced *t, const char *name)
+{
+    for (uint32_t i = t->count / 2; i < t->count; i++)
+        if (strcmp(t->simulated[i].name, name) == 0)
+            return i;
+    fail_msg("no %s in the second half", name);
+    return 0;
+}
+
+static void test_a_slow_kernel_is_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"up", "attention gradient", "norm", "projection dgrad",
+                                        "optimizer update"};
+    struct traced t;
+    open_step(&t);
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct trace_comparison c;
+        struct fault fault = none;
+        fault.slowed = find(&t, names[i]);
+        fault.longer_s = 9.0 * t.simulated[fault.slowed].busy_s;
+        compare(&t, &fault, &c);
+        assert_int_equal(c.left_count, 0);
+        assert_ptr_equal(c.worst[0]->of[TRACE_SIMULATED], &t.simulated[fault.slowed]);
+        alike(c.worst[0]->difference_s, fault.longer_s);
+        assert_true(fabs(c.worst[1]->difference_s) <= ROUNDING_S);
+        assert_string_equal(c.parts[0].name, names[i]);
+        alike(c.times[TRACE_MEASURED].step_s, c.times[TRACE_SIMULATED].step_s + fault.longer_s);
+    }
+    close_step(&t);
+}
+
+static void test_a_missing_kernel_and_a_stranger_are_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"up", "attention gradient", "norm", "optimizer update",
+                                        "reduce gradients"};
+    struct traced t;
+    open_step(&t);
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct trace_comparison c;
+        struct fault fault = none;
+        uint32_t alone = 0;
+        fault.missing = find(&t, names[i]);
+        fault.stranger = i % 2 == 1;
+        compare(&t, &fault, &c);
+        for (uint32_t k = 0; k < c.pair_count; k++) {
+            const struct trace_pair *pair = &c.pairs[k];
+            if (pair->of[TRACE_MEASURED] != NULL && pair->of[TRACE_SIMULATED] != NULL) {
+                assert_true(fabs(pair->difference_s) <= ROUNDING_S);
+                continue;
+            }
+            alone++;
+            if (pair->of[TRACE_MEASURED] != NULL)
+                assert_string_equal(pair->of[TRACE_MEASURED]->name, "mystery");
+            else
+                assert_ptr_equal(pair->of[TRACE_SIMULATED], &t.simulated[fault.missing]);
+        }
+        assert_int_equal(alone, fault.stranger ? 2 : 1);
+        assert_int_equal(c.all.left[TRACE_SIMULATED], 1);
+        assert_int_equal(c.kinds[SPAN_OTHER].left[TRACE_MEASURED], fault.stranger);
+    }
+    close_step(&t);
+}
+
+/* The cheapest of all alignments, by trying each. */
+static uint32_t pairs_by_trial(const struct trace_span *a, uint32_t n, const struct trace_span *b,
+                               uint32_t m)
+{
+    if (n == 0 || m == 0)
+        return 0;
+    const uint32_t without_a = pairs_by_trial(a + 1, n - 1, b, m);
+    const uint32_t without_b = pairs_by_trial(a, n, b + 1, m - 1);
+    const uint32_t with = a->kind == b->kind ? 1 + pairs_by_trial(a + 1, n - 1, b + 1, m - 1) : 0;
+    const uint32_t best = without_a > without_b ? without_a : without_b;
+    return with > best ? with : best;
+}
+
+/* Where kinds alone tell spans apart and none may pair with another, the cheapest alignment has the
+ * most pairs. */
+static void test_alignments_have_the_most_pairs(void **state)
+{
+    (void)state;
+    static const enum span_kind kinds[] = {SPAN_GEMM, SPAN_ATTENTION, SPAN_OPTIMIZER};
+    struct arena *arena = arena_create();
+    unsigned seed = 7;
+    for (unsigned trial = 0; trial < 300; trial++) {
+        struct trace_span spans[2][8] = {{{.amount = 0.0}}};
+        const struct trace_span *rows[2][8];
+        uint32_t partner[8], pairs = 0;
+        for (unsigned i = 0; i < 16; i++) {
+            seed = seed * 1103515245u + 12345u;
+            spans[i / 8][i % 8] =
+                (struct trace_span){.kind = kinds[seed >> 16 & 1 ? 2 : seed >> 17 & 1]};
+            rows[i / 8][i % 8] = &spans[i / 8][i % 8];
+        }
+        const uint32_t n = trial % 9, m = trial / 9 % 9;
+        trace_align(arena, (struct trace_list){rows[0], n}, (struct trace_list){rows[1], m},
+                    partner);
+        for (uint32_t i = 0; i < n; i++) {
+            pairs += partner[i] != TRACE_NONE;
+            if (partner[i] != TRACE_NONE)
+                assert_int_equal(spans[0][i].kind, spans[1][partner[i]].kind);
+        }
+        assert_int_equal(pairs, pairs_by_trial(spans[0], n, spans[1], m));
+    }
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_its_own_trace_differs_by_nothing),
+        cmocka_unit_test(test_a_slow_kernel_is_named),
+        cmocka_unit_test(test_a_missing_kernel_and_a_stranger_are_named),
+        cmocka_unit_test(test_alignments_have_the_most_pairs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -31,6 +31,7 @@ struct expert_ranks configuration_expert_ranks(const struct configuration *c)
     }
     out.apart = out.ep > 1 || out.etp != l->tp;
     out.edp = l->tp * configuration_replicas(c) / (out.ep * out.etp);
+    out.holders = configuration_holders(c) / configuration_replicas(c) * out.edp;
     return out;
 }
 
@@ -46,8 +47,8 @@ struct routing configuration_routing(const struct configuration *c)
 
 uint64_t configuration_expert_shards(const struct configuration *c)
 {
-    const uint64_t edp = configuration_expert_ranks(c).edp;
-    return sharding_shards(c->layout.sharding, edp, edp);
+    const uint64_t holders = configuration_expert_ranks(c).holders;
+    return sharding_shards(c->layout.sharding, holders, holders);
 }
 
 double configuration_tokens(const struct configuration *c)

@@ -133,6 +133,7 @@ uint64_t configuration_holders(const struct configuration *c);
  * their gradients and state go their own ways. A dense model: 1 and tp. */
 struct expert_ranks {
     uint64_t ep, etp, edp;
+    uint64_t holders; /* of the same experts: edp, or twice where each part is on two stages */
     bool apart;
 };
 struct expert_ranks configuration_expert_ranks(const struct configuration *c);

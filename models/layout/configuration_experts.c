@@ -119,12 +119,6 @@ static void check_with(struct rule_report *r)
                  "or zero-0, or ep = 1",
                  sharding->head.name);
     }
-    if (configuration_expert_ranks(r->c).apart && l->schedule->placement == PLACED_BOTH_WAYS) {
-        rule_say(r, false, "layout.schedule",
-                 "%s puts each part on two stages: with experts that other ranks share than all "
-                 "else it is not simulated: take dualpipe-v, or ep = 1",
-                 l->schedule->head.name);
-    }
 }
 
 void configuration_check_experts(struct rule_report *r)

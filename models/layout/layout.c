@@ -148,12 +148,20 @@ static uint32_t part_index(const struct layout_builder *b, uint32_t rank)
     return key_without(b, rank, 1u << DIMENSION_DP | 1u << DIMENSION_CP);
 }
 
+/* A rank's stage, or the lower one of those that hold the same parts of the model. */
+static uint32_t holding_stage(const struct layout_builder *b, uint32_t rank)
+{
+    const uint32_t stage = coordinate(b, rank, DIMENSION_PP);
+    const uint32_t far = b->n.size[DIMENSION_PP] - 1 - stage;
+    const bool both = b->c->layout.schedule->placement == PLACED_BOTH_WAYS;
+    return both && far < stage ? far : stage;
+}
+
 /* The same where the schedule puts each part on two ranks, as far from either end. */
 static uint32_t holders_index(const struct layout_builder *b, uint32_t rank)
 {
     const uint32_t stages = b->n.size[DIMENSION_PP], tp = b->n.size[DIMENSION_TP];
-    const uint32_t stage = coordinate(b, rank, DIMENSION_PP);
-    const uint32_t far = stages - 1 - stage, place = stage < far ? stage : far;
+    const uint32_t place = holding_stage(b, rank);
     const uint32_t shard = coordinate(b, rank, DIMENSION_TP);
     const bool tp_first = b->n.stride[DIMENSION_TP] < b->n.stride[DIMENSION_PP];
     return tp_first ? place * tp + shard : shard * ((stages + 1) / 2) + place;
@@ -165,7 +173,8 @@ static uint32_t holders_index(const struct layout_builder *b, uint32_t rank)
 static uint32_t expert_key(const struct layout_builder *b, uint32_t rank, bool across)
 {
     const struct expert_ranks experts = configuration_expert_ranks(b->c);
-    const uint32_t ep = (uint32_t)experts.ep, stage = coordinate(b, rank, DIMENSION_PP);
+    const uint32_t ep = (uint32_t)experts.ep;
+    const uint32_t stage = across ? holding_stage(b, rank) : coordinate(b, rank, DIMENSION_PP);
     const bool whole = experts.etp == 1;
     const unsigned fixed = 1u << DIMENSION_PP | (whole ? 0u : 1u << DIMENSION_TP);
     const uint32_t places = b->out->rank_count / b->n.size[DIMENSION_PP];

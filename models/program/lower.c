@@ -58,7 +58,7 @@ static void begin_pipeline(struct stage *s)
             waits && (interleaved ? software->p2p_blocking_interleaved : software->p2p_blocking),
         .paired = interleaved && waits,
     };
-    lower_pipeline_begin(&s->pipeline, s->w, kind, &l->shape, s->stage, &s->ops.waits);
+    lower_pipeline_begin(&s->pipeline, s->w, kind, &l->shape, s->stage, &s->ops.pending.waits);
     lower_pipeline_options(&s->pipeline, &options);
     lower_pipeline_neighbours(&s->pipeline, l->arena, NULL);
 }
@@ -83,61 +83,11 @@ static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
     lower_data_begin(s);
 }
 
-static void write_pieces(struct stage *s, const struct piece_list *list,
-                         const struct lowered_unit *unit)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        lower_ops_piece(&s->ops, &list->rows[i]);
-        if (list->rows[i].kind == OP_COMPUTE)
-            lower_memory_piece(s, &list->rows[i], unit);
-    }
-    lower_late_launched(&s->late, list->launches);
-    lower_ops_host(&s->ops, list->host_left_s);
-}
-
-/* A group of layers runs from its one input up to this unit, which needs no more than its own
- * backward reads. */
-static void write_again(struct stage *s, uint32_t index)
-{
-    const struct lowered_unit *u = &s->units.rows[index];
-    for (uint32_t k = u->again; k-- > 0;) {
-        const struct lowered_unit *each = &s->units.rows[index - k];
-        lower_labels_unit_end(&s->labels);
-        lower_labels_unit(&s->labels, each->layer);
-        write_pieces(s, k > 0 ? &each->block->whole : &each->block->recompute, each);
-    }
-}
-
-/* The pieces of a unit in this pass. */
-static void write_blocks(struct stage *s, const struct pass *pass, uint32_t index)
-{
-    const struct lowered_unit *u = &s->units.rows[index];
-    switch (pass->kind) {
-    case PASS_BACKWARD:
-        write_again(s, index);
-        write_pieces(s, &u->block->backward, u);
-        break;
-    case PASS_BACKWARD_INPUT:
-        write_again(s, index);
-        write_pieces(s, &u->block->input, u);
-        break;
-    case PASS_WEIGHTS:
-        write_pieces(s, &u->block->weights, u);
-        break;
-    default:
-        write_pieces(s, &u->block->forward, u);
-        break;
-    }
-}
-
-static void write_unit(struct stage *s, const struct pass *pass, uint32_t index)
+static void write_run(struct stage *s, const struct pass *pass, uint32_t index)
 {
     lower_labels_unit(&s->labels, s->units.rows[index].layer);
     lower_data_unit_begin(s, pass, index);
-    if (s->l->runs)
-        lower_runs_units(&s->runs, &s->units, index, 1, (enum pass_kind)pass->kind);
-    else
-        write_blocks(s, pass, index);
+    lower_runs_units(&s->runs, &s->units, index, 1, (enum pass_kind)pass->kind);
     if (pass_ends_microbatch(pass))
         lower_data_unit_gradient(s, index);
     lower_data_unit_end(s, pass, index);
@@ -164,31 +114,41 @@ static void write_units(struct stage *s, const struct pass *pass)
     const bool forward = pass_is_forward(pass);
     const uint32_t first = s->units.chunk_first[pass->chunk];
     const uint32_t end = s->units.chunk_first[pass->chunk + 1];
-    if (s->l->runs && lower_data_quiet(s, pass)) {
+    if (!s->l->runs) {
+        struct walk walk;
+        lower_walk_begin(&walk, s, pass);
+        lower_walk_all(&walk, s);
+        return;
+    }
+    if (lower_data_quiet(s, pass)) {
         lower_data_quiet_begin(s);
         lower_runs_pass(&s->runs, &s->units, pass);
         return;
     }
     for (uint32_t i = first; i < end; i++)
-        write_unit(s, pass, forward ? i : end - 1 - (i - first));
+        write_run(s, pass, forward ? i : end - 1 - (i - first));
 }
 
-static void write_pass(struct stage *s, const struct pass *pass, const struct pass *next)
+/* Up to the first unit; `with`: the pass whose input is received together with this one's, or NULL.
+ */
+static void begin_pass(struct stage *s, const struct pass *pass, const struct pass *with)
 {
     CHECK(pass->kind < PASS_KIND_COUNT);
     const struct software_profile *software = &s->l->c->software;
-    bool forward = pass_is_forward(pass);
     lower_labels_pass(&s->labels, pass);
-    if (pass->kind == PASS_FORWARD_PAIRED)
-        lower_pipeline_receive(&s->pipeline, next);
+    if (with != NULL)
+        lower_pipeline_receive(&s->pipeline, with);
     receive(s, pass);
     if (pass->kind != PASS_WEIGHTS) /* a queue of products, run from where it was left */
         lower_ops_host(&s->ops, software->pass_host_s);
     const uint32_t part =
         schedule_part(s->l->c->layout.schedule, &s->l->shape, s->stage, pass->chunk);
-    if (forward && part == 0)
+    if (pass_is_forward(pass) && part == 0)
         lower_ops_host(&s->ops, software->data_host_s);
-    write_units(s, pass);
+}
+
+static void end_pass(struct stage *s, const struct pass *pass, const struct pass *next)
+{
     uint32_t made = OP_NONE;
     if (lower_pipeline_sends(&s->pipeline, pass)) {
         made = lower_ops_result(&s->ops);
@@ -202,14 +162,49 @@ static void write_pass(struct stage *s, const struct pass *pass, const struct pa
     lower_pipeline_send(&s->pipeline, pass, next, made, &s->ops.extra_host_s);
 }
 
+static void write_pass(struct stage *s, const struct pass *pass, const struct pass *next)
+{
+    begin_pass(s, pass, pass->kind == PASS_FORWARD_PAIRED ? next : NULL);
+    write_units(s, pass);
+    end_pass(s, pass, next);
+}
+
+/* A forward and the backward behind it, whose exchanges hide behind each other's products. */
+static void write_pair(struct stage *s, const struct pass *forward, const struct pass *next)
+{
+    const struct pass *backward = forward + 1;
+    struct pair pair;
+    lower_pair_begin(&pair, s, forward, backward);
+    begin_pass(s, backward, forward);
+    lower_pair_take(&pair, s, STRAND_FORWARD);
+    begin_pass(s, forward, backward);
+    lower_pair_units(&pair, s);
+    lower_pair_take(&pair, s, STRAND_FORWARD);
+    end_pass(s, forward, backward);
+    lower_pair_take(&pair, s, STRAND_BACKWARD);
+    end_pass(s, backward, next);
+    lower_pair_end(&pair, s);
+}
+
+static void write_passes(struct stage *s)
+{
+    uint32_t count;
+    const struct pass *passes = lower_plan_passes(s->l, s->stage, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (passes[i].kind == PASS_FORWARD_PAIRED && s->l->weaves) {
+            write_pair(s, &passes[i], i + 2 < count ? &passes[i + 2] : NULL);
+            i++;
+        } else {
+            write_pass(s, &passes[i], i + 1 < count ? &passes[i + 1] : NULL);
+        }
+    }
+}
+
 static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t *streams)
 {
     struct stage s;
     begin_stage(&s, l, stage);
-    uint32_t count;
-    const struct pass *passes = lower_plan_passes(l, stage, &count);
-    for (uint32_t i = 0; i < count; i++)
-        write_pass(&s, &passes[i], i + 1 < count ? &passes[i + 1] : NULL);
+    write_passes(&s);
     lower_data_step_end(&s);
     if (!l->timed)
         lower_memory_setup(&s);

@@ -29,28 +29,38 @@ static uint32_t *gather_of(struct lowered_unit *u, enum data_part part)
     return part == DATA_EXPERTS ? &u->last_expert_gather : &u->last_gather;
 }
 
+/* Of all units the nth that forwards need. Where each part is on two ranks, both begin with that
+ * nearer to an end. */
+static struct lowered_unit *nth_needed(struct stage *s, uint32_t nth)
+{
+    const struct units *units = &s->units;
+    const bool far = s->l->c->layout.schedule->placement == PLACED_BOTH_WAYS &&
+                     2 * s->stage >= s->l->shape.stages;
+    return &units->rows[far ? (nth + units->chunk_first[1]) % units->count : nth];
+}
+
 /* Parameters that were updated in the step before arrive bucket by bucket beside the first forward:
  * the steady state of overlapped gathers. */
 static void begin_gathers(struct stage *s, enum data_part part)
 {
-    struct units *units = &s->units;
+    const uint32_t count = s->units.count;
     uint32_t waiting = 0;
     if (lower_traffic_replicas(s->l, part) == 1)
         return;
-    for (uint32_t i = 0; i < units->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         double elements = 0.0;
         unsigned full =
-            lower_traffic_fill(&s->traffic, part, part_of(&units->rows[i], part), &elements);
+            lower_traffic_fill(&s->traffic, part, part_of(nth_needed(s, i), part), &elements);
         uint32_t gather = OP_NONE;
         for (unsigned k = 0; k < full; k++)
             gather = gather_bucket(s, part, elements);
-        if (i + 1 == units->count && s->traffic.bucket[part] > 0.0)
+        if (i + 1 == count && s->traffic.bucket[part] > 0.0)
             gather = gather_bucket(s, part, lower_traffic_rest(&s->traffic, part));
         /* A unit whose end lies in the open bucket waits for the bucket that closes next. */
         for (; gather != OP_NONE && waiting < i; waiting++)
-            *gather_of(&units->rows[waiting], part) = gather;
+            *gather_of(nth_needed(s, waiting), part) = gather;
         if (gather != OP_NONE && s->traffic.bucket[part] == 0.0) {
-            *gather_of(&units->rows[i], part) = gather;
+            *gather_of(nth_needed(s, i), part) = gather;
             waiting = i + 1;
         }
     }
@@ -232,7 +242,7 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
         wait_for_reductions(s);
     }
     if (s->l->data.gathers) {
-        lower_traffic_computed(&s->traffic, s->ops.last);
+        lower_traffic_computed(&s->traffic, s->ops.pending.last);
         const bool over = !s->l->data.keeps || is_last_backward(s, pass);
         if (forward ? drops_after_forward(s, pass, g) : over)
             lower_memory_drop(s, g);
@@ -337,10 +347,10 @@ void lower_data_step_end(struct stage *s)
         if (expert_bytes > 0.0 && l->data.expert_replicas > 1)
             lower_ops_transfer(&s->ops, STREAM_EP_DATA,
                                (struct transfer){COMM_ALL_GATHER, expert_bytes}, PHASE_PARAMETERS,
-                               "gather expert parameters", s->ops.last);
+                               "gather expert parameters", s->ops.pending.last);
         uint32_t op =
             lower_ops_transfer(&s->ops, STREAM_DP, (struct transfer){COMM_ALL_GATHER, bytes},
-                               PHASE_PARAMETERS, "gather parameters", s->ops.last);
+                               PHASE_PARAMETERS, "gather parameters", s->ops.pending.last);
         lower_ops_copy(&s->ops, (struct transfer){COMM_ALL_GATHER, bytes}, PHASE_PARAMETERS, op);
     }
 }

@@ -1,7 +1,8 @@
 /* lower_memory.c - what a stage allocates and frees, and when.
  *
  * Invariants
- * 1. One set of scratch (temporaries of a segment) is open at a time.
+ * 1. One set of scratch (temporaries of a segment) is open at a time in each of two passes that
+ *    take turns.
  * 2. Blocks are freed in the reverse order of their allocation within a segment.
  * 3. The weights of a group are gathered at most once at a time; so are its unsharded gradients. */
 #include <math.h>
@@ -213,7 +214,8 @@ static void scratch(struct stage *s, enum ledger_action action, double bytes, co
                     const char *call_site)
 {
     lower_tensors_entry(&s->tensors, action,
-                        (struct tensor){TENANT_TEMPORARY, TENSOR_SCRATCH, bytes, name, 0},
+                        (struct tensor){TENANT_TEMPORARY, lower_tensors_scratch(&s->tensors), bytes,
+                                        name, 0},
                         call_site);
 }
 

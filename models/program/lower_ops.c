@@ -18,7 +18,7 @@ void lower_ops_begin(struct ops *o, const struct lowering *l, struct program_wri
 
 void lower_ops_wait(struct ops *o, uint32_t op)
 {
-    lower_waits_add(&o->waits, op);
+    lower_waits_add(&o->pending.waits, op);
 }
 
 void lower_ops_host(struct ops *o, double extra_s)
@@ -33,14 +33,14 @@ static uint32_t write(struct ops *o, struct op op)
     op.layer = o->labels->layer;
     op.chunk = o->labels->chunk;
     if (op.kind == OP_COMPUTE) {
-        op.flags |= (uint8_t)(o->labels->flags | (o->joined ? OP_JOIN : 0));
-        o->joined = false;
+        op.flags |= (uint8_t)(o->labels->flags | (o->pending.joined ? OP_JOIN : 0));
+        o->pending.joined = false;
     }
     o->streams |= 1u << op.stream;
     uint32_t index = program_op(o->w, op);
-    CHECK(index > o->last); /* 1 */
+    CHECK(index > o->pending.last); /* 1 */
     if (op.kind == OP_COMPUTE) {
-        o->last = index;
+        o->pending.last = index;
         lower_tensors_workspace(o->tensors);
     }
     return index;
@@ -116,7 +116,7 @@ uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase
         .name = (uint16_t)program_name(o->w, kernel->name),
     };
     op.host = host_row(o, program_host(o->w, all_s), all_s);
-    lower_waits_take(&o->waits, o->w, op.wait);
+    lower_waits_take(&o->pending.waits, o->w, op.wait);
     return write(o, op);
 }
 
@@ -130,16 +130,16 @@ void lower_ops_gather_message(struct ops *o, double bytes, enum phase phase)
         .name = (uint16_t)program_name(o->w, "gather message"),
         .host = program_host(o->w, o->l->costs.launch_s),
     };
-    lower_waits_take(&o->waits, o->w, op.wait);
+    lower_waits_take(&o->pending.waits, o->w, op.wait);
     lower_ops_wait(o, write(o, op));
 }
 
 static void join_beside(struct ops *o)
 {
-    o->joined = o->joining.count > 0;
-    for (unsigned i = 0; i < o->joining.count; i++)
-        lower_ops_wait(o, o->joining.op[i]);
-    o->joining.count = 0;
+    o->pending.joined = o->pending.joining.count > 0;
+    for (unsigned i = 0; i < o->pending.joining.count; i++)
+        lower_ops_wait(o, o->pending.joining.op[i]);
+    o->pending.joining.count = 0;
 }
 
 void lower_ops_piece(struct ops *o, const struct lowered_piece *p)
@@ -149,19 +149,19 @@ void lower_ops_piece(struct ops *o, const struct lowered_piece *p)
     op.host = host_row(o, p->host, p->host_s);
     if (p->kind == OP_COMPUTE) {
         op.flags = p->host_waits ? OP_HOST_SYNC : 0;
-        lower_waits_take(&o->waits, o->w, op.wait);
+        lower_waits_take(&o->pending.waits, o->w, op.wait);
         write(o, op);
         join_beside(o); /* 3 */
         return;
     }
-    struct waits needs = o->waits; /* 2 */
-    lower_waits_add(&needs, o->last);
+    struct waits needs = o->pending.waits; /* 2 */
+    lower_waits_add(&needs, o->pending.last);
     lower_waits_take(&needs, o->w, op.wait);
     uint32_t index = write(o, op);
     if (p->beside) {
-        lower_waits_add(&o->joining, index);
+        lower_waits_add(&o->pending.joining, index);
     } else {
-        o->waits.count = 0;
+        o->pending.waits.count = 0;
         lower_ops_wait(o, index);
     }
 }
@@ -178,7 +178,7 @@ void lower_ops_new_piece(struct ops *o, const struct lowered_piece *piece)
 
 bool lower_ops_settled(const struct ops *o)
 {
-    return o->joining.count == 0;
+    return o->pending.joining.count == 0;
 }
 
 void lower_ops_run(struct ops *o, const struct op *run, double host_s)
@@ -186,31 +186,31 @@ void lower_ops_run(struct ops *o, const struct op *run, double host_s)
     struct op op = *run;
     CHECK(lower_ops_settled(o));
     op.host = host_row(o, run->host, host_s);
-    lower_waits_take(&o->waits, o->w, op.wait);
+    lower_waits_take(&o->pending.waits, o->w, op.wait);
     write(o, op);
 }
 
 uint32_t lower_ops_result(struct ops *o)
 {
     join_beside(o);
-    if (o->waits.count == 1) {
-        uint32_t op = o->waits.op[0];
-        o->waits.count = 0;
+    if (o->pending.waits.count == 1) {
+        uint32_t op = o->pending.waits.op[0];
+        o->pending.waits.count = 0;
         return op;
     }
-    if (o->waits.count == 0 && o->last != OP_NONE)
-        return o->last;
+    if (o->pending.waits.count == 0 && o->pending.last != OP_NONE)
+        return o->pending.last;
     struct op_cost nothing = {0};
     struct op join = {.kind = OP_COMPUTE, .stream = STREAM_COMPUTE, .phase = PHASE_FORWARD};
     join.cost = program_cost(o->w, &nothing, NULL, 0);
     join.host = program_host(o->w, 0.0);
     join.name = (uint16_t)program_name(o->w, "join");
-    lower_waits_take(&o->waits, o->w, join.wait);
+    lower_waits_take(&o->pending.waits, o->w, join.wait);
     return write(o, join);
 }
 
 void lower_ops_pass_end(struct ops *o)
 {
-    o->waits.count = o->joining.count = 0;
-    o->joined = false;
+    o->pending.waits.count = o->pending.joining.count = 0;
+    o->pending.joined = false;
 }

@@ -11,15 +11,19 @@
 #include "models/program/lower_pipeline.h"
 #include "models/program/lower_tensors.h"
 
+/* What the next ops of a pass wait for. */
+struct pending {
+    struct waits waits;   /* of the next compute op */
+    struct waits joining; /* transfers beside the next compute; the one after waits */
+    bool joined;          /* the next compute op is that one */
+    uint32_t last;        /* last compute op */
+};
 struct ops {
     struct program_writer *w;
     const struct lowering *l;
     const struct labels *labels;
     struct tensors *tensors;
-    struct waits waits;   /* of the next compute op */
-    struct waits joining; /* transfers beside the next compute; the one after waits */
-    bool joined;          /* the next compute op is that one */
-    uint32_t last;        /* last compute op */
+    struct pending pending;
     uint32_t streams;     /* bit set of those used */
     double extra_host_s;  /* added to the next op */
 };

@@ -7,13 +7,20 @@
  *     labels  units <- tensors <- late, ops <- traffic, runs
  *
  * (the rows of units and groups are written by whoever moves a gradient or gathers weights, which
+<<<<<<< HEAD
  * are lower_data.c and lower_memory.c). lower.c walks the passes of a stage and writes units;
  * lower_data.c decides when data is sent, lower_update.c what the optimizer does, lower_memory.c
  * what is allocated when. They alone include this. */
+=======
+ * are lower_data.c and lower_memory.c). lower.c writes the passes of a stage, lower_walk.c the units
+ * of a pass and lower_pair.c those of two that take turns; lower_data.c decides when data is sent,
+ * lower_memory.c what is allocated when. They alone include this. */
+>>>>>>> aa68c09 (Pairs of dualpipe hide exchanges behind each other's products)
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 #define ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 
 #include "models/program/lower_late.h"
+#include "models/program/lower_pair.h"
 #include "models/program/lower_runs.h"
 #include "models/program/lower_traffic.h"
 

@@ -67,7 +67,7 @@ static struct data_plan lower_plan_data(const struct configuration *c)
     return (struct data_plan){
         .sharding = sharding,
         .experts_apart = experts.apart,
-        .expert_replicas = (uint32_t)experts.edp,
+        .expert_replicas = (uint32_t)experts.holders,
         .sharded = {shards, (uint32_t)configuration_expert_shards(c)},
         .replicas = replicas,
         .shards = shards,
@@ -332,6 +332,16 @@ bool lower_plan_copies_weights(const struct lowering *l)
            !c->software->fp8_weights_each;
 }
 
+/* Does the order pair passes whose rows travel to their experts? */
+static bool weaves(const struct lowering *l)
+{
+    for (unsigned b = BLOCK_LAYER; b < BLOCK_HEAD && l->c->layout.schedule->pairs; b++)
+        for (uint32_t i = 0; i < l->blocks[b].forward.count; i++)
+            if (l->blocks[b].forward.rows[i].stream == STREAM_EP)
+                return true;
+    return false;
+}
+
 struct lowering *lower_plan_lowering(struct arena *arena, const struct configuration *c)
 {
     struct lowering *l = ARENA_NEW(arena, struct lowering);
@@ -341,6 +351,7 @@ struct lowering *lower_plan_lowering(struct arena *arena, const struct configura
     l->data = lower_plan_data(c);
     plan_pipeline(l);
     plan_blocks(l);
+    l->weaves = weaves(l);
     return l;
 }
 
@@ -353,6 +364,7 @@ struct lowering *lower_plan_like(struct arena *arena, const struct configuration
     l->c = c;
     l->data = lower_plan_data(c);
     plan_pipeline(l);
+    l->weaves = weaves(l);
     CHECK(!c->layout.schedule->splits || l->blocks[BLOCK_LAYER].splits);
     return l;
 }

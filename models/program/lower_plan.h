@@ -56,6 +56,7 @@ struct lowering {
     const struct configuration *c;
     bool timed; /* programs get no ledger */
     bool runs;  /* ... and blocks are runs (lower_runs.h) */
+    bool weaves; /* paired passes take turns (lower_pair.h): there are exchanges to hide */
     struct layer_context context;
     struct layer *layers; /* [BLOCK_COUNT] */
     struct block blocks[BLOCK_COUNT];

@@ -4,12 +4,15 @@
  * 1. A unit's saved tensors of a microbatch have a range of numbers from its first forward op to
  *    its last backward op; ranges are used again afterwards, by units of the same block.
  * 2. An entry names a number that was given out, or a fixed one.
- * 3. One received message is held at a time, and the workspace is taken once. */
+ * 3. A strand holds one received message at a time, and the workspace is taken once. */
 #include "models/program/lower_tensors.h"
 
 #include <string.h>
 
 #include "sim/check.h"
+
+/* Those of the second of two passes that take turns, behind the fixed ones. */
+enum { STRAND_SCRATCH = TENSOR_FIRST, STRAND_RECEIVE, STRAND_TENSORS = 2 };
 
 void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct program_writer *w,
                          const struct labels *labels, const struct units *units)
@@ -17,7 +20,7 @@ void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct pro
     *t = (struct tensors){.w = w,
                           .labels = labels,
                           .units = units,
-                          .next = TENSOR_FIRST,
+                          .next = TENSOR_FIRST + (l->weaves ? STRAND_TENSORS : 0),
                           .microbatches = l->shape.microbatches,
                           .unrecorded = l->timed,
                           .workspace_bytes = l->c->software.workspace_bytes};
@@ -131,20 +134,28 @@ void lower_tensors_workspace(struct tensors *t)
     t->workspace_bytes = 0.0; /* 3 */
 }
 
-static struct tensor receive_buffer(double bytes)
+uint32_t lower_tensors_scratch(const struct tensors *t)
 {
-    return (struct tensor){TENANT_COMMUNICATION, TENSOR_RECEIVE, bytes, "receive buffer", 0};
+    return t->strand == 0 ? TENSOR_SCRATCH : STRAND_SCRATCH;
+}
+
+static struct tensor receive_buffer(const struct tensors *t, double bytes)
+{
+    const uint32_t number = t->strand == 0 ? TENSOR_RECEIVE : STRAND_RECEIVE;
+    return (struct tensor){TENANT_COMMUNICATION, number, bytes, "receive buffer", 0};
 }
 
 void lower_tensors_received(struct tensors *t, double bytes)
 {
-    CHECK(t->receive_bytes == 0.0); /* 3 */
-    lower_tensors_entry(t, LEDGER_ALLOCATE, receive_buffer(bytes), "pipeline receive");
-    t->receive_bytes = bytes;
+    double *held = &t->receive_bytes[t->strand];
+    CHECK(*held == 0.0); /* 3 */
+    lower_tensors_entry(t, LEDGER_ALLOCATE, receive_buffer(t, bytes), "pipeline receive");
+    *held = bytes;
 }
 
 void lower_tensors_handed_over(struct tensors *t)
 {
-    lower_tensors_entry(t, LEDGER_FREE, receive_buffer(t->receive_bytes), "pipeline receive");
-    t->receive_bytes = 0.0;
+    double *held = &t->receive_bytes[t->strand];
+    lower_tensors_entry(t, LEDGER_FREE, receive_buffer(t, *held), "pipeline receive");
+    *held = 0.0;
 }

@@ -67,7 +67,7 @@ static void reduce_experts(struct data_traffic *t, struct ops *ops, double eleme
         return;
     const uint32_t op = lower_ops_transfer(ops, STREAM_EP_DATA,
                                            (struct transfer){what, elements * plan->wire_bytes},
-                                           PHASE_GRADIENTS, "reduce expert gradients", ops->last);
+                                           PHASE_GRADIENTS, "reduce expert gradients", ops->pending.last);
     CHECK(op > t->scatter_last[DATA_EXPERTS]); /* 1 */
     t->scatter_last[DATA_EXPERTS] = op;
 }
@@ -81,7 +81,7 @@ void lower_traffic_reduce(struct data_traffic *t, struct ops *ops, enum data_par
     }
     const struct data_plan *plan = &ops->l->data;
     double bytes = elements * plan->wire_bytes;
-    uint32_t wait = ops->last;
+    uint32_t wait = ops->pending.last;
     if (plan->reducers > 1) {
         enum comm_op what = plan->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
         wait = lower_ops_transfer(ops, STREAM_DP, (struct transfer){what, bytes}, PHASE_GRADIENTS,

@@ -45,6 +45,7 @@ const struct schedule_kind schedule_dualpipe = {
              .doc = "Microbatches from both ends, forward and backward in pairs: half the bubble "
                     "of zb-h1, two copies of the weights."},
     .splits = true,
+    .pairs = true,
     .placement = PLACED_BOTH_WAYS,
     .refuse = refuse,
     .write = write,

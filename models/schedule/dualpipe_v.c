@@ -42,6 +42,7 @@ const struct schedule_kind schedule_dualpipe_v = {
                     "pairs, one copy of the weights."},
     .interleaved = true,
     .splits = true,
+    .pairs = true,
     .chunks = 2,
     .placement = PLACED_V,
     .refuse = refuse,

@@ -49,6 +49,7 @@ struct schedule_kind {
     struct kind head;
     bool interleaved; /* uses chunks > 1 */
     bool splits;      /* writes passes of inputs and of weights apart */
+    bool pairs;       /* writes forwards that are paired with the backward behind them */
     /* Its software lets every stage update its weights by itself, and looks at the norm of all
      * gradients later: a rank goes on to the next step when it has done its own passes. */
     bool steps_alone;

@@ -395,11 +395,11 @@ static void test_what_ends_a_pass(void **state)
                            "first", 1);
         lower_ops_transfer(ops, STREAM_DP, (struct transfer){COMM_ALL_REDUCE, 8.0}, PHASE_BACKWARD,
                            "second", 1);
-        ops->waits = rows[i].waits;
-        ops->joining = rows[i].joining;
-        ops->last = rows[i].last;
+        ops->pending.waits = rows[i].waits;
+        ops->pending.joining = rows[i].joining;
+        ops->pending.last = rows[i].last;
         assert_int_equal(lower_ops_result(ops), rows[i].result);
-        assert_true(ops->waits.count == 0 && ops->joining.count == 0);
+        assert_true(ops->pending.waits.count == 0 && ops->pending.joining.count == 0);
         const struct program *p = program_end(w);
         assert_int_equal(p->op_count, rows[i].result == 4 ? 4 : 3);
         if (rows[i].result == 4) {
@@ -408,7 +408,7 @@ static void test_what_ends_a_pass(void **state)
             assert_true(join->wait[0] == rows[i].wait[0] && join->wait[1] == rows[i].wait[1]);
             assert_true(p->costs[join->cost].gpu_s == 0.0 && p->hosts[join->host] == 0.0);
             assert_string_equal(p->names[join->name], "join");
-            assert_int_equal(ops->last, 4);
+            assert_int_equal(ops->pending.last, 4);
         }
         arena_destroy(s.arena);
     }

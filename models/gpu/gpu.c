@@ -301,7 +301,10 @@ static double attention_time_s(const struct gpu_spec *gpu, const struct kernel *
     CHECK(curve->ceiling_flops_per_s > 0.0);
     double head = attention_head_ratio(gpu, kernel) * attention_mixed_ratio(kernel);
     double rate = curve->ceiling_flops_per_s / (1.0 + curve->half_length / kernel->key_tokens);
-    double curve_s = kernel->flops * head / rate * attention_filling_ratio(gpu, kernel);
+    const double sms = (double)gpu->sm_count;
+    CHECK(kernel->taken_sms < sms);
+    double curve_s = kernel->flops * head / rate * attention_filling_ratio(gpu, kernel) * sms /
+                     (sms - kernel->taken_sms);
     return fmax(gpu_power_attention_s(gpu, kernel, curve_s),
                 kernel->bytes / gpu_power_stream_bytes_per_s(gpu));
 }

@@ -86,7 +86,7 @@ struct kernel {
     double result_bytes; /* GEMM: moved for an element of the result */
     bool split_sums;     /* GEMM, 8-bit: sums are promoted to fp32 on the way */
     bool block_scales;   /* GEMM, 8-bit: scales go by block */
-    double taken_sms;    /* GEMM: SMs that a copy beside it holds */
+    double taken_sms;    /* GEMM, attention: SMs that what runs beside it holds */
     bool one_by_one;     /* GEMM: `launches` products, each `batch` x m x n x k */
     double flops;        /* done by the hardware; filled by the kernel_* makers */
     double bytes;        /* moved through HBM at least; filled by the makers */

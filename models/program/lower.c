@@ -115,7 +115,7 @@ static void write_units(struct stage *s, const struct pass *pass)
     const uint32_t first = s->units.chunk_first[pass->chunk];
     const uint32_t end = s->units.chunk_first[pass->chunk + 1];
     if (!s->l->runs) {
-        struct walk walk;
+        struct pass_walk walk;
         lower_walk_begin(&walk, s, pass);
         lower_walk_all(&walk, s);
         return;

@@ -27,6 +27,7 @@ struct stretch {
     struct lowered_piece piece;
     double launches;
     unsigned segments;   /* that have kernels in it */
+    double taken_sms;    /* by what runs beside */
     enum pass_kind part; /* of the backward that is written */
 };
 
@@ -72,7 +73,9 @@ static void add_times(struct stretch *s, const char *segment, const struct kerne
 {
     struct lowered_piece *p = &s->piece;
     CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
-    struct kernel_time one = gpu_kernel_time(&s->spec->c->gpu, &s->spec->c->kernels, k);
+    struct kernel beside = *k;
+    beside.taken_sms += s->taken_sms;
+    struct kernel_time one = gpu_kernel_time(&s->spec->c->gpu, &s->spec->c->kernels, &beside);
     double time_s = one.s * s->spec->costs->slowing * times;
     s->kernels[p->kernel_count++] = (struct op_kernel){
         k->name, time_s, k->flops * times, k->bytes * times, one.evidence, one.shape};
@@ -387,6 +390,20 @@ static void compile_split(struct stretch *s, struct block *out)
     s->part = PASS_BACKWARD;
 }
 
+static void compile_passes(struct stretch *s, struct piece_list *forward,
+                           struct piece_list *backward)
+{
+    const struct layer *layer = s->spec->layer;
+    s->out = forward;
+    restart(s, PHASE_FORWARD);
+    compile_forward(s, layer, false);
+    s->out = backward;
+    restart(s, PHASE_BACKWARD);
+    for (unsigned i = layer->segment_count; i-- > 0;)
+        compile_backward_segment(s, &layer->segments[i], i);
+    flush(s);
+}
+
 static uint32_t count_tensors(const struct layer *layer, bool splits)
 {
     /* The layer's input, kept by full recomputation; gradients of outputs, kept for the weights. */
@@ -440,27 +457,23 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
     s->arena = arena;
     s->spec = spec;
     s->part = PASS_BACKWARD;
-    s->out = &out->forward;
-    restart(s, PHASE_FORWARD);
-    compile_forward(s, layer, false);
-    s->out = &out->backward;
-    restart(s, PHASE_BACKWARD);
-    for (unsigned i = layer->segment_count; i-- > 0;)
-        compile_backward_segment(s, &layer->segments[i], i);
-    flush(s);
+    compile_passes(s, &out->forward, &out->backward);
     if (spec->splits)
         compile_split(s, out);
+    if (spec->paired_sms > 0.0) {
+        s->taken_sms = spec->paired_sms;
+        compile_passes(s, &out->paired_forward, &out->paired_backward);
+        s->taken_sms = 0.0;
+    }
+    s->out = &out->recompute;
+    restart(s, PHASE_RECOMPUTE);
     if (spec->full_recompute) {
-        s->out = &out->recompute;
-        restart(s, PHASE_RECOMPUTE);
         compile_forward(s, layer, spec->c->software.recompute_stops_early);
         s->out = &out->whole;
         restart(s, PHASE_RECOMPUTE);
         if (spec->inside_group)
             compile_forward(s, layer, false);
     } else if (spec->per_operator) {
-        s->out = &out->recompute;
-        restart(s, PHASE_RECOMPUTE);
         compile_repeated(s, layer);
     }
 }
@@ -478,10 +491,9 @@ static void list_rows(struct piece_list *list, struct program_writer *w)
 
 void lower_block_rows(struct block *block, struct program_writer *w)
 {
-    list_rows(&block->forward, w);
-    list_rows(&block->backward, w);
-    list_rows(&block->input, w);
-    list_rows(&block->weights, w);
-    list_rows(&block->recompute, w);
-    list_rows(&block->whole, w);
+    struct piece_list *lists[] = {&block->forward,        &block->backward,       &block->input,
+                                  &block->weights,        &block->recompute,      &block->whole,
+                                  &block->paired_forward, &block->paired_backward};
+    for (unsigned i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        list_rows(lists[i], w);
 }

@@ -39,6 +39,7 @@ struct block {
     struct piece_list input, weights; /* backward in two passes, where the schedule wants it so */
     struct piece_list recompute;      /* full: the forward again; per operator: what it repeats */
     struct piece_list whole;          /* the same where a layer behind it needs all of the output */
+    struct piece_list paired_forward, paired_backward; /* beside exchanges that take SMs */
     bool full_recompute, per_operator;
     bool splits;              /* has the two */
     uint32_t tensor_count;    /* of one microbatch, one unit */
@@ -68,6 +69,7 @@ struct block_spec { /* borrowed, the layer and the name for as long as the block
     bool full_recompute, per_operator;
     bool inside_group; /* full: other layers are recomputed from its input */
     bool splits;       /* backward in two passes as well */
+    double paired_sms; /* that exchanges take of passes in pairs; 0: none, or there are no pairs */
 };
 /* Leaves the counts of parameters at 0. */
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out);

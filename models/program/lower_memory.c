@@ -213,10 +213,10 @@ double lower_memory_kept_bytes(const struct lowered_unit *u)
 static void scratch(struct stage *s, enum ledger_action action, double bytes, const char *name,
                     const char *call_site)
 {
-    lower_tensors_entry(&s->tensors, action,
-                        (struct tensor){TENANT_TEMPORARY, lower_tensors_scratch(&s->tensors), bytes,
-                                        name, 0},
-                        call_site);
+    lower_tensors_entry(
+        &s->tensors, action,
+        (struct tensor){TENANT_TEMPORARY, lower_tensors_scratch(&s->tensors), bytes, name, 0},
+        call_site);
 }
 
 static void apart(struct stage *s, enum ledger_action action, const struct segment *g, unsigned i)

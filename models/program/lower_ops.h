@@ -24,8 +24,8 @@ struct ops {
     const struct labels *labels;
     struct tensors *tensors;
     struct pending pending;
-    uint32_t streams;     /* bit set of those used */
-    double extra_host_s;  /* added to the next op */
+    uint32_t streams;    /* bit set of those used */
+    double extra_host_s; /* added to the next op */
 };
 
 /* Borrows all of it. */

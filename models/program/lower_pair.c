@@ -4,8 +4,6 @@
  * 1. A strand waits for nothing of the other: but for the order of their streams they do not know
  *    of each other.
  * 2. What a strand has not waited for when it gives way, it waits for when it goes on. */
-#include "models/program/lower_pair.h"
-
 #include "models/program/lower_parts.h"
 #include "sim/check.h"
 
@@ -15,6 +13,7 @@ void lower_pair_begin(struct pair *pair, struct stage *s, const struct pass *for
     *pair = (struct pair){.now = STRAND_BACKWARD};
     lower_walk_begin(&pair->strands[STRAND_BACKWARD].walk, s, backward);
     lower_walk_begin(&pair->strands[STRAND_FORWARD].walk, s, forward);
+    pair->strands[STRAND_BACKWARD].walk.paired = pair->strands[STRAND_FORWARD].walk.paired = true;
     pair->strands[STRAND_FORWARD].labels = s->labels;
     pair->strands[STRAND_FORWARD].pending = s->ops.pending;
     s->tensors.strand = STRAND_BACKWARD;

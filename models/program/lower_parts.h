@@ -7,20 +7,14 @@
  *     labels  units <- tensors <- late, ops <- traffic, runs
  *
  * (the rows of units and groups are written by whoever moves a gradient or gathers weights, which
-<<<<<<< HEAD
- * are lower_data.c and lower_memory.c). lower.c walks the passes of a stage and writes units;
- * lower_data.c decides when data is sent, lower_update.c what the optimizer does, lower_memory.c
- * what is allocated when. They alone include this. */
-=======
- * are lower_data.c and lower_memory.c). lower.c writes the passes of a stage, lower_walk.c the units
- * of a pass and lower_pair.c those of two that take turns; lower_data.c decides when data is sent,
- * lower_memory.c what is allocated when. They alone include this. */
->>>>>>> aa68c09 (Pairs of dualpipe hide exchanges behind each other's products)
+ * are lower_data.c and lower_memory.c). lower.c writes the passes of a stage, lower_walk.c the
+ * units of a pass and lower_pair.c those of two that take turns; lower_data.c decides when data is
+ * sent, lower_update.c what the optimizer does, lower_memory.c what is allocated when. They alone
+ * include this. */
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 #define ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 
 #include "models/program/lower_late.h"
-#include "models/program/lower_pair.h"
 #include "models/program/lower_runs.h"
 #include "models/program/lower_traffic.h"
 
@@ -37,6 +31,56 @@ struct stage {
     struct data_traffic traffic;
     struct runs runs;
 };
+
+/* lower_walk.c: how far a pass has been written. It is walked unit by unit, a unit list by list
+ * (what is computed again, then its own), a list piece by piece. */
+struct pass_walk {
+    const struct pass *pass;
+    bool paired;                     /* its kernels run beside the exchanges of another */
+    uint32_t unit, unit_end;         /* written of the chunk; all of it */
+    uint32_t lists;                  /* of the unit under way that were begun */
+    bool begun;                      /* it is */
+    const struct piece_list *list;   /* under way, NULL: none */
+    const struct lowered_unit *each; /* whose list it is */
+    uint32_t piece;                  /* written of it */
+};
+void lower_walk_begin(struct pass_walk *walk, const struct stage *s, const struct pass *pass);
+/* Writes the next piece, what its units send and allocate around it included. NULL: the pass is
+ * over, and everything around its last piece is written too. */
+const struct lowered_piece *lower_walk_piece(struct pass_walk *walk, struct stage *s);
+/* All that is left. */
+void lower_walk_all(struct pass_walk *walk, struct stage *s);
+
+/* lower_pair.c: a forward and a backward of different microbatches that run together. One compute
+ * stream serves both. Whoever has just sent rows to their experts gives way, so that the products
+ * of the other run while they travel: the backward of a layer sends what it got of the layer
+ * behind, the forward computes attention and sends, the backward its experts' products, and so on
+ * (DeepSeek-V3, arXiv:2412.19437 section 3.2.1; NVIDIA/Megatron-LM
+ * megatron/core/models/common/model_chunk_schedule_plan.py). Each has labels and waits of its own.
+ */
+enum strand_index {
+    STRAND_BACKWARD,
+    STRAND_FORWARD,
+    STRAND_COUNT
+};
+struct strand {
+    struct pass_walk walk;
+    struct labels labels;
+    struct pending pending;
+};
+struct pair {
+    struct strand strands[STRAND_COUNT];
+    enum strand_index now; /* whose labels and waits the stage has */
+};
+/* The stage has the backward's. */
+void lower_pair_begin(struct pair *pair, struct stage *s, const struct pass *forward,
+                      const struct pass *backward);
+/* From here on the stage has this one's. */
+void lower_pair_take(struct pair *pair, struct stage *s, enum strand_index strand);
+/* All units of both. */
+void lower_pair_units(struct pair *pair, struct stage *s);
+/* Both have ended: what comes next follows the later compute of the two. */
+void lower_pair_end(struct pair *pair, struct stage *s);
 
 /* lower_memory.c */
 void lower_memory_setup(struct stage *s);

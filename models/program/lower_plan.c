@@ -176,6 +176,13 @@ static void plan_state(const struct lowering *l, enum block_index index, struct 
     b->state.sided = b->parameters;
 }
 
+/* SMs that the kernels of a dispatch hold while passes run in pairs. */
+static double paired_sms(const struct configuration *c)
+{
+    const bool pairs = c->layout.schedule->pairs && configuration_expert_ranks(c).ep > 1;
+    return pairs ? (double)configuration_dispatch(c)->sms : 0.0;
+}
+
 static void compile(struct lowering *l, enum block_index index, const char *name, double parameters)
 {
     const bool groups = l->c->layout.recompute == RECOMPUTE_UNIFORM;
@@ -191,6 +198,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         .per_operator = layer && (bits & VARIANT_AGAIN) == 0 && l->context.per_operator,
         .inside_group = layer && (bits & VARIANT_AGAIN) == 0 && groups,
         .splits = l->c->layout.schedule->splits,
+        .paired_sms = layer ? paired_sms(l->c) : 0.0,
     };
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = l->blocks[index].alive = parameters;
@@ -397,6 +405,8 @@ struct lowering *lower_plan_slim(struct arena *arena, const struct lowering *fro
         slim_list(arena, &block->weights);
         slim_list(arena, &block->recompute);
         slim_list(arena, &block->whole);
+        slim_list(arena, &block->paired_forward);
+        slim_list(arena, &block->paired_backward);
     }
     return l;
 }

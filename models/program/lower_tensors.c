@@ -12,7 +12,11 @@
 #include "sim/check.h"
 
 /* Those of the second of two passes that take turns, behind the fixed ones. */
-enum { STRAND_SCRATCH = TENSOR_FIRST, STRAND_RECEIVE, STRAND_TENSORS = 2 };
+enum {
+    STRAND_SCRATCH = TENSOR_FIRST,
+    STRAND_RECEIVE,
+    STRAND_TENSORS = 2
+};
 
 void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct program_writer *w,
                          const struct labels *labels, const struct units *units)

@@ -37,13 +37,14 @@ struct tensors {
     bool unrecorded;        /* numbers are given out, but nothing is written */
     double workspace_bytes; /* still to be taken, 0: none */
     unsigned strand;        /* of two passes that take turns, the one under way; else 0 */
-    double receive_bytes[2]; /* by strand: of the message of its pass, until the first op; 0: none */
+    double
+        receive_bytes[2]; /* by strand: of the message of its pass, until the first op; 0: none */
 };
 
 /* Borrows all of it; without units (NULL) nothing is saved. */
 void lower_tensors_begin(struct tensors *t, const struct lowering *l, struct program_writer *w,
                          const struct labels *labels, const struct units *units);
-uint32_t lower_tensors_number(struct tensors *t); /* a new one */
+uint32_t lower_tensors_number(struct tensors *t);        /* a new one */
 uint32_t lower_tensors_scratch(const struct tensors *t); /* that of the strand's temporaries */
 void lower_tensors_entry(struct tensors *t, enum ledger_action action, struct tensor tensor,
                          const char *call_site);

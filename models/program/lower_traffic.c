@@ -65,9 +65,9 @@ static void reduce_experts(struct data_traffic *t, struct ops *ops, double eleme
         plan->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
     if (plan->expert_replicas == 1)
         return;
-    const uint32_t op = lower_ops_transfer(ops, STREAM_EP_DATA,
-                                           (struct transfer){what, elements * plan->wire_bytes},
-                                           PHASE_GRADIENTS, "reduce expert gradients", ops->pending.last);
+    const uint32_t op = lower_ops_transfer(
+        ops, STREAM_EP_DATA, (struct transfer){what, elements * plan->wire_bytes}, PHASE_GRADIENTS,
+        "reduce expert gradients", ops->pending.last);
     CHECK(op > t->scatter_last[DATA_EXPERTS]); /* 1 */
     t->scatter_last[DATA_EXPERTS] = op;
 }

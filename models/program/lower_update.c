@@ -67,7 +67,7 @@ static void gather_momenta(struct stage *s, enum data_part part, double elements
     const struct transfer gather = {COMM_ALL_GATHER, elements * MOMENTUM_BYTES};
     const enum stream stream = part == DATA_EXPERTS ? STREAM_EP_DATA : STREAM_DP;
     lower_ops_wait(&s->ops, lower_ops_transfer(&s->ops, stream, gather, PHASE_OPTIMIZER,
-                                               "gather momenta", s->ops.last));
+                                               "gather momenta", s->ops.pending.last));
 }
 
 static void orthogonal_part(struct stage *s, enum data_part part)

@@ -1,14 +1,12 @@
-#include "models/program/lower_walk.h"
-
 #include "models/program/lower_parts.h"
 
-void lower_walk_begin(struct walk *walk, const struct stage *s, const struct pass *pass)
+void lower_walk_begin(struct pass_walk *walk, const struct stage *s, const struct pass *pass)
 {
     const uint32_t *first = &s->units.chunk_first[pass->chunk];
-    *walk = (struct walk){.pass = pass, .unit_end = first[1] - first[0]};
+    *walk = (struct pass_walk){.pass = pass, .unit_end = first[1] - first[0]};
 }
 
-static uint32_t unit_of(const struct walk *walk, const struct stage *s)
+static uint32_t unit_of(const struct pass_walk *walk, const struct stage *s)
 {
     const uint32_t *first = &s->units.chunk_first[walk->pass->chunk];
     return pass_is_forward(walk->pass) ? first[0] + walk->unit : first[1] - 1 - walk->unit;
@@ -16,11 +14,13 @@ static uint32_t unit_of(const struct walk *walk, const struct stage *s)
 
 /* The nth list of a unit in this pass; NULL: it has no more. A group of layers runs from its one
  * input up to this unit, which needs no more than its own backward reads. */
-static const struct piece_list *list_of(const struct stage *s, const struct pass *pass,
+static const struct piece_list *list_of(const struct stage *s, const struct pass_walk *walk,
                                         uint32_t index, uint32_t nth,
                                         const struct lowered_unit **each)
 {
     const struct lowered_unit *u = &s->units.rows[index];
+    const struct pass *pass = walk->pass;
+    const bool paired = walk->paired && u->block->paired_forward.count > 0;
     const bool again = pass->kind == PASS_BACKWARD || pass->kind == PASS_BACKWARD_INPUT;
     *each = u;
     if (again && nth < u->again) {
@@ -31,17 +31,17 @@ static const struct piece_list *list_of(const struct stage *s, const struct pass
         return NULL;
     switch (pass->kind) {
     case PASS_BACKWARD:
-        return &u->block->backward;
+        return paired ? &u->block->paired_backward : &u->block->backward;
     case PASS_BACKWARD_INPUT:
         return &u->block->input;
     case PASS_WEIGHTS:
         return &u->block->weights;
     default:
-        return &u->block->forward;
+        return paired ? &u->block->paired_forward : &u->block->forward;
     }
 }
 
-static void begin_unit(struct walk *walk, struct stage *s, uint32_t index)
+static void begin_unit(struct pass_walk *walk, struct stage *s, uint32_t index)
 {
     lower_labels_unit(&s->labels, s->units.rows[index].layer);
     lower_data_unit_begin(s, walk->pass, index);
@@ -49,7 +49,7 @@ static void begin_unit(struct walk *walk, struct stage *s, uint32_t index)
     walk->lists = 0;
 }
 
-static void end_unit(struct walk *walk, struct stage *s, uint32_t index)
+static void end_unit(struct pass_walk *walk, struct stage *s, uint32_t index)
 {
     if (pass_ends_microbatch(walk->pass))
         lower_data_unit_gradient(s, index);
@@ -59,7 +59,7 @@ static void end_unit(struct walk *walk, struct stage *s, uint32_t index)
     walk->unit++;
 }
 
-static void begin_list(struct walk *walk, struct stage *s)
+static void begin_list(struct pass_walk *walk, struct stage *s)
 {
     walk->lists++;
     walk->piece = 0;
@@ -67,7 +67,7 @@ static void begin_list(struct walk *walk, struct stage *s)
     lower_labels_unit(&s->labels, walk->each->layer);
 }
 
-static void end_list(struct walk *walk, struct stage *s)
+static void end_list(struct pass_walk *walk, struct stage *s)
 {
     lower_late_launched(&s->late, walk->list->launches);
     lower_ops_host(&s->ops, walk->list->host_left_s);
@@ -75,13 +75,13 @@ static void end_list(struct walk *walk, struct stage *s)
 }
 
 /* Enters the next list. */
-static bool advance(struct walk *walk, struct stage *s)
+static bool advance(struct pass_walk *walk, struct stage *s)
 {
     while (walk->list == NULL && walk->unit < walk->unit_end) {
         const uint32_t index = unit_of(walk, s);
         if (!walk->begun)
             begin_unit(walk, s, index);
-        walk->list = list_of(s, walk->pass, index, walk->lists, &walk->each);
+        walk->list = list_of(s, walk, index, walk->lists, &walk->each);
         if (walk->list == NULL)
             end_unit(walk, s, index);
         else
@@ -102,7 +102,7 @@ static void write_piece(struct stage *s, const struct lowered_piece *piece,
         lower_memory_piece(s, piece, unit);
 }
 
-const struct lowered_piece *lower_walk_piece(struct walk *walk, struct stage *s)
+const struct lowered_piece *lower_walk_piece(struct pass_walk *walk, struct stage *s)
 {
     while (advance(walk, s)) {
         if (walk->piece < walk->list->count) {
@@ -117,7 +117,7 @@ const struct lowered_piece *lower_walk_piece(struct walk *walk, struct stage *s)
     return NULL;
 }
 
-void lower_walk_all(struct walk *walk, struct stage *s)
+void lower_walk_all(struct pass_walk *walk, struct stage *s)
 {
     while (lower_walk_piece(walk, s) != NULL)
         continue;

@@ -83,7 +83,8 @@ static void work_is_that_of_single_passes(void **state)
         assert_true(paired(&singles, &schedule_zb_v, stages, 4 * stages, 2));
         struct step *a = play(&pairs.c, false), *b = play(&singles.c, false);
         for (uint32_t i = 0; i < stages; i++) {
-            const struct counts x = count(a->lowered.programs[i]), y = count(b->lowered.programs[i]);
+            const struct counts x = count(a->lowered.programs[i]),
+                                y = count(b->lowered.programs[i]);
             assert_true(x.exchanges == y.exchanges && x.exchanges == 4 * 2 * 2 * 4 * stages);
             assert_true(x.exchanged == y.exchanged);
             assert_true(fabs(x.computed_s / y.computed_s - 1.0) < 1e-9);

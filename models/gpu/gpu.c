@@ -303,8 +303,8 @@ static double attention_time_s(const struct gpu_spec *gpu, const struct kernel *
     double rate = curve->ceiling_flops_per_s / (1.0 + curve->half_length / kernel->key_tokens);
     const double sms = (double)gpu->sm_count;
     CHECK(kernel->taken_sms < sms);
-    double curve_s = kernel->flops * head / rate * attention_filling_ratio(gpu, kernel) * sms /
-                     (sms - kernel->taken_sms);
+    double curve_s = kernel->flops * head / rate * attention_filling_ratio(gpu, kernel) *
+                     (sms / (sms - kernel->taken_sms));
     return fmax(gpu_power_attention_s(gpu, kernel, curve_s),
                 kernel->bytes / gpu_power_stream_bytes_per_s(gpu));
 }

@@ -217,7 +217,7 @@ static void note_layout(const struct launch_job *job, struct launch_text *text)
                    "layers cannot be given by stage: DeepSpeed spreads them evenly, the first "
                    "stages get one more");
     }
-    if (l->cp > 1) {
+    if (l->cp > 1 && l->cp_method != CP_ALL_TO_ALL) {
         launch_say(
             text, LAUNCH_DIFFERS,
             "context parallelism is Ulysses': an all-to-all turns parts of the sequence into "

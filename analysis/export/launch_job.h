@@ -45,6 +45,8 @@ const char *launch_clean(struct arena *arena, const char *name);
 __attribute__((format(printf, 2, 3))) void launch_line(struct launch_text *text, const char *format,
                                                        ...);
 /* A word or two of the argument list; shell quoting is the caller's. */
+/* Megatron's name of how context ranks share keys and values. */
+const char *launch_cp_type(const struct layout_spec *layout);
 __attribute__((format(printf, 2, 3))) void launch_option(struct launch_text *text,
                                                          const char *format, ...);
 __attribute__((format(printf, 3, 4))) void

@@ -130,3 +130,15 @@ void launch_note_optimizer(const struct launch_job *job, struct launch_text *tex
                "update differ",
                job->c->training.optimizer->head.name, instead);
 }
+
+const char *launch_cp_type(const struct layout_spec *layout)
+{
+    switch (layout->cp_method) {
+    case CP_RING:
+        return "p2p";
+    case CP_ALL_TO_ALL:
+        return "a2a";
+    default:
+        return "all_gather";
+    }
+}

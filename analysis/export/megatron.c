@@ -194,7 +194,7 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     write_split(job, text);
     launch_option(text, "--context-parallel-size %" PRIu64, l->cp);
     if (l->cp > 1)
-        launch_option(text, "--cp-comm-type %s", l->cp_method == CP_RING ? "p2p" : "all_gather");
+        launch_option(text, "--cp-comm-type %s", launch_cp_type(l));
     if (!launch_job_order(job, "tp-cp-dp-pp") && launch_job_order(job, "tp-cp-pp-dp"))
         launch_option(text, "--use-tp-pp-dp-mapping");
     launch_option(text, "--micro-batch-size %" PRIu64, l->microbatch);

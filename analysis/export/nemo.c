@@ -153,10 +153,8 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "model.sequence_parallel=%s", truth(job->sequence_parallel));
     launch_option(text, "comm_overlap.tp_comm_overlap=%s", truth(pipelines));
     launch_option(text, "comm_overlap.tp_comm_overlap_cfg=null");
-    if (l->cp > 1) {
-        launch_option(text, "model.cp_comm_type=%s",
-                      l->cp_method == CP_RING ? "p2p" : "all_gather");
-    }
+    if (l->cp > 1)
+        launch_option(text, "model.cp_comm_type=%s", launch_cp_type(l));
     if (maps_pipeline_first(job))
         launch_option(text, "dist.use_tp_pp_dp_mapping=true");
     write_sharding(job, text);

@@ -314,6 +314,9 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     if (l->cp > 1) {
         launch_option(text, "--parallelism.context_parallel_rotate_method %s",
                       l->cp_method == CP_RING ? "alltoall" : "allgather");
+        if (l->cp_method == CP_ALL_TO_ALL)
+            launch_say(text, LAUNCH_DIFFERS,
+                       "TorchTitan has no exchange of heads: keys and values are gathered");
         launch_option(text, "--parallelism.context_parallel_load_balancer %s",
                       job->cp_uneven ? "None" : "headtail");
     }

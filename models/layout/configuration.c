@@ -6,7 +6,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "sim/random.h"
 
-const char *const cp_method_names[] = {"all_gather", "ring", NULL};
+const char *const cp_method_names[] = {"all_gather", "ring", "all_to_all", NULL};
 const char *const cp_balance_names[] = {"auto", "zig_zag", "none", NULL};
 const char *const placement_names[] = {"packed", "scattered", NULL};
 

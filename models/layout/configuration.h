@@ -19,7 +19,8 @@ struct sharding_kind;
 
 enum cp_method {
     CP_ALL_GATHER,
-    CP_RING
+    CP_RING,
+    CP_ALL_TO_ALL
 };
 /* Which positions a context rank holds of a causal sequence. */
 enum cp_balance {

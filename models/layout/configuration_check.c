@@ -113,6 +113,14 @@ static void check_heads(struct rule_report *r)
                  "%" PRIu64 " attention heads are not divisible by tp = %" PRIu64, m->heads, tp);
         return;
     }
+    const uint64_t both = tp * r->c->layout.cp;
+    if (r->c->layout.cp > 1 && r->c->layout.cp_method == CP_ALL_TO_ALL &&
+        (m->heads % both != 0 || m->kv_heads % both != 0)) {
+        rule_say(r, false, "layout.cp_method",
+                 "all_to_all gives each of cp x tp = %" PRIu64 " ranks whole heads: %" PRIu64
+                 " heads and %" PRIu64 " of keys are not divisible by it; take ring or all_gather",
+                 both, m->heads, m->kv_heads);
+    }
     if (m->kv_heads % tp != 0 && tp % m->kv_heads != 0) {
         rule_say(r, false, "layout.tp",
                  "%" PRIu64

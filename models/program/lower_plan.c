@@ -42,6 +42,7 @@ static struct layer_context make_context(const struct configuration *c,
         .dispatch_8bit = c->layout.dispatch_8bit,
         .adapter = c->training.adapter,
         .cp_ring = c->layout.cp_method == CP_RING,
+        .cp_heads = c->layout.cp_method == CP_ALL_TO_ALL && c->layout.cp > 1,
         .cp_uneven = c->layout.cp_balance == CP_BALANCE_AUTO
                          ? c->software.cp_uneven
                          : c->layout.cp_balance == CP_BALANCE_NONE,

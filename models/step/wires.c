@@ -48,6 +48,6 @@ struct node_wires *wires_of_nodes(struct arena *arena, const struct step *step)
         *best = busier(step, *best, l->link);
     }
     for (uint32_t node = 0; node < count; node++)
-        out[node] = out[y->node_like[node]]; /* which lies before it, and is its own */
+        out[node] = out[y->node_like[node]]; /* which is its own */
     return out;
 }

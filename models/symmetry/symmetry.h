@@ -74,7 +74,7 @@ struct symmetry {
     struct share_use *uses;
     uint32_t *plan_of;       /* [party's plan_first + transfer] -> plan; PLAN_NONE: not used */
     uint32_t *class_of_rank; /* [rank] */
-    uint32_t *node_like;     /* [node]: the node, itself or before it, whose links carry the same */
+    uint32_t *node_like;     /* [node]: the first node of its kind, whose links carry the same */
     struct node_link *node_links; /* of those nodes, in any order */
     uint32_t rank_class_count, group_class_count, party_count, link_class_count, plan_count,
         use_count, rank_count, node_link_count;

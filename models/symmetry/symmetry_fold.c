@@ -78,7 +78,7 @@ static void fold_nodes(struct folding *f)
     out->node_like = ARENA_ARRAY(f->arena, uint32_t, node_count);
     for (uint32_t node = 0; node < node_count; node++) {
         out->node_like[node] = symmetry_node_like(real, node);
-        CHECK(out->node_like[node] <= node);
+        CHECK(symmetry_node_like(real, out->node_like[node]) == out->node_like[node]);
     }
     out->node_links = ARENA_ARRAY(f->arena, struct node_link, real->used_count);
     for (uint32_t l = 0; l < real->used_count; l++) {

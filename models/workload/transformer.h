@@ -133,6 +133,7 @@ struct layer_context {
     bool transposed_copies;     /* the card wants 8-bit operands along k */
     struct adapter_spec adapter;
     bool cp_ring;      /* keys and values circulate instead of being gathered */
+    bool cp_heads;     /* context ranks take whole sequences of part of the heads each, and back */
     bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
     bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
     /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the

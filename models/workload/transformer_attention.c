@@ -33,7 +33,7 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
     bool causal = c->causal && !c->software->attention_full_square;
     bool rings = c->cp > 1 && c->cp_ring;
     bool skips = causal && c->attention != ATTENTION_MATH;
-    if (!rings && c->cp > 1 && skips && c->cp_uneven) {
+    if (!rings && c->cp > 1 && skips && c->cp_uneven && !c->cp_heads) {
         /* The last rank sees all keys but half of its own block. */
         const double seen = share->keys - 0.5 * share->queries;
         return (struct blocks){batch, share->queries, seen, false};
@@ -62,6 +62,21 @@ static struct blocks windowed(const struct rank_share *share, struct blocks b)
     b.keys = transformer_keys_met(kind, c->window, share->keys, c->causal);
     b.causal = false;
     return b;
+}
+
+/* The core as a rank computes it: its part of the heads of whole sequences, where context ranks
+ * exchange them (Jacobs et al., DeepSpeed Ulysses, arXiv:2309.14509 section 3); balanced whatever
+ * positions they hold. */
+static struct rank_share core_of(const struct rank_share *share)
+{
+    struct rank_share core = *share;
+    if (share->context->cp_heads) {
+        const double ranks = (double)share->context->cp;
+        core.heads /= ranks;
+        core.kv_heads /= ranks;
+        core.queries = core.keys;
+    }
+    return core;
 }
 
 static struct kernel product(const struct rank_share *share, const char *name,
@@ -106,8 +121,9 @@ static struct kernel flash(const struct rank_share *share, const struct blocks *
                                 share->core_bytes);
 }
 
-void transformer_attention_forward(const struct rank_share *share, bool ring, struct segment *out)
+void transformer_attention_forward(const struct rank_share *all, bool ring, struct segment *out)
 {
+    const struct rank_share core = core_of(all), *share = &core;
     const struct layer_context *c = share->context;
     struct blocks b = windowed(share, blocks_of(share, ring));
     unsigned first = out->forward_count;
@@ -127,8 +143,9 @@ void transformer_attention_forward(const struct rank_share *share, bool ring, st
         out->core[out->core_count++] = out->forward[i];
 }
 
-void transformer_attention_backward(const struct rank_share *share, bool ring, struct segment *out)
+void transformer_attention_backward(const struct rank_share *all, bool ring, struct segment *out)
 {
+    const struct rank_share core = core_of(all), *share = &core;
     const struct layer_context *c = share->context;
     struct blocks b = windowed(share, blocks_of(share, ring));
     double size = share->head_size, values = share->value_size;

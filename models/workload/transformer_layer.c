@@ -120,6 +120,19 @@ static void gathers_keys(const struct layer_writer *w, struct segment *segment)
         context_transfer(COMM_REDUCE_SCATTER, keys_bytes(w) * gradient_ratio(w));
 }
 
+/* Queries, keys and values of a part of the sequence become those of a part of the heads, and the
+ * output goes back; gradients take the same ways the other way round. Each rank has (n - 1)/n of
+ * what it sends for others (DeepSpeed Ulysses, arXiv:2309.14509 section 3.2). */
+static void exchanges_heads(const struct layer_writer *w, struct segment *segment)
+{
+    const struct rank_share *s = &w->share;
+    const double there = s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes;
+    segment->before = context_transfer(COMM_ALL_TO_ALL, there);
+    segment->after = context_transfer(COMM_ALL_TO_ALL, s->tokens * s->output * s->core_bytes);
+    segment->backward_before = segment->after;
+    segment->backward_after = segment->before;
+}
+
 /* Keys and values make n - 1 moves forward; backward again, and their gradients n, back home. */
 static void rings_keys(struct layer_writer *w)
 {
@@ -157,10 +170,13 @@ static void write_context(struct layer_writer *w, enum piece last, double output
     const struct rank_share *s = &w->share;
     if (w->ring)
         rings_keys(w);
-    bool apart = w->sequence && !w->ring; /* both ends of core + projection would be taken */
+    const bool heads = s->context->cp_heads;
+    /* Both ends of core + projection would be taken. */
+    const bool apart = heads || (w->sequence && !w->ring);
     if (apart) {
-        gathers_keys(w, segment_add(w, "attention", PIECE_CORE, PIECE_CORE,
-                                    s->tokens * s->output * s->core_bytes));
+        (heads ? exchanges_heads
+               : gathers_keys)(w, segment_add(w, "attention", PIECE_CORE, PIECE_CORE,
+                                              s->tokens * s->output * s->core_bytes));
         closes_tensor(w, segment_add(w, "projection", PIECE_PROJECT, last, output_bytes));
         return;
     }

@@ -35,7 +35,8 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
 {
     bool flash = s->context->attention != ATTENTION_MATH;
     double elements = s->tokens * s->output;
-    if (flash && s->linear_bytes < s->core_bytes)
+    const bool another = s->linear_bytes < s->core_bytes || s->context->cp_heads;
+    if (flash && another)
         transformer_piece_saved(out, "attention output", elements * s->core_bytes, false);
     transformer_piece_saved(out, "projection input", elements * s->linear_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
@@ -203,12 +204,14 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
 }
 
 /* Unfused scores exist before the softmax; keys and values gathered over context ranks, or the
- * block that is under way in a ring, live while the core runs. */
+ * block that is under way in a ring, live while the core runs; so does what is exchanged. */
 static double core_temporary(const struct rank_share *s, bool backward)
 {
     const struct layer_context *c = s->context;
     double held = c->cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
     double gathered = c->cp > 1 ? held * (s->sent_key + s->sent_value) * s->core_bytes : 0.0;
+    if (c->cp_heads) /* what is sent, beside what comes */
+        gathered = s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes;
     bool math = c->attention == ATTENTION_MATH;
     if (!backward)
         return gathered + (math ? scores(s) * s->core_bytes : 0.0);

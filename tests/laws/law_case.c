@@ -95,11 +95,12 @@ static struct software_profile software_of(unsigned level)
 static void fit_model(struct configuration *c)
 {
     const struct layout_spec *l = &c->layout;
+    const uint64_t spread = l->cp_method == CP_ALL_TO_ALL ? l->cp : 1; /* heads over them */
     c->model = (struct model_shape){
         .name = "small",
         .layers = l->pp * l->vpp + (l->pp * l->vpp == 1) + (c->software.split == SPLIT_COST),
-        .heads = 2 * l->tp,
-        .kv_heads = l->tp,
+        .heads = 2 * l->tp * spread,
+        .kv_heads = l->tp * spread,
         .head_size = 32,
         .ffn = FFN_SWIGLU,
         .norm = NORM_RMS,

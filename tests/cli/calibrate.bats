@@ -42,12 +42,20 @@ committed="$SCENARIOS/catalogue/profiles/simulated.db"
 @test "the committed profile is read by this version and stands for its scenario" {
     expect 0 "$ORRERY" profile show "$committed"
     shows "no card was measured"
-    expect 3 "$ORRERY" profile check "$committed" # the scenario's shapes alone, without the grid
-    shows "a hole: no n between 3072 and 50304"
+    expect 0 "$ORRERY" profile check "$committed"
+    shows "518 points, 0 remarks"
     expect 0 "$ORRERY" list profiles --catalogue "$SCENARIOS/catalogue"
     shows "simulated.db"
     expect 0 "$ORRERY" run "$hello" --set "cluster.profile=$committed" --no-db
     shows "What the times of kernels rest on"
+}
+
+# A scenario's shapes alone leave sizes between them that nothing tells of.
+@test "holes of a profile without the grid are named" {
+    "$ORRERY" profile shapes "$hello" --output shapes.txt
+    expect 0 "$CALIBRATE" --device simulated --for shapes.txt --no-grid --minutes 3 --gpu h100-80gb-sxm --output card.db
+    expect 3 "$ORRERY" profile check card.db
+    shows "a hole: no n between 3072 and 50304"
 }
 
 @test "what makes no sense is refused" {

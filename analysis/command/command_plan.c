@@ -158,7 +158,8 @@ static int check_held(const struct plan_command *p, unsigned held)
         [SEARCH_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
     };
     for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++) {
-        const bool open = (p->scenario->choices.open >> said_by[i] & 1u) != 0;
+        const bool open = i != SEARCH_EP && /* which is 1 unless said */
+                          (p->scenario->choices.open >> said_by[i] & 1u) != 0;
         if ((held >> i & 1u) != 0 && open) {
             fprintf(p->session->notes,
                     "orrery plan: --hold %s: layout.%s is not said; give it with --set\n",
@@ -186,15 +187,6 @@ static int read_open(const struct arguments *a, struct session *session, struct 
         code = a->text != NULL
                    ? load_text(open, session, a->positional[0], a->text, a->text_bytes, out)
                    : load_scenario(open, session, false, out);
-    if (code == EXIT_OK && (*out)->configuration.model.experts > 0) {
-        fprintf(session->notes,
-                "orrery plan: %s is a mixture of experts, whose layouts (ep beside tp, pp and dp) "
-                "this version does not search; 'orrery run' simulates one that is given\n",
-                format_shown((*out)->configuration.model.name).s);
-        scenario_destroy(*out);
-        *out = NULL;
-        code = EXIT_REJECTED;
-    }
     arena_destroy(arena);
     return code;
 }
@@ -264,8 +256,10 @@ static const char *database_of(const struct plan_command *p, const struct search
         if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", *c) == NULL)
             *c = '-';
     return arena_format(
-        p->arena, "%.80s-tp%" PRIu32 "-pp%" PRIu32 "-cp%" PRIu32 "-vpp%" PRIu32 "-mb%" PRIu32 ".db",
-        name, l->tp, l->pp, l->cp, l->vpp, l->microbatch);
+        p->arena,
+        "%.80s-tp%" PRIu32 "-pp%" PRIu32 "-cp%" PRIu32 "%s-vpp%" PRIu32 "-mb%" PRIu32 ".db", name,
+        l->tp, l->pp, l->cp, l->ep > 1 ? arena_format(p->arena, "-ep%" PRIu32, l->ep) : "", l->vpp,
+        l->microbatch);
 }
 
 /* The command that plays the first leader. */

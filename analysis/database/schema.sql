@@ -19,7 +19,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 9;
+pragma user_version = 10;
 
 create table meta (
     key text primary key,
@@ -305,6 +305,8 @@ create table plan_layout (
     pp integer not null,
     dp integer not null,
     cp integer not null,
+    ep integer not null,
+    etp integer not null,
     vpp integer not null,
     microbatch integer not null,
     schedule text not null,
@@ -533,7 +535,7 @@ order by s.study, p.point;
 
 create view plan_candidate as
 select l.machine as machine, l.place as place, l.tp as tp, l.pp as pp, l.dp as dp, l.cp as cp,
-       l.vpp as vpp, l.microbatch as microbatch, l.schedule as schedule, l.sharding as sharding,
+       l.ep as ep, l.vpp as vpp, l.microbatch as microbatch, l.schedule as schedule, l.sharding as sharding,
        l.sequence_parallel as sequence_parallel, l.recompute as recompute,
        l.recompute_layers as recompute_layers,
        case when l.fate <> 'open' then l.fate

@@ -13,7 +13,7 @@ static void set_layout(json_t *o, const struct search_layout *l)
     json_set(o, "pp", json_count(l->pp));
     json_set(o, "dp", json_count(l->dp));
     json_set(o, "cp", json_count(l->cp));
-    json_set(o, "ep", json_count(1)); /* experts are not simulated */
+    json_set(o, "ep", json_count(l->ep));
     json_set(o, "vpp", json_count(l->vpp));
     json_set(o, "microbatch", json_count(l->microbatch));
     json_set(o, "schedule", json_text(l->schedule->head.name));

@@ -18,6 +18,7 @@
     X(tp, "tp", false, NULL)                                                                       \
     X(pp, "pp", false, NULL)                                                                       \
     X(cp, "cp", false, "cp")                                                                       \
+    X(ep, "ep", false, "ep")                                                                       \
     X(dp, "dp", false, NULL)                                                                       \
     X(vpp, "vpp", false, "vpp")                                                                    \
     X(microbatch, "mb", false, "microbatch")                                                       \
@@ -87,6 +88,7 @@ static void write_cells(const struct layout_line *line, struct text *cells)
     cells[COLUMN_tp] = number(a->tp);
     cells[COLUMN_pp] = number(a->pp);
     cells[COLUMN_cp] = number(a->cp);
+    cells[COLUMN_ep] = number(a->ep);
     cells[COLUMN_dp] = number(a->dp);
     cells[COLUMN_vpp] = number(a->vpp);
     cells[COLUMN_microbatch] = number(a->microbatch);
@@ -121,7 +123,7 @@ static void fold(FILE *out, struct column *columns, const struct text *cells, si
 {
     bool any = false;
     for (unsigned c = 0; c < LAYOUT_COLUMN_COUNT; c++) {
-        if (above[c] == NULL || (rows < 2 && !columns[c].left) ||
+        if (columns[c].hidden || above[c] == NULL || (rows < 2 && !columns[c].left) ||
             !columns_same(LAYOUT_COLUMN_COUNT, cells, rows, c))
             continue;
         columns[c].hidden = true;
@@ -137,9 +139,12 @@ static void fold(FILE *out, struct column *columns, const struct text *cells, si
 /* With failures what is kept stands in place of what would be. */
 static void choose_columns(const struct layout_line *lines, size_t count, struct column *columns)
 {
-    bool weeks = false;
-    for (size_t i = 0; i < count; i++)
+    bool weeks = false, shared = false;
+    for (size_t i = 0; i < count; i++) {
         weeks = weeks || lines[i].leader->weeks != NULL;
+        shared = shared || lines[i].leader->row->layout.ep > 1;
+    }
+    columns[COLUMN_ep].hidden = !shared;
     columns[COLUMN_goodput].hidden = columns[COLUMN_kept].hidden = !weeks;
     columns[COLUMN_mfu].hidden = columns[COLUMN_cost].hidden = weeks;
 }
@@ -162,14 +167,22 @@ void report_layouts(const struct session *session, const struct layout_line *lin
     arena_destroy(arena);
 }
 
+static struct text shares_text(const struct search_layout *l)
+{
+    struct text out = {""};
+    if (l->ep > 1)
+        snprintf(out.s, sizeof out.s, ", ep %" PRIu32, l->ep);
+    return out;
+}
+
 const char *report_layout_words(const struct search_layout *l, char out[LAYOUT_TEXT])
 {
     snprintf(out, LAYOUT_TEXT,
-             "tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 ", vpp %" PRIu32
+             "tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 "%s, vpp %" PRIu32
              ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s%s",
-             l->tp, l->pp, l->cp, l->dp, l->vpp, l->microbatch, l->schedule->head.name,
-             l->sharding->head.name, recompute_text(l).s, l->sequence_parallel ? "true" : "false",
-             l->ends_count ? ", ends_count" : "");
+             l->tp, l->pp, l->cp, l->dp, shares_text(l).s, l->vpp, l->microbatch,
+             l->schedule->head.name, l->sharding->head.name, recompute_text(l).s,
+             l->sequence_parallel ? "true" : "false", l->ends_count ? ", ends_count" : "");
     return out;
 }
 

@@ -49,10 +49,11 @@ static bool is_bound(double value)
 /* A level of recomputation may change from turn to turn; nothing else of a layout does. */
 static bool same_row(const struct search_layout *a, const struct search_layout *b)
 {
-    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->dp == b->dp &&
-           a->vpp == b->vpp && a->microbatch == b->microbatch &&
-           a->sequence_parallel == b->sequence_parallel && a->ends_count == b->ends_count &&
-           a->schedule == b->schedule && a->sharding == b->sharding;
+    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->ep == b->ep &&
+           a->etp == b->etp && a->dp == b->dp && a->vpp == b->vpp &&
+           a->microbatch == b->microbatch && a->sequence_parallel == b->sequence_parallel &&
+           a->ends_count == b->ends_count && a->schedule == b->schedule &&
+           a->sharding == b->sharding;
 }
 
 /* An open one is played, so it must be legal. */

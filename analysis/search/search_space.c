@@ -9,8 +9,8 @@
 #include "sim/list.h"
 
 const char *const search_key_names[SEARCH_KEY_COUNT] = {
-    "tp",  "pp",        "cp",       "microbatch",       "schedule",
-    "vpp", "recompute", "sharding", "sequence_parallel"};
+    "tp",       "pp",  "cp",        "ep",       "microbatch",
+    "schedule", "vpp", "recompute", "sharding", "sequence_parallel"};
 
 enum {
     CONTEXT_MAX = 64,
@@ -39,6 +39,8 @@ struct search_layout search_layout_of(const struct configuration *c)
     return (struct search_layout){.tp = (uint32_t)l->tp,
                                   .pp = (uint32_t)l->pp,
                                   .cp = (uint32_t)l->cp,
+                                  .ep = (uint32_t)configuration_expert_ranks(c).ep,
+                                  .etp = c->model.experts > 0 ? (uint32_t)l->etp : 0,
                                   .dp = (uint32_t)l->dp,
                                   .vpp = (uint32_t)l->vpp,
                                   .microbatch = (uint32_t)l->microbatch,
@@ -59,6 +61,10 @@ unsigned search_layout_sets(struct arena *arena, const struct configuration *bas
     } counts[] = {{"tp", l->tp}, {"pp", l->pp},   {"cp", l->cp},
                   {"dp", l->dp}, {"vpp", l->vpp}, {"microbatch", l->microbatch}};
     unsigned count = 0;
+    if (base->model.experts > 0)
+        out[count++] = arena_format(arena, "layout.ep=%" PRIu32, l->ep);
+    if (base->model.experts > 0 && l->etp > 0)
+        out[count++] = arena_format(arena, "layout.etp=%" PRIu32, l->etp);
     for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++)
         out[count++] = arena_format(arena, "layout.%s=%" PRIu32, counts[i].key, counts[i].value);
     out[count++] = arena_format(arena, "layout.schedule=%s", l->schedule->head.name);
@@ -83,6 +89,10 @@ void search_apply(const struct configuration *base, const struct search_layout *
     l->tp = layout->tp;
     l->pp = layout->pp;
     l->cp = layout->cp;
+    if (base->model.experts > 0) {
+        l->ep = layout->ep;
+        l->etp = layout->etp;
+    }
     l->dp = layout->dp;
     l->vpp = layout->vpp;
     l->microbatch = layout->microbatch;
@@ -212,6 +222,24 @@ static void add_microbatches(struct space *s, struct search_layout layout)
     }
 }
 
+/* Shares of the experts of a mixture: Megatron-LM's groups, of etp x ep of a stage's ranks. */
+static void add_shares(struct space *s, struct search_layout layout)
+{
+    const uint64_t experts = s->base->model.experts;
+    const uint64_t ranks = (uint64_t)layout.tp * layout.cp * layout.dp;
+    if (experts == 0 || held(s, SEARCH_EP)) {
+        add_microbatches(s, layout);
+        return;
+    }
+    for (uint64_t ep = 1; ep <= experts && ep <= ranks; ep++) {
+        const bool whole = s->base->layout.etp == 0 && ep > 1;
+        layout.ep = (uint32_t)ep;
+        layout.etp = whole ? 1 : (uint32_t)s->base->layout.etp;
+        if (experts % ep == 0 && ranks % ((layout.etp > 0 ? layout.etp : layout.tp) * ep) == 0)
+            add_microbatches(s, layout);
+    }
+}
+
 static void add_splits(struct space *s, struct search_layout layout)
 {
     const uint64_t gpus = configuration_gpus(s->base), most = s->base->model.layers + 2;
@@ -221,7 +249,7 @@ static void add_splits(struct space *s, struct search_layout layout)
             continue;
         layout.pp = (uint32_t)pp;
         layout.dp = (uint32_t)(gpus / (both * pp));
-        add_microbatches(s, layout);
+        add_shares(s, layout);
     }
 }
 

@@ -1,7 +1,9 @@
 /* search_space.h - the layouts that come into question for a model on a machine.
  *
  * tp x pp x cp x dp is the number of GPUs. tp divides the heads and stays inside the NVLink domain;
- * cp is a power of two that leaves each rank a sequence of its own; chunks are all that divide the
+ * cp is a power of two that leaves each rank a sequence of its own; ep, of a mixture of experts,
+ * divides the experts and the ranks of a stage (tp x cp x dp): experts that are shared are
+ * whole (etp 1) unless the scenario says etp; chunks are all that divide the
  * layers; kinds of sharding and order are those that the software offers, under a pipeline such as
  * shard the optimizer alone. Of recomputation a layout
  * has none at first: a search goes up from there until it fits, as more of it is never faster.
@@ -16,6 +18,7 @@
 /* What a layout is, apart from what stays as the scenario has it. */
 struct search_layout {
     uint32_t tp, pp, cp, dp, vpp, microbatch;
+    uint32_t ep, etp; /* of a mixture of experts (configuration.h; etp 0: as tp); else 1, 0 */
     uint32_t recompute_layers;
     int recompute;
     bool sequence_parallel, ends_count;
@@ -27,6 +30,7 @@ enum search_key {
     SEARCH_TP,
     SEARCH_PP,
     SEARCH_CP,
+    SEARCH_EP, /* 1 of a dense model, whatever is held */
     SEARCH_MICROBATCH,
     SEARCH_SCHEDULE, /* and the chunks */
     SEARCH_VPP,
@@ -41,7 +45,7 @@ struct search_layout search_layout_of(const struct configuration *c);
 /* "layout.tp=8", ...: every key of it as --set takes them, for a scenario with the layout of
  * `base`. Returns how many, SEARCH_SETS_MAX at most; they live in `arena`. */
 enum {
-    SEARCH_SETS_MAX = 12
+    SEARCH_SETS_MAX = 14
 };
 unsigned search_layout_sets(struct arena *arena, const struct configuration *base,
                             const struct search_layout *layout, const char *out[SEARCH_SETS_MAX]);

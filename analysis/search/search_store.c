@@ -40,6 +40,8 @@ static void write_judged(struct store *store, int64_t machine, const struct sear
                                 store_integer(l->pp),
                                 store_integer(l->dp),
                                 store_integer(l->cp),
+                                store_integer(l->ep),
+                                store_integer(l->etp),
                                 store_integer(l->vpp),
                                 store_integer(l->microbatch),
                                 store_text(l->schedule->head.name),
@@ -155,7 +157,8 @@ static bool read_layout(const struct query_row *row, struct search_layout *l)
     if (!whole(row, 2, &l->tp) || !whole(row, 3, &l->pp) || !whole(row, 4, &l->dp) ||
         !whole(row, 5, &l->cp) || !whole(row, 6, &l->vpp) || !whole(row, 7, &l->microbatch) ||
         !whole(row, 10, &sequence_parallel) || !whole(row, 11, &ends_count) ||
-        !whole(row, 13, &l->recompute_layers))
+        !whole(row, 13, &l->recompute_layers) || !whole(row, 19, &l->ep) ||
+        !whole(row, 20, &l->etp))
         return false;
     l->sequence_parallel = sequence_parallel == 1;
     l->ends_count = ends_count == 1;
@@ -263,7 +266,8 @@ bool search_store_recall(struct query *query, int64_t machine, bool kept, struct
     return query_run(query,
                      "select place, turn, tp, pp, dp, cp, vpp, microbatch, schedule, sharding, "
                      "sequence_parallel, ends_count, recompute, recompute_layers, fate, rule, "
-                     "tried, least_bytes, least_step_s from plan_layout where machine = ?1 "
+                     "tried, least_bytes, least_step_s, ep, etp from plan_layout "
+                     "where machine = ?1 "
                      "order by place, turn",
                      &of, take_judged, &r, error) &&
            query_run(query,

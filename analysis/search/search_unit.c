@@ -15,6 +15,7 @@ enum {
 };
 struct unit_split { /* layouts whose groups of ranks are alike (pass.h) */
     uint32_t pp;
+    uint64_t ep, etp;
     uint64_t shards;
     bool ring, hybrid; /* chunks; groups of hsdp */
     struct pass_split *split;
@@ -76,11 +77,14 @@ static struct pass_split *find_split(struct search_unit *u, const struct configu
     const uint64_t shards = configuration_shards(c);
     struct unit_split *s = u->splits;
     while (s != NULL &&
-           (s->pp != c->layout.pp || s->shards != shards || s->ring != ring || s->hybrid != hybrid))
+           (s->pp != c->layout.pp || s->ep != c->layout.ep || s->etp != c->layout.etp ||
+            s->shards != shards || s->ring != ring || s->hybrid != hybrid))
         s = s->later;
     if (s == NULL) {
         s = ARENA_NEW(u->arena, struct unit_split);
         *s = (struct unit_split){.pp = (uint32_t)c->layout.pp,
+                                 .ep = c->layout.ep,
+                                 .etp = c->layout.etp,
                                  .shards = shards,
                                  .ring = ring,
                                  .hybrid = hybrid,

@@ -82,6 +82,8 @@ static bool read_value(const struct word *word, struct search_wish *w, unsigned 
         return read_count(word, &l->pp, error);
     case SEARCH_CP:
         return read_count(word, &l->cp, error);
+    case SEARCH_EP:
+        return read_count(word, &l->ep, error);
     case SEARCH_MICROBATCH:
         return read_count(word, &l->microbatch, error);
     case SEARCH_VPP:
@@ -123,7 +125,7 @@ static bool read_word(const struct word *word, struct search_wish *w, struct err
         return read_count(word, &w->layout.recompute_layers, error);
     if (key == SEARCH_KEY_COUNT)
         return error_set(error,
-                         "%s is no key of a layout; they are tp, pp, cp, dp, vpp, microbatch, "
+                         "%s is no key of a layout; they are tp, pp, cp, ep, dp, vpp, microbatch, "
                          "schedule, recompute, recompute_layers, sharding and sequence_parallel",
                          word->key);
     if ((w->held >> key & 1u) != 0)
@@ -157,6 +159,7 @@ static void grant(const struct search_wish *w, struct configuration *c)
     out->tp = (w->held >> SEARCH_TP & 1u) ? l->tp : out->tp;
     out->pp = (w->held >> SEARCH_PP & 1u) ? l->pp : out->pp;
     out->cp = (w->held >> SEARCH_CP & 1u) ? l->cp : out->cp;
+    out->ep = (w->held >> SEARCH_EP & 1u) ? l->ep : out->ep;
     out->vpp = (w->held >> SEARCH_VPP & 1u) ? l->vpp : out->vpp;
     out->microbatch = (w->held >> SEARCH_MICROBATCH & 1u) ? l->microbatch : out->microbatch;
     out->schedule = order ? l->schedule : out->schedule;

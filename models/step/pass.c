@@ -95,7 +95,8 @@ void pass_step(struct pass_memory *memory, struct pass_split *split, const struc
     uint64_t few = pass_microbatches_played(c);
     CHECK(c->perturbation_count == 0 && !(c->kernel_jitter_sigma > 0.0));
     CHECK(c->layout.tp == split->layout.tp && c->layout.pp == split->layout.pp &&
-          c->layout.cp == split->layout.cp && c->layout.dp == split->layout.dp);
+          c->layout.cp == split->layout.cp && c->layout.dp == split->layout.dp &&
+          c->layout.ep == split->layout.ep && c->layout.etp == split->layout.etp);
     play(memory, split, c, few, out);
     while (few < whole && !out->steady) {
         few += turn * (few / turn < (whole - few) / turn ? few / turn : (whole - few) / turn);

@@ -15,8 +15,8 @@
 #include "models/step/pass_play.h"
 #include "sim/error.h"
 
-/* Layouts that place ranks alike: tp, pp, cp, dp and the order of ranks are those of `c`, and so
- * are shard groups, and whether stages are cut in chunks. */
+/* Layouts that place ranks alike: tp, pp, cp, ep, etp, dp and the order of ranks are those of `c`,
+ * and so are shard groups, and whether stages are cut in chunks. */
 struct pass_split;
 /* The topology is borrowed. */
 struct pass_split *pass_split_create(const struct configuration *c,

@@ -81,6 +81,8 @@ static struct layout_spec key_of(const struct configuration *c)
     const struct layout_spec *l = &c->layout;
     key.tp = l->tp;
     key.cp = l->cp;
+    key.ep = l->ep;
+    key.etp = l->etp;
     key.microbatch = l->microbatch;
     key.recompute = l->recompute;
     key.recompute_layers = l->recompute == RECOMPUTE_UNIFORM ? l->recompute_layers : 0;
@@ -105,6 +107,7 @@ static bool same_blocks(const struct pass_blocks *b, const struct configuration 
     return memcmp(&b->key, key, sizeof *key) == 0 && b->accumulates == accumulates(c) &&
            l->sharding == c->layout.sharding && (l->pp > 1) == (c->layout.pp > 1) &&
            (configuration_shards(&b->c) > 1) == (configuration_shards(c) > 1) &&
+           (configuration_expert_ranks(&b->c).edp > 1) == (configuration_expert_ranks(c).edp > 1) &&
            configuration_ranks(&b->c) == configuration_ranks(c);
 }
 

@@ -132,10 +132,14 @@ plan() { "$ORRERY" plan "$@"; }
     said "unknown GPU 'h100'; did you mean 'h100-80gb-sxm'"
 }
 
-@test "plan: of a mixture of experts it says that its layouts are not searched" {
-    expect 3 plan --model deepseek-v3-671b --gpu h100-80gb-sxm --gpus 8
-    said "deepseek-v3-671b is a mixture of experts"
-    said "'orrery run'"
+@test "plan: of a mixture of experts its shares are searched" {
+    expect 0 plan --model mixtral-8x7b --gpu h100-80gb-sxm --gpus 64 --json
+    python3 -c 'import json
+plan = json.load(open("out"))
+assert plan["layouts"] and any(l["ep"] > 1 for l in plan["layouts"])
+assert all(8 % l["ep"] == 0 for l in plan["layouts"])'
+    expect 0 plan --model mixtral-8x7b --gpu h100-80gb-sxm --gpus 64 --why ep=3
+    said "ep"
 }
 
 # fits_schema: the document in `out` against the committed schema, by a validator that is not ours.

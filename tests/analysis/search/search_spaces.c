@@ -26,6 +26,10 @@ const char *const space_texts[SPACE_COUNT] = {
     "model: {layers: 16, hidden: 6144, heads: 48, vocabulary: 50000}\n"
     "cluster: {gpu: a100-40gb-sxm, gpus: 32}\n"
     "training: {sequence: 2048, global_batch: 32}\nsoftware: megatron-2021\n",
+    "model: {layers: 6, hidden: 2048, heads: 16, vocabulary: 32000, ffn_hidden: 5632,\n"
+    "  experts: 8, experts_per_token: 2, moe_ffn_hidden: 5632}\n"
+    "cluster: {gpu: a100-40gb-sxm, gpus: 16}\n"
+    "training: {sequence: 4096, global_batch: 16}\nsoftware: megatron\n",
 };
 
 struct scenario *space_read(const char *text)

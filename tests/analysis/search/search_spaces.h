@@ -5,9 +5,10 @@
 #include "analysis/search/search.h"
 #include "scenarios/build/scenario.h"
 
-/* Memory ample and scarce, one node and several, pipelines and shards. */
+/* Memory ample and scarce, one node and several, pipelines and shards; the last
+ * is a mixture of experts. */
 enum {
-    SPACE_COUNT = 5
+    SPACE_COUNT = 6
 };
 extern const char *const space_texts[SPACE_COUNT];
 /* Its layout left open; fails the test where it has errors. To be destroyed. */

@@ -118,7 +118,11 @@ struct launch_recompute launch_core_recompute(const struct launch_job *job)
 
 void launch_core_note_recompute(const struct launch_job *job, struct launch_text *text)
 {
-    if (job->c->layout.recompute == RECOMPUTE_PER_OPERATOR) {
+    if (job->c->layout.recompute == RECOMPUTE_MODULES) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "recomputation by modules is not written here: whole layers are recomputed "
+                   "instead, which holds less and takes longer");
+    } else if (job->c->layout.recompute == RECOMPUTE_PER_OPERATOR) {
         launch_say(text, LAUNCH_DIFFERS,
                    "recomputation per operator is PyTorch's: whole layers are recomputed instead, "
                    "which holds less and takes longer");

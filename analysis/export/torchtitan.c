@@ -225,6 +225,10 @@ static void note_recompute(const struct launch_job *job, struct launch_text *tex
         launch_say(text, LAUNCH_DIFFERS,
                    "recomputing the attention core alone is not offered: nothing is recomputed "
                    "instead, as its fused kernels keep no scores anyway");
+    } else if (l->recompute == RECOMPUTE_MODULES) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "recomputation by modules is not offered: whole layers are recomputed instead, "
+                   "which holds less and takes longer");
     } else if (l->recompute == RECOMPUTE_UNIFORM && l->recompute_layers > 1) {
         launch_say(text, LAUNCH_DIFFERS,
                    "one kept input for %" PRIu64

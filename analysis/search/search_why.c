@@ -61,7 +61,7 @@ static bool read_recompute(const struct word *word, int *out, struct error *erro
         }
     }
     return error_set(error,
-                     "recompute takes none, selective, per_operator, every_other_layer, "
+                     "recompute takes none, selective, per_operator, modules, every_other_layer, "
                      "block, uniform or full, not %s",
                      word->value);
 }

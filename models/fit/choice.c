@@ -193,6 +193,8 @@ bool choice_frees(const struct configuration *c, int level)
         return c->software.operator_recompute;
     case RECOMPUTE_BLOCK:
         return c->software.block_recompute && configuration_chunk_layers(c) > 1;
+    case RECOMPUTE_MODULES: /* only as stated: nobody walks there */
+        return false;
     case RECOMPUTE_UNIFORM: /* which frees more than all of it, or less: nobody walks there */
         return false;
     default:

@@ -64,8 +64,9 @@ static void add_recompute(struct list *l)
         const bool part = level == RECOMPUTE_PER_OPERATOR || level == RECOMPUTE_EVERY_OTHER_LAYER;
         const bool block = level == RECOMPUTE_BLOCK;
         c.layout.recompute_layers = block ? configuration_chunk_layers(&c) - 1 : 0;
-        if (level == RECOMPUTE_UNIFORM)
-            continue; /* frees more than all of it only where very many inputs are kept */
+        if (level == RECOMPUTE_UNIFORM || level == RECOMPUTE_MODULES)
+            continue; /* the one only as stated; the other frees more than all of it only where very
+                         many inputs are kept */
         if (block  ? c.software.block_recompute
             : part ? c.software.operator_recompute
                    : level != RECOMPUTE_SELECTIVE || unfused)

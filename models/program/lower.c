@@ -18,7 +18,7 @@ static void reserve(struct stage *s)
     uint64_t ops = 0, ledger = 0;
     for (uint32_t i = 0; i < s->units.count; i++) {
         const struct block *b = s->units.rows[i].block;
-        uint64_t again = b->full_recompute || b->per_operator ? 2 : 1,
+        uint64_t again = b->full_recompute || b->repeats ? 2 : 1,
                  segments = b->layer->segment_count;
         ops += b->forward.count + b->recompute.count + b->whole.count + b->backward.count +
                b->weights.count;

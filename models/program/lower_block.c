@@ -263,7 +263,7 @@ static void compile_forward(struct stretch *s, const struct layer *layer, bool s
     flush(s);
 }
 
-/* What recomputation per operator runs again. Inputs of column-parallel layers are gathered again;
+/* What recomputation of a part runs again. Inputs of column-parallel layers are gathered again;
  * what a row-parallel layer has scattered was kept. */
 static void compile_repeated(struct stretch *s, const struct layer *layer)
 {
@@ -449,7 +449,7 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
     *out = (struct block){.layer = layer,
                           .name = spec->name,
                           .full_recompute = spec->full_recompute,
-                          .per_operator = spec->per_operator,
+                          .repeats = spec->repeats,
                           .splits = spec->splits,
                           .tensor_count = count_tensors(layer, spec->splits),
                           .kept_bytes = kept_bytes(spec),
@@ -473,7 +473,7 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
         restart(s, PHASE_RECOMPUTE);
         if (spec->inside_group)
             compile_forward(s, layer, false);
-    } else if (spec->per_operator) {
+    } else if (spec->repeats) {
         compile_repeated(s, layer);
     }
 }

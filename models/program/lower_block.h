@@ -37,10 +37,10 @@ struct block {
     const char *name;
     struct piece_list forward, backward; /* backward with selective recomputation in it */
     struct piece_list input, weights; /* backward in two passes, where the schedule wants it so */
-    struct piece_list recompute;      /* full: the forward again; per operator: what it repeats */
+    struct piece_list recompute;      /* full: the forward again; of a part: what it repeats */
     struct piece_list whole;          /* the same where a layer behind it needs all of the output */
     struct piece_list paired_forward, paired_backward; /* beside exchanges that take SMs */
-    bool full_recompute, per_operator;
+    bool full_recompute, repeats;
     bool splits;              /* has the two */
     uint32_t tensor_count;    /* of one microbatch, one unit */
     double parameters;        /* that a rank computes with: its tensor-parallel share */
@@ -66,7 +66,7 @@ struct block_spec { /* borrowed, the layer and the name for as long as the block
     const struct block_costs *costs;
     const struct layer *layer;
     const char *name;
-    bool full_recompute, per_operator;
+    bool full_recompute, repeats;
     bool inside_group; /* full: other layers are recomputed from its input */
     bool splits;       /* backward in two passes as well */
     double paired_sms; /* that exchanges take of passes in pairs; 0: none, or there are no pairs */

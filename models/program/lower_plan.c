@@ -47,6 +47,7 @@ static struct layer_context make_context(const struct configuration *c,
                          ? c->software.cp_uneven
                          : c->layout.cp_balance == CP_BALANCE_NONE,
         .per_operator = c->layout.recompute == RECOMPUTE_PER_OPERATOR,
+        .modules = c->layout.recompute == RECOMPUTE_MODULES,
         .accumulate = configuration_microbatches(c) > 1 && !data->scatters,
     };
 }
@@ -196,7 +197,8 @@ static void compile(struct lowering *l, enum block_index index, const char *name
         .layer = &l->layers[index],
         .name = name,
         .full_recompute = layer && ((bits & VARIANT_AGAIN) != 0 || all),
-        .per_operator = layer && (bits & VARIANT_AGAIN) == 0 && l->context.per_operator,
+        .repeats =
+            layer && (bits & VARIANT_AGAIN) == 0 && (l->context.per_operator || l->context.modules),
         .inside_group = layer && (bits & VARIANT_AGAIN) == 0 && groups,
         .splits = l->c->layout.schedule->splits,
         .paired_sms = layer ? paired_sms(l->c) : 0.0,

@@ -15,8 +15,9 @@
 #define BYTES_MAX 10000.0 /* for each element: no chain of kernels moves more */
 #define HOST_MAX 10.0     /* seconds of host time for one action */
 
-const char *const recompute_names[] = {"none",  "selective", "per_operator", "every_other_layer",
-                                       "block", "uniform",   "full",         NULL};
+const char *const recompute_names[] = {
+    "none",  "selective", "per_operator", "modules", "every_other_layer",
+    "block", "uniform",   "full",         NULL};
 const char *const stage_split_names[] = {"even", "cost", NULL};
 const char *const optimizer_build_names[] = {"eager", "first_step", NULL};
 const char *const gradient_layout_names[] = {"buffer", "tensor", NULL};

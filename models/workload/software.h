@@ -35,6 +35,7 @@ enum recompute {
     RECOMPUTE_SELECTIVE,    /* the attention core: arXiv:2205.05198 section 5 */
     RECOMPUTE_PER_OPERATOR, /* all but the core and every second product: torchtitan's
                                selective "op" */
+    RECOMPUTE_MODULES,      /* norms, up-projections of latent attention, activations */
     RECOMPUTE_EVERY_OTHER_LAYER,
     RECOMPUTE_BLOCK,   /* the first few layers of each chunk: layout.recompute_layers */
     RECOMPUTE_UNIFORM, /* all; of as many layers together one input is kept */

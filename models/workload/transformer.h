@@ -136,6 +136,7 @@ struct layer_context {
     bool cp_heads;     /* context ranks take whole sequences of part of the heads each, and back */
     bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
     bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
+    bool modules;      /* ... of norms, up-projections of latents and activations, in its place */
     /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
      * gradients of each microbatch are reduced before they are added). */
     bool accumulate;
@@ -172,7 +173,7 @@ struct saved_tensor {
     const char *name;    /* "softmax output", a literal */
     double bytes;        /* on this rank */
     bool attention_core; /* dropped by selective recomputation */
-    bool rebuilt;        /* dropped by recomputation per operator */
+    bool rebuilt;        /* dropped by recomputation per operator or by modules */
     bool weights;        /* the gradients of weights read it: the input of a linear layer */
 };
 enum {
@@ -194,7 +195,7 @@ struct segment {
     bool host_waits; /* forward: the host reads a result of its kernels before it goes on */
     unsigned forward_count, dgrad_count, wgrad_count, saved_count, core_count;
     unsigned wgrad_beside_count; /* the last of wgrad, that may run beside backward_after */
-    uint32_t repeated; /* bit set of `forward` that recomputation per operator runs again */
+    uint32_t repeated;           /* bit set of `forward` that recomputation of a part runs again */
     struct kernel forward[SEGMENT_KERNEL_MAX];
     struct kernel dgrad[SEGMENT_KERNEL_MAX]; /* backward for inputs, norms, attention */
     struct kernel wgrad[SEGMENT_KERNEL_MAX]; /* backward for weights */

@@ -66,8 +66,11 @@ static struct kernel latent_norms(const struct rank_share *s, bool backward)
 void transformer_experts_forward(const struct rank_share *s, enum piece piece, bool opens,
                                  struct segment *out)
 {
-    if (piece == PIECE_LATENT && !opens)
+    if (piece == PIECE_LATENT && !opens) {
         transformer_piece_forward(out, latent_norms(s, false));
+        if (transformer_norms_rebuilt(s))
+            out->repeated |= 1u << (out->forward_count - 1);
+    }
     if (piece == PIECE_ROUTE && !opens) {
         transformer_piece_forward(out, choice(s, "choose experts"));
         if (!s->experts.once)
@@ -110,8 +113,10 @@ static void keep_input(struct segment *out, const char *name, double bytes)
  * the same rows. */
 static void keep_route(const struct rank_share *s, struct segment *out)
 {
-    if (!(s->ffn > 0.0) || s->input_tokens != s->norm_tokens)
+    if (!(s->ffn > 0.0) || s->input_tokens != s->norm_tokens) {
         keep_input(out, "router input", s->norm_tokens * row_bytes(s));
+        out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
+    }
     transformer_piece_saved(out, "expert weights",
                             s->norm_tokens * s->experts.all * (FP32_BYTES + FLAG_BYTES), false);
 }
@@ -121,6 +126,7 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
     const double rows = s->experts.rows, latents = s->q_rank + s->kv_rank;
     if (piece == PIECE_LATENT) {
         keep_input(out, "latent input", s->norm_tokens * s->hidden * s->linear_bytes);
+        out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
         if (s->context->software->save_norm_input)
             transformer_piece_saved(out, "latents", s->norm_tokens * latents * s->core_bytes,
                                     false);
@@ -136,6 +142,8 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
     }
     if (piece == PIECE_EXPERT_DOWN)
         keep_input(out, "expert activation output", rows * s->experts.ffn * s->linear_bytes);
+    if (piece == PIECE_EXPERT_DOWN)
+        out->saved[out->saved_count - 1].rebuilt = s->context->modules;
 }
 
 double transformer_experts_temporary(const struct rank_share *s, enum piece piece, bool backward)

@@ -110,11 +110,23 @@ static bool is_linear(enum piece piece)
            piece == PIECE_EXPERT_UP || piece == PIECE_EXPERT_DOWN;
 }
 
-/* The kernels from `first` on run again under recomputation per operator. */
-static void mark_repeated(const struct rank_share *share, struct segment *out, unsigned first)
+/* The kernels from `first` on run again under recomputation of a part. */
+static void mark_repeated(struct segment *out, unsigned first)
 {
-    for (unsigned i = first; i < out->forward_count && share->context->per_operator; i++)
+    for (unsigned i = first; i < out->forward_count; i++)
         out->repeated |= 1u << i;
+}
+
+/* A kernel that is no product: all but the last residual run again per operator, which makes the
+ * input of the layer, which is kept; by modules norms, activations and the rotation of latent
+ * attention's queries and keys. */
+static bool stream_repeated(const struct rank_share *share, enum piece piece)
+{
+    if (share->context->per_operator)
+        return piece != PIECE_CLOSE;
+    return (piece == PIECE_ROPE && transformer_product_repeated(share, PIECE_QKV, 0)) ||
+           (transformer_norms_rebuilt(share) && (piece == PIECE_NORM1 || piece == PIECE_NORM2)) ||
+           (share->context->modules && (piece == PIECE_ACTIVATE || piece == PIECE_EXPERT_ACTIVATE));
 }
 
 static void write_linears(const struct rank_share *share, enum piece piece, struct segment *out)
@@ -125,13 +137,13 @@ static void write_linears(const struct rank_share *share, enum piece piece, stru
         const unsigned first = out->forward_count;
         transformer_linear_forward(share, &linears[i], out);
         if (transformer_product_repeated(share, piece, i))
-            mark_repeated(share, out, first);
+            mark_repeated(out, first);
     }
     const unsigned first = out->forward_count;
     if (share->context->adapter.kind != ADAPTER_NONE)
         transformer_adapter_forward(share, piece, out);
     if (transformer_product_repeated(share, piece, 0))
-        mark_repeated(share, out, first);
+        mark_repeated(out, first);
 }
 
 unsigned transformer_piece_wgrads(const struct rank_share *share, enum piece piece)
@@ -181,7 +193,8 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
         return;
     if (piece == PIECE_CORE && repeat_bytes(share) > 0.0) {
         transformer_piece_forward(out, gpu_kernel_memory("repeat keys", repeat_bytes(share), 2.0));
-        mark_repeated(share, out, first);
+        if (share->context->per_operator)
+            mark_repeated(out, first);
     }
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_forward(share, piece == PIECE_RING, out);
@@ -192,8 +205,8 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
     struct stream_piece s = stream_of(share, piece);
     double bytes = s.elements * s.forward_bytes * share->core_bytes / HALF_BYTES;
     transformer_piece_forward(out, gpu_kernel_memory(s.name, bytes, s.launches));
-    if (piece != PIECE_CLOSE) /* it makes the input of the layer, which is kept */
-        mark_repeated(share, out, first);
+    if (stream_repeated(share, piece))
+        mark_repeated(out, first);
 }
 
 /* Products of the same input each give a gradient of it; all but the first are added. */

@@ -122,8 +122,11 @@ unsigned transformer_piece_linears(const struct rank_share *share, enum piece pi
                                    struct linear out[PIECE_LINEAR_MAX]);
 /* Is there anything to do in this piece of such a layer, of those that not every layer has? */
 bool transformer_piece_present(const struct rank_share *share, enum piece piece);
-/* Recomputation per operator runs this product of a layer again: every second one, but the last,
- * whose output no backward pass needs. */
+/* Recomputation by modules makes the outputs of norms again: where their inputs are kept, and where
+ * no other rank's part is needed. */
+bool transformer_norms_rebuilt(const struct rank_share *share);
+/* This product of a layer runs again. Per operator every second one, but the last, whose output no
+ * backward pass needs; by modules the up-projections of latent attention. */
 bool transformer_product_repeated(const struct rank_share *share, enum piece piece,
                                   unsigned linear);
 void transformer_linear_forward(const struct rank_share *share, const struct linear *linear,

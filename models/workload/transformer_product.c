@@ -129,5 +129,7 @@ static unsigned product_of(const struct rank_share *s, enum piece piece, unsigne
 
 bool transformer_product_repeated(const struct rank_share *s, enum piece piece, unsigned linear)
 {
+    if (s->context->modules)
+        return piece == PIECE_QKV && s->kv_rank > 0.0;
     return s->context->per_operator && piece != PIECE_DOWN && product_of(s, piece, linear) % 2 == 0;
 }

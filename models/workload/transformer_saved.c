@@ -48,6 +48,19 @@ static void rebuilt(const struct rank_share *s, struct segment *out)
     out->saved[out->saved_count - 1].rebuilt = s->context->per_operator;
 }
 
+bool transformer_norms_rebuilt(const struct rank_share *s)
+{
+    return s->context->modules && s->context->software->save_norm_input &&
+           s->input_tokens == s->norm_tokens;
+}
+
+/* The output of a norm, of which the input is kept, on this rank. */
+static void rebuilt_norm(const struct rank_share *s, struct segment *out)
+{
+    out->saved[out->saved_count - 1].rebuilt =
+        s->context->per_operator || transformer_norms_rebuilt(s);
+}
+
 /* The output of a product is there again only if that product is repeated. */
 static void keep_product(const struct rank_share *s, const char *name, double bytes,
                          enum piece piece, unsigned linear, struct segment *out)
@@ -64,7 +77,7 @@ static void keep_qkv(const struct rank_share *s, struct segment *out)
         s->kv_rank > 0.0 ? (s->q_rank > 0.0 ? s->q_rank : s->hidden) + s->kv_rank : s->hidden;
     transformer_piece_saved(out, "qkv input", s->input_tokens * inputs * s->linear_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
-    rebuilt(s, out);
+    rebuilt_norm(s, out);
     keep_product(s, "query", s->tokens * s->query * s->core_bytes, PIECE_QKV, 0, out);
     keep_product(s, "key", key, PIECE_QKV, apart, out);
     keep_product(s, "value", s->tokens * s->value * s->core_bytes, PIECE_QKV, 2 * apart, out);
@@ -117,7 +130,7 @@ static void keep_activation(const struct rank_share *s, struct segment *out)
     keep_product(s, "gate", each, PIECE_UP, 0, out);
     keep_product(s, "up", each, PIECE_UP, 1, out);
     transformer_piece_saved(out, "activated gate", 2.0 * each * (factor - 1.0), false);
-    rebuilt(s, out);
+    out->saved[out->saved_count - 1].rebuilt = s->context->per_operator || s->context->modules;
 }
 
 /* A frozen product without an adapter does not read its input again. */
@@ -132,7 +145,7 @@ static void keep_down(const struct rank_share *s, struct segment *out)
         return;
     transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
-    rebuilt(s, out);
+    out->saved[out->saved_count - 1].rebuilt = s->context->per_operator || s->context->modules;
     if (s->context->per_operator && s->context->software->recompute_keeps_last)
         transformer_piece_saved(out, "mlp output", s->tokens * s->hidden * s->core_bytes, false);
 }
@@ -144,7 +157,7 @@ static void keep_up(const struct rank_share *s, struct segment *out)
         return;
     transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
-    rebuilt(s, out);
+    rebuilt_norm(s, out);
 }
 
 void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct segment *out)

@@ -146,6 +146,7 @@ static void core_wants(struct seen *w, const struct layout_spec *l, uint64_t mos
     switch (l->recompute) {
     case RECOMPUTE_FULL:
     case RECOMPUTE_PER_OPERATOR:
+    case RECOMPUTE_MODULES:
         want_recompute(w, RECOMPUTE_UNIFORM, 1);
         break;
     case RECOMPUTE_EVERY_OTHER_LAYER:

@@ -143,6 +143,8 @@ static void test_kinds_stand_in_order(void **state)
     }
     assert_true(peaks[RECOMPUTE_NONE] > peaks[RECOMPUTE_PER_OPERATOR]);
     assert_true(peaks[RECOMPUTE_PER_OPERATOR] > peaks[RECOMPUTE_FULL]);
+    assert_true(peaks[RECOMPUTE_NONE] > peaks[RECOMPUTE_MODULES]);
+    assert_true(peaks[RECOMPUTE_MODULES] > peaks[RECOMPUTE_FULL]);
     assert_true(peaks[RECOMPUTE_NONE] > peaks[RECOMPUTE_EVERY_OTHER_LAYER]);
     assert_true(peaks[RECOMPUTE_EVERY_OTHER_LAYER] > peaks[RECOMPUTE_FULL]);
     assert_true(peaks[RECOMPUTE_NONE] > peaks[RECOMPUTE_BLOCK]);
@@ -181,6 +183,79 @@ static void test_what_per_operator_keeps(void **state)
     for (unsigned i = 0; i < layer.segments[0].saved_count; i++)
         more += layer.segments[0].saved[i].rebuilt ? 0.0 : layer.segments[0].saved[i].bytes;
     assert_true(close_to(more - kept, 2.0 * (double)(c.training.sequence * m->hidden)));
+}
+
+/* Bytes that a layer keeps of one token, and the FLOPs of one token that run again. */
+static double kept_of_modules(const struct configuration *c, bool modules, double *again_flops)
+{
+    struct layer layer;
+    const double tokens = (double)c->training.sequence;
+    const struct layer_context context = {.model = &c->model,
+                                          .software = &c->software,
+                                          .precision = c->training.precision,
+                                          .attention = ATTENTION_FLASH2,
+                                          .microbatch = 1,
+                                          .sequence = c->training.sequence,
+                                          .tp = 1,
+                                          .cp = 1,
+                                          .ep = 1,
+                                          .etp = 1,
+                                          .imbalance = 1.0,
+                                          .dispatch = &dispatch_alltoall,
+                                          .modules = modules};
+    transformer_layer(&context, &layer);
+    double kept = 0.0;
+    *again_flops = 0.0;
+    for (unsigned i = 0; i < layer.segment_count; i++) {
+        const struct segment *g = &layer.segments[i];
+        for (unsigned k = 0; k < g->saved_count; k++)
+            kept += g->saved[k].rebuilt ? 0.0 : g->saved[k].bytes / tokens;
+        for (unsigned k = 0; k < g->forward_count; k++)
+            *again_flops += (g->repeated >> k & 1u) != 0 ? g->forward[k].flops / tokens : 0.0;
+    }
+    return kept;
+}
+
+/* A layer with latents and experts, 16-bit (arXiv:2412.19437, section 3.2.3): not kept are the
+ * outputs of both norms and of those of the latents, queries, keys and values of every head, and
+ * what the activations of the shared and the chosen experts give; the up-projections run again. */
+static void test_what_modules_keep(void **state)
+{
+    (void)state;
+    struct configuration c = gated_case();
+    struct model_shape *m = &c.model;
+    c.software.separate_projections = false;
+    *m = (struct model_shape){.layers = 2,
+                              .hidden = 7168,
+                              .heads = 128,
+                              .kv_heads = 128,
+                              .head_size = 128,
+                              .ffn_hidden = 18432,
+                              .vocabulary = 1024,
+                              .ffn = FFN_SWIGLU,
+                              .norm = NORM_RMS,
+                              .position = POSITION_ROPE,
+                              .experts = 16,
+                              .experts_per_token = 8,
+                              .moe_ffn_hidden = 2048,
+                              .shared_experts = 1,
+                              .q_rank = 1536,
+                              .kv_rank = 512,
+                              .rope_head_size = 64,
+                              .v_head_size = 128};
+    transformer_complete(m);
+    double none_flops, again_flops;
+    const double none = kept_of_modules(&c, false, &none_flops);
+    const double kept = kept_of_modules(&c, true, &again_flops);
+    const double heads = 128.0 * (192.0 + 192.0 + 128.0), latents = 1536.0 + 512.0;
+    assert_true(
+        close_to(none - kept, 2.0 * (2.0 * 7168.0 + latents + heads + (1.0 + 8.0) * 2048.0)));
+    assert_true(none_flops == 0.0);
+    assert_true(close_to(again_flops, 2.0 * 128.0 * (1536.0 * 192.0 + 512.0 * (128.0 + 128.0))));
+    c.software.save_norm_input = false; /* nothing is left of which norms could be made again */
+    assert_true(
+        close_to(kept_of_modules(&c, false, &none_flops) - kept_of_modules(&c, true, &again_flops),
+                 2.0 * (heads + (1.0 + 8.0) * 2048.0)));
 }
 
 static double weights_of(const struct lowered *lowered, const char *name, enum phase phase)
@@ -303,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_every_other_layer),
         cmocka_unit_test(test_kinds_stand_in_order),
         cmocka_unit_test(test_what_per_operator_keeps),
+        cmocka_unit_test(test_what_modules_keep),
         cmocka_unit_test(test_buffers_of_streams),
         cmocka_unit_test(test_weights_are_the_master_copy),
         cmocka_unit_test(test_neighbours_against_zig_zag),

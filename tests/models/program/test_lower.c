@@ -151,7 +151,9 @@ static bool flops_hold(const struct configuration *c, double factor)
     bool holds = close_to(done * factor, wanted);
     double repeated = job_flops(&lowered, PHASE_RECOMPUTE);
     holds &= close_to(lowered.hardware_flops, done + repeated);
-    holds &= (repeated > 0.0) == (c->layout.recompute != RECOMPUTE_NONE);
+    /* Modules of a layer without latent attention are no products. */
+    holds &= (repeated > 0.0) ==
+             (c->layout.recompute != RECOMPUTE_NONE && c->layout.recompute != RECOMPUTE_MODULES);
     arena_destroy(arena);
     return holds;
 }
@@ -168,6 +170,10 @@ static void test_flops(void **state)
             lower_case_size(&c, z[0], z[1], z[2], z[3], z[4]);
             lower_case_recompute(&c, recompute);
             c.layout.sequence_parallel = i % 2 == 1;
+            if (recompute == RECOMPUTE_MODULES && z[0] > 1) {
+                assert_int_equal(lower_case_errors(&c), 1);
+                continue;
+            }
             assert_int_equal(lower_case_errors(&c), 0);
             assert_true(flops_hold(&c, 1.0));
             assert_false(flops_hold(&c, 1.0 + 1e-9)); /* planted */

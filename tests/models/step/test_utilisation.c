@@ -84,6 +84,8 @@ static void test_hardware_flops(void **state)
         lower_case_recompute(&c, (int)(i % kinds));
         c.training.attention = kernels[i / kinds % 2];
         c.training.causal = i / (2 * kinds) % 2 == 1;
+        if (c.layout.recompute == RECOMPUTE_MODULES && c.layout.tp > 1)
+            continue; /* refused */
         assert_true(close_to(hardware_flops(&c), expected_flops(&c)));
         assert_false(close_to(hardware_flops(&c), expected_flops(&c) * (1.0 + 1e-9))); /* planted */
     }

@@ -139,7 +139,7 @@ plan = json.load(open("out"))
 assert plan["layouts"] and any(l["ep"] > 1 for l in plan["layouts"])
 assert all(8 % l["ep"] == 0 for l in plan["layouts"])'
     expect 0 plan --model mixtral-8x7b --gpu h100-80gb-sxm --gpus 64 --why ep=3
-    said "ep"
+    shows "layout.ep: 8 experts are not divisible by ep = 3"
 }
 
 # fits_schema: the document in `out` against the committed schema, by a validator that is not ours.

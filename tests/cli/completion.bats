@@ -39,7 +39,7 @@ offers() { # WANTED -- WORD...: exactly these, in any order
     offers megatron megatron-2021 megatron-2022 -- orrery run x.yaml --set software = megatron
     offers true false -- orrery run x.yaml --set layout.sequence_parallel =
     offers zero-0 zero-1 zero-2 zero-3 -- orrery study x.yaml --vary layout.sharding = zero
-    offers block every_other_layer full none per_operator selective uniform -- orrery run x --set layout.recompute =
+    offers block every_other_layer full modules none per_operator selective uniform -- orrery run x --set layout.recompute =
     offers async -- orrery run x --set checkpoint.policy = a
     offers "" -- orrery run x.yaml --set layout.tp = 4
 }

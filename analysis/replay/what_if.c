@@ -28,6 +28,7 @@ enum {
     FILE_BYTES = 1 << 29,
     TEXT_BYTES = 1 << 22,
     LATEST_S = 1 << 30, /* 34 years */
+    TEMPLATE_BYTES = 6, /* as mkdtemp wants them */
     CODE_OK = 0,
     CODE_NOTHING_FITS = 4
 };
@@ -60,9 +61,15 @@ static bool say(struct what_if *out, const char *text)
 static bool open_workshop(struct workshop *w, struct what_if *out)
 {
     const char *base = getenv("TMPDIR");
-    const int length = snprintf(w->folder, sizeof w->folder, "%s/orrery-what-if-XXXXXX",
-                                base != NULL ? base : "/tmp");
-    if (length <= 0 || length >= (int)sizeof w->folder || mkdtemp(w->folder) == NULL)
+    const int length =
+        snprintf(w->folder, sizeof w->folder, "%s/orrery-what-if-", base != NULL ? base : "/tmp");
+    bool fits = length > 0 && length + TEMPLATE_BYTES < (int)sizeof w->folder;
+    if (fits) {
+        memset(w->folder + length, 'X', TEMPLATE_BYTES);
+        w->folder[length + TEMPLATE_BYTES] = '\0';
+        fits = mkdtemp(w->folder) != NULL;
+    }
+    if (!fits)
         return say(out, "there is no place for temporary files\n");
     for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++)
         snprintf(w->paths[i], sizeof w->paths[i], "%s/%s", w->folder, files[i]);

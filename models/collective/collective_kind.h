@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "models/collective/comm_op.h"
-#include "models/dispatch/dispatch_kind.h"
+#include "models/collective/dispatch/dispatch_kind.h"
 #include "sim/kind.h"
 #include "topology/topology.h"
 

@@ -130,16 +130,6 @@ void configuration_check_experts(struct rule_report *r)
                  "which operators of %s are computed again is not known: take full or none",
                  experts ? "experts" : "latent attention");
     }
-    if (c->layout.recompute == RECOMPUTE_MODULES && c->training.adapter.kind != ADAPTER_NONE) {
-        rule_say(r, false, "layout.recompute",
-                 "which modules of frozen layers are computed again is not known: take full or "
-                 "none");
-    }
-    if (c->layout.recompute == RECOMPUTE_MODULES && c->layout.tp > 1) {
-        rule_say(r, false, "layout.recompute",
-                 "what tensor parallelism gathers again for recomputed modules is not known: take "
-                 "full or none, or tp = 1");
-    }
     if (!experts && c->layout.ep > 1)
         rule_say(r, false, "layout.ep", "a dense model has no experts to share: remove ep");
     if (!experts)

@@ -1,4 +1,4 @@
-/* The rules of what is kept for each parameter. */
+/* The rules of what is kept: for each parameter, and of the modules of a layer. */
 #include <inttypes.h>
 
 #include "models/layout/configuration_parts.h"
@@ -49,10 +49,26 @@ static void check_adapter(struct rule_report *r)
                  c->model.hidden);
 }
 
+static void check_modules(struct rule_report *r)
+{
+    const struct configuration *c = r->c;
+    if (c->layout.recompute != RECOMPUTE_MODULES)
+        return;
+    if (c->training.adapter.kind != ADAPTER_NONE)
+        rule_say(r, false, "layout.recompute",
+                 "which modules of frozen layers are computed again is not known: take full or "
+                 "none");
+    if (c->layout.tp > 1)
+        rule_say(r, false, "layout.recompute",
+                 "what tensor parallelism gathers again for recomputed modules is not known: take "
+                 "full or none, or tp = 1");
+}
+
 void configuration_check_state(struct rule_report *r)
 {
     check_master(r);
     for (unsigned i = 0; i < MOMENT_MAX; i++)
         check_moment(r, i);
     check_adapter(r);
+    check_modules(r);
 }

@@ -107,7 +107,8 @@ static bool same_blocks(const struct pass_blocks *b, const struct configuration 
     return memcmp(&b->key, key, sizeof *key) == 0 && b->accumulates == accumulates(c) &&
            l->sharding == c->layout.sharding && (l->pp > 1) == (c->layout.pp > 1) &&
            (configuration_shards(&b->c) > 1) == (configuration_shards(c) > 1) &&
-           (configuration_expert_ranks(&b->c).edp > 1) == (configuration_expert_ranks(c).edp > 1) &&
+           (c->model.experts == 0 || (configuration_expert_ranks(&b->c).edp > 1) ==
+                                         (configuration_expert_ranks(c).edp > 1)) &&
            configuration_ranks(&b->c) == configuration_ranks(c);
 }
 

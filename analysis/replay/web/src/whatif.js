@@ -38,11 +38,10 @@ export class WhatIf {
   field(form, key) {
     const label = document.createElement("label"), input = document.createElement("input");
     input.id = `set-${key.replace(".", "-")}`;
-    input.placeholder = this.now(key);
     input.autocomplete = "off";
     input.spellcheck = false;
     label.htmlFor = input.id;
-    label.textContent = key;
+    label.textContent = `${key}, now ${this.now(key)}`;
     form.append(label, input);
     this.fields.set(key, input);
   }

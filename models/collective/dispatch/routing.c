@@ -2,7 +2,7 @@
  *
  * Of the groups, a place holds `whole` ones and a part of one more at either end. Which of them are
  * chosen is drawn without replacement, as are the experts among them. */
-#include "models/dispatch/routing.h"
+#include "models/collective/dispatch/routing.h"
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
  * split evenly, and its k experts among those (arXiv:2412.19437 section 2.1.2). The sum of the
  * chances over all places is the number of places that a token goes to. Pure functions; they know
  * no rank and no wire. */
-#ifndef ORRERY_MODELS_DISPATCH_ROUTING_H
-#define ORRERY_MODELS_DISPATCH_ROUTING_H
+#ifndef ORRERY_MODELS_COLLECTIVE_DISPATCH_ROUTING_H
+#define ORRERY_MODELS_COLLECTIVE_DISPATCH_ROUTING_H
 
 #include <stdint.h>
 

@@ -1,16 +1,17 @@
 /* dispatch_kind.h - the contract of a dispatch: how rows of tokens go to the ranks of their
  * experts, and the results back.
  *
- * Adding one: a file, a row in dispatch_list.h, a line in models/dispatch/CMakeLists.txt. A kind is
- * plain facts: which copies of a row are sent once, and what the kernels that send reach of a wire.
- * The layer writes what is sent and copied by them (models/workload), the collectives which wires
- * carry it (models/collective/relay.c, or direct.c). docs/models/experts.md has the formulas. */
-#ifndef ORRERY_MODELS_DISPATCH_DISPATCH_KIND_H
-#define ORRERY_MODELS_DISPATCH_DISPATCH_KIND_H
+ * Adding one: a file, a row in dispatch_list.h, a line in
+ * models/collective/dispatch/CMakeLists.txt. A kind is plain facts: which copies of a row are sent
+ * once, and what the kernels that send reach of a wire. The layer writes what is sent and copied by
+ * them (models/workload), the collectives which wires carry it (models/collective/relay.c, or
+ * direct.c). docs/models/experts.md has the formulas. */
+#ifndef ORRERY_MODELS_COLLECTIVE_DISPATCH_DISPATCH_KIND_H
+#define ORRERY_MODELS_COLLECTIVE_DISPATCH_DISPATCH_KIND_H
 
 #include <stdbool.h>
 
-#include "models/dispatch/routing.h"
+#include "models/collective/dispatch/routing.h"
 #include "sim/kind.h"
 
 struct dispatch_kind {
@@ -30,7 +31,7 @@ struct dispatch_kind {
     unsigned sms;              /* that its kernels take from a GPU; 0: not known */
 };
 #define X(name) extern const struct dispatch_kind dispatch_##name;
-#include "models/dispatch/dispatch_list.h"
+#include "models/collective/dispatch/dispatch_list.h"
 #undef X
 KIND_FAMILY(dispatch)
 

@@ -6,7 +6,7 @@
  * .011 of a NIC's line rate, with 5.0 % of scatter. A NIC of the catalogue carries 97 % of its
  * line. With each row goes where it comes from (8 bytes), its choices and their weights (8 bytes
  * each; csrc/kernels/internode.cu). It takes 20 SMs unless told otherwise (legacy.md). */
-#include "models/dispatch/dispatch_kind.h"
+#include "models/collective/dispatch/dispatch_kind.h"
 
 #define CATALOGUE_NIC_RATIO 0.97
 

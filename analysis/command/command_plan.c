@@ -150,6 +150,7 @@ static int check_held(const struct plan_command *p, unsigned held)
         [SEARCH_TP] = CHOICE_TP,
         [SEARCH_PP] = CHOICE_PP,
         [SEARCH_CP] = CHOICE_CP,
+        [SEARCH_EP] = CHOICE_EP,
         [SEARCH_MICROBATCH] = CHOICE_MICROBATCH,
         [SEARCH_SCHEDULE] = CHOICE_SCHEDULE,
         [SEARCH_VPP] = CHOICE_CHUNKS,
@@ -158,8 +159,7 @@ static int check_held(const struct plan_command *p, unsigned held)
         [SEARCH_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
     };
     for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++) {
-        const bool open = i != SEARCH_EP && /* which is 1 unless said */
-                          (p->scenario->choices.open >> said_by[i] & 1u) != 0;
+        const bool open = (p->scenario->choices.open >> said_by[i] & 1u) != 0;
         if ((held >> i & 1u) != 0 && open) {
             fprintf(p->session->notes,
                     "orrery plan: --hold %s: layout.%s is not said; give it with --set\n",

@@ -199,7 +199,7 @@ static void add_layout(const struct writer *w)
     add_count(w, "dp", "dp", r->dp);
     add_count(w, "cp", "cp", r->cp);
     add_chunks(w);
-    add_count(w, "ep", "ep", r->ep > 1 ? r->ep : 0);
+    add_count(w, "ep", "ep", r->experts > 0 || r->ep > 1 ? r->ep : 0);
     if (r->microbatch > 0)
         add_count(w, "microbatch", "microbatch", r->microbatch);
     else

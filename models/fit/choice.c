@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "models/fit/choice_axes.h"
+#include "models/fit/choice_experts.h"
 #include "models/fit/choice_orders.h"
 #include "models/fit/trial.h"
 #include "models/schedule/schedule_kind.h"
@@ -39,6 +40,7 @@ struct chooser {
         double s_per_token; /* GPU time; INFINITY: not timed */
     } best;
     unsigned fitting, timed; /* microbatches and orders that fit, and that were timed */
+    struct shares_found shares;
     bool found;
 };
 
@@ -51,29 +53,6 @@ static bool is_open(const struct chooser *h, enum choice_key key)
 static double roomy_bytes(const struct chooser *h)
 {
     return (is_open(h, CHOICE_MICROBATCH) ? 1.0 - room_ratio : 1.0) * h->c->gpu.usable_hbm_bytes;
-}
-
-const char *choice_key_path(enum choice_key key)
-{
-    static const char *const paths[] = {
-        [CHOICE_ATTENTION] = "training.attention",
-        [CHOICE_TP] = "layout.tp",
-        [CHOICE_PP] = "layout.pp",
-        [CHOICE_CP] = "layout.cp",
-        [CHOICE_SEQUENCE_PARALLEL] = "layout.sequence_parallel",
-        [CHOICE_SHARDING] = "layout.sharding",
-        [CHOICE_SCHEDULE] = "layout.schedule",
-        [CHOICE_CHUNKS] = "layout.vpp",
-        [CHOICE_ENDS] = "layout.ends_count",
-        [CHOICE_RECOMPUTE] = "layout.recompute",
-        [CHOICE_RECOMPUTE_LAYERS] = "layout.recompute_layers",
-        [CHOICE_MICROBATCH] = "layout.microbatch",
-        [CHOICE_NODE] = "cluster.node",
-        [CHOICE_FABRIC] = "cluster.fabric",
-        [CHOICE_PRECISION] = "training.precision",
-    };
-    CHECK((unsigned)key < CHOICE_COUNT);
-    return paths[key];
 }
 
 static void tell(struct chooser *h, enum choice_key key, const char *value, const char *why)
@@ -177,10 +156,13 @@ static bool spend_and_fit(struct chooser *h, const struct configuration *c)
     return trial_fits(c);
 }
 
-static double spend_and_time(struct chooser *h, const struct configuration *c)
+/* `whole`: has the step itself been played? Of what is not soon played a part tells the rest. */
+static double spend_and_time(struct chooser *h, const struct configuration *c, bool *whole)
 {
     h->effort += trial_passes(c);
-    return h->effort > EFFORT_MAX ? INFINITY : trial_gpu_s_per_token(c);
+    const double gpu_s = h->effort > EFFORT_MAX ? INFINITY : trial_gpu_s_per_token(c);
+    *whole = isfinite(gpu_s) && !trial_differs(c);
+    return isfinite(gpu_s) || h->effort > EFFORT_MAX ? gpu_s : trial_gpu_s_by_slope(c);
 }
 
 bool choice_frees(const struct configuration *c, int level)
@@ -209,9 +191,10 @@ static bool try_level(struct chooser *h, const struct configuration *c, struct t
     h->effort += c->model.layers * c->layout.pp;
     if (!trial_may_fit(c))
         return false;
+    bool whole = false;
     if (out != NULL)
-        out->s_per_token = spend_and_time(h, c);
-    if (out != NULL && isfinite(out->s_per_token) && !trial_differs(c))
+        out->s_per_token = spend_and_time(h, c, &whole);
+    if (whole)
         return true;
     const bool fits = spend_and_fit(h, c);
     if (out != NULL && !fits)
@@ -313,9 +296,24 @@ static const char *why_chunks(const struct chooser *h)
                : "with more, more would be computed again";
 }
 
+static const char *why_share(struct chooser *h)
+{
+    if (h->shares.legal == 1)
+        return "no other divides the experts and the ranks of a stage";
+    if (h->shares.fitting == 0)
+        return "nothing fits; the least memory";
+    return h->shares.fitting == 1
+               ? "nothing else fits"
+               : arena_format(h->arena, "fastest of %u that fit", h->shares.timed);
+}
+
 static void tell_trials(struct chooser *h)
 {
     const struct layout_spec *l = &h->c->layout;
+    if (is_open(h, CHOICE_EP) && h->c->model.experts > 0)
+        tell(h, CHOICE_EP, spell_count(h, l->ep), why_share(h));
+    if (is_open(h, CHOICE_EP) && is_open(h, CHOICE_ETP) && l->ep > 1 && l->tp > 1)
+        tell(h, CHOICE_ETP, spell_count(h, l->etp), "whole experts where ranks share them");
     if (is_open(h, CHOICE_SCHEDULE) && l->pp > 1)
         tell(h, CHOICE_SCHEDULE, l->schedule->head.name, why_fastest(h));
     if (is_open(h, CHOICE_CHUNKS) && l->vpp > 1)
@@ -348,19 +346,19 @@ static void try_fewer_chunks(struct chooser *h, const struct configuration *most
     }
 }
 
-static void try_all(struct chooser *h)
+static void try_share(struct chooser *h)
 {
     struct configuration pipelines[CHOICE_ORDERS_MAX];
     uint64_t microbatches[MICROBATCHES_MAX];
     const struct order_question question = orders_of(h);
     const unsigned orders = choice_orders(&question, pipelines),
                    sizes = list_microbatches(h, microbatches);
-    const bool settled = orders * sizes == 1 && !h->walks && !h->counts;
+    const bool settled = orders * sizes * h->shares.count == 1 && !h->walks && !h->counts;
     for (unsigned i = 0; i < sizes && !settled; i++) {
         for (unsigned k = 0; k < orders; k++) {
             struct configuration c = pipelines[k];
             c.layout.microbatch = microbatches[i];
-            judge(h, &c, orders * sizes == 1);
+            judge(h, &c, orders * sizes * h->shares.count == 1);
         }
     }
     if (h->found) {
@@ -371,16 +369,41 @@ static void try_all(struct chooser *h)
     h->best.c.layout.microbatch = microbatches[sizes - 1];
 }
 
+/* Each share of the experts with an effort of its own, half of it for the second. */
+static void try_all(struct chooser *h)
+{
+    for (unsigned i = 0; i < h->shares.count; i++) {
+        h->c->layout.ep = h->shares.best[i].ep;
+        h->c->layout.etp = h->shares.best[i].etp;
+        h->effort = i * (uint64_t)EFFORT_MAX / 2;
+        try_share(h);
+    }
+}
+
+static void choose_shares(struct chooser *h)
+{
+    const struct shares_question question = {
+        .ep = is_open(h, CHOICE_EP),
+        .etp = is_open(h, CHOICE_ETP),
+        .microbatch = is_open(h, CHOICE_MICROBATCH),
+        .recompute = h->walks,
+        .passes_max = EFFORT_MAX,
+    };
+    choice_shares(h->c, &question, &h->shares);
+}
+
 /* With room to spare; where nothing fits so, up to the brim. */
 static void choose_by_trial(struct chooser *h)
 {
     const double usable_bytes = h->c->gpu.usable_hbm_bytes;
     h->c->gpu.usable_hbm_bytes = roomy_bytes(h);
+    choose_shares(h);
     try_all(h);
     h->c->gpu.usable_hbm_bytes = usable_bytes;
     if (h->found && h->fitting == 0) {
         h->found = false;
-        h->effort = 0;
+        if (h->shares.fitting == 0)
+            choose_shares(h);
         try_all(h);
     }
     *h->c = h->best.c;

@@ -37,12 +37,21 @@ uint64_t trial_passes(const struct configuration *c)
 
 /* Ranks hold no more microbatches at once than two for each stage, and the allocator is warm by
  * then: more of them repeat what was. Interleaved orders want multiples of the stages. */
+static uint64_t enough_microbatches(const struct configuration *c)
+{
+    return 3 * c->layout.pp + configuration_microbatches(c) % c->layout.pp;
+}
+
+static void set_microbatches(struct configuration *c, uint64_t count)
+{
+    c->training.global_batch = count * c->layout.dp * c->layout.microbatch;
+}
+
 static void shorten(struct configuration *c)
 {
-    const uint64_t stages = c->layout.pp, whole = configuration_microbatches(c);
-    const uint64_t enough = 3 * stages + whole % stages;
-    if (whole > enough)
-        c->training.global_batch = enough * c->layout.dp * c->layout.microbatch;
+    const uint64_t enough = enough_microbatches(c);
+    if (configuration_microbatches(c) > enough)
+        set_microbatches(c, enough);
 }
 
 void trial_state_bytes(const struct configuration *c, double *weight, double *gradient,
@@ -63,16 +72,25 @@ void trial_state_bytes(const struct configuration *c, double *weight, double *gr
     *optimizer *= share;
 }
 
-bool trial_state_may_fit(const struct configuration *trial)
+double trial_mean_state_bytes(const struct configuration *c)
 {
     double weight, gradient, optimizer;
-    trial_state_bytes(trial, &weight, &gradient, &optimizer);
-    const struct layout_spec *l = &trial->layout;
-    uint64_t shards = configuration_shards(trial);
-    double bytes = sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) *
-                   transformer_parameters(&trial->model, trial->training.sequence) /
-                   (double)(l->tp * l->pp);
-    return bytes <= trial->gpu.usable_hbm_bytes - trial->gpu.context_bytes;
+    trial_state_bytes(c, &weight, &gradient, &optimizer);
+    const struct layout_spec *l = &c->layout;
+    const struct expert_ranks ranks = configuration_expert_ranks(c);
+    const uint64_t shards = configuration_shards(c),
+                   expert_shards = ranks.apart ? configuration_expert_shards(c) : shards;
+    const double experts = transformer_expert_parameters(&c->model);
+    const double others = transformer_parameters(&c->model, c->training.sequence) - experts;
+    return sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) * others /
+               (double)(l->tp * l->pp) +
+           sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, expert_shards) *
+               experts / (double)(ranks.ep * ranks.etp * l->pp);
+}
+
+bool trial_state_may_fit(const struct configuration *c)
+{
+    return trial_mean_state_bytes(c) <= c->gpu.usable_hbm_bytes - c->gpu.context_bytes;
 }
 
 struct ledger_result trial_first_stage(const struct configuration *c)
@@ -151,4 +169,31 @@ double trial_gpu_s_per_token(const struct configuration *c)
     const double gpu_s = step->fits ? step->step_s * (double)configuration_ranks(&ideal) : 0.0;
     step_destroy(step);
     return gpu_s > 0.0 ? gpu_s / configuration_tokens(&ideal) : INFINITY;
+}
+
+/* Microbatches of the longer of the two; 0: the whole step is hardly longer. */
+static uint64_t slope_microbatches(const struct configuration *c)
+{
+    const uint64_t longer = enough_microbatches(c) + c->layout.pp;
+    return configuration_microbatches(c) > 2 * longer ? longer : 0;
+}
+
+uint64_t trial_slope_passes(const struct configuration *c)
+{
+    const uint64_t longer = slope_microbatches(c);
+    return longer > 0 ? c->model.layers * (2 * longer - c->layout.pp) : trial_passes(c);
+}
+
+double trial_gpu_s_by_slope(const struct configuration *c)
+{
+    const uint64_t longer = slope_microbatches(c);
+    struct configuration one = *c, two = *c;
+    if (longer == 0)
+        return trial_gpu_s_per_token(c);
+    set_microbatches(&one, longer - c->layout.pp);
+    set_microbatches(&two, longer);
+    const double one_s = trial_gpu_s_per_token(&one) * configuration_tokens(&one);
+    const double two_s = trial_gpu_s_per_token(&two) * configuration_tokens(&two);
+    const double left = (double)(configuration_microbatches(c) - longer) / (double)c->layout.pp;
+    return (two_s + left * (two_s - one_s)) / configuration_tokens(c);
 }

@@ -16,7 +16,10 @@ uint64_t trial_passes(const struct configuration *c);
 /* Bytes of state for each parameter, by precision and optimizer. */
 void trial_state_bytes(const struct configuration *c, double *weight, double *gradient,
                        double *optimizer);
-/* A bound before lowering: the mean stage's state alone. */
+/* Model state of a rank of the mean stage by the closed form: weights, gradients and optimizer of
+ * what is no routed expert over tp, of those over etp x ep, each by its own shards. */
+double trial_mean_state_bytes(const struct configuration *c);
+/* A bound before lowering: that alone. */
 bool trial_state_may_fit(const struct configuration *c);
 /* The ledger of the first stage, where most microbatches are in flight: what it does not hold, the
  * pipeline does not, and one stage costs a p-th of all to ask. */
@@ -34,5 +37,10 @@ bool trial_least_block(struct configuration *c);
 /* GPU time of a token, in seconds; INFINITY for what breaks a rule or is not soon played. What does
  * not fit has no time, unless a part of the replicas stands for all: that holds more. */
 double trial_gpu_s_per_token(const struct configuration *c);
+/* The same of a step of many microbatches from two of a few: what a pass of all stages more takes,
+ * times the passes that are left. In a steady state that is the step's time; INFINITY where one of
+ * the two has none. A step that is hardly longer is played whole. */
+double trial_gpu_s_by_slope(const struct configuration *c);
+uint64_t trial_slope_passes(const struct configuration *c); /* what that costs */
 
 #endif

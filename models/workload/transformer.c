@@ -149,6 +149,14 @@ double transformer_parameters(const struct model_shape *m, uint64_t sequence)
     return sum;
 }
 
+double transformer_expert_parameters(const struct model_shape *m)
+{
+    double layers = 0.0;
+    for (uint64_t layer = 0; layer < m->layers; layer++)
+        layers += transformer_has_experts(m, layer) ? 1.0 : 0.0;
+    return layers * (double)m->experts * block_parameters(m, m->moe_ffn_hidden);
+}
+
 double transformer_active_parameters(const struct model_shape *m)
 {
     double sum = transformer_norm_parameters(m) + (double)(m->vocabulary * m->hidden);

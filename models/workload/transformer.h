@@ -93,6 +93,7 @@ double transformer_embedding_parameters(const struct model_shape *m, uint64_t se
 double transformer_layer_parameters(const struct model_shape *m, uint64_t layer);
 double transformer_final_parameters(const struct model_shape *m); /* last norm, untied head */
 double transformer_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
+double transformer_expert_parameters(const struct model_shape *m); /* of all routed experts */
 double transformer_active_parameters(const struct model_shape *m); /* with head, without lookup */
 /* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
  * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. Layers with a window

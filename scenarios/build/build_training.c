@@ -84,6 +84,8 @@ static void leave_open(const struct builder *b, struct layout_spec *spec, struct
         spec->vpp = 1;
     if ((b->open >> CHOICE_MICROBATCH & 1u) != 0)
         spec->microbatch = 1;
+    if ((b->open >> CHOICE_EP & 1u) != 0)
+        spec->ep = 1;
 }
 
 static void build_layout(struct builder *b)

@@ -140,6 +140,8 @@ assert plan["layouts"] and any(l["ep"] > 1 for l in plan["layouts"])
 assert all(8 % l["ep"] == 0 for l in plan["layouts"])'
     expect 0 plan --model mixtral-8x7b --gpu h100-80gb-sxm --gpus 64 --why ep=3
     shows "layout.ep: 8 experts are not divisible by ep = 3"
+    expect 2 plan "$SCENARIOS/rule-of-thumb-671b.yaml" --hold ep --set layout.ep=best
+    said "--hold ep: layout.ep is not said; give it with --set"
 }
 
 # fits_schema: the document in `out` against the committed schema, by a validator that is not ours.

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "models/fit/trial.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "models/step/step.h"
@@ -60,7 +61,7 @@ static double time_of(const struct configuration *c, bool *fits)
 }
 
 /* Every candidate of a half-filled scenario, spelt out: the best time of all. */
-static double best_of_all(const char *text)
+static double best_of_share(const char *text)
 {
     static const char *const orders[] = {"1f1b, vpp: 1", "interleaved, vpp: 2",
                                          "interleaved, vpp: 4", "interleaved, vpp: 8"};
@@ -81,6 +82,20 @@ static double best_of_all(const char *text)
             }
             best = fmin(best, least);
         }
+    }
+    return best;
+}
+
+/* ... and every share of eight experts, where none is said. */
+static double best_of_all(const char *text)
+{
+    double best = INFINITY;
+    if (strstr(text, "mixtral") == NULL || strstr(text, "ep:") != NULL)
+        return best_of_share(text);
+    for (unsigned ep = 1; ep <= 8; ep *= 2) {
+        char shared[1024];
+        snprintf(shared, sizeof shared, "%s, ep: %u, etp: %s", text, ep, ep > 1 ? "1" : "0");
+        best = fmin(best, best_of_share(shared));
     }
     return best;
 }
@@ -112,6 +127,15 @@ static const char *const halves[] = {
     "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
     "training: {sequence: 4096, global_batch: 64}\n"
     "layout: {tp: 1, ep: 8, dispatch: deepep",
+    /* nobody says over how many ranks they are spread: memory decides, or what rows cost */
+    "model: {preset: mixtral-8x7b, layers: 4}\n"
+    "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: ib-ndr-8x400}\n"
+    "training: {sequence: 4096, global_batch: 128}\n"
+    "layout: {tp: 1",
+    "model: {preset: mixtral-8x7b, layers: 16}\n"
+    "cluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
+    "training: {sequence: 4096, global_batch: 32}\n"
+    "layout: {tp: 2, pp: 2",
 };
 
 static void test_the_best_of_all(void **state)
@@ -277,6 +301,70 @@ static void test_rules(void **state)
         expect_rule(rows[i].layout, rows[i].software, rows[i].gpu, rows[i].key, rows[i].expected);
 }
 
+/* Shares of the experts: which are told, and with what reason. */
+static void test_shares(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *layout, *ep, *etp, *why;
+        uint64_t taken;
+    } rows[] = {
+        {"{preset: mixtral-8x7b, layers: 8}", "tp: 1", "8", "nothing", "fit", 8},
+        {"{preset: mixtral-8x7b, layers: 8}", "tp: 1, ep: best", "8", "nothing", "fit", 8},
+        {"{preset: mixtral-8x7b, layers: 8}", "tp: 2", "8", "1", "fit", 8},
+        {"{preset: mixtral-8x7b}", "tp: 2, etp: 2", "4", "nothing", "nothing fits", 4},
+        {"{preset: mixtral-8x7b, layers: 8}", "tp: 8, dp: 1, etp: 8", "1", "nothing", "divides", 1},
+        {"{preset: mixtral-8x7b}", "tp: 1", "8", "nothing", "nothing fits", 8},
+        {"{preset: mixtral-8x7b, layers: 8}", "tp: 1, ep: 1", "nothing", "nothing", NULL, 1},
+        {"{preset: mixtral-8x7b, layers: 8}", "tp: 2, ep: 4", "nothing", "nothing", NULL, 4},
+        {"llama3-8b", "tp: 1", "nothing", "nothing", NULL, 1},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "model: %s\ncluster: {gpu: h100-80gb-sxm, nodes: 1}\n"
+                 "training: {sequence: 4096, global_batch: 64}\nlayout: {%s}\n",
+                 rows[i].model, rows[i].layout);
+        struct scenario *s = sound(text);
+        const struct made_choice *told = choice_of(s, CHOICE_EP);
+        if (strcmp(value_of(s, CHOICE_EP), rows[i].ep) != 0 ||
+            strcmp(value_of(s, CHOICE_ETP), rows[i].etp) != 0 ||
+            s->configuration.layout.ep != rows[i].taken ||
+            (rows[i].why != NULL && strstr(told->why, rows[i].why) == NULL)) {
+            fail_msg("row %u: ep %s (%s), etp %s", i, value_of(s, CHOICE_EP),
+                     told != NULL ? told->why : "", value_of(s, CHOICE_ETP));
+        }
+        scenario_destroy(s);
+    }
+}
+
+/* A step of many microbatches from two of a few: as long as when it is played whole. */
+static void test_a_step_by_its_slope(void **state)
+{
+    (void)state;
+    static const char *const layouts[] = {
+        "tp: 2, pp: 1, microbatch: 1, sharding: zero-2",
+        "tp: 2, pp: 4, microbatch: 1, schedule: 1f1b, vpp: 1, sharding: zero-1",
+        "tp: 2, pp: 4, microbatch: 1, schedule: interleaved, vpp: 2, sharding: zero-1",
+    };
+    for (unsigned i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "model: {layers: 16, hidden: 4096, heads: 32, vocabulary: 32000}\n"
+                 "cluster: {gpu: h100-80gb-sxm, nodes: 2, fabric: ib-ndr-8x400}\n"
+                 "training: {sequence: 4096, global_batch: 512}\n"
+                 "layout: {recompute: full, %s}\n",
+                 layouts[i]);
+        struct scenario *s = sound(text);
+        const struct configuration *c = &s->configuration;
+        const double whole_s = trial_gpu_s_per_token(c), slope_s = trial_gpu_s_by_slope(c);
+        assert_true(trial_slope_passes(c) < trial_passes(c));
+        if (!(fabs(slope_s - whole_s) <= 1e-3 * whole_s))
+            fail_msg("%s: %g s by its slope, %g s whole", layouts[i], slope_s, whole_s);
+        scenario_destroy(s);
+    }
+}
+
 /* Everything given: nothing is chosen, and every value stands. */
 static void test_what_is_given_stands(void **state)
 {
@@ -347,6 +435,8 @@ int main(void)
         cmocka_unit_test(test_the_least_recomputation),
         cmocka_unit_test(test_layers_without_the_kind),
         cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_a_step_by_its_slope),
         cmocka_unit_test(test_what_is_given_stands),
         cmocka_unit_test(test_nothing_possible),
         cmocka_unit_test(test_of_an_ideal_cluster),

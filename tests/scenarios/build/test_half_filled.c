@@ -79,6 +79,7 @@ static bool matters(const struct configuration *c, enum choice_key key)
         [CHOICE_CP] = l->cp > 1,
         [CHOICE_SEQUENCE_PARALLEL] = l->tp > 1,
         [CHOICE_SHARDING] = configuration_replicas(c) > 1,
+        [CHOICE_EP] = c->model.experts > 0,
         [CHOICE_SCHEDULE] = l->pp > 1,
         [CHOICE_CHUNKS] = l->vpp > 1,
         [CHOICE_ENDS] = l->ends_count,

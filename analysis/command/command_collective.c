@@ -22,8 +22,9 @@ static const struct option options[] = {
      "all_reduce (default), all_gather, reduce_scatter, broadcast, all_to_all or send"},
     {"--gpus", OPTION_SOME, FIELD(gpus), "N", NULL, "GPUs in the group (8)"},
     {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL, "kind of GPU (h100-80gb-sxm)"},
-    {"--node", OPTION_TEXT, FIELD(node), "NAME", NULL, "kind of node (dgx-h100)"},
-    {"--fabric", OPTION_TEXT, FIELD(fabric), "NAME", NULL, "network between nodes (ib-ndr-8x400)"},
+    {"--node", OPTION_TEXT, FIELD(node), "NAME", NULL, "kind of node (the GPU's usual one)"},
+    {"--fabric", OPTION_TEXT, FIELD(fabric), "NAME", NULL,
+     "network between nodes (the node's usual one)"},
     {"--min", OPTION_SIZE, FIELD(min_bytes), "SIZE", NULL, "smallest buffer (8)"},
     {"--max", OPTION_SIZE, FIELD(max_bytes), "SIZE", NULL, "largest buffer (8GiB)"},
     {"--factor", OPTION_FACTOR, FIELD(factor), "F", NULL, "ratio between sizes (2)"},
@@ -60,11 +61,11 @@ static struct scenario *cluster_scenario(const struct arguments *a, struct sessi
                                          int *code)
 {
     const char *gpu = a->gpu != NULL ? a->gpu : "h100-80gb-sxm";
-    const char *node = a->node != NULL ? a->node : "dgx-h100";
-    const char *fabric = a->fabric != NULL ? a->fabric : "ib-ndr-8x400";
+    const bool node = a->node != NULL, fabric = a->fabric != NULL;
     char text[1024];
     *code = EXIT_USAGE;
-    if (!stated_name(gpu) || !stated_name(node) || !stated_name(fabric)) {
+    if (!stated_name(gpu) || (node && !stated_name(a->node)) ||
+        (fabric && !stated_name(a->fabric))) {
         fputs("orrery collective: --gpu, --node and --fabric take names of the catalogue; see "
               "'orrery list'\n",
               session->notes);
@@ -72,10 +73,11 @@ static struct scenario *cluster_scenario(const struct arguments *a, struct sessi
     }
     int length = snprintf(text, sizeof text,
                           "name: collective\nmodel: {preset: gpt2-124m}\n"
-                          "cluster: {gpu: %s, node: %s, nodes: 1, fabric: %s}\n"
+                          "cluster: {gpu: %s, nodes: 2%s%s%s%s}\n"
                           "training: {sequence: 1024, global_batch: 5040, precision: bf16}\n"
                           "layout: {tp: 1, pp: 1, dp: auto, microbatch: 1}\n",
-                          gpu, node, fabric);
+                          gpu, node ? ", node: " : "", node ? a->node : "",
+                          fabric ? ", fabric: " : "", fabric ? a->fabric : "");
     if (length >= (int)sizeof text) {
         fputs("orrery collective: these names are too long\n", session->notes);
         return NULL;

@@ -307,9 +307,12 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
 {
     const struct arguments *a = p->arguments;
     struct search_verdict *why = NULL;
+    struct search_row row;
+    struct search_leader own = {.row = &row};
+    const bool stated = states_layout(p->scenario), fits = stated && play_own(p, &row, &own);
     struct measured_shift shift;
-    const int measured = plan_measured_apply(a, p->session, p->scenario, states_layout(p->scenario),
-                                             p->search, &shift);
+    const int measured =
+        plan_measured_apply(a, p->session, p->scenario, stated ? &own : NULL, p->search, &shift);
     if (measured != EXIT_OK)
         return measured;
     if (a->why != NULL) {
@@ -348,10 +351,6 @@ static int tell(struct plan_command *p, const struct search_wish *wish, double s
     } else if (a->has_launch) {
         return print_launch(p);
     } else {
-        struct search_row row;
-        struct search_leader own;
-        const bool stated = states_layout(p->scenario);
-        const bool fits = stated && play_own(p, &row, &own);
         report_plan(p->session, &(struct plan_told){.scenario = p->scenario,
                                                     .search = p->search,
                                                     .own = stated ? &own : NULL,

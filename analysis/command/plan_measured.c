@@ -22,6 +22,9 @@ struct lone_steps {
     struct measured_step measured[ARGUMENT_VARY_MAX];
     struct scenario *loaded[ARGUMENT_VARY_MAX]; /* NULL: the plan's own */
     unsigned count;
+    const struct scenario *plan;
+    const struct search *search;
+    const struct search_leader *own; /* the layout of the plan's own scenario; NULL: none stated */
 };
 
 static void set_step(struct lone_step *out, const struct scenario *scenario,
@@ -55,16 +58,16 @@ static int time_step(struct session *session, const struct scenario *scenario,
 }
 
 static int take(const struct arguments *arguments, struct session *session, const char *text,
-                const struct scenario *plan, bool stated, struct lone_steps *all)
+                struct lone_steps *all)
 {
     struct arena *arena = arena_create();
     struct own_step own;
     struct arguments line = *arguments;
     const unsigned i = all->count++;
-    const struct scenario *scenario = plan;
+    const struct scenario *const plan = all->plan, *scenario = plan;
     char why[256];
     int code = run_measured_read(arena, text, &own, why) ? EXIT_OK : EXIT_USAGE;
-    if (code == EXIT_OK && own.path == NULL && !stated) {
+    if (code == EXIT_OK && own.path == NULL && all->own == NULL) {
         fputs("orrery plan: --measured step=...: of which layout? The scenario says none: give "
               "SCENARIO:step=...\n",
               session->notes);
@@ -86,40 +89,67 @@ static int take(const struct arguments *arguments, struct session *session, cons
     if (code == EXIT_OK)
         code = time_step(session, scenario, &all->steps[i]);
     all->measured[i] = (struct measured_step){&all->steps[i].step, own.measured_s};
+    if (code == EXIT_OK)
+        run_measured_doubt(arguments, session, text, &all->measured[i]);
     arena_destroy(arena);
     return code;
 }
 
-static void speak(const struct lone_steps *all, const struct scenario *plan,
-                  const struct search *search, struct search_leader *leader,
+/* The mean of what was measured of the scenario itself, in logarithms; 0: nothing was. */
+static double measured_itself_s(const struct lone_steps *all)
+{
+    double sum = 0.0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < all->count; i++) {
+        if (all->loaded[i] != NULL)
+            continue;
+        sum += log(all->measured[i].measured_s);
+        count++;
+    }
+    return count > 0 ? exp(sum / count) : 0.0;
+}
+
+static void speak(const struct lone_steps *all, struct search_leader *leader,
                   struct measured_shift *out)
 {
     struct configuration c;
     struct lone_step own;
-    search_apply(search->base, &leader->row->layout, &c);
-    set_step(&own, plan, &c, leader->step_s);
+    const double itself_s = measured_itself_s(all);
+    search_apply(all->search->base, &leader->row->layout, &c);
+    set_step(&own, all->plan, &c, leader->step_s);
     measured_steps_apply(all->measured, all->count, &own.step, out);
     leader->p10_s = uncertainty_step_s(&own.step, LOW);
     leader->p90_s = uncertainty_step_s(&own.step, HIGH);
+    leader->forecast_s = uncertainty_step_s(&own.step, 0.5);
+    if (itself_s > 0.0 && search_layout_same(&leader->row->layout, &all->own->row->layout))
+        leader->forecast_s = leader->p10_s = leader->p90_s = itself_s;
+}
+
+static void speak_of_all(const struct lone_steps *all, struct search_leader *own,
+                         struct search *search, struct measured_shift *first)
+{
+    struct measured_shift shift;
+    for (uint32_t i = 0; i < search->leader_count; i++)
+        speak(all, &search->leaders[i], i == 0 ? first : &shift);
+    if (search->has_safe)
+        speak(all, &search->safe, &shift);
+    if (search->has_near)
+        speak(all, &search->near, &shift);
+    if (own != NULL && own->played)
+        speak(all, own, &shift);
 }
 
 int plan_measured_apply(const struct arguments *arguments, struct session *session,
-                        const struct scenario *scenario, bool stated, struct search *search,
-                        struct measured_shift *first)
+                        const struct scenario *scenario, struct search_leader *own,
+                        struct search *search, struct measured_shift *first)
 {
-    struct lone_steps all = {.count = 0};
-    struct measured_shift shift;
+    struct lone_steps all = {.plan = scenario, .search = search, .own = own};
     int code = EXIT_OK;
     *first = (struct measured_shift){.steps = 0};
     for (unsigned i = 0; i < arguments->measured_count && code == EXIT_OK; i++)
-        code = take(arguments, session, arguments->measured[i], scenario, stated, &all);
-    const bool speaking = code == EXIT_OK && all.count > 0;
-    for (uint32_t i = 0; i < search->leader_count && speaking; i++)
-        speak(&all, scenario, search, &search->leaders[i], i == 0 ? first : &shift);
-    if (speaking && search->has_safe)
-        speak(&all, scenario, search, &search->safe, &shift);
-    if (speaking && search->has_near)
-        speak(&all, scenario, search, &search->near, &shift);
+        code = take(arguments, session, arguments->measured[i], &all);
+    if (code == EXIT_OK && all.count > 0)
+        speak_of_all(&all, own, search, first);
     for (unsigned i = 0; i < all.count; i++)
         scenario_destroy(all.loaded[i]);
     return code;

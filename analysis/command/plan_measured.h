@@ -9,10 +9,12 @@
 #include "analysis/terminal/session.h"
 
 /* Lets them speak of every leader, by the model's own error alone, as a search draws no figures.
- * `scenario` is the plan's own, `stated` whether it says its layout. `first` is what became of the
- * first leader; no steps without any. EXIT_OK, or the exit code after the reason was told. */
+ * `scenario` is the plan's own; `own` the layout that it states, NULL without one. A step that was
+ * measured of the scenario itself (no SCENARIO) is the forecast of that layout wherever it leads.
+ * `first` is what became of the first leader; no steps without any. EXIT_OK, or the exit code after
+ * the reason was told. */
 int plan_measured_apply(const struct arguments *arguments, struct session *session,
-                        const struct scenario *scenario, bool stated, struct search *search,
-                        struct measured_shift *first);
+                        const struct scenario *scenario, struct search_leader *own,
+                        struct search *search, struct measured_shift *first);
 
 #endif

@@ -51,6 +51,20 @@ bool run_measured_agree(const struct arguments *arguments, const struct session 
     return good;
 }
 
+#define DOUBTFUL 4.0 /* standard errors: one in 16,000 by chance */
+
+void run_measured_doubt(const struct arguments *arguments, struct session *session,
+                        const char *text, const struct measured_step *measured)
+{
+    const double distance = measured_step_distance(measured);
+    if (distance > DOUBTFUL)
+        fprintf(session->notes,
+                "orrery %s: --measured %s: %.0f standard errors from the forecast of that "
+                "scenario, %s: is it a step of it, of its batch, on its GPUs?\n",
+                arguments->rules.command, format_shown(text).s, distance,
+                format_time(uncertainty_step_s(measured->step, 0.5)).s);
+}
+
 /* The scenario of the line has been drawn: a copy, because its draws are about to be shifted. */
 static void copy_step(struct arena *arena, const struct uncertain_step *step,
                       struct uncertain_step *out)
@@ -120,6 +134,8 @@ int run_measured_apply(const struct arguments *arguments, struct session *sessio
             copy_step(arena, step, &steps[i]);
         else
             code = draw_file(&own_steps, own.path, &scenarios[i], &steps[i]);
+        if (code == EXIT_OK)
+            run_measured_doubt(arguments, session, arguments->measured[i], &measured[i]);
     }
     if (code == EXIT_OK && count > 0)
         measured_steps_apply(measured, count, step, shift);

@@ -15,6 +15,9 @@ struct own_step {
 bool run_measured_read(struct arena *arena, const char *text, struct own_step *out, char *why);
 /* Are all of them of that form? Tells each that is not. */
 bool run_measured_agree(const struct arguments *arguments, const struct session *session);
+/* Tells of a step so far from its forecast that it may be one of something else. */
+void run_measured_doubt(const struct arguments *arguments, struct session *session,
+                        const char *text, const struct measured_step *measured);
 /* Draws the measured steps as `how` says and lets them speak of the drawn step. Without any the
  * shift has no steps. EXIT_OK, or the exit code after the reason was told. */
 int run_measured_apply(const struct arguments *arguments, struct session *session,

@@ -64,6 +64,7 @@ static json_t *leader_object(const struct search_leader *l, const struct search_
     json_set(o, "pass_step_time_s", json_number_if(row->pass_s > 0.0, row->pass_s));
     json_set(o, "p10", json_number(l->p10_s));
     json_set(o, "p90", json_number(l->p90_s));
+    json_set(o, "forecast_step_time_s", json_number_if(l->forecast_s > 0.0, l->forecast_s));
     json_set(o, "as_fast_probability", json_number(l->as_fast_probability));
     json_set(o, "tokens_per_s", json_number(l->tokens_per_s));
     json_set(o, "mfu", json_number(l->mfu_ratio));

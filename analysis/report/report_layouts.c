@@ -28,6 +28,7 @@
     X(recompute, "recompute", true, "recompute")                                                   \
     X(ends, "ends", true, "ends count")                                                            \
     X(step, "step", false, NULL)                                                                   \
+    X(forecast, "yours", false, NULL)                                                              \
     X(mfu, "MFU", false, NULL)                                                                     \
     X(goodput, "goodput", false, NULL)                                                             \
     X(kept, "kept/day", false, NULL)                                                               \
@@ -98,6 +99,7 @@ static void write_cells(const struct layout_line *line, struct text *cells)
     cells[COLUMN_recompute] = recompute_text(a);
     cells[COLUMN_ends] = plain(a->ends_count ? "yes" : "no");
     cells[COLUMN_step] = step_text(l);
+    cells[COLUMN_forecast] = format_time(l->forecast_s > 0.0 ? l->forecast_s : NAN);
     cells[COLUMN_mfu] = format_percent(l->mfu_ratio);
     cells[COLUMN_goodput] = format_percent(l->weeks != NULL ? l->weeks->goodput_ratio : NAN);
     cells[COLUMN_kept] = format_quantity(l->weeks != NULL ? l->weeks->tokens_per_s * DAY : NAN);
@@ -139,12 +141,14 @@ static void fold(FILE *out, struct column *columns, const struct text *cells, si
 /* With failures what is kept stands in place of what would be. */
 static void choose_columns(const struct layout_line *lines, size_t count, struct column *columns)
 {
-    bool weeks = false, shared = false;
+    bool weeks = false, shared = false, forecast = false;
     for (size_t i = 0; i < count; i++) {
+        forecast = forecast || lines[i].leader->forecast_s > 0.0;
         weeks = weeks || lines[i].leader->weeks != NULL;
         shared = shared || lines[i].leader->row->layout.ep > 1;
     }
     columns[COLUMN_ep].hidden = !shared;
+    columns[COLUMN_forecast].hidden = !forecast;
     columns[COLUMN_goodput].hidden = columns[COLUMN_kept].hidden = !weeks;
     columns[COLUMN_mfu].hidden = columns[COLUMN_cost].hidden = weeks;
 }

@@ -102,6 +102,26 @@ static bool any_guessed(const struct search *search)
     return false;
 }
 
+/* Whether what the user measured puts the leaders in another order. */
+static void print_yours(const struct session *s, const struct search *search)
+{
+    uint32_t fastest = 0;
+    bool same = true;
+    for (uint32_t i = 1; i < search->leader_count; i++) {
+        const struct search_leader *l = search->leaders;
+        same = same && l[i].forecast_s >= l[i - 1].forecast_s;
+        if (l[i].forecast_s < l[fastest].forecast_s)
+            fastest = i;
+    }
+    fputs("  yours: the step by what you measured; ", s->out);
+    if (same)
+        fputs("the order stays\n", s->out);
+    else if (fastest > 0)
+        fprintf(s->out, "by it %" PRIu32 " is the fastest\n", fastest + 1);
+    else
+        fputs("the first stays, the order behind it changes\n", s->out);
+}
+
 static void print_marks(const struct session *s, const struct plan_told *told)
 {
     const bool weeks =
@@ -110,6 +130,8 @@ static void print_marks(const struct session *s, const struct plan_told *told)
             weeks ? "worse" : "slower", weeks ? " and the seeds" : "");
     fprintf(s->out, "  seen: steps of this kind of layout were measured, with this software on "
                     "this card\n");
+    if (told->shift->steps > 0)
+        print_yours(s, told->search);
     if (any_guessed(told->search))
         fprintf(s->out,
                 "  ~ at pass detail: slower than the first by more than that may be off, or "
@@ -211,11 +233,10 @@ static void print_first(const struct session *s, const struct plan_told *told)
     if (told->shift->steps > 0)
         fprintf(
             s->out,
-            "  measured  %u step%s by you: the forecast of this one becomes %s (%+.1f %%); times "
-            "of the table\n            and of what follows are the model's\n",
+            "  measured  %u step%s by you: the forecast of this one becomes %s (%+.1f %%); what "
+            "follows is\n            the model's\n",
             told->shift->steps, told->shift->steps == 1 ? "" : "s",
-            format_time(first->step_s * exp(told->shift->log_shift)).s,
-            100.0 * expm1(told->shift->log_shift));
+            format_time(first->forecast_s).s, 100.0 * (first->forecast_s / first->step_s - 1.0));
     fprintf(s->out, "  tokens    %s a second\n", format_quantity(first->tokens_per_s).s);
     if (first->weeks != NULL)
         print_weeks(s, first->weeks);

@@ -11,6 +11,14 @@ bool measured_step_speaks(const struct scenario *measured, const struct scenario
     return strcmp(a->software.name, b->software.name) == 0 && strcmp(a->gpu.name, b->gpu.name) == 0;
 }
 
+double measured_step_distance(const struct measured_step *measured)
+{
+    const double p10 = log(uncertainty_step_s(measured->step, 0.1));
+    const double p90 = log(uncertainty_step_s(measured->step, 0.9));
+    return fabs(log(measured->measured_s) - 0.5 * (p10 + p90)) * 2.0 * MODEL_ERROR_P90 /
+           (p90 - p10);
+}
+
 /* Variance of the common shift: of the nearest of the steps, less the scatter. */
 static double common_variance(const struct measured_step *measured, uint32_t count,
                               const struct uncertain_step *step)

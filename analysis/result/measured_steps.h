@@ -29,6 +29,9 @@ struct measured_shift {
 
 /* Does a measured step say something of another: is it of the same software profile and card? */
 bool measured_step_speaks(const struct scenario *measured, const struct scenario *of);
+/* How far a measured step lies from its own forecast, in standard errors of that forecast (figures
+ * and the model's own error together). */
+double measured_step_distance(const struct measured_step *measured);
 /* Shifts the draws of a step, weighs them and narrows its own error. All measured steps speak of it
  * (CHECKed), and there is one at least. */
 void measured_steps_apply(const struct measured_step *measured, uint32_t count,

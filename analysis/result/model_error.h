@@ -11,6 +11,9 @@
 
 #include "models/layout/configuration.h"
 
+/* Below so many standard deviations lie 90 % of a normal. */
+#define MODEL_ERROR_P90 1.2815515655446004
+
 /* What was measured that is like a step, the nearest first. */
 enum nearness {
     NEAR_LAYOUT,   /* this software on this card, every kind of layout that the step uses */

@@ -8,9 +8,6 @@
 #include "models/fit/trial.h"
 #include "sim/units.h"
 
-/* Standard normal, below which 90 % lie. */
-#define NORMAL_P90 1.2815515655446004
-
 static void with_room(const struct configuration *base, const struct search_layout *layout,
                       double usable_bytes, struct configuration *out)
 {
@@ -104,8 +101,8 @@ void search_lead_price(const struct configuration *base, const struct search_lea
     const struct model_error own = model_error_of(&residues_shipped, &c, NULL);
     const struct model_error its = model_error_of(&residues_shipped, &best, NULL);
     leader->nearness = own.nearness;
-    leader->p10_s = leader->step_s * exp(-NORMAL_P90 * own.log_spread);
-    leader->p90_s = leader->step_s * exp(NORMAL_P90 * own.log_spread);
+    leader->p10_s = leader->step_s * exp(-MODEL_ERROR_P90 * own.log_spread);
+    leader->p90_s = leader->step_s * exp(MODEL_ERROR_P90 * own.log_spread);
     double spread = fmax(own.pair_log_spread, its.pair_log_spread);
     const double slower = log_slower(first, leader, weeks, &spread);
     leader->as_fast_probability = leader == first ? 1.0 : 0.5 * erfc(slower / (spread * sqrt(2.0)));

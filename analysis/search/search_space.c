@@ -33,6 +33,16 @@ static bool held(const struct space *s, enum search_key key)
     return (s->held >> key & 1u) != 0;
 }
 
+bool search_layout_same(const struct search_layout *a, const struct search_layout *b)
+{
+    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->dp == b->dp &&
+           a->vpp == b->vpp && a->microbatch == b->microbatch && a->ep == b->ep &&
+           a->etp == b->etp && a->recompute == b->recompute &&
+           a->recompute_layers == b->recompute_layers &&
+           a->sequence_parallel == b->sequence_parallel && a->ends_count == b->ends_count &&
+           a->schedule == b->schedule && a->sharding == b->sharding;
+}
+
 struct search_layout search_layout_of(const struct configuration *c)
 {
     const struct layout_spec *l = &c->layout;

@@ -42,6 +42,7 @@ enum search_key {
 extern const char *const search_key_names[SEARCH_KEY_COUNT]; /* as in the section `layout` */
 
 struct search_layout search_layout_of(const struct configuration *c);
+bool search_layout_same(const struct search_layout *a, const struct search_layout *b);
 /* "layout.tp=8", ...: every key of it as --set takes them, for a scenario with the layout of
  * `base`. Returns how many, SEARCH_SETS_MAX at most; they live in `arena`. */
 enum {

@@ -371,6 +371,13 @@ assert abs(middle / x["step_time_s"] / (1 + shift) - 1) < 1e-6
 END
     expect 0 "$ORRERY" plan own.yaml --measured "own.yaml:step=${own}s"
     shows "1 step by you"
+    shows "yours: the step by what you measured; the order stays"
+    # Of the layout itself the measurement is the forecast: fast enough, it goes to the front.
+    expect 0 "$ORRERY" plan own.yaml --json --set layout.recompute=none --measured step=1us
+    said "standard errors from the forecast of that scenario"
+    jq -e '[.layouts[] | .forecast_step_time_s] | min > 0' out
+    expect 0 "$ORRERY" plan own.yaml --set layout.recompute=none --measured "step=${own}s"
+    grep -q "^  own .* $(awk -v s="$own" 'BEGIN { printf "%#.3g", s * 1000 }') ms" out
     expect 2 "$ORRERY" plan own.yaml --measured 3s
     said "expected [SCENARIO:]step=TIME"
     expect 2 "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --measured step=3s

@@ -154,6 +154,10 @@ load helper
     for key in op ranks bytes algorithm protocol time_s algbw_bytes_per_s busbw_bytes_per_s; do
         shows "\"$key\":"
     done
+    expect 0 "$ORRERY" collective --gpus 16 --gpu b200-180gb-sxm --min 1MiB --max 1MiB
+    shows "2 x dgx-b200 over ib-ndr-8x400"
+    expect 0 "$ORRERY" collective --gpus 16 --gpu gb200-186gb --min 1MiB --max 1MiB
+    shows "1 x gb200-nvl72 over its own links"
     expect 2 "$ORRERY" collective --op all_redcue
     said "did you mean 'all_reduce'?"
     expect 2 "$ORRERY" collective --gpus 1
@@ -287,6 +291,10 @@ END
     [ "$(sqlite3 own.db "select own_steps = 1 and own_shift_ratio > 0 and model_log_spread < prior_log_spread from uncertainty")" = 1 ]
     expect 0 "$ORRERY" run "$hello" --no-db --uncertainty=4 --set layout.microbatch=2 --measured "$hello:step=${slow}s"
     shows "measured by you: 1"
+    said_nothing_of() { ! grep -q "standard errors" err; }
+    said_nothing_of
+    expect 0 "$ORRERY" run "$hello" --no-db --uncertainty=4 --measured step=1h
+    said "standard errors from the forecast of that scenario"
     expect 2 "$ORRERY" run "$hello" --no-db --measured 3.1s
     said "expected [SCENARIO:]step=TIME"
     expect 2 "$ORRERY" run "$hello" --no-db --measured step=3.1

@@ -439,6 +439,8 @@ static void choose_axes(struct chooser *h)
         .tp = is_open(h, CHOICE_TP),
         .pp = is_open(h, CHOICE_PP),
         .cp = is_open(h, CHOICE_CP),
+        .ep = is_open(h, CHOICE_EP),
+        .etp = is_open(h, CHOICE_ETP),
         .microbatch = is_open(h, CHOICE_MICROBATCH),
         .recompute = h->walks,
         .settle = settle_split,
@@ -446,7 +448,7 @@ static void choose_axes(struct chooser *h)
         .passes_max = EFFORT_MAX,
     };
     struct axes_found found;
-    if ((!question.tp && !question.pp) || h->c->model.experts > 0)
+    if (!question.tp && !question.pp)
         return;
     const double usable_bytes = h->c->gpu.usable_hbm_bytes;
     h->c->gpu.usable_hbm_bytes = roomy_bytes(h);

@@ -31,21 +31,31 @@ static bool spend(struct axes_search *s, uint64_t passes)
     return s->passes <= s->q->passes_max;
 }
 
-/* This split with what follows from it; false: it breaks a rule. */
-static bool with_split(const struct axes_search *s, uint64_t tp, uint64_t pp, uint64_t cp,
+struct split {
+    uint64_t tp, pp, cp;
+    int level; /* of recomputation, where it is open */
+};
+
+/* This split with what follows from it, experts over `ep` ranks; false: it breaks a rule. */
+static bool with_split(const struct axes_search *s, const struct split *split, uint64_t ep,
                        struct configuration *out)
 {
-    const uint64_t gpus = configuration_gpus(s->from), ranks = tp * pp * cp;
+    const uint64_t gpus = configuration_gpus(s->from), ranks = split->tp * split->pp * split->cp;
     *out = *s->from;
     if (ranks > gpus || gpus % ranks != 0)
         return false;
-    out->layout.tp = tp;
-    out->layout.pp = pp;
-    out->layout.cp = cp;
+    out->layout.tp = split->tp;
+    out->layout.pp = split->pp;
+    out->layout.cp = split->cp;
     out->layout.dp = gpus / ranks;
+    out->layout.ep = ep;
+    if (s->q->etp && ep > 1 && split->tp > 1)
+        out->layout.etp = 1;
     if (s->q->microbatch)
         out->layout.microbatch = 1;
     s->q->settle(s->q->context, out);
+    if (s->q->recompute)
+        out->layout.recompute = split->level;
     return configuration_legal(out); /* 1 */
 }
 
@@ -55,6 +65,19 @@ static bool holds(struct axes_search *s, const struct configuration *c)
     return trial_state_may_fit(c) && spend(s, c->model.layers / c->layout.pp) &&
            trial_first_stage_may_fit(c) && spend(s, c->model.layers * c->layout.pp) &&
            trial_may_fit(c);
+}
+
+/* With the fewest ranks that share the experts; a dense model has one way. */
+static bool holds_by_some_share(struct axes_search *s, const struct split *split,
+                                struct configuration *out)
+{
+    const uint64_t said = s->from->layout.ep, experts = s->from->model.experts;
+    if (!s->q->ep || experts == 0)
+        return with_split(s, split, said, out) && holds(s, out);
+    for (uint64_t ep = 1; ep <= experts; ep++)
+        if (experts % ep == 0 && with_split(s, split, ep, out) && holds(s, out))
+            return true;
+    return false;
 }
 
 static void play(struct axes_search *s, const struct configuration *c)
@@ -82,13 +105,11 @@ static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int lev
     for (uint64_t tp = 1; tp <= ranks; tp++) {
         const uint64_t pp = ranks / tp;
         const bool may = ranks % tp == 0 && (s->q->tp ? tp <= domain : tp == l->tp) &&
-                         (s->q->pp ? pp <= s->from->model.layers : pp == l->pp);
+                         (s->q->pp ? pp <= s->from->model.layers : pp == l->pp) &&
+                         s->from->model.heads % tp == 0;
+        const struct split split = {tp, pp, cp, level};
         struct configuration c;
-        if (!may || s->from->model.heads % tp != 0 || !with_split(s, tp, pp, cp, &c))
-            continue;
-        if (s->q->recompute)
-            c.layout.recompute = level;
-        if (holds(s, &c)) {
+        if (may && holds_by_some_share(s, &split, &c)) {
             if (s->q->recompute && level == RECOMPUTE_FULL && c.software.block_recompute)
                 trial_least_block(&c);
             play(s, &c);
@@ -112,17 +133,32 @@ static void try_sizes(struct axes_search *s, uint64_t cp)
     }
 }
 
+/* The state of no share of the experts leaves room. */
+static bool state_is_too_much(const struct axes_search *s)
+{
+    const uint64_t experts = s->from->model.experts, most = s->q->ep && experts > 0 ? experts : 1;
+    struct configuration c = *s->from;
+    for (uint64_t ep = 1; ep <= most; ep++) {
+        if (most > 1 && experts % ep != 0)
+            continue;
+        c.layout.ep = most > 1 ? ep : c.layout.ep;
+        if (trial_state_may_fit(&c))
+            return false;
+    }
+    return true;
+}
+
 /* It fits as it is, without recomputing everything: nothing is split that need not be. Nor is what
- * breaks a rule, other than that there are more replicas than sequences. */
+ * breaks a rule, other than that there are more replicas than sequences, unless its state is more
+ * than the card holds. */
 static bool stays(struct axes_search *s)
 {
     const struct layout_spec *l = &s->from->layout;
+    const struct split split = {l->tp, l->pp, l->cp, RECOMPUTE_NONE};
     struct configuration c;
-    if (!with_split(s, l->tp, l->pp, l->cp, &c))
-        return c.training.global_batch >= c.layout.dp * c.layout.microbatch;
-    if (s->q->recompute)
-        c.layout.recompute = RECOMPUTE_NONE;
-    return holds(s, &c);
+    if (with_split(s, &split, l->ep, &c) || s->from->model.experts > 0)
+        return holds_by_some_share(s, &split, &c);
+    return c.training.global_batch >= c.layout.dp * c.layout.microbatch && !state_is_too_much(s);
 }
 
 void choice_axes(struct configuration *c, const struct axes_question *question,

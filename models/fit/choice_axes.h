@@ -4,14 +4,16 @@
  * An operator splits a model over as few ranks as hold it: tensor parallelism inside the NVLink
  * domain, then stages, and the sequence where even these do not help. Sizes go up from one rank;
  * layouts of the first that holds the model at all, and of the first that holds it without full
- * recomputation, are played (trial.h) with microbatches of one, and the fastest is taken. */
+ * recomputation, are played (trial.h) with microbatches of one, and the fastest is taken. Experts
+ * are spread over the fewest ranks with which a split holds the model. */
 #ifndef ORRERY_MODELS_FIT_CHOICE_AXES_H
 #define ORRERY_MODELS_FIT_CHOICE_AXES_H
 
 #include "models/layout/configuration.h"
 
 struct axes_question {
-    bool tp, pp, cp;            /* open */
+    bool tp, pp, cp; /* open */
+    bool ep, etp; /* of a mixture of experts: open too, each split with the share that it needs */
     bool microbatch, recompute; /* open too */
     /* Fills what follows from the axes by rule: sequence parallelism, sharding, chunks. */
     void (*settle)(const void *context, struct configuration *c);

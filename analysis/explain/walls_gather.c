@@ -204,7 +204,7 @@ static unsigned forward_kernels(const struct configuration *c, const char *name,
 static void take_kernels(struct arena *arena, const struct configuration *c, struct walls *out)
 {
     const struct lowering *l = lower_plan_lowering(arena, c);
-    const struct layer *layer = &l->layers[BLOCK_LAYER], *head = &l->layers[BLOCK_HEAD];
+    const struct layer *layer = l->layers[BLOCK_LAYER], *head = l->layers[BLOCK_HEAD];
     const unsigned of_layer = forward_kernels(c, "layer", layer, NULL);
     out->kernel_count = of_layer + forward_kernels(c, "head", head, NULL);
     struct walls_kernel *rows = ARENA_ARRAY(arena, struct walls_kernel, out->kernel_count + 1);

@@ -147,7 +147,7 @@ static void note_sharding(const struct launch_job *job, struct launch_text *text
             "must not be 1",
             l->sharding->head.name, stage == 2 ? "optim_grads" : "optim_grads_params");
     }
-    if (job->recipe != FP8_AUTO && stage == 0) {
+    if (job->recipe != FP8_AUTO && job->recipe != FP8_NVFP4 && stage == 0) {
         launch_say(text, LAUNCH_DIFFERS,
                    "weights stay in 16 bits: 8-bit ones (fp8-param-gather) are \"only supported "
                    "with distributed optimizer\" or FSDP, not with %s",

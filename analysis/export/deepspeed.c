@@ -259,7 +259,8 @@ static void note_memory(const struct launch_job *job, struct launch_text *text)
                    recompute_names[l->recompute]);
     }
     if (job->recipe != FP8_AUTO)
-        launch_say(text, LAUNCH_DIFFERS, "8-bit products are not offered: all are bf16");
+        launch_say(text, LAUNCH_DIFFERS, "%s-bit products are not offered: all are bf16",
+                   job->recipe == FP8_NVFP4 ? "4" : "8");
     if (job->bf16 && job->gradient_bytes < 4.0) {
         launch_say(text, LAUNCH_DIFFERS,
                    "Megatron-DeepSpeed sums bf16 gradients in fp32 whatever grad_accum_dtype says");

@@ -56,9 +56,10 @@ static void find_split(struct launch_job *out)
 
 static enum fp8_recipe recipe_of(const struct configuration *c)
 {
-    if (c->training.precision->gemm_peak != PEAK_FP8)
+    if (!precision_narrow(c->training.precision))
         return FP8_AUTO;
-    return fp8_recipe_on((enum fp8_recipe)c->software.fp8_recipe, c->gpu.block_scaling);
+    return fp8_recipe_on((enum fp8_recipe)c->software.fp8_recipe, c->training.precision->gemm_peak,
+                         c->gpu.block_scaling);
 }
 
 static double gradient_bytes(const struct configuration *c)
@@ -84,8 +85,7 @@ void launch_job_fill(const struct configuration *c, struct arena *arena, struct 
         .layers = layers,
         .recipe = recipe_of(c),
         .fp16 = c->training.precision->gemm_peak == PEAK_FP16,
-        .bf16 = c->training.precision->gemm_peak == PEAK_BF16 ||
-                c->training.precision->gemm_peak == PEAK_FP8,
+        .bf16 = c->training.precision->attention_peak == PEAK_BF16,
         .sequence_parallel = l->sequence_parallel && l->tp > 1,
         .cp_uneven =
             l->cp > 1 && (l->cp_balance == CP_BALANCE_AUTO ? c->software.cp_uneven

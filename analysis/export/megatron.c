@@ -216,7 +216,15 @@ static void write_precision(const struct launch_job *job, struct launch_text *te
         launch_option(text, "--grad-reduce-in-bf16");
     if (job->fp16 && !(job->gradient_bytes < 4.0)) /* of bf16 it is the default */
         launch_option(text, "--accumulate-allreduce-grads-in-fp32");
-    if (job->recipe == FP8_AUTO)
+    const struct training_spec *t = &job->c->training;
+    if (t->wide_layers_first + t->wide_layers_last > 0) {
+        launch_option(text, "--first-last-layers-bf16");
+        launch_option(text, "--num-layers-at-start-in-bf16 %" PRIu64, t->wide_layers_first);
+        launch_option(text, "--num-layers-at-end-in-bf16 %" PRIu64, t->wide_layers_last);
+    }
+    if (job->recipe == FP8_NVFP4)
+        launch_option(text, "--fp4-format e2m1");
+    if (job->recipe == FP8_AUTO || job->recipe == FP8_NVFP4)
         return;
     launch_option(text, "--fp8-format %s", job->recipe == FP8_BLOCKWISE ? "e4m3" : "hybrid");
     launch_option(text, "--fp8-recipe %s", recipes[job->recipe]);

@@ -167,6 +167,7 @@ static const char *precision_of(const struct launch_job *job)
                                           [FP8_DELAYED] = "bf16_with_fp8_delayed_scaling_mixed",
                                           [FP8_CURRENT] = "bf16_with_fp8_current_scaling_mixed",
                                           [FP8_MX] = "bf16_with_mxfp8_mixed",
+                                          [FP8_NVFP4] = "bf16_with_nvfp4_mixed",
                                           [FP8_BLOCKWISE] =
                                               "bf16_with_fp8_subchannel_scaling_mixed"};
     if (job->fp16)
@@ -182,6 +183,12 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     const bool descent = strcmp(name, "sgd") == 0 || strcmp(name, "momentum") == 0;
     launch_open(text, "TRAINING", "number formats, memory, schedule of steps");
     launch_option(text, "mixed_precision=%s", precision_of(job));
+    const struct training_spec *t = &job->c->training;
+    if (t->wide_layers_first + t->wide_layers_last > 0) {
+        launch_option(text, "model.first_last_layers_bf16=true");
+        launch_option(text, "model.num_layers_at_start_in_bf16=%" PRIu64, t->wide_layers_first);
+        launch_option(text, "model.num_layers_at_end_in_bf16=%" PRIu64, t->wide_layers_last);
+    }
     if (job->gradient_bytes < 4.0)
         launch_option(text, "ddp.grad_reduce_in_fp32=false");
     launch_option(text, "model.recompute_granularity=%s",

@@ -186,7 +186,7 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
     launch_option(text, "--training.global_batch_size %" PRIu64, c->training.global_batch);
     launch_option(text, "--training.mixed_precision_param %s", wide ? "float32" : "bfloat16");
     launch_option(text, "--training.mixed_precision_reduce float32");
-    if (job->recipe != FP8_AUTO) {
+    if (job->recipe != FP8_AUTO && job->recipe != FP8_NVFP4) {
         launch_option(text, "--model.converters quantize.linear.%s",
                       job->recipe == FP8_MX ? "mx" : "float8");
     }
@@ -407,7 +407,12 @@ static void note_training(const struct launch_job *job, struct launch_text *text
             "scales by block of 1 x 128 (blockwise) are not offered: float8 takes one of the "
             "tensor");
     }
-    if (job->recipe != FP8_AUTO) {
+    if (c->training.wide_layers_first + c->training.wide_layers_last > 0)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "first and last layers in bf16 are not offered: all are cast alike");
+    if (job->recipe == FP8_NVFP4)
+        launch_say(text, LAUNCH_DIFFERS, "4-bit products are not offered: all are bf16");
+    else if (job->recipe != FP8_AUTO) {
         launch_say(text, LAUNCH_DIFFERS,
                    "weights stay in 16 bits and are cast where they are used; install torchao");
     }

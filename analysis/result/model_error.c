@@ -47,7 +47,7 @@ unsigned model_error_kinds(const struct configuration *c)
            (l->tp > c->cluster.node.gpus ? LAYOUT_TENSOR_ACROSS : 0U) |
            (l->pp > 1 ? LAYOUT_PIPELINE : 0U) | (l->cp > 1 ? LAYOUT_CONTEXT : 0U) |
            (l->sharding->shards_weights && configuration_shards(c) > 1 ? LAYOUT_SHARDED : 0U) |
-           (c->training.precision->gemm_peak == PEAK_FP8 ? LAYOUT_FP8 : 0U) |
+           (precision_narrow(c->training.precision) ? LAYOUT_FP8 : 0U) |
            (c->model.experts > 0 ? LAYOUT_EXPERTS : 0U);
 }
 

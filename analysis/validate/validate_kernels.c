@@ -47,10 +47,8 @@ static double gemm_rate(struct subject *s)
         validate_row_refuse(s->row, REFUSAL_CELLS, "a gemm needs m, n and k");
         return 0.0;
     }
-    bool eight_bit = p->gemm_peak == PEAK_FP8;
-    struct kernel kernel =
-        gpu_kernel_gemm("gemm", p->gemm_peak, (struct gemm_shape){m, n, k, batch},
-                        eight_bit ? 1.0 : p->activation_bytes);
+    struct kernel kernel = gpu_kernel_gemm(
+        "gemm", p->gemm_peak, (struct gemm_shape){m, n, k, batch}, p->activation_bytes);
     bool best = strcmp(validate_cells_word(&s->cells, "implementation"), "best") == 0;
     struct gpu_spec gpu = best ? gpu_power_unthrottled(&s->c->gpu) : s->c->gpu;
     return kernel.flops / gpu_kernel_time_s(&gpu, &s->c->kernels, &kernel);

@@ -84,7 +84,7 @@ static bool gemm_of(struct operation *o, struct kernel *out)
     if (ends(o->op, "_wgrad"))
         shape = (struct gemm_shape){n, k, m, groups};
     bool adds = side(o, "accumulate", 0.0) > 0.0;
-    double bytes = p->gemm_peak == PEAK_FP8 ? 1.0 : p->activation_bytes;
+    double bytes = p->activation_bytes;
     double kept = result_bytes(o, p->activation_bytes);
     if (!o->row->refused && !(m >= 1.0 && n >= 1.0 && k >= 1.0 && batch >= 1.0 && groups >= 1.0))
         validate_row_refuse(o->row, REFUSAL_CELLS, "a product needs m, n and k");

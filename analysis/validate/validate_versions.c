@@ -89,7 +89,7 @@ const struct validate_versions *validate_versions_read(struct arena *arena, cons
 static bool runs_as(const struct software_profile *profile, const struct validate_run *run)
 {
     const struct precision *precision = precision_find(run->precision);
-    const bool fp8 = precision != NULL && precision->gemm_peak == PEAK_FP8;
+    const bool fp8 = precision != NULL && precision_narrow(precision);
     const bool compiled = run->says_compile || (!run->says_eager && (run->says_async || fp8));
     return profile->execution == EXECUTION_ANY ||
            compiled == (profile->execution == EXECUTION_COMPILED);

@@ -33,7 +33,7 @@ void rule_of_thumb_recipe(const struct training_spec *training, struct rule_of_t
     const struct optimizer_state state =
         optimizer_state(training->optimizer, precision, &training->state_formats);
     *out = (struct rule_of_thumb_recipe){
-        .weights_bytes = precision->weight_bytes,
+        .weights_bytes = precision->weight_bytes + precision->copy_bytes,
         .gradients_bytes =
             training->gradient_bytes > 0.0 ? training->gradient_bytes : precision->gradient_bytes,
         .master_bytes = state.master_bytes,

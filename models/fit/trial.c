@@ -59,7 +59,7 @@ void trial_state_bytes(const struct configuration *c, double *weight, double *gr
 {
     const struct precision *p = c->training.precision;
     const struct optimizer *o = c->training.optimizer;
-    *weight = p->weight_bytes;
+    *weight = p->weight_bytes + p->copy_bytes;
     *gradient = p->gradient_bytes;
     const struct optimizer_state state = optimizer_state(o, p, &c->training.state_formats);
     *optimizer = optimizer_nominal_bytes(o, &state);

@@ -166,11 +166,13 @@ struct gemm_limits {
     double stream_bytes_per_s;
 };
 
-/* What eight-bit products pay for exact sums and for fine scales. */
+/* What eight-bit products pay for exact sums and for fine scales, and what four-bit ones fall short
+ * of their peak. */
 static double gemm_cost_ratio(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
     return (1.0 + (kernel->split_sums ? gpu->gemm_split_cost_ratio : 0.0)) *
-           (1.0 + (kernel->block_scales ? gpu->gemm_block_cost_ratio : 0.0));
+           (1.0 + (kernel->block_scales ? gpu->gemm_block_cost_ratio : 0.0)) *
+           (1.0 + (kernel->peak == PEAK_FP4 ? gpu->gemm_fp4_cost_ratio : 0.0));
 }
 
 static struct gemm_limits gemm_limits_of(const struct gpu_spec *gpu, const struct kernel *kernel)

@@ -52,6 +52,7 @@ struct gpu_spec {
     double gemm_k_half;           /* k at which the k-loop ramp costs half */
     double gemm_split_cost_ratio; /* more time of 8-bit products that sum up in fp32 by parts */
     double gemm_block_cost_ratio; /* more time of 8-bit products whose scales go by block */
+    double gemm_fp4_cost_ratio;   /* more time of 4-bit products than peak and clock say */
     bool block_scaling;           /* products take a scale for each block of 32 */
     bool transposed_copies;       /* 8-bit operands lie along k: what is used both ways is copied */
     double kernel_start_s;        /* start, first loads and tail of a kernel on the GPU */

@@ -65,6 +65,7 @@ struct training_spec {
     double gradient_bytes; /* of a kept gradient; 0: the software's */
     struct state_formats state_formats;
     struct adapter_spec adapter;
+    uint64_t wide_layers_first, wide_layers_last; /* whose products are as wide as all else */
 };
 /* One departure from the ideal cluster. */
 struct perturbation {
@@ -123,6 +124,9 @@ uint64_t configuration_gpus(const struct configuration *c); /* of the cluster */
 /* Layers of the largest chunk of the pipeline, dealt out evenly but for a given first or last
  * stage. For a layout whose stages are legal. */
 uint64_t configuration_chunk_layers(const struct configuration *c);
+/* Does this layer (from 0) keep its linear layers wide, where others compute in eight bits or four?
+ */
+bool configuration_wide_layer(const struct configuration *c, uint64_t layer);
 /* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */
 uint64_t configuration_replicas(const struct configuration *c);
 /* ... and of those that hold the same part of the model: as many, or twice as many where the

@@ -315,6 +315,16 @@ static void check_sharding(struct rule_report *r)
     }
 }
 
+/* The precision in which a card is fastest. */
+static const char *fastest_precision(const struct gpu_spec *gpu)
+{
+    const struct precision *best = &precisions[0];
+    for (unsigned i = 1; i < precision_count; i++)
+        if (gpu->peak_flops_per_s[precisions[i].gemm_peak] > gpu->peak_flops_per_s[best->gemm_peak])
+            best = &precisions[i];
+    return best->head.name;
+}
+
 static void check_model(struct rule_report *r)
 {
     const struct configuration *c = r->c;
@@ -337,8 +347,8 @@ static void check_model(struct rule_report *r)
     }
     if (!(c->gpu.peak_flops_per_s[c->training.precision->gemm_peak] > 0.0)) {
         rule_say(r, false, "training.precision",
-                 "%s has no %s peak: it cannot train in that precision", c->gpu.name,
-                 c->training.precision->head.name);
+                 "%s has no %s peak: it cannot train in that precision; take %s", c->gpu.name,
+                 c->training.precision->head.name, fastest_precision(&c->gpu));
     } else if (c->training.precision->gemm_peak == PEAK_BF16 && gpu_lacks_bf16(&c->gpu)) {
         rule_say(
             r, true, "training.precision",

@@ -68,7 +68,7 @@ static void check_dispatch(struct rule_report *r)
 {
     const struct configuration *c = r->c;
     const struct dispatch_kind *kind = configuration_dispatch(c);
-    const bool eight = c->training.precision->activation_bytes <= 1.0;
+    const bool eight = c->training.precision->gemm_peak == PEAK_FP8;
     if (c->layout.dispatch_8bit && !(kind->eight_bit && eight)) {
         rule_say(r, false, "layout.dispatch_8bit",
                  kind->eight_bit ? "experts that compute in %s take no rows of eight bits: take "

@@ -64,8 +64,33 @@ static void check_modules(struct rule_report *r)
                  "full or none, or tp = 1");
 }
 
+bool configuration_wide_layer(const struct configuration *c, uint64_t layer)
+{
+    const struct training_spec *t = &c->training;
+    return layer < t->wide_layers_first || layer + t->wide_layers_last >= c->model.layers;
+}
+
+static void check_wide_layers(struct rule_report *r)
+{
+    const struct training_spec *t = &r->c->training;
+    const uint64_t layers = r->c->model.layers, wide = t->wide_layers_first + t->wide_layers_last;
+    const char *key =
+        t->wide_layers_first > 0 ? "training.bf16_layers_first" : "training.bf16_layers_last";
+    if (wide == 0)
+        return;
+    if (!precision_narrow(t->precision))
+        rule_say(r, false, key, "%s computes every layer in one format: take fp8 or nvfp4, or 0",
+                 t->precision->head.name);
+    else if (wide >= layers)
+        rule_say(r, false, key,
+                 "%" PRIu64 " layers in bf16 leave none of %" PRIu64 " in %s: take fewer, or "
+                 "precision: %s",
+                 wide, layers, t->precision->head.name, precision_wide(t->precision)->head.name);
+}
+
 void configuration_check_state(struct rule_report *r)
 {
+    check_wide_layers(r);
     check_master(r);
     for (unsigned i = 0; i < MOMENT_MAX; i++)
         check_moment(r, i);

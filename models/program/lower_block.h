@@ -45,6 +45,8 @@ struct block {
     uint32_t tensor_count;    /* of one microbatch, one unit */
     double parameters;        /* that a rank computes with: its tensor-parallel share */
     double expert_parameters; /* of them, of routed experts */
+    double weight_bytes;      /* of one of them, as the forward pass reads it */
+    double copied;            /* of them, whose narrow copies lie beside them */
     double trained;           /* all of them; or those of adapters, which lie beside them */
     double frozen_bytes;      /* of parameters beside adapters */
     double alive;             /* of them, where they are gathered: at once */

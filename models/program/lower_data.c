@@ -10,7 +10,8 @@
 
 static uint32_t gather_bucket(struct stage *s, enum data_part part, double elements)
 {
-    const struct transfer gather = {COMM_ALL_GATHER, elements * s->l->data.weight_bytes};
+    const double each = lower_units_weight_bytes(&s->units, part == DATA_EXPERTS);
+    const struct transfer gather = {COMM_ALL_GATHER, elements * each};
     if (part == DATA_EXPERTS)
         return lower_ops_transfer(&s->ops, STREAM_EP_DATA, gather, PHASE_PARAMETERS,
                                   "gather expert parameters", OP_NONE);
@@ -342,8 +343,9 @@ void lower_data_step_end(struct stage *s)
     lower_labels_flags(&s->labels, l->c->software.host_sync_loss && !gathers ? OP_HOST_SYNC : 0);
     lower_update(s, elements);
     if (gathers) {
-        double bytes = elements_of(s, DATA_ALL) * l->data.weight_bytes;
-        const double expert_bytes = elements_of(s, DATA_EXPERTS) * l->data.weight_bytes;
+        double bytes = elements_of(s, DATA_ALL) * lower_units_weight_bytes(&s->units, false);
+        const double expert_bytes =
+            elements_of(s, DATA_EXPERTS) * lower_units_weight_bytes(&s->units, true);
         if (expert_bytes > 0.0 && l->data.expert_replicas > 1)
             lower_ops_transfer(&s->ops, STREAM_EP_DATA,
                                (struct transfer){COMM_ALL_GATHER, expert_bytes}, PHASE_PARAMETERS,

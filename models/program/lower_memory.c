@@ -37,13 +37,17 @@ static double moment_bytes(const struct stage *s, const struct lowered_unit *u, 
            l->data.state.moment_bytes[k];
 }
 
-/* Of those that stay; the shards of what is frozen have no master copy. */
+/* Of those that stay, with copies of weights that are not gathered anew; the shards of what is
+ * frozen have no master copy. */
 static double weight_bytes(const struct stage *s, const struct lowered_unit *u)
 {
     const struct data_plan *data = &s->l->data;
     const struct shard_counts shards = lower_plan_counts(s->l, data->sharding->shards_weights);
-    const double trained = weight_elements(s, u) * data->weight_bytes;
-    return (data->weights_are_master ? 0.0 : trained) + u->frozen_bytes / (double)shards.all;
+    const double trained = weight_elements(s, u) * u->block->weight_bytes;
+    const double copies =
+        data->gathers ? 0.0 : u->block->copied * s->l->c->training.precision->copy_bytes;
+    return (data->weights_are_master ? 0.0 : trained) + copies +
+           u->frozen_bytes / (double)shards.all;
 }
 
 static void setup_weights(struct stage *s)

@@ -14,7 +14,8 @@
 
 static enum fp8_recipe fp8_recipe_of(const struct configuration *c)
 {
-    return fp8_recipe_on((enum fp8_recipe)c->software.fp8_recipe, c->gpu.block_scaling);
+    return fp8_recipe_on((enum fp8_recipe)c->software.fp8_recipe, c->training.precision->gemm_peak,
+                         c->gpu.block_scaling);
 }
 
 static struct layer_context make_context(const struct configuration *c,
@@ -82,7 +83,6 @@ static struct data_plan lower_plan_data(const struct configuration *c)
         .buffers = gathers && software->fsdp_buffers,
         .weights_are_master =
             gathers && software->weights_are_master && c->training.precision->master_weights,
-        .weight_bytes = c->training.precision->weight_bytes,
         .kept_bytes = kept_bytes,
         .wire_bytes =
             software->gradient_reduce_bytes > 0.0 ? software->gradient_reduce_bytes : kept_bytes,
@@ -138,8 +138,8 @@ static double layer_alive(const struct lowering *l, enum block_index index)
 {
     const struct block *b = &l->blocks[index];
     const double live = (double)l->c->software.live_parameters;
-    return l->layers[index].module_count > 0
-               ? lower_alive(&l->layers[index], b->full_recompute, live)
+    return l->layers[index]->module_count > 0
+               ? lower_alive(l->layers[index], b->full_recompute, live)
                : b->parameters;
 }
 
@@ -157,7 +157,7 @@ static void plan_frozen(const struct lowering *l, const struct layer *layer, str
 /* Of an embedding and a head the table is a matrix as wide as the model, and no layer's. */
 static void plan_state(const struct lowering *l, enum block_index index, struct block *b)
 {
-    const struct layer *layer = &l->layers[index];
+    const struct layer *layer = l->layers[index];
     const double hidden = (double)l->c->model.hidden;
     b->trained = l->data.adapters ? layer->adapter_parameters : b->parameters;
     b->state = (struct state_shape){.parameters = b->trained};
@@ -185,6 +185,22 @@ static double paired_sms(const struct configuration *c)
     return pairs ? (double)configuration_dispatch(c)->sms : 0.0;
 }
 
+/* Embedding, head and the layers that stay wide are kept so. */
+static double block_weight_bytes(const struct lowering *l, enum block_index index)
+{
+    const struct precision *p = l->c->training.precision;
+    const bool layer = index >= BLOCK_LAYER && index < BLOCK_HEAD;
+    const bool wide = !layer || ((index - BLOCK_LAYER) & VARIANT_WIDE) != 0;
+    return wide ? precision_wide(p)->weight_bytes : p->weight_bytes;
+}
+
+/* Weights of 16 bits that have narrow copies beside them. */
+static double copied(const struct lowering *l, enum block_index index)
+{
+    const bool beside = l->c->training.precision->copy_bytes > 0.0;
+    return beside ? l->layers[index]->narrow_parameters : 0.0;
+}
+
 static void compile(struct lowering *l, enum block_index index, const char *name, double parameters)
 {
     const bool groups = l->c->layout.recompute == RECOMPUTE_UNIFORM;
@@ -194,7 +210,7 @@ static void compile(struct lowering *l, enum block_index index, const char *name
     const struct block_spec spec = {
         .c = l->c,
         .costs = &l->costs,
-        .layer = &l->layers[index],
+        .layer = l->layers[index],
         .name = name,
         .full_recompute = layer && ((bits & VARIANT_AGAIN) != 0 || all),
         .repeats =
@@ -205,7 +221,9 @@ static void compile(struct lowering *l, enum block_index index, const char *name
     };
     lower_block_compile(l->arena, &spec, &l->blocks[index]);
     l->blocks[index].parameters = l->blocks[index].alive = parameters;
-    l->blocks[index].expert_parameters = l->layers[index].expert_parameters;
+    l->blocks[index].expert_parameters = l->layers[index]->expert_parameters;
+    l->blocks[index].weight_bytes = block_weight_bytes(l, index);
+    l->blocks[index].copied = copied(l, index);
     plan_state(l, index, &l->blocks[index]);
     if (!l->data.keeps)
         l->blocks[index].alive = layer_alive(l, index);
@@ -217,7 +235,15 @@ static unsigned variant_of(const struct configuration *c, uint64_t layer)
     const struct model_shape *m = &c->model;
     const bool window = transformer_span(m, layer, c->training.sequence) > 0;
     const bool dense = m->experts > 0 && !transformer_has_experts(m, layer);
-    return (window ? VARIANT_WINDOW : 0u) | (dense ? VARIANT_DENSE : 0u);
+    const bool wide = configuration_wide_layer(c, layer);
+    return (window ? VARIANT_WINDOW : 0u) | (dense ? VARIANT_DENSE : 0u) |
+           (wide ? VARIANT_WIDE : 0u);
+}
+
+static struct layer *add_layer(struct lowering *l, enum block_index index)
+{
+    l->layers[index] = ARENA_NEW(l->arena, struct layer);
+    return l->layers[index];
 }
 
 /* The layers of each kind that the model has, and that of BLOCK_LAYER. */
@@ -236,7 +262,11 @@ static void plan_layers(struct lowering *l)
         struct layer_context context = l->context;
         context.window = (bits & VARIANT_WINDOW) != 0 ? c->model.window : 0;
         context.dense = (bits & VARIANT_DENSE) != 0;
-        transformer_layer(&context, &l->layers[BLOCK_LAYER + bits]);
+        if ((bits & VARIANT_WIDE) != 0) {
+            context.precision = precision_wide(context.precision);
+            context.dispatch_8bit = false;
+        }
+        transformer_layer(&context, add_layer(l, (enum block_index)(BLOCK_LAYER + bits)));
     }
 }
 
@@ -246,17 +276,17 @@ static void plan_blocks(struct lowering *l)
     l->context = make_context(c, &l->data);
     l->costs = plan_costs(c);
     plan_layers(l);
-    transformer_head(&l->context, &l->layers[BLOCK_HEAD]);
-    struct layer *embedding = &l->layers[BLOCK_EMBEDDING];
+    transformer_head(&l->context, add_layer(l, BLOCK_HEAD));
+    struct layer *embedding = add_layer(l, BLOCK_EMBEDDING);
     embedding->segment_count = 1;
     transformer_embedding(&l->context, &embedding->segments[0]);
     l->vocabulary_shard = (double)transformer_padded_vocabulary(&l->context) /
                           (double)c->layout.tp * (double)c->model.hidden;
-    l->message = plan_message(&l->context, l->layers[BLOCK_LAYER].input_bytes);
+    l->message = plan_message(&l->context, l->layers[BLOCK_LAYER]->input_bytes);
     compile(l, BLOCK_EMBEDDING, "embedding", transformer_embedding_shard(&l->context));
     for (unsigned b = BLOCK_LAYER; b < BLOCK_HEAD; b++)
-        if (l->layers[b].segment_count > 0)
-            compile(l, (enum block_index)b, "layer", l->layers[b].parameters);
+        if (l->layers[b] != NULL)
+            compile(l, (enum block_index)b, "layer", l->layers[b]->parameters);
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
 }
 
@@ -315,11 +345,12 @@ struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_
 double lower_plan_block_bytes(const struct lowering *l, const struct block *block, bool alive)
 {
     const double parameters = alive ? block->alive : block->parameters;
+    const double copies = alive ? block->copied * block->alive / fmax(block->parameters, 1.0) : 0.0;
     if (!l->data.adapters)
-        return parameters * l->data.weight_bytes;
+        return parameters * block->weight_bytes + copies * l->c->training.precision->copy_bytes;
     const double frozen =
         block->parameters > 0.0 ? parameters / block->parameters * block->frozen_bytes : 0.0;
-    return frozen + block->trained * l->data.weight_bytes;
+    return frozen + block->trained * block->weight_bytes;
 }
 
 struct shard_counts lower_plan_counts(const struct lowering *l, bool sharded)
@@ -343,6 +374,15 @@ bool lower_plan_copies_weights(const struct lowering *l)
            !c->software->fp8_weights_each;
 }
 
+double lower_plan_cast_bytes(const struct lowering *l, const struct block *block)
+{
+    const struct layer_context *c = &l->context;
+    if (!(block->copied > 0.0) || c->gathers_weights || c->software->fp8_weights_each)
+        return 0.0;
+    return block->copied * (fp8_recipe_facts(c->fp8_recipe)->reads * block->weight_bytes +
+                            c->precision->copy_bytes);
+}
+
 /* Does the order pair passes whose rows travel to their experts? */
 static bool weaves(const struct lowering *l)
 {
@@ -358,7 +398,7 @@ struct lowering *lower_plan_lowering(struct arena *arena, const struct configura
     struct lowering *l = ARENA_NEW(arena, struct lowering);
     l->arena = arena;
     l->c = c;
-    l->layers = ARENA_ARRAY(arena, struct layer, BLOCK_COUNT);
+    l->layers = ARENA_ARRAY(arena, struct layer *, BLOCK_COUNT);
     l->data = lower_plan_data(c);
     plan_pipeline(l);
     plan_blocks(l);

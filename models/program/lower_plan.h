@@ -14,7 +14,8 @@ enum layer_variant {
     VARIANT_AGAIN = 1,  /* recomputed where its neighbours are not */
     VARIANT_WINDOW = 2, /* attends within a window */
     VARIANT_DENSE = 4,  /* no experts, though others of the model have */
-    VARIANT_COUNT = 8
+    VARIANT_WIDE = 8,   /* linear layers in the wide format, though others' are narrow */
+    VARIANT_COUNT = 16
 };
 enum block_index {
     BLOCK_EMBEDDING,
@@ -41,7 +42,7 @@ struct data_plan { /* data parallelism */
     bool keeps;              /* ... once a step: from the first forward to the last backward */
     bool buffers;            /* FSDP gathers and reduces in buffers of their own streams */
     bool weights_are_master; /* of the shards: no 16-bit ones are kept */
-    double weight_bytes, kept_bytes, wire_bytes; /* of an element */
+    double kept_bytes, wire_bytes; /* of an element of a gradient */
     struct optimizer_state state;
     bool adapters;    /* the model's own weights are frozen */
     bool tied_across; /* first and last stage hold the same embedding */
@@ -58,7 +59,7 @@ struct lowering {
     bool runs;   /* ... and blocks are runs (lower_runs.h) */
     bool weaves; /* paired passes take turns (lower_pair.c): there are exchanges to hide */
     struct layer_context context;
-    struct layer *layers; /* [BLOCK_COUNT] */
+    struct layer **layers; /* [BLOCK_COUNT], NULL: the model has none of that kind */
     struct block blocks[BLOCK_COUNT];
     struct schedule_shape shape;
     uint32_t chunks, parts;        /* that a rank holds; of the model */
@@ -92,5 +93,8 @@ double lower_plan_block_bytes(const struct lowering *l, const struct block *bloc
 uint32_t lower_plan_prefetch(const struct lowering *l);
 /* 8-bit weights are copied along columns once a step, behind the update. */
 bool lower_plan_copies_weights(const struct lowering *l);
+/* Bytes that the narrow copies of weights move which are made of a block once a step, behind the
+ * update; 0: none are. */
+double lower_plan_cast_bytes(const struct lowering *l, const struct block *block);
 
 #endif

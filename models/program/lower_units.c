@@ -29,6 +29,18 @@ double lower_units_elements(const struct units *units, struct shard_counts shard
     return sum;
 }
 
+double lower_units_weight_bytes(const struct units *units, bool experts)
+{
+    double elements = 0.0, bytes = 0.0;
+    for (uint32_t i = 0; i < units->count; i++) {
+        const struct lowered_unit *u = &units->rows[i];
+        const double part = experts ? u->experts : u->held;
+        elements += part;
+        bytes += part * u->block->weight_bytes;
+    }
+    return elements > 0.0 ? bytes / elements : 0.0;
+}
+
 static void add_unit(struct units *units, struct lowering *l, enum block_index kind, uint32_t chunk,
                      uint16_t layer)
 {

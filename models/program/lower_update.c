@@ -118,6 +118,17 @@ static double state_traffic(const struct stage *s, double elements)
     return bytes;
 }
 
+/* Of the weights that this rank updates. */
+static double weight_bytes(const struct stage *s)
+{
+    const struct lowering *l = s->l;
+    const struct shard_counts shards = lower_plan_counts(l, l->data.sharding->shards_optimizer);
+    double bytes = 0.0;
+    for (uint32_t i = 0; i < s->units.count; i++)
+        bytes += lower_units_part(&s->units.rows[i], shards) * s->units.rows[i].block->weight_bytes;
+    return bytes;
+}
+
 /* Reads the gradient, writes the weight (reads it too when there is no master copy), and reads and
  * writes the state; then the kept gradients are cleared for the next step when they are a buffer.
  */
@@ -125,10 +136,9 @@ void lower_update(struct stage *s, double elements)
 {
     const struct lowering *l = s->l;
     const bool master = l->data.state.master_bytes > 0.0;
-    double weight = master ? l->data.weight_bytes : 2.0 * l->data.weight_bytes;
-    if (l->data.weights_are_master)
-        weight = 0.0;
-    double bytes = elements * (l->data.kept_bytes + weight) + state_traffic(s, elements);
+    double bytes = elements * l->data.kept_bytes + state_traffic(s, elements);
+    if (!l->data.weights_are_master)
+        bytes += weight_bytes(s) * (master ? 1.0 : 2.0);
     if (l->c->software.gradients == GRADIENT_BUFFER) {
         double held =
             lower_units_elements(&s->units, lower_plan_counts(l, l->data.shards_gradients));
@@ -137,6 +147,8 @@ void lower_update(struct stage *s, double elements)
     bytes += elements * l->c->software.optimizer_extra_bytes;
     if (lower_plan_copies_weights(l)) /* read and written, a byte each */
         bytes += lower_units_elements(&s->units, lower_plan_counts(l, false)) * 2.0;
+    for (uint32_t i = 0; i < s->units.count; i++)
+        bytes += lower_plan_cast_bytes(l, s->units.rows[i].block);
     struct kernel kernel = gpu_kernel_memory("optimizer update", bytes, 1.0);
     lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
     lower_memory_update(s);

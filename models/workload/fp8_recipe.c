@@ -6,7 +6,17 @@
  * (arXiv:2412.19437 section 3.3): four bytes for each 128, in order at once; Hopper promotes each
  * 128 of k to fp32 in all three products; Blackwell has TransformerEngine play it as MXFP8
  * (pytorch/csrc/extensions/gemm.cpp). Which norms write eight bits: pytorch/csrc/extensions/
- * normalization.cpp, where all but delayed scaling, and MXFP8 through cuDNN, are cast after it. */
+ * normalization.cpp, where all but delayed scaling, and MXFP8 through cuDNN, are cast after it.
+ *
+ * NVFP4: E2M1, a byte of E4M3 for each 16 along the direction of use (weights 16 x 16, stored as 1
+ * x 16), fp32 for the tensor. One kernel finds the largest values of x and of its rotated columns,
+ * one casts rows, one multiplies columns by a Hadamard matrix of 16 and casts them
+ * (pytorch/csrc/quantizer.cpp, NVFP4Quantizer::quantize_impl: three reads), one puts scales in
+ * order. Weights are not rotated: largest value, then both copies at once. Rounding of g by random
+ * numbers moves no bytes.
+ *
+ * Rows of an expert: NVIDIA/Megatron-LM megatron/core/fp8_utils.py get_fp8_align_size and
+ * fp4_utils.py get_fp4_align_size. */
 #include "models/workload/fp8_recipe.h"
 
 #include <stddef.h>
@@ -16,20 +26,39 @@
 const char *const fp8_recipe_names[] = {"auto", "delayed", "current", "mxfp8", "blockwise", NULL};
 
 static const struct fp8_facts facts[FP8_RECIPE_COUNT] = {
-    [FP8_DELAYED] = {.reads = 1.0, .launches = 1.0, .norm_writes = true},
-    [FP8_CURRENT] = {.reads = 2.0, .launches = 2.0}, /* largest value, cast */
-    [FP8_MX] = {.reads = 1.0,
+    [FP8_DELAYED] = {.element_bytes = 1.0,
+                     .reads = 1.0,
+                     .launches = 1.0,
+                     .row_multiple = 16.0,
+                     .norm_writes = true},
+    [FP8_CURRENT] = {.element_bytes = 1.0,
+                     .reads = 2.0,
+                     .launches = 2.0, /* largest value, cast */
+                     .row_multiple = 16.0},
+    [FP8_MX] = {.element_bytes = 1.0,
+                .reads = 1.0,
                 .scale_bytes = 1.0 / 32.0,
                 .launches = 2.0, /* cast, order of scales */
+                .row_multiple = 32.0,
                 .by_direction = true,
                 .norm_writes = true,
                 .block_scales = true},
-    [FP8_BLOCKWISE] = {.reads = 1.0,
+    [FP8_BLOCKWISE] = {.element_bytes = 1.0,
+                       .reads = 1.0,
                        .scale_bytes = 4.0 / 128.0,
                        .launches = 1.0,
+                       .row_multiple = 16.0,
                        .by_direction = true,
                        .block_scales = true,
                        .exact_sums = true},
+    [FP8_NVFP4] = {.element_bytes = 0.5,
+                   .reads = 2.0,
+                   .scale_bytes = 1.0 / 16.0,
+                   .launches = 3.0, /* largest value, cast, order of scales */
+                   .column_reads = 1.0,
+                   .column_launches = 1.0,
+                   .row_multiple = 128.0,
+                   .by_direction = true},
 };
 
 const struct fp8_facts *fp8_recipe_facts(enum fp8_recipe recipe)
@@ -38,8 +67,16 @@ const struct fp8_facts *fp8_recipe_facts(enum fp8_recipe recipe)
     return &facts[recipe];
 }
 
-enum fp8_recipe fp8_recipe_on(enum fp8_recipe wanted, bool card_scales_blocks)
+double fp8_recipe_bytes(enum fp8_recipe recipe)
 {
+    const struct fp8_facts *f = fp8_recipe_facts(recipe);
+    return f->element_bytes + f->scale_bytes;
+}
+
+enum fp8_recipe fp8_recipe_on(enum fp8_recipe wanted, enum peak_kind peak, bool card_scales_blocks)
+{
+    if (peak == PEAK_FP4)
+        return FP8_NVFP4;
     if (card_scales_blocks && (wanted == FP8_AUTO || wanted == FP8_BLOCKWISE))
         return FP8_MX;
     return wanted == FP8_AUTO ? FP8_DELAYED : wanted;

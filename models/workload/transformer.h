@@ -129,7 +129,7 @@ struct layer_context {
     bool dispatch_8bit; /* rows go to their experts in eight bits, with a scale for each 128 */
     bool sequence_parallel;
     bool causal;
-    enum fp8_recipe fp8_recipe; /* resolved, of 8-bit linear layers */
+    enum fp8_recipe fp8_recipe; /* resolved, of linear layers of eight bits or four */
     bool gathers_weights;       /* whole weights come anew in every pass */
     bool transposed_copies;     /* the card wants 8-bit operands along k */
     struct adapter_spec adapter;
@@ -221,6 +221,7 @@ struct layer {
     double parameters;        /* of this rank's shard (1/tp of the matrices, whole norms) */
     double expert_parameters; /* of those, of routed experts */
     double adapter_parameters; /* beside them, of adapters: then these alone are trained */
+    double narrow_parameters;  /* of matrices whose products are of eight bits or four */
     unsigned module_count; /* of a layer: weight matrices, as the software keeps and uses them */
     double modules[LAYER_MODULE_MAX]; /* their elements on this rank */
     unsigned matrix_count;            /* the same, queries, keys and values apart */

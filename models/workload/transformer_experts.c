@@ -123,9 +123,9 @@ static void keep_route(const struct rank_share *s, struct segment *out)
 
 void transformer_experts_keep(const struct rank_share *s, enum piece piece, struct segment *out)
 {
-    const double rows = s->experts.rows, latents = s->q_rank + s->kv_rank;
+    const double rows = s->experts.filled, latents = s->q_rank + s->kv_rank;
     if (piece == PIECE_LATENT) {
-        keep_input(out, "latent input", s->norm_tokens * s->hidden * s->linear_bytes);
+        keep_input(out, "latent input", s->norm_tokens * s->hidden * s->kept_bytes);
         out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
         if (s->context->software->save_norm_input)
             transformer_piece_saved(out, "latents", s->norm_tokens * latents * s->core_bytes,
@@ -134,21 +134,21 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
     if (piece == PIECE_ROUTE)
         keep_route(s, out);
     if (piece == PIECE_EXPERT_UP)
-        keep_input(out, "expert input", rows * s->hidden * s->linear_bytes);
+        keep_input(out, "expert input", rows * s->hidden * s->kept_bytes);
     if (piece == PIECE_EXPERT_ACTIVATE) {
         const double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
         transformer_piece_saved(out, "expert activation input",
                                 rows * s->gates * s->experts.ffn * s->core_bytes * factor, false);
     }
     if (piece == PIECE_EXPERT_DOWN)
-        keep_input(out, "expert activation output", rows * s->experts.ffn * s->linear_bytes);
+        keep_input(out, "expert activation output", rows * s->experts.ffn * s->kept_bytes);
     if (piece == PIECE_EXPERT_DOWN)
         out->saved[out->saved_count - 1].rebuilt = s->context->modules;
 }
 
 double transformer_experts_temporary(const struct rank_share *s, enum piece piece, bool backward)
 {
-    const double rows = s->experts.rows;
+    const double rows = s->experts.filled;
     const double visited =
         (s->experts.once ? s->experts.crossed : s->experts.visited) * row_bytes(s);
     const double inner = rows * s->experts.ffn * s->core_bytes;

@@ -48,15 +48,16 @@ static double entry_width_ratio(const struct layer_writer *w)
     return s->kv_rank > 0.0 ? (query + s->kv_rank + s->rope_size) / s->hidden : 1.0;
 }
 
-/* What an 8-bit product reads is sent so; with scales by block once for each use. */
+/* What an 8-bit product reads, or one of four, is sent so with its scales; by block once for each
+ * use. */
 static struct segment_transfer tensor_gather(const struct layer_writer *w, bool both_ways)
 {
     const struct rank_share *s = &w->share;
     struct segment_transfer out = tensor_transfer(w, COMM_ALL_GATHER);
+    const enum fp8_recipe recipe = s->context->fp8_recipe;
     if (s->linear_bytes < s->core_bytes && s->context->software->fp8_gathers)
-        out.bytes *=
-            s->linear_bytes / s->core_bytes *
-            (both_ways && fp8_recipe_facts(s->context->fp8_recipe)->by_direction ? 2.0 : 1.0);
+        out.bytes *= fp8_recipe_bytes(recipe) / s->core_bytes *
+                     (both_ways && fp8_recipe_facts(recipe)->by_direction ? 2.0 : 1.0);
     return out;
 }
 
@@ -338,6 +339,8 @@ static void add_module(const struct rank_share *s, struct layer *out, enum piece
 {
     CHECK(out->module_count < LAYER_MODULE_MAX);
     out->modules[out->module_count++] = l->inputs * l->outputs * l->groups;
+    if (precision_narrow(s->context->precision) && !l->wide)
+        out->narrow_parameters += l->inputs * l->outputs * l->groups;
     if (s->context->adapter.kind != ADAPTER_NONE) {
         add_adapter(s, out, piece, l);
         return;

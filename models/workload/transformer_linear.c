@@ -7,11 +7,11 @@
  * byte for each use that wants a layout of its own: along rows for the product with the weights,
  * along columns for the gradient of the weights. Cards that read both from one copy
  * (transposed_copies false) write one; scales by block differ by direction, so they write two.
+ * A copy of four bits is one of eight with other facts: its columns are rotated first, in a read of
+ * their own, and weights keep both copies beside those of 16 bits.
  * A norm writes eight bits itself where its scales are known beforehand or local. With sequence
  * parallelism the gathered tensor is cast before it is sent, along rows, and transposed after. */
 #include "models/workload/transformer_piece.h"
-
-#define BYTE 1.0
 
 static bool narrow(const struct rank_share *share)
 {
@@ -28,13 +28,37 @@ static double cast_copies(const struct rank_share *share)
     return facts_of(share)->by_direction || share->context->transposed_copies ? 2.0 : 1.0;
 }
 
-/* Reads `elements` of 16 bit and writes `copies` of eight. */
+static double copy_bytes(const struct rank_share *share)
+{
+    return fp8_recipe_bytes(share->context->fp8_recipe);
+}
+
+/* Reads `elements` of 16 bit and writes `copies` of eight or four. */
 static struct kernel cast(const struct rank_share *share, const char *name, double elements,
                           double copies)
 {
     const struct fp8_facts *facts = facts_of(share);
-    double bytes = facts->reads * share->core_bytes + copies * (BYTE + facts->scale_bytes);
-    return gpu_kernel_memory(name, elements * bytes, facts->launches);
+    const double more = copies - 1.0;
+    double bytes = (facts->reads + more * facts->column_reads) * share->core_bytes +
+                   copies * copy_bytes(share);
+    return gpu_kernel_memory(name, elements * bytes,
+                             facts->launches + more * facts->column_launches);
+}
+
+/* Both copies of a weight, of which none is rotated. */
+static struct kernel cast_weights(const struct rank_share *share, const struct linear *l)
+{
+    const struct fp8_facts *facts = facts_of(share);
+    const double elements = l->inputs * l->outputs * l->groups;
+    const double bytes = facts->reads * share->core_bytes + cast_copies(share) * copy_bytes(share);
+    return gpu_kernel_memory("fp8 cast weights", elements * bytes, facts->launches);
+}
+
+/* Weights of 16 bits that come anew are cast anew. */
+static bool casts_gathered(const struct rank_share *share)
+{
+    const struct layer_context *c = share->context;
+    return c->gathers_weights && c->precision->copy_bytes > 0.0;
 }
 
 /* Does the other direction of a gathered tensor come from the copy that was sent? Scales by block
@@ -44,9 +68,9 @@ static bool transposes(const struct rank_share *share)
     return share->context->transposed_copies && !facts_of(share)->by_direction;
 }
 
-static struct kernel transpose(const char *name, double elements)
+static struct kernel transpose(const struct rank_share *share, const char *name, double elements)
 {
-    return gpu_kernel_memory(name, elements * 2.0 * BYTE, 1.0);
+    return gpu_kernel_memory(name, elements * 2.0 * copy_bytes(share), 1.0);
 }
 
 static bool gathered(const struct rank_share *share)
@@ -68,10 +92,8 @@ static void cast_input(const struct rank_share *share, const struct linear *l, s
     double copies = once ? 1.0 : cast_copies(share);
     if (!l->shares && !(l->column && norm_casts(share)))
         transformer_piece_forward(out, cast(share, "fp8 cast", rows * l->inputs, copies));
-    if (share->context->software->fp8_weights_each)
-        transformer_piece_forward(out,
-                                  cast(share, "fp8 cast weights",
-                                       l->inputs * l->outputs * l->groups, cast_copies(share)));
+    if (share->context->software->fp8_weights_each || casts_gathered(share))
+        transformer_piece_forward(out, cast_weights(share, l));
 }
 
 static struct kernel product(const struct rank_share *share, const struct linear *l,
@@ -112,10 +134,12 @@ static void cast_gradient(const struct rank_share *share, const struct linear *l
     double rows = sent ? share->norm_tokens : l->rows;
     double copies = sent && transposes(share) ? 1.0 : cast_copies(share);
     transformer_piece_dgrad(out, cast(share, "fp8 cast gradient", rows * l->outputs, copies));
+    if (casts_gathered(share))
+        transformer_piece_dgrad(out, cast_weights(share, l));
     if (share->context->gathers_weights && transposes(share) &&
         !share->context->software->fp8_weights_each)
         transformer_piece_dgrad(
-            out, transpose("fp8 transpose weights", l->inputs * l->outputs * l->groups));
+            out, transpose(share, "fp8 transpose weights", l->inputs * l->outputs * l->groups));
 }
 
 /* What was gathered along rows is wanted along columns. */
@@ -124,7 +148,7 @@ static void transpose_gathered(const struct rank_share *share, const struct line
 {
     if (gathered(share) && transposes(share))
         transformer_piece_wgrad(
-            out, transpose("fp8 transpose", l->rows * (l->column ? l->inputs : l->outputs)));
+            out, transpose(share, "fp8 transpose", l->rows * (l->column ? l->inputs : l->outputs)));
 }
 
 /* The product for the weights writes a gradient of its own, which is then added to the kept one;

@@ -69,7 +69,7 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
         return (struct stream_piece){"activation",
                                      "activation gradient",
                                      piece == PIECE_ACTIVATE ? s->tokens * s->ffn
-                                                             : s->experts.rows * s->experts.ffn,
+                                                             : s->experts.filled * s->experts.ffn,
                                      p->activation_forward_bytes * (gated ? GATED_FORWARD : 1.0),
                                      p->activation_backward_bytes * (gated ? GATED_BACKWARD : 1.0),
                                      p->activation_launches};

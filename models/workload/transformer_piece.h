@@ -56,11 +56,13 @@ struct rank_share {
         double ffn;     /* width of one on this rank */
         double visited; /* rows that this rank sends: its tokens, once for each of their experts */
         double rows;    /* that its experts compute, of the busiest rank */
+        double filled;  /* the same, each expert's filled up to what its products want */
         double crossed; /* rows that this rank sends or gets where each rank gets a row once */
         bool once;      /* so it is: copies are made where rows arrive */
     } experts;
     double queries, keys;  /* sequence positions: this rank's, and all */
-    double linear_bytes;   /* of an element that enters a linear layer */
+    double linear_bytes;   /* of an element that enters a linear layer, without scales */
+    double kept_bytes;     /* of an element of such an input from forward to backward, with them */
     double core_bytes;     /* of any other element */
     bool dropout, gathers; /* gathers: sequence parallelism over more than one rank */
 };

@@ -78,7 +78,7 @@ static unsigned expert_linear(const struct rank_share *s, bool up, struct linear
     const double width = s->experts.ffn;
     out[0] = whole(s, names[up ? 0 : 1], up ? s->hidden : width, up ? s->gates * width : s->hidden,
                    false);
-    out[0].rows = s->experts.rows;
+    out[0].rows = s->experts.filled;
     out[0].groups = s->experts.count;
     return 1;
 }

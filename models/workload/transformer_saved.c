@@ -35,10 +35,10 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
 {
     bool flash = s->context->attention != ATTENTION_MATH;
     double elements = s->tokens * s->output;
-    const bool another = s->linear_bytes < s->core_bytes || s->context->cp_heads;
+    const bool another = s->kept_bytes < s->core_bytes || s->context->cp_heads;
     if (flash && another)
         transformer_piece_saved(out, "attention output", elements * s->core_bytes, false);
-    transformer_piece_saved(out, "projection input", elements * s->linear_bytes, false);
+    transformer_piece_saved(out, "projection input", elements * s->kept_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
 }
 
@@ -75,7 +75,7 @@ static void keep_qkv(const struct rank_share *s, struct segment *out)
     const double key = s->tokens * s->key * s->core_bytes;
     const double inputs =
         s->kv_rank > 0.0 ? (s->q_rank > 0.0 ? s->q_rank : s->hidden) + s->kv_rank : s->hidden;
-    transformer_piece_saved(out, "qkv input", s->input_tokens * inputs * s->linear_bytes, false);
+    transformer_piece_saved(out, "qkv input", s->input_tokens * inputs * s->kept_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
     rebuilt_norm(s, out);
     keep_product(s, "query", s->tokens * s->query * s->core_bytes, PIECE_QKV, 0, out);
@@ -143,7 +143,7 @@ static void keep_down(const struct rank_share *s, struct segment *out)
 {
     if (!reads_input(s, PIECE_DOWN))
         return;
-    transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->linear_bytes, false);
+    transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->kept_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
     out->saved[out->saved_count - 1].rebuilt = s->context->per_operator || s->context->modules;
     if (s->context->per_operator && s->context->software->recompute_keeps_last)
@@ -155,7 +155,7 @@ static void keep_up(const struct rank_share *s, struct segment *out)
     /* Where norms keep nothing else, it is their output. */
     if (!reads_input(s, PIECE_UP) && s->context->software->save_norm_input)
         return;
-    transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->linear_bytes, false);
+    transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->kept_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
     rebuilt_norm(s, out);
 }

@@ -8,6 +8,19 @@
  * times the mean. With a capacity each expert has room for so many rows of each source, full or
  * not (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py). Expert ranks of one
  * tensor group gather each other's rows. */
+/* Rows of `count` experts, each filled up to a multiple. A fixed number is; where all come that
+ * chose it, their number is a random one, by Poisson: what is missing is half of the multiple in
+ * the mean, and an expert that anyone chose has one at least. */
+static double filled_rows(const struct layer_context *c, double rows, double count)
+{
+    const double multiple =
+        precision_narrow(c->precision) ? fp8_recipe_facts(c->fp8_recipe)->row_multiple : 1.0;
+    const double each = rows / count;
+    if (c->capacity > 0.0)
+        return count * multiple * ceil(each / multiple);
+    return count * fmax(each + (multiple - 1.0) / 2.0, multiple * (1.0 - exp(-each)));
+}
+
 static void share_experts(const struct layer_context *c, struct rank_share *out)
 {
     const struct model_shape *m = c->model;
@@ -27,7 +40,17 @@ static void share_experts(const struct layer_context *c, struct rank_share *out)
         .crossed = once ? sent * routing_places(&routing, (uint32_t)c->ep) / visits : sent,
         .once = once,
     };
+    out->experts.filled = filled_rows(c, out->experts.rows, out->experts.count);
     out->ffn = (double)(m->shared_experts * m->moe_ffn_hidden) / (double)c->tp;
+}
+
+/* An input that is cast again for the gradient of its weights is kept as it was. */
+static double kept_bytes(const struct layer_context *c, double core_bytes)
+{
+    const double bytes = c->precision->activation_bytes;
+    if (!precision_narrow(c->precision))
+        return bytes;
+    return c->software->fp8_casts_again ? core_bytes : fp8_recipe_bytes(c->fp8_recipe);
 }
 
 void transformer_share_of(const struct layer_context *c, struct rank_share *out)
@@ -61,6 +84,7 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
         .dropout = m->dropout_ratio > 0.0,
         .gathers = c->sequence_parallel && c->tp > 1,
     };
+    out->kept_bytes = kept_bytes(c, out->core_bytes);
     out->query = out->heads * out->head_size;
     out->key = out->kv_heads * out->head_size;
     out->value = out->kv_heads * out->value_size;

@@ -77,6 +77,14 @@ static const struct param training_params[] = {
     {"second_moment", PARAM_CHOICE, offsetof(struct training_keys, spec.state_formats.moments[1]),
      0, 0, READER_AUTO, moment_format_names,
      "Format of the optimizer's second moment; auto: the optimizer's own."},
+    {"bf16_layers_first", PARAM_COUNT, offsetof(struct training_keys, spec.wide_layers_first), 0,
+     1e6, "0", NULL,
+     "First layers whose products stay in 16 bits with precision fp8 or nvfp4. A model of 62 "
+     "blocks "
+     "was trained in NVFP4 with the first 2 and the last 8 in bf16, 16 % of its linear layers "
+     "(arXiv:2509.25149)."},
+    {"bf16_layers_last", PARAM_COUNT, offsetof(struct training_keys, spec.wide_layers_last), 0, 1e6,
+     "0", NULL, "Last layers of which that is so."},
     {"adapter", PARAM_CHOICE, offsetof(struct training_keys, spec.adapter.kind), 0, 0, "none",
      adapter_names,
      "Low-rank adapters alone are trained, beside frozen weights in 16 bits (lora), or in four "

@@ -11,7 +11,7 @@ struct data {
     const struct program *p;
     bool scatters, gathers, reshards;
     bool once; /* a pipeline: gathered before the first forward, reduced after the last backward */
-    double replicas, shards, reducers, weight_bytes, kept_bytes, wire_bytes;
+    double replicas, shards, reducers, mean_bytes, kept_bytes, wire_bytes;
     uint32_t *ops; /* scratch */
 };
 
@@ -48,6 +48,26 @@ static uint32_t next_on(const struct data *d, uint32_t from, enum stream stream,
     return i;
 }
 
+/* Embedding and head are as wide as the attention, whatever the layers are. */
+static double bytes_of_unit(const struct configuration *c, const struct before_unit *u)
+{
+    const bool eight = c->training.precision->gemm_peak == PEAK_FP8;
+    if (u->block != UNIT_LAYER && eight)
+        return 2.0;
+    return c->training.precision->weight_bytes;
+}
+
+/* Buckets do not tell which units are in them. */
+static double mean_bytes(const struct configuration *c, const struct before_plan *plan)
+{
+    double bytes = 0.0, held = 0.0;
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        bytes += plan->units[u].held * bytes_of_unit(c, &plan->units[u]);
+        held += plan->units[u].held;
+    }
+    return bytes / held;
+}
+
 static struct data describe(struct before *b, const struct before_plan *plan)
 {
     const struct configuration *c = b->c;
@@ -60,7 +80,7 @@ static struct data describe(struct before *b, const struct before_plan *plan)
     d.scatters = k->reduce == REDUCE_EACH_MICROBATCH && d.replicas > 1.0 && !d.once;
     d.gathers = k->gather == GATHER_UNITS && d.shards > 1.0;
     d.reshards = !k->units || c->software.fsdp_reshard;
-    d.weight_bytes = c->training.precision->weight_bytes;
+    d.mean_bytes = mean_bytes(c, plan);
     d.kept_bytes = c->training.gradient_bytes > 0.0 ? c->training.gradient_bytes
                                                     : c->software.gradient_kept_bytes;
     d.wire_bytes =
@@ -89,7 +109,7 @@ static bool works_of(const struct data *d, const struct before_pass *pass,
 /* Groups of a pass in the order in which they are computed: first and last unit, index of group. */
 struct turn {
     uint32_t group, first_unit, last_unit;
-    double gathered, held;
+    double gathered_bytes, held;
 };
 static uint32_t turns_of(const struct data *d, const struct before_pass *pass, struct turn *turns)
 {
@@ -102,7 +122,7 @@ static uint32_t turns_of(const struct data *d, const struct before_pass *pass, s
         if (count == 0 || turns[count - 1].group != u->group)
             turns[count++] = (struct turn){.group = u->group, .first_unit = i, .last_unit = i};
         turns[count - 1].last_unit = i;
-        turns[count - 1].gathered += u->gathered;
+        turns[count - 1].gathered_bytes += u->gathered * bytes_of_unit(d->b->c, u);
         turns[count - 1].held += u->held;
     }
     return count;
@@ -116,8 +136,8 @@ static void check_gather(const struct data *d, const struct turn *turn, uint32_t
     before_must(d->b, gather < d->p->op_count, "gather", d->ops[0], "of its weights");
     if (gather >= d->p->op_count)
         return;
-    before_must(d->b, near(bytes_of(d->p, gather), turn->gathered * d->weight_bytes), "gather",
-                gather, "is of a whole group");
+    before_must(d->b, near(bytes_of(d->p, gather), turn->gathered_bytes), "gather", gather,
+                "is of a whole group");
     before_must(d->b, d->p->transfers[d->p->ops[gather].cost].op == COMM_ALL_GATHER, "gather",
                 gather, "is an all-gather");
     uint32_t there = arrived(d, gather);
@@ -329,7 +349,7 @@ static void check_early_gathers(struct data *d)
                (!d->plan->passes[i].forward || d->plan->passes[i].chunk != unit->chunk))
             i++;
         works_of(d, &d->plan->passes[i], unit, &first, &unused);
-        begun += unit->held * d->weight_bytes;
+        begun += unit->held * d->mean_bytes;
         while (gather < d->p->op_count && gone < begun * (1.0 - 1e-12)) {
             gone += bytes_of(d->p, gather);
             before_must(d->b, before_holds(d->b, arrived(d, gather), first), "update", first,
@@ -346,7 +366,7 @@ static void check_late_gather(struct data *d)
     uint32_t gather = next_on(d, 0, STREAM_DP, PHASE_PARAMETERS);
     double all = 0.0;
     for (uint32_t u = 0; u < d->plan->unit_count; u++)
-        all += d->plan->units[u].held * d->weight_bytes;
+        all += d->plan->units[u].held * d->mean_bytes;
     before_must(d->b, gather < d->p->op_count, "update", update, "weights are gathered after it");
     if (gather < d->p->op_count && update < d->p->op_count) {
         before_must(d->b, before_holds(d->b, update, gather), "update", gather, "gathers after it");

@@ -34,6 +34,8 @@ static const struct layer *layers_of(struct arena *arena, const struct configura
         .sequence_parallel = c->layout.sequence_parallel,
         .causal = c->training.causal,
         .cp_ring = c->layout.cp_method == CP_RING,
+        .fp8_recipe = fp8_recipe_on((enum fp8_recipe)c->software.fp8_recipe,
+                                    c->training.precision->gemm_peak, c->gpu.block_scaling),
     };
     layers[0].segment_count = 1;
     transformer_embedding(&context, &layers[0].segments[0]);
@@ -165,8 +167,10 @@ static struct configuration draw_case(struct draw *d, uint64_t layers)
     c.layout.shard_group = c.layout.dp > 1 ? 2 : c.layout.cp;
     c.model.tied_embeddings = of(d, 2);
     c.model.kv_heads = (uint64_t[]){8, 2, 1}[of(d, 3)]; /* fewer than the ranks that share them */
-    static const char *const precisions_of[] = {"bf16", "fp8", "fp32"};
-    c.training.precision = precision_find(precisions_of[of(d, 3)]);
+    static const char *const precisions_of[] = {"bf16", "fp8", "fp32", "nvfp4"};
+    c.training.precision = precision_find(precisions_of[of(d, 4)]);
+    c.gpu.peak_flops_per_s[PEAK_FP8] = 2 * c.gpu.peak_flops_per_s[PEAK_BF16];
+    c.gpu.peak_flops_per_s[PEAK_FP4] = 4 * c.gpu.peak_flops_per_s[PEAK_BF16];
     draw_software(d, &c.software);
     return c;
 }

@@ -21,7 +21,7 @@ const struct point_kind point_kinds[POINT_KIND_COUNT] = {
     [POINT_LAUNCH] = {"launch", {"count"}},
     [POINT_COLLECTIVE] = {"collective", {"ranks", "bytes", "nodes"}},
 };
-const char *const point_types[] = {"bf16", "fp16", "fp8", "tf32", "fp32", NULL};
+const char *const point_types[] = {"bf16", "fp16", "fp8", "fp4", "tf32", "fp32", NULL};
 const char *const point_operators[] = {
     "stream",
     "norm",
@@ -37,7 +37,7 @@ const char *const point_operators[] = {
     "cast",
     NULL,
 };
-static const double type_bytes[] = {2.0, 2.0, 1.0, 4.0, 4.0};
+static const double type_bytes[] = {2.0, 2.0, 1.0, 0.5, 4.0, 4.0};
 
 static int type_index(const char *type)
 {

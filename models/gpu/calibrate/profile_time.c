@@ -89,7 +89,7 @@ static const char *type_of(const struct kernel *k)
 {
     static const char *const types[PEAK_COUNT] = {
         [PEAK_FP32] = "fp32", [PEAK_TF32] = "tf32", [PEAK_BF16] = "bf16",
-        [PEAK_FP16] = "fp16", [PEAK_FP8] = "fp8",
+        [PEAK_FP16] = "fp16", [PEAK_FP8] = "fp8",   [PEAK_FP4] = "fp4",
     };
     return types[k->peak];
 }
@@ -201,7 +201,7 @@ static enum peak_kind peak_of(const char *type)
 {
     static const char *const names[PEAK_COUNT] = {
         [PEAK_FP32] = "fp32", [PEAK_TF32] = "tf32", [PEAK_BF16] = "bf16",
-        [PEAK_FP16] = "fp16", [PEAK_FP8] = "fp8",
+        [PEAK_FP16] = "fp16", [PEAK_FP8] = "fp8",   [PEAK_FP4] = "fp4",
     };
     for (unsigned i = 0; i < PEAK_COUNT; i++)
         if (strcmp(names[i], type) == 0)

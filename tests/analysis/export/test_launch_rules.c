@@ -220,6 +220,15 @@ static void core_sharding(void **state)
     c.gpu.block_scaling = true;
     c.software.fp8_recipe = FP8_CURRENT;
     assert_true(has_line(&launch_megatron, &c, "--fp8-recipe tensorwise"));
+    c.training.precision = precision_find("nvfp4");
+    c.training.wide_layers_last = 3;
+    assert_true(has_line(&launch_megatron, &c, "--fp4-format e2m1"));
+    assert_true(has_line(&launch_megatron, &c, "--num-layers-at-start-in-bf16 0"));
+    assert_true(has_line(&launch_megatron, &c, "--num-layers-at-end-in-bf16 3"));
+    assert_true(has_line(&launch_nemo, &c, "mixed_precision=bf16_with_nvfp4_mixed"));
+    says(&launch_torchtitan, &c, "4-bit products are not offered");
+    c.training.wide_layers_last = 0;
+    c.training.precision = precision_find("fp8");
     c.layout.sequence_parallel = false;
     c.software.tp_pipelines = true; /* needs sequence parallelism */
     assert_false(has_line(&launch_megatron, &c, "--tp-comm-overlap"));

@@ -368,6 +368,7 @@ static void test_precisions(void **state)
         {"bf16", PEAK_BF16, PEAK_BF16, 2, 2, 2, true},
         {"fp16", PEAK_FP16, PEAK_FP16, 2, 2, 2, true},
         {"fp8", PEAK_FP8, PEAK_BF16, 1, 1, 2, true},
+        {"nvfp4", PEAK_FP4, PEAK_BF16, 2, 0.5, 2, true},
         {"fp32", PEAK_TF32, PEAK_TF32, 4, 4, 4, false},
     };
     assert_int_equal(precision_count, sizeof rows / sizeof *rows);
@@ -380,6 +381,10 @@ static void test_precisions(void **state)
         assert_true(p->activation_bytes == rows[i].activation);
         assert_true(p->gradient_bytes == rows[i].gradient);
         assert_int_equal(p->master_weights, rows[i].master);
+        assert_int_equal(precision_narrow(p), rows[i].gemm != rows[i].attention);
+        assert_string_equal(precision_wide(p)->head.name,
+                            precision_narrow(p) ? "bf16" : rows[i].name);
+        assert_true(p->copy_bytes == (rows[i].gemm == PEAK_FP4 ? 1.125 : 0));
     }
 }
 

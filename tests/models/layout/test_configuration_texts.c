@@ -406,7 +406,7 @@ static void test_machine(void **state)
     c.training.attention = ATTENTION_MATH;
     c.training.precision = precision_find("fp8");
     only(&c, false, "training.precision",
-         "card has no fp8 peak: it cannot train in that precision");
+         "card has no fp8 peak: it cannot train in that precision; take bf16");
     c.training.precision = precision_find("bf16");
     c.layout.order = "tp-dp-pp";
     only(&c, false, "layout.order",
@@ -436,6 +436,21 @@ static void test_machine(void **state)
          "delayed");
     c.software.fp8_recipe = FP8_BLOCKWISE;
     only(&c, false, "software.fp8_recipe", NULL);
+    c.training.precision = precision_find("nvfp4");
+    only(&c, false, "training.precision",
+         "card has no nvfp4 peak: it cannot train in that precision; take fp8");
+    c.gpu.peak_flops_per_s[PEAK_FP4] = 4e15;
+    only(&c, false, NULL, NULL);
+    c.training.wide_layers_last = c.model.layers - 1;
+    only(&c, false, NULL, NULL);
+    c.training.wide_layers_first = 1;
+    c.model.layers = 4;
+    c.training.wide_layers_last = 3;
+    assert_true(said(&c, "training.bf16_layers_first",
+                     "4 layers in bf16 leave none of 4 in nvfp4: take fewer, or precision: bf16"));
+    c.training.precision = precision_find("fp16");
+    assert_true(said(&c, "training.bf16_layers_first",
+                     "fp16 computes every layer in one format: take fp8 or nvfp4, or 0"));
 }
 
 int main(void)

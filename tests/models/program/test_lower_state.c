@@ -111,8 +111,8 @@ static void test_formats(void **state)
     }
 }
 
-/* DeepSeek-V3 (arXiv:2412.19437 section 3.3): weights of one byte, fp32 gradients and master copy,
- * bf16 moments; its optimizer alone is sharded: 1 + 4 + (4 + 2 + 2) / n. */
+/* DeepSeek-V3 (arXiv:2412.19437 section 3.3): weights of layers of one byte, fp32 gradients and
+ * master copy, bf16 moments; its optimizer alone is sharded: 1 + 4 + (4 + 2 + 2) / n. */
 static void test_the_recipe_of_deepseek(void **state)
 {
     (void)state;
@@ -123,10 +123,47 @@ static void test_the_recipe_of_deepseek(void **state)
         c.training.gradient_bytes = 4.0;
         c.training.state_formats.moments[0] = c.training.state_formats.moments[1] = 2;
         assert_string_equal(moment_format_names[2], "bf16");
-        near(held(&c, TENANT_WEIGHTS), 1.0 * ALL);
+        near(held(&c, TENANT_WEIGHTS), 1.0 * ALL + (2 * V * H + H)); /* embedding and head: 2 */
         near(held(&c, TENANT_GRADIENTS), 4.0 * ALL);
         near(held(&c, TENANT_MASTER) + held(&c, TENANT_MOMENTS), 8.0 * ALL / (double)dp);
     }
+}
+
+static double traffic(const struct configuration *c)
+{
+    struct written w = lower_case_write(c);
+    double bytes = -1.0;
+    for (uint32_t i = 0; i < w.p->op_count; i++)
+        if (strcmp(w.p->names[w.p->ops[i].name], "optimizer update") == 0)
+            bytes = w.p->costs[w.p->ops[i].cost].bytes;
+    arena_destroy(w.arena);
+    return bytes;
+}
+
+/* NVFP4: of the matrices of a layer two copies of half a byte and a byte for 16, beside bf16; none
+ * of embedding, head and norms, nor of the layers that stay wide. Made once a step, from two reads.
+ */
+static void test_copies_of_four_bits(void **state)
+{
+    (void)state;
+    struct configuration c = state_case(&sharding_zero_1, 2, "adamw"), bf16 = c;
+    c.gpu.peak_flops_per_s[PEAK_FP4] = 4 * c.gpu.peak_flops_per_s[PEAK_BF16];
+    c.training.precision = precision_find("nvfp4");
+    for (uint64_t wide = 0; wide < LAYERS; wide++) {
+        const double copied = (double)MATRICES * (double)(LAYERS - wide) / LAYERS;
+        c.training.wide_layers_first = wide / 2;
+        c.training.wide_layers_last = wide - wide / 2;
+        assert_int_equal(lower_case_errors(&c), 0);
+        near(held(&c, TENANT_WEIGHTS), 2.0 * ALL + 1.125 * copied);
+        near(held(&c, TENANT_GRADIENTS), held(&bf16, TENANT_GRADIENTS));
+        near(held(&c, TENANT_MASTER) + held(&c, TENANT_MOMENTS), 12.0 * ALL / 2.0);
+        near(traffic(&c) - traffic(&bf16), 5.125 * copied);
+    }
+    c.layout.sharding =
+        &sharding_fsdp; /* shards have none: whole weights are cast where they come */
+    near(held(&c, TENANT_WEIGHTS), held(&bf16, TENANT_WEIGHTS) / 2.0);
+    bf16.layout.sharding = &sharding_fsdp;
+    near(traffic(&c), traffic(&bf16));
 }
 
 /* 671e9 parameters, 61 layers, 7,168 wide, 4,096 tokens, cards of 80e9 bytes: what class quotes. */
@@ -153,17 +190,6 @@ static void test_cards_of_671b(void **state)
     assert_true(rule.bytes_per_parameter == 13.0); /* 1 + 4 + 4 + 2 + 2 */
     assert_true(rule.bytes_per_parameter - c.training.gradient_bytes == 9.0);
     assert_int_equal(rule.cards, 110);
-}
-
-static double traffic(const struct configuration *c)
-{
-    struct written w = lower_case_write(c);
-    double bytes = -1.0;
-    for (uint32_t i = 0; i < w.p->op_count; i++)
-        if (strcmp(w.p->names[w.p->ops[i].name], "optimizer update") == 0)
-            bytes = w.p->costs[w.p->ops[i].cost].bytes;
-    arena_destroy(w.arena);
-    return bytes;
 }
 
 /* Beside gradient and weight every byte of state is read and written once; Adafactor reads its
@@ -233,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_state_of_every_optimizer), cmocka_unit_test(test_formats),
         cmocka_unit_test(test_the_recipe_of_deepseek),   cmocka_unit_test(test_cards_of_671b),
+        cmocka_unit_test(test_copies_of_four_bits),      cmocka_unit_test(test_cards_of_671b),
         cmocka_unit_test(test_update_traffic),           cmocka_unit_test(test_orthogonal_steps),
         cmocka_unit_test(test_matrices_of_tensor_ranks),
     };

@@ -8,7 +8,7 @@
 static void begin(struct bench *b, enum fp8_recipe recipe, bool transposed)
 {
     bench_llama(b);
-    b->context.precision = precision_find("fp8");
+    b->context.precision = precision_find(recipe == FP8_NVFP4 ? "nvfp4" : "fp8");
     b->context.fp8_recipe = recipe;
     b->context.transposed_copies = transposed;
 }
@@ -23,7 +23,9 @@ static const struct kernel *nth(const struct kernel *list, unsigned count, const
 }
 
 /* Read once in 16 bit, with current scaling twice; one byte for each copy, blocks of 32 with a byte
- * for their scale. The input of down is 256 elements, the gradient of up's output 512. */
+ * for their scale. Four bits: three reads (largest values, rows, rotated columns), and for each
+ * copy half a byte and a byte for 16. The input of down is 256 elements, the gradient of up's
+ * output 512. */
 static void test_bytes_of_each_recipe(void **state)
 {
     (void)state;
@@ -32,9 +34,9 @@ static void test_bytes_of_each_recipe(void **state)
         bool transposed;
         double bytes, launches; /* of an element */
     } rows[] = {
-        {FP8_DELAYED, true, 4, 1},        {FP8_DELAYED, false, 3, 1}, {FP8_CURRENT, true, 6, 2},
-        {FP8_CURRENT, false, 5, 2},       {FP8_MX, true, 4.0625, 2},  {FP8_MX, false, 4.0625, 2},
-        {FP8_BLOCKWISE, true, 4.0625, 1},
+        {FP8_DELAYED, true, 4, 1},        {FP8_DELAYED, false, 3, 1},   {FP8_CURRENT, true, 6, 2},
+        {FP8_CURRENT, false, 5, 2},       {FP8_MX, true, 4.0625, 2},    {FP8_MX, false, 4.0625, 2},
+        {FP8_BLOCKWISE, true, 4.0625, 1}, {FP8_NVFP4, false, 7.125, 4},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         static struct bench b;
@@ -59,7 +61,7 @@ static void test_norms_cast(void **state)
         b.software.fp8_norm_fused = true;
         transformer_layer(&b.context, &b.layer);
         const struct segment *s = &b.layer.segments[0];
-        const unsigned casts = recipe == FP8_CURRENT || recipe == FP8_BLOCKWISE ? 4 : 2;
+        const unsigned casts = recipe == FP8_DELAYED || recipe == FP8_MX ? 2 : 4;
         assert_non_null(nth(s->forward, s->forward_count, "fp8 cast", casts - 1));
         assert_null(nth(s->forward, s->forward_count, "fp8 cast", casts));
     }
@@ -91,9 +93,18 @@ static void test_what_is_gathered(void **state)
                 128 * 2);
     b.context.fp8_recipe = FP8_MX;
     transformer_layer(&b.context, &b.layer);
-    assert_true(attention->before.bytes == 128 && attention->backward_before.bytes == 256);
+    assert_true(attention->before.bytes == 128 * 1.03125);
+    assert_true(attention->backward_before.bytes == 256 * 1.03125);
     assert_true(attention->forward[0].bytes == 64 * 4.0625);
     assert_null(nth(attention->wgrad, attention->wgrad_count, "fp8 transpose", 0));
+    b.context.precision = precision_find("nvfp4");
+    b.context.fp8_recipe = FP8_NVFP4;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(attention->before.bytes == 128 * 0.5625);
+    assert_true(attention->backward_before.bytes == 256 * 0.5625);
+    assert_true(attention->forward[0].bytes == 64 * 7.125);
+    b.context.precision = precision_find("fp8");
+    b.context.fp8_recipe = FP8_MX;
     b.software.fp8_gathers = false;
     transformer_layer(&b.context, &b.layer);
     assert_true(attention->before.bytes == 256 && attention->backward_before.bytes == 256);
@@ -147,6 +158,76 @@ static void test_weights(void **state)
     transformer_layer(&b.context, &b.layer);
     assert_null(nth(s->dgrad, s->dgrad_count, "fp8 transpose weights", 0));
     assert_true(nth(s->forward, s->forward_count, "fp8 cast weights", 3)->bytes == down * 4);
+    begin(&b, FP8_NVFP4, false); /* of 16 bits: cast again wherever they come anew */
+    transformer_layer(&b.context, &b.layer);
+    assert_null(nth(s->forward, s->forward_count, "fp8 cast weights", 0));
+    assert_null(nth(s->dgrad, s->dgrad_count, "fp8 cast weights", 0));
+    b.context.gathers_weights = true;
+    transformer_layer(&b.context, &b.layer);
+    assert_true(nth(s->forward, s->forward_count, "fp8 cast weights", 3)->bytes == down * 5.125);
+    assert_true(nth(s->dgrad, s->dgrad_count, "fp8 cast weights", 0)->bytes == down * 5.125);
+}
+
+static double saved_of(const struct layer *layer, const char *name)
+{
+    for (unsigned i = 0; i < layer->segment_count; i++)
+        for (unsigned k = 0; k < layer->segments[i].saved_count; k++)
+            if (strcmp(layer->segments[i].saved[k].name, name) == 0)
+                return layer->segments[i].saved[k].bytes;
+    return -1.0;
+}
+
+/* What the gradient of the weights reads is kept: the copy along columns with its scales, or the
+ * input itself where that is cast again, which is then the attention's output, too. */
+static void test_what_is_kept(void **state)
+{
+    (void)state;
+    static const double bytes[FP8_RECIPE_COUNT] = {0, 1, 1, 1 + 1 / 32.0, 1 + 4 / 128.0, 0.5625};
+    static struct bench b;
+    for (int recipe = FP8_DELAYED; recipe < FP8_RECIPE_COUNT; recipe++) {
+        begin(&b, (enum fp8_recipe)recipe, true);
+        transformer_layer(&b.context, &b.layer);
+        assert_true(saved_of(&b.layer, "qkv input") == 128 * bytes[recipe]);
+        assert_true(saved_of(&b.layer, "projection input") == 128 * bytes[recipe]);
+        assert_true(saved_of(&b.layer, "attention output") == 128 * 2);
+        assert_true(saved_of(&b.layer, "activation output") == 256 * bytes[recipe]);
+        b.software.fp8_casts_again = true;
+        transformer_layer(&b.context, &b.layer);
+        assert_true(saved_of(&b.layer, "qkv input") == 128 * 2);
+        assert_true(saved_of(&b.layer, "projection input") == 128 * 2);
+        assert_true(saved_of(&b.layer, "attention output") == -1);
+    }
+}
+
+/* Four experts of two visits each: 16 tokens, 32 rows, 8 an expert if all get as many. */
+static void test_rows_of_experts(void **state)
+{
+    (void)state;
+    static const double multiples[FP8_RECIPE_COUNT] = {0, 16, 16, 32, 16, 128};
+    static struct bench b;
+    for (int recipe = FP8_AUTO; recipe < FP8_RECIPE_COUNT; recipe++) {
+        struct rank_share share;
+        begin(&b, (enum fp8_recipe)recipe, true);
+        b.model.experts = 4;
+        b.model.experts_per_token = 2;
+        b.model.moe_ffn_hidden = 16;
+        b.context.ep = b.context.etp = 1;
+        b.context.imbalance = 1.0;
+        if (recipe == FP8_AUTO)
+            b.context.precision = precision_find("bf16");
+        transformer_share_of(&b.context, &share);
+        assert_true(share.experts.rows == 32);
+        const double m = multiples[recipe], least = 4 * m * (1 - exp(-8.0));
+        assert_true(share.experts.filled ==
+                    (recipe == FP8_AUTO ? 32 : fmax(32 + 4 * (m - 1) / 2, least)));
+        b.context.microbatch = 200; /* 800 rows an expert: half of what is filled up is missing */
+        transformer_share_of(&b.context, &share);
+        assert_true(share.experts.filled == 3200 + (recipe == FP8_AUTO ? 0 : 2 * (m - 1)));
+        b.context.capacity = 1.01; /* 808 */
+        transformer_share_of(&b.context, &share);
+        assert_true(share.experts.rows == 3232);
+        assert_true(share.experts.filled == (recipe == FP8_AUTO ? 3232 : 4 * ceil(808 / m) * m));
+    }
 }
 
 /* NVIDIA/TransformerEngine docs/examples/gemm_profiling: four linear layers of width 4,096 and
@@ -165,6 +246,7 @@ static void test_casts_beside_transformer_engine(void **state)
         {FP8_DELAYED, false, 8e12, 0.328e-3, 0.1},  /* B300 */
         {FP8_MX, false, 8e12, 0.482e-3, 0.1},       /* B300 */
         {FP8_CURRENT, false, 8e12, 0.721e-3, 0.3},  /* B300: three kernels, not well overlapped */
+        {FP8_NVFP4, false, 8e12, 0.678e-3, 0.1},    /* B300 */
     };
     static const double shapes[4][2] = {{4096, 12288}, {4096, 4096}, {4096, 16384}, {16384, 4096}};
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -218,6 +300,8 @@ int main(void)
         cmocka_unit_test(test_what_is_gathered),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_what_is_kept),
+        cmocka_unit_test(test_rows_of_experts),
         cmocka_unit_test(test_casts_beside_transformer_engine),
         cmocka_unit_test(test_casts_again),
     };

@@ -111,12 +111,18 @@ static struct kernel product(const struct rank_share *share, const struct linear
     return kernel;
 }
 
+/* Of one of the products that are alike. */
+static double tiled_rows(const struct linear *l)
+{
+    return (l->tiled > 0.0 ? l->tiled : l->rows) / l->groups;
+}
+
 void transformer_linear_forward(const struct rank_share *share, const struct linear *l,
                                 struct segment *out)
 {
     if (narrow(share) && !l->wide)
         cast_input(share, l, out);
-    const struct gemm_shape shape = {l->rows / l->groups, l->outputs, l->inputs, l->groups};
+    const struct gemm_shape shape = {tiled_rows(l), l->outputs, l->inputs, l->groups};
     transformer_piece_forward(out, product(share, l, l->forward_name, shape, false));
 }
 
@@ -162,7 +168,7 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
     out->gradient_bytes += l->rows * l->outputs * (eight ? share->linear_bytes : share->core_bytes);
     if (eight)
         cast_gradient(share, l, out);
-    const struct gemm_shape inputs = {rows, l->inputs, l->outputs, l->groups};
+    const struct gemm_shape inputs = {tiled_rows(l), l->inputs, l->outputs, l->groups};
     transformer_piece_dgrad(out, product(share, l, l->dgrad_name, inputs, true));
     if (c->adapter.kind != ADAPTER_NONE) /* frozen */
         return;

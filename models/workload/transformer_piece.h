@@ -57,6 +57,7 @@ struct rank_share {
         double visited; /* rows that this rank sends: its tokens, once for each of their experts */
         double rows;    /* that its experts compute, of the busiest rank */
         double filled;  /* the same, each expert's filled up to what its products want */
+        double tiled;   /* of which tiles are counted */
         double crossed; /* rows that this rank sends or gets where each rank gets a row once */
         bool once;      /* so it is: copies are made where rows arrive */
     } experts;
@@ -115,6 +116,7 @@ struct linear {
     bool column;   /* split by outputs over tp, its input a norm's; else by inputs */
     bool wide;     /* never in eight bits */
     double groups; /* so many alike, one for each expert, which share the rows */
+    double tiled;  /* rows of which tiles are counted; 0: all */
 };
 enum {
     PIECE_LINEAR_MAX = 3

@@ -10,8 +10,9 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
                          const double outputs[], unsigned count, struct linear *out)
 {
     for (unsigned i = 0; i < count; i++)
-        out[i] = (struct linear){names[i][0], names[i][1], names[i][2], s->tokens, s->hidden,
-                                 outputs[i],  i > 0,       true,        false,     1.0};
+        out[i] =
+            (struct linear){names[i][0], names[i][1], names[i][2], s->tokens, s->hidden, outputs[i],
+                            i > 0,       true,        false,       1.0,       0.0};
     return count;
 }
 
@@ -19,8 +20,8 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
 static struct linear whole(const struct rank_share *s, const char *const names[3], double inputs,
                            double outputs, bool column)
 {
-    return (struct linear){names[0], names[1], names[2], s->tokens, inputs,
-                           outputs,  false,    column,   false,     1.0};
+    return (struct linear){names[0], names[1], names[2], s->tokens, inputs, outputs,
+                           false,    column,   false,    1.0,       0.0};
 }
 
 /* Latent attention: what goes down is not split, and reads this rank's part of the sequence
@@ -79,6 +80,7 @@ static unsigned expert_linear(const struct rank_share *s, bool up, struct linear
     out[0] = whole(s, names[up ? 0 : 1], up ? s->hidden : width, up ? s->gates * width : s->hidden,
                    false);
     out[0].rows = s->experts.filled;
+    out[0].tiled = s->experts.tiled;
     out[0].groups = s->experts.count;
     return 1;
 }

@@ -10,15 +10,17 @@
  * tensor group gather each other's rows. */
 /* Rows of `count` experts, each filled up to a multiple. A fixed number is; where all come that
  * chose it, their number is a random one, by Poisson: what is missing is half of the multiple in
- * the mean, and an expert that anyone chose has one at least. */
-static double filled_rows(const struct layer_context *c, double rows, double count)
+ * the mean, and an expert that anyone chose has one at least. Products round rows up to their tiles
+ * themselves, and by more: they take longer only where that one multiple counts. */
+static void fill_rows(const struct layer_context *c, double count, struct expert_share *out)
 {
     const double multiple =
         precision_narrow(c->precision) ? fp8_recipe_facts(c->fp8_recipe)->row_multiple : 1.0;
-    const double each = rows / count;
-    if (c->capacity > 0.0)
-        return count * multiple * ceil(each / multiple);
-    return count * fmax(each + (multiple - 1.0) / 2.0, multiple * (1.0 - exp(-each)));
+    const double each = out->rows / count, least = multiple * (1.0 - exp(-each));
+    const double whole = multiple * ceil(each / multiple);
+    const bool fixed = c->capacity > 0.0;
+    out->filled = count * (fixed ? whole : fmax(each + (multiple - 1.0) / 2.0, least));
+    out->tiled = count * (fixed ? whole : fmax(each, least));
 }
 
 static void share_experts(const struct layer_context *c, struct rank_share *out)
@@ -40,7 +42,7 @@ static void share_experts(const struct layer_context *c, struct rank_share *out)
         .crossed = once ? sent * routing_places(&routing, (uint32_t)c->ep) / visits : sent,
         .once = once,
     };
-    out->experts.filled = filled_rows(c, out->experts.rows, out->experts.count);
+    fill_rows(c, out->experts.count, &out->experts);
     out->ffn = (double)(m->shared_experts * m->moe_ffn_hidden) / (double)c->tp;
 }
 

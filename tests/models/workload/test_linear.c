@@ -220,12 +220,14 @@ static void test_rows_of_experts(void **state)
         const double m = multiples[recipe], least = 4 * m * (1 - exp(-8.0));
         assert_true(share.experts.filled ==
                     (recipe == FP8_AUTO ? 32 : fmax(32 + 4 * (m - 1) / 2, least)));
+        assert_true(share.experts.tiled == (recipe == FP8_AUTO ? 32 : fmax(32, least)));
         b.context.microbatch = 200; /* 800 rows an expert: half of what is filled up is missing */
         transformer_share_of(&b.context, &share);
         assert_true(share.experts.filled == 3200 + (recipe == FP8_AUTO ? 0 : 2 * (m - 1)));
+        assert_true(share.experts.tiled == 3200);
         b.context.capacity = 1.01; /* 808 */
         transformer_share_of(&b.context, &share);
-        assert_true(share.experts.rows == 3232);
+        assert_true(share.experts.rows == 3232 && share.experts.tiled == share.experts.filled);
         assert_true(share.experts.filled == (recipe == FP8_AUTO ? 3232 : 4 * ceil(808 / m) * m));
     }
 }
@@ -261,8 +263,9 @@ static void test_casts_beside_transformer_engine(void **state)
         transformer_share_of(&b.context, &share);
         for (unsigned k = 0; k < 4; k++) {
             static struct segment s;
-            const struct linear linear = {"linear",     "dgrad", "wgrad", 15872, shapes[k][0],
-                                          shapes[k][1], false,   false,   false, 1.0};
+            const struct linear linear = {"linear",     "dgrad",      "wgrad", 15872,
+                                          shapes[k][0], shapes[k][1], false,   false,
+                                          false,        1.0,          0.0};
             memset(&s, 0, sizeof s);
             transformer_linear_forward(&share, &linear, &s);
             assert_int_equal(s.forward_count, 3); /* two casts, and the product */

@@ -4,7 +4,9 @@
 #include "analysis/command/import_node.h"
 #include "analysis/command/import_profile.h"
 #include "analysis/line/command.h"
+#include "analysis/report/report_tasks.h"
 #include "analysis/text/format.h"
+#include "scenarios/import/chakra_files.h"
 #include "scenarios/import/nccl_tests.h"
 #include "scenarios/import/pytorch_trace.h"
 #include "scenarios/language/file.h"
@@ -138,18 +140,38 @@ static int nccl_topo(struct importing *i)
     return node(i, node_topology_xml);
 }
 
+/* The traces of all ranks: what they hold, and whether they fit each other and come to an end. */
+static int chakra(struct importing *i)
+{
+    struct chakra_job job;
+    struct task_graph graph;
+    struct task_links links;
+    struct chakra_counts counts;
+    struct error error = {""};
+    if (!chakra_files_read(i->arena, i->file.path, &job, &error) ||
+        !chakra_tasks(i->arena, &job, NULL, &graph, &counts, &error))
+        return trouble(i, &error, EXIT_REJECTED);
+    task_link(i->arena, &graph, &links);
+    if (!task_check(&graph, &links, &error))
+        return trouble(i, &error, EXIT_REJECTED);
+    report_task_counts(i->session, i->file.path, graph.rank_count, graph.node_count, &counts);
+    return EXIT_OK;
+}
+
 static const struct import_kind {
     const char *name;
     int (*run)(struct importing *);
+    bool many; /* it reads the files itself: one name stands for several */
 } kinds[] = {
-    {"nccl-tests", nccl_tests},
-    {"pytorch", pytorch},
-    {"failures", failures},
-    {"xid", xid},
-    {"dcgm", dcgm},
-    {"slurm", slurm},
-    {"topo", topo},
-    {"nccl-topo", nccl_topo},
+    {"nccl-tests", nccl_tests, false},
+    {"pytorch", pytorch, false},
+    {"failures", failures, false},
+    {"xid", xid, false},
+    {"dcgm", dcgm, false},
+    {"slurm", slurm, false},
+    {"topo", topo, false},
+    {"nccl-topo", nccl_topo, false},
+    {"chakra", chakra, true},
 };
 enum {
     KIND_COUNT = sizeof kinds / sizeof kinds[0]
@@ -187,7 +209,11 @@ static int run(const struct arguments *a, struct session *session)
     importing.arena = arena_create();
     struct file_text whole;
     int code = EXIT_REJECTED;
-    if (file_read(importing.arena, a->positional[1], IMPORT_BYTES_MAX, false, &whole, &error)) {
+    if (kind->many) {
+        importing.file.path = a->positional[1];
+        code = kind->run(&importing);
+    } else if (file_read(importing.arena, a->positional[1], IMPORT_BYTES_MAX, false, &whole,
+                         &error)) {
         importing.file = (struct import_file){a->positional[1], whole.text, whole.bytes};
         code = kind->run(&importing);
     } else {
@@ -211,6 +237,8 @@ const struct command command_import = {
         "slurm FILE        the same of sacct -P, jobcomp/filetxt or slurmctld's log\n"
         "topo FILE         `nvidia-smi topo -m` of one machine, as `cluster:` of a scenario\n"
         "nccl-topo FILE    the same of the XML that NCCL_TOPO_DUMP_FILE writes\n"
+        "chakra PREFIX     Chakra execution traces PREFIX.0.et and so on: checks them, and that\n"
+        "                  they fit each other; 'orrery chakra' plays them\n"
         "FILE may be -, standard input.",
     .example = "orrery import nccl-tests all_reduce.txt --gpu h100-80gb-sxm --output own.db",
     .run = run,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "analysis/database/query.h"
+#include "analysis/result/task_outcome.h"
 
 /* rank < 0: every rank class, named by its lowest rank. */
 bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *error);
@@ -19,5 +20,7 @@ bool export_csv(struct query *query, const char *table, FILE *out, struct error 
 void export_csv_text(FILE *out, const char *text, unsigned bytes);
 /* The failures of weeks of training, as a scenario with `law: trace` reads them. */
 bool export_trace(struct query *query, FILE *out, struct error *error);
+/* The timeline of execution traces that were played, as Chrome trace events of every rank. */
+void export_tasks(const struct task_outcome *outcome, FILE *out);
 
 #endif

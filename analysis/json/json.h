@@ -10,6 +10,7 @@
 
 #include "analysis/export/launch.h"
 #include "analysis/result/result.h"
+#include "analysis/result/task_outcome.h"
 #include "analysis/result/uncertainty_record.h"
 #include "analysis/study/study_report.h"
 #include "analysis/validate/validate_report.h"
@@ -39,6 +40,8 @@ void json_doctor(const struct json_finding *findings, unsigned count, FILE *out)
 void json_check(const struct scenario *scenario, const char *refusal, FILE *out);
 void json_collective(const struct collective_result *rows, unsigned count, enum comm_op op,
                      uint64_t ranks, FILE *out);
+/* `chakra`: execution traces that were played. */
+void json_tasks(const struct task_outcome *outcome, FILE *out);
 /* `lesson`: of a record that holds one. */
 void json_lesson(const struct scenario *scenario, const struct record *record, FILE *out);
 /* A study, as its lists show it; `seconds` of wall clock. */

@@ -15,7 +15,7 @@ load helper
 
 @test "every command has help with an example" {
     "$ORRERY" --help >all
-    for command in run check memory plan collective export list schema doctor completion validate study merge report explain compare lesson replay profile import; do
+    for command in run check memory plan collective export list schema doctor completion validate study merge report explain compare lesson replay profile import chakra; do
         grep -qE "^  $command " all
         expect 0 "$ORRERY" "$command" --help
         shows "usage: orrery $command"

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "scenarios/import/chakra_tasks.h"
 #include "scenarios/import/failure_fit.h"
 #include "scenarios/import/nccl_tests.h"
 #include "scenarios/import/node_topology.h"
@@ -116,10 +117,49 @@ static bool pytorch_step(struct fuzzed *f)
     return true;
 }
 
+static void check_chakra(const struct chakra_trace *t)
+{
+    CHECK(t->node_count > 0 && t->node_count <= CHAKRA_NODES_MAX);
+    for (uint32_t n = 0; n < t->node_count; n++) {
+        const struct chakra_node *node = &t->nodes[n];
+        CHECK(node->type < CHAKRA_TYPE_COUNT && (n == 0 || node->id > t->nodes[n - 1].id));
+        CHECK(strlen(node->name) <= CHAKRA_NAME_MAX && node->wait_count <= t->wait_count);
+        CHECK(node->wait_first <= t->wait_count - node->wait_count);
+        for (uint32_t w = 0; w < node->wait_count; w++)
+            CHECK(t->waits[node->wait_first + w] < t->node_count);
+    }
+}
+
+/* The bytes are a trace of each of two ranks: what is joined is sound and is told from what never
+ * ends. */
+static bool chakra(struct fuzzed *f)
+{
+    struct chakra_trace traces[2];
+    struct chakra_counts counts;
+    struct task_graph graph;
+    struct task_links links;
+    if (!chakra_read(f->arena, f->file, &traces[0], &f->error))
+        return false;
+    check_chakra(&traces[0]);
+    traces[1] = traces[0];
+    for (uint32_t ranks = 1; ranks <= 2; ranks++) {
+        const struct chakra_job job = {traces, ranks};
+        if (!chakra_tasks(f->arena, &job, NULL, &graph, &counts, &f->error))
+            return false;
+        CHECK(graph.node_count == ranks * traces[0].node_count);
+        for (uint32_t n = 0; n < graph.node_count; n++)
+            CHECK(isfinite(graph.nodes[n].work_s) && graph.nodes[n].work_s >= 0.0);
+        task_link(f->arena, &graph, &links);
+        if (!task_check(&graph, &links, &f->error))
+            return false;
+    }
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool (*const readers[])(struct fuzzed *) = {
-        nccl_tests, csv, xid, dcgm, slurm, topo, nccl_topo, pytorch, pytorch_step};
+        nccl_tests, csv, xid, dcgm, slurm, topo, nccl_topo, pytorch, pytorch_step, chakra};
     struct fuzzed f = {.arena = arena_create(), .error = {""}};
     if (size > 0) {
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};

@@ -1,0 +1,113 @@
+#include "analysis/export/export.h"
+#include "analysis/json/json.h"
+#include "analysis/line/command.h"
+#include "analysis/line/load.h"
+#include "analysis/line/outputs.h"
+#include "analysis/report/report_tasks.h"
+#include "analysis/terminal/output.h"
+#include "models/step/task_play.h"
+#include "scenarios/import/chakra_files.h"
+
+enum {
+    DEFAULT_TOP = 8
+};
+
+static const struct option options[] = {
+    {"--output", OPTION_FILE, FIELD(output), "FILE", NULL,
+     "the timeline of every rank, as trace events for ui.perfetto.dev"},
+    {"--top", OPTION_SOME, FIELD(top), "N", NULL, "ranks and groups that are listed (8)"},
+    OPTION_SCENARIO_ROWS,
+    OPTION_JSON_ROW,
+    OPTION_END};
+
+/* The files of the ranks are read like any other: no output may take their names. */
+static int spare_traces(const struct arguments *a, struct arena *arena,
+                        const struct chakra_job *job, FILE *notes)
+{
+    struct scenario_input *inputs = ARENA_ARRAY(arena, struct scenario_input, job->rank_count);
+    for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+        const char *path = arena_format(arena, "%s.%u.et", a->positional[1], rank);
+        const bool last = rank + 1 == job->rank_count;
+        inputs[rank] = (struct scenario_input){path, last ? NULL : &inputs[rank + 1]};
+    }
+    return outputs_spare(a, inputs, notes);
+}
+
+static int tell(const struct arguments *a, struct session *session,
+                const struct task_outcome *outcome)
+{
+    struct error error = {""};
+    if (a->json)
+        json_tasks(outcome, session->out);
+    else
+        report_tasks(session, outcome, a->top > 0 ? a->top : DEFAULT_TOP);
+    if (a->output == NULL)
+        return EXIT_OK;
+    struct output file;
+    bool good = output_begin(&file, session, a->output, &error);
+    if (good) {
+        export_tasks(outcome, file.out);
+        good = output_end(&file, session, true, &error);
+    }
+    if (!good)
+        fprintf(session->notes, "orrery chakra: %s\n", error.text);
+    return good ? EXIT_OK : EXIT_TROUBLE;
+}
+
+static int play(const struct arguments *a, struct session *session, struct arena *arena,
+                const struct scenario *scenario)
+{
+    const struct configuration *c = &scenario->configuration;
+    const struct chakra_rates rates = {&c->gpu, c->training.precision->gemm_peak};
+    struct chakra_job job;
+    struct task_graph graph;
+    struct chakra_counts counts;
+    struct task_played played;
+    struct error error = {""};
+    int code = EXIT_REJECTED;
+    bool good = chakra_files_read(arena, a->positional[1], &job, &error);
+    if (good) {
+        code = spare_traces(a, arena, &job, session->notes);
+        if (code != EXIT_OK)
+            return code;
+        code = EXIT_REJECTED;
+        good = chakra_tasks(arena, &job, &rates, &graph, &counts, &error) &&
+               task_play(arena, &graph, c, &played, &error);
+    }
+    if (good)
+        return tell(a, session,
+                    &(struct task_outcome){scenario, a->positional[1], &graph, &played, &counts});
+    fprintf(session->notes, "orrery chakra: %s\n", error.text);
+    return code;
+}
+
+static int run(const struct arguments *a, struct session *session)
+{
+    struct scenario *scenario;
+    if (a->positional_count != 2) {
+        fputs("orrery chakra: takes a scenario and what stands before the rank in the names of the "
+              "traces; see 'orrery chakra --help'\n",
+              session->notes);
+        return EXIT_USAGE;
+    }
+    int code = load_scenario(a, session, false, &scenario);
+    if (code != EXIT_OK)
+        return code;
+    struct arena *arena = arena_create();
+    code = play(a, session, arena, scenario);
+    arena_destroy(arena);
+    scenario_destroy(scenario);
+    return code;
+}
+
+const struct command command_chakra = {
+    .head = {.name = "chakra",
+             .doc = "plays Chakra execution traces, one a rank, on the cluster of a scenario"},
+    .positional = "SCENARIO PREFIX",
+    .options = options,
+    .details = "The traces are PREFIX.0.et, PREFIX.1.et and so on. Of the scenario count cluster,\n"
+               "placement, software, precision and perturbations; model and layout do not, the\n"
+               "traces say what is done. 'orrery import chakra PREFIX' checks them alone.",
+    .example = "orrery chakra scenarios/hello-8-gpus.yaml traces/llama --output timeline.json",
+    .run = run,
+};

@@ -74,7 +74,7 @@ static void draw_roof(const struct roofline_picture *p)
 static void draw_kernel(const struct roofline_picture *p, size_t i)
 {
     const struct walls_kernel *k = p->kernels[i];
-    char tip[320], number[16], line[96];
+    char tip[320], number[24], line[96];
     const double y = TOP + 20.0 + (double)(LINE * i);
     snprintf(number, sizeof number, "%zu", i + 1);
     snprintf(tip, sizeof tip, "%s %s: %.17g FLOP, %.17g bytes, %.17g s", k->block, k->name,

@@ -8,6 +8,7 @@ committed="$SCENARIOS/catalogue/profiles/simulated.db"
     if nvidia-smi -L >/dev/null 2>&1; then skip "there is a GPU"; fi
     expect 5 "$CALIBRATE" --minutes 1 --output card.db
     grep -qE "no NVIDIA GPU that can be used here|built without CUDA" err
+    said "--device simulated"
     [ ! -e card.db ]
 }
 
@@ -39,6 +40,43 @@ committed="$SCENARIOS/catalogue/profiles/simulated.db"
     expect 0 "$ORRERY" profile check card.db
 }
 
+@test "an interrupted calibration says so, and goes on" {
+    "$CALIBRATE" --device simulated --minutes 60 --output card.db >out 2>err &
+    calibration=$!
+    for _ in $(seq 200); do
+        grep -q "of 490 points" err && break
+        sleep 0.01
+    done
+    kill -TERM $calibration
+    code=0
+    wait $calibration || code=$?
+    [ $code = 130 ]
+    said "interrupted; the same command goes on with card.db"
+    shows "it was interrupted"
+    lacks "the minutes are over" out
+    expect 0 "$CALIBRATE" --device simulated --minutes 60 --output card.db
+    shows "of them before"
+}
+
+@test "a profile keeps to one card of the catalogue" {
+    expect 0 "$CALIBRATE" --device simulated --minutes 0.05 --output card.db
+    [ "$(sql card.db 'select gpu from profile')" = "" ]
+    expect 0 "$CALIBRATE" --device simulated --minutes 0.05 --gpu h100-80gb-sxm --output card.db
+    [ "$(sql card.db 'select gpu from profile')" = h100-80gb-sxm ]
+    expect 1 "$CALIBRATE" --device simulated --minutes 0.05 --gpu h200-141gb-sxm --output card.db
+    said "card.db is of h100-80gb-sxm, not of h200-141gb-sxm: give another file"
+    expect 0 "$CALIBRATE" --device simulated --minutes 0.05 --output card.db
+    [ "$(sql card.db 'select gpu from profile')" = h100-80gb-sxm ]
+}
+
+@test "a report that cannot be written is an error" {
+    if [ ! -c /dev/full ]; then skip "no /dev/full"; fi
+    code=0
+    "$CALIBRATE" --device simulated --minutes 0.05 --output card.db >/dev/full 2>err || code=$?
+    [ $code = 1 ]
+    said "the report cannot be written"
+}
+
 @test "the committed profile is read by this version and stands for its scenario" {
     expect 0 "$ORRERY" profile show "$committed"
     shows "no card was measured"
@@ -62,9 +100,25 @@ committed="$SCENARIOS/catalogue/profiles/simulated.db"
     expect 0 "$CALIBRATE" --help
     shows "built with"
     expect 2 "$CALIBRATE" --minutes none
-    said "makes no sense"
+    said "--minutes 'none': expected a number of minutes above 0"
+    for minutes in 0 nan inf -1 "" 0x3 1e300 3m 10081; do
+        expect 2 "$CALIBRATE" --device simulated --minutes "$minutes"
+    done
     expect 2 "$CALIBRATE" --no-grid
     expect 2 "$CALIBRATE" --device tensor
+    said "expected cuda or simulated"
+    expect 2 "$CALIBRATE" --output
+    said "--output needs a value"
+    expect 2 "$CALIBRATE" --outptu card.db
+    said "--outptu makes no sense here"
+    expect 1 "$CALIBRATE" --device simulated --minutes 1 --output nowhere/card.db
+    said "nowhere/card.db: cannot be opened: No such file or directory"
+    printf '1 gemm - bf16 m=1 n=\033[31m1 k=1 batch=1\n' >strange.txt
+    expect 1 "$CALIBRATE" --device simulated --for strange.txt
+    said "no list of shapes: a byte 0x1b"
+    printf '1 gemm - bf16 m=1 n=1 k=1 batch=1\n\0' >strange.txt
+    expect 1 "$CALIBRATE" --device simulated --for strange.txt
+    said "no list of shapes: a byte 0x00"
     expect 1 "$CALIBRATE" --device simulated --for nothing.txt
     said "cannot be read"
     echo "1 gemm - bf16 m=1" >short.txt

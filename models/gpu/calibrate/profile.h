@@ -33,7 +33,8 @@ struct measured_profile {
 };
 struct profile_writer;
 /* A new file, or one that is there and is gone on with: `resumed` then has its points. Refuses a
- * file that was measured on another machine, or is none. Lives in `arena`. NULL with a sentence. */
+ * file that was measured on another machine or under another name of the catalogue, or is none; one
+ * without such a name gets `head`'s. Lives in `arena`. NULL with a sentence. */
 struct profile_writer *profile_write(struct arena *arena, const char *path,
                                      const struct profile_head *head,
                                      struct measured_profile *resumed, struct error *error);

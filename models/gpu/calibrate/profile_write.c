@@ -98,8 +98,11 @@ static const char *differs(const struct device_facts *a, const struct device_fac
 static bool open_database(struct profile_writer *w, struct error *error)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    if (sqlite3_open_v2(w->path, &w->database, flags, NULL) != SQLITE_OK)
-        return failed(w, error);
+    if (sqlite3_open_v2(w->path, &w->database, flags, NULL) != SQLITE_OK) {
+        const int why = sqlite3_system_errno(w->database);
+        return why == 0 ? failed(w, error)
+                        : error_set(error, "%s: cannot be opened: %s", w->path, strerror(why));
+    }
     sqlite3_busy_timeout(w->database, 1000);
     return true;
 }
@@ -111,6 +114,36 @@ static bool prepare(struct profile_writer *w, struct error *error)
            failed(w, error);
 }
 
+/* Is a file that is there of this machine, and of the card that is asked for? */
+static bool can_go_on(const struct profile_writer *w, const struct profile_head *there,
+                      const struct profile_head *head, struct error *error)
+{
+    const char *what = differs(&there->facts, &head->facts);
+    if (what != NULL)
+        return error_set(error, "%s was measured with another %s (%s): give another file", w->path,
+                         what, there->facts.device);
+    return *there->gpu == '\0' || *head->gpu == '\0' || strcmp(there->gpu, head->gpu) == 0 ||
+           error_set(error, "%s is of %s, not of %s: give another file", w->path, there->gpu,
+                     head->gpu);
+}
+
+/* Who goes on may say which card of the catalogue it is, where the file does not. */
+static bool name_gpu(const struct profile_writer *w, struct profile_head *there,
+                     const struct profile_head *head, struct error *error)
+{
+    sqlite3_stmt *statement;
+    if (*there->gpu != '\0' || *head->gpu == '\0')
+        return true;
+    if (sqlite3_prepare_v2(w->database, "UPDATE profile SET gpu = ?", -1, &statement, NULL) !=
+        SQLITE_OK)
+        return failed(w, error);
+    sqlite3_bind_text(statement, 1, head->gpu, -1, SQLITE_STATIC);
+    const bool done = sqlite3_step(statement) == SQLITE_DONE || failed(w, error);
+    sqlite3_finalize(statement);
+    memcpy(there->gpu, head->gpu, sizeof there->gpu);
+    return done;
+}
+
 struct profile_writer *profile_write(struct arena *arena, const char *path,
                                      const struct profile_head *head,
                                      struct measured_profile *resumed, struct error *error)
@@ -120,17 +153,12 @@ struct profile_writer *profile_write(struct arena *arena, const char *path,
     bool there = stat(path, &status) == 0 && status.st_size > 0;
     *resumed = (struct measured_profile){.path = path};
     *w = (struct profile_writer){.path = arena_text(arena, path)};
-    if (there) {
-        if (!profile_read(arena, path, resumed, error))
-            return NULL;
-        const char *what = differs(&resumed->head.facts, &head->facts);
-        if (what != NULL) {
-            error_set(error, "%s was measured with another %s (%s): give another file", path, what,
-                      resumed->head.facts.device);
-            return NULL;
-        }
-    }
-    if (open_database(w, error) && (there || make(w, head, error)) && prepare(w, error))
+    if (there &&
+        (!profile_read(arena, path, resumed, error) || !can_go_on(w, &resumed->head, head, error)))
+        return NULL;
+    if (open_database(w, error) &&
+        (there ? name_gpu(w, &resumed->head, head, error) : make(w, head, error)) &&
+        prepare(w, error))
         return w;
     sqlite3_close(w->database);
     return NULL;

@@ -3,6 +3,7 @@
  * Links neither GSL nor anything of the analysis. Data goes to the profile, everything else is a
  * note on stderr. Exit: 0 done, as far as the minutes went; 1 trouble; 2 usage; 5 no card to be had
  * or the card was lost; 130 interrupted. */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ enum {
 #define NOTE_EACH_S 30.0
 #define TERMINAL_EACH_S 0.1
 #define PERCENT 100.0
+#define MINUTES_MOST (7.0 * 24.0 * 60.0)
 
 struct wishes {
     const char *lists[LISTS_MAX];
@@ -45,19 +47,22 @@ struct teller {
     double budget_s;
 };
 
-/* Ctrl-C is held back and looked for between points: what was measured is kept either way. */
+/* Ctrl-C, and what a batch system sends at its limit, are held back and looked for between points:
+ * what was measured is kept either way. */
 static void hold_interrupts(void)
 {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 static bool is_interrupted(void)
 {
     sigset_t pending;
-    return sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
 }
 
 static void print_help(FILE *out)
@@ -81,26 +86,54 @@ static void print_help(FILE *out)
             cuda_device_libraries());
 }
 
-static bool read_value(struct wishes *w, const char *name, const char *value)
+static bool read_minutes(const char *text, double *out)
 {
     char *end;
-    if (strcmp(name, "--for") == 0 && w->list_count < LISTS_MAX) {
+    *out = strtod(text, &end);
+    return *text != '\0' && strspn(text, "0123456789.") == strlen(text) && *end == '\0' &&
+           *out > 0.0 && *out <= MINUTES_MOST;
+}
+
+/* What is expected in place of the value; NULL: it was taken. `known`: there is such an option. */
+static const char *take_value(struct wishes *w, const char *name, const char *value, bool *known)
+{
+    *known = true;
+    if (strcmp(name, "--for") == 0) {
+        if (w->list_count == LISTS_MAX)
+            return "at most 64 lists";
         w->lists[w->list_count++] = value;
     } else if (strcmp(name, "--minutes") == 0) {
-        w->minutes = strtod(value, &end);
-        return *value != '\0' && *end == '\0' && w->minutes > 0.0 && isfinite(w->minutes);
+        if (!read_minutes(value, &w->minutes))
+            return "a number of minutes above 0, of a week at most, as in --minutes 3";
     } else if (strcmp(name, "--output") == 0) {
+        if (*value == '\0')
+            return "the name of a file";
         w->output = value;
     } else if (strcmp(name, "--gpu") == 0) {
+        if (*value == '\0' || strlen(value) >= DEVICE_TEXT_BYTES)
+            return "a name of the catalogue, as `orrery list gpus` prints them";
         w->gpu = value;
-        return strlen(value) < DEVICE_TEXT_BYTES;
     } else if (strcmp(name, "--device") == 0) {
         w->simulated = strcmp(value, "simulated") == 0;
-        return w->simulated || strcmp(value, "cuda") == 0;
+        if (!w->simulated && strcmp(value, "cuda") != 0)
+            return "cuda or simulated";
     } else {
-        return false;
+        *known = false;
     }
-    return true;
+    return NULL;
+}
+
+static bool read_option(struct wishes *w, const char *name, const char *value)
+{
+    bool known;
+    const char *expected = take_value(w, name, value != NULL ? value : "", &known);
+    if (!known)
+        fprintf(stderr, "orrery-calibrate: %s makes no sense here; see --help\n", name);
+    else if (value == NULL)
+        fprintf(stderr, "orrery-calibrate: %s needs a value; see --help\n", name);
+    else if (expected != NULL)
+        fprintf(stderr, "orrery-calibrate: %s '%s': expected %s\n", name, value, expected);
+    return known && value != NULL && expected == NULL;
 }
 
 static bool read_wishes(int count, char **words, struct wishes *w)
@@ -111,12 +144,10 @@ static bool read_wishes(int count, char **words, struct wishes *w)
             w->help = true;
         } else if (strcmp(words[i], "--no-grid") == 0) {
             w->no_grid = true;
-        } else if (i + 1 < count && read_value(w, words[i], words[i + 1])) {
-            i++;
         } else {
-            fprintf(stderr, "orrery-calibrate: %s%s%s makes no sense here; see --help\n", words[i],
-                    i + 1 < count ? " " : "", i + 1 < count ? words[i + 1] : "");
-            return false;
+            if (!read_option(w, words[i], i + 1 < count ? words[i + 1] : NULL))
+                return false;
+            i++;
         }
     }
     if (w->no_grid && w->list_count == 0) {
@@ -132,13 +163,16 @@ static bool read_list(struct arena *arena, struct calibrate_plan *plan, const ch
     char *text = arena_alloc(arena, LIST_BYTES_MAX + 2u, 1);
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return error_set(error, "%s cannot be read", path);
+        return error_set(error, "%s cannot be read: %s", path, strerror(errno));
     size_t bytes = fread(text, 1, LIST_BYTES_MAX + 1u, file);
     fclose(file);
     if (bytes > LIST_BYTES_MAX)
         return error_set(error, "%s: a list of shapes has at most 4 MiB", path);
-    if (strlen(text) != bytes)
-        return error_set(error, "%s: this is no text", path);
+    for (size_t i = 0; i < bytes; i++) { /* a sentence may quote it on a terminal */
+        const unsigned char c = (unsigned char)text[i];
+        if ((c < ' ' && c != '\n' && c != '\r' && c != '\t') || c > '~')
+            return error_set(error, "%s: this is no list of shapes: a byte 0x%02x", path, c);
+    }
     return plan_read(plan, path, text, error);
 }
 
@@ -184,7 +218,22 @@ static bool go_on(void *context, const struct campaign_progress *p)
     return true;
 }
 
-static void tell_report(const struct campaign_report *r, const struct wishes *w)
+static const char *why_missing(enum campaign_end end)
+{
+    switch (end) {
+    case CAMPAIGN_STOPPED:
+        return "it was interrupted";
+    case CAMPAIGN_LOST:
+        return "the card was lost";
+    case CAMPAIGN_NOT_KEPT:
+        return "the file took no more";
+    default:
+        return "the minutes are over";
+    }
+}
+
+static void tell_report(const struct campaign_report *r, const struct wishes *w,
+                        enum campaign_end end)
 {
     printf("%s: %u of %u points in %.0f s", w->output, r->measured, r->planned, r->elapsed_s);
     if (r->resumed > 0)
@@ -197,7 +246,7 @@ static void tell_report(const struct campaign_report *r, const struct wishes *w)
         printf("  left out    %u that this card or this build has not, %u that failed\n",
                r->unsupported, r->failed);
     if (r->missing > 0)
-        printf("  missing     %u: the minutes are over; the same command goes on\n", r->missing);
+        printf("  missing     %u: %s; the same command goes on\n", r->missing, why_missing(end));
     if (r->unsettled > 0)
         printf("  wide        %u points have a spread of more than %.0f %%\n", r->unsettled,
                PERCENT * campaign_usual.measure.spread_ratio);
@@ -274,7 +323,7 @@ static int measure(struct arena *arena, const struct wishes *w,
     enum campaign_end end = campaign_run(arena, &campaign, &report, &error);
     if (teller.terminal)
         fputs("\r\033[K", stderr);
-    tell_report(&report, w);
+    tell_report(&report, w, end);
     int code = code_of(end, &error, w);
     if (!profile_close(teller.writer, end == CAMPAIGN_COMPLETE, &error) && code == EXIT_DONE)
         code = trouble(&error, EXIT_TROUBLE);
@@ -294,8 +343,12 @@ static int measure_card(struct arena *arena, const struct wishes *w)
 {
     struct calibrate_device device;
     struct error error = {""};
-    if (!cuda_device_open(&device, &error))
-        return trouble(&error, EXIT_NO_CARD);
+    if (!cuda_device_open(&device, &error)) {
+        trouble(&error, EXIT_NO_CARD);
+        fputs("orrery-calibrate: --device simulated tries all of it on a card that is not there\n",
+              stderr);
+        return EXIT_NO_CARD;
+    }
     int code = measure(arena, w, &device);
     cuda_device_close(&device);
     return code;
@@ -314,5 +367,9 @@ int main(int count, char **words)
     struct arena *arena = arena_create();
     int code = wishes.simulated ? measure_simulated(arena, &wishes) : measure_card(arena, &wishes);
     arena_destroy(arena);
+    if (fflush(stdout) != 0 && code == EXIT_DONE) {
+        fprintf(stderr, "orrery-calibrate: the report cannot be written: %s\n", strerror(errno));
+        code = EXIT_TROUBLE;
+    }
     return code;
 }

@@ -91,6 +91,8 @@ static void write_experts(const struct launch_job *job, struct launch_text *text
     if (m->shared_experts > 0) {
         launch_option(text, "--moe-shared-expert-intermediate-size %" PRIu64,
                       m->shared_experts * m->moe_ffn_hidden);
+        if (job->c->software.shared_expert_overlap)
+            launch_option(text, "--moe-shared-expert-overlap");
     }
     if (m->expert_interval > 1) {
         launch_option(text, "--moe-layer-freq '([0]*%" PRIu64 "+[1])*%" PRIu64 "'",

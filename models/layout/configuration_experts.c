@@ -121,6 +121,28 @@ static void check_with(struct rule_report *r)
     }
 }
 
+/* Megatron-LM megatron/core/transformer/transformer_config.py: shared experts run beside the
+ * exchanges of the alltoall dispatcher alone, and not where passes run in pairs. */
+static void check_overlap(struct rule_report *r)
+{
+    const struct configuration *c = r->c;
+    const char *key = "software.shared_expert_overlap";
+    const struct dispatch_kind *kind = configuration_dispatch(c);
+    if (!c->software.shared_expert_overlap || c->model.shared_experts == 0)
+        return;
+    if (kind != &dispatch_alltoall) {
+        rule_say(r, false, key,
+                 "shared experts run beside the exchanges of alltoall alone, not of %s: set it to "
+                 "false, or take layout.dispatch: alltoall",
+                 kind->head.name);
+    }
+    if (c->layout.schedule->pairs) {
+        rule_say(r, false, key,
+                 "%s runs the products of another microbatch beside the exchanges: set it to false",
+                 c->layout.schedule->head.name);
+    }
+}
+
 void configuration_check_experts(struct rule_report *r)
 {
     const struct configuration *c = r->c;
@@ -138,5 +160,6 @@ void configuration_check_experts(struct rule_report *r)
     check_groups(r);
     check_ranks(r);
     check_dispatch(r);
+    check_overlap(r);
     check_with(r);
 }

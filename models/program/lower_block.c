@@ -222,6 +222,24 @@ static void empty(struct stretch *s, const struct segment *g, const struct segme
     add_transfer(s, &sent, g->name, false);
 }
 
+/* Rows of experts leave, and hold SMs while the kernels of the segment run. */
+static void begin_exchange(struct stretch *s, const struct segment *g,
+                           const struct segment_transfer *t)
+{
+    if (!present(t))
+        return;
+    add_transfer(s, t, g->name, true);
+    s->taken_sms += (double)configuration_dispatch(s->spec->c)->sms;
+}
+
+static void end_exchange(struct stretch *s, const struct segment_transfer *t)
+{
+    if (!present(t))
+        return;
+    flush(s);
+    s->taken_sms -= (double)configuration_dispatch(s->spec->c)->sms;
+}
+
 static void compile_forward_segment(struct stretch *s, const struct segment *g, unsigned index,
                                     bool stops)
 {
@@ -231,6 +249,7 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
     unsigned done = 0;
     if (emptied == fed)
         emptied = count;
+    begin_exchange(s, g, &g->exchange);
     if (fed == count)
         add_transfer(s, &g->before, g->name, false);
     add_transfer(s, &g->beside, g->name, true);
@@ -245,6 +264,7 @@ static void compile_forward_segment(struct stretch *s, const struct segment *g, 
     s->piece.host_waits = s->piece.host_waits || g->host_waits;
     if (present(&g->beside) || g->host_waits)
         flush(s);
+    end_exchange(s, &g->exchange);
     CHECK(emptied == count || emptied + 1 == count);
     if (emptied < count)
         empty(s, g, &g->after, &g->forward[emptied]);
@@ -315,6 +335,7 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
     bool overlap = s->spec->c->software.backward_tp_overlap && present(&g->backward_after);
     if (!overlap)
         beside = 0;
+    begin_exchange(s, g, &g->backward_exchange);
     unsigned done = begin_backward(s, g, index);
     add_transfer(s, &g->backward_beside, g->name, true);
     add_transfer(s, &g->backward_gather, g->name, true);
@@ -328,6 +349,7 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
         s->piece.closes |= (uint16_t)(1u << index);
     if (present(&g->backward_beside))
         flush(s);
+    end_exchange(s, &g->backward_exchange);
     add_transfer(s, &g->backward_after, g->name, beside > 0);
     if (beside > 0) {
         s->piece.closes |= (uint16_t)(1u << index);
@@ -340,6 +362,7 @@ static void compile_backward_segment(struct stretch *s, const struct segment *g,
  * products that could wait (an embedding, whose rows are added), and nothing waits for them. */
 static void compile_input_segment(struct stretch *s, const struct segment *g, unsigned index)
 {
+    begin_exchange(s, g, &g->backward_exchange);
     const unsigned done = begin_backward(s, g, index);
     add_transfer(s, &g->backward_beside, g->name, true);
     if (done == 0)
@@ -350,6 +373,7 @@ static void compile_input_segment(struct stretch *s, const struct segment *g, un
     s->piece.closes |= (uint16_t)(1u << index);
     if (present(&g->backward_beside))
         flush(s);
+    end_exchange(s, &g->backward_exchange);
     add_transfer(s, &g->backward_after, g->name, false);
 }
 
@@ -404,44 +428,6 @@ static void compile_passes(struct stretch *s, struct piece_list *forward,
     flush(s);
 }
 
-static uint32_t count_tensors(const struct layer *layer, bool splits)
-{
-    /* The layer's input, kept by full recomputation; gradients of outputs, kept for the weights. */
-    uint32_t count = 1 + (splits ? layer->segment_count : 0);
-    for (unsigned i = 0; i < layer->segment_count; i++)
-        count += layer->segments[i].saved_count;
-    return count;
-}
-
-bool lower_block_drops(int recompute, const struct segment *g, unsigned k)
-{
-    return g->saved[k].rebuilt || (recompute == RECOMPUTE_SELECTIVE && g->saved[k].attention_core);
-}
-
-static double kept_bytes(const struct block_spec *spec)
-{
-    const struct layer *layer = spec->layer;
-    double bytes = 0.0;
-    if (spec->full_recompute)
-        return layer->input_bytes;
-    for (unsigned i = 0; i < layer->segment_count; i++)
-        for (unsigned k = 0; k < layer->segments[i].saved_count; k++)
-            if (!lower_block_drops(spec->c->layout.recompute, &layer->segments[i], k))
-                bytes += layer->segments[i].saved[k].bytes;
-    return bytes;
-}
-
-static double late_bytes(const struct layer *layer)
-{
-    double bytes = 0.0;
-    for (unsigned i = 0; i < layer->segment_count; i++) {
-        bytes += layer->segments[i].gradient_bytes;
-        for (unsigned k = 0; k < layer->segments[i].saved_count; k++)
-            bytes += layer->segments[i].saved[k].weights ? layer->segments[i].saved[k].bytes : 0.0;
-    }
-    return bytes;
-}
-
 void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out)
 {
     const struct layer *layer = spec->layer;
@@ -451,9 +437,9 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
                           .full_recompute = spec->full_recompute,
                           .repeats = spec->repeats,
                           .splits = spec->splits,
-                          .tensor_count = count_tensors(layer, spec->splits),
-                          .kept_bytes = kept_bytes(spec),
-                          .late_bytes = late_bytes(layer)};
+                          .tensor_count = lower_block_tensors(layer, spec->splits),
+                          .kept_bytes = lower_block_kept_bytes(spec),
+                          .late_bytes = lower_block_late_bytes(layer)};
     s->arena = arena;
     s->spec = spec;
     s->part = PASS_BACKWARD;

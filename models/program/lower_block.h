@@ -78,6 +78,11 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
 /* Is the k-th saved tensor of a segment not kept until the backward at this level of recomputation?
  * Apart from layers that are recomputed in full. */
 bool lower_block_drops(int recompute, const struct segment *segment, unsigned k);
+/* Of a microbatch: tensors of a block, their bytes from forward to backward, and of those that the
+ * pass of the weights reads, with the gradients of outputs. */
+uint32_t lower_block_tensors(const struct layer *layer, bool splits);
+double lower_block_kept_bytes(const struct block_spec *spec);
+double lower_block_late_bytes(const struct layer *layer);
 void lower_block_rows(struct block *block, struct program_writer *w); /* rows of this program */
 
 #endif

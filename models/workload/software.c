@@ -132,6 +132,9 @@ const struct param software_params[] = {
      "false: one cast forward writes both copies, which are kept."},
     {"fp8_weights_each", PARAM_FLAG, AT(fp8_weights_each), 0, 0, "false", NULL,
      "Weights are cast to eight bits in every microbatch; false: once a step."},
+    {"shared_expert_overlap", PARAM_FLAG, AT(shared_expert_overlap), 0, 0, "false", NULL,
+     "Shared experts run beside the exchanges with the routed ones: up beside the way there, down "
+     "beside the way back (Megatron's --moe-shared-expert-overlap, off by default)."},
     {"tp_pipelines", PARAM_FLAG, AT(tp_pipelines), 0, 0, "false", NULL,
      "With sequence parallelism inside an NVLink domain, gathers and scatters run by parts beside "
      "the products that they feed or empty (userbuffers), forward and backward."},

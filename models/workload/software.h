@@ -75,12 +75,13 @@ struct software_profile {
     bool recompute_stops_early; /* full: not beyond the last tensor that the backward needs */
     bool recompute_keeps_last;  /* per_operator: also the last product's output, needed or not */
     /* 8-bit linear layers */
-    int fp8_recipe;          /* enum fp8_recipe */
-    bool fp8_split_backward; /* both products of the backward pass sum up in fp32 by parts */
-    bool fp8_norm_fused;     /* a norm before a linear layer writes eight bits */
-    bool fp8_gathers;        /* tensor-parallel gathers carry eight bits */
-    bool fp8_weights_each;   /* weights are cast in every microbatch, not once a step */
-    bool fp8_casts_again;    /* 16-bit inputs are kept, and cast again for the weight gradient */
+    int fp8_recipe;             /* enum fp8_recipe */
+    bool fp8_split_backward;    /* both products of the backward pass sum up in fp32 by parts */
+    bool fp8_norm_fused;        /* a norm before a linear layer writes eight bits */
+    bool fp8_gathers;           /* tensor-parallel gathers carry eight bits */
+    bool fp8_weights_each;      /* weights are cast in every microbatch, not once a step */
+    bool fp8_casts_again;       /* 16-bit inputs are kept, and cast again for the weight gradient */
+    bool shared_expert_overlap; /* shared experts run beside the exchanges with the routed ones */
     /* Tensor parallelism */
     bool tp_pipelines; /* gathers and scatters of sequence parallelism run by parts beside the
                           products that they feed or empty, inside an NVLink domain */

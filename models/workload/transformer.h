@@ -190,6 +190,9 @@ struct segment {
     bool attention_core; /* selective recomputation repeats this segment's core kernels */
     struct segment_transfer before, beside, after;
     struct segment_transfer backward_before, backward_beside, backward_gather, backward_after;
+    /* Rows of experts on their way while all kernels of this segment run, whose input they are not:
+     * sent before anything else of it, waited for by the segment behind (before it, backward). */
+    struct segment_transfer exchange, backward_exchange;
     /* `before` comes by parts beside the first product, `after` leaves by parts beside the last;
      * backward_before as `before`, beside the first product of dgrad. */
     bool pipelined;

@@ -113,7 +113,8 @@ static void keep_input(struct segment *out, const char *name, double bytes)
  * the same rows. */
 static void keep_route(const struct rank_share *s, struct segment *out)
 {
-    if (!(s->ffn > 0.0) || s->input_tokens != s->norm_tokens) {
+    const double shared = s->shared_beside ? s->tokens : s->input_tokens;
+    if (!(s->ffn > 0.0) || shared != s->norm_tokens) {
         keep_input(out, "router input", s->norm_tokens * row_bytes(s));
         out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
     }

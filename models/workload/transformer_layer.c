@@ -196,7 +196,7 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
                     s->norm_tokens * s->hidden * s->core_bytes);
         first = PIECE_UP;
     }
-    if (w->experts && !(s->ffn > 0.0))
+    if (w->experts && (!(s->ffn > 0.0) || s->shared_beside))
         return;
     struct segment *segment = segment_add(w, "mlp", first, PIECE_DOWN, output_bytes);
     opens_tensor(w, segment, transformer_piece_wgrads(&w->share, PIECE_UP), 1.0);
@@ -236,6 +236,25 @@ static struct segment_transfer expert_rows(const struct layer_writer *w, enum co
         .comm = SEGMENT_TP, .op = op, .bytes = s->experts.rows * s->hidden * s->core_bytes};
 }
 
+/* The part of the shared experts that runs while rows travel, which are there twice meanwhile. What
+ * tensor ranks send for it runs outside of its products (NVIDIA/Megatron-LM
+ * megatron/core/transformer/moe/shared_experts.py). */
+static struct segment *add_shared(struct layer_writer *w, enum piece first, enum piece last,
+                                  double output_bytes)
+{
+    const struct rank_share *s = &w->share;
+    const double moving = (s->experts.visited + s->experts.crossed) * s->hidden * s->core_bytes;
+    struct segment *segment = segment_add(w, "shared experts", first, last, output_bytes);
+    if (first == PIECE_UP)
+        opens_tensor(w, segment, 0, 1.0);
+    else
+        closes_tensor(w, segment);
+    segment->pipelined = false;
+    segment->forward_temporary_bytes += moving;
+    segment->backward_temporary_bytes += moving;
+    return segment;
+}
+
 /* Dispatch (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py,
  * MoEAlltoAllTokenDispatcher): rows to the expert ranks, gathered by those that share an expert,
  * and back the same way; rows of eight bits go to the experts, and gradients of what they gave,
@@ -250,15 +269,23 @@ static void write_experts(struct layer_writer *w, double output_bytes)
     struct segment *router = segment_add(w, "router", PIECE_ROUTE, PIECE_ROUTE,
                                          s->experts.visited * s->hidden * s->core_bytes);
     router->host_waits = !(c->capacity > 0.0);
+    struct segment *up = NULL, *down = NULL;
+    if (s->shared_beside)
+        up = add_shared(w, PIECE_UP, PIECE_ACTIVATE, s->tokens * s->ffn * s->core_bytes);
     struct segment *experts =
         segment_add(w, "experts", PIECE_EXPERT_UP, PIECE_EXPERT_DOWN, arrived);
+    if (s->shared_beside)
+        down = add_shared(w, PIECE_DOWN, PIECE_DOWN, output_bytes);
     struct segment *combine = segment_add(w, "combine", PIECE_COMBINE, PIECE_COMBINE, output_bytes);
     if (c->ep > 1) {
         const double back = s->hidden * s->core_bytes;
-        router->after = expert_transfer(w, sent_row_bytes(s) + with_row_bytes(s));
-        router->backward_before = expert_transfer(w, back + with_row_bytes(s));
-        combine->before = expert_transfer(w, back);
-        combine->backward_after = expert_transfer(w, sent_row_bytes(s));
+        *(up ? &up->exchange : &router->after) =
+            expert_transfer(w, sent_row_bytes(s) + with_row_bytes(s));
+        *(up ? &up->backward_exchange : &router->backward_before) =
+            expert_transfer(w, back + with_row_bytes(s));
+        *(down ? &down->exchange : &combine->before) = expert_transfer(w, back);
+        *(down ? &down->backward_exchange : &combine->backward_after) =
+            expert_transfer(w, sent_row_bytes(s));
     }
     if (c->etp > 1) {
         experts->before = expert_rows(w, COMM_ALL_GATHER);
@@ -379,7 +406,8 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
     const struct rank_share *s = &w.share;
     double output = s->norm_tokens * s->hidden * s->core_bytes;
     double qkv = s->tokens * (s->query + s->key + s->value) * s->core_bytes;
-    enum piece last = w.tensor ? PIECE_PROJECT : PIECE_DOWN;
+    const enum piece whole = s->shared_beside ? PIECE_NORM2 : PIECE_DOWN;
+    enum piece last = w.tensor ? PIECE_PROJECT : whole;
     w.experts = s->experts.count > 0.0;
     if (w.context) {
         write_entry(&w, PIECE_ROPE, qkv);

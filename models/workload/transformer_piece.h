@@ -61,6 +61,7 @@ struct rank_share {
         double crossed; /* rows that this rank sends or gets where each rank gets a row once */
         bool once;      /* so it is: copies are made where rows arrive */
     } experts;
+    bool shared_beside;    /* shared experts run beside the exchanges with the routed ones */
     double queries, keys;  /* sequence positions: this rank's, and all */
     double linear_bytes;   /* of an element that enters a linear layer, without scales */
     double kept_bytes;     /* of an element of such an input from forward to backward, with them */

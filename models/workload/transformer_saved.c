@@ -155,7 +155,10 @@ static void keep_up(const struct rank_share *s, struct segment *out)
     /* Where norms keep nothing else, it is their output. */
     if (!reads_input(s, PIECE_UP) && s->context->software->save_norm_input)
         return;
-    transformer_piece_saved(out, "mlp input", s->input_tokens * s->hidden * s->kept_bytes, false);
+    /* Beside exchanges it is gathered outside of the product, which keeps what it reads (NVIDIA/
+     * Megatron-LM megatron/core/transformer/moe/shared_experts.py). */
+    const double rows = s->shared_beside ? s->tokens : s->input_tokens;
+    transformer_piece_saved(out, "mlp input", rows * s->hidden * s->kept_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
     rebuilt_norm(s, out);
 }

@@ -44,6 +44,7 @@ static void share_experts(const struct layer_context *c, struct rank_share *out)
     };
     fill_rows(c, out->experts.count, &out->experts);
     out->ffn = (double)(m->shared_experts * m->moe_ffn_hidden) / (double)c->tp;
+    out->shared_beside = c->software->shared_expert_overlap && out->ffn > 0.0 && c->ep > 1;
 }
 
 /* An input that is cast again for the gradient of its weights is kept as it was. */

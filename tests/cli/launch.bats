@@ -45,6 +45,18 @@ frameworks="megatron torchtitan deepspeed nemo"
     said "holds no scenario"
 }
 
+@test "experts are shared as they were, and shared experts run beside their exchanges" {
+    v3="$SCENARIOS/deepseek-v3-2048xh800.yaml --set layout.dispatch=alltoall --set layout.dispatch_8bit=false --set layout.schedule=1f1b"
+    expect 0 "$ORRERY" export $v3 --launch megatron --set software.shared_expert_overlap=true
+    shows "--moe-shared-expert-overlap"
+    expect 0 "$ORRERY" export $v3 --launch megatron
+    ! grep -q moe-shared-expert-overlap out
+    sed '/^  ep: 8$/d' "$SCENARIOS/mixtral-8x7b-64xh100.yaml" >open.yaml
+    "$ORRERY" run open.yaml --db z.db >out 2>err
+    expect 0 "$ORRERY" export z.db --launch megatron
+    grep -q "expert-model-parallel-size $(sql z.db "select text from message where severity = 'choice' and key = 'layout.ep'")$" out
+}
+
 @test "a database made with a catalogue of its own is restored with it" {
     cp -r "$SCENARIOS/catalogue" mine
     sed -i 's/^h100-80gb-sxm:/my-card:/' mine/gpus.yaml

@@ -303,6 +303,17 @@ static void test_model(void **state)
     assert_int_equal(lower_case_errors(&c), 0);
     c.layout.ep = 2;
     assert_int_equal(lower_case_errors(&c), 0);
+    c.software.shared_expert_overlap = true;
+    c.layout.dispatch = &dispatch_hierarchical; /* no shared experts: nothing to run beside it */
+    c.layout.etp = 1;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.model.shared_experts = 1;
+    assert_true(lower_case_breaks(&c, "software.shared_expert_overlap", false));
+    c.layout.dispatch = &dispatch_alltoall;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.layout.schedule = &schedule_dualpipe;
+    assert_true(lower_case_breaks(&c, "software.shared_expert_overlap", false));
+    c.layout.schedule = &schedule_one_f_one_b;
     c.layout.sharding = &sharding_zero_3;
     assert_true(lower_case_breaks(&c, "layout.sharding", false));
     c.model.experts = 0;

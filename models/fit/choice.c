@@ -171,6 +171,7 @@ bool choice_frees(const struct configuration *c, int level)
     case RECOMPUTE_SELECTIVE:
         return c->training.attention == ATTENTION_MATH && c->software.selective_recompute;
     case RECOMPUTE_PER_OPERATOR:
+        return c->software.operator_recompute && c->model.experts == 0 && c->model.kv_rank == 0;
     case RECOMPUTE_EVERY_OTHER_LAYER:
         return c->software.operator_recompute;
     case RECOMPUTE_BLOCK:

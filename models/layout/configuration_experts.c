@@ -105,19 +105,21 @@ static void check_with(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     const struct sharding_kind *sharding = l->sharding;
-    const bool each = sharding->gather == GATHER_UNITS || sharding->hybrid ||
-                      (sharding->reduce == REDUCE_EACH_MICROBATCH && l->pp == 1);
+    const struct expert_ranks experts = configuration_expert_ranks(r->c);
+    const bool alone = configuration_replicas(r->c) == 1 && experts.holders > 1;
     if (l->tp > 1 && !l->sequence_parallel) {
         rule_say(r, false, "layout.sequence_parallel",
                  "experts with tp = %" PRIu64
                  " take each rank's part of the sequence: set sequence_parallel: true",
                  l->tp);
     }
-    if (configuration_expert_ranks(r->c).apart && each) {
+    if (experts.apart && (sharding->hybrid || (alone && sharding->shards_gradients))) {
         rule_say(r, false, "layout.sharding",
-                 "%s of experts that other ranks share than all else is not simulated: take zero-1 "
-                 "or zero-0, or ep = 1",
-                 sharding->head.name);
+                 "%s of experts %s is not simulated: take %szero-1 or zero-0, or ep = 1",
+                 sharding->head.name,
+                 sharding->hybrid ? "that other ranks share than all else"
+                                  : "alone, where all else has one replica,",
+                 sharding->hybrid ? "fsdp, " : "");
     }
 }
 

@@ -14,8 +14,9 @@
 #include "sim/check.h"
 
 const char *const stream_names[STREAM_COUNT] = {
-    "compute", "tp",        "cp",        "ep",        "dp",        "gather", "replicate", "embed",
-    "world",   "send_next", "recv_prev", "send_prev", "recv_next", "copy",   "ep_data",
+    "compute",   "tp",    "cp",      "ep",        "dp",        "gather",
+    "replicate", "embed", "world",   "send_next", "recv_prev", "send_prev",
+    "recv_next", "copy",  "ep_data", "ep_gather",
 };
 
 enum layout_dimension {
@@ -198,6 +199,7 @@ static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum st
     case STREAM_EP:
         return expert_key(b, rank, false);
     case STREAM_EP_DATA:
+    case STREAM_EP_GATHER:
         return expert_key(b, rank, true);
     case STREAM_DP:
         if (b->c->layout.schedule->placement == PLACED_BOTH_WAYS)
@@ -338,9 +340,9 @@ uint32_t layout_receiver(const struct layout *layout, const struct group *pair)
     return round_block(pairs, pair->first, pairs->step);
 }
 
-static const enum stream collectives[] = {STREAM_TP,     STREAM_CP,        STREAM_DP,
-                                          STREAM_GATHER, STREAM_REPLICATE, STREAM_EMBED,
-                                          STREAM_WORLD,  STREAM_EP,        STREAM_EP_DATA};
+static const enum stream collectives[] = {
+    STREAM_TP,    STREAM_CP,    STREAM_DP, STREAM_GATHER,  STREAM_REPLICATE,
+    STREAM_EMBED, STREAM_WORLD, STREAM_EP, STREAM_EP_DATA, STREAM_EP_GATHER};
 enum {
     COLLECTIVE_KINDS = sizeof collectives / sizeof collectives[0]
 };

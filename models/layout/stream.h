@@ -20,7 +20,9 @@ enum stream {
     STREAM_SEND_PREV,
     STREAM_RECV_NEXT,
     STREAM_COPY,
-    STREAM_EP_DATA, /* gradients and parameters of experts, among the ranks that hold the same */
+    STREAM_EP_DATA,   /* gradients of experts, among the ranks that hold the same; parameters after
+                         the   update */
+    STREAM_EP_GATHER, /* parameters of experts of ZeRO-3 and FSDP units */
     STREAM_COUNT
 };
 extern const char *const stream_names[STREAM_COUNT];

@@ -82,7 +82,7 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
         return;
     const bool layers = s->units.rows[g->first].layer != UINT16_MAX;
     const uint64_t asked = s->l->c->software.gather_parts, parts = layers && asked > 1 ? asked : 1;
-    const double bytes = g->gathered_bytes / (double)parts;
+    const double bytes = (g->gathered_bytes - g->expert_bytes) / (double)parts;
     const uint32_t after = lower_traffic_gather_after(&s->traffic, ahead);
     for (uint64_t i = 0; i < parts; i++) {
         g->gather =
@@ -91,6 +91,10 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
         g->gather = lower_ops_copy(&s->ops, (struct transfer){COMM_ALL_GATHER, bytes},
                                    PHASE_PARAMETERS, g->gather);
     }
+    if (g->expert_bytes > 0.0 && s->l->data.expert_replicas > 1)
+        g->expert_gather = lower_ops_transfer(&s->ops, STREAM_EP_GATHER,
+                                              (struct transfer){COMM_ALL_GATHER, g->expert_bytes},
+                                              PHASE_PARAMETERS, "gather expert weights", after);
     if (s->l->data.buffers)
         lower_memory_arriving(s, g);
     else
@@ -114,8 +118,8 @@ static void copy_in(struct stage *s, const struct group_of_units *g)
 {
     if (!s->l->data.buffers || !(g->held > 0.0))
         return;
-    const double bytes =
-        g->held * (s->l->c->training.precision->gradient_bytes + s->l->data.wire_bytes);
+    const double bytes = (g->held + g->experts) *
+                         (s->l->c->training.precision->gradient_bytes + s->l->data.wire_bytes);
     const struct kernel kernel = gpu_kernel_memory("copy gradients", bytes, 1.0);
     lower_ops_kernel(&s->ops, &kernel, PHASE_GRADIENTS, 0.0);
 }
@@ -133,6 +137,7 @@ static void gather_ahead(struct stage *s, const struct pass *pass, uint32_t grou
         gather(s, &s->units.groups[forward ? group + k : group - k], k);
     }
     lower_ops_wait(&s->ops, s->units.groups[group].gather);
+    lower_ops_wait(&s->ops, s->units.groups[group].expert_gather);
     copy_out(s, &s->units.groups[group]);
     CHECK(s->units.groups[group].tensor != TENSOR_NONE); /* 1 */
 }
@@ -239,6 +244,8 @@ static void end_group(struct stage *s, const struct pass *pass, struct group_of_
         copy_in(s, g);
         if (g->held > 0.0)
             lower_traffic_reduce(&s->traffic, &s->ops, DATA_ALL, g->held);
+        if (g->experts > 0.0)
+            lower_traffic_reduce(&s->traffic, &s->ops, DATA_EXPERTS, g->experts);
         lower_memory_scattered(s, g, s->l->c->software.overlap_gradients && !last);
         wait_for_reductions(s);
     }

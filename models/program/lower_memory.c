@@ -441,7 +441,7 @@ void lower_memory_drop(struct stage *s, struct group_of_units *group)
 
 static double scratch_bytes(const struct stage *s, const struct group_of_units *group)
 {
-    return group->held * s->l->c->training.precision->gradient_bytes;
+    return (group->held + group->experts) * s->l->c->training.precision->gradient_bytes;
 }
 
 void lower_memory_scratch(struct stage *s, struct group_of_units *group)
@@ -457,8 +457,10 @@ void lower_memory_scratch(struct stage *s, struct group_of_units *group)
  * deepspeed/runtime/zero/stage3.py). */
 static double flat_bytes(const struct stage *s, const struct group_of_units *group)
 {
-    double bytes = group->held * s->l->data.wire_bytes, bucket = s->l->c->software.bucket_bytes;
-    return bucket > 0.0 ? fmin(bytes, bucket) : bytes;
+    const double bucket = s->l->c->software.bucket_bytes, room = bucket > 0.0 ? bucket : INFINITY;
+    const double experts = s->l->data.expert_replicas > 1 ? group->experts : 0.0;
+    return fmin(group->held * s->l->data.wire_bytes, room) +
+           fmin(experts * s->l->data.wire_bytes, room);
 }
 
 void lower_memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps)

@@ -66,10 +66,13 @@ static struct data_plan lower_plan_data(const struct configuration *c)
      * weights once, accumulates in full, and reduces after the last backward. */
     const bool once = c->layout.pp > 1;
     const bool gathers = sharding->gather == GATHER_UNITS && shards > 1;
+    const bool master =
+        gathers && software->weights_are_master && c->training.precision->master_weights;
     CHECK(shards > 0 && shards <= replicas); /* 1 */
     return (struct data_plan){
         .sharding = sharding,
         .experts_apart = experts.apart,
+        .experts_stay = experts.apart && experts.holders == 1 && !master,
         .expert_replicas = (uint32_t)experts.holders,
         .sharded = {shards, (uint32_t)configuration_expert_shards(c)},
         .replicas = replicas,
@@ -81,8 +84,7 @@ static struct data_plan lower_plan_data(const struct configuration *c)
         .reshards = (software->fsdp_reshard || !sharding->units) && !once,
         .keeps = gathers && once,
         .buffers = gathers && software->fsdp_buffers,
-        .weights_are_master =
-            gathers && software->weights_are_master && c->training.precision->master_weights,
+        .weights_are_master = master,
         .kept_bytes = kept_bytes,
         .wire_bytes =
             software->gradient_reduce_bytes > 0.0 ? software->gradient_reduce_bytes : kept_bytes,

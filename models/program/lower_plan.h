@@ -32,6 +32,8 @@ struct shard_counts {
 struct data_plan { /* data parallelism */
     const struct sharding_kind *sharding;
     bool experts_apart; /* other ranks hold the same experts than the same of all else */
+    bool
+        experts_stay; /* each rank has its own whole, as it computes with them: none are gathered */
     uint32_t expert_replicas;
     struct shard_counts sharded;         /* shards and those of experts */
     uint32_t replicas, shards, reducers; /* reducers: ranks of a STREAM_DP group */

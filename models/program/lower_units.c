@@ -114,6 +114,7 @@ static void add_group(struct units *units, uint32_t unit)
                                                                   .tensor = TENSOR_NONE,
                                                                   .arriving = TENSOR_NONE,
                                                                   .gather = OP_NONE,
+                                                                  .expert_gather = OP_NONE,
                                                                   .scratch = TENSOR_NONE};
 }
 
@@ -129,9 +130,17 @@ static void join_group(struct units *units, const struct lowering *l, uint32_t c
     struct group_of_units *g = &units->groups[units->group_count - 1];
     CHECK(g->first + g->count == index); /* 2 */
     g->count++;
-    g->gathered_bytes += lower_plan_block_bytes(l, u->block, false);
-    g->alive_bytes += lower_plan_block_bytes(l, u->block, true);
+    const double whole = lower_plan_block_bytes(l, u->block, false);
+    const double experts = u->experts * u->block->weight_bytes;
+    const double stays = l->data.experts_stay ? experts : 0.0;
+    const double copies = u->block->copied * l->c->training.precision->copy_bytes;
+    g->gathered_bytes += whole - stays;
+    g->expert_bytes += experts - stays;
+    g->alive_bytes += stays > 0.0
+                          ? fmin(lower_plan_block_bytes(l, u->block, true), whole + copies - stays)
+                          : lower_plan_block_bytes(l, u->block, true);
     g->held += u->held;
+    g->experts += u->experts;
     u->group = units->group_count - 1;
 }
 

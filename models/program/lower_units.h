@@ -26,13 +26,15 @@ struct lowered_unit {
 };
 struct group_of_units {
     uint32_t first, count; /* units */
-    double held;           /* parameters whose gradients are made */
+    double held, experts;  /* parameters whose gradients are made; of experts that are apart */
     double gathered_bytes; /* of weights */
+    double expert_bytes;   /* of them, of experts that are apart: gathered by themselves */
     double alive_bytes;    /* of them, at once */
     uint32_t tensor;       /* gathered weights, TENSOR_NONE: not here */
     uint32_t arriving;     /* buffer of its gather, TENSOR_NONE: none */
     uint32_t gather;       /* the op that gathers them now, OP_NONE */
-    uint32_t scratch;      /* unsharded gradients, TENSOR_NONE: not here */
+    uint32_t expert_gather;
+    uint32_t scratch; /* unsharded gradients, TENSOR_NONE: not here */
 };
 struct units {
     struct lowered_unit *rows;

@@ -262,7 +262,9 @@ static double collective_finish_s(struct staged *play, struct stage_play *s, con
                                   double begin_s)
 {
     const struct pass_transfer time = transfer_time(play, s, op);
-    if (op->stream != STREAM_DP && op->stream != STREAM_GATHER && op->stream != STREAM_EP_DATA)
+    const uint32_t weights =
+        1u << STREAM_DP | 1u << STREAM_GATHER | 1u << STREAM_EP_DATA | 1u << STREAM_EP_GATHER;
+    if ((weights >> op->stream & 1u) == 0)
         return begin_s + time.wire_s + time.latency_s;
     s->weights_free_s = later(s->weights_free_s, begin_s) + time.busy_s;
     return later(begin_s + time.wire_s, s->weights_free_s) + time.latency_s;

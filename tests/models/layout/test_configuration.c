@@ -315,7 +315,18 @@ static void test_model(void **state)
     assert_true(lower_case_breaks(&c, "software.shared_expert_overlap", false));
     c.layout.schedule = &schedule_one_f_one_b;
     c.layout.sharding = &sharding_zero_3;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.layout.sharding = &sharding_hsdp;
     assert_true(lower_case_breaks(&c, "layout.sharding", false));
+    c.layout.ep = 1;
+    c.layout.dp = 1;
+    c.training.global_batch = c.layout.microbatch;
+    c.layout.sharding = &sharding_zero_1;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.layout.sharding = &sharding_fsdp; /* experts on two ranks, all else on one */
+    assert_true(lower_case_breaks(&c, "layout.sharding", false));
+    c.layout.ep = 2;
+    assert_int_equal(lower_case_errors(&c), 0);
     c.model.experts = 0;
     assert_true(lower_case_breaks(&c, "layout.ep", false));
     c = sized(1, 1, 1, 1, 1);

@@ -36,6 +36,7 @@ static uint64_t wanted_size(const struct configuration *c, enum stream kind)
     case STREAM_EP:
         return configuration_expert_ranks(c).ep;
     case STREAM_EP_DATA:
+    case STREAM_EP_GATHER:
         return configuration_expert_ranks(c).edp;
     default:
         return 2;
@@ -49,7 +50,8 @@ static bool takes_part(const struct configuration *c, uint32_t rank, unsigned st
     bool ring = c->layout.vpp > 1;
     if (stream == STREAM_COMPUTE || stream == STREAM_COPY)
         return false;
-    if (stream < STREAM_EMBED || stream == STREAM_WORLD || stream == STREAM_EP_DATA)
+    if (stream < STREAM_EMBED || stream == STREAM_WORLD || stream == STREAM_EP_DATA ||
+        stream == STREAM_EP_GATHER)
         return true;
     if (last == 0)
         return false;
@@ -134,6 +136,7 @@ static bool relation_holds(const struct configuration *c, const struct layout *l
                 holds = tp && dp && pp && !cp;
                 break;
             case STREAM_EP:
+            case STREAM_EP_GATHER:
             case STREAM_EP_DATA: /* ranks of a stage; where an expert is split, of one part */
                 holds = pp && (tp || configuration_expert_ranks(c).etp == 1);
                 break;

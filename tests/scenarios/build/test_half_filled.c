@@ -65,6 +65,7 @@ static const struct half {
     {"32-gpt-oss-120b-64xb200", 0.13, 0.42},
     {"33-deepseek-v2-128xh200", 0.20, 0.50},
     {"34-llama4-maverick-144xgb300", 0.18, 0.50},
+    {"35-qwen3-30b-64xh100-titan", 0.13, 0.42},
 };
 
 static bool is_told(const struct scenario *s, enum choice_key key)

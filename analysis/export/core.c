@@ -171,6 +171,9 @@ void launch_core_notes(const struct launch_job *job, struct launch_text *text)
                    "--zero-bubble-v-schedule), dualpipe by deepseek-ai/DualPipe",
                    l->schedule->head.name, l->vpp > 1 ? "interleaved 1F1B" : "1F1B");
     }
+    if (job->recipe != FP8_AUTO && c->software.fp8_attention_cache)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "the attention's output is kept in 16 bits: a cache of 12 is not offered");
     if (job->cp_uneven) {
         launch_say(text, LAUNCH_DIFFERS,
                    "context ranks were simulated with neighbouring positions: this framework "

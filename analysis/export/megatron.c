@@ -226,6 +226,8 @@ static void write_precision(const struct launch_job *job, struct launch_text *te
     }
     if (job->recipe == FP8_NVFP4)
         launch_option(text, "--fp4-format e2m1");
+    if (job->recipe != FP8_AUTO && job->c->software.fp8_activation_cache)
+        launch_option(text, "--activation-func-fp8-input-store");
     if (job->recipe == FP8_AUTO || job->recipe == FP8_NVFP4)
         return;
     launch_option(text, "--fp8-format %s", job->recipe == FP8_BLOCKWISE ? "e4m3" : "hybrid");

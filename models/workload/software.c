@@ -135,6 +135,15 @@ const struct param software_params[] = {
     {"shared_expert_overlap", PARAM_FLAG, AT(shared_expert_overlap), 0, 0, "false", NULL,
      "Shared experts run beside the exchanges with the routed ones: up beside the way there, down "
      "beside the way back (Megatron's --moe-shared-expert-overlap, off by default)."},
+    {"fp8_activation_cache", PARAM_FLAG, AT(fp8_activation_cache), 0, 0, "false", NULL,
+     "Beside narrow linear layers the inputs of activations are kept as an input of a linear layer "
+     "is "
+     "(Megatron-LM's activation-func-fp8-input-store; DeepSeek-V3, arXiv:2412.19437 section "
+     "3.3.3)."},
+    {"fp8_attention_cache", PARAM_FLAG, AT(fp8_attention_cache), 0, 0, "false", NULL,
+     "Beside narrow linear layers the output of a fused attention kernel is kept once, for its own "
+     "backward pass and for the projection's: in E5M6, 12 bits, with a scale of fp32 for each 128 "
+     "(DeepSeek-V3, ibid.)."},
     {"tp_pipelines", PARAM_FLAG, AT(tp_pipelines), 0, 0, "false", NULL,
      "With sequence parallelism inside an NVLink domain, gathers and scatters run by parts beside "
      "the products that they feed or empty (userbuffers), forward and backward."},

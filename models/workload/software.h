@@ -82,6 +82,8 @@ struct software_profile {
     bool fp8_weights_each;      /* weights are cast in every microbatch, not once a step */
     bool fp8_casts_again;       /* 16-bit inputs are kept, and cast again for the weight gradient */
     bool shared_expert_overlap; /* shared experts run beside the exchanges with the routed ones */
+    bool fp8_activation_cache;  /* inputs of activations are kept in eight bits */
+    bool fp8_attention_cache;   /* the attention's output is kept once, in twelve */
     /* Tensor parallelism */
     bool tp_pipelines; /* gathers and scatters of sequence parallelism run by parts beside the
                           products that they feed or empty, inside an NVLink domain */

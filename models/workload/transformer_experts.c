@@ -128,9 +128,11 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
     if (piece == PIECE_LATENT) {
         keep_input(out, "latent input", s->norm_tokens * s->hidden * s->kept_bytes);
         out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
+        /* The shared part of the keys is rotated again where they are made again. */
+        const double rotated = s->context->modules ? s->rope_size : 0.0;
         if (s->context->software->save_norm_input)
-            transformer_piece_saved(out, "latents", s->norm_tokens * latents * s->core_bytes,
-                                    false);
+            transformer_piece_saved(out, "latents",
+                                    s->norm_tokens * (latents + rotated) * s->core_bytes, false);
     }
     if (piece == PIECE_ROUTE)
         keep_route(s, out);
@@ -139,7 +141,8 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
     if (piece == PIECE_EXPERT_ACTIVATE) {
         const double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
         transformer_piece_saved(out, "expert activation input",
-                                rows * s->gates * s->experts.ffn * s->core_bytes * factor, false);
+                                rows * s->gates * s->experts.ffn * s->activation_bytes * factor,
+                                false);
     }
     if (piece == PIECE_EXPERT_DOWN)
         keep_input(out, "expert activation output", rows * s->experts.ffn * s->kept_bytes);

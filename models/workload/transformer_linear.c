@@ -88,7 +88,8 @@ static void cast_input(const struct rank_share *share, const struct linear *l, s
 {
     bool sent = l->column && gathered(share);
     double rows = sent ? share->norm_tokens : l->rows;
-    const bool once = share->context->software->fp8_casts_again || (sent && transposes(share));
+    const bool once =
+        share->context->software->fp8_casts_again || l->cached > 0.0 || (sent && transposes(share));
     double copies = once ? 1.0 : cast_copies(share);
     if (!l->shares && !(l->column && norm_casts(share)))
         transformer_piece_forward(out, cast(share, "fp8 cast", rows * l->inputs, copies));
@@ -109,6 +110,43 @@ static struct kernel product(const struct rank_share *share, const struct linear
         eight && (facts_of(share)->exact_sums || (backward && c->software->fp8_split_backward));
     kernel.block_scales = eight && facts_of(share)->block_scales;
     return kernel;
+}
+
+/* Elements that a piece keeps so, and the bytes of each; 0: it does not. */
+static double cached_elements(const struct rank_share *share, enum piece piece, double *bytes)
+{
+    *bytes = piece == PIECE_CORE ? share->attention_bytes : share->activation_bytes;
+    if (piece == PIECE_CORE)
+        return share->attention_bytes > 0.0 ? share->tokens * share->output : 0.0;
+    if (!(share->activation_bytes < share->core_bytes))
+        return 0.0;
+    const double factor =
+        share->gates > 1.0 ? share->context->software->activation_saved_factor : 1.0;
+    if (piece == PIECE_ACTIVATE)
+        return share->tokens * share->gates * share->ffn * factor;
+    return piece == PIECE_EXPERT_ACTIVATE
+               ? share->experts.filled * share->gates * share->experts.ffn * factor
+               : 0.0;
+}
+
+void transformer_cache_forward(const struct rank_share *share, enum piece piece,
+                               struct segment *out)
+{
+    double bytes = 0.0;
+    const double elements = cached_elements(share, piece, &bytes);
+    if (elements > 0.0)
+        transformer_piece_forward(
+            out, gpu_kernel_memory("fp8 cache", elements * (share->core_bytes + bytes), 1.0));
+}
+
+void transformer_cache_backward(const struct rank_share *share, enum piece piece,
+                                struct segment *out)
+{
+    double bytes = 0.0;
+    const double elements = cached_elements(share, piece, &bytes);
+    if (elements > 0.0)
+        transformer_piece_dgrad(
+            out, gpu_kernel_memory("fp8 cache read", elements * (share->core_bytes + bytes), 1.0));
 }
 
 /* Of one of the products that are alike. */
@@ -174,7 +212,11 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
         return;
     if (eight)
         transpose_gathered(share, l, out);
-    if (eight && c->software->fp8_casts_again && !l->shares)
+    if (eight && l->cached > 0.0)
+        transformer_piece_wgrad(
+            out, gpu_kernel_memory("fp8 cast again",
+                                   l->rows * l->inputs * (l->cached + copy_bytes(share)), 1.0));
+    else if (eight && c->software->fp8_casts_again && !l->shares)
         transformer_piece_wgrad(out, cast(share, "fp8 cast again", l->rows * l->inputs, 1.0));
     const struct gemm_shape sums = {l->inputs, l->outputs, rows, l->groups};
     struct kernel weights = product(share, l, l->wgrad_name, sums, true);

@@ -200,6 +200,7 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
         transformer_attention_forward(share, piece == PIECE_RING, out);
         if (piece == PIECE_CORE)
             write_merge(share, share->context->software->cp_merge_forward_bytes, false, out);
+        transformer_cache_forward(share, piece, out);
         return;
     }
     struct stream_piece s = stream_of(share, piece);
@@ -207,6 +208,7 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
     transformer_piece_forward(out, gpu_kernel_memory(s.name, bytes, s.launches));
     if (stream_repeated(share, piece))
         mark_repeated(out, first);
+    transformer_cache_forward(share, piece, out);
 }
 
 /* Products of the same input each give a gradient of it; all but the first are added. */
@@ -238,6 +240,7 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
     }
     if (piece == PIECE_COMBINE)
         return;
+    transformer_cache_backward(share, piece, out);
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_backward(share, piece == PIECE_RING, out);
         if (piece == PIECE_CORE)

@@ -61,12 +61,14 @@ struct rank_share {
         double crossed; /* rows that this rank sends or gets where each rank gets a row once */
         bool once;      /* so it is: copies are made where rows arrive */
     } experts;
-    bool shared_beside;    /* shared experts run beside the exchanges with the routed ones */
-    double queries, keys;  /* sequence positions: this rank's, and all */
-    double linear_bytes;   /* of an element that enters a linear layer, without scales */
-    double kept_bytes;     /* of an element of such an input from forward to backward, with them */
-    double core_bytes;     /* of any other element */
-    bool dropout, gathers; /* gathers: sequence parallelism over more than one rank */
+    bool shared_beside;   /* shared experts run beside the exchanges with the routed ones */
+    double queries, keys; /* sequence positions: this rank's, and all */
+    double linear_bytes;  /* of an element that enters a linear layer, without scales */
+    double kept_bytes;    /* of an element of such an input from forward to backward, with them */
+    double activation_bytes; /* ... of an input of an activation */
+    double attention_bytes;  /* ... of the attention's output where it is kept once; else 0 */
+    double core_bytes;       /* of any other element */
+    bool dropout, gathers;   /* gathers: sequence parallelism over more than one rank */
 };
 void transformer_share_of(const struct layer_context *context, struct rank_share *out);
 
@@ -118,6 +120,7 @@ struct linear {
     bool wide;     /* never in eight bits */
     double groups; /* so many alike, one for each expert, which share the rows */
     double tiled;  /* rows of which tiles are counted; 0: all */
+    double cached; /* bytes of an element that its input is kept in apart; 0: as a copy of it */
 };
 enum {
     PIECE_LINEAR_MAX = 3
@@ -134,6 +137,12 @@ bool transformer_norms_rebuilt(const struct rank_share *share);
  * backward pass needs; by modules the up-projections of latent attention. */
 bool transformer_product_repeated(const struct rank_share *share, enum piece piece,
                                   unsigned linear);
+/* What is kept narrower than it is computed: its cast where it is made, and back where it is read.
+ */
+void transformer_cache_forward(const struct rank_share *share, enum piece piece,
+                               struct segment *out);
+void transformer_cache_backward(const struct rank_share *share, enum piece piece,
+                                struct segment *out);
 void transformer_linear_forward(const struct rank_share *share, const struct linear *linear,
                                 struct segment *out);
 void transformer_linear_backward(const struct rank_share *share, const struct linear *linear,

@@ -12,7 +12,7 @@ static unsigned separate(const struct rank_share *s, const char *const names[][3
     for (unsigned i = 0; i < count; i++)
         out[i] =
             (struct linear){names[i][0], names[i][1], names[i][2], s->tokens, s->hidden, outputs[i],
-                            i > 0,       true,        false,       1.0,       0.0};
+                            i > 0,       true,        false,       1.0,       0.0,       0.0};
     return count;
 }
 
@@ -21,7 +21,7 @@ static struct linear whole(const struct rank_share *s, const char *const names[3
                            double outputs, bool column)
 {
     return (struct linear){names[0], names[1], names[2], s->tokens, inputs, outputs,
-                           false,    column,   false,    1.0,       0.0};
+                           false,    column,   false,    1.0,       0.0,    0.0};
 }
 
 /* Latent attention: what goes down is not split, and reads this rank's part of the sequence
@@ -98,6 +98,7 @@ unsigned transformer_piece_linears(const struct rank_share *s, enum piece piece,
         return qkv_linears(s, out);
     case PIECE_PROJECT:
         out[0] = whole(s, project, s->output, s->hidden, false);
+        out[0].cached = s->attention_bytes;
         return 1;
     case PIECE_UP:
         return up_linears(s, out);

@@ -36,6 +36,11 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
     bool flash = s->context->attention != ATTENTION_MATH;
     double elements = s->tokens * s->output;
     const bool another = s->kept_bytes < s->core_bytes || s->context->cp_heads;
+    if (s->attention_bytes > 0.0) {
+        transformer_piece_saved(out, "attention output", elements * s->attention_bytes, false);
+        out->saved[out->saved_count - 1].weights = true;
+        return;
+    }
     if (flash && another)
         transformer_piece_saved(out, "attention output", elements * s->core_bytes, false);
     transformer_piece_saved(out, "projection input", elements * s->kept_bytes, false);
@@ -123,10 +128,11 @@ static void keep_activation(const struct rank_share *s, struct segment *out)
     const double factor = s->gates > 1.0 ? p->activation_saved_factor : 1.0;
     const double elements = s->tokens * s->gates * s->ffn;
     if (!(p->separate_projections && s->gates > 1.0)) {
-        keep_product(s, "activation input", elements * s->core_bytes * factor, PIECE_UP, 0, out);
+        keep_product(s, "activation input", elements * s->activation_bytes * factor, PIECE_UP, 0,
+                     out);
         return;
     }
-    const double each = s->tokens * s->ffn * s->core_bytes;
+    const double each = s->tokens * s->ffn * s->activation_bytes;
     keep_product(s, "gate", each, PIECE_UP, 0, out);
     keep_product(s, "up", each, PIECE_UP, 1, out);
     transformer_piece_saved(out, "activated gate", 2.0 * each * (factor - 1.0), false);

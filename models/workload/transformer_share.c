@@ -56,6 +56,20 @@ static double kept_bytes(const struct layer_context *c, double core_bytes)
     return c->software->fp8_casts_again ? core_bytes : fp8_recipe_bytes(c->fp8_recipe);
 }
 
+/* E5M6, 12 bits, and fp32 for each 128 (DeepSeek-V3, arXiv:2412.19437 section 3.3.3). */
+#define ATTENTION_CACHE_BYTES (1.5 + 4.0 / 128.0)
+
+static void share_caches(const struct layer_context *c, struct rank_share *out)
+{
+    const bool narrow = precision_narrow(c->precision);
+    const bool once = narrow && c->software->fp8_attention_cache && c->attention != ATTENTION_MATH;
+    out->kept_bytes = kept_bytes(c, out->core_bytes);
+    out->activation_bytes = narrow && c->software->fp8_activation_cache
+                                ? fp8_recipe_bytes(c->fp8_recipe)
+                                : out->core_bytes;
+    out->attention_bytes = once ? ATTENTION_CACHE_BYTES : 0.0;
+}
+
 void transformer_share_of(const struct layer_context *c, struct rank_share *out)
 {
     const struct model_shape *m = c->model;
@@ -87,7 +101,7 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
         .dropout = m->dropout_ratio > 0.0,
         .gathers = c->sequence_parallel && c->tp > 1,
     };
-    out->kept_bytes = kept_bytes(c, out->core_bytes);
+    share_caches(c, out);
     out->query = out->heads * out->head_size;
     out->key = out->kv_heads * out->head_size;
     out->value = out->kv_heads * out->value_size;

@@ -220,6 +220,9 @@ static void core_sharding(void **state)
     c.gpu.block_scaling = true;
     c.software.fp8_recipe = FP8_CURRENT;
     assert_true(has_line(&launch_megatron, &c, "--fp8-recipe tensorwise"));
+    c.software.fp8_activation_cache = c.software.fp8_attention_cache = true;
+    assert_true(has_line(&launch_megatron, &c, "--activation-func-fp8-input-store"));
+    says(&launch_megatron, &c, "a cache of 12 is not offered");
     c.training.precision = precision_find("nvfp4");
     c.training.wide_layers_last = 3;
     assert_true(has_line(&launch_megatron, &c, "--fp4-format e2m1"));

@@ -265,7 +265,7 @@ static void test_casts_beside_transformer_engine(void **state)
             static struct segment s;
             const struct linear linear = {"linear",     "dgrad",      "wgrad", 15872,
                                           shapes[k][0], shapes[k][1], false,   false,
-                                          false,        1.0,          0.0};
+                                          false,        1.0,          0.0,     0.0};
             memset(&s, 0, sizeof s);
             transformer_linear_forward(&share, &linear, &s);
             assert_int_equal(s.forward_count, 3); /* two casts, and the product */

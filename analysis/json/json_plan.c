@@ -22,6 +22,10 @@ static void set_layout(json_t *o, const struct search_layout *l)
     json_set(o, "recompute_layers", json_count(l->recompute_layers));
     json_set(o, "sequence_parallel", json_boolean(l->sequence_parallel));
     json_set(o, "ends_count", json_boolean(l->ends_count));
+    json_set(o, "first_stage_layers",
+             json_number_if(l->first_stage_layers > 0, l->first_stage_layers));
+    json_set(o, "last_stage_layers",
+             json_number_if(l->last_stage_layers > 0, l->last_stage_layers));
 }
 
 static json_t *parts_object(const double parts_s[PART_COUNT])

@@ -26,7 +26,7 @@
     X(shards, "shards", true, "shards")                                                            \
     X(sequence, "sp", true, "sequence parallel")                                                   \
     X(recompute, "recompute", true, "recompute")                                                   \
-    X(ends, "ends", true, "ends count")                                                            \
+    X(ends, "ends", true, "ends")                                                                  \
     X(step, "step", false, NULL)                                                                   \
     X(forecast, "yours", false, NULL)                                                              \
     X(mfu, "MFU", false, NULL)                                                                     \
@@ -74,6 +74,18 @@ static struct text recompute_text(const struct search_layout *l)
     return out;
 }
 
+/* "3+2": layouts whose first and last stage are given. */
+static struct text ends_text(const struct search_layout *l)
+{
+    struct text out;
+    if (l->first_stage_layers + l->last_stage_layers > 0)
+        snprintf(out.s, sizeof out.s, "%" PRIu32 "+%" PRIu32, l->first_stage_layers,
+                 l->last_stage_layers);
+    else
+        snprintf(out.s, sizeof out.s, "%s", l->ends_count ? "count" : "no");
+    return out;
+}
+
 static struct text step_text(const struct search_leader *l)
 {
     struct text out;
@@ -97,7 +109,7 @@ static void write_cells(const struct layout_line *line, struct text *cells)
     cells[COLUMN_shards] = plain(a->sharding->head.name);
     cells[COLUMN_sequence] = plain(a->sequence_parallel ? "yes" : "no");
     cells[COLUMN_recompute] = recompute_text(a);
-    cells[COLUMN_ends] = plain(a->ends_count ? "yes" : "no");
+    cells[COLUMN_ends] = ends_text(a);
     cells[COLUMN_step] = step_text(l);
     cells[COLUMN_forecast] = format_time(l->forecast_s > 0.0 ? l->forecast_s : NAN);
     cells[COLUMN_mfu] = format_percent(l->mfu_ratio);
@@ -179,14 +191,24 @@ static struct text shares_text(const struct search_layout *l)
     return out;
 }
 
+static struct text given_text(const struct search_layout *l)
+{
+    struct text out = {""};
+    if (l->first_stage_layers + l->last_stage_layers > 0)
+        snprintf(out.s, sizeof out.s, ", ends %" PRIu32 "+%" PRIu32, l->first_stage_layers,
+                 l->last_stage_layers);
+    return out;
+}
+
 const char *report_layout_words(const struct search_layout *l, char out[LAYOUT_TEXT])
 {
     snprintf(out, LAYOUT_TEXT,
              "tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", dp %" PRIu32 "%s, vpp %" PRIu32
-             ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s%s",
+             ", microbatch %" PRIu32 ", %s, %s, recompute %s, sequence parallel %s%s%s",
              l->tp, l->pp, l->cp, l->dp, shares_text(l).s, l->vpp, l->microbatch,
              l->schedule->head.name, l->sharding->head.name, recompute_text(l).s,
-             l->sequence_parallel ? "true" : "false", l->ends_count ? ", ends_count" : "");
+             l->sequence_parallel ? "true" : "false", l->ends_count ? ", ends_count" : "",
+             given_text(l).s);
     return out;
 }
 

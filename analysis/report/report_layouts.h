@@ -14,7 +14,7 @@ struct layout_line {
 void report_layouts(const struct session *session, const struct layout_line *lines, size_t count);
 /* "tp 8, pp 4, dp 16, microbatch 2, 1f1b, zero-1, recompute none, sequence parallel" into `out`. */
 enum {
-    LAYOUT_TEXT = 200
+    LAYOUT_TEXT = 280
 };
 const char *report_layout_words(const struct search_layout *layout, char out[LAYOUT_TEXT]);
 /* "tp 8 pp 4 dp 16 mb 2 zero-1": context and chunks where there are any. */

@@ -40,7 +40,9 @@ bool search_layout_same(const struct search_layout *a, const struct search_layou
            a->etp == b->etp && a->recompute == b->recompute &&
            a->recompute_layers == b->recompute_layers &&
            a->sequence_parallel == b->sequence_parallel && a->ends_count == b->ends_count &&
-           a->schedule == b->schedule && a->sharding == b->sharding;
+           a->first_stage_layers == b->first_stage_layers &&
+           a->last_stage_layers == b->last_stage_layers && a->schedule == b->schedule &&
+           a->sharding == b->sharding;
 }
 
 struct search_layout search_layout_of(const struct configuration *c)
@@ -58,8 +60,20 @@ struct search_layout search_layout_of(const struct configuration *c)
                                   .recompute = l->recompute,
                                   .sequence_parallel = l->sequence_parallel,
                                   .ends_count = l->ends_count,
+                                  .first_stage_layers = (uint32_t)l->first_stage_layers,
+                                  .last_stage_layers = (uint32_t)l->last_stage_layers,
                                   .schedule = l->schedule,
                                   .sharding = l->sharding};
+}
+
+static unsigned set_stage(struct arena *arena, const char *which, uint32_t layers, uint64_t was,
+                          const char **out)
+{
+    if (layers == was)
+        return 0;
+    *out = layers > 0 ? arena_format(arena, "layout.%s_stage_layers=%" PRIu32, which, layers)
+                      : arena_format(arena, "layout.%s_stage_layers=auto", which);
+    return 1;
 }
 
 unsigned search_layout_sets(struct arena *arena, const struct configuration *base,
@@ -88,6 +102,10 @@ unsigned search_layout_sets(struct arena *arena, const struct configuration *bas
         arena_format(arena, "layout.sequence_parallel=%s", l->sequence_parallel ? "true" : "false");
     if (l->ends_count || base->layout.ends_count)
         out[count++] = l->ends_count ? "layout.ends_count=true" : "layout.ends_count=false";
+    count += set_stage(arena, "first", l->first_stage_layers, base->layout.first_stage_layers,
+                       &out[count]);
+    count +=
+        set_stage(arena, "last", l->last_stage_layers, base->layout.last_stage_layers, &out[count]);
     return count;
 }
 
@@ -110,8 +128,20 @@ void search_apply(const struct configuration *base, const struct search_layout *
     l->recompute_layers = layout->recompute_layers;
     l->sequence_parallel = layout->sequence_parallel;
     l->ends_count = layout->ends_count;
+    l->first_stage_layers = layout->first_stage_layers;
+    l->last_stage_layers = layout->last_stage_layers;
     l->schedule = layout->schedule;
     l->sharding = layout->sharding;
+}
+
+void search_settle_ends(const struct configuration *base, struct search_layout *layout)
+{
+    const struct stage_ends ends = configuration_stage_ends(base, layout->pp, layout->vpp);
+    layout->ends_count = base->layout.ends_count || ends.count;
+    layout->first_stage_layers =
+        (uint32_t)(ends.first > 0 ? ends.first : base->layout.first_stage_layers);
+    layout->last_stage_layers =
+        (uint32_t)(ends.last > 0 ? ends.last : base->layout.last_stage_layers);
 }
 
 static void add(struct space *s, const struct search_layout *layout)
@@ -178,23 +208,13 @@ static bool divides(const struct space *s, bool ends, uint64_t chunks)
     return (s->base->model.layers + (ends ? 2 : 0)) % chunks == 0;
 }
 
-/* Embedding and head count as layers where the software wants even stages and only so gets them. */
-static bool counts_ends(const struct space *s, const struct search_layout *layout)
-{
-    const struct layout_spec *l = &s->base->layout;
-    const uint64_t chunks = (uint64_t)layout->pp * layout->vpp;
-    return s->base->software.even_stages && layout->pp > 1 &&
-           l->first_stage_layers + l->last_stage_layers == 0 && !divides(s, false, chunks) &&
-           divides(s, true, chunks);
-}
-
 static void add_order(struct space *s, struct search_layout layout, uint32_t vpp)
 {
     layout.vpp = vpp;
     layout.schedule = vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
     if (held(s, SEARCH_SCHEDULE))
         layout.schedule = s->base->layout.schedule;
-    layout.ends_count = layout.ends_count || counts_ends(s, &layout);
+    search_settle_ends(s->base, &layout);
     add_sequences(s, layout);
 }
 

@@ -22,6 +22,7 @@ struct search_layout {
     uint32_t recompute_layers;
     int recompute;
     bool sequence_parallel, ends_count;
+    uint32_t first_stage_layers, last_stage_layers; /* by search_settle_ends; 0: not given */
     const struct schedule_kind *schedule;
     const struct sharding_kind *sharding;
 };
@@ -46,10 +47,13 @@ bool search_layout_same(const struct search_layout *a, const struct search_layou
 /* "layout.tp=8", ...: every key of it as --set takes them, for a scenario with the layout of
  * `base`. Returns how many, SEARCH_SETS_MAX at most; they live in `arena`. */
 enum {
-    SEARCH_SETS_MAX = 14
+    SEARCH_SETS_MAX = 16
 };
 unsigned search_layout_sets(struct arena *arena, const struct configuration *base,
                             const struct search_layout *layout, const char *out[SEARCH_SETS_MAX]);
+/* What makes its stages even where nothing is said and the software wants it
+ * (configuration_stage_ends). */
+void search_settle_ends(const struct configuration *base, struct search_layout *layout);
 /* The configuration `base` with this layout. */
 void search_apply(const struct configuration *base, const struct search_layout *layout,
                   struct configuration *out);

@@ -177,6 +177,7 @@ static bool take_judged(void *context, const struct query_row *row, struct error
     if (!begin_turn(r, row, SEARCH_JUDGED, &turn) || !read_layout(row, &turn.layout) ||
         !word(row, 14, fate, sizeof fate) || !whole(row, 16, &turn.tried))
         return damaged(error);
+    search_settle_ends(r->book->base, &turn.layout);
     turn.fate = FATE_COUNT;
     for (unsigned f = FATE_OPEN; f <= FATE_HEADROOM; f++)
         if (strcmp(search_fate_names[f], fate) == 0)

@@ -127,8 +127,9 @@ static void choose_sharding(struct chooser *h)
 
 static struct order_question orders_of(const struct chooser *h)
 {
+    const bool given = is_open(h, CHOICE_FIRST_STAGE) && is_open(h, CHOICE_LAST_STAGE);
     return (struct order_question){h->c, is_open(h, CHOICE_SCHEDULE), is_open(h, CHOICE_CHUNKS),
-                                   is_open(h, CHOICE_ENDS)};
+                                   is_open(h, CHOICE_ENDS), given};
 }
 
 /* From the largest down: divisors of a replica's share up to eight, and their doubles. */
@@ -310,6 +311,7 @@ static const char *why_share(struct chooser *h)
 
 static void tell_trials(struct chooser *h)
 {
+    static const char shares[] = "so that the others are even";
     const struct layout_spec *l = &h->c->layout;
     if (is_open(h, CHOICE_EP) && h->c->model.experts > 0)
         tell(h, CHOICE_EP, spell_count(h, l->ep), why_share(h));
@@ -321,6 +323,10 @@ static void tell_trials(struct chooser *h)
         tell(h, CHOICE_CHUNKS, spell_count(h, l->vpp), why_chunks(h));
     if (is_open(h, CHOICE_ENDS) && l->ends_count)
         tell(h, CHOICE_ENDS, "true", "so that the layers divide");
+    if (is_open(h, CHOICE_FIRST_STAGE) && l->first_stage_layers > 0)
+        tell(h, CHOICE_FIRST_STAGE, spell_count(h, l->first_stage_layers), shares);
+    if (is_open(h, CHOICE_LAST_STAGE) && l->last_stage_layers > 0)
+        tell(h, CHOICE_LAST_STAGE, spell_count(h, l->last_stage_layers), shares);
     if (is_open(h, CHOICE_RECOMPUTE))
         tell(h, CHOICE_RECOMPUTE, recompute_names[l->recompute], why_recompute(h));
     if (is_open(h, CHOICE_RECOMPUTE_LAYERS) && l->recompute == RECOMPUTE_BLOCK)
@@ -381,8 +387,11 @@ static void try_all(struct chooser *h)
     }
 }
 
+/* In the plainest order of the pipeline, with the ends that it asks for. */
 static void choose_shares(struct chooser *h)
 {
+    struct configuration plain[CHOICE_ORDERS_MAX];
+    const struct order_question order = orders_of(h);
     const struct shares_question question = {
         .ep = is_open(h, CHOICE_EP),
         .etp = is_open(h, CHOICE_ETP),
@@ -390,7 +399,8 @@ static void choose_shares(struct chooser *h)
         .recompute = h->walks,
         .passes_max = EFFORT_MAX,
     };
-    choice_shares(h->c, &question, &h->shares);
+    choice_orders(&order, plain);
+    choice_shares(&plain[0], &question, &h->shares);
 }
 
 /* With room to spare; where nothing fits so, up to the brim. */

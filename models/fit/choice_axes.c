@@ -22,7 +22,8 @@ struct axes_search {
     struct configuration best;
     double best_s; /* GPU time of a token; INFINITY: nothing was timed */
     uint64_t passes;
-    bool any; /* some layout fits, timed or not */
+    uint64_t shares_most; /* ranks that may share the experts */
+    bool any;             /* some layout fits, timed or not */
 };
 
 static bool spend(struct axes_search *s, uint64_t passes)
@@ -74,7 +75,7 @@ static bool holds_by_some_share(struct axes_search *s, const struct split *split
     const uint64_t said = s->from->layout.ep, experts = s->from->model.experts;
     if (!s->q->ep || experts == 0)
         return with_split(s, split, said, out) && holds(s, out);
-    for (uint64_t ep = 1; ep <= experts; ep++)
+    for (uint64_t ep = 1; ep <= experts && ep <= s->shares_most; ep++)
         if (experts % ep == 0 && with_split(s, split, ep, out) && holds(s, out))
             return true;
     return false;
@@ -161,17 +162,29 @@ static bool stays(struct axes_search *s)
     return c.training.global_batch >= c.layout.dp * c.layout.microbatch && !state_is_too_much(s);
 }
 
+static void try_contexts(struct axes_search *s)
+{
+    const uint64_t from = s->from->layout.cp, most = s->q->cp ? CONTEXT_MAX : from;
+    for (uint64_t cp = from; cp <= most && !s->any; cp *= 2)
+        if (s->from->training.sequence % cp == 0)
+            try_sizes(s, cp);
+}
+
 void choice_axes(struct configuration *c, const struct axes_question *question,
                  struct axes_found *out)
 {
     struct axes_search s = {.from = c, .q = question, .out = out, .best_s = INFINITY};
     *out = (struct axes_found){.fitting = 0};
+    s.shares_most = c->cluster.node.gpus;
     if (stays(&s))
         return;
-    const uint64_t most = question->cp ? CONTEXT_MAX : c->layout.cp;
-    for (uint64_t cp = c->layout.cp; cp <= most && !s.any; cp *= 2)
-        if (c->training.sequence % cp == 0)
-            try_sizes(&s, cp);
+    try_contexts(&s);
+    if (!s.any && question->ep && c->model.experts > s.shares_most) {
+        s.shares_most = c->model.experts;
+        if (stays(&s))
+            return;
+        try_contexts(&s);
+    }
     if (!s.any)
         return;
     const struct layout_spec *l = &s.best.layout;

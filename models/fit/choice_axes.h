@@ -5,7 +5,8 @@
  * domain, then stages, and the sequence where even these do not help. Sizes go up from one rank;
  * layouts of the first that holds the model at all, and of the first that holds it without full
  * recomputation, are played (trial.h) with microbatches of one, and the fastest is taken. Experts
- * are spread over the fewest ranks with which a split holds the model. */
+ * are spread over the fewest ranks with which a split holds the model, inside the NVLink domain
+ * unless no split holds it so. */
 #ifndef ORRERY_MODELS_FIT_CHOICE_AXES_H
 #define ORRERY_MODELS_FIT_CHOICE_AXES_H
 

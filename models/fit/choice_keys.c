@@ -16,6 +16,8 @@ const char *choice_key_path(enum choice_key key)
         [CHOICE_SCHEDULE] = "layout.schedule",
         [CHOICE_CHUNKS] = "layout.vpp",
         [CHOICE_ENDS] = "layout.ends_count",
+        [CHOICE_FIRST_STAGE] = "layout.first_stage_layers",
+        [CHOICE_LAST_STAGE] = "layout.last_stage_layers",
         [CHOICE_RECOMPUTE] = "layout.recompute",
         [CHOICE_RECOMPUTE_LAYERS] = "layout.recompute_layers",
         [CHOICE_MICROBATCH] = "layout.microbatch",

@@ -12,16 +12,18 @@ static bool divides(const struct configuration *c, bool ends, uint64_t chunks)
     return chunks > 0 && layers % chunks == 0;
 }
 
-/* Embedding and head count as layers where the software wants even stages and only so gets them.
- */
+/* Where the software wants even stages and the layers do not divide. */
 static void settle_ends(const struct order_question *q, struct configuration *c)
 {
-    const struct layout_spec *l = &c->layout;
-    const uint64_t chunks = l->pp * l->vpp;
-    if (q->ends) {
-        c->layout.ends_count = c->software.even_stages && l->pp > 1 &&
-                               l->first_stage_layers + l->last_stage_layers == 0 &&
-                               !divides(c, false, chunks) && divides(c, true, chunks);
+    struct layout_spec *l = &c->layout;
+    if (q->given)
+        l->first_stage_layers = l->last_stage_layers = 0;
+    const struct stage_ends ends = configuration_stage_ends(c, l->pp, l->vpp);
+    if (q->ends)
+        l->ends_count = ends.count;
+    if (q->ends && q->given) {
+        l->first_stage_layers = ends.first;
+        l->last_stage_layers = ends.last;
     }
 }
 

@@ -10,7 +10,8 @@ enum {
 };
 struct order_question {
     const struct configuration *c;
-    bool order, chunks, ends; /* layout.schedule, layout.vpp, layout.ends_count: are they open? */
+    bool order, chunks; /* layout.schedule, layout.vpp: are they open? */
+    bool ends, given;   /* layout.ends_count; first_stage_layers and last_stage_layers, both */
 };
 
 /* The most chunks of a stage that divide the layers, or what the software usually takes; 1: none.

@@ -127,6 +127,17 @@ uint64_t configuration_chunk_layers(const struct configuration *c);
 /* Does this layer (from 0) keep its linear layers wide, where others compute in eight bits or four?
  */
 bool configuration_wide_layer(const struct configuration *c, uint64_t layer);
+/* What makes stages even that the layers do not divide into, where the software wants them so and
+ * nothing is said: embedding and head count as layers; or else, with one chunk for each stage, the
+ * first and the last take what is left by as many layers on each of the others as a stage has in
+ * the mean, rounded up, the last one the less (it has the head). All zero: they are even, or none
+ * of this helps. */
+struct stage_ends {
+    bool count;
+    uint64_t first, last;
+};
+struct stage_ends configuration_stage_ends(const struct configuration *c, uint64_t pp,
+                                           uint64_t vpp);
 /* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */
 uint64_t configuration_replicas(const struct configuration *c);
 /* ... and of those that hold the same part of the model: as many, or twice as many where the

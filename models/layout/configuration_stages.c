@@ -33,12 +33,35 @@ static bool name_divisors(const char *key, uint64_t layers, uint64_t other, uint
     return below > 0 || above > 0;
 }
 
+struct stage_ends configuration_stage_ends(const struct configuration *c, uint64_t pp, uint64_t vpp)
+{
+    const uint64_t layers = c->model.layers,
+                   given = c->layout.first_stage_layers + c->layout.last_stage_layers;
+    const struct stage_ends even = {.count = false};
+    if (!c->software.even_stages || pp < 2 || vpp < 1 || given > 0 || layers % (pp * vpp) == 0)
+        return even;
+    if ((layers + 2) % (pp * vpp) == 0)
+        return (struct stage_ends){.count = true};
+    const uint64_t others = (pp - 2) * ((layers + pp - 1) / pp);
+    if (vpp > 1 || layers < others + 2)
+        return even;
+    const uint64_t last = (layers - others) / 2;
+    return (struct stage_ends){.first = layers - others - last, .last = last};
+}
+
 static void say_uneven(struct rule_report *r, uint64_t layers)
 {
     const struct layout_spec *l = &r->c->layout;
     bool chunks = l->vpp > 1 && layers % l->pp == 0;
     uint64_t whole = r->c->model.layers + 2;
-    char would_do[64];
+    const struct stage_ends ends = configuration_stage_ends(r->c, l->pp, l->vpp);
+    char would_do[64], given[96] = "";
+    if (l->vpp == 1 && !l->ends_count && ends.first > 0)
+        snprintf(given, sizeof given,
+                 ", or first_stage_layers: %" PRIu64 " with last_stage_layers: %" PRIu64,
+                 ends.first, ends.last);
+    else if (l->vpp == 1 && !l->ends_count)
+        snprintf(given, sizeof given, ", or first_stage_layers and last_stage_layers");
     if (!l->ends_count && whole % (l->pp * l->vpp) == 0)
         snprintf(would_do, sizeof would_do, "ends_count: true (embedding and head are layers)");
     else if (chunks)
@@ -51,9 +74,7 @@ static void say_uneven(struct rule_report *r, uint64_t layers)
         " chunks, and %s wants them even: %s would do%s; a version that takes a list of layers "
         "can be told by software: {profile: %s, even_stages: false}",
         layers, l->ends_count ? " (with embedding and head)" : "", l->pp, l->vpp, l->pp * l->vpp,
-        r->c->software.name, would_do,
-        l->vpp == 1 && !l->ends_count ? ", or first_stage_layers and last_stage_layers" : "",
-        r->c->software.name);
+        r->c->software.name, would_do, given, r->c->software.name);
 }
 
 /* Megatron-LM megatron/training/arguments.py and core/transformer/transformer_config.py: layers

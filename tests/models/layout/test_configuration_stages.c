@@ -81,6 +81,54 @@ static void test_stages(void **state)
     }
 }
 
+/* What is found for any number of layers and stages is legal, and as even as it can be: every other
+ * stage holds what a stage has in the mean, rounded up; DeepSeek-V3's 61 over 16 are 3 + 14 x 4 + 2
+ * (arXiv:2412.19437). */
+static void test_ends(void **state)
+{
+    (void)state;
+    unsigned counted = 0, given = 0;
+    for (uint64_t layers = 2; layers <= 130; layers++) {
+        for (uint64_t pp = 1; pp <= layers; pp++) {
+            struct configuration c = sized(pp, 2 * pp);
+            c.model.layers = layers;
+            c.software.even_stages = true;
+            c.software.name = "soft";
+            const struct stage_ends ends = configuration_stage_ends(&c, pp, 1);
+            const uint64_t mean = (layers + pp - 1) / pp, all = ends.first + ends.last;
+            if (layers % pp == 0) {
+                assert_true(!ends.count && all == 0);
+                continue;
+            }
+            c.layout.ends_count = ends.count;
+            c.layout.first_stage_layers = ends.first;
+            c.layout.last_stage_layers = ends.last;
+            counted += ends.count ? 1 : 0;
+            given += all > 0 ? 1 : 0;
+            assert_int_equal(configuration_legal(&c), ends.count || all > 0);
+            if (all > 0) {
+                assert_int_equal(all + (pp - 2) * mean, layers);
+                assert_true(ends.first >= ends.last && ends.first <= ends.last + 1);
+                assert_true(ends.last >= 1 && ends.first <= mean);
+            } else if (!ends.count) {
+                assert_true(layers < (pp - 2) * mean + 2); /* no layer would be left for an end */
+            }
+        }
+    }
+    assert_true(counted > 100 && given > 100);
+    struct configuration c = sized(16, 32);
+    c.model.layers = 61;
+    c.software.even_stages = true;
+    const struct stage_ends v3 = configuration_stage_ends(&c, 16, 1);
+    assert_true(v3.first == 3 && v3.last == 2 && !v3.count);
+    assert_int_equal(configuration_stage_ends(&c, 16, 2).first, 0); /* not with chunks */
+    c.software.even_stages = false;
+    assert_int_equal(configuration_stage_ends(&c, 16, 1).first, 0);
+    c.software.even_stages = true;
+    c.layout.last_stage_layers = 1; /* said: nothing to find */
+    assert_int_equal(configuration_stage_ends(&c, 16, 1).first, 0);
+}
+
 /* Software that wants even stages names what would do: chunks where the layers go over the
  * stages, else stages, else stages without chunks. */
 static void test_uneven(void **state)
@@ -96,9 +144,9 @@ static void test_uneven(void **state)
         {12, 2, 4, false, "layout.vpp", "12 layers are not divisible by pp x vpp = 2 x 4 = 8",
          "vpp = 3 or 6", ""},
         {80, 6, 1, false, "layout.pp", "80 layers are not divisible by pp x vpp = 6 x 1 = 6",
-         "pp = 5 or 8", ", or first_stage_layers and last_stage_layers"},
+         "pp = 5 or 8", ", or first_stage_layers: 12 with last_stage_layers: 12"},
         {7, 2, 1, false, "layout.pp", "7 layers are not divisible by pp x vpp = 2 x 1 = 2",
-         "pp = 1 or 7", ", or first_stage_layers and last_stage_layers"},
+         "pp = 1 or 7", ", or first_stage_layers: 4 with last_stage_layers: 3"},
         {7, 2, 2, false, "layout.pp", "7 layers are not divisible by pp x vpp = 2 x 2 = 4",
          "vpp = 1 with pp = 1 or 7", ""},
         {20, 3, 2, false, "layout.pp", "20 layers are not divisible by pp x vpp = 3 x 2 = 6",
@@ -174,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_ends),
         cmocka_unit_test(test_uneven),
         cmocka_unit_test(test_schedules),
     };

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 run_packages=(gcc cmake ninja-build pkg-config libc6-dev libgsl-dev libuv1-dev libsqlite3-dev
-    libyaml-dev libjansson-dev sqlite3)
+    libyaml-dev libjansson-dev zlib1g-dev sqlite3)
 test_packages=(clang libclang-rt-14-dev clang-format libcmocka-dev bats gawk
     jq python3-jsonschema python3-yaml scdoc libopenmpi-dev openmpi-bin)
 

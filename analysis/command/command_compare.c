@@ -187,8 +187,8 @@ const struct command command_compare = {
     .details = "A and B are databases of `run`, or scenarios, which are simulated.\n"
                "With --trace FILE, which torch.profiler wrote, A alone: kernels by kind, exposed\n"
                "communication, the worst spans, and what has no partner on either side.\n"
-               "exit code: 0 compared, 1 no such file or a damaged one, 3 a scenario rejected, 4 "
-               "one\ndoes not fit in memory: then memory and settings are compared",
+               "exit code: 0 compared, 1 no such file or a damaged one, 3 a scenario or a trace "
+               "rejected,\n4 one does not fit in memory: then memory and settings are compared",
     .example = "orrery compare llama3-70b-64xh100.db scenarios/llama3-70b-64xh100.yaml --set "
                "layout.pp=4",
     .run = run,

@@ -4,12 +4,13 @@
 #include "analysis/command/import_node.h"
 #include "analysis/command/import_profile.h"
 #include "analysis/line/command.h"
+#include "analysis/line/gpu_name.h"
 #include "analysis/report/report_tasks.h"
 #include "analysis/text/format.h"
 #include "scenarios/import/chakra_files.h"
+#include "scenarios/import/import_open.h"
 #include "scenarios/import/nccl_tests.h"
 #include "scenarios/import/pytorch_trace.h"
-#include "scenarios/language/file.h"
 #include "scenarios/language/names.h"
 
 static const struct option options[] = {
@@ -28,7 +29,18 @@ static const struct option options[] = {
      "failures: when it ended (the last moment that the log names)"},
     {"--merge", OPTION_TIME, FIELD(merge_s), "TIME", NULL,
      "failures: repeats within TIME are one (10min; of a table, 0s)"},
+    {"--catalogue", OPTION_TEXT, FIELD(catalogue), "DIR", NULL,
+     "look --gpu up in DIR, not in the built-in catalogue"},
     OPTION_END};
+/* Groups of options that a kind may take. */
+enum {
+    TAKES_OUTPUT = 1,
+    TAKES_GPU = 2, /* and --catalogue */
+    TAKES_OP = 4,
+    TAKES_NODE = 8,
+    TAKES_WATCH = 16,
+    TAKES_FAILURES = TAKES_WATCH | TAKES_NODE | TAKES_OUTPUT
+};
 
 struct importing {
     const struct arguments *a;
@@ -89,6 +101,9 @@ static int pytorch(struct importing *i)
     fprintf(i->session->out, "%s: %u points of %u operators%s, %s of %s in kernels\n",
             format_shown(i->a->output).s, trace.point_count, trace.operators, added ? " added" : "",
             format_percent(trace.points_s / trace.kernels_s).s, format_time(trace.kernels_s).s);
+    if (trace.mended > 0)
+        fprintf(i->session->notes, "orrery import: %s: %u bytes that are no text, read as '?'\n",
+                format_shown(i->file.path).s, trace.mended);
     if (trace.collectives_left > 0)
         fprintf(i->session->out,
                 "%u kinds of collectives left out: fewer than three kernels within 5 %% of the "
@@ -161,17 +176,18 @@ static int chakra(struct importing *i)
 static const struct import_kind {
     const char *name;
     int (*run)(struct importing *);
-    bool many; /* it reads the files itself: one name stands for several */
+    unsigned takes;
+    size_t bytes_max; /* 0: it reads the files itself; one name stands for several */
 } kinds[] = {
-    {"nccl-tests", nccl_tests, false},
-    {"pytorch", pytorch, false},
-    {"failures", failures, false},
-    {"xid", xid, false},
-    {"dcgm", dcgm, false},
-    {"slurm", slurm, false},
-    {"topo", topo, false},
-    {"nccl-topo", nccl_topo, false},
-    {"chakra", chakra, true},
+    {"nccl-tests", nccl_tests, TAKES_OUTPUT | TAKES_GPU | TAKES_OP, IMPORT_BYTES_MAX},
+    {"pytorch", pytorch, TAKES_OUTPUT | TAKES_GPU | TAKES_NODE, PYTORCH_BYTES_MAX},
+    {"failures", failures, TAKES_FAILURES, IMPORT_BYTES_MAX},
+    {"xid", xid, TAKES_FAILURES, IMPORT_BYTES_MAX},
+    {"dcgm", dcgm, TAKES_FAILURES, IMPORT_BYTES_MAX},
+    {"slurm", slurm, TAKES_FAILURES, IMPORT_BYTES_MAX},
+    {"topo", topo, TAKES_GPU, IMPORT_BYTES_MAX},
+    {"nccl-topo", nccl_topo, TAKES_GPU, IMPORT_BYTES_MAX},
+    {"chakra", chakra, 0, 0},
 };
 enum {
     KIND_COUNT = sizeof kinds / sizeof kinds[0]
@@ -191,6 +207,45 @@ static int no_kind(const char *wanted, struct session *session)
     return EXIT_USAGE;
 }
 
+/* An option that was given and says nothing to the kind; NULL: none. */
+static const char *stray_option(const struct arguments *a, const struct import_kind *kind)
+{
+    const struct {
+        unsigned group;
+        bool given;
+        const char *option;
+    } known[] = {
+        {TAKES_OUTPUT, a->output != NULL, "--output"},
+        {TAKES_GPU, a->gpu != NULL, "--gpu"},
+        {TAKES_GPU, a->catalogue != NULL, "--catalogue"},
+        {TAKES_OP, a->op != NULL, "--op"},
+        {TAKES_NODE, a->gpus_per_node > 0, "--gpus-per-node"},
+        {TAKES_WATCH, a->gpus > 0, "--gpus"},
+        {TAKES_WATCH, a->start != NULL, "--start"},
+        {TAKES_WATCH, a->end != NULL, "--end"},
+        {TAKES_WATCH, a->merge_s > 0.0, "--merge"},
+    };
+    for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].given && (kind->takes & known[i].group) == 0)
+            return known[i].option;
+    return NULL;
+}
+
+static bool options_fit(const struct arguments *a, struct session *session,
+                        const struct import_kind *kind)
+{
+    struct error error = {""};
+    const char *stray = stray_option(a, kind);
+    if (stray != NULL)
+        fprintf(session->notes, "orrery import %s: takes no %s; see 'orrery import --help'\n",
+                kind->name, stray);
+    else if (a->gpu != NULL && !gpu_name_known(a->gpu, a->catalogue, &error))
+        fprintf(session->notes, "orrery import: --gpu: %s\n", error.text);
+    else
+        return true;
+    return false;
+}
+
 static int run(const struct arguments *a, struct session *session)
 {
     struct importing importing = {.a = a, .session = session};
@@ -206,19 +261,14 @@ static int run(const struct arguments *a, struct session *session)
             kind = &kinds[k];
     if (kind == NULL)
         return no_kind(a->positional[0], session);
+    if (!options_fit(a, session, kind))
+        return EXIT_USAGE;
     importing.arena = arena_create();
-    struct file_text whole;
-    int code = EXIT_REJECTED;
-    if (kind->many) {
-        importing.file.path = a->positional[1];
-        code = kind->run(&importing);
-    } else if (file_read(importing.arena, a->positional[1], IMPORT_BYTES_MAX, false, &whole,
-                         &error)) {
-        importing.file = (struct import_file){a->positional[1], whole.text, whole.bytes};
-        code = kind->run(&importing);
-    } else {
-        trouble(&importing, &error, code);
-    }
+    importing.file.path = a->positional[1];
+    const int code = kind->bytes_max == 0 || import_open(importing.arena, a->positional[1],
+                                                         kind->bytes_max, &importing.file, &error)
+                         ? kind->run(&importing)
+                         : trouble(&importing, &error, EXIT_REJECTED);
     arena_destroy(importing.arena);
     return code;
 }
@@ -230,6 +280,7 @@ const struct command command_import = {
     .options = options,
     .details =
         "nccl-tests FILE   times of collectives, into the profile that --output names\n"
+        "pytorch FILE      kernels and collectives of a trace of torch.profiler, likewise\n"
         "failures FILE     a table at,unit_kind,unit,cause[,repair]: laws fitted to it, as\n"
         "                  `failures:` of a scenario; with --output as a trace, too\n"
         "xid FILE          the same of the kernel's log: NVIDIA's Xid and SXid\n"
@@ -239,7 +290,9 @@ const struct command command_import = {
         "nccl-topo FILE    the same of the XML that NCCL_TOPO_DUMP_FILE writes\n"
         "chakra PREFIX     Chakra execution traces PREFIX.0.et and so on: checks them, and that\n"
         "                  they fit each other; 'orrery chakra' plays them\n"
-        "FILE may be -, standard input.",
+        "FILE may be -, standard input; what gzip packed is unpacked.\n"
+        "exit code: 0 read, 1 --output cannot be written, 2 wrong usage, 3 no such file, or it is\n"
+        "not as its kind says",
     .example = "orrery import nccl-tests all_reduce.txt --gpu h100-80gb-sxm --output own.db",
     .run = run,
 };

@@ -8,7 +8,7 @@
 #include "analysis/line/load.h"
 #include "analysis/report/report_trace.h"
 #include "analysis/text/format.h"
-#include "scenarios/language/file.h"
+#include "scenarios/import/import_open.h"
 
 static int trouble(const struct session *session, const char *text, int code)
 {
@@ -19,10 +19,9 @@ static int trouble(const struct session *session, const char *text, int code)
 static bool read_trace(const struct arguments *a, struct arena *arena, struct pytorch_step *out,
                        struct error *error)
 {
-    struct file_text whole;
-    if (!file_read(arena, a->trace, IMPORT_BYTES_MAX, false, &whole, error))
+    struct import_file file;
+    if (!import_open(arena, a->trace, PYTORCH_BYTES_MAX, &file, error))
         return false;
-    const struct import_file file = {a->trace, whole.text, whole.bytes};
     return pytorch_spans_read(arena, file, a->has_step ? (int64_t)a->step : PYTORCH_UNTOLD, out,
                               error);
 }
@@ -89,6 +88,9 @@ int compare_trace(const struct arguments *a, struct session *session, struct are
     struct scenario *scenario;
     if (!read_trace(a, arena, &trace, &error))
         return trouble(session, error.text, EXIT_REJECTED);
+    if (trace.mended > 0)
+        fprintf(session->notes, "orrery compare: %s: %u bytes that are no text, read as '?'\n",
+                format_shown(a->trace).s, trace.mended);
     int code = load_scenario(a, session, false, &scenario);
     if (code != EXIT_OK)
         return code;

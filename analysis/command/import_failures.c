@@ -87,7 +87,7 @@ static void print_law(FILE *out, const struct duration_fit *fit)
 static void print_error(FILE *out, double ratio)
 {
     if (isfinite(ratio))
-        fprintf(out, " +- %.2g %%", 100.0 * ratio);
+        fprintf(out, " +- %.*f %%", ratio < 0.0995 ? 1 : 0, 100.0 * ratio);
 }
 
 /* What the other laws would be, as comments. */

@@ -3,6 +3,16 @@
 #include "analysis/text/format.h"
 #include "sim/units.h"
 
+/* By the matrix: how many links, not of which rate, and not always where they go. */
+static void print_untold(FILE *out, unsigned links, const char *where)
+{
+    fprintf(
+        out,
+        "    # nvlink_bandwidth: %u links%s:\n    # %uGB/s with NVLink 2 to 4 (25 GB/s a link), "
+        "%uGB/s with NVLink 5; the card's usual node says which\n",
+        links, where, 25 * links, 50 * links);
+}
+
 static void print_links(FILE *out, const struct node_topology *n)
 {
     if (n->links == 0) {
@@ -11,12 +21,16 @@ static void print_links(FILE *out, const struct node_topology *n)
         fprintf(out, "    nvlink_bandwidth: %gGB/s   # %u links of %g GB/s\n",
                 n->links * n->link_bytes_per_s / GIGA, n->links, n->link_bytes_per_s / GIGA);
     } else {
-        fprintf(out,
-                "    # nvlink_bandwidth: %u links; of 25 GB/s with NVLink 2 to 4 (%uGB/s), of 50 "
-                "with NVLink 5\n    # (%uGB/s); the card's usual node says which\n",
-                n->links, 25 * n->links, 50 * n->links);
+        print_untold(out, n->links, n->wired > 0 && !n->meshed ? " if they go to a switch" : "");
+        if (n->wired > 0 && !n->meshed)
+            print_untold(out, n->wired, " if they go from card to card (kind: pcie, bridged)");
     }
-    if (n->links > 0 && n->linked < n->gpus)
+    if (n->meshed)
+        fputs(
+            "    # NVLink does not join each of these GPUs to each other: a node of a scenario has "
+            "a switch\n    # or is bridged, and takes such a mesh as one of them\n",
+            out);
+    else if (n->links > 0 && n->linked < n->gpus)
         fprintf(out, "    # NVLink joins %u GPUs at a time: kind: pcie, bridged: %u\n", n->linked,
                 n->linked);
     if (n->uneven)

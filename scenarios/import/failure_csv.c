@@ -12,13 +12,19 @@
 #include "sim/units.h"
 
 enum {
-    CAUSE_BYTES_MAX = 80
+    CAUSE_BYTES_MAX = 80,
+    YEAR_DIGITS = 4
 };
 #define TIME_MAX_S (100.0 * YEAR)
 
+/* How units were told so far: numbers and names are numbered apart, so one log has one of them. */
+struct csv_units {
+    bool numbers, names;
+};
 struct csv_row {
     struct failure_reading *r;
     const struct csv *csv;
+    struct csv_units *units;
     size_t row;
 };
 
@@ -47,6 +53,11 @@ static bool read_span(const struct csv_row *row, const char *column, double *out
 static bool read_at(const struct csv_row *row, double *out)
 {
     const bool date = time_stamp_read(cell(row, "at"), out);
+    const char *text = cell(row, "at");
+    const bool dated = strpbrk(text, "/:") != NULL ||
+                       (strspn(text, "0123456789") == YEAR_DIGITS && text[YEAR_DIGITS] == '-');
+    if (!date && dated)
+        return bad(row, "at", "no moment of the calendar; write it as 2026-11-03T04:05:06Z");
     if (row->row == 0)
         row->r->relative = !date;
     if (date == row->r->relative)
@@ -89,10 +100,34 @@ static uint64_t unit_count(const struct failure_rules *rules, int kind)
     }
 }
 
+/* node:part, whose part is a number on its node or a name. */
+static bool read_part(const struct csv_row *row, char *text, struct failure_sight *out)
+{
+    const uint64_t per_node = row->r->rules->gpus_per_node;
+    char *colon = strchr(text, ':');
+    if (colon == NULL || colon == text || colon[1] == '\0')
+        return bad(row, "unit", "give the number of the GPU, or NODE:GPU");
+    *colon = '\0';
+    out->part = colon + 1;
+    return strspn(out->part, "0123456789") != strlen(out->part) ||
+           (strlen(out->part) <= 9 && strtoull(out->part, NULL, 10) < per_node) ||
+           bad(row, "unit",
+               arena_format(row->r->arena,
+                            "there is no gpu %s on a node of %" PRIu64
+                            " (--gpus-per-node); they count from 0",
+                            import_text_quote(&row->r->text, out->part), per_node));
+}
+
+static bool one_way(const struct csv_row *row)
+{
+    return !row->units->numbers || !row->units->names ||
+           bad(row, "unit", "numbers and names in one table: which number a name is, is not told");
+}
+
 /* A number, or the name of a node, or node:part for a GPU. */
 static bool read_unit(const struct csv_row *row, struct failure_sight *out)
 {
-    char *text = arena_text(row->r->arena, cell(row, "unit")), *end, *colon;
+    char *text = arena_text(row->r->arena, cell(row, "unit")), *end;
     const uint64_t count = unit_count(row->r->rules, out->unit_kind);
     if (strspn(text, "0123456789") == strlen(text) && *text != '\0') {
         out->unit = strtoull(text, &end, 10);
@@ -103,21 +138,18 @@ static bool read_unit(const struct csv_row *row, struct failure_sight *out)
                                     " (--gpus, --gpus-per-node); they count from 0",
                                     failure_unit_names[out->unit_kind],
                                     import_text_quote(&row->r->text, text), count));
-        return true;
+        row->units->numbers |= out->unit_kind == UNIT_GPU || out->unit_kind == UNIT_NODE;
+        return one_way(row);
     }
     if (out->unit_kind == UNIT_JOB)
         return true;
     if (*text == '\0' || (out->unit_kind != UNIT_NODE && out->unit_kind != UNIT_GPU))
         return bad(row, "unit", "give its number, from 0");
     out->host = text;
-    if (out->unit_kind == UNIT_NODE)
-        return true;
-    colon = strchr(text, ':');
-    if (colon == NULL || colon == text || colon[1] == '\0')
-        return bad(row, "unit", "give the number of the GPU, or NODE:GPU");
-    *colon = '\0';
-    out->part = colon + 1;
-    return true;
+    if (out->unit_kind == UNIT_GPU && !read_part(row, text, out))
+        return false;
+    row->units->names = true;
+    return one_way(row);
 }
 
 static bool read_row(const struct csv_row *row)
@@ -151,6 +183,7 @@ static bool check_twice(struct failure_reading *r, const struct csv *csv)
 bool failure_csv_read(struct failure_reading *r)
 {
     static const char *const needed[] = {"at", "unit_kind", "unit", "cause"};
+    struct csv_units units = {false, false};
     struct csv csv;
     if (!csv_parse(r->arena, r->file.path, r->text.at, (size_t)(r->text.end - r->text.at), &csv,
                    r->text.error))
@@ -165,7 +198,7 @@ bool failure_csv_read(struct failure_reading *r)
     if (!check_twice(r, &csv))
         return false;
     for (size_t i = 0; i < csv.row_count; i++) {
-        const struct csv_row row = {r, &csv, i};
+        const struct csv_row row = {r, &csv, &units, i};
         r->text.line = (unsigned)i + 2;
         if (!read_row(&row))
             return false;

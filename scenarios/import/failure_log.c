@@ -62,6 +62,19 @@ static int compare_units(const void *left, const void *right)
     return compare_names(a->part != NULL ? a->part : "", b->part != NULL ? b->part : "");
 }
 
+/* Does every part have a number on its node (as in dcgm), not a name (as PCI addresses are)? */
+static bool parts_numbered(const struct failure_reading *r, struct failure_sight *const *named,
+                           uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const char *part = named[i]->part;
+        if (part != NULL && (strspn(part, "0123456789") != strlen(part) || strlen(part) > 9 ||
+                             strtoull(part, NULL, 10) >= r->rules->gpus_per_node))
+            return false;
+    }
+    return true;
+}
+
 /* Numbers for those that have names. */
 static bool number_units(struct failure_reading *r)
 {
@@ -73,6 +86,7 @@ static bool number_units(struct failure_reading *r)
         if (r->sights[i].host != NULL)
             named[count++] = &r->sights[i];
     qsort(named, count, sizeof(struct failure_sight *), compare_units);
+    const bool told = parts_numbered(r, named, count);
     for (uint32_t i = 0; i < count; i++) {
         struct failure_sight *s = named[i];
         const struct failure_sight *before = i > 0 ? named[i - 1] : NULL;
@@ -93,7 +107,7 @@ static bool number_units(struct failure_reading *r)
                 import_text_quote(&r->text, s->host), per_node);
         s->unit = r->out->hosts - 1;
         if (s->part != NULL)
-            s->unit = s->unit * per_node + parts - 1;
+            s->unit = s->unit * per_node + (told ? strtoull(s->part, NULL, 10) : parts - 1);
     }
     return true;
 }

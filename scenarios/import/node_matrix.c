@@ -100,21 +100,53 @@ static unsigned row_of(const struct matrix *m, const char *word, unsigned nics_s
     return is_nic(word) && m->gpus + nics_seen < m->columns ? m->gpus + nics_seen : m->columns;
 }
 
-static void count_up(const struct matrix *m, struct node_topology *out)
+static unsigned links_between(const struct matrix *m, unsigned a, unsigned b)
 {
-    *out = (struct node_topology){
-        .gpus = m->gpus, .nics = m->columns - m->gpus, .links = LINKS_MAX, .linked = m->gpus};
+    return m->cells[a][b] > PATH_LINKS ? m->cells[a][b] - PATH_LINKS : 0;
+}
+
+/* Does a GPU that this one reaches not reach what it reaches? */
+static bool in_part(const struct matrix *m, unsigned gpu)
+{
+    for (unsigned i = 0; i < m->gpus; i++)
+        for (unsigned k = 0; k < m->gpus; k++)
+            if (i != k && k != gpu && links_between(m, gpu, i) > 0 &&
+                (links_between(m, gpu, k) > 0) != (links_between(m, i, k) > 0))
+                return true;
+    return false;
+}
+
+static void count_links(const struct matrix *m, struct node_topology *out)
+{
+    bool switched = true;
+    out->links = out->wired = LINKS_MAX * NODE_GPUS_MAX;
+    out->linked = m->gpus;
     for (unsigned i = 0; i < m->gpus; i++) {
-        unsigned links = 0, linked = 1;
+        unsigned links = 0, wired = 0, linked = 1;
         for (unsigned k = 0; k < m->gpus; k++) {
-            const unsigned own = m->cells[i][k] > PATH_LINKS ? m->cells[i][k] - PATH_LINKS : 0;
+            const unsigned own = links_between(m, i, k);
+            switched = switched && (own == 0 || links == 0 || own == links);
             links = own > links ? own : links;
+            wired += own;
             linked += own > 0;
         }
-        out->uneven = out->uneven || (i > 0 && (links != out->links || linked != out->linked));
+        out->uneven = out->uneven || (i > 0 && (wired != out->wired || linked != out->linked));
         out->links = links < out->links ? links : out->links;
+        out->wired = wired < out->wired ? wired : out->wired;
         out->linked = linked < out->linked ? linked : out->linked;
+        out->meshed = out->meshed || in_part(m, i);
     }
+    switched = switched && !out->meshed;
+    if (!switched)
+        out->links = out->wired;
+    else if (out->wired > NODE_LINKS_MAX || out->linked <= 2)
+        out->wired = 0;
+}
+
+static void count_up(const struct matrix *m, struct node_topology *out)
+{
+    *out = (struct node_topology){.gpus = m->gpus, .nics = m->columns - m->gpus};
+    count_links(m, out);
     for (unsigned nic = m->gpus; nic < m->columns; nic++) {
         bool near = false;
         for (unsigned i = 0; i < m->gpus; i++)

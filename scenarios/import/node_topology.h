@@ -11,13 +11,17 @@
 
 enum {
     NODE_GPUS_MAX = 256,
-    NODE_NICS_MAX = 256
+    NODE_NICS_MAX = 256,
+    NODE_LINKS_MAX = 18 /* of a GPU: no data sheet of V100 to B300 has more */
 };
 struct node_topology {
     unsigned gpus, nics;     /* nics: ports */
     unsigned near_nics;      /* of them, with a GPU under the same PCIe switch */
     unsigned links;          /* NVLinks of a GPU; of the one with the fewest */
+    unsigned wired;          /* the same if they go to other GPUs, not to a switch; 0: they do not,
+                              * or it makes no difference. The matrix does not tell which. */
     unsigned linked;         /* GPUs that one reaches by NVLink, itself included; the fewest */
+    bool meshed;             /* not all who reach each other through a GPU do so themselves */
     bool uneven;             /* other GPUs have more links, or reach more */
     unsigned sm;             /* of the cards, 90 for Hopper; 0: not told */
     double nic_bits_per_s;   /* of a NIC, the slowest; 0: not told */

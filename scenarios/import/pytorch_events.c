@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/import/json_walk.h"
 #include "scenarios/language/source.h"
+#include "sim/list.h"
 #include "sim/units.h"
 
 /* Nothing in a step takes longer, and no trace begins further from its zero: 2000 years. */
@@ -20,6 +22,10 @@ struct event_reading {
     const char *path;
     struct error *error;
     struct pytorch_events *out;
+    uint32_t room;
+    int64_t card;   /* of the kernels so far; PYTORCH_UNTOLD: not told */
+    json_t *others; /* members beside the events */
+    bool listed;    /* the events were there */
 };
 
 static bool bad(const struct event_reading *r, size_t event, const char *why)
@@ -143,14 +149,32 @@ static bool read_times(const struct event_reading *r, size_t index, const json_t
     return true;
 }
 
+/* A trace of several ranks has kernels of several cards, whose streams have the same numbers. */
+static bool check_one_card(struct event_reading *r, size_t index, const json_t *args)
+{
+    const int64_t card = integer_of(args, "device");
+    if (card != PYTORCH_UNTOLD && r->card != PYTORCH_UNTOLD && card != r->card)
+        return bad(r, index, "a kernel of a second card: give the trace of one rank");
+    r->card = card != PYTORCH_UNTOLD ? card : r->card;
+    return true;
+}
+
 static bool read_event(struct event_reading *r, size_t index, const json_t *event)
 {
-    struct pytorch_event *out = &r->out->rows[r->out->count];
+    enum pytorch_category category;
     const json_t *args = json_object_get(event, "args");
-    *out = (struct pytorch_event){.step = PYTORCH_UNTOLD};
-    if (!category_of(event, &out->category))
+    if (!category_of(event, &category))
         return true;
-    if (!read_times(r, index, event, out))
+    if (r->out->count == PYTORCH_EVENTS_MAX)
+        return error_set(r->error,
+                         "%s: more than %d operators, launches and kernels; record fewer "
+                         "steps",
+                         r->path, PYTORCH_EVENTS_MAX);
+    LIST_ROOM(r->arena, r->out->rows, r->out->count, 1, r->room);
+    struct pytorch_event *out = &r->out->rows[r->out->count];
+    *out = (struct pytorch_event){.category = category, .step = PYTORCH_UNTOLD};
+    if (!read_times(r, index, event, out) ||
+        (category == PYTORCH_KERNEL && !check_one_card(r, index, args)))
         return false;
     out->name = kept(r->arena, text_of(event, "name"));
     out->external = integer_of(args, "External id");
@@ -166,10 +190,10 @@ static bool read_event(struct event_reading *r, size_t index, const json_t *even
     return true;
 }
 
-static bool read_device(struct event_reading *r, const json_t *root)
+static bool read_device(struct event_reading *r)
 {
-    const json_t *devices = json_object_get(root, "deviceProperties");
-    const json_t *job = json_object_get(root, "distributedInfo");
+    const json_t *devices = json_object_get(r->others, "deviceProperties");
+    const json_t *job = json_object_get(r->others, "distributedInfo");
     for (size_t i = 0; i < json_array_size(devices); i++) {
         const char *name = text_of(json_array_get(devices, i), "name");
         if (i > 0 && strcmp(name, text_of(json_array_get(devices, 0), "name")) != 0)
@@ -183,58 +207,134 @@ static bool read_device(struct event_reading *r, const json_t *root)
     return true;
 }
 
-/* A trace of several ranks has kernels of several cards, whose streams have the same numbers. */
-static bool check_one_card(struct event_reading *r, const json_t *events)
+/* Functions of Python may have names that the profiler writes as they are (pytorch/pytorch issues
+ * 98432, 113001, 121219). */
+static bool no_json(const struct event_reading *r, unsigned line, const char *why)
 {
-    int64_t first = PYTORCH_UNTOLD;
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-        const int64_t device = integer_of(json_object_get(event, "args"), "device");
-        if (strcmp(text_of(event, "cat"), "kernel") != 0 || device == PYTORCH_UNTOLD)
-            continue;
-        if (first != PYTORCH_UNTOLD && device != first)
-            return bad(r, i, "a kernel of a second card: give the trace of one rank");
-        first = device;
-    }
-    return true;
+    return error_set(r->error, "%s:%u: no JSON: %s%s", r->path, line, source_clean(r->arena, why),
+                     r->listed ? "; names that the profiler did not escape may do that: record "
+                                 "with with_stack=False"
+                               : "");
 }
 
-static bool read_root(struct event_reading *r, const json_t *root)
+static bool broken(const struct event_reading *r, const struct json_walk *walk)
 {
-    const json_t *events = json_object_get(root, "traceEvents");
-    const json_t *version = json_object_get(root, "schemaVersion");
-    const size_t count = json_array_size(events);
-    if (!json_is_array(events))
+    return walk->at == walk->end
+               ? error_set(r->error,
+                           "%s:%u: no JSON: the file is cut; copy it again, or record again",
+                           r->path, walk->line)
+               : no_json(r, walk->line, "a separator is missing");
+}
+
+/* A parsed value; NULL with a sentence. */
+static json_t *parsed(const struct event_reading *r, struct json_piece piece)
+{
+    json_error_t why;
+    json_t *value =
+        json_loadb(piece.text, piece.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+    if (value == NULL)
+        no_json(r, piece.line + (unsigned)(why.line > 0 ? why.line - 1 : 0), why.text);
+    return value;
+}
+
+static bool read_events(struct event_reading *r, struct json_piece list)
+{
+    struct json_walk walk;
+    struct json_piece piece;
+    enum json_step step;
+    if (!json_walk_enter(&walk, list) || walk.close != ']')
+        return true;
+    r->listed = true;
+    for (size_t i = 0; (step = json_walk_next(&walk, NULL, &piece)) == JSON_WALK_PIECE; i++) {
+        json_t *event = parsed(r, piece);
+        const bool good = event != NULL && read_event(r, i, event);
+        json_decref(event);
+        if (!good)
+            return false;
+    }
+    return step == JSON_WALK_END || broken(r, &walk);
+}
+
+static bool read_other(struct event_reading *r, json_t *name, struct json_piece piece)
+{
+    json_t *value = parsed(r, piece);
+    return value != NULL && (json_object_set_new(r->others, json_string_value(name), value) == 0 ||
+                             no_json(r, piece.line, "a name that is no text"));
+}
+
+static bool read_member(struct event_reading *r, struct json_piece name_piece,
+                        struct json_piece piece)
+{
+    json_t *name = parsed(r, name_piece);
+    if (name == NULL)
+        return false;
+    const char *text = json_string_value(name);
+    const bool events = text != NULL && strcmp(text, "traceEvents") == 0;
+    bool good;
+    if (json_object_get(r->others, text) != NULL || (events && r->listed))
+        good = no_json(r, name_piece.line, "a duplicate name");
+    else
+        good = events ? read_events(r, piece) : read_other(r, name, piece);
+    json_decref(name);
+    return good;
+}
+
+static bool read_root(struct event_reading *r, struct import_file file)
+{
+    struct json_walk walk;
+    struct json_piece name, piece;
+    enum json_step step = JSON_WALK_END;
+    if (!json_walk_enter(&walk, (struct json_piece){file.text, file.bytes, 1}))
+        return walk.at == walk.end ? broken(r, &walk) : no_json(r, walk.line, "'{' expected");
+    if (walk.close == '}')
+        while ((step = json_walk_next(&walk, &name, &piece)) == JSON_WALK_PIECE)
+            if (!read_member(r, name, piece))
+                return false;
+    if (step == JSON_WALK_BROKEN)
+        return broken(r, &walk);
+    const json_t *version = json_object_get(r->others, "schemaVersion");
+    if (!r->listed)
         return error_set(r->error, "%s: no list traceEvents: this is no trace of a profiler",
                          r->path);
+    if (!json_walk_done(&walk))
+        return no_json(r, walk.line, "something stands behind its end");
     if (version != NULL && json_integer_value(version) != 1)
         return error_set(r->error, "%s: schemaVersion is not 1, which is known", r->path);
-    if (count > PYTORCH_EVENTS_MAX)
-        return error_set(r->error, "%s: more than %d events; record fewer steps", r->path,
-                         PYTORCH_EVENTS_MAX);
-    if (!read_device(r, root) || !check_one_card(r, events))
-        return false;
-    r->out->rows = ARENA_ARRAY(r->arena, struct pytorch_event, count + 1);
-    for (size_t i = 0; i < count; i++)
-        if (!read_event(r, i, json_array_get(events, i)))
-            return false;
-    return true;
+    return read_device(r);
+}
+
+/* Names of Python functions are known to hold bytes that are no text (pytorch/kineto issue 988);
+ * nothing that is read here does. Outside of a string '?' is refused by the parser. */
+static unsigned mend(struct import_file file)
+{
+    unsigned mended = 0;
+    for (size_t i = 0; i < file.bytes;) {
+        const unsigned char c = (unsigned char)file.text[i];
+        const bool plain = (c >= ' ' && c < 0x7f) || c == '\n' || c == '\r' || c == '\t';
+        const unsigned length = plain     ? 1
+                                : c < ' ' ? 0
+                                          : source_sequence(file.text + i, file.bytes - i);
+        if (length == 0) {
+            file.text[i] = '?';
+            mended++;
+        }
+        i += length > 0 ? length : 1;
+    }
+    return mended;
 }
 
 bool pytorch_events_read(struct arena *arena, struct import_file file, struct pytorch_events *out,
                          struct error *error)
 {
-    struct event_reading r = {.arena = arena, .path = file.path, .error = error, .out = out};
-    json_error_t why;
+    struct event_reading r = {
+        .arena = arena, .path = file.path, .error = error, .out = out, .card = PYTORCH_UNTOLD};
     *out = (struct pytorch_events){.rows = NULL};
-    if (file.bytes > IMPORT_BYTES_MAX)
+    if (file.bytes > PYTORCH_BYTES_MAX)
         return error_set(error, "%s: more than %d MiB; record fewer steps", file.path,
-                         IMPORT_BYTES_MAX >> 20);
-    json_t *root = json_loadb(file.text, file.bytes, JSON_REJECT_DUPLICATES, &why);
-    if (root == NULL)
-        return error_set(error, "%s:%d: no JSON: %s", file.path, why.line,
-                         source_clean(arena, why.text));
-    const bool good = read_root(&r, root);
-    json_decref(root);
+                         PYTORCH_BYTES_MAX >> 20);
+    out->mended = mend(file);
+    r.others = json_object();
+    const bool good = read_root(&r, file);
+    json_decref(r.others);
     return good;
 }

@@ -5,7 +5,8 @@
  * marks of steps; microseconds. A kernel belongs to the launch of its `correlation` and to the
  * operator of its `External id`; operators have the sizes, types and values of their inputs where
  * the trace was recorded with record_shapes=True, kernels of NCCL what they moved. What is no
- * trace, or holds times that are none, is refused with its place. It knows no kernel. */
+ * trace, or holds times that are none, is refused with its place. One event after the other is
+ * parsed, so that memory goes with what is kept. It knows no kernel. */
 #ifndef ORRERY_SCENARIOS_IMPORT_PYTORCH_EVENTS_H
 #define ORRERY_SCENARIOS_IMPORT_PYTORCH_EVENTS_H
 
@@ -15,7 +16,8 @@
 #include "scenarios/import/import_text.h"
 
 enum {
-    PYTORCH_EVENTS_MAX = 1 << 20,
+    PYTORCH_BYTES_MAX = 1 << 28,  /* unpacked */
+    PYTORCH_EVENTS_MAX = 1 << 20, /* of those that are kept */
     PYTORCH_OPERANDS_MAX = 24,
     PYTORCH_SIZES_MAX = 5,
     PYTORCH_SIZE_MOST = 1 << 30
@@ -61,6 +63,7 @@ struct pytorch_events {
     char device[DEVICE_TEXT_BYTES]; /* as its driver names it; "": not told */
     unsigned devices;               /* cards that the process sees; 0: not told */
     int64_t rank, world_size;       /* PYTORCH_UNTOLD: not told */
+    unsigned mended;                /* bytes that are no text, read as '?' */
 };
 /* False with a sentence. Texts live in the arena. */
 bool pytorch_events_read(struct arena *arena, struct import_file file, struct pytorch_events *out,

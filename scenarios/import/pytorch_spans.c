@@ -203,6 +203,7 @@ bool pytorch_spans_read(struct arena *arena, struct import_file file, int64_t nu
     memcpy(out->device, r.events.device, sizeof out->device);
     out->rank = r.events.rank;
     out->world_size = r.events.world_size;
+    out->mended = r.events.mended;
     make_spans(&r, mark);
     return out->count > 0 || error_set(error, "%s: no kernel was launched in ProfilerStep#%" PRId64,
                                        file.path, out->number);

@@ -17,6 +17,7 @@ struct pytorch_step {
     double host_s;                  /* how long its mark lasted; 0: none */
     char device[DEVICE_TEXT_BYTES]; /* as its driver names it; "": not told */
     int64_t rank, world_size;       /* PYTORCH_UNTOLD: not told */
+    unsigned mended;                /* bytes that are no text, read as '?' */
 };
 /* `number` PYTORCH_UNTOLD: the last step that has kernels. False with a sentence. */
 bool pytorch_spans_read(struct arena *arena, struct import_file file, int64_t number,

@@ -158,6 +158,7 @@ bool pytorch_trace_read(struct arena *arena, struct import_file file, unsigned g
     if (!pytorch_events_read(arena, file, &events, error))
         return false;
     memcpy(out->device, events.device, sizeof out->device);
+    out->mended = events.mended;
     if (!find_operators(&r))
         return false;
     /* one card: each process may have been given its own */

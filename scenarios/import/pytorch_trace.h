@@ -19,6 +19,7 @@ struct pytorch_trace {
     unsigned collectives_left;      /* kinds of collectives that scattered too much */
     double kernels_s, points_s;     /* time of all kernels, and of those of points */
     char device[DEVICE_TEXT_BYTES]; /* as its driver names it; "": not told */
+    unsigned mended;                /* bytes that are no text, read as '?' */
 };
 /* `gpus_per_node` 0: as many cards as the process saw, if several. False with a sentence. */
 bool pytorch_trace_read(struct arena *arena, struct import_file file, unsigned gpus_per_node,

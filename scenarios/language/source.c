@@ -44,6 +44,12 @@ static unsigned decode(const char *text, size_t left, uint32_t *character)
     return length;
 }
 
+unsigned source_sequence(const char *text, size_t left)
+{
+    uint32_t character;
+    return left > 0 ? decode(text, left, &character) : 0;
+}
+
 /* The characters that YAML 1.1 section 5.1 admits, less the line breaks that editors do not count.
  */
 static const char *character_fault(uint32_t character)

@@ -28,6 +28,9 @@ struct mark {
     unsigned width;        /* characters, at least 1 */
 };
 
+/* Bytes of the UTF-8 character that `text` begins with, of `left` at most; 0: it begins with none.
+ */
+unsigned source_sequence(const char *text, size_t left);
 unsigned source_first_line(const struct source *source);
 /* False at the first byte that cannot stand in a scenario (not UTF-8, NUL, control characters,
  * exotic line breaks): `where` is its place and `why` a sentence. */

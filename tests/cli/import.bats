@@ -169,3 +169,49 @@ END
     said "no JSON"
     expect 2 "$ORRERY" import pytorch trace.json
 }
+
+@test "a packed trace is read as the one that it holds" {
+    cat >trace.json <<'END'
+{"schemaVersion": 1, "deviceProperties": [{"name": "NVIDIA H100 80GB HBM3"}], "traceEvents": [
+ {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "args": {"External id": 7, "Input Dims": [[1024, 768], [768, 2304]],
+  "Input type": ["c10::BFloat16", "c10::BFloat16"]}},
+ {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 21.5, "dur": 30.25, "args": {"External id": 7, "correlation": 42}}]}
+END
+    gzip -k trace.json
+    expect 0 "$ORRERY" import pytorch trace.json --output plain.db
+    expect 0 "$ORRERY" import pytorch trace.json.gz --output packed.db
+    [ "$(sql plain.db 'select * from point')" = "$(sql packed.db 'select * from point')" ]
+    expect 0 "$ORRERY" import pytorch - --output packed.db <trace.json.gz
+    head -c 100 trace.json.gz >cut.gz
+    expect 3 "$ORRERY" import pytorch cut.gz --output cut.db
+    said "packed by gzip, and cut: copy it again"
+    [ ! -e cut.db ]
+    { printf '\050\265\057\375'; cat trace.json; } >trace.zst
+    expect 3 "$ORRERY" import pytorch trace.zst --output cut.db
+    said "unpack it first: zstd -d trace.zst"
+    printf '{"traceEvents": [{"cat": "python_function", "name": "\377"},\n' >rubbish.json
+    tail -n +2 trace.json >>rubbish.json
+    expect 0 "$ORRERY" import pytorch rubbish.json --output rubbish.db
+    said "1 bytes that are no text, read as '?'"
+    nccl_tests nccl.txt
+    gzip nccl.txt
+    expect 0 "$ORRERY" import nccl-tests nccl.txt.gz --op all_reduce --output own.db
+}
+
+@test "options that say nothing to a kind, and cards that nobody knows" {
+    nccl_tests nccl.txt
+    expect 2 "$ORRERY" import nccl-tests nccl.txt --op all_reduce --output own.db --gpu h100-80gb-smx
+    said "did you mean 'h100-80gb-sxm'?"
+    [ ! -e own.db ]
+    expect 2 "$ORRERY" import nccl-tests nccl.txt --op all_reduce --output own.db --gpus 8
+    said "orrery import nccl-tests: takes no --gpus"
+    expect 2 "$ORRERY" import topo nccl.txt --output cluster.yaml
+    said "takes no --output"
+    expect 2 "$ORRERY" import xid nccl.txt --gpus 8 --op all_reduce
+    said "takes no --op"
+    expect 2 "$ORRERY" import nccl-topo nccl.txt --merge 1min
+    expect 0 "$ORRERY" import --help
+    for kind in nccl-tests pytorch failures xid dcgm slurm topo nccl-topo chakra; do
+        grep -q "^$kind " out
+    done
+}

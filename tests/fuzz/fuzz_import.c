@@ -6,11 +6,16 @@
 
 #include "scenarios/import/chakra_tasks.h"
 #include "scenarios/import/failure_fit.h"
+#include "scenarios/import/import_open.h"
 #include "scenarios/import/nccl_tests.h"
 #include "scenarios/import/node_topology.h"
 #include "scenarios/import/pytorch_spans.h"
 #include "scenarios/import/pytorch_trace.h"
 #include "sim/check.h"
+
+enum {
+    UNPACKED_MAX = 1 << 20
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -165,7 +170,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         f.file = (struct import_file){"fuzz", arena_alloc(f.arena, size, 1), size - 1};
         memcpy(f.file.text, data + 1, size - 1);
         f.file.text[size - 1] = '\0';
-        if (!readers[data[0] % (sizeof readers / sizeof readers[0])](&f))
+        if (!import_unpack(f.arena, UNPACKED_MAX, &f.file, &f.error) ||
+            !readers[data[0] % (sizeof readers / sizeof readers[0])](&f))
             CHECK(f.error.text[0] != '\0');
     }
     arena_destroy(f.arena);

@@ -110,16 +110,23 @@ static void test_tables(void **state)
 {
     (void)state;
     struct reading r = sound("at,unit_kind,unit,cause,repair\n"
-                             "2026-11-02T00:00:00,gpu,17,HBM,2h\n"
+                             "2026-11-02T00:00:00,gpu,n10:7,HBM,2h\n"
                              "2026-11-03T00:00:00,node,n10,PSU,\n"
                              "2026-11-03T06:00:00,gpu,n9:4,HBM,\n"
                              "2026-11-04T00:00:00,job,,software,\n",
                              FAILURE_CSV, 4);
-    expect_row(&r.log, 0, DAY, UNIT_GPU, 17, "HBM");
+    expect_row(&r.log, 0, DAY, UNIT_GPU, 15, "HBM");
     assert_true(r.log.rows[0].repair_s == 2 * HOUR && r.log.rows[1].repair_s < 0.0);
-    expect_row(&r.log, 1, 2 * DAY, UNIT_NODE, 1, "PSU"); /* n9 before n10 */
-    expect_row(&r.log, 2, 2.25 * DAY, UNIT_GPU, 0, "HBM");
+    expect_row(&r.log, 1, 2 * DAY, UNIT_NODE, 1, "PSU");   /* n9 before n10 */
+    expect_row(&r.log, 2, 2.25 * DAY, UNIT_GPU, 4, "HBM"); /* the fifth of its node */
     assert_true(r.log.watched_s == 3 * DAY);
+    arena_destroy(r.arena);
+    /* Parts that are names are numbered, on each node by themselves. */
+    r = sound("at,unit_kind,unit,cause\n1h,gpu,n9:3b,HBM\n2h,gpu,n9:1b,HBM\n3h,gpu,n8:1b,HBM\n",
+              FAILURE_CSV, 3);
+    expect_row(&r.log, 0, HOUR, UNIT_GPU, 9, "HBM");
+    expect_row(&r.log, 1, 2 * HOUR, UNIT_GPU, 8, "HBM");
+    expect_row(&r.log, 2, 3 * HOUR, UNIT_GPU, 0, "HBM");
     arena_destroy(r.arena);
     r = sound("cause,unit,unit_kind,at\nHBM,3,gpu,3h\nHBM,3,gpu,185min\nHBM,3,gpu,4h\n",
               FAILURE_CSV, 2);
@@ -166,7 +173,7 @@ static void test_samples_of_dcgm(void **state)
                              "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 0 1793577720000\n"
                              "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 94 1793664000000\n",
                              FAILURE_DCGM, 2);
-    expect_row(&r.log, 0, DAY + MINUTE, UNIT_GPU, 1, "GPU off the bus");
+    expect_row(&r.log, 0, DAY + MINUTE, UNIT_GPU, 3, "GPU off the bus");
     expect_row(&r.log, 1, 2 * DAY, UNIT_GPU, 0, "GPU memory");
     arena_destroy(r.arena);
     refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79\n", FAILURE_DCGM,
@@ -222,6 +229,12 @@ static void test_hostile_logs_are_refused(void **state)
     refused("at,unit_kind,unit,cause\n3h,gpu,99999999999999999999,x\n", FAILURE_CSV, "no gpu");
     refused("at,unit_kind,unit,cause\n3h,gup,1,x\n", FAILURE_CSV, "did you mean 'gpu'");
     refused("at,unit_kind,unit,cause\n3h,gpu,n7,x\n", FAILURE_CSV, "NODE:GPU");
+    refused("at,unit_kind,unit,cause\n3h,gpu,n7:8,x\n", FAILURE_CSV, "no gpu 8 on a node of 8");
+    refused("at,unit_kind,unit,cause\n3h,gpu,n7:7,x\n4h,node,2,x\n", FAILURE_CSV,
+            "log:3: unit: numbers and names in one table");
+    refused("at,unit_kind,unit,cause\n2026-02-30,gpu,1,x\n", FAILURE_CSV,
+            "log:2: at: no moment of the calendar");
+    refused("at,unit_kind,unit,cause\n01/03/2026,gpu,1,x\n", FAILURE_CSV, "no moment of");
     refused("at,unit_kind,unit,cause\n3h,gpu,1,\n", FAILURE_CSV, "name what failed");
     refused("at,unit_kind,unit,cause\n3h,gpu,1,x\n3h,gpu,1,x\n", FAILURE_CSV,
             "log:3: the row above");

@@ -67,6 +67,41 @@ static void test_a_matrix(void **state)
     n = sound(node_topology_matrix, "GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n");
     assert_int_equal(n.links, 0);
     assert_int_equal(n.linked, 1);
+    assert_int_equal(n.wired, 0);
+}
+
+/* HGX with 4 GPUs: each has as many links to each other as its neighbours have; a hybrid cube mesh
+ * (DGX-1: 6 links of each card, to 4 of 7); a switch of which 3 GPUs are seen. */
+static void test_wires_from_card_to_card(void **state)
+{
+    (void)state;
+    struct node_topology n = sound(node_topology_matrix, "     GPU0 GPU1 GPU2 GPU3\n"
+                                                         "GPU0 X    NV4  NV4  NV4\n"
+                                                         "GPU1 NV4  X    NV4  NV4\n"
+                                                         "GPU2 NV4  NV4  X    NV4\n"
+                                                         "GPU3 NV4  NV4  NV4  X\n");
+    assert_int_equal(n.links, 4);
+    assert_int_equal(n.wired, 12);
+    assert_int_equal(n.linked, 4);
+    assert_false(n.meshed || n.uneven);
+    n = sound(node_topology_matrix, "     GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7\n"
+                                    "GPU0 X    NV1  NV1  NV2  NV2  SYS  SYS  SYS\n"
+                                    "GPU1 NV1  X    NV2  NV1  SYS  NV2  SYS  SYS\n"
+                                    "GPU2 NV1  NV2  X    NV2  SYS  SYS  NV1  SYS\n"
+                                    "GPU3 NV2  NV1  NV2  X    SYS  SYS  SYS  NV1\n"
+                                    "GPU4 NV2  SYS  SYS  SYS  X    NV1  NV1  NV2\n"
+                                    "GPU5 SYS  NV2  SYS  SYS  NV1  X    NV2  NV1\n"
+                                    "GPU6 SYS  SYS  NV1  SYS  NV1  NV2  X    NV2\n"
+                                    "GPU7 SYS  SYS  SYS  NV1  NV2  NV1  NV2  X\n");
+    assert_true(n.meshed);
+    assert_int_equal(n.links, 6);
+    n = sound(node_topology_matrix, "     GPU0 GPU1 GPU2\n"
+                                    "GPU0 X    NV12 NV12\n"
+                                    "GPU1 NV12 X    NV12\n"
+                                    "GPU2 NV12 NV12 X\n");
+    assert_int_equal(n.links, 12);
+    assert_int_equal(n.wired, 0);
+    assert_false(n.meshed);
 }
 
 static void test_hostile_matrices(void **state)
@@ -148,9 +183,8 @@ static void test_hostile_xml(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_matrix),
-        cmocka_unit_test(test_hostile_matrices),
-        cmocka_unit_test(test_nccl),
+        cmocka_unit_test(test_a_matrix),         cmocka_unit_test(test_wires_from_card_to_card),
+        cmocka_unit_test(test_hostile_matrices), cmocka_unit_test(test_nccl),
         cmocka_unit_test(test_hostile_xml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

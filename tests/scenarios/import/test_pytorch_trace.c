@@ -193,11 +193,35 @@ static void test_collectives_that_wait_for_nobody_become_points(void **state)
     arena_destroy(arena);
 }
 
+/* Names of Python functions may hold any bytes; what is read keeps its place and its worth. */
+static void test_bytes_that_are_no_text(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct pytorch_trace trace;
+    points_of(arena,
+              TRACE("{\"cat\":\"python_function\",\"name\":\"Gr\xc3\xb6\xc3\x9f"
+                    "e \xff\x1b[31m\xc3(\"}," OP("7", "mm", "[[64,32],[32,16]]", BF16)
+                        KERNEL("7", "3.25")),
+              &trace);
+    assert_int_equal(trace.mended, 3);
+    has_point(&trace, "gemm - bf16 m=64 n=16 k=32 batch=1", 3.25e-6);
+    arena_destroy(arena);
+    refused("{\"traceEvents\":[{\"cat\":\xff}]}", "no JSON");
+}
+
 static void test_hostile_traces_are_refused(void **state)
 {
     (void)state;
-    refused("", "no JSON");
-    refused("{\"traceEvents\":[", "no JSON");
+    refused("", "no JSON: the file is cut");
+    refused("{\"traceEvents\":[", "trace:1: no JSON: the file is cut");
+    refused("{\n\"traceEvents\":[\n{},\n{\"cat\":\"x\"", "trace:4: no JSON: the file is cut");
+    refused("{\"traceEvents\":[\n{},\n{\"name\":\"lib = (\"x\", 1)\"}]}",
+            "trace:3: no JSON: '}' expected near 'x'; names that the profiler did not escape");
+    refused("{\"traceEvents\":[\n{}\n{}]}", "trace:3: no JSON: a separator is missing");
+    refused("{\"traceEvents\":[{}]}\n{}", "trace:2: no JSON: something stands behind");
+    refused("{\"a\":1,\"\\u0061\":2}", "a duplicate name");
+    refused("name: x", "trace:1: no JSON: '{' expected");
     refused("[]", "no list traceEvents");
     refused("{\"traceEvents\":{}}", "no list traceEvents");
     refused("{\"schemaVersion\":2,\"traceEvents\":[]}", "schemaVersion");
@@ -231,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_attention_becomes_points),
         cmocka_unit_test(test_streams_become_points),
         cmocka_unit_test(test_collectives_that_wait_for_nobody_become_points),
+        cmocka_unit_test(test_bytes_that_are_no_text),
         cmocka_unit_test(test_hostile_traces_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,7 @@ static struct configuration alone(const struct configuration *c, enum recompute 
 {
     struct configuration one = *c;
     one.layout.tp = one.layout.pp = one.layout.cp = one.layout.dp = one.layout.vpp = 1;
+    one.layout.ep = one.layout.etp = 1;
     one.layout.microbatch = one.training.global_batch = 1;
     one.layout.first_stage_layers = one.layout.last_stage_layers = 0;
     one.layout.schedule = schedule_find("1f1b");

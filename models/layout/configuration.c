@@ -47,8 +47,11 @@ struct routing configuration_routing(const struct configuration *c)
 
 uint64_t configuration_expert_shards(const struct configuration *c)
 {
-    const uint64_t holders = configuration_expert_ranks(c).holders;
-    return sharding_shards(c->layout.sharding, holders, holders);
+    const struct expert_ranks experts = configuration_expert_ranks(c);
+    const uint64_t places = configuration_shards(c) * (c->layout.tp / experts.etp);
+    if (c->layout.sharding->hybrid)
+        return places > experts.ep ? places / experts.ep : 1;
+    return sharding_shards(c->layout.sharding, experts.holders, experts.holders);
 }
 
 double configuration_tokens(const struct configuration *c)

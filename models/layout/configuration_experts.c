@@ -1,6 +1,7 @@
 /* The rules of experts, and of latent attention: how many ranks can share them, and what of a
  * layout's other parts this version does not carry with them. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "models/layout/configuration_parts.h"
 #include "models/schedule/schedule_kind.h"
@@ -99,6 +100,24 @@ static void check_shape(struct rule_report *r)
     }
 }
 
+/* Experts lie inside a shard group, whose copies hold the same (pytorch/torchtitan
+ * torchtitan/distributed/parallel_dims.py: ep divides dp_shard x cp x tp). */
+static void check_hybrid(struct rule_report *r, const struct expert_ranks *experts)
+{
+    const struct layout_spec *l = &r->c->layout;
+    const uint64_t places = configuration_shards(r->c) * (l->tp / experts->etp);
+    const bool first = strncmp(l->order, "tp", 2) == 0 || strncmp(l->order, "pp-tp", 5) == 0;
+    if (places % experts->ep != 0) {
+        rule_say(r, false, "layout.ep",
+                 "hsdp keeps the experts of a layer on the %" PRIu64
+                 " ranks of a shard group: they are not divisible by ep = %" PRIu64,
+                 places, experts->ep);
+    } else if (experts->etp < l->tp && !first) {
+        rule_say(r, false, "layout.order",
+                 "hsdp lays whole experts out over the tensor ranks first: take tp-cp-dp-pp");
+    }
+}
+
 /* Megatron-LM megatron/core/transformer/moe/moe_layer.py: with tensor parallelism the tokens of a
  * layer with experts are split over its ranks. */
 static void check_with(struct rule_report *r)
@@ -113,14 +132,14 @@ static void check_with(struct rule_report *r)
                  " take each rank's part of the sequence: set sequence_parallel: true",
                  l->tp);
     }
-    if (experts.apart && (sharding->hybrid || (alone && sharding->shards_gradients))) {
+    if (experts.apart && alone && sharding->shards_gradients) {
         rule_say(r, false, "layout.sharding",
-                 "%s of experts %s is not simulated: take %szero-1 or zero-0, or ep = 1",
-                 sharding->head.name,
-                 sharding->hybrid ? "that other ranks share than all else"
-                                  : "alone, where all else has one replica,",
-                 sharding->hybrid ? "fsdp, " : "");
+                 "%s of experts alone, where all else has one replica, is not simulated: take "
+                 "zero-1 or zero-0, or ep = 1",
+                 sharding->head.name);
     }
+    if (experts.apart && sharding->hybrid)
+        check_hybrid(r, &experts);
 }
 
 /* Megatron-LM megatron/core/transformer/transformer_config.py: shared experts run beside the

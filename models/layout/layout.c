@@ -14,9 +14,9 @@
 #include "sim/check.h"
 
 const char *const stream_names[STREAM_COUNT] = {
-    "compute",   "tp",    "cp",      "ep",        "dp",        "gather",
-    "replicate", "embed", "world",   "send_next", "recv_prev", "send_prev",
-    "recv_next", "copy",  "ep_data", "ep_gather",
+    "compute",   "tp",    "cp",      "ep",        "dp",           "gather",
+    "replicate", "embed", "world",   "send_next", "recv_prev",    "send_prev",
+    "recv_next", "copy",  "ep_data", "ep_gather", "ep_replicate",
 };
 
 enum layout_dimension {
@@ -168,22 +168,35 @@ static uint32_t holders_index(const struct layout_builder *b, uint32_t rank)
     return tp_first ? place * tp + shard : shard * ((stages + 1) / 2) + place;
 }
 
+enum expert_group {
+    EXPERTS_SHARE, /* the ranks that share a layer's */
+    EXPERTS_ALIKE, /* those that hold the same and share their state */
+    EXPERTS_ACROSS /* hsdp: those that hold the same shard of the same, one of each shard group */
+};
 /* A rank's number among those of its stage that experts are laid out over: all of them, or those
- * of its place in a tensor group, where these share each expert. `across`: the ranks that hold the
- * same experts; else those that share a layer's. */
-static uint32_t expert_key(const struct layout_builder *b, uint32_t rank, bool across)
+ * of its place in a tensor group, where these share each expert; and its group by that. */
+static uint32_t expert_key(const struct layout_builder *b, uint32_t rank, enum expert_group kind)
 {
     const struct expert_ranks experts = configuration_expert_ranks(b->c);
     const uint32_t ep = (uint32_t)experts.ep;
-    const uint32_t stage = across ? holding_stage(b, rank) : coordinate(b, rank, DIMENSION_PP);
+    const uint32_t stage =
+        kind == EXPERTS_SHARE ? coordinate(b, rank, DIMENSION_PP) : holding_stage(b, rank);
     const bool whole = experts.etp == 1;
     const unsigned fixed = 1u << DIMENSION_PP | (whole ? 0u : 1u << DIMENSION_TP);
     const uint32_t places = b->out->rank_count / b->n.size[DIMENSION_PP];
     const uint32_t parts = whole ? 1 : b->n.size[DIMENSION_TP];
     const uint32_t part = whole ? 0 : coordinate(b, rank, DIMENSION_TP);
     const uint32_t index = key_without(b, rank, fixed);
-    const uint32_t within = across ? index % ep : index / ep;
-    const uint32_t groups = across ? ep : places / parts / ep;
+    const uint32_t all = places / parts;
+    const uint32_t block = b->c->layout.sharding->hybrid
+                               ? ep * (uint32_t)configuration_expert_shards(b->c)
+                               : all; /* ranks of a shard group */
+    const uint32_t within = kind == EXPERTS_SHARE   ? index / ep
+                            : kind == EXPERTS_ALIKE ? index / block * ep + index % ep
+                                                    : index % block;
+    const uint32_t groups = kind == EXPERTS_SHARE   ? all / ep
+                            : kind == EXPERTS_ALIKE ? all / block * ep
+                                                    : block;
     return (stage * parts + part) * groups + within;
 }
 
@@ -197,10 +210,12 @@ static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum st
     case STREAM_CP:
         return key_without(b, rank, 1u << DIMENSION_CP);
     case STREAM_EP:
-        return expert_key(b, rank, false);
+        return expert_key(b, rank, EXPERTS_SHARE);
     case STREAM_EP_DATA:
     case STREAM_EP_GATHER:
-        return expert_key(b, rank, true);
+        return expert_key(b, rank, EXPERTS_ALIKE);
+    case STREAM_EP_REPLICATE:
+        return expert_key(b, rank, EXPERTS_ACROSS);
     case STREAM_DP:
         if (b->c->layout.schedule->placement == PLACED_BOTH_WAYS)
             return holders_index(b, rank);
@@ -341,8 +356,8 @@ uint32_t layout_receiver(const struct layout *layout, const struct group *pair)
 }
 
 static const enum stream collectives[] = {
-    STREAM_TP,    STREAM_CP,    STREAM_DP, STREAM_GATHER,  STREAM_REPLICATE,
-    STREAM_EMBED, STREAM_WORLD, STREAM_EP, STREAM_EP_DATA, STREAM_EP_GATHER};
+    STREAM_TP,    STREAM_CP, STREAM_DP,      STREAM_GATHER,    STREAM_REPLICATE,   STREAM_EMBED,
+    STREAM_WORLD, STREAM_EP, STREAM_EP_DATA, STREAM_EP_GATHER, STREAM_EP_REPLICATE};
 enum {
     COLLECTIVE_KINDS = sizeof collectives / sizeof collectives[0]
 };

@@ -23,6 +23,7 @@ enum stream {
     STREAM_EP_DATA,   /* gradients of experts, among the ranks that hold the same; parameters after
                          the   update */
     STREAM_EP_GATHER, /* parameters of experts of ZeRO-3 and FSDP units */
+    STREAM_EP_REPLICATE, /* hsdp: gradients of experts across the shard groups */
     STREAM_COUNT
 };
 extern const char *const stream_names[STREAM_COUNT];

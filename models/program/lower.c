@@ -212,7 +212,8 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     program->interference_ratio = l->c->software.interference_ratio;
     program->join_ratio = l->c->software.tp_overlap_cost_ratio;
     program->interfering = 1u << STREAM_DP | 1u << STREAM_GATHER | 1u << STREAM_REPLICATE |
-                           1u << STREAM_EP_DATA | 1u << STREAM_EP_GATHER;
+                           1u << STREAM_EP_DATA | 1u << STREAM_EP_GATHER |
+                           1u << STREAM_EP_REPLICATE;
     *streams |= (s.ops.streams | s.pipeline.streams) & ~(1u << STREAM_COMPUTE | 1u << STREAM_COPY);
     return program;
 }

@@ -91,7 +91,7 @@ static void gather(struct stage *s, struct group_of_units *g, uint32_t ahead)
         g->gather = lower_ops_copy(&s->ops, (struct transfer){COMM_ALL_GATHER, bytes},
                                    PHASE_PARAMETERS, g->gather);
     }
-    if (g->expert_bytes > 0.0 && s->l->data.expert_replicas > 1)
+    if (g->expert_bytes > 0.0 && s->l->data.sharded.experts > 1)
         g->expert_gather = lower_ops_transfer(&s->ops, STREAM_EP_GATHER,
                                               (struct transfer){COMM_ALL_GATHER, g->expert_bytes},
                                               PHASE_PARAMETERS, "gather expert weights", after);

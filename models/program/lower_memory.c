@@ -105,6 +105,7 @@ static void setup_communicators(struct stage *s)
         {"data-parallel communicator", 1u << STREAM_DP},
         {"data-parallel communicator of experts", 1u << STREAM_EP_DATA},
         {"replica communicator", 1u << STREAM_REPLICATE},
+        {"replica communicator of experts", 1u << STREAM_EP_REPLICATE},
         {"embedding communicator", 1u << STREAM_EMBED},
         {"world communicator", 1u << STREAM_WORLD},
         {"pipeline communicator", 1u << STREAM_SEND_NEXT | 1u << STREAM_SEND_PREV},

@@ -65,6 +65,7 @@ static struct data_plan lower_plan_data(const struct configuration *c)
     /* A stage's microbatches follow each other closely: whoever shards under a pipeline gathers
      * weights once, accumulates in full, and reduces after the last backward. */
     const bool once = c->layout.pp > 1;
+    const uint32_t expert_shards = (uint32_t)configuration_expert_shards(c);
     const bool gathers = sharding->gather == GATHER_UNITS && shards > 1;
     const bool master =
         gathers && software->weights_are_master && c->training.precision->master_weights;
@@ -72,9 +73,10 @@ static struct data_plan lower_plan_data(const struct configuration *c)
     return (struct data_plan){
         .sharding = sharding,
         .experts_apart = experts.apart,
-        .experts_stay = experts.apart && experts.holders == 1 && !master,
+        .experts_stay = experts.apart && expert_shards == 1 && !master,
         .expert_replicas = (uint32_t)experts.holders,
-        .sharded = {shards, (uint32_t)configuration_expert_shards(c)},
+        .expert_reducers = sharding->hybrid ? expert_shards : (uint32_t)experts.holders,
+        .sharded = {shards, expert_shards},
         .replicas = replicas,
         .shards = shards,
         .reducers = sharding->hybrid ? shards : replicas,

@@ -34,10 +34,10 @@ struct data_plan { /* data parallelism */
     bool experts_apart; /* other ranks hold the same experts than the same of all else */
     bool
         experts_stay; /* each rank has its own whole, as it computes with them: none are gathered */
-    uint32_t expert_replicas;
-    struct shard_counts sharded;         /* shards and those of experts */
-    uint32_t replicas, shards, reducers; /* reducers: ranks of a STREAM_DP group */
-    bool shards_gradients;               /* a rank keeps its shard alone */
+    uint32_t expert_replicas, expert_reducers; /* of an EP_DATA group */
+    struct shard_counts sharded;               /* shards and those of experts */
+    uint32_t replicas, shards, reducers;       /* reducers: ranks of a STREAM_DP group */
+    bool shards_gradients;                     /* a rank keeps its shard alone */
     bool scatters;           /* gradients leave in every backward, only shards accumulate */
     bool gathers;            /* weights are gathered unit by unit */
     bool reshards;           /* ... and dropped after the forward */

@@ -63,11 +63,18 @@ static void reduce_experts(struct data_traffic *t, struct ops *ops, double eleme
     const struct data_plan *plan = &ops->l->data;
     const enum comm_op what =
         plan->sharding->reduce_scatter ? COMM_REDUCE_SCATTER : COMM_ALL_REDUCE;
+    const double bytes = elements * plan->wire_bytes;
+    const uint32_t reducers = plan->expert_reducers;
+    uint32_t op = ops->pending.last;
     if (plan->expert_replicas == 1)
         return;
-    const uint32_t op = lower_ops_transfer(
-        ops, STREAM_EP_DATA, (struct transfer){what, elements * plan->wire_bytes}, PHASE_GRADIENTS,
-        "reduce expert gradients", ops->pending.last);
+    if (reducers > 1)
+        op = lower_ops_transfer(ops, STREAM_EP_DATA, (struct transfer){what, bytes},
+                                PHASE_GRADIENTS, "reduce expert gradients", op);
+    if (plan->expert_replicas > reducers)
+        op = lower_ops_transfer(ops, STREAM_EP_REPLICATE,
+                                (struct transfer){COMM_ALL_REDUCE, bytes / (double)reducers},
+                                PHASE_GRADIENTS, "reduce expert gradients across replicas", op);
     CHECK(op > t->scatter_last[DATA_EXPERTS]); /* 1 */
     t->scatter_last[DATA_EXPERTS] = op;
 }

@@ -172,7 +172,8 @@ static bool stream_fits(const struct op *op)
         return op->stream == STREAM_COMPUTE || op->stream == STREAM_COPY;
     case OP_COLLECTIVE:
         return (op->stream >= STREAM_TP && op->stream <= STREAM_WORLD) ||
-               op->stream == STREAM_EP_DATA || op->stream == STREAM_EP_GATHER;
+               op->stream == STREAM_EP_DATA || op->stream == STREAM_EP_GATHER ||
+               op->stream == STREAM_EP_REPLICATE;
     case OP_SEND:
         return is_send(op->stream);
     case OP_RECV:

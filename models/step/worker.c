@@ -47,7 +47,7 @@ static inline void finish_op(struct worker *worker, struct rank_state *rank,
     mine->head = op->next;
     rank->finish_s[index] = finish_s;
     if (index >= mine->awaited) {
-        rank->dirty = (uint16_t)(rank->dirty | mine->waiting);
+        rank->dirty |= mine->waiting;
         mine->waiting = 0;
         mine->awaited = OP_END;
     }
@@ -65,7 +65,7 @@ static inline bool blocked(struct rank_state *rank, const struct played_op *op, 
         struct stream_state *other = &rank->streams[op->wait_stream[i]];
         if (other->head <= op->wait[i]) {
             other->awaited = other->awaited < op->wait[i] ? other->awaited : op->wait[i];
-            other->waiting = (uint16_t)(other->waiting | 1u << stream);
+            other->waiting |= 1u << stream;
             return true;
         }
     }
@@ -162,7 +162,7 @@ static void drain(struct worker *worker)
         struct rank_state *rank = &worker->ranks[rank_class];
         while (rank->dirty != 0) {
             const unsigned stream = (unsigned)__builtin_ctz(rank->dirty);
-            rank->dirty = (uint16_t)(rank->dirty & (rank->dirty - 1u));
+            rank->dirty &= rank->dirty - 1u;
             run_stream(worker, rank_class, stream);
         }
         rank->queued = false;
@@ -178,7 +178,7 @@ static inline void finish_head(struct worker *worker, uint32_t rank_class, uint3
     const struct played_op *op = &rank->program->ops[index];
     DCHECK(rank->streams[op->stream].head == index);
     finish_op(worker, rank, op, index, finish_s);
-    rank->dirty = (uint16_t)(rank->dirty | 1u << op->stream);
+    rank->dirty |= 1u << op->stream;
     push(worker, rank_class);
 }
 
@@ -271,7 +271,7 @@ static void create_rank(struct worker *worker, uint32_t rank_class)
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         rank->streams[s].head = program->first[s];
         rank->streams[s].awaited = OP_END;
-        rank->dirty = (uint16_t)(rank->dirty | (program->first[s] != OP_END ? 1u << s : 0u));
+        rank->dirty |= program->first[s] != OP_END ? 1u << s : 0u;
         rank->open_streams = (uint8_t)(rank->open_streams + (program->first[s] != OP_END));
     }
     worker->open_streams += rank->open_streams;

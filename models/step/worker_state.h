@@ -52,7 +52,7 @@ struct stream_state {   /* of a rank: what an op touches lies side by side */
     uint32_t head;      /* first op that has not finished */
     uint32_t awaited;   /* the first op of this stream that another stream waits for */
     uint32_t met_first; /* row of activities of its group's first */
-    uint16_t waiting;   /* streams whose head waits for an op of this stream */
+    uint32_t waiting;   /* streams whose head waits for an op of this stream */
 };
 struct rank_state {                        /* of whole cache lines */
     _Alignas(CACHE_LINE) double *finish_s; /* [0 .. op_count] */
@@ -61,11 +61,12 @@ struct rank_state {                        /* of whole cache lines */
     double slowness; /* 1 / speed of compute */
     double sync_s;   /* when `sync`, the last WAIT_HOST that was asked for, finished */
     uint32_t sync;
-    uint16_t dirty;       /* streams whose head may be ready */
+    uint32_t dirty;       /* streams whose head may be ready */
     bool queued;          /* on the stack of ranks to run, or running */
     uint8_t open_streams; /* with ops to play */
     struct stream_state streams[STREAM_COUNT];
 };
+_Static_assert(STREAM_COUNT <= 32, "sets of streams are 32 bits");
 struct sensitive {               /* the sensitive op of a rank's compute stream */
     double remaining_s, since_s; /* work left at since_s, in seconds at full speed */
     double speed_ratio;

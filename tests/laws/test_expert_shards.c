@@ -18,7 +18,10 @@ enum {
     LAYERS = 3
 };
 static const struct sharding_kind *const kinds[] = {&sharding_zero_2, &sharding_zero_3,
-                                                    &sharding_fsdp};
+                                                    &sharding_fsdp, &sharding_hsdp};
+enum {
+    KINDS = sizeof kinds / sizeof kinds[0]
+};
 
 static void give_experts(struct configuration *c, uint64_t ep)
 {
@@ -32,17 +35,20 @@ static void give_experts(struct configuration *c, uint64_t ep)
     c->layout.sequence_parallel = c->layout.tp > 1;
 }
 
-/* Eight ranks of one node, two microbatches. */
-static void one_node(struct law_setup *s, const struct sharding_kind *kind, uint64_t ep)
+/* Eight ranks of one node, two microbatches; hsdp: two shard groups of four. False: not so many
+ * share the experts of a shard group. */
+static bool one_node(struct law_setup *s, const struct sharding_kind *kind, uint64_t ep)
 {
     struct law_case k = {.level = {[LAW_GPUS] = 2, [LAW_DP] = 4, [LAW_SCHEDULE] = 1}};
     assert_true(law_configure(&k, RANK_MAX, s));
     give_experts(&s->c, ep);
     s->c.model.layers = LAYERS;
     s->c.layout.sharding = kind;
+    s->c.layout.shard_group = kind->hybrid ? 4 : 0;
     s->c.software.fsdp_reshard = true;
     s->c.training.global_batch = 2 * s->c.layout.dp * s->c.layout.microbatch;
-    assert_true(configuration_legal(&s->c));
+    assert_true(configuration_legal(&s->c) == !(kind->hybrid && ep > 4));
+    return configuration_legal(&s->c);
 }
 
 static double sent(const struct program *p, enum stream stream, enum comm_op what)
@@ -102,13 +108,14 @@ static void near(double value, double expected)
 static void traffic_is_closed_form(void **state)
 {
     (void)state;
-    for (unsigned at = 0; at < 3 * 3; at++) {
+    for (unsigned at = 0; at < KINDS * 3; at++) {
         const struct sharding_kind *kind = kinds[at / 3];
-        const uint64_t ep = 2u << at % 3, edp = 8 / ep;
+        const uint64_t ep = 2u << at % 3, n = kind->hybrid ? 4 : 8, edp = n / ep;
         struct law_setup s;
         struct step *step;
         struct error error = {""};
-        one_node(&s, kind, ep);
+        if (!one_node(&s, kind, ep))
+            continue;
         const struct step_options how = {.threads = 1};
         assert_true(step_run(&s.c, &how, &step, &error));
         const struct program *p = step->lowered.programs[0];
@@ -126,24 +133,29 @@ static void traffic_is_closed_form(void **state)
              shared * times * experts * 2.0);
         near(sent(p, STREAM_DP, COMM_REDUCE_SCATTER), 2.0 * others * wire);
         assert_true(all_waited_for(p, STREAM_EP_GATHER, COMM_ALL_GATHER));
-        assert_true(all_waited_for(p, STREAM_EP_DATA, COMM_REDUCE_SCATTER));
+        assert_true(kind->hybrid ? all_waited_for(p, STREAM_EP_REPLICATE, COMM_ALL_REDUCE)
+                                 : all_waited_for(p, STREAM_EP_DATA, COMM_REDUCE_SCATTER));
         near(sent(p, STREAM_EP_DATA, COMM_REDUCE_SCATTER), shared * 2.0 * experts * wire);
+        const double across = kind->hybrid ? 2.0 * wire : 0.0;
+        near(sent(p, STREAM_REPLICATE, COMM_ALL_REDUCE), across * others / (double)n);
+        near(sent(p, STREAM_EP_REPLICATE, COMM_ALL_REDUCE), across * experts / (double)edp);
         step_destroy(step);
     }
 }
 
-/* Weights, gradients and moments in 8 shards, of experts in edp; what a layer gathers is there
+/* Weights, gradients and moments in n shards, of experts in edp; what a layer gathers is there
  * whole, but for experts that its rank has alone. */
 static void state_is_shared_by_its_own_ranks(void **state)
 {
     (void)state;
-    for (unsigned at = 0; at < 3 * 3; at++) {
+    for (unsigned at = 0; at < KINDS * 3; at++) {
         const struct sharding_kind *kind = kinds[at / 3];
-        const uint64_t ep = 2u << at % 3, edp = 8 / ep;
+        const uint64_t ep = 2u << at % 3, n = kind->hybrid ? 4 : 8, edp = n / ep;
         struct law_setup s;
         struct step *step;
         struct error error = {""};
-        one_node(&s, kind, ep);
+        if (!one_node(&s, kind, ep))
+            continue;
         const struct step_options how = {.memory_only = true, .threads = 1};
         assert_true(step_run(&s.c, &how, &step, &error));
         const struct program *p = step->lowered.programs[0];
@@ -151,7 +163,7 @@ static void state_is_shared_by_its_own_ranks(void **state)
         const double each = 8.0 / (double)ep * 3.0 * width, experts = LAYERS * each;
         const double others =
             transformer_parameters(&s.c.model, s.c.training.sequence) - experts * (double)ep;
-        const double shards = others / 8.0 + experts / (double)edp;
+        const double shards = others / (double)n + experts / (double)edp;
         const bool units = kind->gather == GATHER_UNITS;
         assert_true(fabs(held(p, TENANT_WEIGHTS) - 2.0 * (units ? shards : others + experts)) <=
                     64.0 * 2.0); /* an element of each row */
@@ -165,10 +177,65 @@ static void state_is_shared_by_its_own_ranks(void **state)
     }
 }
 
+static uint32_t place_in(const struct layout *l, uint32_t rank, enum stream stream)
+{
+    const struct group g = layout_group(l, layout_group_of(l, rank, stream));
+    uint32_t place = 0;
+    while (layout_member(l, &g, place) != rank)
+        place++;
+    return place;
+}
+
+static bool together(const struct layout *l, uint32_t a, uint32_t b, enum stream stream)
+{
+    return layout_group_of(l, a, stream) == layout_group_of(l, b, stream);
+}
+
+/* Who shares the state of experts holds the same ones, in one shard group; who reduces across shard
+ * groups holds the same shard of them in another. */
+static void ranks_hold_the_same(void **state)
+{
+    (void)state;
+    unsigned alike = 0, across = 0;
+    for (unsigned at = 0; at < KINDS * 3 * 2; at++) {
+        const uint32_t wanted = 1u << STREAM_EP | 1u << STREAM_EP_DATA | 1u << STREAM_EP_REPLICATE |
+                                1u << STREAM_GATHER;
+        struct law_setup s;
+        struct layout l;
+        one_node(&s, kinds[at / 6], 2u << at % 3);
+        if (at / 3 % 2 == 1) { /* the same ranks as pairs of tensor ranks */
+            s.c.layout.tp = 2;
+            s.c.layout.dp = 4;
+            s.c.layout.shard_group = s.c.layout.sharding->hybrid ? 2 : 0;
+            s.c.layout.sequence_parallel = true;
+        }
+        if (!configuration_legal(&s.c))
+            continue;
+        struct arena *arena = arena_create();
+        layout_build(arena, &s.c, wanted, &l);
+        for (uint32_t a = 0; a < l.rank_count; a++) {
+            for (uint32_t b = a + 1; b < l.rank_count; b++) {
+                const bool same = place_in(&l, a, STREAM_EP) == place_in(&l, b, STREAM_EP);
+                const bool inside = a / 4 == b / 4 || !s.c.layout.sharding->hybrid;
+                const bool shares = together(&l, a, b, STREAM_EP_DATA);
+                const bool reduces = together(&l, a, b, STREAM_EP_REPLICATE);
+                assert_true(shares == (same && inside));
+                assert_true(!reduces ||
+                            (same && !shares &&
+                             place_in(&l, a, STREAM_EP_DATA) == place_in(&l, b, STREAM_EP_DATA)));
+                alike += shares;
+                across += reduces;
+            }
+        }
+        arena_destroy(arena);
+    }
+    assert_true(alike > 0 && across > 0);
+}
+
 static void shards_fold(void **state)
 {
     (void)state;
-    unsigned played = 0, apart = 0;
+    unsigned played = 0, apart = 0, across = 0;
     const struct step_options folded = {.threads = 1}, unfolded = {.unfold = true, .threads = 1};
     for (unsigned at = 0; at < 36 * 4 * 6 * 3; at++) {
         struct law_case k = {.level = {[LAW_GPUS] = (uint8_t)(at % 3),
@@ -188,6 +255,9 @@ static void shards_fold(void **state)
             continue;
         give_experts(&s.c, 1u << at / 4 % 4);
         s.c.software.fsdp_buffers = at % 2 == 1;
+        const uint64_t replicas = configuration_replicas(&s.c);
+        const bool halves = s.c.layout.sharding->hybrid && replicas % 2 == 0;
+        s.c.layout.shard_group = halves ? replicas / 2 : 0;
         s.c.software.weights_are_master = at % 5 == 0;
         if (!configuration_legal(&s.c))
             continue;
@@ -204,12 +274,14 @@ static void shards_fold(void **state)
         assert_true(fabs(tenants / a->memory[0].ledger.peak_reserved_bytes - 1.0) < 1e-9);
         assert_true(a->peak_allocated_bytes == b->peak_allocated_bytes);
         apart += s.c.layout.ep > 1 && s.c.layout.sharding->shards_gradients;
+        across += s.c.layout.ep > 1 && halves;
         played++;
         step_destroy(a);
         step_destroy(b);
     }
-    print_message("%u layouts, %u of them shard experts that are apart\n", played, apart);
-    assert_true(played > 100 && apart > 40);
+    print_message("%u layouts, %u of them shard experts that are apart, %u with copies\n", played,
+                  apart, across);
+    assert_true(played > 100 && apart > 40 && across > 10);
 }
 
 int main(void)
@@ -217,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traffic_is_closed_form),
         cmocka_unit_test(state_is_shared_by_its_own_ranks),
+        cmocka_unit_test(ranks_hold_the_same),
         cmocka_unit_test(shards_fold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,7 +317,16 @@ static void test_model(void **state)
     c.layout.sharding = &sharding_zero_3;
     assert_int_equal(lower_case_errors(&c), 0);
     c.layout.sharding = &sharding_hsdp;
-    assert_true(lower_case_breaks(&c, "layout.sharding", false));
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.layout.shard_group = 1;
+    assert_int_equal(lower_case_errors(&c), 0);
+    c.layout.ep = 4; /* of two ranks of a shard group */
+    assert_true(lower_case_breaks(&c, "layout.ep", false));
+    c.layout.ep = 2;
+    c.layout.order = "dp-tp-cp-pp";
+    assert_true(lower_case_breaks(&c, "layout.order", false));
+    c.layout.order = "tp-cp-dp-pp";
+    c.layout.shard_group = 0;
     c.layout.ep = 1;
     c.layout.dp = 1;
     c.training.global_batch = c.layout.microbatch;

@@ -37,7 +37,9 @@ static uint64_t wanted_size(const struct configuration *c, enum stream kind)
         return configuration_expert_ranks(c).ep;
     case STREAM_EP_DATA:
     case STREAM_EP_GATHER:
-        return configuration_expert_ranks(c).edp;
+        return hybrid ? configuration_expert_shards(c) : configuration_expert_ranks(c).edp;
+    case STREAM_EP_REPLICATE:
+        return hybrid ? configuration_expert_ranks(c).edp / configuration_expert_shards(c) : 1;
     default:
         return 2;
     }
@@ -51,7 +53,7 @@ static bool takes_part(const struct configuration *c, uint32_t rank, unsigned st
     if (stream == STREAM_COMPUTE || stream == STREAM_COPY)
         return false;
     if (stream < STREAM_EMBED || stream == STREAM_WORLD || stream == STREAM_EP_DATA ||
-        stream == STREAM_EP_GATHER)
+        stream == STREAM_EP_GATHER || stream == STREAM_EP_REPLICATE)
         return true;
     if (last == 0)
         return false;
@@ -137,6 +139,7 @@ static bool relation_holds(const struct configuration *c, const struct layout *l
                 break;
             case STREAM_EP:
             case STREAM_EP_GATHER:
+            case STREAM_EP_REPLICATE:
             case STREAM_EP_DATA: /* ranks of a stage; where an expert is split, of one part */
                 holds = pp && (tp || configuration_expert_ranks(c).etp == 1);
                 break;

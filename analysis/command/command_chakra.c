@@ -1,20 +1,17 @@
-#include "analysis/export/export.h"
+#include "analysis/database/store_tasks.h"
 #include "analysis/json/json.h"
 #include "analysis/line/command.h"
 #include "analysis/line/load.h"
 #include "analysis/line/outputs.h"
 #include "analysis/report/report_tasks.h"
-#include "analysis/terminal/output.h"
+#include "analysis/text/format.h"
 #include "models/step/task_play.h"
 #include "scenarios/import/chakra_files.h"
 
-enum {
-    DEFAULT_TOP = 8
-};
-
 static const struct option options[] = {
-    {"--output", OPTION_FILE, FIELD(output), "FILE", NULL,
-     "the timeline of every rank, as trace events for ui.perfetto.dev"},
+    {"--db", OPTION_DATABASE, FIELD(db), "FILE", NULL,
+     "a results database: ranks, groups, every node with its times; 'orrery report FILE' prints "
+     "it"},
     {"--top", OPTION_SOME, FIELD(top), "N", NULL, "ranks and groups that are listed (8)"},
     OPTION_SCENARIO_ROWS,
     OPTION_JSON_ROW,
@@ -33,22 +30,37 @@ static int spare_traces(const struct arguments *a, struct arena *arena,
     return outputs_spare(a, inputs, notes);
 }
 
-static int tell(const struct arguments *a, struct session *session,
+static bool write_database(const struct arguments *a, struct session *session,
+                           const struct task_outcome *outcome, const struct record *record,
+                           struct error *error)
+{
+    struct store *store;
+    session_hold(session);
+    enum store_outcome stored = store_open(a->db, 0.0, &store, error);
+    session_keep(session, stored == STORE_GOOD ? store_partial_path(store) : NULL);
+    if (stored != STORE_GOOD)
+        return false;
+    store_tasks(store, outcome, record);
+    const uint64_t rows = store_row_count(store);
+    stored = store_finish(store, error);
+    session_keep(session, NULL);
+    if (stored == STORE_GOOD)
+        fprintf(session->notes, "%s: %s rows; try: sqlite3 -box %s \"select * from task_rank\"\n",
+                a->db, format_count(rows).s, a->db);
+    return stored == STORE_GOOD;
+}
+
+static int tell(const struct arguments *a, struct session *session, struct arena *arena,
                 const struct task_outcome *outcome)
 {
     struct error error = {""};
+    struct record record;
+    task_outcome_record(arena, outcome, &record);
     if (a->json)
         json_tasks(outcome, session->out);
     else
-        report_tasks(session, outcome, a->top > 0 ? a->top : DEFAULT_TOP);
-    if (a->output == NULL)
-        return EXIT_OK;
-    struct output file;
-    bool good = output_begin(&file, session, a->output, &error);
-    if (good) {
-        export_tasks(outcome, file.out);
-        good = output_end(&file, session, true, &error);
-    }
+        report_tasks(session, &record, a->top > 0 ? a->top : REPORT_TASKS_SHOWN);
+    const bool good = a->db == NULL || write_database(a, session, outcome, &record, &error);
     if (!good)
         fprintf(session->notes, "orrery chakra: %s\n", error.text);
     return good ? EXIT_OK : EXIT_TROUBLE;
@@ -75,7 +87,7 @@ static int play(const struct arguments *a, struct session *session, struct arena
                task_play(arena, &graph, c, &played, &error);
     }
     if (good)
-        return tell(a, session,
+        return tell(a, session, arena,
                     &(struct task_outcome){scenario, a->positional[1], &graph, &played, &counts});
     fprintf(session->notes, "orrery chakra: %s\n", error.text);
     return code;
@@ -108,6 +120,6 @@ const struct command command_chakra = {
     .details = "The traces are PREFIX.0.et, PREFIX.1.et and so on. Of the scenario count cluster,\n"
                "placement, software, precision and perturbations; model and layout do not, the\n"
                "traces say what is done. 'orrery import chakra PREFIX' checks them alone.",
-    .example = "orrery chakra scenarios/hello-8-gpus.yaml traces/llama --output timeline.json",
+    .example = "orrery chakra scenarios/hello-8-gpus.yaml traces/llama --db llama.db",
     .run = run,
 };

@@ -49,21 +49,24 @@ static bool take_count(void *context, const struct query_row *row, struct error 
 /* A study or a search has no run to play. */
 static bool holds_run(struct query *query, const char *path, struct error *error)
 {
-    int64_t runs = 0, studies = 0, plans = 0;
+    int64_t runs = 0, studies = 0, plans = 0, traces = 0;
     if (!query_run(query, "select count(*) from run", NULL, take_count, &runs, error) ||
         !query_run(query, "select count(*) from study", NULL, take_count, &studies, error) ||
-        !query_run(query, "select count(*) from plan", NULL, take_count, &plans, error))
+        !query_run(query, "select count(*) from plan", NULL, take_count, &plans, error) ||
+        !query_run(query, "select count(*) from task_step", NULL, take_count, &traces, error))
         return false;
     return (runs > 0 && studies == 0) ||
            error_set(error,
                      "%s holds %s, no run to play: %sorrery run SCENARIO --db FILE writes a run",
                      path,
-                     studies > 0 ? "a study"
-                     : plans > 0 ? "a search"
-                                 : "nothing",
-                     studies > 0 ? "orrery export FILE --svg ucurve (or pareto) draws it; "
-                     : plans > 0 ? "orrery export FILE --svg pareto draws it; "
-                                 : "");
+                     studies > 0  ? "a study"
+                     : plans > 0  ? "a search"
+                     : traces > 0 ? "execution traces that were played"
+                                  : "nothing",
+                     studies > 0  ? "orrery export FILE --svg ucurve (or pareto) draws it; "
+                     : plans > 0  ? "orrery export FILE --svg pareto draws it; "
+                     : traces > 0 ? "orrery export FILE writes their timeline; "
+                                  : "");
 }
 
 static bool open_runs(const struct arguments *a, const struct session *session, struct replayed *r,

@@ -160,7 +160,8 @@ static bool check_run(const struct run_row *run, struct error *error)
     return true;
 }
 
-bool record_read(struct query *query, struct arena *arena, struct record *out, struct error *error)
+static bool read_all(struct query *query, struct arena *arena, struct record *out,
+                     struct error *error)
 {
     *out = (struct record){.arena = arena};
     for (unsigned i = 0; i < ROW_TABLE_COUNT; i++) {
@@ -168,7 +169,26 @@ bool record_read(struct query *query, struct arena *arena, struct record *out, s
         if (!read_table(query, &reading, error))
             return false;
     }
+    return true;
+}
+
+bool record_read(struct query *query, struct arena *arena, struct record *out, struct error *error)
+{
+    if (!read_all(query, arena, out, error))
+        return false;
     if (out->of[ROW_run].count == 0)
-        return error_set(error, "the file holds no run");
+        return error_set(error, out->of[ROW_task_step].count > 0
+                                    ? "the file holds execution traces that were played, no run"
+                                    : "the file holds no run");
     return check_run(record_run(out), error);
+}
+
+bool record_read_tasks(struct query *query, struct arena *arena, struct record *out,
+                       struct error *error)
+{
+    if (!read_all(query, arena, out, error))
+        return false;
+    return (out->of[ROW_task_step].count == 1 && out->of[ROW_task_rank].count > 0) ||
+           error_set(error, "the tables of execution traces are damaged: one row of task_step and "
+                            "one of task_rank a rank are expected");
 }

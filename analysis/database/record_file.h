@@ -11,5 +11,8 @@
 void record_store(struct store *store, const struct record *record);
 /* Into the arena. False with a sentence where the file holds no run, or a damaged one. */
 bool record_read(struct query *query, struct arena *arena, struct record *out, struct error *error);
+/* The same of execution traces that were played: task_step has one row, task_rank some. */
+bool record_read_tasks(struct query *query, struct arena *arena, struct record *out,
+                       struct error *error);
 
 #endif

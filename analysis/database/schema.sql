@@ -19,7 +19,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 10;
+pragma user_version = 11;
 
 create table meta (
     key text primary key,
@@ -150,6 +150,19 @@ create table op_kind (
     how text not null,
     primary key (track_id, name, phase)
 ) strict, without rowid;
+
+-- The nodes of execution traces that were played, each once for each of its ranks.
+create table task_slice (
+    id integer primary key,
+    ts integer not null,
+    dur integer not null,
+    wait integer not null,
+    rank integer not null,
+    lane integer,               -- string.id; null: it communicates
+    task_group integer,         -- task_group.id; null: it does not
+    name integer not null,      -- string.id
+    node integer not null
+) strict;
 
 create table counter_raw (
     track_id integer not null,

@@ -139,7 +139,8 @@ static void describe_replaced(struct store *store)
               &ignored);
     query_run(query,
               "select case when exists (select 1 from study) then 'study' "
-              "when exists (select 1 from plan) then 'plan' else 'run' end",
+              "when exists (select 1 from plan) then 'plan' "
+              "when exists (select 1 from task_step) then 'play of traces' else 'run' end",
               NULL, take_text, kind, &ignored);
     query_close(query);
     snprintf(store->replaced, sizeof store->replaced, "a %.20s of '%.200s'", kind, name);

@@ -11,16 +11,13 @@
 #include <stdio.h>
 
 #include "analysis/database/query.h"
-#include "analysis/result/task_outcome.h"
 
-/* rank < 0: every rank class, named by its lowest rank. */
+/* rank < 0: every rank class, named by its lowest rank; of execution traces every rank. */
 bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *error);
 bool export_csv(struct query *query, const char *table, FILE *out, struct error *error);
 /* One field of CSV, in quotes where it needs them. */
 void export_csv_text(FILE *out, const char *text, unsigned bytes);
 /* The failures of weeks of training, as a scenario with `law: trace` reads them. */
 bool export_trace(struct query *query, FILE *out, struct error *error);
-/* The timeline of execution traces that were played, as Chrome trace events of every rank. */
-void export_tasks(const struct task_outcome *outcome, FILE *out);
 
 #endif

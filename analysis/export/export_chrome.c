@@ -196,41 +196,112 @@ static bool count_row(void *context, const struct query_row *row, struct error *
 /* The classes to show, as a condition on c (rank_class): all, or that of one rank. */
 #define CHOSEN "(?1 < 0 or c.id = (select rank_class from rank where run = c.run and rank = ?1))"
 
+/* Execution traces: a process for each rank, a track for each of its lanes and groups, which carry
+ * one thing at a time. Lanes come first: string.id below, groups above. */
+#define TASK_TRACK "coalesce(s.lane, 1000000000 + s.task_group)"
+#define TASK_RANK "(?1 < 0 or s.rank = ?1)"
+
+/* Columns: 0 rank. */
+static bool write_task_process(void *context, const struct query_row *row, struct error *error)
+{
+    (void)error;
+    struct chrome *c = context;
+    const long long rank = query_integer(row, 0);
+    next_event(c);
+    fprintf(
+        c->out,
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%lld,\"args\":{\"name\":\"rank %lld\"}}",
+        rank, rank);
+    return true;
+}
+
+/* Columns: 0 rank, 1 track, 2 ts, 3 dur, 4 wait, 5 name, 6 node, 7 place of the rank's track. */
+static bool write_task(void *context, const struct query_row *row, struct error *error)
+{
+    struct chrome *c = context;
+    const int64_t ts = query_integer(row, 2), dur = query_integer(row, 3);
+    if (!nests(c, query_integer(row, 7), ts, dur, error))
+        return false;
+    next_event(c);
+    fputs("{\"ph\":\"X\",\"name\":", c->out);
+    write_text(c->out, row, 5);
+    fprintf(c->out, ",\"pid\":%lld,\"tid\":%lld,\"ts\":", (long long)query_integer(row, 0),
+            (long long)query_integer(row, 1));
+    write_us(c->out, ts);
+    fputs(",\"dur\":", c->out);
+    write_us(c->out, dur);
+    fprintf(c->out, ",\"args\":{\"node\":%lld,\"wait_ns\":%lld}}", (long long)query_integer(row, 6),
+            (long long)query_integer(row, 4));
+    return true;
+}
+
+static bool export_tasks(struct query *query, struct chrome *c, struct error *error)
+{
+    const struct query_values rank = {&c->rank, 1};
+    return query_run(query, "select s.rank from task_rank s where " TASK_RANK " order by s.rank",
+                     &rank, write_task_process, c, error) &&
+           query_run(query,
+                     "select distinct s.rank, " TASK_TRACK ", coalesce(l.text, "
+                     "case g.name when 'message' then 'message ' || g.first_rank || ' to ' || "
+                     "g.last_rank else g.name end) from task_slice s "
+                     "left join string l on l.id = s.lane "
+                     "left join task_group g on g.id = s.task_group where " TASK_RANK
+                     " order by 1, 2",
+                     &rank, write_thread, c, error) &&
+           query_run(query,
+                     "select s.rank, " TASK_TRACK ", s.ts, s.dur, s.wait, n.text, s.node, "
+                     "dense_rank() over (order by s.rank, " TASK_TRACK ") from task_slice s "
+                     "join string n on n.id = s.name where " TASK_RANK
+                     " order by 8, s.ts, s.dur desc, s.id",
+                     &rank, write_task, c, error);
+}
+
+static bool export_run(struct query *query, struct chrome *c, struct error *error)
+{
+    const struct query_values rank = {&c->rank, 1};
+    return query_run(query,
+                     "select c.id, c.first_rank, c.rank_count, c.stage, c.layers from rank_class c "
+                     "where " CHOSEN " order by c.id",
+                     &rank, write_process, c, error) &&
+           query_run(
+               query,
+               "select c.id, t.id, t.name from track t join rank_class c on c.id = t.rank_class "
+               "where t.kind = 'stream' and " CHOSEN " order by t.id",
+               &rank, write_thread, c, error) &&
+           query_run(
+               query,
+               "select c.id, t.id, s.ts, s.dur, s.wait, n.text, p.text, s.microbatch, s.layer, "
+               "s.chunk from slice_raw s join track t on t.id = s.track_id "
+               "join rank_class c on c.id = t.rank_class join string n on n.id = s.name "
+               "join string p on p.id = s.phase where " CHOSEN
+               " order by t.id, s.ts, s.depth, s.dur desc, s.id",
+               &rank, write_span, c, error) &&
+           query_run(query,
+                     "select c.id, t.name, v.ts, v.value from counter_raw v "
+                     "join track t on t.id = v.track_id join rank_class c on c.id = t.rank_class "
+                     "where " CHOSEN " order by t.id, v.ts, v.rowid",
+                     &rank, write_counter, c, error) &&
+           query_run(query,
+                     "select (select min(c.id) from rank_class c where " CHOSEN "), n.ts, n.text "
+                     "from note n order by n.ts, n.id",
+                     &rank, write_note, c, error);
+}
+
 bool export_chrome(struct query *query, int64_t rank, FILE *out, struct error *error)
 {
-    int64_t ranks = 0;
-    if (!query_run(query, "select count(*) from rank where rank = ?1",
+    int64_t ranks = 0, traces = 0;
+    if (!query_run(query, "select count(*) from task_step where not exists (select 1 from run)",
+                   NULL, count_row, &traces, error) ||
+        !query_run(query,
+                   "select (select count(*) from rank where rank = ?1) + (select count(*) from "
+                   "task_rank where rank = ?1)",
                    &(struct query_values){&rank, 1}, count_row, &ranks, error))
         return false;
     if (rank >= 0 && ranks == 0)
         return error_set(error, "the database has no rank %lld", (long long)rank);
     struct chrome c = {.out = out, .rank = rank, .first = true, .track = -1};
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", out);
-    bool good =
-        query_run(query,
-                  "select c.id, c.first_rank, c.rank_count, c.stage, c.layers from rank_class c "
-                  "where " CHOSEN " order by c.id",
-                  &(struct query_values){&rank, 1}, write_process, &c, error) &&
-        query_run(query,
-                  "select c.id, t.id, t.name from track t join rank_class c on c.id = t.rank_class "
-                  "where t.kind = 'stream' and " CHOSEN " order by t.id",
-                  &(struct query_values){&rank, 1}, write_thread, &c, error) &&
-        query_run(query,
-                  "select c.id, t.id, s.ts, s.dur, s.wait, n.text, p.text, s.microbatch, s.layer, "
-                  "s.chunk from slice_raw s join track t on t.id = s.track_id "
-                  "join rank_class c on c.id = t.rank_class join string n on n.id = s.name "
-                  "join string p on p.id = s.phase where " CHOSEN
-                  " order by t.id, s.ts, s.depth, s.dur desc, s.id",
-                  &(struct query_values){&rank, 1}, write_span, &c, error) &&
-        query_run(query,
-                  "select c.id, t.name, v.ts, v.value from counter_raw v "
-                  "join track t on t.id = v.track_id join rank_class c on c.id = t.rank_class "
-                  "where " CHOSEN " order by t.id, v.ts, v.rowid",
-                  &(struct query_values){&rank, 1}, write_counter, &c, error) &&
-        query_run(query,
-                  "select (select min(c.id) from rank_class c where " CHOSEN "), n.ts, n.text "
-                  "from note n order by n.ts, n.id",
-                  &(struct query_values){&rank, 1}, write_note, &c, error);
+    const bool good = traces > 0 ? export_tasks(query, &c, error) : export_run(query, &c, error);
     fputs("\n]}\n", out);
     return good;
 }

@@ -2,6 +2,7 @@
 
 #include "analysis/database/record_file.h"
 #include "analysis/report/report.h"
+#include "analysis/report/report_tasks.h"
 #include "analysis/study/study_report.h"
 #include "analysis/study/study_store.h"
 
@@ -28,7 +29,17 @@ static bool report_record(const struct session *session, struct query *query, st
     return true;
 }
 
-static bool count_studies(void *context, const struct query_row *row, struct error *error)
+static bool report_traces(const struct session *session, struct query *query, struct arena *arena,
+                          struct error *error)
+{
+    struct record record;
+    if (!record_read_tasks(query, arena, &record, error))
+        return false;
+    report_tasks(session, &record, REPORT_TASKS_SHOWN);
+    return true;
+}
+
+static bool count_rows(void *context, const struct query_row *row, struct error *error)
 {
     (void)error;
     *(int64_t *)context = query_integer(row, 0);
@@ -38,12 +49,15 @@ static bool count_studies(void *context, const struct query_row *row, struct err
 bool report_database(const struct session *session, struct query *query, bool all,
                      struct error *error)
 {
-    int64_t studies = 0;
-    if (!query_run(query, "select count(*) from study", NULL, count_studies, &studies, error))
+    int64_t studies = 0, traces = 0;
+    if (!query_run(query, "select count(*) from study", NULL, count_rows, &studies, error) ||
+        !query_run(query, "select count(*) from task_step where not exists (select 1 from run)",
+                   NULL, count_rows, &traces, error))
         return false;
     struct arena *arena = arena_create();
-    bool good = studies > 0 ? report_study(session, query, arena, error)
-                            : report_record(session, query, arena, all, error);
+    bool good = studies > 0  ? report_study(session, query, arena, error)
+                : traces > 0 ? report_traces(session, query, arena, error)
+                             : report_record(session, query, arena, all, error);
     arena_destroy(arena);
     return good;
 }

@@ -3,13 +3,18 @@
 #ifndef ORRERY_ANALYSIS_REPORT_REPORT_TASKS_H
 #define ORRERY_ANALYSIS_REPORT_REPORT_TASKS_H
 
-#include "analysis/result/task_outcome.h"
+#include "analysis/result/record.h"
 #include "analysis/terminal/session.h"
+#include "scenarios/import/chakra_tasks.h"
+
+enum {
+    REPORT_TASKS_SHOWN = 8 /* ranks and groups, where nothing else is asked */
+};
 
 /* What the traces hold, one line or two. */
-void report_task_counts(const struct session *session, const char *prefix, uint32_t rank_count,
-                        uint32_t node_count, const struct chakra_counts *counts);
-/* At most `top` ranks and groups. */
-void report_tasks(const struct session *session, const struct task_outcome *outcome, uint64_t top);
+void report_task_counts(const struct session *session, const char *prefix, uint64_t rank_count,
+                        uint64_t node_count, const struct chakra_counts *counts);
+/* At most `top` ranks and groups. `record`: of traces that were played, or read back of them. */
+void report_tasks(const struct session *session, const struct record *record, uint64_t top);
 
 #endif

@@ -219,6 +219,41 @@
     X(t, TEXT, text, "", "the message; of a choice or default, its value")                         \
     X(t, TEXT_OR_NULL, doc, "", "of a choice, why; of a default, what the key means")
 
+#define COLUMNS_task_step(X, t)                                                                    \
+    X(t, TEXT, traces, "", "what stands before the rank in the names of the files")                \
+    X(t, TEXT, machine, "", "on which they were played")                                           \
+    X(t, TEXT, digest, "", "hash of the times of all nodes")                                       \
+    X(t, REAL, step_s, "s", "until the last rank has finished")                                    \
+    X(t, INTEGER, rank_count, "", "traces, one a rank")                                            \
+    X(t, INTEGER, node_count, "", "their nodes, as all that follow")                               \
+    X(t, INTEGER, compute_count, "", "of compute")                                                 \
+    X(t, INTEGER, by_rates_count, "", "of them, those that take the time of the card")             \
+    X(t, INTEGER, untimed_count, "", "of them, those that take no time")                           \
+    X(t, INTEGER, host_count, "", "of the host")                                                   \
+    X(t, INTEGER, memory_count, "", "of memory")                                                   \
+    X(t, INTEGER, collective_count, "", "collectives, each once for all its ranks")                \
+    X(t, INTEGER, message_count, "", "messages, each once for sender and receiver")                \
+    X(t, INTEGER, event_count, "", "events of the simulation")
+
+#define COLUMNS_task_rank(X, t)                                                                    \
+    X(t, INTEGER, rank, "", "from 0")                                                              \
+    X(t, REAL, compute_s, "s", "it computes; it sums to the step with the five that follow")       \
+    X(t, REAL, memory_s, "s", "it loads and stores, and nothing before is so")                     \
+    X(t, REAL, exposed_communication_s, "s", "it communicates, and nothing before is so")          \
+    X(t, REAL, host_s, "s", "its host works, and nothing before is so")                            \
+    X(t, REAL, wait_s, "s", "it waits for ranks that have not come, and nothing before is so")     \
+    X(t, REAL, done_s, "s", "it has finished, and others have not")                                \
+    X(t, REAL, communicating_s, "s", "a collective or message of it is under way, hidden or not")
+
+#define COLUMNS_task_group(X, t)                                                                   \
+    X(t, TEXT, name, "", "as the traces name it; message: a sender and a receiver")                \
+    X(t, INTEGER, rank_count, "", "its ranks")                                                     \
+    X(t, INTEGER, first_rank, "", "the lowest of them; of a message the sender")                   \
+    X(t, INTEGER, last_rank, "", "the highest of them; of a message the receiver")                 \
+    X(t, INTEGER, meeting_count, "", "its collectives or messages")                                \
+    X(t, REAL, payload_bytes, "B", "of all of them")                                               \
+    X(t, REAL, moving_s, "s", "one of them is under way")
+
 /* T(table, doc), in the order in which they are written. */
 #define ROW_TABLES(T)                                                                              \
     T(stage_memory, "Memory of each pipeline stage, in kinds of ranks that hold the same.")        \
@@ -242,6 +277,9 @@
     T(memory_recipe, "What a parameter and an activation take in each precision with each "        \
                      "optimizer: the rule of thumb, for a class; empty where the scenario has "    \
                      "no lesson.")                                                                 \
+    T(task_step, "Execution traces that were played; empty in the file of a run.")                 \
+    T(task_rank, "Where the time of each of their ranks went.")                                    \
+    T(task_group, "Their groups of ranks, and the pairs that send messages.")                      \
     T(message, "What the reader should know: warnings, what was chosen, defaults taken, the "      \
                "failure of memory, captions.")
 

@@ -3,6 +3,7 @@
 #ifndef ORRERY_ANALYSIS_RESULT_TASK_OUTCOME_H
 #define ORRERY_ANALYSIS_RESULT_TASK_OUTCOME_H
 
+#include "analysis/result/record.h"
 #include "models/step/task_play.h"
 #include "scenarios/build/scenario.h"
 #include "scenarios/import/chakra_tasks.h"
@@ -15,12 +16,9 @@ struct task_outcome {
     const struct chakra_counts *counts;
 };
 /* Of the mean rank; sums to the step. */
-static inline double task_outcome_part_s(const struct task_outcome *o, enum task_part part)
-{
-    double sum_s = 0.0;
-    for (uint32_t rank = 0; rank < o->graph->rank_count; rank++)
-        sum_s += o->played->parts_s[rank][part];
-    return sum_s / (double)o->graph->rank_count;
-}
+double task_outcome_part_s(const struct task_outcome *outcome, enum task_part part);
+/* As a report knows it: the rows of task_step, task_rank and task_group, no others. */
+void task_outcome_record(struct arena *arena, const struct task_outcome *outcome,
+                         struct record *out);
 
 #endif

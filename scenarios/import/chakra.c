@@ -232,6 +232,8 @@ static bool take_field(struct reading *r, struct chakra_node *node,
     switch (field->number) {
     case NODE_ID:
         node->id = field->value;
+        if (node->id > INT64_MAX)
+            return chakra_bad(r->out, node, r->error, "its id is above 2^63 - 1");
         return number || chakra_bad(r->out, node, r->error, "its id is no number");
     case NODE_NAME:
         if (!bytes)

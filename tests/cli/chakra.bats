@@ -91,21 +91,51 @@ NODES
     awk -v a="$whole" -v b="$(value step_time_s)" 'BEGIN {exit !(b > 1.3 * a)}'
 }
 
+@test "the database holds ranks, groups and every node; report prints the same from it" {
+    step
+    expect 0 "$ORRERY" chakra "$hello" job --db job.db
+    said "job.db: "
+    mv out said
+    expect 0 "$ORRERY" report job.db
+    cmp out said
+    expect 0 "$ORRERY" chakra "$hello" job --db again.db
+    cmp job.db again.db
+    [ "$(sql job.db 'select count(*) from task_slice')" = 31 ]
+    [ "$(sql job.db "select count(*) from pragma_table_info('task_slice') c left join doc d on d.object = 'task_slice' and d.\"column\" = c.name where d.text is null")" = 0 ]
+    expect 0 "$ORRERY" export job.db --format csv --table task_rank
+    [ "$(wc -l <out)" = 9 ]
+    expect 1 "$ORRERY" explain job.db
+    said "holds execution traces that were played, no run"
+    expect 1 "$ORRERY" replay job.db --html page.html
+    said "orrery export FILE writes their timeline"
+    expect 0 "$ORRERY" chakra "$hello" job --db job.db
+    expect 0 "$ORRERY" run "$hello" --db job.db
+    said "which held a play of traces of 'GPT-2 on 8 H100'"
+    cp job.3.et before
+    expect 2 "$ORRERY" chakra "$hello" job --db job.3.et
+    said "would be written over"
+    cmp job.3.et before
+    expect 2 "$ORRERY" chakra "$hello" job --db "$hello"
+    sqlite3 again.db "delete from task_rank"
+    expect 1 "$ORRERY" report again.db
+    said "the tables of execution traces are damaged"
+}
+
 @test "the timeline is one of trace events: whole, in time, no spans overlap" {
     step
-    expect 0 "$ORRERY" chakra "$hello" job --output timeline.json
-    cp out report
+    "$ORRERY" chakra "$hello" job --db job.db >out 2>err
+    expect 0 "$ORRERY" export job.db --output timeline.json
     jq -e '[.traceEvents[] | select(.ph == "X")] | length == 31' timeline.json
+    jq -e '[.traceEvents[] | select(.name == "process_name")] | length == 8' timeline.json
+    jq -e '[.traceEvents[] | select(.name == "thread_name" and .pid == 1) | .args.name] | sort
+        == ["all ranks", "compute", "message 0 to 1"]' timeline.json
     jq -e '[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid]) | all(.[]; sort_by(.ts)
         | . as $s | all(range(1; length); $s[.].ts >= $s[. - 1].ts + $s[. - 1].dur - 0.0005))' timeline.json
-    jq -e '[.traceEvents[] | select(.name == "gradients") | .args.bytes] | length == 8 and all(.[]; . == 268435456)' timeline.json
-    expect 0 "$ORRERY" chakra "$hello" job --output again.json
-    cmp timeline.json again.json
-    cmp out report
-    expect 2 "$ORRERY" chakra "$hello" job --output job.3.et
-    said "would be written over"
-    expect 0 "$ORRERY" import chakra job
-    expect 2 "$ORRERY" chakra "$hello" job --output "$hello"
+    jq -e '[.traceEvents[] | select(.name == "forward" and .pid == 3)] | .[0].dur == 1000' timeline.json
+    expect 0 "$ORRERY" export job.db --rank 2 --output one.json
+    jq -e '[.traceEvents[] | .pid] | unique == [2]' one.json
+    expect 1 "$ORRERY" export job.db --rank 8
+    said "no rank 8"
 }
 
 @test "what cannot be played is refused with file, node and remedy" {
@@ -130,6 +160,9 @@ NODES
     write many 9 <<<'all 4 1 us=1'
     expect 3 "$ORRERY" chakra "$hello" many
     said "the trace has 9 ranks, the cluster 8 GPUs: give it more nodes (cluster.nodes)"
+    write ages 1 <<<'0 4 1 us=18446744073709551615'
+    expect 3 "$ORRERY" chakra "$hello" ages
+    said "the step takes 5.85e+05 years, more than can be recorded (100)"
     expect 3 "$ORRERY" import chakra "$(printf 'a\033[31mb')"
     lacks "$(printf '\033')" err
 }

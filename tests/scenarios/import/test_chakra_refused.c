@@ -90,6 +90,9 @@ static void test_nodes_that_cannot_be_are_refused(void **state)
     chakra_bench_refused(&b,
                          "t.0.et: node 1 (node): ", "its id is also that of the node at byte 9");
     c = one(&b);
+    chakra_case_number(c, 1, UINT64_C(1) << 63);
+    chakra_bench_refused(&b, "t.0.et: node 9223372036854775808 ", "its id is above 2^63 - 1");
+    c = one(&b);
     chakra_case_wait(c, 99);
     chakra_bench_refused(&b,
                          "t.0.et: node 1 (node): ", "waits for node 99, which is not in the file");

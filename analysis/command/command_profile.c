@@ -4,6 +4,7 @@
 #include "analysis/command/profile_tell.h"
 #include "analysis/json/json_profile.h"
 #include "analysis/line/command.h"
+#include "analysis/line/gpu_name.h"
 #include "analysis/line/load.h"
 #include "analysis/result/evidence.h"
 #include "analysis/terminal/output.h"
@@ -50,7 +51,11 @@ static int check(const struct arguments *a, struct session *session, struct aren
         json_profile(&profile, remarks, count, session->out);
     else
         profile_tell_remarks(session, &profile, remarks, count);
-    return count == 0 && profile.head.complete ? EXIT_OK : EXIT_REJECTED;
+    const bool named =
+        *profile.head.gpu == '\0' || gpu_name_known(profile.head.gpu, a->catalogue, &error);
+    if (!named)
+        trouble(session, &error, EXIT_REJECTED);
+    return count == 0 && named && profile.head.complete ? EXIT_OK : EXIT_REJECTED;
 }
 
 static int compare(const struct arguments *a, struct session *session, struct arena *arena)
@@ -126,11 +131,23 @@ static int from(const struct arguments *a, struct session *session, struct arena
 static const struct action {
     const char *name;
     unsigned files;
+    bool gpu, output, sets; /* options that it takes */
     int (*run)(const struct arguments *, struct session *, struct arena *);
 } actions[] = {
-    {"show", 1, show},     {"check", 1, check}, {"compare", 2, compare},
-    {"shapes", 1, shapes}, {"from", 1, from},
+    {"show", 1, false, false, false, show},       {"check", 1, false, false, false, check},
+    {"compare", 2, false, false, false, compare}, {"shapes", 1, false, true, true, shapes},
+    {"from", 1, true, true, false, from},
 };
+
+/* An option that was given and says nothing to the action; NULL: none. */
+static const char *stray_option(const struct arguments *a, const struct action *action)
+{
+    if (a->gpu != NULL && !action->gpu)
+        return "--gpu";
+    if (a->output != NULL && !action->output)
+        return "--output";
+    return a->set_count > 0 && !action->sets ? "--set" : NULL;
+}
 
 static int run(const struct arguments *a, struct session *session)
 {
@@ -141,6 +158,11 @@ static int run(const struct arguments *a, struct session *session)
         if (a->positional_count != 1 + actions[i].files) {
             fprintf(session->notes, "orrery profile %s: takes %s\n", wanted,
                     actions[i].files == 1 ? "one file" : "two files");
+            return EXIT_USAGE;
+        }
+        if (stray_option(a, &actions[i]) != NULL) {
+            fprintf(session->notes, "orrery profile %s: takes no %s\n", wanted,
+                    stray_option(a, &actions[i]));
             return EXIT_USAGE;
         }
         struct arena *arena = arena_create();

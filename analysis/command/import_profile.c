@@ -6,6 +6,8 @@
 
 #include "analysis/text/format.h"
 
+#define SIMULATED "simulated" /* as `orrery-calibrate --device simulated` calls its card */
+
 /* The head of a new profile. */
 static void describe(const struct import_points *points, struct profile_head *head)
 {
@@ -30,6 +32,9 @@ static bool join(struct arena *arena, const struct import_points *points, const 
     if (!profile_read(arena, output, &there, error))
         return false;
     *head = there.head;
+    if (strcmp(there.head.facts.device, SIMULATED) == 0)
+        return error_set(
+            error, "%s is of a card that is not there (simulated): give another --output", output);
     const bool device = strcmp(there.head.facts.device, points->device) == 0;
     const bool gpu = points->gpu != NULL && strcmp(there.head.gpu, points->gpu) == 0;
     if (points->gpu != NULL ? gpu : device)

@@ -68,8 +68,9 @@ static int take(const struct arguments *arguments, struct session *session, cons
     char why[256];
     int code = run_measured_read(arena, text, &own, why) ? EXIT_OK : EXIT_USAGE;
     if (code == EXIT_OK && own.path == NULL && all->own == NULL) {
-        fputs("orrery plan: --measured step=...: of which layout? The scenario says none: give "
-              "SCENARIO:step=...\n",
+        fputs("orrery plan: --measured step=...: of which layout? The scenario must say its tp or "
+              "pp, "
+              "microbatch and\nrecompute, also by --set, or give SCENARIO:step=...\n",
               session->notes);
         code = EXIT_USAGE;
     } else if (code == EXIT_OK && own.path != NULL) {

@@ -207,7 +207,7 @@ bool profile_from(struct arena *arena, const char *path, const char *gpu, const 
     if (count == 0)
         return error_set(error, "%s has no row of %s that makes a point", path, gpu);
     if (stat(output, &status) == 0)
-        return error_set(error, "%s is there already", output);
+        return error_set(error, "%s is there already: give another --output", output);
     describe(&csv, gpu, &head);
     struct profile_writer *writer = profile_write(arena, output, &head, &resumed, error);
     if (writer == NULL)

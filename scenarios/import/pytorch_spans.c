@@ -87,6 +87,7 @@ static bool find_step(const struct step_reading *r, int64_t number,
 {
     double last_s = launched_s(r, r->kernels[0]);
     unsigned marks = 0;
+    int64_t first = INT64_MAX, last = INT64_MIN;
     *out = NULL;
     for (unsigned i = 1; i < r->kernel_count; i++)
         last_s = fmax(last_s, launched_s(r, r->kernels[i]));
@@ -95,14 +96,21 @@ static bool find_step(const struct step_reading *r, int64_t number,
         if (event->category != PYTORCH_STEP)
             continue;
         marks++;
+        first = event->step < first ? event->step : first;
+        last = event->step > last ? event->step : last;
         if (number != PYTORCH_UNTOLD
                 ? event->step == number
                 : event->begin_s <= last_s && (*out == NULL || event->begin_s > (*out)->begin_s))
             *out = event;
     }
     if (number != PYTORCH_UNTOLD && *out == NULL)
-        return error_set(r->error, "%s: no ProfilerStep#%" PRId64 " in it; there are %u such marks",
-                         r->path, number, marks);
+        return marks == 0
+                   ? error_set(r->error, "%s: no ProfilerStep#%" PRId64 " in it, nor any such mark",
+                               r->path, number)
+                   : error_set(r->error,
+                               "%s: no ProfilerStep#%" PRId64 " in it; there are %u such marks, "
+                               "from %" PRId64 " to %" PRId64,
+                               r->path, number, marks, first, last);
     return (marks == 0) == (*out == NULL) ||
            error_set(r->error, "%s: no kernel was launched in any ProfilerStep", r->path);
 }

@@ -84,7 +84,11 @@ from (select * from span where took > 0 order by at)"
     expect 3 "$ORRERY" compare small.yaml --trace trace.json --rank 8
     said "no rank 8"
     expect 3 "$ORRERY" compare small.yaml --trace trace.json --step 2
-    said "no ProfilerStep#2"
+    said "no ProfilerStep#2 in it, nor any such mark"
+    jq '.traceEvents += [{"cat": "user_annotation", "name": "ProfilerStep#7", "ts": 0, "dur": 1},
+        {"cat": "user_annotation", "name": "ProfilerStep#5", "ts": 0, "dur": 1}]' trace.json >marked.json
+    expect 3 "$ORRERY" compare small.yaml --trace marked.json --step 2
+    said "there are 2 such marks, from 5 to 7"
     expect 3 "$ORRERY" compare small.yaml --trace small.yaml
     said "no JSON"
     expect 3 "$ORRERY" compare small.yaml --trace nowhere.json

@@ -198,6 +198,16 @@ END
     expect 0 "$ORRERY" import nccl-tests nccl.txt.gz --op all_reduce --output own.db
 }
 
+@test "what was measured does not join a profile of the simulated card" {
+    nccl_tests nccl.txt
+    cp "$SCENARIOS/catalogue/profiles/simulated.db" own.db
+    before=$(sha256sum own.db)
+    card=$(sql own.db 'select gpu from profile')
+    expect 3 "$ORRERY" import nccl-tests nccl.txt --op all_reduce --output own.db ${card:+--gpu "$card"}
+    said "of a card that is not there (simulated)"
+    [ "$before" = "$(sha256sum own.db)" ]
+}
+
 @test "options that say nothing to a kind, and cards that nobody knows" {
     nccl_tests nccl.txt
     expect 2 "$ORRERY" import nccl-tests nccl.txt --op all_reduce --output own.db --gpu h100-80gb-smx

@@ -96,3 +96,15 @@ validation="$SCENARIOS/../tests/validation"
     awk -F, '$1 == "cublaslt-h100-80gb-sxm-fp8-8192x8192x8192" {found = ($7 < 1e-9 && $7 > -1e-9)} END {exit !found}' out
     expect 3 "$ORRERY" validate "$validation/kernels.csv" --profile nothing.db
 }
+
+@test "profile: options of other actions, a card that the catalogue has not" {
+    cp "$SCENARIOS/catalogue/profiles/simulated.db" own.db
+    expect 2 "$ORRERY" profile show own.db --output other.db
+    said "orrery profile show: takes no --output"
+    expect 2 "$ORRERY" profile check own.db --gpu h100-80gb-sxm
+    expect 2 "$ORRERY" profile compare own.db own.db --set layout.tp=2
+    expect 0 "$ORRERY" profile check own.db
+    sqlite3 own.db "update profile set gpu = 'h100-80gb-smx'"
+    expect 3 "$ORRERY" profile check own.db
+    said "did you mean 'h100-80gb-sxm'?"
+}

@@ -37,7 +37,11 @@ struct node_spec {
     double nic_efficiency_ratio; /* payload share of the line rate after protocol headers */
     double nic_latency_s;        /* memory to first switch, one way, its share of the overhead in */
     double host_memory_bytes;
-    const char *socket; /* of its GPUs: "sxm5"; "": not said */
+    double host_dram_bytes_per_s; /* of all CPUs of the node; 0: not said */
+    double host_dram_ratio;       /* that an update on the CPUs reaches */
+    double nvme_read_bytes_per_s,
+        nvme_write_bytes_per_s; /* of all drives of the node; 0: not said */
+    const char *socket;         /* of its GPUs: "sxm5"; "": not said */
     const char *card;   /* of gpus.yaml, that it holds though another node is its usual; "" */
     const char *fabric; /* of the catalogue, that usually joins such nodes; "": not said */
 };

@@ -63,6 +63,16 @@ const struct param node_params[] = {
      "latency between neighbours."},
     {"host_memory", PARAM_BYTES, NODE(host_memory_bytes), 0, PETA, "0GB", NULL,
      "Memory of the node's CPUs; 0: not said."},
+    {"host_dram_bandwidth", PARAM_BANDWIDTH, NODE(host_dram_bytes_per_s), 0, RATE_MAX, "0GB/s",
+     NULL, "Bandwidth of that memory, all CPUs together; 0: not said."},
+    {"host_dram_efficiency", PARAM_RATIO, NODE(host_dram_ratio), 0.01, 1, "60%", NULL,
+     "Share of it that an update on the CPUs reaches: STREAM reads 80 %, DeepSpeed's CPU-Adam "
+     "about "
+     "half (arXiv:2101.06840)."},
+    {"nvme_read_bandwidth", PARAM_BANDWIDTH, NODE(nvme_read_bytes_per_s), 0, RATE_MAX, "0GB/s",
+     NULL, "What the node's NVMe drives read together; 0: not said."},
+    {"nvme_write_bandwidth", PARAM_BANDWIDTH, NODE(nvme_write_bytes_per_s), 0, RATE_MAX, "0GB/s",
+     NULL, "What they write."},
 };
 const unsigned node_param_count = sizeof node_params / sizeof node_params[0];
 

@@ -70,6 +70,12 @@ static void write_json(const struct launch_job *job, struct launch_text *text)
         launch_line(text, "    \"overlap_comm\": %s,",
                     c->software.overlap_gradients ? "true" : "false");
     }
+    if (c->layout.optimizer_offload > 0.0) {
+        const bool drives = c->layout.offload_to == OFFLOAD_NVME;
+        launch_line(text, "    \"offload_optimizer\": {\"device\": \"%s\", \"ratio\": %g%s},",
+                    offload_names[c->layout.offload_to], c->layout.optimizer_offload,
+                    drives ? ", \"nvme_path\": \"/local_nvme\"" : "");
+    }
     launch_line(text, "    \"stage\": %u", stage);
     launch_line(text, "  },");
     launch_line(text, "  \"data_types\": {\"grad_accum_dtype\": \"%s\"},",
@@ -258,6 +264,9 @@ static void note_memory(const struct launch_job *job, struct launch_text *text)
                    "whole, which holds less and takes longer",
                    recompute_names[l->recompute]);
     }
+    if (job->c->layout.optimizer_offload > 0.0 && launch_stage(job->c->layout.sharding) == 0)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "state on the host wants a stage of ZeRO: it stays on the cards");
     if (job->recipe != FP8_AUTO)
         launch_say(text, LAUNCH_DIFFERS, "%s-bit products are not offered: all are bf16",
                    job->recipe == FP8_NVFP4 ? "4" : "8");

@@ -236,19 +236,37 @@ static void write_precision(const struct launch_job *job, struct launch_text *te
         launch_option(text, "--fp8-param-gather");
 }
 
-/* --main-params-dtype takes fp32 and fp16; all three want the distributed optimizer
+static void write_offload(const struct launch_job *job, struct launch_text *text)
+{
+    launch_option(text, "--optimizer-cpu-offload");
+    launch_option(text, "--optimizer-offload-fraction %g", job->c->layout.optimizer_offload);
+    if (job->c->layout.offload_to == OFFLOAD_NVME)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "state on drives is not offered: it lies in the memory of the CPUs");
+}
+
+/* --main-params-dtype takes fp32 and fp16; all three, and state on the host, want the distributed
+ * optimizer
  * (megatron/core/optimizer/optimizer_config.py). */
 static void write_formats(const struct launch_job *job, struct launch_text *text)
 {
+    const bool offloads = job->c->layout.optimizer_offload > 0.0;
     const struct state_formats *f = &job->c->training.state_formats;
     const enum state_format master = optimizer_master_format(f);
-    if (f->master == 0 && f->moments[0] == 0 && f->moments[1] == 0)
+    if (f->master == 0 && f->moments[0] == 0 && f->moments[1] == 0 && !offloads)
         return;
     if (launch_stage(job->c->layout.sharding) < 1 || master == STATE_BF16 || master == STATE_NONE) {
+        if (offloads)
+            launch_say(
+                text, LAUNCH_DIFFERS,
+                "state on the host wants the distributed optimizer and its formats: it stays "
+                "on the cards");
         launch_note_formats(job, text);
         return;
     }
     launch_option(text, "--use-precision-aware-optimizer");
+    if (offloads)
+        write_offload(job, text);
     if (f->master != 0)
         launch_option(text, "--main-params-dtype %s", master_format_names[f->master]);
     if (f->moments[0] != 0)

@@ -200,6 +200,14 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
         launch_option(text, "optimizer.sgd_momentum=%s", strcmp(name, "sgd") == 0 ? "0" : "0.9");
     else if (strcmp(name, "adam") != 0 && strcmp(name, "adamw") != 0)
         launch_note_optimizer(job, text, "adam");
+    if (job->c->layout.optimizer_offload > 0.0) {
+        launch_option(text, "optimizer.optimizer_cpu_offload=true");
+        launch_option(text, "optimizer.optimizer_offload_fraction=%g",
+                      job->c->layout.optimizer_offload);
+        if (job->c->layout.offload_to == OFFLOAD_NVME)
+            launch_say(text, LAUNCH_DIFFERS,
+                       "state on drives is not offered: it lies in the memory of the CPUs");
+    }
     launch_note_formats(job, text);
     launch_note_adapter(job, text);
     launch_option(text, "optimizer.lr=\"$LR\"");

@@ -410,6 +410,9 @@ static void note_training(const struct launch_job *job, struct launch_text *text
     if (c->training.wide_layers_first + c->training.wide_layers_last > 0)
         launch_say(text, LAUNCH_DIFFERS,
                    "first and last layers in bf16 are not offered: all are cast alike");
+    if (c->layout.optimizer_offload > 0.0)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "the optimizer alone on the host is not offered: its state stays on the cards");
     if (job->recipe == FP8_NVFP4)
         launch_say(text, LAUNCH_DIFFERS, "4-bit products are not offered: all are bf16");
     else if (job->recipe != FP8_AUTO) {

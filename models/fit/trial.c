@@ -62,7 +62,7 @@ void trial_state_bytes(const struct configuration *c, double *weight, double *gr
     *weight = p->weight_bytes + p->copy_bytes;
     *gradient = p->gradient_bytes;
     const struct optimizer_state state = optimizer_state(o, p, &c->training.state_formats);
-    *optimizer = optimizer_nominal_bytes(o, &state);
+    *optimizer = optimizer_nominal_bytes(o, &state) * (1.0 - c->layout.optimizer_offload);
     if (c->training.adapter.kind == ADAPTER_NONE)
         return;
     const double share = configuration_adapter_parameters(c) /

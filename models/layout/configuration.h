@@ -32,6 +32,12 @@ enum placement {
     PLACEMENT_PACKED,
     PLACEMENT_SCATTERED
 }; /* ranks fill nodes, or go round them */
+/* Where what the optimizer keeps on the host lies between updates. */
+enum offload_place {
+    OFFLOAD_CPU,
+    OFFLOAD_NVME
+};
+extern const char *const offload_names[]; /* NULL-ended, in that order */
 extern const char *const cp_method_names[], *const cp_balance_names[], *const placement_names[];
 
 struct layout_spec {
@@ -53,6 +59,9 @@ struct layout_spec {
     bool ends_count;           /* embedding and head count as a layer each in an even split */
     uint64_t shard_group;      /* hsdp: ranks that share one copy; 0: the GPUs of a node */
     uint64_t fsdp_unit_layers; /* layers in an FSDP unit */
+    double
+        optimizer_offload; /* share of the optimizer's state that is kept and updated on the host */
+    int offload_to;        /* enum offload_place */
 };
 struct training_spec {
     uint64_t sequence, global_batch;
@@ -138,6 +147,16 @@ struct stage_ends {
 };
 struct stage_ends configuration_stage_ends(const struct configuration *c, uint64_t pp,
                                            uint64_t vpp);
+/* Of a rank, with layout.optimizer_offload: what a copy between card and host moves, and what its
+ * share of the CPUs' memory gives while all ranks of its node update. */
+struct offload_rates {
+    double link_bytes_per_s, dram_bytes_per_s;
+    double nvme_read_bytes_per_s, nvme_write_bytes_per_s; /* of the drives, in the same way */
+};
+struct offload_rates configuration_offload_rates(const struct configuration *c);
+/* Of a node, in the mean over ranks: state, and room for the gradients and weights that go there
+ * and back. 0: nothing is offloaded, or whose experts' state is shared by whom is not so simple. */
+double configuration_offload_bytes(const struct configuration *c);
 /* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */
 uint64_t configuration_replicas(const struct configuration *c);
 /* ... and of those that hold the same part of the model: as many, or twice as many where the

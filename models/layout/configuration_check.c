@@ -382,6 +382,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
     check_sharding(&r);
     configuration_check_experts(&r);
     configuration_check_state(&r);
+    configuration_check_offload(&r);
     return r.count;
 }
 

@@ -347,6 +347,7 @@ void lower_data_step_end(struct stage *s)
                    !l->c->software.overlap_parameters;
     clip(s, elements);
     lower_update_orthogonal(s);
+    lower_update_offloaded(s, elements);
     lower_labels_flags(&s->labels, l->c->software.host_sync_loss && !gathers ? OP_HOST_SYNC : 0);
     lower_update(s, elements);
     if (gathers) {

@@ -25,7 +25,8 @@ static double gradient_elements(const struct stage *s, const struct lowered_unit
 static double state_elements(const struct stage *s, const struct lowered_unit *u)
 {
     const struct lowering *l = s->l;
-    return lower_units_part(u, lower_plan_counts(l, l->data.sharding->shards_optimizer));
+    return l->data.on_card *
+           lower_units_part(u, lower_plan_counts(l, l->data.sharding->shards_optimizer));
 }
 
 /* Of the k-th moment of a unit. */
@@ -33,12 +34,11 @@ static double moment_bytes(const struct stage *s, const struct lowered_unit *u, 
 {
     const struct lowering *l = s->l;
     const struct shard_counts shards = lower_plan_counts(l, l->data.sharding->shards_optimizer);
-    return lower_units_moment(u, shards, l->c->training.optimizer->moments[k].extent) *
-           l->data.state.moment_bytes[k];
+    return l->data.on_card * l->data.state.moment_bytes[k] *
+           lower_units_moment(u, shards, l->c->training.optimizer->moments[k].extent);
 }
 
-/* Of those that stay, with copies of weights that are not gathered anew; the shards of what is
- * frozen have no master copy. */
+/* Of those that stay, with their copies; the shards of what is frozen have no master copy. */
 static double weight_bytes(const struct stage *s, const struct lowered_unit *u)
 {
     const struct data_plan *data = &s->l->data;

@@ -120,6 +120,22 @@ uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase
     return write(o, op);
 }
 
+uint32_t lower_ops_fixed(struct ops *o, const char *name, double time_s, enum phase phase)
+{
+    struct op_kernel row = {name, time_s, 0.0, 0.0, KERNEL_MODELLED, 0};
+    struct op_cost cost = {.gpu_s = time_s};
+    struct op op = {
+        .kind = OP_COMPUTE,
+        .stream = STREAM_COMPUTE,
+        .phase = (uint8_t)phase,
+        .cost = program_cost(o->w, &cost, &row, 1),
+        .name = (uint16_t)program_name(o->w, name),
+    };
+    op.host = host_row(o, program_host(o->w, o->l->costs.launch_s), o->l->costs.launch_s);
+    lower_waits_take(&o->pending.waits, o->w, op.wait);
+    return write(o, op);
+}
+
 void lower_ops_gather_message(struct ops *o, double bytes, enum phase phase)
 {
     struct op op = {

@@ -53,6 +53,8 @@ uint32_t lower_ops_copy(struct ops *o, struct transfer of, enum phase phase, uin
 /* One kernel as an op of its own; takes the waits. */
 uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase,
                           double host_s);
+/* What takes so long whatever the card does, and holds up compute; takes the waits. */
+uint32_t lower_ops_fixed(struct ops *o, const char *name, double time_s, enum phase phase);
 /* Each tensor rank has sent its part over a wire of its own (arXiv:2104.04473 section 4.1): the
  * whole is there for the next compute. */
 void lower_ops_gather_message(struct ops *o, double bytes, enum phase phase);

@@ -102,6 +102,8 @@ void lower_memory_scattered(struct stage *s, struct group_of_units *group, bool 
 void lower_memory_update(struct stage *s);
 /* lower_update.c */
 void lower_update_orthogonal(struct stage *s); /* the steps of weights that are matrices */
+/* What of it the host does: gradients go there, state is updated there, weights come back. */
+void lower_update_offloaded(struct stage *s, double elements);
 void lower_update(struct stage *s, double elements);
 /* lower_data.c */
 void lower_data_begin(struct stage *s);

@@ -92,6 +92,7 @@ static struct data_plan lower_plan_data(const struct configuration *c)
             software->gradient_reduce_bytes > 0.0 ? software->gradient_reduce_bytes : kept_bytes,
         .state = optimizer_state(c->training.optimizer, c->training.precision,
                                  &c->training.state_formats),
+        .on_card = 1.0 - c->layout.optimizer_offload,
         .adapters = c->training.adapter.kind != ADAPTER_NONE,
         .tied_across = c->model.tied_embeddings && c->layout.pp > 1 &&
                        c->layout.schedule->placement == PLACED_ROUND,

@@ -46,6 +46,7 @@ struct data_plan { /* data parallelism */
     bool weights_are_master; /* of the shards: no 16-bit ones are kept */
     double kept_bytes, wire_bytes; /* of an element of a gradient */
     struct optimizer_state state;
+    double on_card;   /* share of it; the rest is on the host */
     bool adapters;    /* the model's own weights are frozen */
     bool tied_across; /* first and last stage hold the same embedding */
     bool has_world;   /* more than one rank holds a part of a copy */

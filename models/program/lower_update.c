@@ -130,21 +130,66 @@ static double weight_bytes(const struct stage *s)
 }
 
 /* Reads the gradient, writes the weight (reads it too when there is no master copy), and reads and
- * writes the state; then the kept gradients are cleared for the next step when they are a buffer.
- */
-void lower_update(struct stage *s, double elements)
+ * writes the state: all of what is updated, on the card or on the host. */
+static double update_bytes(const struct stage *s, double elements)
 {
     const struct lowering *l = s->l;
     const bool master = l->data.state.master_bytes > 0.0;
     double bytes = elements * l->data.kept_bytes + state_traffic(s, elements);
     if (!l->data.weights_are_master)
         bytes += weight_bytes(s) * (master ? 1.0 : 2.0);
+    return bytes;
+}
+
+/* Bytes of state of all units, as a rank shares it. */
+static double state_bytes(const struct stage *s, double elements)
+{
+    const struct lowering *l = s->l;
+    const struct optimizer *o = l->c->training.optimizer;
+    return (state_traffic(s, elements) - elements * o->more_traffic_bytes) / 2.0;
+}
+
+static void fixed(struct stage *s, const char *name, double bytes, double bytes_per_s)
+{
+    const double share = s->l->c->layout.optimizer_offload;
+    lower_ops_fixed(&s->ops, name, share * bytes / bytes_per_s, PHASE_OPTIMIZER);
+}
+
+/* One after the other: gradients leave as they are kept, weights come as they are computed with
+ * (ZeRO-Offload, arXiv:2101.06840 section 4; NVIDIA/Megatron-LM
+ * megatron/core/optimizer/cpu_offloading/hybrid_optimizer.py without overlapped copies). From
+ * drives the state passes through the same memory, in and out (ZeRO-Infinity, arXiv:2104.07857;
+ * DeepSpeed without pipeline_read and pipeline_write). */
+void lower_update_offloaded(struct stage *s, double elements)
+{
+    const struct layout_spec *layout = &s->l->c->layout;
+    const bool drives = layout->offload_to == OFFLOAD_NVME;
+    if (!(layout->optimizer_offload > 0.0))
+        return;
+    const struct offload_rates rates = configuration_offload_rates(s->l->c);
+    const double state = state_bytes(s, elements);
+    fixed(s, "gradients to host", elements * s->l->data.kept_bytes, rates.link_bytes_per_s);
+    if (drives)
+        fixed(s, "state from drives", state, rates.nvme_read_bytes_per_s);
+    fixed(s, "update on host", update_bytes(s, elements), rates.dram_bytes_per_s);
+    if (drives)
+        fixed(s, "state to drives", state, rates.nvme_write_bytes_per_s);
+    fixed(s, "weights from host", weight_bytes(s), rates.link_bytes_per_s);
+}
+
+/* Of what is updated on the card; then the kept gradients are cleared for the next step when they
+ * are a buffer. */
+void lower_update(struct stage *s, double elements)
+{
+    const struct lowering *l = s->l;
+    const double here = l->data.on_card;
+    double bytes = here * update_bytes(s, elements);
     if (l->c->software.gradients == GRADIENT_BUFFER) {
         double held =
             lower_units_elements(&s->units, lower_plan_counts(l, l->data.shards_gradients));
         bytes += held * l->data.kept_bytes;
     }
-    bytes += elements * l->c->software.optimizer_extra_bytes;
+    bytes += here * elements * l->c->software.optimizer_extra_bytes;
     if (lower_plan_copies_weights(l)) /* read and written, a byte each */
         bytes += lower_units_elements(&s->units, lower_plan_counts(l, false)) * 2.0;
     for (uint32_t i = 0; i < s->units.count; i++)

@@ -163,6 +163,15 @@ static const struct param layout_params[] = {
      "that the first and the last chunk hold one layer less; auto: where only so they divide."},
     {"shard_group", PARAM_COUNT, offsetof(struct layout_keys, spec.shard_group), 1, GPU_MAX,
      READER_AUTO, NULL, "Ranks that share one copy with hsdp; auto: the GPUs of a node."},
+    {"optimizer_offload", PARAM_RATIO, offsetof(struct layout_keys, spec.optimizer_offload), 0, 1,
+     "0", NULL,
+     "Share of the optimizer's state that is kept and updated on the host's CPUs: gradients go "
+     "there, "
+     "weights come back (Megatron-LM's optimizer-offload-fraction, ZeRO-Offload)."},
+    {"optimizer_offload_to", PARAM_CHOICE, offsetof(struct layout_keys, spec.offload_to), 0, 0,
+     "cpu", offload_names,
+     "Where that state lies between updates: in the memory of the CPUs, or on the node's drives "
+     "(ZeRO-Infinity)."},
     {"fsdp_unit_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.fsdp_unit_layers), 1, 1e5,
      "1", NULL, "Layers that fsdp gathers at once."},
 };

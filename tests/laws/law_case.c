@@ -183,6 +183,16 @@ static void set_trouble(const struct law_case *k, struct law_setup *out)
     c->kernel_jitter_sigma = trouble == LAW_JITTER ? 0.05 : 0.0;
 }
 
+/* Where the software keeps its gradients as tensors a part of the state is on the host. */
+static void set_offload(struct configuration *c)
+{
+    if (c->software.gradients != GRADIENT_TENSOR)
+        return;
+    c->layout.optimizer_offload = 0.25;
+    c->cluster.node.host_dram_bytes_per_s = 100 * GIGA;
+    c->cluster.node.host_dram_ratio = 0.5;
+}
+
 bool law_configure(const struct law_case *k, unsigned rank_max, struct law_setup *out)
 {
     *out = (struct law_setup){.c = {.name = "law", .seed = 11}};
@@ -193,6 +203,7 @@ bool law_configure(const struct law_case *k, unsigned rank_max, struct law_setup
     c->software = software_of(k->level[LAW_SOFTWARE]);
     fit_model(c);
     set_trouble(k, out);
+    set_offload(c);
     struct rule_break breaks[16];
     const unsigned count = configuration_check(c, breaks, 16);
     for (unsigned i = 0; i < count; i++)

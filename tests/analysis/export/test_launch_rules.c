@@ -175,6 +175,22 @@ static void core_splits(void **state)
     assert_true(has_line(&launch_nemo, &c, "model.num_layers_in_last_pipeline_stage=3"));
 }
 
+/* State on the host: what each offers of it. */
+static void offload(void **state)
+{
+    (void)state;
+    struct configuration c = base->configuration;
+    c.layout.optimizer_offload = 0.5;
+    assert_true(has_line(&launch_megatron, &c, "--use-precision-aware-optimizer"));
+    assert_true(has_line(&launch_megatron, &c, "--optimizer-offload-fraction 0.5"));
+    assert_true(has_line(&launch_nemo, &c, "optimizer.optimizer_offload_fraction=0.5"));
+    c.layout.offload_to = OFFLOAD_NVME;
+    says(&launch_megatron, &c, "state on drives is not offered");
+    c.layout.sharding = sharding_find("zero-0");
+    says(&launch_megatron, &c, "it stays on the cards");
+    says(&launch_deepspeed, &c, "it stays on the cards");
+}
+
 static void core_sharding(void **state)
 {
     (void)state;
@@ -419,10 +435,15 @@ static void profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(core_shapes),     cmocka_unit_test(core_pipelines),
-        cmocka_unit_test(core_splits),     cmocka_unit_test(core_sharding),
-        cmocka_unit_test(torchtitan_dims), cmocka_unit_test(torchtitan_pipelines),
-        cmocka_unit_test(deepspeed_rules), cmocka_unit_test(hosts),
+        cmocka_unit_test(core_shapes),
+        cmocka_unit_test(core_pipelines),
+        cmocka_unit_test(core_splits),
+        cmocka_unit_test(core_sharding),
+        cmocka_unit_test(offload),
+        cmocka_unit_test(torchtitan_dims),
+        cmocka_unit_test(torchtitan_pipelines),
+        cmocka_unit_test(deepspeed_rules),
+        cmocka_unit_test(hosts),
         cmocka_unit_test(profiles),
     };
     return cmocka_run_group_tests(tests, open_base, close_base);

@@ -76,7 +76,7 @@ static void test_lines_are_counted(void **state)
 static void test_a_cut_text_is_broken(void **state)
 {
     (void)state;
-    const size_t end = strrchr(sample, '}') - sample;
+    const size_t end = (size_t)(strrchr(sample, '}') - sample);
     for (size_t bytes = 1; bytes <= end; bytes++) {
         struct json_walk w;
         struct json_piece name, value;

@@ -38,7 +38,7 @@ load helper
 @test "an older database of ours is replaced only by a complete one" {
     "$ORRERY" run "$hello" --db a.db >out 2>err
     before=$(sql a.db "select digest from run")
-    expect 5 "$ORRERY" run "$long" --db a.db --max-db 480KiB
+    expect 5 "$ORRERY" run "$long" --db a.db --max-db 1MiB
     said "--max-db"
     [ "$(sql a.db "select digest from run")" = "$before" ]
     [ "$(sql a.db.partial "select value from meta where key = 'complete'")" = 0 ]
@@ -48,7 +48,7 @@ load helper
 
 @test "a full disk: exit 1, no file under the final name, the partial one opens" {
     got=0
-    (ulimit -f 480; exec "$ORRERY" run "$long" --db a.db >out 2>err) || got=$?
+    (ulimit -f 1024; exec "$ORRERY" run "$long" --db a.db >out 2>err) || got=$?
     [ "$got" -eq 1 ]
     [ ! -e a.db ]
     [ "$(sql a.db.partial "pragma integrity_check")" = ok ]

@@ -103,20 +103,20 @@ function_of() { # lines of body
     sed -i 's/y.h/y_state.h/' models/one/x.h
     tells "wings" "private header abroad: models/one/x.h:2"
 }
-@test "eighteen folders, eleven levels" {
-    for ((i = 1; i <= 16; i++)); do
+@test "seventeen folders, eleven levels" {
+    for ((i = 1; i <= 15; i++)); do
         mkdir "models/w$i"
         printf '/* x.h - %d. */\nint x%d(void);\n' "$i" "$i" >"models/w$i/x.h"
         sed -i "1i #include \"models/w$i/x.h\"" models/b.c
     done
     run "$PROJECT/tests/wings"
     [ "$status" -eq 0 ]
-    mkdir models/w17
-    printf '/* x.h - 17. */\nint x17(void);\n' >models/w17/x.h
+    mkdir models/w16
+    printf '/* x.h - 16. */\nint x16(void);\n' >models/w16/x.h
     run "$PROJECT/tests/wings"
     [ "$status" -eq 1 ]
-    [ "$output" = "too many wings: models: 18, at most 17" ]
-    rm -r models/w17
+    [ "$output" = "too many wings: models: 17, at most 16" ]
+    rm -r models/w16
     for ((i = 1; i <= 9; i++)); do printf '#include "models/w%d/x.h"\n' $((i + 1)) >>"models/w$i/x.h"; done
     run "$PROJECT/tests/wings"
     [ "$output" = "too many levels: models: 11, at most 10" ]

@@ -32,13 +32,13 @@ static bool spend(struct axes_search *s, uint64_t passes)
     return s->passes <= s->q->passes_max;
 }
 
-struct split {
+struct axes_split {
     uint64_t tp, pp, cp;
     int level; /* of recomputation, where it is open */
 };
 
 /* This split with what follows from it, experts over `ep` ranks; false: it breaks a rule. */
-static bool with_split(const struct axes_search *s, const struct split *split, uint64_t ep,
+static bool with_split(const struct axes_search *s, const struct axes_split *split, uint64_t ep,
                        struct configuration *out)
 {
     const uint64_t gpus = configuration_gpus(s->from), ranks = split->tp * split->pp * split->cp;
@@ -69,7 +69,7 @@ static bool holds(struct axes_search *s, const struct configuration *c)
 }
 
 /* With the fewest ranks that share the experts; a dense model has one way. */
-static bool holds_by_some_share(struct axes_search *s, const struct split *split,
+static bool holds_by_some_share(struct axes_search *s, const struct axes_split *split,
                                 struct configuration *out)
 {
     const uint64_t said = s->from->layout.ep, experts = s->from->model.experts;
@@ -108,7 +108,7 @@ static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int lev
         const bool may = ranks % tp == 0 && (s->q->tp ? tp <= domain : tp == l->tp) &&
                          (s->q->pp ? pp <= s->from->model.layers : pp == l->pp) &&
                          s->from->model.heads % tp == 0;
-        const struct split split = {tp, pp, cp, level};
+        const struct axes_split split = {tp, pp, cp, level};
         struct configuration c;
         if (may && holds_by_some_share(s, &split, &c)) {
             if (s->q->recompute && level == RECOMPUTE_FULL && c.software.block_recompute)
@@ -155,7 +155,7 @@ static bool state_is_too_much(const struct axes_search *s)
 static bool stays(struct axes_search *s)
 {
     const struct layout_spec *l = &s->from->layout;
-    const struct split split = {l->tp, l->pp, l->cp, RECOMPUTE_NONE};
+    const struct axes_split split = {l->tp, l->pp, l->cp, RECOMPUTE_NONE};
     struct configuration c;
     if (with_split(s, &split, l->ep, &c) || s->from->model.experts > 0)
         return holds_by_some_share(s, &split, &c);

@@ -2,7 +2,6 @@
  * in which a user would mend them: shape, machine, batch, pipeline, data parallelism. A rule that
  * divides is asked only when what it divides by is sound. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "models/gpu/gpu_power.h"
@@ -11,20 +10,6 @@
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/units.h"
-
-void rule_say(struct rule_report *r, bool warning, const char *key, const char *format, ...)
-{
-    if (r->count < r->capacity) {
-        struct rule_break *b = &r->out[r->count];
-        b->key = key;
-        b->warning = warning;
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(b->text, sizeof b->text, format, arguments);
-        va_end(arguments);
-    }
-    r->count++;
-}
 
 /* Sizes far beyond any machine: past them products would not fit, and labels are 16 bits wide. */
 enum {

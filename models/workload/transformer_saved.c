@@ -53,12 +53,6 @@ static void rebuilt(const struct rank_share *s, struct segment *out)
     out->saved[out->saved_count - 1].rebuilt = s->context->per_operator;
 }
 
-bool transformer_norms_rebuilt(const struct rank_share *s)
-{
-    return s->context->modules && s->context->software->save_norm_input &&
-           s->input_tokens == s->norm_tokens;
-}
-
 /* The output of a norm, of which the input is kept, on this rank. */
 static void rebuilt_norm(const struct rank_share *s, struct segment *out)
 {

@@ -140,3 +140,9 @@ void transformer_piece_saved(struct segment *out, const char *name, double bytes
     out->saved[out->saved_count++] =
         (struct saved_tensor){.name = name, .bytes = bytes, .attention_core = attention_core};
 }
+
+bool transformer_norms_rebuilt(const struct rank_share *s)
+{
+    return s->context->modules && s->context->software->save_norm_input &&
+           s->input_tokens == s->norm_tokens;
+}

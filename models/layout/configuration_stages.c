@@ -52,7 +52,7 @@ struct stage_ends configuration_stage_ends(const struct configuration *c, uint64
 static void say_uneven(struct rule_report *r, uint64_t layers)
 {
     const struct layout_spec *l = &r->c->layout;
-    bool chunks = l->vpp > 1 && layers % l->pp == 0;
+    bool chunks = layers % l->pp == 0; /* then there are several */
     uint64_t whole = r->c->model.layers + 2;
     const struct stage_ends ends = configuration_stage_ends(r->c, l->pp, l->vpp);
     char would_do[64], given[96] = "";

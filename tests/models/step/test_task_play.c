@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "models/step/collective_run.h"
+#include "models/step/task_wires.h"
 #include "sim/sim.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/models/step/task_case.h"
@@ -92,6 +93,34 @@ static void test_the_lowest_row_goes_first(void **state)
     expect_near(played->times[first].begin_s, 0.0, 0.0);
     expect_near(played->times[late].begin_s, 2.0, 0.0);
     expect_near(played->times[last].begin_s, 6.0, 0.0);
+    task_case_end(&t);
+}
+
+/* Group, operation and bytes make a plan; what differs in one of them has its own. */
+static void test_like_meetings_share_a_plan(void **state)
+{
+    (void)state;
+    struct task_case t;
+    struct topology topology;
+    struct task_wires wires;
+    struct error error;
+    static const uint32_t ranks[] = {0, 1, 2, 3};
+    static const double bytes[] = {1e6, 2e6, 1e6, 2e6, 1e6};
+    task_case_begin(&t, 4);
+    const uint32_t group = task_case_group(&t, ranks, 4, false);
+    for (unsigned i = 0; i < 5; i++)
+        task_case_meeting(&t, group, COMM_ALL_REDUCE, bytes[i]);
+    task_case_meeting(&t, group, COMM_ALL_GATHER, 1e6);
+    for (unsigned r = 0; r < 4; r++) {
+        task_case_rank(&t);
+        for (uint32_t i = 0; i < 6; i++)
+            task_case_attend(&t, i);
+    }
+    assert_true(topology_build(t.arena, &t.c.cluster, &topology, &error));
+    task_wires_build(t.arena, &t.graph, &t.c, &topology, &wires);
+    assert_int_equal(wires.plan_count, 3);
+    assert_int_equal(wires.plan_of[2], wires.plan_of[0]);
+    assert_int_equal(wires.plan_of[3], wires.plan_of[1]);
     task_case_end(&t);
 }
 
@@ -457,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_a_lane_takes_the_sum),
         cmocka_unit_test(test_lanes_run_beside_each_other),
         cmocka_unit_test(test_the_lowest_row_goes_first),
+        cmocka_unit_test(test_like_meetings_share_a_plan),
         cmocka_unit_test(test_collectives_take_what_collective_run_says),
         cmocka_unit_test(test_scattered_ranks_are_the_same_group),
         cmocka_unit_test(test_messages_share_links_and_wait),

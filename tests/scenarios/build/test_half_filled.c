@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "models/step/step.h"
 #include "scenarios/build/scenario.h"
@@ -90,9 +91,12 @@ static bool matters(const struct configuration *c, enum choice_key key)
         [CHOICE_SEQUENCE_PARALLEL] = l->tp > 1,
         [CHOICE_SHARDING] = configuration_replicas(c) > 1,
         [CHOICE_EP] = c->model.experts > 0,
+        [CHOICE_ETP] = c->model.experts > 0 && l->ep > 1 && l->tp > 1,
         [CHOICE_SCHEDULE] = l->pp > 1,
         [CHOICE_CHUNKS] = l->vpp > 1,
         [CHOICE_ENDS] = l->ends_count,
+        [CHOICE_FIRST_STAGE] = l->first_stage_layers > 0,
+        [CHOICE_LAST_STAGE] = l->last_stage_layers > 0,
         [CHOICE_RECOMPUTE] = true,
         [CHOICE_RECOMPUTE_LAYERS] = l->recompute == RECOMPUTE_BLOCK,
         [CHOICE_MICROBATCH] = true,
@@ -117,6 +121,18 @@ static unsigned untold(const struct scenario *s)
     return count;
 }
 
+/* Choices that say that nothing fits. */
+static unsigned given_up(const struct scenario *s)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < s->choices.count; i++)
+        if (strncmp(s->choices.rows[i].why, "nothing fits", strlen("nothing fits")) == 0) {
+            print_message("%s: nothing fits\n", choice_key_path(s->choices.rows[i].key));
+            count++;
+        }
+    return count;
+}
+
 static void an_expert_believes_it(void **state)
 {
     (void)state;
@@ -135,7 +151,7 @@ static void an_expert_believes_it(void **state)
         assert_true(step_run(&s->configuration, &options, &step, &error));
         const double full = step->peak_reserved_bytes / s->configuration.gpu.usable_hbm_bytes;
         const bool good = step->fits && full < 0.98 && step->hfu_ratio >= half->least &&
-                          step->hfu_ratio <= half->most && untold(s) == 0;
+                          step->hfu_ratio <= half->most && untold(s) == 0 && given_up(s) == 0;
         if (!good) {
             print_message("%s: HFU %.3f, not %.2f to %.2f, or memory %.3f\n", half->file,
                           step->hfu_ratio, half->least, half->most, full);
@@ -192,6 +208,39 @@ static void what_does_not_fit_is_split(void **state)
         step_destroy(step);
         scenario_destroy(s);
     }
+}
+
+/* Two cards of PCIe nodes hold 8 B, as stages or as halves of each layer: the faster is taken, and
+ * both were timed. */
+static void the_fastest_split_is_taken(void **state)
+{
+    (void)state;
+    static const char *const layouts[] = {"", "layout: {tp: 1, pp: 2}\n",
+                                          "layout: {tp: 2, pp: 1}\n"};
+    double step_s[3];
+    for (unsigned i = 0; i < 3; i++) {
+        char text[512];
+        struct error error;
+        struct step *step;
+        struct step_options options = {.time_only = true, .threads = 1};
+        snprintf(text, sizeof text,
+                 "model: llama3-8b\ncluster: {gpu: l40s-48gb-pcie, nodes: 8}\n"
+                 "training: {sequence: 4096, global_batch: 128}\n%s",
+                 layouts[i]);
+        struct scenario *s = read_text(text);
+        const struct layout_spec *l = &s->configuration.layout;
+        assert_int_equal(l->tp * l->pp, 2);
+        for (unsigned k = 0; k < s->choices.count; k++)
+            if (s->choices.rows[k].key == CHOICE_TP || s->choices.rows[k].key == CHOICE_PP)
+                assert_string_equal(s->choices.rows[k].why, "fastest of 2 splits that fit");
+        assert_true(is_told(s, CHOICE_TP) + is_told(s, CHOICE_PP) == (i == 0 ? 1 : 0));
+        assert_true(step_run(&s->configuration, &options, &step, &error));
+        step_s[i] = step->step_s;
+        step_destroy(step);
+        scenario_destroy(s);
+    }
+    assert_true(fabs(step_s[1] / step_s[2] - 1.0) > 0.05); /* there is something to choose */
+    assert_true(step_s[0] <= fmin(step_s[1], step_s[2]) * (1.0 + 1e-9));
 }
 
 /* What fits on one rank without recomputing everything stays on one. */
@@ -260,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_expert_believes_it),
         cmocka_unit_test(what_does_not_fit_is_split),
+        cmocka_unit_test(the_fastest_split_is_taken),
         cmocka_unit_test(what_fits_is_not_split),
         cmocka_unit_test(a_long_sequence_is_split),
         cmocka_unit_test(domains_share_an_odd_number),

@@ -299,6 +299,8 @@ static void note_model(const struct launch_job *job, struct launch_text *text)
     }
     if (m->experts > 0)
         launch_say(text, LAUNCH_DIFFERS, "this script trains the dense shape without experts");
+    if (m->mtp_layers > 0)
+        launch_say(text, LAUNCH_DIFFERS, "modules that predict further ahead are left out");
     launch_say(text, LAUNCH_YOURS,
                "the vocabulary comes with the tokenizer: %" PRIu64 " entries were simulated",
                m->vocabulary);

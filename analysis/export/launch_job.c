@@ -143,7 +143,9 @@ const char *launch_job_stages(const struct launch_job *job, struct arena *arena)
         const bool inner = i > 0 && i + 1 < job->chunks; /* the ends have letters of their own */
         while (inner && i + run + 1 < job->chunks && job->layers[i + run] == job->layers[i])
             run++;
-        const char *end = i + run < job->chunks ? "|" : "L";
+        const uint64_t ahead = job->c->model.mtp_layers;
+        const char *last = ahead > 0 ? arena_format(arena, "m*%uL", (unsigned)ahead) : "L";
+        const char *end = i + run < job->chunks ? "|" : last;
         if (run > 1)
             out = arena_format(arena, "%s(t*%u|)*%u", out, job->layers[i], (unsigned)run);
         else

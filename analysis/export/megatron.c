@@ -131,6 +131,8 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "--max-position-embeddings %" PRIu64, job->positions);
     write_blocks(job, text);
     write_experts(job, text);
+    if (m->mtp_layers > 0)
+        launch_option(text, "--mtp-num-layers %" PRIu64, m->mtp_layers);
     launch_close(text);
 }
 

@@ -66,6 +66,8 @@ static void write_model(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "model.position_embedding_type=%s", positions[m->position]);
     if (m->position == POSITION_ROPE)
         launch_option(text, "model.rotary_base=\"$ROPE_BASE\"");
+    if (m->mtp_layers > 0)
+        launch_option(text, "model.mtp_num_layers=%" PRIu64, m->mtp_layers);
     launch_option(text, "model.share_embeddings_and_output_weights=%s", truth(m->tied_embeddings));
     launch_option(text, "model.add_bias_linear=%s", truth(m->biases));
     launch_option(text, "model.add_qkv_bias=%s",

@@ -426,6 +426,8 @@ static void note_training(const struct launch_job *job, struct launch_text *text
                    "gradients are reduced in fp32 alone: they were simulated in %g bytes",
                    job->gradient_bytes);
     }
+    if (m->mtp_layers > 0)
+        launch_say(text, LAUNCH_DIFFERS, "modules that predict further ahead are left out");
     if (flavor_of(m) == NULL) {
         launch_say(text, LAUNCH_YOURS,
                    "shapes come from a flavor: add one with dim %" PRIu64 ", n_layers %" PRIu64

@@ -61,6 +61,9 @@ void report_head(const struct session *s, const struct record *record)
             format_quantity(run->parameters).s);
     if (run->experts > 0)
         fprintf(s->out, ", %s active", format_quantity(run->active_parameters).s);
+    if (run->prediction_parameters > 0.0)
+        fprintf(s->out, ", %s more to predict further ahead",
+                format_quantity(run->prediction_parameters).s);
     fprintf(s->out, "; sequence %s, %s, %s, %s attention\n",
             format_count((uint64_t)run->sequence).s, format_shown(run->precision).s,
             format_shown(run->optimizer).s, format_shown(run->attention).s);

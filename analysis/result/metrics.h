@@ -114,6 +114,9 @@
     X(active_parameters, REAL, "", no_key, ALWAYS, NO, 0,                                          \
       "parameters that a token is multiplied by: of its experts alone, with the head",             \
       transformer_active_parameters(&m->c->model))                                                 \
+    X(prediction_parameters, REAL, "", no_key, ALWAYS, NO, 0,                                      \
+      "parameters of modules that predict further ahead, beside those of the model; 0: none",      \
+      transformer_prediction_parameters(&m->c->model))                                             \
     X(experts, INTEGER, "", no_key, ALWAYS, NO, 0, "routed experts of a layer; 0: a dense model",  \
       (int64_t)m->c->model.experts)                                                                \
     X(software, TEXT, "", no_key, ALWAYS, NO, 0, "software profile", m->c->software.name)          \

@@ -217,8 +217,8 @@ static bool alike_but_for_layout(const struct configuration *a, const struct con
 {
     return transformer_parameters(&a->model, a->training.sequence) ==
                transformer_parameters(&b->model, b->training.sequence) &&
-           a->model.layers == b->model.layers && a->model.hidden == b->model.hidden &&
-           a->training.sequence == b->training.sequence &&
+           a->model.layers == b->model.layers && a->model.mtp_layers == b->model.mtp_layers &&
+           a->model.hidden == b->model.hidden && a->training.sequence == b->training.sequence &&
            configuration_gpus(a) == configuration_gpus(b) &&
            strcmp(a->gpu.name, b->gpu.name) == 0 &&
            strcmp(a->cluster.fabric.name, b->cluster.fabric.name) == 0 &&

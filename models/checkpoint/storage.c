@@ -50,6 +50,7 @@ static double *stage_parameters(const struct configuration *c, struct arena *are
             of_part[part] += transformer_layer_parameters(&c->model, layer++);
     of_part[0] += transformer_embedding_parameters(&c->model, c->training.sequence);
     of_part[parts - 1] += transformer_final_parameters(&c->model);
+    of_part[parts - 1] += transformer_prediction_parameters(&c->model);
     for (uint32_t stage = 0; stage < stages; stage++)
         for (uint32_t chunk = 0; chunk < schedule_chunks(order, &shape); chunk++)
             parameters[stage] += of_part[schedule_part(order, &shape, stage, chunk)];

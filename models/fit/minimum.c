@@ -153,8 +153,8 @@ static uint64_t lower_bound_gpus(const struct configuration *c)
     double weight, gradient, optimizer;
     trial_state_bytes(c, &weight, &gradient, &optimizer);
     double usable = c->gpu.usable_hbm_bytes - c->gpu.context_bytes;
-    double total =
-        (weight + gradient + optimizer) * transformer_parameters(&c->model, c->training.sequence);
+    double total = (weight + gradient + optimizer) *
+                   transformer_trained_parameters(&c->model, c->training.sequence);
     double gpus = usable > 0.0 ? ceil(total / usable) : INFINITY;
     return gpus > TOPOLOGY_GPU_MAX ? UINT64_MAX : (uint64_t)fmax(gpus, 1.0);
 }

@@ -80,8 +80,9 @@ double trial_mean_state_bytes(const struct configuration *c)
     const struct expert_ranks ranks = configuration_expert_ranks(c);
     const uint64_t shards = configuration_shards(c),
                    expert_shards = ranks.apart ? configuration_expert_shards(c) : shards;
-    const double experts = transformer_expert_parameters(&c->model);
-    const double others = transformer_parameters(&c->model, c->training.sequence) - experts;
+    const double experts = transformer_expert_parameters(&c->model) +
+                           transformer_prediction_expert_parameters(&c->model);
+    const double others = transformer_trained_parameters(&c->model, c->training.sequence) - experts;
     return sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, shards) * others /
                (double)(l->tp * l->pp) +
            sharding_bytes_per_parameter(l->sharding, weight, gradient, optimizer, expert_shards) *

@@ -139,7 +139,8 @@ bool configuration_wide_layer(const struct configuration *c, uint64_t layer);
 /* What makes stages even that the layers do not divide into, where the software wants them so and
  * nothing is said: embedding and head count as layers; or else, with one chunk for each stage, the
  * first and the last take what is left by as many layers on each of the others as a stage has in
- * the mean, rounded up, the last one the less (it has the head). All zero: they are even, or none
+ * the mean, rounded up, the last one the less (it has the head, and modules that predict further
+ * ahead, which count as layers). All zero: they are even, or none
  * of this helps. */
 struct stage_ends {
     bool count;

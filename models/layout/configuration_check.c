@@ -243,6 +243,10 @@ static void check_recompute_layers(struct rule_report *r)
     } else if (wanted && l->recompute_layers > most) {
         rule_say(r, false, key, "a chunk has at most %" PRIu64 " layers, not %" PRIu64 "%s", most,
                  l->recompute_layers, group ? "" : ": to compute all again take recompute: full");
+    } else if (group && l->recompute_layers > 1 && r->c->model.mtp_layers > 0) {
+        rule_say(r, false, key,
+                 "the layer of a module that predicts further ahead shares its kept input with no "
+                 "other: take recompute_layers: 1, or mtp_layers: 0");
     } else if (group && l->sharding->gather == GATHER_UNITS && configuration_shards(r->c) > 1 &&
                gathered % l->recompute_layers != 0) {
         rule_say(r, false, key,
@@ -262,7 +266,8 @@ static void check_recompute(struct rule_report *r)
         return;
     bool half = c->training.causal && !c->software.attention_full_square;
     double all = transformer_flops_per_token(m, c->training.sequence, half);
-    double core = (all - 6.0 * transformer_active_parameters(m)) / 3.0; /* a third is forward */
+    double linear = transformer_active_parameters(m) + transformer_prediction_active_parameters(m);
+    double core = (all - 6.0 * linear) / 3.0; /* a third is forward */
     rule_say(
         r, true, "layout.recompute",
         "selective saves next to nothing with %s attention, which never keeps the scores, and "

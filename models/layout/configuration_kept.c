@@ -39,6 +39,10 @@ static void check_adapter(struct rule_report *r)
         rule_say(r, false, "training.adapter",
                  "adapters are known for dense models with ordinary attention, %s has %s",
                  c->model.name, c->model.experts > 0 ? "experts" : "latent attention");
+    if (c->model.mtp_layers > 0)
+        rule_say(r, false, "model.mtp_layers",
+                 "what adapters do to modules that predict further ahead is not known: set "
+                 "mtp_layers: 0");
     if (peak != PEAK_BF16 && peak != PEAK_FP16)
         rule_say(r, false, "training.precision",
                  "%s computes beside frozen weights in 16 bits, not in %s: take bf16 or fp16",

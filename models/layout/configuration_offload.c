@@ -28,7 +28,7 @@ struct offload_rates configuration_offload_rates(const struct configuration *c)
 static double elements_of_rank(const struct configuration *c)
 {
     const bool sharded = c->layout.sharding->shards_optimizer;
-    const double all = transformer_parameters(&c->model, c->training.sequence);
+    const double all = transformer_trained_parameters(&c->model, c->training.sequence);
     const double shards = sharded ? (double)configuration_shards(c) : 1.0;
     const double twice = (double)(configuration_holders(c) / configuration_replicas(c));
     if (c->model.experts > 0 && shards < (double)configuration_holders(c))

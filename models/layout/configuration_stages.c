@@ -42,11 +42,11 @@ struct stage_ends configuration_stage_ends(const struct configuration *c, uint64
         return even;
     if ((layers + 2) % (pp * vpp) == 0)
         return (struct stage_ends){.count = true};
-    const uint64_t others = (pp - 2) * ((layers + pp - 1) / pp);
+    const uint64_t others = (pp - 2) * ((layers + pp - 1) / pp), ahead = c->model.mtp_layers;
     if (vpp > 1 || layers < others + 2)
         return even;
-    const uint64_t last = (layers - others) / 2;
-    return (struct stage_ends){.first = layers - others - last, .last = last};
+    const uint64_t ends = layers - others, last = ends > ahead + 2 ? (ends - ahead) / 2 : 1;
+    return (struct stage_ends){.first = ends - last, .last = last};
 }
 
 static void say_uneven(struct rule_report *r, uint64_t layers)

@@ -230,7 +230,9 @@ static bool drops_after_forward(const struct stage *s, const struct pass *pass,
 {
     const struct units *units = &s->units;
     const uint32_t end = units->chunk_first[pass->chunk + 1];
-    const uint32_t last = units->rows[end - 1].layer == UINT16_MAX && end > 1 ? end - 2 : end - 1;
+    uint32_t last = end - 1;
+    while (last > 0 && units->rows[last].layer == UINT16_MAX)
+        last--;
     const bool stays = units->rows[g->first].layer == UINT16_MAX ||
                        units->rows[last].group == units->rows[g->first].group;
     return s->l->data.reshards && !(s->l->data.buffers && stays);

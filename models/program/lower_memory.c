@@ -52,13 +52,13 @@ static double weight_bytes(const struct stage *s, const struct lowered_unit *u)
 
 static void setup_weights(struct stage *s)
 {
+    const struct model_shape *m = &s->l->c->model;
     for (uint32_t i = 0; i < s->units.count; i++) {
         const struct lowered_unit *u = &s->units.rows[i];
         const char *site = "model construction";
-        if (u->layer != UINT16_MAX) {
+        if (u->layer != UINT16_MAX)
             site = arena_format(s->l->arena, "model construction, layer %u of %u",
-                                (unsigned)u->layer + 1, (unsigned)s->l->c->model.layers);
-        }
+                                (unsigned)u->layer + 1, (unsigned)(m->layers + m->mtp_layers));
         const char *name = arena_format(s->l->arena, "%s weights", u->block->name);
         lower_tensors_setup(&s->tensors,
                             (struct tensor){TENANT_WEIGHTS, 0, weight_bytes(s, u), name, 0}, site,

@@ -94,7 +94,7 @@ static struct data_plan lower_plan_data(const struct configuration *c)
                                  &c->training.state_formats),
         .on_card = 1.0 - c->layout.optimizer_offload,
         .adapters = c->training.adapter.kind != ADAPTER_NONE,
-        .tied_across = c->model.tied_embeddings && c->layout.pp > 1 &&
+        .tied_across = (c->model.tied_embeddings || c->model.mtp_layers > 0) && c->layout.pp > 1 &&
                        c->layout.schedule->placement == PLACED_ROUND,
         .has_world = c->layout.tp * c->layout.pp * shards > 1,
     };
@@ -190,12 +190,17 @@ static double paired_sms(const struct configuration *c)
     return pairs ? (double)configuration_dispatch(c)->sms : 0.0;
 }
 
+static bool is_layer(enum block_index index)
+{
+    return index >= BLOCK_LAYER && index < BLOCK_HEAD;
+}
+
 /* Embedding, head and the layers that stay wide are kept so. */
 static double block_weight_bytes(const struct lowering *l, enum block_index index)
 {
     const struct precision *p = l->c->training.precision;
-    const bool layer = index >= BLOCK_LAYER && index < BLOCK_HEAD;
-    const bool wide = !layer || ((index - BLOCK_LAYER) & VARIANT_WIDE) != 0;
+    const enum block_index as = index == BLOCK_PREDICTION ? lower_plan_predicting(l->c) : index;
+    const bool wide = !is_layer(as) || ((as - BLOCK_LAYER) & VARIANT_WIDE) != 0;
     return wide ? precision_wide(p)->weight_bytes : p->weight_bytes;
 }
 
@@ -210,17 +215,17 @@ static void compile(struct lowering *l, enum block_index index, const char *name
 {
     const bool groups = l->c->layout.recompute == RECOMPUTE_UNIFORM;
     const bool all = groups || l->c->layout.recompute == RECOMPUTE_FULL;
-    const bool layer = index >= BLOCK_LAYER && index < BLOCK_HEAD;
+    const bool layer = is_layer(index), joined = index == BLOCK_PREDICTION;
     const unsigned bits = layer ? (unsigned)index - BLOCK_LAYER : 0;
     const struct block_spec spec = {
         .c = l->c,
         .costs = &l->costs,
         .layer = l->layers[index],
         .name = name,
-        .full_recompute = layer && ((bits & VARIANT_AGAIN) != 0 || all),
+        .full_recompute = (layer && (bits & VARIANT_AGAIN) != 0) || ((layer || joined) && all),
         .repeats =
             layer && (bits & VARIANT_AGAIN) == 0 && (l->context.per_operator || l->context.modules),
-        .inside_group = layer && (bits & VARIANT_AGAIN) == 0 && groups,
+        .inside_group = (layer && (bits & VARIANT_AGAIN) == 0 && groups) || (joined && all),
         .splits = l->c->layout.schedule->splits,
         .paired_sms = layer ? paired_sms(l->c) : 0.0,
     };
@@ -260,6 +265,8 @@ static void plan_layers(struct lowering *l)
     unsigned found = 1u;
     for (uint64_t layer = 0; layer < c->model.layers; layer++)
         found |= 1u << variant_of(c, layer);
+    if (c->model.mtp_layers > 0)
+        found |= 1u << (lower_plan_predicting(c) - BLOCK_LAYER);
     for (unsigned bits = 0; bits < VARIANT_COUNT; bits++) {
         if ((found >> (bits & ~(unsigned)VARIANT_AGAIN) & 1u) == 0 ||
             ((bits & VARIANT_AGAIN) != 0 && !some_again))
@@ -273,6 +280,20 @@ static void plan_layers(struct lowering *l)
         }
         transformer_layer(&context, add_layer(l, (enum block_index)(BLOCK_LAYER + bits)));
     }
+}
+
+static void plan_prediction(struct lowering *l)
+{
+    const unsigned bits = lower_plan_predicting(l->c) - BLOCK_LAYER;
+    struct layer_context context = l->context;
+    if ((bits & VARIANT_WIDE) != 0)
+        context.precision = precision_wide(context.precision);
+    struct layer *joined = add_layer(l, BLOCK_PREDICTION);
+    struct layer *head = add_layer(l, BLOCK_PREDICTION_HEAD);
+    transformer_prediction(&context, joined);
+    transformer_prediction_head(&l->context, head);
+    compile(l, BLOCK_PREDICTION, "prediction", joined->parameters);
+    compile(l, BLOCK_PREDICTION_HEAD, "prediction head", head->parameters);
 }
 
 static void plan_blocks(struct lowering *l)
@@ -293,6 +314,15 @@ static void plan_blocks(struct lowering *l)
         if (l->layers[b] != NULL)
             compile(l, (enum block_index)b, "layer", l->layers[b]->parameters);
     compile(l, BLOCK_HEAD, "head", transformer_head_shard(&l->context));
+    if (c->model.mtp_layers > 0)
+        plan_prediction(l);
+}
+
+enum block_index lower_plan_predicting(const struct configuration *c)
+{
+    const unsigned last = variant_of(c, c->model.layers - 1) & ~(unsigned)VARIANT_WIDE;
+    const bool four = c->training.precision->gemm_peak == PEAK_FP4;
+    return (enum block_index)(BLOCK_LAYER + last + (four ? VARIANT_WIDE : 0u));
 }
 
 enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uint32_t layer)
@@ -312,6 +342,26 @@ static double message_s(const struct lowering *l)
     return rate > 0.0 ? l->message.bytes / rate : 0.0;
 }
 
+uint32_t lower_plan_times(const struct lowering *l, uint32_t part, enum block_index index)
+{
+    const bool last = part + 1 == l->parts;
+    const uint32_t ahead = last ? (uint32_t)l->c->model.mtp_layers : 0;
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < l->split[part]; i++)
+        times += lower_plan_block(l->c, i, l->layer_start[part] + i) == index;
+    switch (index) {
+    case BLOCK_EMBEDDING:
+        return (part == 0) + ahead;
+    case BLOCK_HEAD:
+        return last;
+    case BLOCK_PREDICTION:
+    case BLOCK_PREDICTION_HEAD:
+        return ahead;
+    default:
+        return times + (ahead > 0 && index == lower_plan_predicting(l->c) ? ahead : 0);
+    }
+}
+
 struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l)
 {
     double *forward_s = ARENA_ARRAY(arena, double, l->parts);
@@ -320,12 +370,9 @@ struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l
     double *kept_bytes = ARENA_ARRAY(arena, double, l->parts);
     double *late_bytes = ARENA_ARRAY(arena, double, l->parts);
     for (uint32_t part = 0; part < l->parts; part++) {
-        const uint32_t end = part + 1 == l->parts ? BLOCK_COUNT : BLOCK_HEAD;
-        for (uint32_t b = part == 0 ? BLOCK_EMBEDDING : BLOCK_LAYER; b < end; b++) {
+        for (unsigned b = 0; b < BLOCK_COUNT; b++) {
             const struct block *block = &l->blocks[b];
-            double times = b >= BLOCK_LAYER && b < BLOCK_HEAD ? 0.0 : 1.0;
-            for (uint32_t i = 0; i < l->split[part]; i++)
-                times += lower_plan_block(l->c, i, l->layer_start[part] + i) == b;
+            const double times = lower_plan_times(l, part, (enum block_index)b);
             forward_s[part] += times * block->forward.gpu_s;
             input_s[part] += times * (block->recompute.gpu_s + block->input.gpu_s);
             weights_s[part] += times * block->weights.gpu_s;
@@ -422,39 +469,5 @@ struct lowering *lower_plan_like(struct arena *arena, const struct configuration
     plan_pipeline(l);
     l->weaves = weaves(l);
     CHECK(!c->layout.schedule->splits || l->blocks[BLOCK_LAYER].splits);
-    return l;
-}
-
-static void slim_list(struct arena *arena, struct piece_list *list)
-{
-    const struct lowered_piece *from = list->rows;
-    list->rows = ARENA_ARRAY(arena, struct lowered_piece, list->count);
-    list->room = list->count;
-    for (uint32_t i = 0; i < list->count; i++) {
-        list->rows[i] = from[i];
-        list->rows[i].kernels = NULL;
-        list->rows[i].kernel_count = 0;
-    }
-}
-
-struct lowering *lower_plan_slim(struct arena *arena, const struct lowering *from)
-{
-    struct lowering *l = ARENA_NEW(arena, struct lowering);
-    *l = *from;
-    l->arena = arena;
-    l->layers = NULL;
-    l->split = l->layer_start = NULL;
-    for (unsigned b = 0; b < BLOCK_COUNT; b++) {
-        struct block *block = &l->blocks[b];
-        block->layer = NULL;
-        slim_list(arena, &block->forward);
-        slim_list(arena, &block->backward);
-        slim_list(arena, &block->input);
-        slim_list(arena, &block->weights);
-        slim_list(arena, &block->recompute);
-        slim_list(arena, &block->whole);
-        slim_list(arena, &block->paired_forward);
-        slim_list(arena, &block->paired_backward);
-    }
     return l;
 }

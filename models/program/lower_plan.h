@@ -22,6 +22,8 @@ enum block_index {
     BLOCK_LAYER,
     BLOCK_LAYER_AGAIN = BLOCK_LAYER + VARIANT_AGAIN,
     BLOCK_HEAD = BLOCK_LAYER + VARIANT_COUNT,
+    BLOCK_PREDICTION, /* of a module that predicts further ahead: what is before its layer */
+    BLOCK_PREDICTION_HEAD,
     BLOCK_COUNT
 };
 
@@ -88,6 +90,12 @@ struct pass_costs lower_plan_costs(struct arena *arena, const struct lowering *l
 struct pass *lower_plan_passes(const struct lowering *l, uint32_t stage, uint32_t *count);
 /* The block that layer i of a chunk is, of all the layer-th. */
 enum block_index lower_plan_block(const struct configuration *c, uint32_t i, uint32_t layer);
+/* The block of the layer of a module that predicts further ahead (NVIDIA/Megatron-LM
+ * megatron/core/transformer/multi_token_prediction.py: as the last one; in eight bits wherever
+ * others are, never in four; no block-wise recomputation). */
+enum block_index lower_plan_predicting(const struct configuration *c);
+/* Blocks of this kind in a part of the model. */
+uint32_t lower_plan_times(const struct lowering *l, uint32_t part, enum block_index index);
 /* The counts of what is sharded, or of whole copies. */
 struct shard_counts lower_plan_counts(const struct lowering *l, bool sharded);
 /* Bytes of what a rank computes with of a block, and of what of it is there at once. */

@@ -3,7 +3,7 @@
  * Invariants
  * 1. The units of a chunk are neighbours; chunk_first counts up to all of them.
  * 2. Every unit is in one group, whose units are neighbours of one chunk; embedding and head are
- *    groups of their own, as in torchtitan. */
+ *    groups of their own, as in torchtitan, the head with those of modules that share it. */
 #include "models/program/lower_units.h"
 
 #include <math.h>
@@ -79,6 +79,34 @@ static void join_recomputed(struct lowered_unit *u, uint64_t size, uint32_t i, u
     u->again = last ? place + 1 : 0;
 }
 
+/* Behind the model's last layer (NVIDIA/Megatron-LM
+ * megatron/core/transformer/multi_token_prediction.py): the modules that predict further ahead,
+ * then their heads, then the model's. The table is the embedding's or a tied head's where either is
+ * on the same rank; else the first module has a copy. With full recomputation all that is between
+ * its embedding and its head runs again from what it joined. */
+static void add_predictions(struct units *units, struct lowering *l, uint32_t chunk)
+{
+    const struct configuration *c = l->c;
+    const bool again =
+        c->layout.recompute == RECOMPUTE_FULL || c->layout.recompute == RECOMPUTE_UNIFORM;
+    const bool copy = l->data.tied_across && !c->model.tied_embeddings;
+    for (uint32_t i = 0; i < c->model.mtp_layers; i++) {
+        const uint16_t layer = (uint16_t)(c->model.layers + i);
+        add_unit(units, l, BLOCK_EMBEDDING, chunk, UINT16_MAX);
+        if (i > 0 || !copy)
+            units->rows[units->count - 1].held = 0.0;
+        add_unit(units, l, BLOCK_PREDICTION, chunk, layer);
+        add_unit(units, l, lower_plan_predicting(c), chunk, layer);
+        if (!again)
+            continue;
+        units->rows[units->count - 2].again = 0;
+        units->rows[units->count - 1].again = 2;
+        units->rows[units->count - 1].keeps_input = false;
+    }
+    for (uint32_t i = 0; i < c->model.mtp_layers; i++)
+        add_unit(units, l, BLOCK_PREDICTION_HEAD, chunk, UINT16_MAX);
+}
+
 static void build_units(struct units *units, struct lowering *l, uint32_t stage)
 {
     const struct schedule_kind *order = l->c->layout.schedule;
@@ -86,6 +114,7 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
     uint32_t room = 2;
     for (uint32_t k = 0; k < chunks; k++)
         room += l->split[schedule_part(order, &l->shape, stage, k)];
+    room += 4 * (uint32_t)l->c->model.mtp_layers;
     units->rows = ARENA_ARRAY(l->arena, struct lowered_unit, room);
     units->chunk_first = ARENA_ARRAY(l->arena, uint32_t, chunks + 1);
     for (uint32_t k = 0; k < chunks; k++) {
@@ -101,8 +130,10 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
                 join_recomputed(&units->rows[units->count - 1], l->c->layout.recompute_layers, i,
                                 l->split[global]);
         }
-        if (global + 1 == l->parts)
-            add_unit(units, l, BLOCK_HEAD, k, UINT16_MAX);
+        if (global + 1 != l->parts)
+            continue;
+        add_predictions(units, l, k);
+        add_unit(units, l, BLOCK_HEAD, k, UINT16_MAX);
     }
     units->chunk_first[chunks] = units->count;
     CHECK(units->count <= room); /* 1 */
@@ -125,7 +156,7 @@ static void join_group(struct units *units, const struct lowering *l, uint32_t c
     bool joins = units->group_count > units->chunk_group[chunk] && u->layer != UINT16_MAX &&
                  units->rows[index - 1].layer != UINT16_MAX &&
                  units->groups[units->group_count - 1].count < size;
-    if (!joins)
+    if (!joins && !(index > 0 && units->rows[index - 1].kind == BLOCK_PREDICTION_HEAD))
         add_group(units, index);
     struct group_of_units *g = &units->groups[units->group_count - 1];
     CHECK(g->first + g->count == index); /* 2 */

@@ -13,7 +13,7 @@ struct lowered_unit {
     struct block *block;
     enum block_index kind;
     uint32_t chunk;
-    uint16_t layer;       /* UINT16_MAX: embedding or head */
+    uint16_t layer;       /* UINT16_MAX: embedding or head; past the last: of a module ahead */
     bool keeps_input;     /* recomputed in full: not from the input of a layer before it */
     uint32_t again;       /* so many layers, itself the last, are recomputed before its backward */
     double experts;       /* parameters of experts, where other ranks hold the same of these */

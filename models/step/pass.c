@@ -127,8 +127,8 @@ static double list_least_s(const struct piece_list *list)
     return sum_s;
 }
 
-/* Kernels of a chunk's pass: its layers, with the embedding before the first and the head behind
- * the last. */
+/* Kernels of a chunk's pass: its layers, with the embedding before the first, and behind the last
+ * the modules that predict further ahead and the head. */
 static double chunk_least_s(const struct configuration *c, const uint32_t *split, uint32_t chunk,
                             const double *block_s)
 {
@@ -141,7 +141,13 @@ static double chunk_least_s(const struct configuration *c, const uint32_t *split
     for (uint32_t i = 0; i < split[chunk]; i++)
         sum_s += block_s[lower_plan_block(c, i, before + i)];
     sum_s += chunk == 0 ? block_s[BLOCK_EMBEDDING] : 0.0;
-    return sum_s + (chunk + 1 == chunks ? block_s[BLOCK_HEAD] : 0.0);
+    if (chunk + 1 < chunks)
+        return sum_s;
+    if (c->model.mtp_layers > 0)
+        sum_s += (double)c->model.mtp_layers *
+                 (block_s[BLOCK_EMBEDDING] + block_s[BLOCK_PREDICTION] +
+                  block_s[lower_plan_predicting(c)] + block_s[BLOCK_PREDICTION_HEAD]);
+    return sum_s + block_s[BLOCK_HEAD];
 }
 
 double pass_least_s(struct pass_memory *memory, const struct configuration *c)

@@ -83,6 +83,10 @@ const struct param model_params[] = {
      "Latent attention: rotated part of a query or key head."},
     {"v_head_size", PARAM_COUNT, AT(v_head_size), 0, DEEP, "0", NULL,
      "Latent attention: width of a value head."},
+    {"mtp_layers", PARAM_COUNT, AT(mtp_layers), 0, 8, "0", NULL,
+     "Modules that each predict a token further ahead, a layer and the head once more "
+     "(DeepSeek-V3's "
+     "multi-token prediction); 0: none."},
     {"nominal_parameters", PARAM_RATIO, AT(nominal_parameters), 0, 1e16, "0", NULL,
      "The number in the name of the model, for the rule of thumb; 0: the exact count."},
 };

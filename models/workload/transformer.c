@@ -157,11 +157,21 @@ double transformer_expert_parameters(const struct model_shape *m)
     return layers * (double)m->experts * block_parameters(m, m->moe_ffn_hidden);
 }
 
+double transformer_layer_active_parameters(const struct model_shape *m, uint64_t layer)
+{
+    return layer_parameters(m, layer, m->experts_per_token);
+}
+
+double transformer_trained_parameters(const struct model_shape *m, uint64_t sequence)
+{
+    return transformer_parameters(m, sequence) + transformer_prediction_parameters(m);
+}
+
 double transformer_active_parameters(const struct model_shape *m)
 {
     double sum = transformer_norm_parameters(m) + (double)(m->vocabulary * m->hidden);
     for (uint64_t layer = 0; layer < m->layers; layer++)
-        sum += layer_parameters(m, layer, m->experts_per_token);
+        sum += transformer_layer_active_parameters(m, layer);
     return sum;
 }
 
@@ -173,11 +183,14 @@ double transformer_flops_per_token(const struct model_shape *m, uint64_t sequenc
         values = (double)m->v_head_size;
     }
     double keys = 0.0;
-    for (uint64_t layer = 0; layer < m->layers; layer++)
+    for (uint64_t i = 0; i < m->layers + m->mtp_layers; i++) {
+        const uint64_t layer = i < m->layers ? i : m->layers - 1;
         keys += transformer_keys_met(m->window_kind, transformer_span(m, layer, sequence),
                                      (double)sequence, causal);
+    }
     double attention = 6.0 * (double)m->heads * keys * (scores + values);
-    return 6.0 * transformer_active_parameters(m) + attention;
+    return 6.0 * (transformer_active_parameters(m) + transformer_prediction_active_parameters(m)) +
+           attention;
 }
 
 double transformer_cache_elements(const struct model_shape *m, uint64_t sequence)

@@ -69,6 +69,7 @@ struct model_shape {
     bool sinks;       /* a learned score for each head beside those of the keys */
     /* Multi-head latent attention; kv_rank = 0: ordinary attention. */
     uint64_t q_rank, kv_rank, rope_head_size, v_head_size;
+    uint64_t mtp_layers;       /* modules that each predict a token further ahead; 0: none */
     double nominal_parameters; /* the number in its name, for the rule of thumb; 0: exact */
 };
 extern const struct param model_params[];
@@ -95,9 +96,20 @@ double transformer_final_parameters(const struct model_shape *m); /* last norm, 
 double transformer_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
 double transformer_expert_parameters(const struct model_shape *m); /* of all routed experts */
 double transformer_active_parameters(const struct model_shape *m); /* with head, without lookup */
+double transformer_layer_active_parameters(const struct model_shape *m, uint64_t layer);
+/* Of the modules that predict further tokens (mtp_layers), which the counts above leave out: what
+ * they have beside the embedding and head that they share with the model, a layer like its last,
+ * 2 h h + 3 norms each (DeepSeek-V3, arXiv:2412.19437 section 2.2); those of routed experts of it;
+ * those that a token is multiplied by, the shared head included. */
+double transformer_prediction_parameters(const struct model_shape *m);
+double transformer_prediction_expert_parameters(const struct model_shape *m);
+double transformer_prediction_active_parameters(const struct model_shape *m);
+/* All that is trained: of the model and these modules. */
+double transformer_trained_parameters(const struct model_shape *m, uint64_t sequence);
 /* 6N + 12 L h s for each token (PaLM, arXiv:2204.02311 appendix B); h = heads x head size.
  * `causal`: 6N + 6 L h s, as a token sees half of the sequence in the mean. Layers with a window
- * have the keys of transformer_keys_met in place of s. */
+ * have the keys of transformer_keys_met in place of s. Modules that predict further tokens count,
+ * the head once more for each. */
 double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal);
 
 /* Of adapters of the whole model, whose software keeps projections `separate` or as one; 0: none.
@@ -235,6 +247,12 @@ void transformer_layer(const struct layer_context *context, struct layer *out);
 /* The embedding (first stage) and the last norm, head and loss (last stage), as segments too. */
 void transformer_embedding(const struct layer_context *context, struct segment *out);
 void transformer_head(const struct layer_context *context, struct layer *out);
+/* A module that predicts a token further ahead, without its layer: two norms and the projection of
+ * what they join (NVIDIA/Megatron-LM megatron/core/transformer/multi_token_prediction.py); and its
+ * last norm with head and loss, of which the norm alone counts as parameters. The embedding is
+ * looked up as transformer_embedding does. */
+void transformer_prediction(const struct layer_context *context, struct layer *out);
+void transformer_prediction_head(const struct layer_context *context, struct layer *out);
 /* Vocabulary after the software's padding, for memory and kernels (never for parameters or MFU). */
 uint64_t transformer_padded_vocabulary(const struct layer_context *context);
 /* Parameters of this rank's share of the embedding and of the head (padded, split over tp). */

@@ -111,6 +111,12 @@ static void test_stages(void **state)
     assert_close(bytes[4], 3 * layer);
     assert_close(bytes[8], 2 * layer);
     assert_close(bytes[12], 2 * layer + transformer_final_parameters(&c.model) * BYTES / 4);
+    c.model.mtp_layers = 1; /* a layer, 2 h h and three norms more, of embedding and head no copy */
+    storage_shards(&c, BYTES, arena, &bytes);
+    assert_close(bytes[8], 2 * layer);
+    assert_close(bytes[12], 2 * layer + (transformer_final_parameters(&c.model) +
+                                         transformer_prediction_parameters(&c.model)) *
+                                            BYTES / 4);
     arena_destroy(arena);
 }
 

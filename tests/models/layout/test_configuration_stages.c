@@ -121,6 +121,13 @@ static void test_ends(void **state)
     c.software.even_stages = true;
     const struct stage_ends v3 = configuration_stage_ends(&c, 16, 1);
     assert_true(v3.first == 3 && v3.last == 2 && !v3.count);
+    c.model.mtp_layers = 1; /* a layer more behind the last */
+    const struct stage_ends ahead = configuration_stage_ends(&c, 16, 1);
+    assert_true(ahead.first == 3 && ahead.last == 2);
+    c.model.mtp_layers = 2;
+    const struct stage_ends two = configuration_stage_ends(&c, 16, 1);
+    assert_true(two.first == 4 && two.last == 1);
+    c.model.mtp_layers = 0;
     assert_int_equal(configuration_stage_ends(&c, 16, 2).first, 0); /* not with chunks */
     c.software.even_stages = false;
     assert_int_equal(configuration_stage_ends(&c, 16, 1).first, 0);

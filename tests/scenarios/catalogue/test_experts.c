@@ -108,6 +108,7 @@ static const struct {
      "{\"model_type\": \"deepseek_v3\", \"first_k_dense_replace\": 3, \"hidden_size\": 7168, "
      "\"intermediate_size\": 18432, \"kv_lora_rank\": 512, \"moe_intermediate_size\": 2048, "
      "\"n_routed_experts\": 256, \"n_shared_experts\": 1, \"num_attention_heads\": 128, "
+     "\"num_nextn_predict_layers\": 1, "
      "\"num_experts_per_tok\": 8, \"num_hidden_layers\": 61, \"q_lora_rank\": 1536, "
      "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
      "\"vocab_size\": 129280}"},
@@ -201,6 +202,36 @@ static void test_layers(void **state)
     scenario_destroy(s);
 }
 
+/* DeepSeek-V3's module: a layer with experts, 2 h h and three norms. Its checkpoint, which holds
+ * the embedding and the head once more for it, has 680,571,043,840 parameters of eight bits and
+ * 3,918,786,560 of sixteen, beside an fp32 bias for each expert of 59 layers. */
+static void test_prediction(void **state)
+{
+    (void)state;
+    struct scenario *s = read_with("preset: deepseek-v3-671b");
+    const struct model_shape *m = &s->configuration.model;
+    const double own = transformer_prediction_parameters(m);
+    const double table = 129280.0 * 7168.0;
+    assert_true(own == 11507286272.0 + 2.0 * 7168 * 7168 + 3.0 * 7168);
+    assert_true(rounds_to(own, 11.610, 1e-3));
+    assert_true(transformer_trained_parameters(m, 4096) + 2.0 * table ==
+                680571043840.0 + 3918786560.0 + 59.0 * 256.0);
+    assert_true(transformer_prediction_expert_parameters(m) == 256.0 * 3.0 * 7168 * 2048);
+    const double keys = 0.5 * 4096 * 6.0 * 128 * (128 + 64 + 128);
+    struct model_shape alone = *m;
+    alone.mtp_layers = 0;
+    const double more = transformer_flops_per_token(m, 4096, true) -
+                        transformer_flops_per_token(&alone, 4096, true);
+    const double active = own - (256.0 - 8.0) * 3.0 * 7168 * 2048 + table;
+    assert_true(fabs(more / (6.0 * active + keys) - 1.0) < 1e-9);
+    assert_true(transformer_prediction_active_parameters(m) == active);
+    assert_true(transformer_cache_elements(m, 4096) == transformer_cache_elements(&alone, 4096));
+    assert_true(transformer_prediction_parameters(&alone) == 0.0 &&
+                transformer_prediction_expert_parameters(&alone) == 0.0 &&
+                transformer_prediction_active_parameters(&alone) == 0.0);
+    scenario_destroy(s);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -219,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_prediction),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

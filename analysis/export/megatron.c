@@ -55,14 +55,15 @@ static void write_dispatch(const struct launch_job *job, struct launch_text *tex
 {
     const struct configuration *c = job->c;
     const struct dispatch_kind *kind = configuration_dispatch(c);
-    if (kind == &dispatch_deepep) {
+    const bool flexible = kind == &dispatch_deepep || kind == &dispatch_hybridep;
+    if (flexible) {
         launch_option(text, "--moe-token-dispatcher-type flex");
-        launch_option(text, "--moe-flex-dispatcher-backend deepep");
-        launch_option(text, "--moe-deepep-num-sms %u", kind->sms);
+        launch_option(text, "--moe-flex-dispatcher-backend %s", kind->head.name);
+        launch_option(text, "--moe-%s-num-sms %u", kind->head.name, kind->sms);
     } else {
         launch_option(text, "--moe-token-dispatcher-type alltoall");
     }
-    if (kind != &dispatch_deepep && kind != &dispatch_alltoall) {
+    if (!flexible && kind != &dispatch_alltoall) {
         launch_say(text, LAUNCH_DIFFERS, "it has no %s dispatch: the script takes alltoall",
                    kind->head.name);
     }

@@ -72,9 +72,10 @@ static void check_dispatch(struct rule_report *r)
     const bool eight = c->training.precision->gemm_peak == PEAK_FP8;
     if (c->layout.dispatch_8bit && !(kind->eight_bit && eight)) {
         rule_say(r, false, "layout.dispatch_8bit",
-                 kind->eight_bit ? "experts that compute in %s take no rows of eight bits: take "
-                                   "training.precision: fp8"
-                                 : "dispatch %s carries no rows of eight bits: take deepep",
+                 kind->eight_bit
+                     ? "experts that compute in %s take no rows of eight bits: take "
+                       "training.precision: fp8"
+                     : "dispatch %s carries no rows of eight bits: take deepep or hybridep",
                  kind->eight_bit ? c->training.precision->head.name : kind->head.name);
     }
     if (kind->relays && configuration_expert_ranks(c).etp > 1) {

@@ -117,6 +117,28 @@ uint32_t layout_gpu(const struct configuration *c, uint32_t rank)
     return rank % nodes * per_node + rank / nodes;
 }
 
+/* The node of the n-th rank of the first stage. */
+static uint32_t stage_node(const struct configuration *c, const struct numbering *n, uint32_t index)
+{
+    const uint32_t stride = n->stride[DIMENSION_PP], stages = n->size[DIMENSION_PP];
+    const uint32_t rank = index / stride * stride * stages + index % stride;
+    return layout_gpu(c, rank) / (uint32_t)c->cluster.node.gpus;
+}
+
+uint32_t layout_expert_nodes(const struct configuration *c)
+{
+    const struct numbering n = number_ranks(&c->layout);
+    const uint32_t ranks = (uint32_t)configuration_expert_ranks(c).ep;
+    uint32_t nodes = 0;
+    for (uint32_t i = 0; i < ranks; i++) {
+        uint32_t met = i;
+        while (met > 0 && stage_node(c, &n, met - 1) != stage_node(c, &n, i))
+            met--;
+        nodes += met == 0;
+    }
+    return nodes;
+}
+
 static uint32_t coordinate(const struct layout_builder *b, uint32_t rank, enum layout_dimension d)
 {
     return rank / b->n.stride[d] % b->n.size[d];

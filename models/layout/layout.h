@@ -65,6 +65,9 @@ uint32_t layout_rank(const struct configuration *c, struct coordinates where);
 /* Nodes with ranks are numbered without gaps, packed or scattered: so many; those behind them stay
  * out of the job. */
 uint64_t layout_nodes(const struct configuration *c);
+/* Nodes in which the first `ep` ranks of the first stage stand, who share whole experts (etp 1); 1
+ * for a dense model. Other groups may stand in more where ep and a node's GPUs do not divide. */
+uint32_t layout_expert_nodes(const struct configuration *c);
 /* The GPU of a rank: packed: number `rank`; scattered: round the nodes. */
 uint32_t layout_gpu(const struct configuration *c, uint32_t rank);
 

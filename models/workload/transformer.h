@@ -138,7 +138,8 @@ struct layer_context {
     double imbalance; /* rows of the busiest expert rank over the mean, >= 1 */
     double capacity;  /* rows that an expert takes of a source over the mean; 0: all that come */
     const struct dispatch_kind *dispatch;
-    bool dispatch_8bit; /* rows go to their experts in eight bits, with a scale for each 128 */
+    uint32_t expert_nodes; /* in which the `ep` ranks of a layer's experts stand; 0: one */
+    bool dispatch_8bit;    /* rows go to their experts in eight bits, with a scale for each 128 */
     bool sequence_parallel;
     bool causal;
     enum fp8_recipe fp8_recipe; /* resolved, of linear layers of eight bits or four */

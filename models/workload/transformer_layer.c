@@ -207,8 +207,10 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
 static double with_row_bytes(const struct rank_share *s)
 {
     const struct dispatch_kind *kind = s->context->dispatch;
+    const uint32_t nodes = s->context->expert_nodes > 0 ? s->context->expert_nodes : 1;
     return kind->row_extra_bytes +
-           kind->choice_extra_bytes * (double)s->context->model->experts_per_token;
+           kind->choice_extra_bytes * (double)s->context->model->experts_per_token +
+           kind->expert_extra_bytes * s->experts.all / nodes;
 }
 
 static double sent_row_bytes(const struct rank_share *s)
@@ -226,6 +228,14 @@ static struct segment_transfer expert_transfer(const struct layer_writer *w, dou
         out.op = COMM_EXPERT_EXCHANGE;
     out.bytes = s->experts.visited * row_bytes;
     return out;
+}
+
+/* Who chose which expert, of all tokens, to every rank. */
+static struct segment_transfer expert_map(const struct rank_share *s)
+{
+    const double each = s->norm_tokens * s->experts.all * s->context->dispatch->map_bytes;
+    return (struct segment_transfer){
+        .comm = SEGMENT_EP, .op = COMM_ALL_GATHER, .bytes = each * (double)s->context->ep};
 }
 
 /* Tensor ranks that share each expert compute each other's rows. */
@@ -279,8 +289,13 @@ static void write_experts(struct layer_writer *w, double output_bytes)
     struct segment *combine = segment_add(w, "combine", PIECE_COMBINE, PIECE_COMBINE, output_bytes);
     if (c->ep > 1) {
         const double back = s->hidden * s->core_bytes;
-        *(up ? &up->exchange : &router->after) =
-            expert_transfer(w, sent_row_bytes(s) + with_row_bytes(s));
+        const bool maps = c->dispatch->map_bytes > 0.0;
+        CHECK(!maps || (up == NULL && c->etp == 1));
+        if (maps)
+            router->after = expert_map(s);
+        *(up     ? &up->exchange
+          : maps ? &experts->before
+                 : &router->after) = expert_transfer(w, sent_row_bytes(s) + with_row_bytes(s));
         *(up ? &up->backward_exchange : &router->backward_before) =
             expert_transfer(w, back + with_row_bytes(s));
         *(down ? &down->exchange : &combine->before) = expert_transfer(w, back);

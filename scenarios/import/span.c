@@ -37,6 +37,7 @@ static const struct span_word words[] = {
     {"nccldevkernel", SPAN_COMMUNICATION},
     {"ncclkernel", SPAN_COMMUNICATION},
     {"deepep::", SPAN_ALL_TO_ALL},
+    {"hybridep::", SPAN_ALL_TO_ALL},
     {"crossdevicereduce", SPAN_ALL_REDUCE},
     {"userbuffers", SPAN_COMMUNICATION},
     {"nvshmem", SPAN_COMMUNICATION},

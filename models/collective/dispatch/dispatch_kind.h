@@ -28,7 +28,11 @@ struct dispatch_kind {
     double nic_ratio;          /* ... of what a NIC carries at most; 0: as NCCL's */
     double row_extra_bytes;    /* with each row on its way to the experts */
     double choice_extra_bytes; /* ... for each of the experts that its token chose */
-    unsigned sms;              /* that its kernels take from a GPU; 0: not known */
+    double expert_extra_bytes; /* ... for each expert of the node that it goes to */
+    /* For each token and expert, on the way to the experts: every rank gathers those of all ranks
+     * before rows leave. 0: nothing is gathered. */
+    double map_bytes;
+    unsigned sms; /* that its kernels take from a GPU; 0: not known */
 };
 #define X(name) extern const struct dispatch_kind dispatch_##name;
 #include "models/collective/dispatch/dispatch_list.h"

@@ -2,3 +2,4 @@
 X(alltoall)
 X(hierarchical)
 X(deepep)
+X(hybridep)

@@ -314,6 +314,45 @@ static void test_nodes_in_use(void **state)
     }
 }
 
+/* Nodes of the first group of expert ranks, counted member by member. */
+static uint64_t nodes_counted(const struct configuration *c, const struct layout *l)
+{
+    const struct group group = layout_group(l, layout_group_of(l, 0, STREAM_EP));
+    bool met[16] = {false};
+    uint64_t nodes = 0;
+    for (uint32_t i = 0; i < group.member_count; i++) {
+        bool *node = &met[l->gpu_of_rank[layout_member(l, &group, i)] / c->cluster.node.gpus];
+        nodes += !*node;
+        *node = true;
+    }
+    return nodes;
+}
+
+static void test_nodes_of_experts(void **state)
+{
+    (void)state;
+    unsigned several = 0;
+    for (unsigned at = 0; at < 2 * 4 * 4 * 3; at++) {
+        static const uint64_t stages[] = {1, 2, 3};
+        struct configuration c = lower_case();
+        struct arena *arena = arena_create();
+        struct layout l;
+        lower_case_size(&c, 2, 1, 4, stages[at / 32], 4);
+        c.model.experts = 8;
+        c.layout.etp = 1;
+        c.layout.ep = 1u << at / 8 % 4;
+        c.layout.order = orders[at / 2 % 4];
+        c.layout.placement = at % 2 == 0 ? PLACEMENT_PACKED : PLACEMENT_SCATTERED;
+        c.cluster.node.gpus = 4;
+        c.cluster.nodes = 2 * stages[at / 32];
+        layout_build(arena, &c, 1u << STREAM_EP, &l);
+        assert_int_equal(layout_expert_nodes(&c), nodes_counted(&c, &l));
+        several += layout_expert_nodes(&c) > 1;
+        arena_destroy(arena);
+    }
+    assert_true(several > 24);
+}
+
 /* Shard groups of hsdp are inside a node by default. */
 static void test_hybrid_groups(void **state)
 {
@@ -371,9 +410,10 @@ static void test_planted_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_shape),  cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_placement),    cmocka_unit_test(test_hybrid_groups),
-        cmocka_unit_test(test_nodes_in_use), cmocka_unit_test(test_planted_faults),
+        cmocka_unit_test(test_every_shape),      cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_placement),        cmocka_unit_test(test_hybrid_groups),
+        cmocka_unit_test(test_nodes_in_use),     cmocka_unit_test(test_planted_faults),
+        cmocka_unit_test(test_nodes_of_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

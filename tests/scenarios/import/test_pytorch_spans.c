@@ -159,6 +159,7 @@ static void test_kinds_by_name(void **state)
         {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)",
          SPAN_ALL_REDUCE},
         {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", SPAN_SEND_RECV},
+        {"void hybrid_ep::dispatch_kernel<hybrid_ep::Config>()", SPAN_ALL_TO_ALL},
         {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", SPAN_COMMUNICATION},
         {"mystery", SPAN_OTHER},
         {"", SPAN_OTHER},

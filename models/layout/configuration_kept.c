@@ -62,10 +62,6 @@ static void check_modules(struct rule_report *r)
         rule_say(r, false, "layout.recompute",
                  "which modules of frozen layers are computed again is not known: take full or "
                  "none");
-    if (c->layout.tp > 1)
-        rule_say(r, false, "layout.recompute",
-                 "what tensor parallelism gathers again for recomputed modules is not known: take "
-                 "full or none, or tp = 1");
 }
 
 bool configuration_wide_layer(const struct configuration *c, uint64_t layer)

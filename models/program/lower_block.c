@@ -283,14 +283,16 @@ static void compile_forward(struct stretch *s, const struct layer *layer, bool s
     flush(s);
 }
 
-/* What recomputation of a part runs again. Inputs of column-parallel layers are gathered again;
- * what a row-parallel layer has scattered was kept. */
+/* What recomputation of a part runs again. Inputs of column-parallel layers are gathered again, by
+ * modules those of products alone; what a row-parallel layer has scattered was kept. */
 static void compile_repeated(struct stretch *s, const struct layer *layer)
 {
     for (unsigned i = 0; i < layer->segment_count; i++) {
         const struct segment *g = &layer->segments[i];
-        if (g->repeated != 0 && g->before.comm == SEGMENT_TP)
-            add_transfer(s, &g->before, g->name, false);
+        const bool modules = s->spec->c->layout.recompute == RECOMPUTE_MODULES;
+        const struct segment_transfer *input = modules ? &g->again : &g->before;
+        if (g->repeated != 0 && input->comm == SEGMENT_TP)
+            add_transfer(s, input, g->name, false);
         s->piece.rebuilds |= (uint16_t)(1u << i);
         for (unsigned k = 0; k < g->forward_count; k++)
             if (g->repeated >> k & 1u)

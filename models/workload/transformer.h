@@ -206,6 +206,8 @@ struct segment {
     /* Rows of experts on their way while all kernels of this segment run, whose input they are not:
      * sent before anything else of it, waited for by the segment behind (before it, backward). */
     struct segment_transfer exchange, backward_exchange;
+    struct segment_transfer
+        again; /* input of what runs again by modules, which is not kept whole */
     /* `before` comes by parts beside the first product, `after` leaves by parts beside the last;
      * backward_before as `before`, beside the first product of dgrad. */
     bool pipelined;

@@ -129,10 +129,10 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
         keep_input(out, "latent input", s->norm_tokens * s->hidden * s->kept_bytes);
         out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
         /* The shared part of the keys is rotated again where they are made again. */
-        const double rotated = s->context->modules ? s->rope_size : 0.0;
+        const double rotated = s->context->modules ? s->tokens * s->rope_size : 0.0;
         if (s->context->software->save_norm_input)
             transformer_piece_saved(out, "latents",
-                                    s->norm_tokens * (latents + rotated) * s->core_bytes, false);
+                                    (s->norm_tokens * latents + rotated) * s->core_bytes, false);
     }
     if (piece == PIECE_ROUTE)
         keep_route(s, out);

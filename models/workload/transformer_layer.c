@@ -146,6 +146,19 @@ static void rings_keys(struct layer_writer *w)
         COMM_RING_EXCHANGE, keys_bytes(w) * (1.0 + gradient_ratio(w) * ranks / (ranks - 1.0)));
 }
 
+/* Up-projections that run again read the latents of all tensor ranks, of which each keeps its part;
+ * the part of the keys that all heads share is kept whole (NVIDIA/Megatron-LM
+ * megatron/core/transformer/multi_latent_attention.py, recompute_up_proj). */
+static void gathers_again(const struct layer_writer *w, struct segment *segment)
+{
+    const struct rank_share *s = &w->share;
+    const double query = s->q_rank > 0.0 ? s->q_rank : s->hidden;
+    if (!transformer_product_repeated(s, PIECE_QKV, 0) || s->input_tokens == s->tokens)
+        return;
+    segment->again = tensor_gather(w, false);
+    segment->again.bytes *= (query + s->kv_rank) / s->hidden;
+}
+
 /* From the layer's input to the queries, keys and values. */
 static void write_entry(struct layer_writer *w, enum piece last, double output_bytes)
 {
@@ -163,6 +176,8 @@ static void write_entry(struct layer_writer *w, enum piece last, double output_b
     opens_tensor(w, segment, transformer_piece_wgrads(&w->share, PIECE_QKV), entry_width_ratio(w));
     if (last == PIECE_PROJECT)
         closes_tensor(w, segment);
+    if (s->context->modules && w->sequence)
+        gathers_again(w, segment);
 }
 
 /* The core and what follows it up to `last`, when the keys come from other ranks. */

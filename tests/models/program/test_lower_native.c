@@ -185,8 +185,12 @@ static void test_what_per_operator_keeps(void **state)
     assert_true(close_to(more - kept, 2.0 * (double)(c.training.sequence * m->hidden)));
 }
 
-/* Bytes that a layer keeps of one token, and the FLOPs of one token that run again. */
-static double kept_of_modules(const struct configuration *c, bool modules, double *again_flops)
+/* Of a layer on one rank, a token of its tensor group: bytes that it keeps, and of what runs again
+ * FLOPs and bytes gathered. */
+struct repeated {
+    double flops, gathered;
+};
+static double kept_of_modules(const struct configuration *c, bool modules, struct repeated *again)
 {
     struct layer layer;
     const double tokens = (double)c->training.sequence;
@@ -196,7 +200,8 @@ static double kept_of_modules(const struct configuration *c, bool modules, doubl
                                           .attention = ATTENTION_FLASH2,
                                           .microbatch = 1,
                                           .sequence = c->training.sequence,
-                                          .tp = 1,
+                                          .tp = c->layout.tp,
+                                          .sequence_parallel = c->layout.sequence_parallel,
                                           .cp = 1,
                                           .ep = 1,
                                           .etp = 1,
@@ -205,23 +210,22 @@ static double kept_of_modules(const struct configuration *c, bool modules, doubl
                                           .modules = modules};
     transformer_layer(&context, &layer);
     double kept = 0.0;
-    *again_flops = 0.0;
+    *again = (struct repeated){0};
     for (unsigned i = 0; i < layer.segment_count; i++) {
         const struct segment *g = &layer.segments[i];
         for (unsigned k = 0; k < g->saved_count; k++)
             kept += g->saved[k].rebuilt ? 0.0 : g->saved[k].bytes / tokens;
         for (unsigned k = 0; k < g->forward_count; k++)
-            *again_flops += (g->repeated >> k & 1u) != 0 ? g->forward[k].flops / tokens : 0.0;
+            again->flops += (g->repeated >> k & 1u) != 0 ? g->forward[k].flops / tokens : 0.0;
+        again->gathered += g->again.bytes / tokens;
+        assert_true(g->again.comm == SEGMENT_NONE ||
+                    (g->again.comm == SEGMENT_TP && modules && g->again.op == COMM_ALL_GATHER));
     }
     return kept;
 }
 
-/* A layer with latents and experts, 16-bit (arXiv:2412.19437, section 3.2.3): not kept are the
- * outputs of both norms and of those of the latents, queries, keys and values of every head, and
- * what the activations of the shared and the chosen experts give; the up-projections run again. */
-static void test_what_modules_keep(void **state)
+static struct configuration latent_case(void)
 {
-    (void)state;
     struct configuration c = gated_case();
     struct model_shape *m = &c.model;
     c.software.separate_projections = false;
@@ -244,20 +248,93 @@ static void test_what_modules_keep(void **state)
                               .rope_head_size = 64,
                               .v_head_size = 128};
     transformer_complete(m);
-    double none_flops, again_flops;
-    const double none = kept_of_modules(&c, false, &none_flops);
-    const double kept = kept_of_modules(&c, true, &again_flops);
+    return c;
+}
+
+/* A layer with latents and experts, 16-bit (arXiv:2412.19437, section 3.2.3): not kept are the
+ * outputs of both norms and of those of the latents, queries, keys and values of every head, and
+ * what the activations of the shared and the chosen experts give; the up-projections run again. */
+static void test_what_modules_keep(void **state)
+{
+    (void)state;
+    struct configuration c = latent_case();
+    struct repeated none_again, again;
+    const double none = kept_of_modules(&c, false, &none_again);
+    const double kept = kept_of_modules(&c, true, &again);
     const double heads = 128.0 * (192.0 + 192.0 + 128.0), latents = 1536.0 + 512.0;
     assert_true(
         /* The part of a key that all heads share is kept instead, 64 wide. */
         close_to(none - kept,
                  2.0 * (2.0 * 7168.0 + latents + heads - 64.0 + (1.0 + 8.0) * 2048.0)));
-    assert_true(none_flops == 0.0);
-    assert_true(close_to(again_flops, 2.0 * 128.0 * (1536.0 * 192.0 + 512.0 * (128.0 + 128.0))));
+    assert_true(none_again.flops == 0.0 && again.gathered == 0.0);
+    assert_true(close_to(again.flops, 2.0 * 128.0 * (1536.0 * 192.0 + 512.0 * (128.0 + 128.0))));
     c.software.save_norm_input = false; /* nothing is left of which norms could be made again */
     assert_true(
-        close_to(kept_of_modules(&c, false, &none_flops) - kept_of_modules(&c, true, &again_flops),
+        close_to(kept_of_modules(&c, false, &none_again) - kept_of_modules(&c, true, &again),
                  2.0 * (heads + (1.0 + 8.0) * 2048.0)));
+}
+
+/* The same over tensor ranks. With sequence parallelism norms have 1/t of the tokens, heads and
+ * widths are split, and up-projections read latents that are gathered again (without the shared
+ * part of the keys, which each rank keeps of all tokens); without it nothing is gathered, and
+ * whoever keeps gathered inputs does not make norms again. */
+static void test_modules_of_tensor_ranks(void **state)
+{
+    (void)state;
+    for (unsigned at = 0; at < 3 * 3; at++) {
+        struct configuration c = latent_case();
+        const double t = (double)(2u << at % 3);
+        c.layout.tp = 2u << at % 3;
+        c.layout.sequence_parallel = at / 3 > 0;
+        c.software.backward_regather = at / 3 == 1;
+        struct repeated none_again, again;
+        const double none = kept_of_modules(&c, false, &none_again);
+        const double kept = kept_of_modules(&c, true, &again);
+        const double heads = 128.0 * (192.0 + 192.0 + 128.0) / t, latents = 1536.0 + 512.0;
+        const double rows = at / 3 == 1 ? 1.0 / t : 1.0; /* of a token that norms see */
+        const bool norms = at / 3 < 2;
+        const double experts = 8.0 * (c.layout.sequence_parallel ? 1.0 / t : 1.0);
+        /* With regathered inputs the router reads the shared experts' part of the sequence. */
+        const double of_norms = norms ? rows * (2.0 * 7168.0 + latents) : 0.0;
+        assert_true(
+            close_to(none - kept, 2.0 * (of_norms + heads - 64.0 + (1.0 / t + experts) * 2048.0)));
+        assert_true(none_again.flops == 0.0 && none_again.gathered == 0.0);
+        assert_true(
+            close_to(again.flops, 2.0 * 128.0 / t * (1536.0 * 192.0 + 512.0 * (128.0 + 128.0))));
+        assert_true(close_to(1.0 + again.gathered, 1.0 + (at / 3 == 1 ? 2.0 * latents : 0.0)));
+    }
+}
+
+/* Each layer of each microbatch gathers its latents once more, and nothing else for what runs
+ * again. */
+static void test_modules_gather_latents(void **state)
+{
+    (void)state;
+    for (int regathers = 0; regathers < 2; regathers++) {
+        struct arena *arena = arena_create();
+        struct configuration c = latent_case();
+        c.model.experts = 0;
+        lower_case_size(&c, 2, 1, 1, 1, 1);
+        lower_case_recompute(&c, RECOMPUTE_MODULES);
+        c.layout.sequence_parallel = true;
+        c.software.backward_regather = regathers == 1;
+        struct lowered lowered;
+        lower(arena, &c, &lowered);
+        const struct program *p = lowered.programs[0];
+        double gathered = 0.0, again = 0.0;
+        for (uint32_t i = 0; i < p->op_count; i++) {
+            const struct op *op = &p->ops[i];
+            if (op->phase != PHASE_RECOMPUTE)
+                continue;
+            gathered += op->stream == STREAM_TP ? p->transfers[op->cost].bytes : 0.0;
+            again += op->kind == OP_COMPUTE ? p->costs[op->cost].flops : 0.0;
+        }
+        const double rows = (double)(configuration_microbatches(&c) * c.layout.microbatch *
+                                     c.training.sequence * c.model.layers);
+        assert_true(close_to(1.0 + gathered, 1.0 + regathers * rows * 2.0 * (1536.0 + 512.0)));
+        assert_true(close_to(again, rows * 128.0 * (1536.0 * 192.0 + 512.0 * 256.0)));
+        arena_destroy(arena);
+    }
 }
 
 static double weights_of(const struct lowered *lowered, const char *name, enum phase phase)
@@ -381,6 +458,8 @@ int main(void)
         cmocka_unit_test(test_kinds_stand_in_order),
         cmocka_unit_test(test_what_per_operator_keeps),
         cmocka_unit_test(test_what_modules_keep),
+        cmocka_unit_test(test_modules_of_tensor_ranks),
+        cmocka_unit_test(test_modules_gather_latents),
         cmocka_unit_test(test_buffers_of_streams),
         cmocka_unit_test(test_weights_are_the_master_copy),
         cmocka_unit_test(test_neighbours_against_zig_zag),

@@ -36,6 +36,7 @@ struct node_spec {
     double nic_bytes_per_s;      /* of one NIC, one direction, line rate */
     double nic_efficiency_ratio; /* payload share of the line rate after protocol headers */
     double nic_latency_s;        /* memory to first switch, one way, its share of the overhead in */
+    double host_slowdown_ratio;  /* of software's host times; 0: 1 */
     double host_memory_bytes;
     double host_dram_bytes_per_s; /* of all CPUs of the node; 0: not said */
     double host_dram_ratio;       /* that an update on the CPUs reaches */

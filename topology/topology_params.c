@@ -61,6 +61,10 @@ const struct param node_params[] = {
     {"nic_latency", PARAM_TIME, NODE(nic_latency_s), 0, LATENCY_MAX_S, "0us", NULL,
      "From host memory to the wire of the first switch, or back: half of an RDMA write's one-way "
      "latency between neighbours."},
+    {"host_slowdown", PARAM_RATIO, NODE(host_slowdown_ratio), 0.1, 100, "1", NULL,
+     "Time of the software's work on this node's CPUs (launches, passes, the optimizer's) over "
+     "that "
+     "on the x86 servers of 2021 to 2024 which the software's figures are of."},
     {"host_memory", PARAM_BYTES, NODE(host_memory_bytes), 0, PETA, "0GB", NULL,
      "Memory of the node's CPUs; 0: not said."},
     {"host_dram_bandwidth", PARAM_BANDWIDTH, NODE(host_dram_bytes_per_s), 0, RATE_MAX, "0GB/s",

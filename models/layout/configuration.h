@@ -148,6 +148,8 @@ struct stage_ends {
 };
 struct stage_ends configuration_stage_ends(const struct configuration *c, uint64_t pp,
                                            uint64_t vpp);
+/* Host time that the software takes on this node's CPUs, of what its figures say, s. */
+double configuration_host_s(const struct configuration *c, double software_s);
 /* Of a rank, with layout.optimizer_offload: what a copy between card and host moves, and what its
  * share of the CPUs' memory gives while all ranks of its node update. */
 struct offload_rates {

@@ -52,7 +52,7 @@ static void begin_pipeline(struct stage *s)
     const bool interleaved = l->shape.chunks > 1, waits = !kind->splits;
     struct pipeline_options options = {
         .message_bytes = l->message.bytes,
-        .host_s = l->costs.launch_s + software->p2p_sync_s,
+        .host_s = l->costs.launch_s + configuration_host_s(l->c, software->p2p_sync_s),
         .host_waits = software->p2p_host_wait && !interleaved && waits,
         .blocking =
             waits && (interleaved ? software->p2p_blocking_interleaved : software->p2p_blocking),
@@ -134,17 +134,16 @@ static void write_units(struct stage *s, const struct pass *pass)
 static void begin_pass(struct stage *s, const struct pass *pass, const struct pass *with)
 {
     CHECK(pass->kind < PASS_KIND_COUNT);
-    const struct software_profile *software = &s->l->c->software;
+    const struct configuration *c = s->l->c;
     lower_labels_pass(&s->labels, pass);
     if (with != NULL)
         lower_pipeline_receive(&s->pipeline, with);
     receive(s, pass);
     if (pass->kind != PASS_WEIGHTS) /* a queue of products, run from where it was left */
-        lower_ops_host(&s->ops, software->pass_host_s);
-    const uint32_t part =
-        schedule_part(s->l->c->layout.schedule, &s->l->shape, s->stage, pass->chunk);
+        lower_ops_host(&s->ops, configuration_host_s(c, c->software.pass_host_s));
+    const uint32_t part = schedule_part(c->layout.schedule, &s->l->shape, s->stage, pass->chunk);
     if (pass_is_forward(pass) && part == 0)
-        lower_ops_host(&s->ops, software->data_host_s);
+        lower_ops_host(&s->ops, configuration_host_s(c, c->software.data_host_s));
 }
 
 static void end_pass(struct stage *s, const struct pass *pass, const struct pass *next)

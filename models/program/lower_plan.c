@@ -124,10 +124,10 @@ static struct block_costs plan_costs(const struct configuration *c)
 {
     const struct software_profile *p = &c->software;
     double tp = (double)c->layout.tp;
-    double launch_s = p->launch_s * (1.0 + p->launch_tp_growth * log2(tp));
+    double launch_s = configuration_host_s(c, p->launch_s * (1.0 + p->launch_tp_growth * log2(tp)));
     return (struct block_costs){
         .launch_s = launch_s,
-        .tensor_host_s = launch_s + p->tp_exposed_host_s,
+        .tensor_host_s = launch_s + configuration_host_s(c, p->tp_exposed_host_s),
         .slowing = c->layout.tp > 1 ? 1.0 / (1.0 - p->tp_interference_ratio) : 1.0,
     };
 }

@@ -195,6 +195,7 @@ void lower_update(struct stage *s, double elements)
     for (uint32_t i = 0; i < s->units.count; i++)
         bytes += lower_plan_cast_bytes(l, s->units.rows[i].block);
     struct kernel kernel = gpu_kernel_memory("optimizer update", bytes, 1.0);
-    lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER, l->c->software.optimizer_host_s);
+    lower_ops_kernel(&s->ops, &kernel, PHASE_OPTIMIZER,
+                     configuration_host_s(l->c, l->c->software.optimizer_host_s));
     lower_memory_update(s);
 }

@@ -15,6 +15,11 @@
  * order. Weights are not rotated: largest value, then both copies at once. Rounding of g by random
  * numbers moves no bytes.
  *
+ * Rows of several experts: one kernel where scales are known beforehand and for NVFP4, one for each
+ * expert else; their scales are put in order in one (pytorch/csrc/extensions/cast.cpp,
+ * multi_tensor_quantize_impl and split_quantize; gemm.cpp, te_general_grouped_gemm). With current
+ * scaling the scale is a kernel of its own (pytorch/csrc/quantizer.cpp).
+ *
  * Rows of an expert: NVIDIA/Megatron-LM megatron/core/fp8_utils.py get_fp8_align_size and
  * fp4_utils.py get_fp4_align_size. */
 #include "models/workload/fp8_recipe.h"
@@ -30,15 +35,17 @@ static const struct fp8_facts facts[FP8_RECIPE_COUNT] = {
                      .reads = 1.0,
                      .launches = 1.0,
                      .row_multiple = 16.0,
+                     .fused_experts = true,
                      .norm_writes = true},
     [FP8_CURRENT] = {.element_bytes = 1.0,
                      .reads = 2.0,
-                     .launches = 2.0, /* largest value, cast */
+                     .launches = 3.0, /* largest value, scale, cast */
                      .row_multiple = 16.0},
     [FP8_MX] = {.element_bytes = 1.0,
                 .reads = 1.0,
                 .scale_bytes = 1.0 / 32.0,
-                .launches = 2.0, /* cast, order of scales */
+                .launches = 1.0,
+                .order_launches = 1.0,
                 .row_multiple = 32.0,
                 .by_direction = true,
                 .norm_writes = true,
@@ -54,10 +61,12 @@ static const struct fp8_facts facts[FP8_RECIPE_COUNT] = {
     [FP8_NVFP4] = {.element_bytes = 0.5,
                    .reads = 2.0,
                    .scale_bytes = 1.0 / 16.0,
-                   .launches = 3.0, /* largest value, cast, order of scales */
+                   .launches = 2.0, /* largest value, cast */
+                   .order_launches = 1.0,
                    .column_reads = 1.0,
                    .column_launches = 1.0,
                    .row_multiple = 128.0,
+                   .fused_experts = true,
                    .by_direction = true},
 };
 

@@ -22,11 +22,13 @@ struct fp8_facts {
     double element_bytes;   /* of a copy, without scales */
     double reads;           /* of the wide tensor, by a cast */
     double scale_bytes;     /* of scales, for each element of a copy */
-    double launches;        /* of a cast */
+    double launches;        /* of a cast: of each expert's rows by itself unless `fused_experts` */
+    double order_launches;  /* ... of scales put in order: of all experts in one */
     double column_reads;    /* ... more of each where a copy along columns of x or g, which is */
     double column_launches; /* rotated first, is written beside one along rows; weights are not */
     double row_multiple;    /* to which the rows of an expert are filled up */
     bool by_direction;      /* scales by block along the direction of use: two copies, both sent */
+    bool fused_experts;     /* one kernel casts the rows of all experts of a rank */
     bool norm_writes;       /* a norm can write the copy itself */
     bool block_scales;      /* 8-bit products apply a scale to each block (gemm_block_cost) */
     bool exact_sums;        /* every product adds its partial sums to fp32, the forward one too */

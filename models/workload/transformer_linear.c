@@ -33,16 +33,23 @@ static double copy_bytes(const struct rank_share *share)
     return fp8_recipe_bytes(share->context->fp8_recipe);
 }
 
-/* Reads `elements` of 16 bit and writes `copies` of eight or four. */
-static struct kernel cast(const struct rank_share *share, const char *name, double elements,
-                          double copies)
+/* Of a cast of what `groups` experts have; `more` copies along columns. */
+static double cast_launches(const struct fp8_facts *facts, double groups, double more)
+{
+    return (facts->launches + more * facts->column_launches) *
+               (facts->fused_experts ? 1.0 : groups) +
+           facts->order_launches;
+}
+
+/* Reads `elements` of 16 bit, of so many experts, and writes `copies` of eight or four. */
+static struct kernel cast(const struct rank_share *share, const char *name, const struct linear *l,
+                          double elements, double copies)
 {
     const struct fp8_facts *facts = facts_of(share);
     const double more = copies - 1.0;
     double bytes = (facts->reads + more * facts->column_reads) * share->core_bytes +
                    copies * copy_bytes(share);
-    return gpu_kernel_memory(name, elements * bytes,
-                             facts->launches + more * facts->column_launches);
+    return gpu_kernel_memory(name, elements * bytes, cast_launches(facts, l->groups, more));
 }
 
 /* Both copies of a weight, of which none is rotated. */
@@ -51,7 +58,8 @@ static struct kernel cast_weights(const struct rank_share *share, const struct l
     const struct fp8_facts *facts = facts_of(share);
     const double elements = l->inputs * l->outputs * l->groups;
     const double bytes = facts->reads * share->core_bytes + cast_copies(share) * copy_bytes(share);
-    return gpu_kernel_memory("fp8 cast weights", elements * bytes, facts->launches);
+    return gpu_kernel_memory("fp8 cast weights", elements * bytes,
+                             facts->launches * l->groups + facts->order_launches);
 }
 
 /* Weights of 16 bits that come anew are cast anew. */
@@ -92,7 +100,7 @@ static void cast_input(const struct rank_share *share, const struct linear *l, s
         share->context->software->fp8_casts_again || l->cached > 0.0 || (sent && transposes(share));
     double copies = once ? 1.0 : cast_copies(share);
     if (!l->shares && !(l->column && norm_casts(share)))
-        transformer_piece_forward(out, cast(share, "fp8 cast", rows * l->inputs, copies));
+        transformer_piece_forward(out, cast(share, "fp8 cast", l, rows * l->inputs, copies));
     if (share->context->software->fp8_weights_each || casts_gathered(share))
         transformer_piece_forward(out, cast_weights(share, l));
 }
@@ -177,7 +185,7 @@ static void cast_gradient(const struct rank_share *share, const struct linear *l
     bool sent = !l->column && gathered(share);
     double rows = sent ? share->norm_tokens : l->rows;
     double copies = sent && transposes(share) ? 1.0 : cast_copies(share);
-    transformer_piece_dgrad(out, cast(share, "fp8 cast gradient", rows * l->outputs, copies));
+    transformer_piece_dgrad(out, cast(share, "fp8 cast gradient", l, rows * l->outputs, copies));
     if (casts_gathered(share))
         transformer_piece_dgrad(out, cast_weights(share, l));
     if (share->context->gathers_weights && transposes(share) &&
@@ -217,7 +225,7 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
             out, gpu_kernel_memory("fp8 cast again",
                                    l->rows * l->inputs * (l->cached + copy_bytes(share)), 1.0));
     else if (eight && c->software->fp8_casts_again && !l->shares)
-        transformer_piece_wgrad(out, cast(share, "fp8 cast again", l->rows * l->inputs, 1.0));
+        transformer_piece_wgrad(out, cast(share, "fp8 cast again", l, l->rows * l->inputs, 1.0));
     const struct gemm_shape sums = {l->inputs, l->outputs, rows, l->groups};
     struct kernel weights = product(share, l, l->wgrad_name, sums, true);
     if (c->accumulate && c->software->gradient_fusion)

@@ -141,6 +141,25 @@ static void test_growth_of_launches(void **state)
     }
 }
 
+/* On a slower CPU all that the host does takes as many times longer; what the GPU does, as long. */
+static void test_slower_hosts(void **state)
+{
+    (void)state;
+    static const size_t figures[] = {FIELD(launch_s),          FIELD(pass_host_s),
+                                     FIELD(optimizer_host_s),  FIELD(data_host_s),
+                                     FIELD(tp_exposed_host_s), FIELD(p2p_sync_s)};
+    struct configuration c = job(2, 2, 2, 1), slow = c;
+    slow.cluster.node.host_slowdown_ratio = 2.5;
+    for (unsigned i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        const double times = met(&c, figures[i], 0);
+        assert_true(times > 0.5);
+        NEAR(met(&slow, figures[i], 0), 2.5 * times);
+    }
+    struct arena *arena = arena_create();
+    NEAR(host_s(lower_stage(arena, &slow, 1)), 2.5 * host_s(lower_stage(arena, &c, 1)));
+    arena_destroy(arena);
+}
+
 static double passes_gpu_s(const struct configuration *c)
 {
     struct arena *arena = arena_create();
@@ -232,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_how_often),
         cmocka_unit_test(test_launches),
         cmocka_unit_test(test_growth_of_launches),
+        cmocka_unit_test(test_slower_hosts),
         cmocka_unit_test(test_interference_of_tensor_ranks),
         cmocka_unit_test(test_host_waits_for_exchanges),
         cmocka_unit_test(test_names_of_messages),

@@ -19,7 +19,7 @@
 
 -- 1330795097 is "ORRY" in ASCII. user_version grows when a table changes.
 pragma application_id = 1330795097;
-pragma user_version = 11;
+pragma user_version = 12;
 
 create table meta (
     key text primary key,
@@ -56,6 +56,7 @@ create table rank_class (
     bubble_s real,
     exposed_pp_s real,
     exposed_dp_s real,
+    offload_s real,
     optimizer_s real,
     host_s real,
     straggler_s real,
@@ -421,6 +422,7 @@ with mean as (
            sum(exposed_tp_s * rank_count) as tp, sum(exposed_cp_s * rank_count) as cp,
            sum(exposed_ep_s * rank_count) as ep, sum(bubble_s * rank_count) as bubble,
            sum(exposed_pp_s * rank_count) as pp, sum(exposed_dp_s * rank_count) as dp,
+           sum(offload_s * rank_count) as offload,
            sum(optimizer_s * rank_count) as optimizer, sum(host_s * rank_count) as host,
            sum(straggler_s * rank_count) as straggler
     from rank_class where finish_s is not null group by run),
@@ -440,10 +442,12 @@ parts (run, place, part, seconds, meaning) as (
         'waiting for activations or gradients on the wire between stages' from mean
     union all select run, 8, 'exposed_dp', dp / ranks,
         'waiting for gradients or parameters to be shared among replicas' from mean
-    union all select run, 9, 'optimizer', optimizer / ranks, 'updating the weights' from mean
-    union all select run, 10, 'host', host / ranks,
+    union all select run, 9, 'offload', offload / ranks,
+        'waiting for activations on their way to the host or back' from mean
+    union all select run, 10, 'optimizer', optimizer / ranks, 'updating the weights' from mean
+    union all select run, 11, 'host', host / ranks,
         'the CPU had not launched the next kernel yet' from mean
-    union all select run, 11, 'straggler', straggler / ranks,
+    union all select run, 12, 'straggler', straggler / ranks,
         'waiting for a peer whose card is slower at the same work' from mean)
 select p.part as part, p.seconds as seconds, 100.0 * p.seconds / u.step_s as percent,
        p.meaning as meaning, p.run as run

@@ -128,6 +128,7 @@ insert into doc (object, "column", unit, text) values
     ('rank_class', 'bubble_s', 's', 'no work from the pipeline'),
     ('rank_class', 'exposed_pp_s', 's', 'waiting for the wire between stages'),
     ('rank_class', 'exposed_dp_s', 's', 'waiting for data-parallel communication'),
+    ('rank_class', 'offload_s', 's', 'waiting for activations on their way to the host or back'),
     ('rank_class', 'optimizer_s', 's', 'updating the weights'),
     ('rank_class', 'host_s', 's', 'waiting for the CPU to launch'),
     ('rank_class', 'straggler_s', 's', 'waiting for peers whose cards are slower at the same work'),

@@ -68,8 +68,9 @@ static int by_seconds(const void *a, const void *b)
 unsigned waterfall_idle(const struct waterfall *w, struct idle_cause *out)
 {
     static const enum waterfall_key causes[] = {
-        WATERFALL_exposed_tp, WATERFALL_exposed_cp, WATERFALL_exposed_ep, WATERFALL_bubble,
-        WATERFALL_exposed_pp, WATERFALL_exposed_dp, WATERFALL_host,       WATERFALL_straggler};
+        WATERFALL_exposed_tp, WATERFALL_exposed_cp, WATERFALL_exposed_ep,
+        WATERFALL_bubble,     WATERFALL_exposed_pp, WATERFALL_exposed_dp,
+        WATERFALL_offload,    WATERFALL_host,       WATERFALL_straggler};
     unsigned count = 0;
     for (unsigned i = 0; i < sizeof causes / sizeof *causes; i++) {
         const struct waterfall_term *term = &w->terms[causes[i]];

@@ -38,6 +38,8 @@
     X(exposed_dp, TIMED, "gradients and parameters among replicas that nothing hides",             \
       "node.nic_ fabric.efficiency fabric.switch_latency software.bucket software.overlap_",       \
       r->exposed_dp_s)                                                                             \
+    X(offload, TIMED, "activations on their way to the host or back",                              \
+      "node.pcie_bandwidth node.host_dram_", r->offload_s)                                         \
     X(optimizer, TIMED, "updating the weights", "gpu.hbm_ software.optimizer_", r->optimizer_s)    \
     X(host, TIMED, "the CPU had not launched the next kernel",                                     \
       "software.launch software.pass_host software.data_host software.optimizer_host", r->host_s)  \

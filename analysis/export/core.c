@@ -134,6 +134,32 @@ void launch_core_note_recompute(const struct launch_job *job, struct launch_text
     }
 }
 
+uint64_t launch_core_offloaded(const struct launch_job *job)
+{
+    const struct configuration *c = job->c;
+    const uint32_t layers = (uint32_t)c->model.layers;
+    const uint32_t wanted = configuration_offloaded_layers(c, layers);
+    if (c->layout.pp > 1 || c->layout.recompute != RECOMPUTE_NONE)
+        return 0;
+    return wanted < layers ? wanted : layers - 1;
+}
+
+static void note_offload(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    if (!(l->activation_offload > 0.0))
+        return;
+    if (launch_core_offloaded(job) == 0) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "activations stay on the cards: layers go to the host whole without a pipeline "
+                   "and without recomputation alone (cpu_offloading_num_layers); with them it is "
+                   "modules of layers (fine_grained_activation_offloading, offload_modules)");
+    } else if (l->activation_offload_to == OFFLOAD_NVME) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "activations on drives are not offered: they lie in the memory of the CPUs");
+    }
+}
+
 static void note_sharding(const struct launch_job *job, struct launch_text *text)
 {
     const struct layout_spec *l = &job->c->layout;
@@ -192,5 +218,6 @@ void launch_core_notes(const struct launch_job *job, struct launch_text *text)
     }
     launch_core_note_recompute(job, text);
     launch_note_units(job, text);
+    note_offload(job, text);
     note_sharding(job, text);
 }

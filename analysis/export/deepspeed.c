@@ -264,6 +264,9 @@ static void note_memory(const struct launch_job *job, struct launch_text *text)
                    "whole, which holds less and takes longer",
                    recompute_names[l->recompute]);
     }
+    if (job->c->layout.activation_offload > 0.0)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "copies of activations beside compute are not offered: they stay on the cards");
     if (job->c->layout.optimizer_offload > 0.0 && launch_stage(job->c->layout.sharding) == 0)
         launch_say(text, LAUNCH_DIFFERS,
                    "state on the host wants a stage of ZeRO: it stays on the cards");

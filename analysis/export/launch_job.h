@@ -66,6 +66,9 @@ unsigned launch_stage(const struct sharding_kind *sharding);
 /* The rules of Megatron Core, which Megatron-LM and Megatron-Bridge train with. */
 void launch_core_check(const struct launch_job *job, struct launch_text *text);
 /* What Megatron Core does otherwise, in the notes of both. */
+/* Layers whose activations Megatron Core keeps on the host, of those that the layout says: whole
+ * layers without a pipeline and without recomputation, and not all of them; else 0. */
+uint64_t launch_core_offloaded(const struct launch_job *job);
 void launch_core_notes(const struct launch_job *job, struct launch_text *text);
 /* As --recompute-granularity, --recompute-method and --recompute-num-layers say it. */
 struct launch_recompute {

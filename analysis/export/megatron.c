@@ -308,6 +308,8 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
         launch_option(text, "--recompute-method %s", again.method);
         launch_option(text, "--recompute-num-layers %" PRIu64, again.layers);
     }
+    if (launch_core_offloaded(job) > 0)
+        launch_option(text, "--cpu-offloading-num-layers %" PRIu64, launch_core_offloaded(job));
     write_optimizer(job, text);
     launch_option(text, "--train-iters \"$STEPS\"");
     launch_option(text, "--lr \"$LR\"");

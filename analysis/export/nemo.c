@@ -197,6 +197,11 @@ static void write_training(const struct launch_job *job, struct launch_text *tex
                   again.granularity != NULL ? again.granularity : "null");
     launch_option(text, "model.recompute_method=%s", again.method != NULL ? again.method : "null");
     write_number(text, "model.recompute_num_layers", again.method != NULL, again.layers);
+    if (launch_core_offloaded(job) > 0) {
+        launch_option(text, "model.cpu_offloading=true");
+        launch_option(text, "model.cpu_offloading_weights=false");
+        launch_option(text, "model.cpu_offloading_num_layers=%" PRIu64, launch_core_offloaded(job));
+    }
     launch_option(text, "optimizer.optimizer=%s", descent ? "sgd" : "adam");
     if (descent)
         launch_option(text, "optimizer.sgd_momentum=%s", strcmp(name, "sgd") == 0 ? "0" : "0.9");

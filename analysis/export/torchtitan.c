@@ -410,6 +410,9 @@ static void note_training(const struct launch_job *job, struct launch_text *text
     if (c->training.wide_layers_first + c->training.wide_layers_last > 0)
         launch_say(text, LAUNCH_DIFFERS,
                    "first and last layers in bf16 are not offered: all are cast alike");
+    if (c->layout.activation_offload > 0.0)
+        launch_say(text, LAUNCH_DIFFERS,
+                   "copies of activations beside compute are not offered: they stay on the cards");
     if (c->layout.optimizer_offload > 0.0)
         launch_say(text, LAUNCH_DIFFERS,
                    "the optimizer alone on the host is not offered: its state stays on the cards");

@@ -8,6 +8,7 @@
 #ifndef ORRERY_ANALYSIS_PLOT_PALETTE_H
 #define ORRERY_ANALYSIS_PLOT_PALETTE_H
 
+#define PALETTE_NIGHT "#1e0634"
 #define PALETTE_INK "#193533"
 #define PALETTE_PURPLE "#622b7f"
 #define PALETTE_BLUE "#2c47c4"
@@ -48,6 +49,7 @@
     X(part, bubble, NULL)                                                                          \
     X(part, exposed_pp, PALETTE_LAVENDER)                                                          \
     X(part, exposed_dp, PALETTE_PURPLE)                                                            \
+    X(part, offload, PALETTE_NIGHT)                                                                \
     X(part, optimizer, PALETTE_TEAL)                                                               \
     X(part, host, PALETTE_INK)                                                                     \
     X(badput, useful, PALETTE_BLUE)                                                                \

@@ -29,6 +29,7 @@ static const char *part_meaning(enum breakdown_part part)
         [PART_BUBBLE] = "the pipeline has no work for the stage",
         [PART_EXPOSED_PP] = "the wire between stages",
         [PART_EXPOSED_DP] = "gradients and parameters among replicas",
+        [PART_OFFLOAD] = "activations on their way to the host or back",
         [PART_OPTIMIZER] = "updating the weights",
         [PART_HOST] = "the CPU had not launched the next kernel",
         [PART_STRAGGLER] = "a peer's card is slower at the same work",
@@ -90,11 +91,17 @@ static void print_speed(const struct session *s, const struct run_row *run)
 static void print_breakdown(const struct session *s, const struct run_row *run)
 {
     const double parts_s[PART_COUNT] = {
-        [PART_COMPUTE] = run->compute_s,       [PART_RECOMPUTE] = run->recompute_s,
-        [PART_EXPOSED_TP] = run->exposed_tp_s, [PART_EXPOSED_CP] = run->exposed_cp_s,
-        [PART_EXPOSED_EP] = run->exposed_ep_s, [PART_BUBBLE] = run->bubble_s,
-        [PART_EXPOSED_PP] = run->exposed_pp_s, [PART_EXPOSED_DP] = run->exposed_dp_s,
-        [PART_OPTIMIZER] = run->optimizer_s,   [PART_HOST] = run->host_s,
+        [PART_COMPUTE] = run->compute_s,
+        [PART_RECOMPUTE] = run->recompute_s,
+        [PART_EXPOSED_TP] = run->exposed_tp_s,
+        [PART_EXPOSED_CP] = run->exposed_cp_s,
+        [PART_EXPOSED_EP] = run->exposed_ep_s,
+        [PART_BUBBLE] = run->bubble_s,
+        [PART_EXPOSED_PP] = run->exposed_pp_s,
+        [PART_EXPOSED_DP] = run->exposed_dp_s,
+        [PART_OFFLOAD] = run->offload_s,
+        [PART_OPTIMIZER] = run->optimizer_s,
+        [PART_HOST] = run->host_s,
         [PART_STRAGGLER] = run->straggler_s,
     };
     report_heading(s, "Where the time of the mean rank goes");

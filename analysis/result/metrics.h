@@ -82,6 +82,9 @@
     X(exposed_dp_s, REAL, "s", no_key, TIMED, NO, 0,                                               \
       "likewise: waiting for gradients or parameters to be shared among replicas",                 \
       m->step->breakdown_s[PART_EXPOSED_DP])                                                       \
+    X(offload_s, REAL, "s", no_key, TIMED, NO, 0,                                                  \
+      "likewise: waiting for activations on their way to the host or back",                        \
+      m->step->breakdown_s[PART_OFFLOAD])                                                          \
     X(optimizer_s, REAL, "s", no_key, TIMED, NO, 0, "likewise: updating the weights",              \
       m->step->breakdown_s[PART_OPTIMIZER])                                                        \
     X(host_s, REAL, "s", no_key, TIMED, NO, 0,                                                     \

@@ -32,7 +32,8 @@ enum placement {
     PLACEMENT_PACKED,
     PLACEMENT_SCATTERED
 }; /* ranks fill nodes, or go round them */
-/* Where what the optimizer keeps on the host lies between updates. */
+/* Where what the host keeps lies: the optimizer's state between updates, activations between their
+ * forward and their backward. */
 enum offload_place {
     OFFLOAD_CPU,
     OFFLOAD_NVME
@@ -62,6 +63,9 @@ struct layout_spec {
     double
         optimizer_offload; /* share of the optimizer's state that is kept and updated on the host */
     int offload_to;        /* enum offload_place */
+    /* Share of the layers of each chunk, its first, whose activations wait on the host. */
+    double activation_offload;
+    int activation_offload_to; /* enum offload_place */
 };
 struct training_spec {
     uint64_t sequence, global_batch;
@@ -157,6 +161,18 @@ struct offload_rates {
     double nvme_read_bytes_per_s, nvme_write_bytes_per_s; /* of the drives, in the same way */
 };
 struct offload_rates configuration_offload_rates(const struct configuration *c);
+/* Of a rank, with layout.activation_offload: what a copy of activations to the host moves, and one
+ * back: the link's rate, or less where its share of the CPUs' memory (or of the drives) gives less.
+ */
+struct activation_rates {
+    double out_bytes_per_s, back_bytes_per_s;
+};
+struct activation_rates configuration_activation_rates(const struct configuration *c);
+/* Layers of a chunk of so many whose activations go to the host, its first: all but those that the
+ * share leaves, rounded down (NVIDIA/Megatron-LM
+ * megatron/core/pipeline_parallel/fine_grained_activation_offload.py, activation_offload_fraction).
+ */
+uint32_t configuration_offloaded_layers(const struct configuration *c, uint32_t layers);
 /* Of a node, in the mean over ranks: state, and room for the gradients and weights that go there
  * and back. 0: nothing is offloaded, or whose experts' state is shared by whom is not so simple. */
 double configuration_offload_bytes(const struct configuration *c);

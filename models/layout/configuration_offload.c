@@ -1,4 +1,5 @@
-/* What the optimizer keeps on the host: bytes, rates, and the rules of it. */
+/* What is kept on the host, of the optimizer and of activations: bytes, rates, and the rules of it.
+ */
 #include <math.h>
 
 #include "models/layout/configuration_parts.h"
@@ -28,6 +29,28 @@ struct offload_rates configuration_offload_rates(const struct configuration *c)
         .nvme_read_bytes_per_s = node->nvme_read_bytes_per_s / ranks,
         .nvme_write_bytes_per_s = node->nvme_write_bytes_per_s / ranks,
     };
+}
+
+/* A rate that is not said bounds nothing. */
+static double bounded(double rate, double bound)
+{
+    return bound > 0.0 ? fmin(rate, bound) : rate;
+}
+
+struct activation_rates configuration_activation_rates(const struct configuration *c)
+{
+    const struct offload_rates all = configuration_offload_rates(c);
+    const double link = bounded(all.link_bytes_per_s, all.dram_bytes_per_s);
+    if (c->layout.activation_offload_to == OFFLOAD_CPU)
+        return (struct activation_rates){link, link};
+    return (struct activation_rates){bounded(link, all.nvme_write_bytes_per_s),
+                                     bounded(link, all.nvme_read_bytes_per_s)};
+}
+
+uint32_t configuration_offloaded_layers(const struct configuration *c, uint32_t layers)
+{
+    const double stay = (1.0 - c->layout.activation_offload) * (double)layers;
+    return layers - (uint32_t)floor(stay + 1e-9); /* a share like .9 is not exact */
 }
 
 /* Parameters of whose state a rank has a part, over the parts. */
@@ -63,7 +86,7 @@ static bool keeps_no_weights(const struct configuration *c)
            c->software.weights_are_master && c->training.precision->master_weights;
 }
 
-void configuration_check_offload(struct rule_report *r)
+static void check_optimizer(struct rule_report *r)
 {
     static const char key[] = "layout.optimizer_offload";
     const struct configuration *c = r->c;
@@ -97,4 +120,26 @@ void configuration_check_offload(struct rule_report *r)
                  "%.3g GB of state, gradients and weights do not fit the %.3g GB of a node's CPUs: "
                  "take a smaller share, or shard the state over more nodes",
                  bytes / GIGA, room / GIGA);
+}
+
+static void check_activations(struct rule_report *r)
+{
+    static const char key[] = "layout.activation_offload";
+    const struct node_spec *node = &r->c->cluster.node;
+    if (!(r->c->layout.activation_offload > 0.0))
+        return;
+    if (!(node->pcie_bytes_per_s > 0.0))
+        rule_say(r, false, key,
+                 "activations reach the host over PCIe: give cluster.node a pcie_bandwidth");
+    if (r->c->layout.activation_offload_to == OFFLOAD_NVME &&
+        !(node->nvme_read_bytes_per_s > 0.0 && node->nvme_write_bytes_per_s > 0.0))
+        rule_say(r, false, "layout.activation_offload_to",
+                 "how fast the drives are decides how long activations take: give cluster.node an "
+                 "nvme_read_bandwidth and an nvme_write_bandwidth, or take cpu");
+}
+
+void configuration_check_offload(struct rule_report *r)
+{
+    check_activations(r);
+    check_optimizer(r);
 }

@@ -14,9 +14,9 @@
 #include "sim/check.h"
 
 const char *const stream_names[STREAM_COUNT] = {
-    "compute",   "tp",    "cp",      "ep",        "dp",           "gather",
-    "replicate", "embed", "world",   "send_next", "recv_prev",    "send_prev",
-    "recv_next", "copy",  "ep_data", "ep_gather", "ep_replicate",
+    "compute", "tp",        "cp",           "ep",        "dp",        "gather",    "replicate",
+    "embed",   "world",     "send_next",    "recv_prev", "send_prev", "recv_next", "copy",
+    "ep_data", "ep_gather", "ep_replicate", "to_host",   "from_host",
 };
 
 enum layout_dimension {

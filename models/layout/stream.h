@@ -24,8 +24,15 @@ enum stream {
                          the   update */
     STREAM_EP_GATHER, /* parameters of experts of ZeRO-3 and FSDP units */
     STREAM_EP_REPLICATE, /* hsdp: gradients of experts across the shard groups */
+    STREAM_TO_HOST,      /* copies of activations to the memory of the CPUs */
+    STREAM_FROM_HOST,    /* ... and back */
     STREAM_COUNT
 };
 extern const char *const stream_names[STREAM_COUNT];
+/* Streams of one card alone: what runs on them meets no other rank. */
+#define STREAMS_ALONE                                                                              \
+    (1u << STREAM_COMPUTE | 1u << STREAM_COPY | 1u << STREAM_TO_HOST | 1u << STREAM_FROM_HOST)
+/* Of them, those that the card's own speed has no part in. */
+#define STREAMS_OF_HOST (1u << STREAM_TO_HOST | 1u << STREAM_FROM_HOST)
 
 #endif

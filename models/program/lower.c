@@ -37,7 +37,7 @@ static void reserve_runs(struct stage *s)
 {
     const struct lowering *l = s->l;
     const uint64_t passes = schedule_passes(l);
-    const bool always = l->data.scatters || (l->data.gathers && !l->data.keeps);
+    const bool always = l->offloads || l->data.scatters || (l->data.gathers && !l->data.keeps);
     const uint64_t units = s->units.count;
     const uint64_t ops = always ? 6 * units * passes : 5 * passes + 8 * units + 64;
     CHECK(ops < UINT32_MAX);
@@ -86,10 +86,12 @@ static void begin_stage(struct stage *s, struct lowering *l, uint32_t stage)
 static void write_run(struct stage *s, const struct pass *pass, uint32_t index)
 {
     lower_labels_unit(&s->labels, s->units.rows[index].layer);
+    lower_offload_unit_begin(s, pass, index);
     lower_data_unit_begin(s, pass, index);
     lower_runs_units(&s->runs, &s->units, index, 1, (enum pass_kind)pass->kind);
     if (pass_ends_microbatch(pass))
         lower_data_unit_gradient(s, index);
+    lower_offload_unit_end(s, pass, index);
     lower_data_unit_end(s, pass, index);
     lower_labels_unit_end(&s->labels);
 }
@@ -120,7 +122,7 @@ static void write_units(struct stage *s, const struct pass *pass)
         lower_walk_all(&walk, s);
         return;
     }
-    if (lower_data_quiet(s, pass)) {
+    if (!s->l->offloads && lower_data_quiet(s, pass)) {
         lower_data_quiet_begin(s);
         lower_runs_pass(&s->runs, &s->units, pass);
         return;
@@ -174,6 +176,7 @@ static void write_pair(struct stage *s, const struct pass *forward, const struct
     const struct pass *backward = forward + 1;
     struct pair pair;
     lower_pair_begin(&pair, s, forward, backward);
+    s->offload.paired = true;
     begin_pass(s, backward, forward);
     lower_pair_take(&pair, s, STRAND_FORWARD);
     begin_pass(s, forward, backward);
@@ -183,12 +186,14 @@ static void write_pair(struct stage *s, const struct pass *forward, const struct
     lower_pair_take(&pair, s, STRAND_BACKWARD);
     end_pass(s, backward, next);
     lower_pair_end(&pair, s);
+    s->offload.paired = false;
 }
 
 static void write_passes(struct stage *s)
 {
     uint32_t count;
     const struct pass *passes = lower_plan_passes(s->l, s->stage, &count);
+    lower_offload_begin(s, passes, count);
     for (uint32_t i = 0; i < count; i++) {
         if (passes[i].kind == PASS_FORWARD_PAIRED && s->l->weaves) {
             write_pair(s, &passes[i], i + 2 < count ? &passes[i + 2] : NULL);
@@ -197,6 +202,7 @@ static void write_passes(struct stage *s)
             write_pass(s, &passes[i], i + 1 < count ? &passes[i + 1] : NULL);
         }
     }
+    lower_offload_end(s);
 }
 
 static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t *streams)
@@ -208,12 +214,13 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     if (!l->timed)
         lower_memory_setup(&s);
     struct program *program = program_end(s.w);
+    program->host_bytes = s.offload.most_bytes;
     program->interference_ratio = l->c->software.interference_ratio;
     program->join_ratio = l->c->software.tp_overlap_cost_ratio;
     program->interfering = 1u << STREAM_DP | 1u << STREAM_GATHER | 1u << STREAM_REPLICATE |
                            1u << STREAM_EP_DATA | 1u << STREAM_EP_GATHER |
                            1u << STREAM_EP_REPLICATE;
-    *streams |= (s.ops.streams | s.pipeline.streams) & ~(1u << STREAM_COMPUTE | 1u << STREAM_COPY);
+    *streams |= (s.ops.streams | s.pipeline.streams) & ~STREAMS_ALONE;
     return program;
 }
 
@@ -297,7 +304,8 @@ double lower_least_bytes(struct arena *scratch, const struct configuration *c,
     double *kept = ARENA_ARRAY(scratch, double, l->chunks), now = 0.0, most = 0.0;
     double *late = ARENA_ARRAY(scratch, double, l->chunks);
     for (uint32_t i = 0; i < s.units.count; i++) {
-        kept[s.units.rows[i].chunk] += lower_memory_kept_bytes(&s.units.rows[i]);
+        if (!s.units.rows[i].leaves)
+            kept[s.units.rows[i].chunk] += lower_memory_kept_bytes(&s.units.rows[i]);
         late[s.units.rows[i].chunk] += s.units.rows[i].block->late_bytes;
     }
     uint32_t count;

@@ -441,6 +441,7 @@ void lower_block_compile(struct arena *arena, const struct block_spec *spec, str
                           .splits = spec->splits,
                           .tensor_count = lower_block_tensors(layer, spec->splits),
                           .kept_bytes = lower_block_kept_bytes(spec),
+                          .kept_count = lower_block_kept_count(spec),
                           .late_bytes = lower_block_late_bytes(layer)};
     s->arena = arena;
     s->spec = spec;

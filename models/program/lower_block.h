@@ -53,8 +53,9 @@ struct block {
     struct state_shape state; /* of all its parameters */
     unsigned matrix_count;    /* of the weight matrices of a layer */
     struct weight_matrix matrices[LAYER_MATRIX_MAX];
-    double kept_bytes; /* of one microbatch, from a unit's forward to its backward */
-    double late_bytes; /* ... from its input pass to that of its weights */
+    double kept_bytes;   /* of one microbatch, from a unit's forward to its backward */
+    uint32_t kept_count; /* ... in so many tensors */
+    double late_bytes;   /* ... from its input pass to that of its weights */
 };
 
 /* What all blocks pay beside their kernels. */
@@ -82,6 +83,7 @@ bool lower_block_drops(int recompute, const struct segment *segment, unsigned k)
  * pass of the weights reads, with the gradients of outputs. */
 uint32_t lower_block_tensors(const struct layer *layer, bool splits);
 double lower_block_kept_bytes(const struct block_spec *spec);
+uint32_t lower_block_kept_count(const struct block_spec *spec);
 double lower_block_late_bytes(const struct layer *layer);
 void lower_block_rows(struct block *block, struct program_writer *w); /* rows of this program */
 

@@ -28,6 +28,17 @@ double lower_block_kept_bytes(const struct block_spec *spec)
     return bytes;
 }
 
+uint32_t lower_block_kept_count(const struct block_spec *spec)
+{
+    uint32_t count = 0;
+    if (spec->full_recompute)
+        return 1;
+    for (unsigned i = 0; i < spec->layer->segment_count; i++)
+        for (unsigned k = 0; k < spec->layer->segments[i].saved_count; k++)
+            count += !lower_block_drops(spec->c->layout.recompute, &spec->layer->segments[i], k);
+    return count;
+}
+
 double lower_block_late_bytes(const struct layer *layer)
 {
     double bytes = 0.0;

@@ -98,6 +98,28 @@ uint32_t lower_ops_copy(struct ops *o, struct transfer of, enum phase phase, uin
     return program_op(o->w, op);
 }
 
+uint32_t lower_ops_host_copy(struct ops *o, const struct host_copy *copy, uint32_t wait,
+                             uint32_t other)
+{
+    const double time_s = copy->bytes / copy->bytes_per_s;
+    struct op_kernel row = {copy->name, time_s, 0.0, copy->bytes, KERNEL_MODELLED, 0};
+    struct op_cost cost = {.gpu_s = time_s, .bytes = copy->bytes};
+    struct op op = {
+        .kind = OP_COMPUTE,
+        .stream = (uint8_t)copy->stream,
+        .phase = (uint8_t)copy->phase,
+        .cost = program_cost(o->w, &cost, &row, 1),
+        .wait = {wait, other},
+        .microbatch = o->labels->microbatch,
+        .layer = o->labels->layer,
+        .chunk = o->labels->chunk,
+        .name = (uint16_t)program_name(o->w, copy->name),
+        .host = program_host(o->w, copy->copies * o->l->costs.launch_s),
+    };
+    o->streams |= 1u << copy->stream;
+    return program_op(o->w, op);
+}
+
 uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase,
                           double host_s)
 {

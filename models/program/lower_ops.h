@@ -50,6 +50,17 @@ uint32_t lower_ops_transfer(struct ops *o, enum stream stream, struct transfer t
 /* Software that does not communicate in place copies between the tensors and the buffer of the
  * collective, one copy at a time, beside compute. Returns the op to wait for. */
 uint32_t lower_ops_copy(struct ops *o, struct transfer of, enum phase phase, uint32_t wait);
+/* Activations on their way between card and host, in so many copies (a launch each); the copy waits
+ * for both ops, compute for none. `stream`: one of STREAMS_OF_HOST. */
+struct host_copy {
+    enum stream stream;
+    enum phase phase;
+    const char *name;
+    double bytes, bytes_per_s;
+    uint32_t copies;
+};
+uint32_t lower_ops_host_copy(struct ops *o, const struct host_copy *copy, uint32_t wait,
+                             uint32_t other);
 /* One kernel as an op of its own; takes the waits. */
 uint32_t lower_ops_kernel(struct ops *o, const struct kernel *kernel, enum phase phase,
                           double host_s);

@@ -9,14 +9,30 @@
  * (the rows of units and groups are written by whoever moves a gradient or gathers weights, which
  * are lower_data.c and lower_memory.c). lower.c writes the passes of a stage, lower_walk.c the
  * units of a pass and lower_pair.c those of two that take turns; lower_data.c decides when data is
- * sent, lower_update.c what the optimizer does, lower_memory.c what is allocated when. They alone
- * include this. */
+ * sent, lower_update.c what the optimizer does, lower_memory.c what is allocated when,
+ * lower_offload.c what of it waits on the host. They alone include this. */
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 #define ORRERY_MODELS_PROGRAM_LOWER_PARTS_H
 
 #include "models/program/lower_late.h"
 #include "models/program/lower_runs.h"
 #include "models/program/lower_traffic.h"
+
+/* A unit of a microbatch, on its way out: still on the card as well. */
+struct leaving {
+    uint32_t unit, op; /* op OP_NONE: nobody is */
+    uint16_t microbatch;
+};
+/* lower_offload.c: what of a stage's activations is on the host, or on its way there or back. */
+struct offload {
+    const struct pass *passes; /* of the stage, in order; borrowed */
+    uint32_t pass_count;
+    uint32_t *out, *back;         /* [unit x microbatch] its copy out while it is on the host; its
+                                   * copy back until compute waits for it; OP_NONE */
+    struct leaving older, newest; /* of the layer before the one under way, and of that one */
+    bool paired;                  /* two passes take turns */
+    double bytes, most_bytes;     /* on the host, now and at the fullest */
+};
 
 struct stage {
     struct lowering *l;
@@ -30,6 +46,7 @@ struct stage {
     struct ops ops;
     struct data_traffic traffic;
     struct runs runs;
+    struct offload offload;
 };
 
 /* lower_walk.c: how far a pass has been written. It is walked unit by unit, a unit list by list
@@ -100,6 +117,13 @@ void lower_memory_scratch(struct stage *s, struct group_of_units *group);
 /* The group's gradients have left; its flat copy stays until the next call when `overlaps`. */
 void lower_memory_scattered(struct stage *s, struct group_of_units *group, bool overlaps);
 void lower_memory_update(struct stage *s);
+/* lower_offload.c: what of its activations a stage keeps on the host. Nothing happens where none
+ * leave. */
+void lower_offload_begin(struct stage *s, const struct pass *passes, uint32_t count);
+/* Around each unit of a pass, which is one of those that were begun with. */
+void lower_offload_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit);
+void lower_offload_unit_end(struct stage *s, const struct pass *pass, uint32_t unit);
+void lower_offload_end(struct stage *s); /* of the step */
 /* lower_update.c */
 void lower_update_orthogonal(struct stage *s); /* the steps of weights that are matrices */
 /* What of it the host does: gradients go there, state is updated there, weights come back. */

@@ -452,6 +452,7 @@ struct lowering *lower_plan_lowering(struct arena *arena, const struct configura
     l->arena = arena;
     l->c = c;
     l->layers = ARENA_ARRAY(arena, struct layer *, BLOCK_COUNT);
+    l->offloads = c->layout.activation_offload > 0.0;
     l->data = lower_plan_data(c);
     plan_pipeline(l);
     plan_blocks(l);
@@ -466,6 +467,7 @@ struct lowering *lower_plan_like(struct arena *arena, const struct configuration
     *l = *from;
     l->arena = arena;
     l->c = c;
+    l->offloads = c->layout.activation_offload > 0.0;
     l->data = lower_plan_data(c);
     plan_pipeline(l);
     l->weaves = weaves(l);

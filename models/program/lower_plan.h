@@ -60,9 +60,10 @@ struct message_plan { /* between stages */
 struct lowering {
     struct arena *arena;
     const struct configuration *c;
-    bool timed;  /* programs get no ledger */
-    bool runs;   /* ... and blocks are runs (lower_runs.h) */
-    bool weaves; /* paired passes take turns (lower_pair.c): there are exchanges to hide */
+    bool timed;    /* programs get no ledger */
+    bool runs;     /* ... and blocks are runs (lower_runs.h) */
+    bool offloads; /* activations of some layers wait on the host (lower_offload.c) */
+    bool weaves;   /* paired passes take turns (lower_pair.c): there are exchanges to hide */
     struct layer_context context;
     struct layer **layers; /* [BLOCK_COUNT], NULL: the model has none of that kind */
     struct block blocks[BLOCK_COUNT];

@@ -122,10 +122,12 @@ static void build_units(struct units *units, struct lowering *l, uint32_t stage)
         units->chunk_first[k] = units->count;
         if (global == 0)
             add_unit(units, l, BLOCK_EMBEDDING, k, UINT16_MAX);
+        const uint32_t leaving = configuration_offloaded_layers(l->c, l->split[global]);
         for (uint32_t i = 0; i < l->split[global]; i++) {
             const uint32_t layer = l->layer_start[global] + i;
             const enum block_index kind = lower_plan_block(l->c, i, layer);
             add_unit(units, l, kind, k, (uint16_t)layer);
+            units->rows[units->count - 1].leaves = i < leaving;
             if (l->c->layout.recompute == RECOMPUTE_UNIFORM)
                 join_recomputed(&units->rows[units->count - 1], l->c->layout.recompute_layers, i,
                                 l->split[global]);

@@ -15,6 +15,7 @@ struct lowered_unit {
     uint32_t chunk;
     uint16_t layer;       /* UINT16_MAX: embedding or head; past the last: of a module ahead */
     bool keeps_input;     /* recomputed in full: not from the input of a layer before it */
+    bool leaves;          /* its activations wait on the host */
     uint32_t again;       /* so many layers, itself the last, are recomputed before its backward */
     double experts;       /* parameters of experts, where other ranks hold the same of these */
     double held;          /* other parameters of which this rank keeps state, before sharding */

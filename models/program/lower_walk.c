@@ -44,6 +44,7 @@ static const struct piece_list *list_of(const struct stage *s, const struct pass
 static void begin_unit(struct pass_walk *walk, struct stage *s, uint32_t index)
 {
     lower_labels_unit(&s->labels, s->units.rows[index].layer);
+    lower_offload_unit_begin(s, walk->pass, index);
     lower_data_unit_begin(s, walk->pass, index);
     walk->begun = true;
     walk->lists = 0;
@@ -53,6 +54,7 @@ static void end_unit(struct pass_walk *walk, struct stage *s, uint32_t index)
 {
     if (pass_ends_microbatch(walk->pass))
         lower_data_unit_gradient(s, index);
+    lower_offload_unit_end(s, walk->pass, index);
     lower_data_unit_end(s, walk->pass, index);
     lower_labels_unit_end(&s->labels);
     walk->begun = false;

@@ -169,7 +169,7 @@ static bool stream_fits(const struct op *op)
 {
     switch (op->kind) {
     case OP_COMPUTE:
-        return op->stream == STREAM_COMPUTE || op->stream == STREAM_COPY;
+        return (STREAMS_ALONE >> op->stream & 1u) != 0;
     case OP_COLLECTIVE:
         return (op->stream >= STREAM_TP && op->stream <= STREAM_WORLD) ||
                op->stream == STREAM_EP_DATA || op->stream == STREAM_EP_GATHER ||

@@ -19,7 +19,7 @@
 #include "sim/arena.h"
 
 enum op_kind {
-    OP_COMPUTE,    /* kernels on STREAM_COMPUTE (or STREAM_COPY) */
+    OP_COMPUTE,    /* kernels on STREAM_COMPUTE, copies on the other STREAMS_ALONE */
     OP_COLLECTIVE, /* joins its communicator's next collective */
     OP_SEND,       /* to the one peer of its stream; meets the peer's OP_RECV */
     OP_RECV
@@ -103,6 +103,7 @@ struct program {
     uint32_t interfering;      /* bit set of streams whose activity slows sensitive compute */
     double interference_ratio; /* share of compute speed lost meanwhile, in [0, 1) */
     double join_ratio;         /* OP_JOIN takes this x the time that both ran longer; >= 0 */
+    double host_bytes;         /* of activations on the host, at the fullest moment of a step */
 };
 
 /* A writer's tool: grows arrays in `arena`, finds equal rows again. */

@@ -22,6 +22,7 @@ enum breakdown_part {
     PART_BUBBLE,
     PART_EXPOSED_PP,
     PART_EXPOSED_DP,
+    PART_OFFLOAD,
     PART_OPTIMIZER,
     PART_HOST,
     PART_STRAGGLER,

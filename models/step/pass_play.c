@@ -209,7 +209,8 @@ static double compute_finish_s(struct staged *play, struct stage_play *s, uint32
         work_s = end_s - begin_s;
         kernels_s = run->compute_s;
     } else {
-        work_s = kernels_s = p->costs[op->cost].gpu_s * play->slowness;
+        const bool of_host = (STREAMS_OF_HOST >> op->stream & 1u) != 0;
+        work_s = kernels_s = p->costs[op->cost].gpu_s * (of_host ? 1.0 : play->slowness);
     }
     work_s += joined_s(s, i);
     if ((op->flags & OP_SENSITIVE) == 0 || !(p->interference_ratio > 0.0) || !(work_s > 0.0))

@@ -26,7 +26,7 @@
 #include "sim/check.h"
 #include "sim/list.h"
 
-/* Draws are numbered by rank and stream; of streams beyond these none carries compute, so that one
+/* Draws are numbered by rank and stream; of streams beyond these none carries kernels, so that one
  * more leaves all draws as they are. */
 #define JITTER_STREAMS 14u
 
@@ -74,7 +74,7 @@ static inline bool blocked(struct rank_state *rank, const struct played_op *op, 
 
 static double jittered(struct worker *worker, uint32_t rank_class, const struct played_op *op)
 {
-    if (worker->jitter == NULL)
+    if (worker->jitter == NULL || (STREAMS_OF_HOST >> op->stream & 1u) != 0)
         return op->gpu_s;
     struct random_stream *stream = worker->jitter[rank_class * STREAM_COUNT + op->stream];
     return op->gpu_s * random_lognormal_mean1(stream, worker->options.jitter_sigma);
@@ -127,6 +127,7 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
 {
     struct rank_state *rank = &worker->ranks[rank_class];
     const struct played_op *ops = rank->program->ops;
+    const double slowness = worker_slowness(rank, stream);
     uint32_t index;
     while ((index = rank->streams[stream].head) != OP_END) {
         const struct played_op *op = &ops[index];
@@ -139,7 +140,7 @@ static void run_stream(struct worker *worker, uint32_t rank_class, unsigned stre
             return;
         }
         const double work_s =
-            jittered(worker, rank_class, op) * rank->slowness + worker_joined_s(rank, op);
+            jittered(worker, rank_class, op) * slowness + worker_joined_s(rank, op);
         if (op->play == PLAY_SENSITIVE && !undisturbed(worker, rank_class, index)) {
             worker->sensitive[rank_class].remaining_s = work_s;
             calendar_set(sim_calendar(worker->sim), worker->sensitive[rank_class].slot, post_s,

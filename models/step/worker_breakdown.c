@@ -17,7 +17,7 @@
 
 const char *const breakdown_names[PART_COUNT] = {
     "compute",    "recompute",  "exposed_tp", "exposed_cp", "exposed_ep", "bubble",
-    "exposed_pp", "exposed_dp", "optimizer",  "host",       "straggler",
+    "exposed_pp", "exposed_dp", "offload",    "optimizer",  "host",       "straggler",
 };
 
 static const enum breakdown_part part_of_phase[PHASE_COUNT] = {

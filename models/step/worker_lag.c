@@ -22,7 +22,8 @@ static const enum breakdown_part part_of_wire[STREAM_COUNT] = {
     [STREAM_EP_REPLICATE] = PART_EXPOSED_DP, [STREAM_EP_GATHER] = PART_EXPOSED_DP,
     [STREAM_EP_DATA] = PART_EXPOSED_DP,      [STREAM_SEND_NEXT] = PART_EXPOSED_PP,
     [STREAM_RECV_PREV] = PART_EXPOSED_PP,    [STREAM_SEND_PREV] = PART_EXPOSED_PP,
-    [STREAM_RECV_NEXT] = PART_EXPOSED_PP,
+    [STREAM_RECV_NEXT] = PART_EXPOSED_PP,    [STREAM_TO_HOST] = PART_OFFLOAD,
+    [STREAM_FROM_HOST] = PART_OFFLOAD,
 };
 
 enum breakdown_part worker_wire_part(unsigned stream)
@@ -80,9 +81,10 @@ static void put_down_compute(const struct worker *worker, struct lag *lag, doubl
     const struct played_op *op = &late->program->ops[lag->op];
     const double lag_s = worker_post_s(late->finish_s, op) - worker_post_s(early->finish_s, op);
     const double after_s = late->finish_s[lag->op] - early->finish_s[lag->op];
-    const double slower_s = worker->jitter != NULL
-                                ? INFINITY /* no draw is kept: all that is longer */
-                                : op->gpu_s * (late->slowness - early->slowness);
+    const double slower_s =
+        worker->jitter != NULL
+            ? INFINITY /* no draw is kept: all that is longer */
+            : op->gpu_s * (worker_slowness(late, op->stream) - worker_slowness(early, op->stream));
     const enum breakdown_part wire = disturbing_part(worker, lag->late, op);
     if (slower_s > 0.0) {
         const double before_s = wire == PART_COUNT ? lag_s : fmax(lag_s, after_s - slower_s);

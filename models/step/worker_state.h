@@ -115,6 +115,13 @@ static inline double worker_later(double a, double b)
     return a > b ? a : b;
 }
 
+/* By what the work of compute on this stream takes longer; copies to the host and back go at the
+ * pace of its link. */
+static inline double worker_slowness(const struct rank_state *rank, unsigned stream)
+{
+    return (STREAMS_OF_HOST >> stream & 1u) != 0 ? 1.0 : rank->slowness;
+}
+
 /* When the host launches an op, once the sync that releases it has finished. */
 static inline double worker_issue_s(const double *finish_s, const struct played_op *op)
 {

@@ -172,6 +172,13 @@ static const struct param layout_params[] = {
      "cpu", offload_names,
      "Where that state lies between updates: in the memory of the CPUs, or on the node's drives "
      "(ZeRO-Infinity)."},
+    {"activation_offload", PARAM_RATIO, offsetof(struct layout_keys, spec.activation_offload), 0, 1,
+     "0", NULL,
+     "Share of the layers of each stage (of each of its chunks), its first, whose activations are "
+     "copied to the host after their forward pass and back before their backward pass."},
+    {"activation_offload_to", PARAM_CHOICE,
+     offsetof(struct layout_keys, spec.activation_offload_to), 0, 0, "cpu", offload_names,
+     "Where they lie in between: in the memory of the CPUs, or on the node's drives."},
     {"fsdp_unit_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.fsdp_unit_layers), 1, 1e5,
      "1", NULL, "Layers that fsdp gathers at once."},
 };

@@ -124,7 +124,7 @@ expand_rules() {
             return 1
         }
         /^#|^$/ { next }
-        all($0, "PART", "compute recompute exposed_tp exposed_cp exposed_ep bubble exposed_pp exposed_dp optimizer host straggler") { next }
+        all($0, "PART", "compute recompute exposed_tp exposed_cp exposed_ep bubble exposed_pp exposed_dp offload optimizer host straggler") { next }
         all($0, "TENANT", "weights gradients master moments activations temporary communication context fragmentation") { next }
         all($0, "LINK", "detect diagnose cordon allocate schedule provision start communicators warmup load") { next }
         all($0, "CLASS", "useful checkpoint lost_work detect wait degraded maintenance idle") { next }

@@ -20,6 +20,9 @@ static enum breakdown_part part_of_stream(unsigned stream)
     case STREAM_SEND_PREV:
     case STREAM_RECV_NEXT:
         return PART_EXPOSED_PP;
+    case STREAM_TO_HOST:
+    case STREAM_FROM_HOST:
+        return PART_OFFLOAD;
     default:
         return PART_EXPOSED_DP;
     }

@@ -183,12 +183,14 @@ static void set_trouble(const struct law_case *k, struct law_setup *out)
     c->kernel_jitter_sigma = trouble == LAW_JITTER ? 0.05 : 0.0;
 }
 
-/* Where the software keeps its gradients as tensors a part of the state is on the host. */
+/* Where the software keeps its gradients as tensors a part of the state is on the host, and so are
+ * the activations of half of the layers. */
 static void set_offload(struct configuration *c)
 {
     if (c->software.gradients != GRADIENT_TENSOR)
         return;
     c->layout.optimizer_offload = 0.25;
+    c->layout.activation_offload = 0.5;
     c->cluster.node.host_dram_bytes_per_s = 100 * GIGA;
     c->cluster.node.host_dram_ratio = 0.5;
 }

@@ -119,7 +119,8 @@ bool law_change(const struct configuration *c, enum law_change change, struct la
         return true;
     case CHANGE_RECOMPUTE:
         out->c.layout.recompute = RECOMPUTE_FULL;
-        return c->layout.recompute == RECOMPUTE_NONE;
+        /* Copies to the host are fewer then: it may well be faster. */
+        return c->layout.recompute == RECOMPUTE_NONE && c->layout.activation_offload == 0.0;
     case CHANGE_COUNT:
         break;
     }

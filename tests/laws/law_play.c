@@ -151,7 +151,8 @@ static bool takes_its_time(const struct law_play *p, uint32_t rank, uint32_t ind
     const struct op *op = &program->ops[index];
     if (op->kind != OP_COMPUTE || p->c->kernel_jitter_sigma > 0.0)
         return true;
-    const double speed = p->symmetry.ranks[law_class(p, rank)].speed_ratio;
+    const bool of_host = op->stream == STREAM_TO_HOST || op->stream == STREAM_FROM_HOST;
+    const double speed = of_host ? 1.0 : p->symmetry.ranks[law_class(p, rank)].speed_ratio;
     const double alone_s = program->costs[op->cost].gpu_s / speed + joined_s(p, rank, index);
     const bool bent = (op->flags & OP_SENSITIVE) != 0 && program->interference_ratio > 0.0;
     const double longest_s = bent ? alone_s / (1.0 - program->interference_ratio) : alone_s;

@@ -81,18 +81,28 @@ static struct sizes draw_sizes(struct draw *draw)
     return s;
 }
 
-static void write_layout(struct draw *draw, const struct sizes *s, char text[512])
+/* Of a draw of its own, so that all others stay: one in four copies activations to the host. */
+static const char *offload_of(uint64_t number)
+{
+    struct draw draw = {.key = random_key(number, "offload")};
+    static const char *const shares[] = {"0", "0", "0", "0", "0", "0", "0.5", "1", NULL};
+    return name_of(&draw, shares);
+}
+
+static void write_layout(struct draw *draw, const struct sizes *s, uint64_t number, char text[512])
 {
     const char *schedule = name_of(draw, schedules);
     const bool interleaved = strcmp(schedule, "interleaved") == 0;
     snprintf(text, 512,
              "layout: {tp: %" PRIu64 ", pp: %" PRIu64 ", dp: %" PRIu64 ", cp: %" PRIu64
              ", vpp: %u, microbatch: %" PRIu64 ", schedule: %s, sharding: %s, recompute: %s, "
-             "cp_method: %s, placement: %s, sequence_parallel: %s, order: %s}\n",
+             "cp_method: %s, placement: %s, sequence_parallel: %s, order: %s, "
+             "activation_offload: %s}\n",
              s->tp, s->pp, s->dp, s->cp, interleaved && s->pp > 1 ? 2u : 1u, s->microbatch,
              s->pp > 1 ? schedule : "1f1b", name_of(draw, shardings), name_of(draw, recomputes),
              name_of(draw, methods), name_of(draw, placements),
-             s->tp > 1 && pick(draw, 2) == 1 ? "true" : "false", name_of(draw, orders));
+             s->tp > 1 && pick(draw, 2) == 1 ? "true" : "false", name_of(draw, orders),
+             offload_of(number));
 }
 
 static void write_fabric(struct draw *draw, const struct sizes *s, char text[128])
@@ -119,7 +129,7 @@ void random_scenario_text(uint64_t number, char text[RANDOM_SCENARIO_BYTES])
     const struct machine *machine = &machines[pick(&draw, MACHINE_COUNT)];
     char fabric[128], layout[512];
     write_fabric(&draw, &s, fabric);
-    write_layout(&draw, &s, layout);
+    write_layout(&draw, &s, number, layout);
     const uint64_t heads = s.tp * ONE_OF(&draw, 1, 2, 4);
     const uint64_t layers =
         s.pp * (strstr(layout, "vpp: 2") != NULL ? 2 : 1) * (1 + pick(&draw, 2));

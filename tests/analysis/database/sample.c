@@ -131,9 +131,9 @@ static void write_class(struct store *store, int64_t id)
     int64_t head[] = {id, 1, (id - 1) * 2, 2, id - 1, 16};
     for (unsigned i = 0; i < COUNT(head); i++)
         row[n++] = store_integer(head[i]);
-    /* speed, finish, then eleven parts that sum to 1 ms: compute and bubble. */
+    /* speed, finish, then twelve parts that sum to 1 ms: compute and bubble. */
     double bubble_s = id == 1 ? 1e-4 : 4e-4;
-    double figures[] = {1.0, 1e-3, 1e-3 - bubble_s, 0, 0, 0, 0, bubble_s, 0, 0, 0, 0, 0};
+    double figures[] = {1.0, 1e-3, 1e-3 - bubble_s, 0, 0, 0, 0, bubble_s, 0, 0, 0, 0, 0, 0};
     for (unsigned i = 0; i < COUNT(figures); i++)
         row[n++] = store_real(figures[i]);
     double memory[] = {60e9, 64e9, 10e9, 10e9, 10e9, 10e9, 20e9, 0, 0, 0, 4e9};

@@ -99,10 +99,10 @@ static void test_other_versions(void **state)
 {
     struct place *p = *state;
     sample_tamper(p->path, "pragma user_version = 4");
-    expect_refused(p->path, " has version 4 of the schema; this orrery reads version 11");
+    expect_refused(p->path, " has version 4 of the schema; this orrery reads version 12");
+    sample_tamper(p->path, "pragma user_version = 13");
+    expect_refused(p->path, " has version 13 of the schema; this orrery reads version 12");
     sample_tamper(p->path, "pragma user_version = 12");
-    expect_refused(p->path, " has version 12 of the schema; this orrery reads version 11");
-    sample_tamper(p->path, "pragma user_version = 11");
     struct query *query;
     struct error error = {""};
     assert_true(query_open(p->path, &query, &error));

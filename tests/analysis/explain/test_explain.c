@@ -111,10 +111,10 @@ static void test_waterfall(void **state)
     struct fixture f;
     struct waterfall w;
     struct idle_cause causes[WATERFALL_COUNT];
-    open_sample(&f,
-                "update run set causal = 0, recompute_s = 0, exposed_tp_s = 0, exposed_cp_s = 0,"
-                " exposed_ep_s = 0, exposed_pp_s = 0, exposed_dp_s = 0, optimizer_s = 0,"
-                " host_s = 0, straggler_s = 0");
+    open_sample(
+        &f, "update run set causal = 0, recompute_s = 0, exposed_tp_s = 0, exposed_cp_s = 0,"
+            " exposed_ep_s = 0, exposed_pp_s = 0, exposed_dp_s = 0, offload_s = 0, optimizer_s = 0,"
+            " host_s = 0, straggler_s = 0");
     assert_true(waterfall_of(&f.record, &w, &f.error));
     near(w.terms[WATERFALL_useful].seconds, 4e-4);
     near(w.terms[WATERFALL_kernels].seconds, 3.5e-4);
@@ -134,13 +134,13 @@ static void test_waterfall_of_weeks(void **state)
     (void)state;
     struct fixture f;
     struct waterfall w;
-    open_sample(&f,
-                "update run set causal = 1, recompute_s = 0, exposed_tp_s = 0, exposed_cp_s = 0,"
-                " exposed_ep_s = 0, exposed_pp_s = 0, exposed_dp_s = 0, optimizer_s = 0,"
-                " host_s = 0, straggler_s = 0, wall_s = 100, useful_s = 80, checkpoint_s = 5,"
-                " lost_work_s = 10, detect_s = 0, restart_s = 5, wait_s = 0, degraded_s = 0,"
-                " maintenance_s = 0, idle_s = 0, ended = 'done', checkpoint_policy = 'sync',"
-                " checkpoint_interval_by = 'time', recovery = 'restart'");
+    open_sample(
+        &f, "update run set causal = 1, recompute_s = 0, exposed_tp_s = 0, exposed_cp_s = 0,"
+            " exposed_ep_s = 0, exposed_pp_s = 0, exposed_dp_s = 0, offload_s = 0, optimizer_s = 0,"
+            " host_s = 0, straggler_s = 0, wall_s = 100, useful_s = 80, checkpoint_s = 5,"
+            " lost_work_s = 10, detect_s = 0, restart_s = 5, wait_s = 0, degraded_s = 0,"
+            " maintenance_s = 0, idle_s = 0, ended = 'done', checkpoint_policy = 'sync',"
+            " checkpoint_interval_by = 'time', recovery = 'restart'");
     assert_true(waterfall_of(&f.record, &w, &f.error));
     near(w.terms[WATERFALL_masked_scores].seconds, -1e-4);
     near(w.terms[WATERFALL_kernels].seconds, 4.5e-4);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -189,6 +190,37 @@ static void offload(void **state)
     c.layout.sharding = sharding_find("zero-0");
     says(&launch_megatron, &c, "it stays on the cards");
     says(&launch_deepspeed, &c, "it stays on the cards");
+}
+
+/* Activations: whole layers, without pipeline and recomputation, never all of them. */
+static void activations(void **state)
+{
+    (void)state;
+    struct configuration c = base->configuration;
+    c.layout.activation_offload = 0.5;
+    for (unsigned i = 0; i < 2; i++)
+        says(core[i], &c, "activations stay on the cards");
+    says(&launch_torchtitan, &c, "they stay on the cards");
+    says(&launch_deepspeed, &c, "they stay on the cards");
+    c.layout.dp *= c.layout.pp;
+    c.layout.pp = c.layout.vpp = 1;
+    c.layout.schedule = &schedule_one_f_one_b;
+    c.layout.recompute = RECOMPUTE_NONE;
+    const unsigned long layers = (unsigned long)c.model.layers;
+    char line[80];
+    snprintf(line, sizeof line, "--cpu-offloading-num-layers %lu", layers / 2);
+    assert_true(layers % 2 == 0 && has_line(&launch_megatron, &c, line));
+    c.layout.activation_offload = 1.0;
+    snprintf(line, sizeof line, "--cpu-offloading-num-layers %lu", layers - 1);
+    assert_true(has_line(&launch_megatron, &c, line));
+    snprintf(line, sizeof line, "model.cpu_offloading_num_layers=%lu", layers - 1);
+    assert_true(has_line(&launch_nemo, &c, line));
+    c.layout.activation_offload_to = OFFLOAD_NVME;
+    says(&launch_megatron, &c, "activations on drives are not offered");
+    c.layout.recompute = RECOMPUTE_FULL;
+    says(&launch_nemo, &c, "activations stay on the cards");
+    c.layout.activation_offload = 0.0;
+    assert_false(has_line(&launch_megatron, &c, "--cpu-offloading-num-layers"));
 }
 
 static void core_sharding(void **state)
@@ -435,15 +467,11 @@ static void profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(core_shapes),
-        cmocka_unit_test(core_pipelines),
-        cmocka_unit_test(core_splits),
-        cmocka_unit_test(core_sharding),
-        cmocka_unit_test(offload),
-        cmocka_unit_test(torchtitan_dims),
-        cmocka_unit_test(torchtitan_pipelines),
-        cmocka_unit_test(deepspeed_rules),
-        cmocka_unit_test(hosts),
+        cmocka_unit_test(core_shapes),     cmocka_unit_test(core_pipelines),
+        cmocka_unit_test(core_splits),     cmocka_unit_test(core_sharding),
+        cmocka_unit_test(offload),         cmocka_unit_test(activations),
+        cmocka_unit_test(torchtitan_dims), cmocka_unit_test(torchtitan_pipelines),
+        cmocka_unit_test(deepspeed_rules), cmocka_unit_test(hosts),
         cmocka_unit_test(profiles),
     };
     return cmocka_run_group_tests(tests, open_base, close_base);

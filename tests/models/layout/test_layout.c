@@ -50,7 +50,7 @@ static bool takes_part(const struct configuration *c, uint32_t rank, unsigned st
 {
     uint32_t stage = layout_coordinates(c, rank).pp, last = (uint32_t)c->layout.pp - 1;
     bool ring = c->layout.vpp > 1;
-    if (stream == STREAM_COMPUTE || stream == STREAM_COPY)
+    if ((STREAMS_ALONE >> stream & 1u) != 0)
         return false;
     if (stream < STREAM_EMBED || stream == STREAM_WORLD || stream == STREAM_EP_DATA ||
         stream == STREAM_EP_GATHER || stream == STREAM_EP_REPLICATE)

@@ -214,7 +214,8 @@ static void test_streams_fit_kinds(void **state)
         enum op_kind kind;
         uint32_t streams;
     } rows[] = {
-        {OP_COMPUTE, 1U << STREAM_COMPUTE | 1U << STREAM_COPY},
+        {OP_COMPUTE,
+         1U << STREAM_COMPUTE | 1U << STREAM_COPY | 1U << STREAM_TO_HOST | 1U << STREAM_FROM_HOST},
         {OP_COLLECTIVE, 1U << STREAM_TP | 1U << STREAM_CP | 1U << STREAM_EP | 1U << STREAM_DP |
                             1U << STREAM_GATHER | 1U << STREAM_REPLICATE | 1U << STREAM_EMBED |
                             1U << STREAM_WORLD | 1U << STREAM_EP_DATA | 1U << STREAM_EP_GATHER |

@@ -60,6 +60,9 @@ static void write_dispatch(const struct launch_job *job, struct launch_text *tex
         launch_option(text, "--moe-token-dispatcher-type flex");
         launch_option(text, "--moe-flex-dispatcher-backend %s", kind->head.name);
         launch_option(text, "--moe-%s-num-sms %u", kind->head.name, kind->sms);
+        if (configuration_expert_room(c) > 0.0)
+            launch_option(text, "--moe-expert-rank-capacity-factor %g",
+                          configuration_expert_room(c));
     } else {
         launch_option(text, "--moe-token-dispatcher-type alltoall");
     }

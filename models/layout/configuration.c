@@ -40,6 +40,12 @@ const struct dispatch_kind *configuration_dispatch(const struct configuration *c
     return c->layout.dispatch != NULL ? c->layout.dispatch : &dispatch_alltoall;
 }
 
+double configuration_expert_room(const struct configuration *c)
+{
+    const struct dispatch_kind *kind = configuration_dispatch(c);
+    return kind->room != NULL ? kind->room(&c->layout.dispatch_options) : 0.0;
+}
+
 struct routing configuration_routing(const struct configuration *c)
 {
     return transformer_routing(&c->model);

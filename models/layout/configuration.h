@@ -194,6 +194,8 @@ struct expert_ranks configuration_expert_ranks(const struct configuration *c);
 /* How rows come to them, and which of the experts a token may choose. */
 const struct dispatch_kind *configuration_dispatch(const struct configuration *c);
 struct routing configuration_routing(const struct configuration *c);
+/* Room for rows of a rank's experts over their mean, made before they come; 0: as many as come. */
+double configuration_expert_room(const struct configuration *c);
 /* Ranks that share one copy of the sharded state of experts, where they are apart: those that hold
  * the same, with hsdp inside a shard group. */
 uint64_t configuration_expert_shards(const struct configuration *c);

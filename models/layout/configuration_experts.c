@@ -1,6 +1,7 @@
 /* The rules of experts, and of latent attention: how many ranks can share them, and what of a
  * layout's other parts this version does not carry with them. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "models/layout/configuration_parts.h"
@@ -85,6 +86,18 @@ static void check_dispatch(struct rule_report *r)
     if (kind->once_per_rank && c->layout.expert_capacity > 0.0) {
         rule_say(r, false, "layout.expert_capacity",
                  "%s drops no rows: remove expert_capacity, or take alltoall", kind->head.name);
+    }
+}
+
+static void check_room(struct rule_report *r)
+{
+    const double room = configuration_expert_room(r->c);
+    const double busiest = fmax(r->c->layout.expert_imbalance, 1.0);
+    if (room > 0.0 && room < busiest) {
+        rule_say(r, false, "layout.rank_capacity",
+                 "%g times the mean holds not all rows of the busiest rank, which has %g "
+                 "(expert_imbalance): set rank_capacity: %g or more, or 0",
+                 room, busiest, busiest);
     }
 }
 
@@ -182,6 +195,7 @@ void configuration_check_experts(struct rule_report *r)
     check_groups(r);
     check_ranks(r);
     check_dispatch(r);
+    check_room(r);
     check_overlap(r);
     check_with(r);
 }

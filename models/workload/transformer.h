@@ -138,6 +138,7 @@ struct layer_context {
     double imbalance; /* rows of the busiest expert rank over the mean, >= 1 */
     double capacity;  /* rows that an expert takes of a source over the mean; 0: all that come */
     const struct dispatch_kind *dispatch;
+    double room;           /* for rows of a rank's experts over their mean; 0: for all that come */
     uint32_t expert_nodes; /* in which the `ep` ranks of a layer's experts stand; 0: one */
     bool dispatch_8bit;    /* rows go to their experts in eight bits, with a scale for each 128 */
     bool sequence_parallel;

@@ -124,7 +124,7 @@ static void keep_route(const struct rank_share *s, struct segment *out)
 
 void transformer_experts_keep(const struct rank_share *s, enum piece piece, struct segment *out)
 {
-    const double rows = s->experts.filled, latents = s->q_rank + s->kv_rank;
+    const double rows = s->experts.held, latents = s->q_rank + s->kv_rank;
     if (piece == PIECE_LATENT) {
         keep_input(out, "latent input", s->norm_tokens * s->hidden * s->kept_bytes);
         out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
@@ -152,7 +152,7 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
 
 double transformer_experts_temporary(const struct rank_share *s, enum piece piece, bool backward)
 {
-    const double rows = s->experts.filled;
+    const double rows = s->experts.held;
     const double visited =
         (s->experts.once ? s->experts.crossed : s->experts.visited) * row_bytes(s);
     const double inner = rows * s->experts.ffn * s->core_bytes;

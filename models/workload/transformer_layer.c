@@ -284,7 +284,8 @@ static struct segment *add_shared(struct layer_writer *w, enum piece first, enum
  * MoEAlltoAllTokenDispatcher): rows to the expert ranks, gathered by those that share an expert,
  * and back the same way; rows of eight bits go to the experts, and gradients of what they gave,
  * while what is added up goes in sixteen (arXiv:2412.19437 section 3.3.3). Unless each expert takes
- * a fixed number of rows the host must know how many come before it can launch what computes them.
+ * a fixed number of rows, or memory is made for enough of them, the host must know how many come
+ * before it can launch what computes them.
  */
 static void write_experts(struct layer_writer *w, double output_bytes)
 {
@@ -293,7 +294,7 @@ static void write_experts(struct layer_writer *w, double output_bytes)
     const double arrived = s->experts.rows * s->hidden * s->core_bytes;
     struct segment *router = segment_add(w, "router", PIECE_ROUTE, PIECE_ROUTE,
                                          s->experts.visited * s->hidden * s->core_bytes);
-    router->host_waits = !(c->capacity > 0.0);
+    router->host_waits = !(c->capacity > 0.0 || c->room > 0.0);
     struct segment *up = NULL, *down = NULL;
     if (s->shared_beside)
         up = add_shared(w, PIECE_UP, PIECE_ACTIVATE, s->tokens * s->ffn * s->core_bytes);

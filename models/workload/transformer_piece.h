@@ -58,6 +58,7 @@ struct rank_share {
         double rows;    /* that its experts compute, of the busiest rank */
         double filled;  /* the same, each expert's filled up to what its products want */
         double tiled;   /* of which tiles are counted */
+        double held;    /* that memory is made for */
         double crossed; /* rows that this rank sends or gets where each rank gets a row once */
         bool once;      /* so it is: copies are made where rows arrive */
     } experts;

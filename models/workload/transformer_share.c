@@ -43,6 +43,7 @@ static void share_experts(const struct layer_context *c, struct rank_share *out)
         .once = once,
     };
     fill_rows(c, out->experts.count, &out->experts);
+    out->experts.held = fmax(out->experts.filled, out->norm_tokens * visits * c->room);
     out->ffn = (double)(m->shared_experts * m->moe_ffn_hidden) / (double)c->tp;
     out->shared_beside = c->software->shared_expert_overlap && out->ffn > 0.0 && c->ep > 1;
 }

@@ -51,9 +51,10 @@ frameworks="megatron torchtitan deepspeed nemo"
     shows "--moe-shared-expert-overlap"
     expect 0 "$ORRERY" export $v3 --launch megatron
     ! grep -q moe-shared-expert-overlap out
-    expect 0 "$ORRERY" export $v3 --launch megatron --set layout.dispatch=hybridep
+    expect 0 "$ORRERY" export $v3 --launch megatron --set layout.dispatch=hybridep --set layout.rank_capacity=1.5
     shows "--moe-flex-dispatcher-backend hybridep"
     shows "--moe-hybridep-num-sms 32"
+    shows "--moe-expert-rank-capacity-factor 1.5"
     sed '/^  ep: 8$/d' "$SCENARIOS/mixtral-8x7b-64xh100.yaml" >open.yaml
     "$ORRERY" run open.yaml --db z.db >out 2>err
     expect 0 "$ORRERY" export z.db --launch megatron

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <string.h>
 
 #include "models/collective/collective_kind.h"
 #include "models/step/step.h"
@@ -329,13 +330,64 @@ static void steps_pay_the_closed_form(void **state)
     }
 }
 
+/* Room of 1.5 times the mean for 1.25 of it: the host waits no more, memory is that of 1.5, and
+ * what is computed and sent that of 1.25. */
+static void room_ends_the_wait(void **state)
+{
+    (void)state;
+    static struct layer layers[2];
+    struct law_setup s;
+    struct law_case k = {.level = {[LAW_GPUS] = 2, [LAW_DP] = 4, [LAW_SCHEDULE] = 1}};
+    assert_true(law_configure(&k, 16, &s));
+    const uint64_t ep = configuration_ranks(&s.c);
+    make_experts(&s.c, ep, &dispatch_hybridep);
+    double kept[2] = {0.0}, flops[2] = {0.0}, sent[2] = {0.0};
+    bool waits[2] = {false, false};
+    for (unsigned with = 0; with < 2; with++) {
+        struct layer_context c = {.model = &s.c.model,
+                                  .software = &s.c.software,
+                                  .precision = precision_find("bf16"),
+                                  .attention = ATTENTION_FLASH2,
+                                  .microbatch = 1,
+                                  .sequence = 4096,
+                                  .tp = 1,
+                                  .cp = 1,
+                                  .causal = true,
+                                  .ep = ep,
+                                  .etp = 1,
+                                  .dispatch = &dispatch_hybridep,
+                                  .imbalance = 1.25,
+                                  .room = with ? 1.5 : 0.0};
+        transformer_layer(&c, &layers[with]);
+        for (unsigned i = 0; i < layers[with].segment_count; i++) {
+            const struct segment *g = &layers[with].segments[i];
+            waits[with] = waits[with] || g->host_waits;
+            sent[with] += g->after.bytes + g->before.bytes;
+            for (unsigned n = 0; n < g->forward_count; n++)
+                flops[with] += g->forward[n].flops + g->forward[n].bytes;
+            for (unsigned n = 0; n < g->saved_count; n++)
+                if (strcmp(g->saved[n].name, "expert input") == 0)
+                    kept[with] += g->saved[n].bytes;
+        }
+    }
+    assert_true(waits[0] && !waits[1]);
+    assert_true(flops[0] == flops[1] && sent[0] == sent[1]);
+    assert_true(kept[1] == 1.5 * 4096.0 * 4.0 * 2.0 * (double)s.c.model.hidden);
+    assert_true(kept[0] == kept[1] * 1.25 / 1.5);
+    s.c.layout.dispatch_options.value[0] = 1.2;
+    assert_false(configuration_legal(&s.c));
+    s.c.layout.dispatch_options.value[0] = 1.25;
+    assert_true(configuration_legal(&s.c));
+    assert_true(configuration_expert_room(&s.c) == 1.25);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reach_is_enumerated),       cmocka_unit_test(places_of_deepseek),
         cmocka_unit_test(rows_arrive_once),          cmocka_unit_test(limits_cut_what_crosses),
         cmocka_unit_test(deepep_has_its_rates),      cmocka_unit_test(hybridep_has_its_rates),
-        cmocka_unit_test(steps_pay_the_closed_form),
+        cmocka_unit_test(steps_pay_the_closed_form), cmocka_unit_test(room_ends_the_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

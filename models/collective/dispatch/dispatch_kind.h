@@ -32,6 +32,9 @@ struct dispatch_kind {
     /* For each token and expert, on the way to the experts: every rank gathers those of all ranks
      * before rows leave. 0: nothing is gathered. */
     double map_bytes;
+    /* Room for rows of a rank's experts over their mean, made before they come, so that the host
+     * need not know how many do; 0: for as many as come. NULL: always 0. */
+    double (*room)(const struct kind_options *options);
     unsigned sms; /* that its kernels take from a GPU; 0: not known */
 };
 #define X(name) extern const struct dispatch_kind dispatch_##name;

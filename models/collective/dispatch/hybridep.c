@@ -13,14 +13,31 @@
  * before them all ranks gather a byte for each token and expert, of which each works out what comes
  * (csrc/hybrid_ep/executor/executor.cu, extension/allgather.cu). It takes 32 SMs, as
  * NVIDIA-NeMo/Megatron-Bridge has it in its performance recipes (scripts/performance/utils/
- * overrides.py). */
+ * overrides.py). Where the rows of a rank are fixed (num_permuted_tokens of Megatron's
+ * fused_a2a.py, its tokens x choices x moe_expert_rank_capacity_factor) nobody waits for their
+ * number. */
 #include "models/collective/dispatch/dispatch_kind.h"
 
 #define CATALOGUE_NIC_RATIO 0.97
 
+enum {
+    ROOM
+};
+static const struct param options[] = {
+    {"rank_capacity", PARAM_RATIO, ROOM, 0, 1e4, "0", NULL,
+     "Room of a rank for rows of its experts over their mean, made before they come, so that the "
+     "host does not wait for their number; 0: as many as come."},
+};
+
+static double room(const struct kind_options *given)
+{
+    return given->value[ROOM];
+}
+
 const struct dispatch_kind dispatch_hybridep = {
     .head = {.name = "hybridep",
-             .doc = "HybridEP: as deepep, behind a gather of who chose which expert"},
+             .doc = "HybridEP: as deepep, behind a gather of who chose which expert",
+             .options = {options, sizeof options / sizeof options[0]}},
     .relays = true,
     .once_per_node = true,
     .once_per_rank = true,
@@ -29,5 +46,6 @@ const struct dispatch_kind dispatch_hybridep = {
     .nic_ratio = 0.803 / CATALOGUE_NIC_RATIO,
     .expert_extra_bytes = 4.0,
     .map_bytes = 1.0,
+    .room = room,
     .sms = 32,
 };

@@ -15,6 +15,7 @@ static json_t *failure_object(const struct result *result)
     if (!f->failed)
         return json_null();
     json_t *object = json_object();
+    json_set(object, "place", json_text(f->on_host ? "host" : "card"));
     json_set(object, "rank", json_count(f->rank));
     json_set(object, "stage", json_count(f->stage));
     json_set(object, "tensor", json_text(f->tensor));
@@ -26,7 +27,7 @@ static json_t *failure_object(const struct result *result)
     json_set(object, "short_bytes", json_number(f->short_bytes));
     json_set(object, "reserved_bytes", json_number(f->reserved_bytes));
     json_set(object, "call_site", json_text(f->call_site));
-    json_set(object, "would_help", json_text(result->advice.helps[f->tenant]));
+    json_set(object, "would_help", json_text(result_would_help(result)));
     return object;
 }
 

@@ -67,10 +67,13 @@ static void print_utilisation(const struct session *s, const struct run_row *run
             format_percent(run->hfu_ratio).s);
 }
 
-static void print_speed(const struct session *s, const struct run_row *run)
+static void print_speed(const struct session *s, const struct record *record)
 {
+    const struct run_row *run = record_run(record);
     report_heading(s, run->fits == 1 ? "One training step"
-                                     : "One training step, were the card large enough");
+                      : report_host_fails(record)
+                          ? "One training step, were the host large enough"
+                          : "One training step, were the card large enough");
     fprintf(s->out, "  step time    %s%s%s\n", session_bold(s), format_time(run->step_s).s,
             session_plain(s));
     fprintf(s->out, "  tokens       %s a second, %s for each GPU\n",
@@ -216,7 +219,7 @@ static void print_step(const struct session *s, const struct record *record)
     const bool timed = isfinite(run->step_s);
     report_head(s, record);
     if (timed) {
-        print_speed(s, run);
+        print_speed(s, record);
         print_breakdown(s, run);
         report_evidence(s, record, false);
     }
@@ -276,7 +279,7 @@ void report_run(const struct session *s, const struct record *record, bool all)
     const bool weeks = isfinite(run->wall_s);
     if (weeks && !all) {
         report_head(s, record);
-        print_speed(s, run);
+        print_speed(s, record);
     } else {
         print_step(s, record);
     }

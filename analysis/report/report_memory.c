@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
@@ -132,6 +133,13 @@ static void print_advice(const struct session *s, const struct record *record,
     }
 }
 
+bool report_host_fails(const struct record *record)
+{
+    size_t count;
+    const struct out_of_memory_row *f = record_out_of_memory(record, &count);
+    return count > 0 && strcmp(f->place, "host") == 0;
+}
+
 void report_failure(const struct session *s, const struct record *record)
 {
     size_t count;
@@ -147,9 +155,15 @@ void report_failure(const struct session *s, const struct record *record)
     fprintf(s->out, "  in         %s\n", format_shown(f->call_site).s);
     if (f->at_s > 0.0)
         fprintf(s->out, "  time       %s into the step\n", format_time(f->at_s).s);
-    fprintf(s->out, "  the card   %s reserved (%s allocated) of %s usable: %s short\n",
-            format_bytes(f->reserved_bytes).s, format_bytes(f->allocated_bytes).s,
-            format_bytes(usable(record)).s, format_bytes(f->short_bytes).s);
+    if (report_host_fails(record)) {
+        fprintf(s->out, "  the CPUs   %s: %s short\n", format_bytes(f->reserved_bytes).s,
+                format_bytes(f->short_bytes).s);
+        fprintf(s->out, "  would help %s\n", format_shown(f->would_help).s);
+    } else {
+        fprintf(s->out, "  the card   %s reserved (%s allocated) of %s usable: %s short\n",
+                format_bytes(f->reserved_bytes).s, format_bytes(f->allocated_bytes).s,
+                format_bytes(usable(record)).s, format_bytes(f->short_bytes).s);
+    }
     print_advice(s, record, f);
 }
 

@@ -19,6 +19,8 @@ void report_head(const struct session *session, const struct record *record);
 void report_evidence(const struct session *session, const struct record *record, bool all);
 /* Memory of each stage against usable HBM, one bar each. */
 void report_stages(const struct session *session, const struct record *record);
+/* Is it the memory of a node's CPUs that ends, not that of a card? */
+bool report_host_fails(const struct record *record);
 /* Why and where memory ends, and what would help. Prints nothing when everything fits. */
 void report_failure(const struct session *session, const struct record *record);
 /* How sure the step is; nothing without --uncertainty. */

@@ -264,6 +264,13 @@ static void print_overflow(const struct session *s, const struct search_verdict 
                 format_bytes(v->row->least_bytes).s);
         return;
     }
+    if (o->on_host) {
+        fprintf(s->out,
+                "  it does not fit: the node of rank %" PRIu32 " keeps %s in the memory of its "
+                "CPUs, which is %s\n",
+                o->rank, format_bytes(o->needed_bytes).s, format_bytes(o->usable_bytes).s);
+        return;
+    }
     if (isfinite(o->needed_bytes))
         fprintf(s->out, "  it does not fit: it needs %s of %s (the card less --headroom)\n",
                 format_bytes(o->needed_bytes).s, format_bytes(o->usable_bytes).s);

@@ -133,6 +133,7 @@ static void take_failure(const struct result *result, struct record *out)
         return;
     struct out_of_memory_row *row = record_add(out, ROW_out_of_memory, 1);
     *row = (struct out_of_memory_row){
+        .place = f->on_host ? "host" : "card",
         .rank = f->rank,
         .stage = f->stage,
         .tensor = f->tensor,
@@ -145,7 +146,7 @@ static void take_failure(const struct result *result, struct record *out)
         .short_bytes = f->short_bytes,
         .allocated_bytes = f->allocated_bytes,
         .reserved_bytes = f->reserved_bytes,
-        .would_help = result->advice.helps[f->tenant],
+        .would_help = result_would_help(result),
         .changes = tried->changes,
         .tried = tried->tried_count,
         .fitting = tried->fitting_count,
@@ -162,6 +163,11 @@ static void take_message(struct record *out, const char *severity, const char *k
 
 static const char *failure_sentence(struct arena *arena, const struct result_failure *f)
 {
+    if (f->on_host)
+        return arena_format(arena,
+                            "the memory of its CPUs ends on the node of rank %" PRIu32
+                            " (stage %" PRIu32 "): %s are %.0f bytes, %.0f more than it has",
+                            f->rank, f->stage, f->tensor, f->bytes, f->short_bytes);
     return arena_format(arena,
                         "rank %" PRIu32 " (stage %" PRIu32
                         ") runs out of memory at %s, in %s: %s asks for %.0f bytes of %s, %.0f "

@@ -187,6 +187,41 @@ static void gather_failure(const struct step *step, struct result_failure *out)
     };
 }
 
+static void gather_host_failure(const struct step *step, const struct layout_spec *layout,
+                                struct result_failure *out)
+{
+    const struct host_memory *host = &step->host;
+    const bool activations =
+        layout->activation_offload > 0.0 && layout->activation_offload_to == OFFLOAD_CPU;
+    const bool state = layout->optimizer_offload > 0.0;
+    const uint32_t program = step->lowered.program_of_rank[host->rank];
+    *out = (struct result_failure){
+        .failed = true,
+        .on_host = true,
+        .rank = host->rank,
+        .stage = step->memory[program].stage,
+        .tenant = activations ? TENANT_ACTIVATIONS : TENANT_MASTER,
+        .tensor = activations && state ? "activations, state, gradients and weights of a node"
+                  : activations        ? "activations of a node"
+                                       : "state, gradients and weights of a node",
+        .at = "a training step",
+        .call_site = "memory of the node's CPUs",
+        .step = 1,
+        .bytes = host->bytes,
+        .short_bytes = host->bytes - host->room_bytes,
+        .allocated_bytes = host->room_bytes,
+        .reserved_bytes = host->room_bytes,
+    };
+}
+
+const char *result_would_help(const struct result *result)
+{
+    const struct result_failure *f = &result->failure;
+    if (!f->on_host)
+        return result->advice.helps[f->tenant];
+    return "smaller shares (layout.activation_offload, optimizer_offload)";
+}
+
 void result_gather(const struct scenario *scenario, const struct step *step, struct result *out)
 {
     *out = (struct result){.scenario = scenario, .step = step, .timed = step->worker != NULL};
@@ -195,8 +230,10 @@ void result_gather(const struct scenario *scenario, const struct step *step, str
         gather_bubbles(step, out);
         gather_streams(step, out);
     }
-    if (!step->fits)
+    if (step->failed_program != UINT32_MAX)
         gather_failure(step, &out->failure);
+    else if (!step->fits)
+        gather_host_failure(step, &scenario->configuration.layout, &out->failure);
     advice_words(sim_arena(step->sim), &scenario->configuration, &out->advice);
 }
 

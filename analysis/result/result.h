@@ -19,6 +19,7 @@ struct result_stage {
 };
 struct result_failure {
     bool failed;
+    bool on_host; /* not a card's memory: that of its node's CPUs; all cards have enough */
     uint32_t rank, stage;
     enum tenant tenant;
     const char *tensor; /* "layer 22 weights", in words */
@@ -48,6 +49,8 @@ struct result {
 void result_gather(const struct scenario *scenario, const struct step *step, struct result *out);
 /* Peak of the fullest rank, as it would need: reserved, or allocated. */
 double result_peak_bytes(const struct result *result, bool reserved);
+/* What makes that smaller which found no room. */
+const char *result_would_help(const struct result *result);
 /* Looks for layouts nearby that fit, when this one does not. */
 void result_advise(struct result *result);
 

@@ -57,6 +57,7 @@
     X(t, REAL, busy_s, "s", "time in which something moved")
 
 #define COLUMNS_out_of_memory(X, t)                                                                \
+    X(t, TEXT, place, "", "card, or host: the memory of a node's CPUs")                            \
     X(t, INTEGER, rank, "", "the first rank without room")                                         \
     X(t, INTEGER, stage, "", "its pipeline stage")                                                 \
     X(t, TEXT, tensor, "", "what found no room")                                                   \
@@ -66,7 +67,7 @@
     X(t, INTEGER, step, "", "training step; 0: before the first")                                  \
     X(t, REAL, at_s, "s", "inside a step that was timed; else 0")                                  \
     X(t, REAL, bytes, "B", "asked for")                                                            \
-    X(t, REAL, short_bytes, "B", "more than the card has left")                                    \
+    X(t, REAL, short_bytes, "B", "more than there is left")                                        \
     X(t, REAL, allocated_bytes, "B", "allocated by then")                                          \
     X(t, REAL, reserved_bytes, "B", "reserved by then")                                            \
     X(t, TEXT, would_help, "", "what makes that tenant smaller")                                   \

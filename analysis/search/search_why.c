@@ -213,7 +213,23 @@ static void find_overflow(struct search_verdict *v)
     const double usable_bytes = s->base->gpu.usable_hbm_bytes * (1.0 - s->question.headroom_ratio);
     const double endless_bytes = 1e18;
     struct step *step = play_ledger(&v->c, usable_bytes);
-    if (step != NULL && !step->fits) {
+    if (step != NULL && !step->fits && step->failed_program == UINT32_MAX) {
+        const struct host_memory *host = &step->host;
+        v->overflow = (struct search_overflow){
+            .known = true,
+            .on_host = true,
+            .stage = step->memory[step->lowered.program_of_rank[host->rank]].stage,
+            .rank = host->rank,
+            .tensor = "what its node keeps",
+            .tenant = "host",
+            .call_site = "memory of the node's CPUs",
+            .bytes = host->bytes,
+            .short_bytes = host->bytes - host->room_bytes,
+            .allocated_bytes = host->room_bytes,
+            .needed_bytes = host->bytes,
+            .usable_bytes = host->room_bytes,
+        };
+    } else if (step != NULL && !step->fits) {
         const struct stage_memory *m = &step->memory[step->failed_program];
         const struct ledger_failure *f = &m->ledger.failure;
         v->overflow = (struct search_overflow){
@@ -231,7 +247,7 @@ static void find_overflow(struct search_verdict *v)
         };
     }
     step_destroy(step);
-    if (!v->overflow.known)
+    if (!v->overflow.known || v->overflow.on_host)
         return;
     step = play_ledger(&v->c, endless_bytes);
     if (step != NULL)

@@ -25,7 +25,7 @@ struct search_verdict {
     char rule[320];               /* FATE_RULE: the sentence; else "" */
     /* Of what does not fit: what it would need, and where memory ends first. */
     struct search_overflow {
-        bool known;
+        bool known, on_host; /* not of a card: of its node's CPUs */
         uint32_t stage, rank;
         const char *tensor, *tenant, *call_site; /* live in `found` */
         double bytes, short_bytes, allocated_bytes, needed_bytes, usable_bytes;

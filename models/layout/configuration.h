@@ -173,9 +173,6 @@ struct activation_rates configuration_activation_rates(const struct configuratio
  * megatron/core/pipeline_parallel/fine_grained_activation_offload.py, activation_offload_fraction).
  */
 uint32_t configuration_offloaded_layers(const struct configuration *c, uint32_t layers);
-/* Of a node, in the mean over ranks: state, and room for the gradients and weights that go there
- * and back. 0: nothing is offloaded, or whose experts' state is shared by whom is not so simple. */
-double configuration_offload_bytes(const struct configuration *c);
 /* Ranks over which gradients are reduced: dp x cp (cp peers see other tokens, the same weights). */
 uint64_t configuration_replicas(const struct configuration *c);
 /* ... and of those that hold the same part of the model: as many, or twice as many where the

@@ -4,7 +4,6 @@
 
 #include "models/layout/configuration_parts.h"
 #include "models/sharding/sharding_kind.h"
-#include "sim/units.h"
 
 const char *const offload_names[] = {"cpu", "nvme", NULL};
 
@@ -53,33 +52,6 @@ uint32_t configuration_offloaded_layers(const struct configuration *c, uint32_t 
     return layers - (uint32_t)floor(stay + 1e-9); /* a share like .9 is not exact */
 }
 
-/* Parameters of whose state a rank has a part, over the parts. */
-static double elements_of_rank(const struct configuration *c)
-{
-    const bool sharded = c->layout.sharding->shards_optimizer;
-    const double all = transformer_trained_parameters(&c->model, c->training.sequence);
-    const double shards = sharded ? (double)configuration_shards(c) : 1.0;
-    const double twice = (double)(configuration_holders(c) / configuration_replicas(c));
-    if (c->model.experts > 0 && shards < (double)configuration_holders(c))
-        return 0.0;
-    if (c->model.experts > 0)
-        return all / (double)configuration_ranks(c);
-    return all * twice / ((double)(c->layout.tp * c->layout.pp) * shards);
-}
-
-double configuration_offload_bytes(const struct configuration *c)
-{
-    const struct training_spec *t = &c->training;
-    const struct optimizer_state state =
-        optimizer_state(t->optimizer, t->precision, &t->state_formats);
-    const double kept =
-        t->gradient_bytes > 0.0 ? t->gradient_bytes : c->software.gradient_kept_bytes;
-    const double there =
-        c->layout.offload_to == OFFLOAD_CPU ? optimizer_nominal_bytes(t->optimizer, &state) : 0.0;
-    const double each = there + kept + t->precision->weight_bytes;
-    return c->layout.optimizer_offload * each * elements_of_rank(c) * ranks_of_node(c);
-}
-
 static bool keeps_no_weights(const struct configuration *c)
 {
     return c->layout.sharding->gather == GATHER_UNITS && configuration_shards(c) > 1 &&
@@ -91,7 +63,6 @@ static void check_optimizer(struct rule_report *r)
     static const char key[] = "layout.optimizer_offload";
     const struct configuration *c = r->c;
     const struct node_spec *node = &c->cluster.node;
-    const double bytes = configuration_offload_bytes(c), room = node->host_memory_bytes;
     if (!(c->layout.optimizer_offload > 0.0))
         return;
     if (!(node->pcie_bytes_per_s > 0.0))
@@ -115,11 +86,6 @@ static void check_optimizer(struct rule_report *r)
     if (c->training.optimizer->orthogonal_steps > 0)
         rule_say(r, false, key, "%s multiplies matrices, which no CPU is for: take adamw or 0",
                  c->training.optimizer->head.name);
-    if (room > 0.0 && bytes > room)
-        rule_say(r, false, key,
-                 "%.3g GB of state, gradients and weights do not fit the %.3g GB of a node's CPUs: "
-                 "take a smaller share, or shard the state over more nodes",
-                 bytes / GIGA, room / GIGA);
 }
 
 static void check_activations(struct rule_report *r)

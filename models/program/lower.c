@@ -214,7 +214,7 @@ static struct program *write_stage(struct lowering *l, uint32_t stage, uint32_t 
     if (!l->timed)
         lower_memory_setup(&s);
     struct program *program = program_end(s.w);
-    program->host_bytes = s.offload.most_bytes;
+    program->host_bytes = lower_offload_host_bytes(&s) + lower_update_host_bytes(&s);
     program->interference_ratio = l->c->software.interference_ratio;
     program->join_ratio = l->c->software.tp_overlap_cost_ratio;
     program->interfering = 1u << STREAM_DP | 1u << STREAM_GATHER | 1u << STREAM_REPLICATE |

@@ -226,3 +226,9 @@ void lower_offload_end(struct stage *s)
     for (size_t i = 0; s->l->offloads && i < (size_t)s->units.count * s->l->shape.microbatches; i++)
         CHECK(s->offload.out[i] == OP_NONE && s->offload.back[i] == OP_NONE); /* 3 */
 }
+
+double lower_offload_host_bytes(const struct stage *s)
+{
+    const bool there = s->l->c->layout.activation_offload_to == OFFLOAD_CPU;
+    return there ? s->offload.most_bytes : 0.0;
+}

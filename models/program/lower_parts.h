@@ -124,10 +124,15 @@ void lower_offload_begin(struct stage *s, const struct pass *passes, uint32_t co
 void lower_offload_unit_begin(struct stage *s, const struct pass *pass, uint32_t unit);
 void lower_offload_unit_end(struct stage *s, const struct pass *pass, uint32_t unit);
 void lower_offload_end(struct stage *s); /* of the step */
+/* Most of its activations that lie in the memory of the CPUs at once; of the steps written. */
+double lower_offload_host_bytes(const struct stage *s);
 /* lower_update.c */
 void lower_update_orthogonal(struct stage *s); /* the steps of weights that are matrices */
 /* What of it the host does: gradients go there, state is updated there, weights come back. */
 void lower_update_offloaded(struct stage *s, double elements);
+/* In the memory of the CPUs: state, and room for the gradients and weights that go there and back.
+ */
+double lower_update_host_bytes(const struct stage *s);
 void lower_update(struct stage *s, double elements);
 /* lower_data.c */
 void lower_data_begin(struct stage *s);

@@ -177,6 +177,18 @@ void lower_update_offloaded(struct stage *s, double elements)
     fixed(s, "weights from host", weight_bytes(s), rates.link_bytes_per_s);
 }
 
+double lower_update_host_bytes(const struct stage *s)
+{
+    const struct lowering *l = s->l;
+    const struct layout_spec *layout = &l->c->layout;
+    if (!(layout->optimizer_offload > 0.0))
+        return 0.0;
+    const double elements =
+        lower_units_elements(&s->units, lower_plan_counts(l, l->data.sharding->shards_optimizer));
+    const double state = layout->offload_to == OFFLOAD_CPU ? state_bytes(s, elements) : 0.0;
+    return layout->optimizer_offload * (state + elements * l->data.kept_bytes + weight_bytes(s));
+}
+
 /* Of what is updated on the card; then the kept gradients are cleared for the next step when they
  * are a buffer. */
 void lower_update(struct stage *s, double elements)

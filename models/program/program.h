@@ -103,7 +103,7 @@ struct program {
     uint32_t interfering;      /* bit set of streams whose activity slows sensitive compute */
     double interference_ratio; /* share of compute speed lost meanwhile, in [0, 1) */
     double join_ratio;         /* OP_JOIN takes this x the time that both ran longer; >= 0 */
-    double host_bytes;         /* of activations on the host, at the fullest moment of a step */
+    double host_bytes;         /* kept in the memory of the node's CPUs, at the fullest moment */
 };
 
 /* A writer's tool: grows arrays in `arena`, finds equal rows again. */

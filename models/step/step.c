@@ -68,9 +68,37 @@ static void judge_memory(struct step *s)
     }
 }
 
+/* The fullest node, by what its ranks keep on their host: each at the fullest moment of its step.
+ */
+static void judge_hosts(struct arena *arena, const struct configuration *c, struct step *s)
+{
+    struct host_memory *host = &s->host;
+    const uint32_t gpus = (uint32_t)c->cluster.node.gpus;
+    bool any = false;
+    *host = (struct host_memory){.room_bytes = c->cluster.node.host_memory_bytes, .fits = true};
+    for (uint32_t p = 0; p < s->lowered.program_count; p++)
+        any = any || s->lowered.programs[p]->host_bytes > 0.0;
+    if (!any)
+        return;
+    double *held = ARENA_ARRAY(arena, double, c->cluster.nodes);
+    for (uint32_t rank = 0; rank < s->lowered.rank_count; rank++)
+        held[layout_gpu(c, rank) / gpus] +=
+            s->lowered.programs[s->lowered.program_of_rank[rank]]->host_bytes;
+    uint32_t fullest = 0;
+    for (uint32_t node = 1; node < c->cluster.nodes; node++)
+        fullest = held[node] > held[fullest] ? node : fullest;
+    while (layout_gpu(c, host->rank) / gpus != fullest)
+        host->rank++;
+    host->bytes = held[fullest];
+    host->fits = !(host->room_bytes > 0.0 && host->bytes > host->room_bytes);
+    s->fits = s->fits && host->fits;
+}
+
 /* Among ranks that run out inside a step, the first in simulated time is the one that stops it. */
 static void time_failure(struct step *s)
 {
+    if (s->failed_program == UINT32_MAX)
+        return;
     uint32_t step = s->memory[s->failed_program].ledger.failure.step;
     if (step == 0)
         return;
@@ -267,7 +295,9 @@ static bool build_and_play(struct step *s, const struct configuration *c,
     s->rank_count = s->lowered.rank_count;
     play_memory(arena, c, options, s);
     judge_memory(s);
-    bool in_setup = !s->fits && s->memory[s->failed_program].ledger.failure.step == 0;
+    judge_hosts(arena, c, s);
+    bool in_setup =
+        s->failed_program != UINT32_MAX && s->memory[s->failed_program].ledger.failure.step == 0;
     if (timed && (!in_setup || options->ignore_memory)) {
         degrade_links(c, &s->topology);
         layout_build(arena, c, s->lowered.streams, &s->layout);

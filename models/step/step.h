@@ -26,6 +26,12 @@ struct stage_memory { /* one program: the ranks of a stage */
     uint32_t program, stage, rank_count, representative;
     struct ledger_result ledger;
 };
+/* The memory of the CPUs of a node: what the ranks of the fullest one keep there at once. */
+struct host_memory {
+    double bytes, room_bytes; /* room_bytes 0: not said, all fits */
+    uint32_t rank;            /* the first of its ranks */
+    bool fits;
+};
 struct step {
     struct sim *sim;
     struct topology topology;
@@ -36,8 +42,9 @@ struct step {
     struct worker *worker;
     struct stage_memory *memory; /* by program */
     uint32_t memory_count;
-    bool fits;
-    uint32_t failed_program; /* where memory ends first, when it does not fit */
+    struct host_memory host;
+    bool fits;               /* on the cards and on the hosts */
+    uint32_t failed_program; /* where a card's memory ends first; UINT32_MAX: it nowhere does */
     double failed_at_s;      /* in the step, when it fails inside a step that was timed; else 0 */
     double step_s;
     double tokens_per_s;

@@ -179,7 +179,7 @@ load helper
     shows "rank 3"
     expect 1 "$ORRERY" export hello-8-gpus.db --rank 99
     expect 0 "$ORRERY" export hello-8-gpus.db --format csv --table breakdown
-    [ "$(wc -l <out)" -eq 12 ]
+    [ "$(wc -l <out)" -eq 13 ]
     expect 2 "$ORRERY" export hello-8-gpus.db --format csv --table braekdown
     said "did you mean 'breakdown'?"
     expect 1 "$ORRERY" export t.json
@@ -270,6 +270,25 @@ END
     expect 0 "$ORRERY" run "$main" --db priced.db --set layout.recompute=full --json
     shows "layout.recompute: costs"
     [ "$(sqlite3 priced.db "select count(*) from message where severity = 'warning' and text like 'layout.recompute: costs%'")" = 1 ]
+}
+
+@test "activations on the host: less on the card, time that is told, and a host that is too small" {
+    peak() { sed -n 's/^ *"peak_reserved_bytes": \([0-9.e+-]*\).*/\1/p' "$1" | head -n 1; }
+    local -a whole=("$hello" --set layout.recompute=none)
+    expect 0 "$ORRERY" run "${whole[@]}" --no-db --json
+    cp out before.json
+    expect 0 "$ORRERY" run "${whole[@]}" --db away.db --json --set layout.activation_offload=1
+    awk "BEGIN {exit !($(peak out) < $(peak before.json))}"
+    [ "$(sql away.db "select sum(op_count) from stream_use where stream in ('to_host', 'from_host')")" = 176 ]
+    [ "$(sql away.db "select offload_s > 0 and fits from run")" = 1 ]
+    expect 4 "$ORRERY" run "${whole[@]}" --db small.db --set layout.activation_offload=1 --set cluster.node.host_memory=1GB
+    shows "were the host large enough"
+    shows "memory of the node's CPUs"
+    [ "$(sql small.db "select place from out_of_memory")" = host ]
+    expect 4 "$ORRERY" run "$hello" --no-db --set layout.optimizer_offload=1 --set cluster.node.host_memory=1GB
+    shows "state, gradients and weights of a node"
+    expect 3 "$ORRERY" run "$hello" --no-db --set layout.activation_offload=1 --set cluster.node.nvme_read_bandwidth=0GB/s --set layout.activation_offload_to=nvme
+    said "take cpu"
 }
 
 @test "a lower power cap slows a step, a higher one never does, and one below static power is refused" {

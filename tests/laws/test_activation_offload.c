@@ -177,7 +177,7 @@ static bool staged(struct law_setup *s, const struct schedule_kind *kind, uint64
 {
     struct law_case k = {.level = {[LAW_GPUS] = 2,
                                    [LAW_PP] = stages == 4 ? 2 : 1,
-                                   [LAW_DP] = 1,
+                                   [LAW_DP] = experts && stages == 2 ? 2 : 1,
                                    [LAW_TP] = experts || stages == 4 ? 0 : 1,
                                    [LAW_SCHEDULE] = 1}};
     if (!law_configure(&k, RANK_MAX, s))
@@ -365,6 +365,86 @@ static void host_holds_what_is_under_way(void **state)
     step_destroy(few);
 }
 
+/* Two stages on nodes of their own, the first of which keeps the most. */
+static bool spread(struct law_setup *s)
+{
+    for (unsigned fabric = 0; fabric < law_level_count(LAW_FABRIC, RANK_MAX); fabric++) {
+        const struct law_case k = {.level = {[LAW_PP] = 1,
+                                             [LAW_DP] = 1,
+                                             [LAW_TP] = 1,
+                                             [LAW_SCHEDULE] = 1,
+                                             [LAW_FABRIC] = (uint8_t)fabric}};
+        if (!law_configure(&k, RANK_MAX, s) || s->c.cluster.nodes < 4)
+            continue;
+        s->c.model.layers = 8;
+        s->c.layout.activation_offload = 0.5;
+        s->c.training.global_batch = s->c.layout.dp * 8;
+        return configuration_legal(&s->c);
+    }
+    return false;
+}
+
+/* What all ranks of the fullest node keep decides; one byte more, and it does not fit. */
+static void host_memory_ends(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 5; i++) {
+        struct law_setup s;
+        const uint64_t stages = i % 2 == 0 ? 2 : 4;
+        assert_true(i == 4 ? spread(&s)
+                           : staged(&s, &schedule_one_f_one_b, stages, RECOMPUTE_NONE, i > 1));
+        struct configuration *c = &s.c;
+        struct step *free = play(c, false);
+        double held[RANK_MAX] = {0.0}, most = 0.0;
+        for (uint32_t rank = 0; rank < free->lowered.rank_count; rank++) {
+            double *node = &held[layout_gpu(c, rank) / c->cluster.node.gpus];
+            *node += free->lowered.programs[free->lowered.program_of_rank[rank]]->host_bytes;
+            most = fmax(most, *node);
+        }
+        assert_true(free->fits && free->host.fits && most > 0.0);
+        near(free->host.bytes, most, 1.0);
+        c->cluster.node.host_memory_bytes = most;
+        struct step *full = play(c, false);
+        c->cluster.node.host_memory_bytes = most - 1.0;
+        struct step *over = play(c, false);
+        assert_true(full->fits && !over->fits && !over->host.fits);
+        assert_true(over->failed_program == UINT32_MAX && over->step_s == free->step_s);
+        c->layout.activation_offload_to = OFFLOAD_NVME;
+        c->cluster.node.nvme_read_bytes_per_s = c->cluster.node.nvme_write_bytes_per_s = GIGA;
+        struct step *drives = play(c, false);
+        assert_true(drives->fits && drives->host.bytes == 0.0);
+        step_destroy(free);
+        step_destroy(full);
+        step_destroy(over);
+        step_destroy(drives);
+    }
+}
+
+/* State whose experts other ranks share than all else: one copy of the experts, one of the rest for
+ * each replica, 12 bytes and room for gradients and weights. */
+static void host_holds_the_state_of_experts(void **state)
+{
+    (void)state;
+    struct law_setup s;
+    assert_true(staged(&s, &schedule_one_f_one_b, 2, RECOMPUTE_NONE, true));
+    struct configuration *c = &s.c;
+    c->layout.activation_offload = 0.0;
+    c->layout.optimizer_offload = 0.5;
+    c->layout.sharding = &sharding_zero_0;
+    c->cluster.node.host_dram_bytes_per_s = 100 * GIGA;
+    c->cluster.node.host_dram_ratio = 0.5;
+    assert_true(configuration_legal(c) && c->layout.ep == c->layout.dp && c->layout.dp > 1);
+    struct step *step = play(c, false);
+    double all = 0.0;
+    for (uint32_t rank = 0; rank < step->lowered.rank_count; rank++)
+        all += step->lowered.programs[step->lowered.program_of_rank[rank]]->host_bytes;
+    const double experts = transformer_expert_parameters(&c->model);
+    const double rest = transformer_parameters(&c->model, c->training.sequence) - experts;
+    const double each = 12.0 + c->software.gradient_kept_bytes + 2.0;
+    near(all, 0.5 * each * (experts + (double)c->layout.dp * rest), all);
+    step_destroy(step);
+}
+
 /* A share that leaves all layers changes nothing. */
 static void none_is_none(void **state)
 {
@@ -394,6 +474,8 @@ int main(void)
         cmocka_unit_test(all_comes_back_in_time),
         cmocka_unit_test(copies_come_one_ahead),
         cmocka_unit_test(host_holds_what_is_under_way),
+        cmocka_unit_test(host_memory_ends),
+        cmocka_unit_test(host_holds_the_state_of_experts),
         cmocka_unit_test(none_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,7 @@ static void test_foreign_files(void **state)
     sample_tamper(path, "create table thesis(chapter)");
     expect_refused(path, " is not a results database of Orrery");
     /* the right name in the wrong place */
-    sample_tamper(path, "pragma user_version = 1330795097");
+    sample_tamper(path, "pragma user_version = 1430795097");
     expect_refused(path, " is not a results database of Orrery");
 }
 
@@ -99,10 +99,10 @@ static void test_other_versions(void **state)
 {
     struct place *p = *state;
     sample_tamper(p->path, "pragma user_version = 4");
-    expect_refused(p->path, " has version 4 of the schema; this orrery reads version 12");
+    expect_refused(p->path, " has version 4 of the schema; this orrery reads version 13");
+    sample_tamper(p->path, "pragma user_version = 14");
+    expect_refused(p->path, " has version 14 of the schema; this orrery reads version 13");
     sample_tamper(p->path, "pragma user_version = 13");
-    expect_refused(p->path, " has version 13 of the schema; this orrery reads version 12");
-    sample_tamper(p->path, "pragma user_version = 12");
     struct query *query;
     struct error error = {""};
     assert_true(query_open(p->path, &query, &error));

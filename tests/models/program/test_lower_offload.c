@@ -44,6 +44,15 @@ static double held(const struct configuration *c, enum tenant tenant)
     return bytes;
 }
 
+/* Kept in the memory of the CPUs by a rank. */
+static double host_bytes(const struct configuration *c)
+{
+    struct written w = lower_case_write(c);
+    const double bytes = w.p->host_bytes;
+    arena_destroy(w.arena);
+    return bytes;
+}
+
 /* Of the op of that name; -1: there is none. */
 static struct op_cost cost_of(const struct configuration *c, const char *name)
 {
@@ -89,7 +98,7 @@ static void test_times(void **state)
             near(cost_of(&drives, "state from drives").gpu_s, state_s);
             near(cost_of(&drives, "state to drives").gpu_s, 2.0 * state_s);
             near(cost_of(&drives, "update on host").gpu_s, cost_of(&c, "update on host").gpu_s);
-            near(configuration_offload_bytes(&drives), share * parameters * 6);
+            near(host_bytes(&drives), share * elements * 6);
             near(cost_of(&all, "optimizer update").bytes - cost_of(&c, "optimizer update").bytes,
                  share * 30 * elements);
         }
@@ -109,8 +118,8 @@ static void test_memory(void **state)
             near(held(&c, TENANT_WEIGHTS), held(&all, TENANT_WEIGHTS));
             near(held(&c, TENANT_GRADIENTS), held(&all, TENANT_GRADIENTS));
             const double parameters = transformer_parameters(&c.model, c.training.sequence);
-            const double ranks = kinds[k] == &sharding_zero_0 ? 4.0 : 1.0;
-            near(configuration_offload_bytes(&c), share * ranks * parameters * (12 + 4 + 2));
+            const double shards = kinds[k] == &sharding_zero_0 ? 1.0 : 4.0;
+            near(host_bytes(&c), share * parameters / shards * (12 + 4 + 2));
         }
     }
 }
@@ -130,12 +139,7 @@ static void test_rules(void **state)
 {
     (void)state;
     struct configuration c = offloaded(&sharding_zero_1, 4, 0.5);
-    const double bytes = configuration_offload_bytes(&c);
-    c.cluster.node.host_memory_bytes = bytes;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.cluster.node.host_memory_bytes = 0.99 * bytes;
-    assert_true(said(&c, "take a smaller share"));
-    c.cluster.node.host_memory_bytes = 0.0; /* not said */
     c.cluster.node.host_dram_bytes_per_s = 0.0;
     assert_true(said(&c, "host_dram_bandwidth"));
     c.cluster.node.pcie_bytes_per_s = 0.0;

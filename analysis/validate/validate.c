@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/text/format.h"
+#include "analysis/validate/validate_models.h"
 #include "analysis/validate/validate_nodes.h"
 #include "analysis/validate/validate_run.h"
 #include "models/gpu/calibrate/profile.h"
@@ -165,7 +166,8 @@ bool validate_open(struct arena *arena, const struct csv *csv, const struct vali
                          how->source ? how->source : "", how->where ? " where " : "",
                          how->where ? how->where : "");
     out->nodes = validate_nodes_read(out, error);
-    return out->nodes != NULL;
+    out->models = out->nodes != NULL ? validate_models_read(out, error) : NULL;
+    return out->models != NULL;
 }
 
 bool validate_file(struct arena *arena, const struct csv *csv, const struct validate_options *how,

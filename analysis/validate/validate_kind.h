@@ -26,6 +26,7 @@ struct validation {
     const char *profile, *profile_gpu; /* a file, and its card; NULL: none */
     const struct validate_versions *versions;
     const struct validate_nodes *nodes;
+    const struct validate_models *models;
     struct arena *scratch; /* of the thread that predicts; NULL: each step has memory of its own */
     struct validate_row *rows;
     size_t row_count;

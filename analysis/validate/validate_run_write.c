@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/validate/validate_models.h"
 #include "analysis/validate/validate_run.h"
 #include "models/schedule/schedule_kind.h"
 #include "scenarios/language/reader.h"
@@ -10,6 +11,7 @@ struct writer {
     struct validate_text *text;
     const struct validate_run *run;
     const struct software_profile *software;
+    const struct alike_model *alike; /* of the catalogue, of this shape; NULL */
 };
 
 static struct validate_origin column_origin(const struct writer *w, const char *column)
@@ -67,13 +69,20 @@ static void add_family(const struct writer *w)
 static void add_model(const struct writer *w)
 {
     const struct validate_run *r = w->run;
+    /* Heads of latent attention have several sizes, which columns cannot say. */
+    const bool latent = w->alike != NULL && w->alike->shape.kv_rank > 0;
     validate_text_open(w->text, "model");
+    if (w->alike != NULL)
+        validate_text_key(w->text, "preset", "chosen: of this shape; it says what no column does",
+                          "%s", w->alike->name);
     add_family(w);
     add_count(w, "layers", "layers", r->layers);
     add_count(w, "hidden", "hidden", r->hidden);
     add_count(w, "heads", "heads", r->heads);
-    add_count(w, "kv_heads", "kv_heads", r->kv_heads);
-    add_count(w, "head_size", "head_dim", r->head_size);
+    if (!latent) {
+        add_count(w, "kv_heads", "kv_heads", r->kv_heads);
+        add_count(w, "head_size", "head_dim", r->head_size);
+    }
     add_count(w, "ffn_hidden", "ffn_hidden", r->ffn_hidden);
     add_count(w, "vocabulary", "vocab", r->vocabulary);
     add_word(w, "ffn", "ffn", r->ffn);
@@ -234,7 +243,8 @@ static void add_software(const struct writer *w)
 bool validate_run_write(const struct validation *v, const struct validate_run *run,
                         struct validate_text *out, struct validate_row *row)
 {
-    struct writer w = {out, run, validate_version(v->versions, run)};
+    struct writer w = {out, run, validate_version(v->versions, run),
+                       validate_models_alike(v->models, run)};
     if (w.software == NULL) {
         validate_row_refuse(row, REFUSAL_SOFTWARE, "software %s is not in the catalogue",
                             run->software);

@@ -132,6 +132,10 @@ const struct param software_params[] = {
      "false: one cast forward writes both copies, which are kept."},
     {"fp8_weights_each", PARAM_FLAG, AT(fp8_weights_each), 0, 0, "false", NULL,
      "Weights are cast to eight bits in every microbatch; false: once a step."},
+    {"router_fusion", PARAM_FLAG, AT(router_fusion), 0, 0, "false", NULL,
+     "One kernel scores and chooses the experts of a token (Megatron's --moe-router-fusion); "
+     "false: "
+     "an operator each."},
     {"shared_expert_overlap", PARAM_FLAG, AT(shared_expert_overlap), 0, 0, "false", NULL,
      "Shared experts run beside the exchanges with the routed ones: up beside the way there, down "
      "beside the way back (Megatron's --moe-shared-expert-overlap, off by default)."},

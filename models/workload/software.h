@@ -81,6 +81,7 @@ struct software_profile {
     bool fp8_gathers;           /* tensor-parallel gathers carry eight bits */
     bool fp8_weights_each;      /* weights are cast in every microbatch, not once a step */
     bool fp8_casts_again;       /* 16-bit inputs are kept, and cast again for the weight gradient */
+    bool router_fusion;         /* one kernel chooses experts */
     bool shared_expert_overlap; /* shared experts run beside the exchanges with the routed ones */
     bool fp8_activation_cache;  /* inputs of activations are kept in eight bits */
     bool fp8_attention_cache;   /* the attention's output is kept once, in twelve */

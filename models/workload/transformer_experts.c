@@ -19,6 +19,13 @@
  * kernels. */
 #define CHOICE_BYTES 19.0
 #define CHOICE_LAUNCHES 10.0
+/* In one kernel (NVIDIA/TransformerEngine common/fused_router/fused_topk_with_score_function.cu):
+ * scores read, weights, flags and the softmax written, 13 bytes, and flags summed for each expert
+ * by another one; back, gradients, flags and softmax read, gradients written. */
+#define FUSED_CHOICE_BYTES 14.0
+#define FUSED_CHOICE_LAUNCHES 2.0
+#define FUSED_GRADIENT_BYTES 13.0
+#define FUSED_GRADIENT_LAUNCHES 1.0
 #define COPY_LAUNCHES 1.0
 
 static double row_bytes(const struct rank_share *s)
@@ -47,9 +54,15 @@ static struct kernel sort(const struct rank_share *s, const char *name)
     return gpu_kernel_memory(name, (come + s->experts.rows) * row_bytes(s), COPY_LAUNCHES);
 }
 
-static struct kernel choice(const struct rank_share *s, const char *name)
+static struct kernel choice(const struct rank_share *s, bool backward)
 {
-    return gpu_kernel_memory(name, s->norm_tokens * s->experts.all * CHOICE_BYTES, CHOICE_LAUNCHES);
+    const char *name = backward ? "choice gradient" : "choose experts";
+    const double elements = s->norm_tokens * s->experts.all;
+    if (!s->context->software->router_fusion)
+        return gpu_kernel_memory(name, elements * CHOICE_BYTES, CHOICE_LAUNCHES);
+    return backward
+               ? gpu_kernel_memory(name, elements * FUSED_GRADIENT_BYTES, FUSED_GRADIENT_LAUNCHES)
+               : gpu_kernel_memory(name, elements * FUSED_CHOICE_BYTES, FUSED_CHOICE_LAUNCHES);
 }
 
 static struct kernel latent_norms(const struct rank_share *s, bool backward)
@@ -72,7 +85,7 @@ void transformer_experts_forward(const struct rank_share *s, enum piece piece, b
             out->repeated |= 1u << (out->forward_count - 1);
     }
     if (piece == PIECE_ROUTE && !opens) {
-        transformer_piece_forward(out, choice(s, "choose experts"));
+        transformer_piece_forward(out, choice(s, false));
         if (!s->experts.once)
             transformer_piece_forward(out, copies(s, "permute"));
     }
@@ -92,7 +105,7 @@ void transformer_experts_backward(const struct rank_share *s, enum piece piece, 
     if (piece == PIECE_ROUTE && opens) {
         if (!s->experts.once)
             transformer_piece_dgrad(out, copies(s, "permute gradient"));
-        transformer_piece_dgrad(out, choice(s, "choice gradient"));
+        transformer_piece_dgrad(out, choice(s, true));
     }
     if (piece == PIECE_EXPERT_UP && !opens && sorts(s))
         transformer_piece_dgrad(out, sort(s, "sort by source"));

@@ -173,6 +173,21 @@ same_step_time() { # FILE ROW
     shows 'chosen: an NVLink domain; column gpus_per_node counts its chassis'
 }
 
+@test "a row of a mixture takes latent attention from the catalogue's model of its shape" {
+    steps="$SCENARIOS/../tests/validation/steps.csv"
+    same_step_time "$steps" simumax-deepseekv2-tp1-ep8-pp1-dp8-l4-mbc4-cef
+    grep -q '^  preset: deepseek-v2-236b *# chosen: of this shape; it says what no column does$' row.yaml
+    grep -q '^  layers: 4 ' row.yaml
+    [ "$(grep -c '^  head_size:' row.yaml)" = 0 ] # columns have one size of heads
+    # Any other shape is the row's own, as dense ones are.
+    sed 's/,160,6,1536,2,1,4096,/,160,6,1600,2,1,4096,/' "$steps" >other.csv
+    "$ORRERY" validate other.csv --explain simumax-deepseekv2-tp1-ep8-pp1-dp8-l4-mbc4-cef >row.yaml
+    grep -q '^  moe_ffn_hidden: 1600 ' row.yaml
+    [ "$(grep -c '^  preset:' row.yaml)" = 0 ]
+    "$ORRERY" validate "$steps" --explain simumax-llama3-70b-tp2-pp1-dp4-l12-mbc8-cef >row.yaml
+    [ "$(grep -c '^  preset:' row.yaml)" = 0 ]
+}
+
 @test "every cell of a row is in the scenario that it becomes" {
     head -1 "$BATS_TEST_DIRNAME/../validation/steps.csv" >cells.csv
     {

@@ -232,6 +232,33 @@ static void test_rows_of_experts(void **state)
     }
 }
 
+/* Scores, softmax, tables and their sum for each of 16 tokens and four experts, by an operator each
+ * or in one kernel and the sum. */
+static void test_fused_choice(void **state)
+{
+    (void)state;
+    static struct bench b;
+    for (unsigned fused = 0; fused < 2; fused++) {
+        begin(&b, FP8_DELAYED, true);
+        b.software.router_fusion = fused;
+        b.model.experts = 4;
+        b.model.experts_per_token = 2;
+        b.model.moe_ffn_hidden = 16;
+        b.context.ep = b.context.etp = 1;
+        b.context.imbalance = 1.0;
+        transformer_layer(&b.context, &b.layer);
+        const struct segment *s = b.layer.segments;
+        while (nth(s->forward, s->forward_count, "choose experts", 0) == NULL)
+            s++;
+        const struct kernel *there = nth(s->forward, s->forward_count, "choose experts", 0);
+        const struct kernel *back = nth(s->dgrad, s->dgrad_count, "choice gradient", 0);
+        assert_true(there->bytes == 64 * (fused ? 4 + 4 + 1 + 4 + 1 : 19));
+        assert_true(there->launches == (fused ? 2 : 10));
+        assert_true(back->bytes == 64 * (fused ? 4 + 1 + 4 + 4 : 19));
+        assert_true(back->launches == (fused ? 1 : 10));
+    }
+}
+
 /* What four experts have is cast by a kernel for each of them, or by one for all
  * (NVIDIA/TransformerEngine csrc/extensions/cast.cpp); scales are put in order by one. The products
  * are four of each. */
@@ -335,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_what_is_kept),
         cmocka_unit_test(test_rows_of_experts),
+        cmocka_unit_test(test_fused_choice),
         cmocka_unit_test(test_launches_of_experts),
         cmocka_unit_test(test_casts_beside_transformer_engine),
         cmocka_unit_test(test_casts_again),

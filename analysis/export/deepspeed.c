@@ -228,7 +228,9 @@ static void note_layout(const struct launch_job *job, struct launch_text *text)
             text, LAUNCH_DIFFERS,
             "context parallelism is Ulysses': an all-to-all turns parts of the sequence into "
             "parts of the heads and back, in place of the simulated %s",
-            l->cp_method == CP_RING ? "ring" : "all-gather");
+            l->cp_method == CP_ALL_GATHER ? "all-gather"
+            : l->cp_method == CP_RING     ? "ring"
+                                          : "exchange of heads beside a ring");
     }
     if (l->cp > 1 && job->sequence_parallel) {
         launch_say(text, LAUNCH_DIFFERS,

@@ -138,6 +138,8 @@ const char *launch_cp_type(const struct layout_spec *layout)
         return "p2p";
     case CP_ALL_TO_ALL:
         return "a2a";
+    case CP_ALL_TO_ALL_RING:
+        return "a2a+p2p";
     default:
         return "all_gather";
     }

@@ -203,6 +203,11 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "--context-parallel-size %" PRIu64, l->cp);
     if (l->cp > 1)
         launch_option(text, "--cp-comm-type %s", launch_cp_type(l));
+    if (l->cp > 1 && l->cp_method == CP_ALL_TO_ALL_RING) {
+        const struct context_ranks context = configuration_context_ranks(c);
+        launch_option(text, "--hierarchical-context-parallel-sizes %" PRIu64 " %" PRIu64,
+                      context.heads, context.ring);
+    }
     if (!launch_job_order(job, "tp-cp-dp-pp") && launch_job_order(job, "tp-cp-pp-dp"))
         launch_option(text, "--use-tp-pp-dp-mapping");
     launch_option(text, "--micro-batch-size %" PRIu64, l->microbatch);

@@ -157,6 +157,11 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "comm_overlap.tp_comm_overlap_cfg=null");
     if (l->cp > 1)
         launch_option(text, "model.cp_comm_type=%s", launch_cp_type(l));
+    if (l->cp > 1 && l->cp_method == CP_ALL_TO_ALL_RING) {
+        const struct context_ranks context = configuration_context_ranks(c);
+        launch_option(text, "model.hierarchical_context_parallel_sizes=[%" PRIu64 ",%" PRIu64 "]",
+                      context.heads, context.ring);
+    }
     if (maps_pipeline_first(job))
         launch_option(text, "dist.use_tp_pp_dp_mapping=true");
     write_sharding(job, text);

@@ -317,10 +317,11 @@ static void write_layout(const struct launch_job *job, struct launch_text *text)
     launch_option(text, "--parallelism.context_parallel_degree %" PRIu64, l->cp);
     if (l->cp > 1) {
         launch_option(text, "--parallelism.context_parallel_rotate_method %s",
-                      l->cp_method == CP_RING ? "alltoall" : "allgather");
-        if (l->cp_method == CP_ALL_TO_ALL)
+                      configuration_context_ranks(c).ring > 1 ? "alltoall" : "allgather");
+        if (configuration_context_ranks(c).heads > 1)
             launch_say(text, LAUNCH_DIFFERS,
-                       "TorchTitan has no exchange of heads: keys and values are gathered");
+                       "TorchTitan has no exchange of heads: keys and values are %s",
+                       configuration_context_ranks(c).ring > 1 ? "passed round" : "gathered");
         launch_option(text, "--parallelism.context_parallel_load_balancer %s",
                       job->cp_uneven ? "None" : "headtail");
     }

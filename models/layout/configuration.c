@@ -6,7 +6,7 @@
 #include "models/sharding/sharding_kind.h"
 #include "sim/random.h"
 
-const char *const cp_method_names[] = {"all_gather", "ring", "all_to_all", NULL};
+const char *const cp_method_names[] = {"all_gather", "ring", "all_to_all", "all_to_all_ring", NULL};
 const char *const cp_balance_names[] = {"auto", "zig_zag", "none", NULL};
 const char *const placement_names[] = {"packed", "scattered", NULL};
 
@@ -33,6 +33,35 @@ struct expert_ranks configuration_expert_ranks(const struct configuration *c)
     out.edp = l->tp * configuration_replicas(c) / (out.ep * out.etp);
     out.holders = configuration_holders(c) / configuration_replicas(c) * out.edp;
     return out;
+}
+
+static uint64_t inner_ranks(const struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    const uint64_t tp = l->tp > 0 ? l->tp : 1;
+    if (l->cp_inner > 0)
+        return l->cp_inner;
+    uint64_t inner = l->cp;
+    while (inner > 1 &&
+           (l->cp % inner != 0 || inner * tp > c->cluster.node.gpus ||
+            c->model.heads % (inner * tp) != 0 || c->model.kv_heads % (inner * tp) != 0))
+        inner--;
+    return inner;
+}
+
+struct context_ranks configuration_context_ranks(const struct configuration *c)
+{
+    const uint64_t cp = c->layout.cp;
+    switch (c->layout.cp_method) {
+    case CP_RING:
+        return (struct context_ranks){1, cp};
+    case CP_ALL_TO_ALL:
+        return (struct context_ranks){cp, 1};
+    case CP_ALL_TO_ALL_RING:
+        return (struct context_ranks){inner_ranks(c), cp / inner_ranks(c)};
+    default:
+        return (struct context_ranks){1, 1};
+    }
 }
 
 const struct dispatch_kind *configuration_dispatch(const struct configuration *c)

@@ -20,7 +20,8 @@ struct sharding_kind;
 enum cp_method {
     CP_ALL_GATHER,
     CP_RING,
-    CP_ALL_TO_ALL
+    CP_ALL_TO_ALL,
+    CP_ALL_TO_ALL_RING /* heads inside groups of cp_inner, keys and values round between them */
 };
 /* Which positions a context rank holds of a causal sequence. */
 enum cp_balance {
@@ -53,6 +54,7 @@ struct layout_spec {
     const struct sharding_kind *sharding;
     struct kind_options schedule_options, sharding_options, dispatch_options;
     int recompute, cp_method, cp_balance, placement;
+    uint64_t cp_inner;         /* see configuration_context_ranks; 0: as many as a node holds */
     uint64_t recompute_layers; /* block: the first of each chunk; uniform: of a group; else 0 */
     bool sequence_parallel;
     const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
@@ -188,6 +190,15 @@ struct expert_ranks {
     bool apart;
 };
 struct expert_ranks configuration_expert_ranks(const struct configuration *c);
+/* The context ranks: `heads` of them, neighbours, exchange heads (1: none do), and `ring` pass keys
+ * and values round, each of another such group (1: none do). Of all_to_all_ring layout.cp_inner, or
+ * else the most that divide cp, find whole heads and, with their tensor ranks, share a node
+ * (NVIDIA/TransformerEngine transformer_engine/pytorch/attention/dot_product_attention/
+ * context_parallel.py, cp_comm_type a2a+p2p). */
+struct context_ranks {
+    uint64_t heads, ring;
+};
+struct context_ranks configuration_context_ranks(const struct configuration *c);
 /* How rows come to them, and which of the experts a token may choose. */
 const struct dispatch_kind *configuration_dispatch(const struct configuration *c);
 struct routing configuration_routing(const struct configuration *c);

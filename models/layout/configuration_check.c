@@ -84,6 +84,36 @@ static void check_world(struct rule_report *r)
     }
 }
 
+/* Context ranks that exchange heads have whole ones. */
+static void check_context(struct rule_report *r)
+{
+    const struct model_shape *m = &r->c->model;
+    const struct layout_spec *l = &r->c->layout;
+    if (l->cp_inner > 0 && l->cp_method != CP_ALL_TO_ALL_RING) {
+        rule_say(r, false, "layout.cp_inner",
+                 "%s has no inner groups: remove cp_inner, or take all_to_all_ring",
+                 cp_method_names[l->cp_method]);
+    } else if (l->cp_inner > 0 && l->cp % l->cp_inner != 0) {
+        rule_say(r, false, "layout.cp_inner",
+                 "cp = %" PRIu64 " is not divisible by cp_inner = %" PRIu64, l->cp, l->cp_inner);
+        return;
+    }
+    const uint64_t both = l->tp * configuration_context_ranks(r->c).heads;
+    if (l->cp == 1 || (m->heads % both == 0 && m->kv_heads % both == 0) || both == l->tp)
+        return;
+    if (l->cp_method == CP_ALL_TO_ALL_RING)
+        rule_say(r, false, "layout.cp_inner",
+                 "all_to_all_ring gives each of cp_inner x tp = %" PRIu64
+                 " ranks whole heads: %" PRIu64 " heads and %" PRIu64
+                 " of keys are not divisible by it; take a smaller cp_inner, or ring",
+                 both, m->heads, m->kv_heads);
+    else
+        rule_say(r, false, "layout.cp_method",
+                 "all_to_all gives each of cp x tp = %" PRIu64 " ranks whole heads: %" PRIu64
+                 " heads and %" PRIu64 " of keys are not divisible by it; take ring or all_gather",
+                 both, m->heads, m->kv_heads);
+}
+
 static void check_heads(struct rule_report *r)
 {
     const struct model_shape *m = &r->c->model;
@@ -98,14 +128,7 @@ static void check_heads(struct rule_report *r)
                  "%" PRIu64 " attention heads are not divisible by tp = %" PRIu64, m->heads, tp);
         return;
     }
-    const uint64_t both = tp * r->c->layout.cp;
-    if (r->c->layout.cp > 1 && r->c->layout.cp_method == CP_ALL_TO_ALL &&
-        (m->heads % both != 0 || m->kv_heads % both != 0)) {
-        rule_say(r, false, "layout.cp_method",
-                 "all_to_all gives each of cp x tp = %" PRIu64 " ranks whole heads: %" PRIu64
-                 " heads and %" PRIu64 " of keys are not divisible by it; take ring or all_gather",
-                 both, m->heads, m->kv_heads);
-    }
+    check_context(r);
     if (m->kv_heads % tp != 0 && tp % m->kv_heads != 0) {
         rule_say(r, false, "layout.tp",
                  "%" PRIu64
@@ -154,7 +177,7 @@ static void check_sequence(struct rule_report *r)
                  sequence, split);
     }
     const struct model_shape *m = &r->c->model;
-    if (m->window > 0 && m->window < sequence && l->cp > 1 && l->cp_method == CP_RING) {
+    if (m->window > 0 && m->window < sequence && configuration_context_ranks(r->c).ring > 1) {
         rule_say(r, false, "layout.cp_method",
                  "a ring passes all keys round, and model.window = %" PRIu64
                  " leaves most of them unseen: take all_gather",

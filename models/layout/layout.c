@@ -16,7 +16,7 @@
 const char *const stream_names[STREAM_COUNT] = {
     "compute", "tp",        "cp",           "ep",        "dp",        "gather",    "replicate",
     "embed",   "world",     "send_next",    "recv_prev", "send_prev", "recv_next", "copy",
-    "ep_data", "ep_gather", "ep_replicate", "to_host",   "from_host",
+    "ep_data", "ep_gather", "ep_replicate", "to_host",   "from_host", "cp_heads",
 };
 
 enum layout_dimension {
@@ -222,6 +222,18 @@ static uint32_t expert_key(const struct layout_builder *b, uint32_t rank, enum e
     return (stage * parts + part) * groups + within;
 }
 
+/* Context ranks that exchange heads are neighbours among them; those of one place in these groups
+ * pass keys round. All do one or the other: they are one group, and the other kind has none. */
+static uint32_t context_key(const struct layout_builder *b, uint32_t rank, bool heads)
+{
+    const struct context_ranks ranks = configuration_context_ranks(b->c);
+    const uint32_t key = key_without(b, rank, 1u << DIMENSION_CP);
+    const uint32_t at = coordinate(b, rank, DIMENSION_CP), inner = (uint32_t)ranks.heads;
+    if (ranks.heads == 1 || ranks.ring == 1)
+        return heads ? GROUP_NONE : key;
+    return heads ? key * (uint32_t)ranks.ring + at / inner : key * inner + at % inner;
+}
+
 static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum stream kind)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stage = coordinate(b, rank, DIMENSION_PP);
@@ -230,7 +242,8 @@ static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum st
     case STREAM_TP:
         return key_without(b, rank, 1u << DIMENSION_TP);
     case STREAM_CP:
-        return key_without(b, rank, 1u << DIMENSION_CP);
+    case STREAM_CP_HEADS:
+        return context_key(b, rank, kind == STREAM_CP_HEADS);
     case STREAM_EP:
         return expert_key(b, rank, EXPERTS_SHARE);
     case STREAM_EP_DATA:
@@ -377,9 +390,10 @@ uint32_t layout_receiver(const struct layout *layout, const struct group *pair)
     return round_block(pairs, pair->first, pairs->step);
 }
 
-static const enum stream collectives[] = {
-    STREAM_TP,    STREAM_CP, STREAM_DP,      STREAM_GATHER,    STREAM_REPLICATE,   STREAM_EMBED,
-    STREAM_WORLD, STREAM_EP, STREAM_EP_DATA, STREAM_EP_GATHER, STREAM_EP_REPLICATE};
+static const enum stream collectives[] = {STREAM_TP,        STREAM_CP,           STREAM_DP,
+                                          STREAM_GATHER,    STREAM_REPLICATE,    STREAM_EMBED,
+                                          STREAM_WORLD,     STREAM_EP,           STREAM_EP_DATA,
+                                          STREAM_EP_GATHER, STREAM_EP_REPLICATE, STREAM_CP_HEADS};
 enum {
     COLLECTIVE_KINDS = sizeof collectives / sizeof collectives[0]
 };

@@ -26,6 +26,7 @@ enum stream {
     STREAM_EP_REPLICATE, /* hsdp: gradients of experts across the shard groups */
     STREAM_TO_HOST,      /* copies of activations to the memory of the CPUs */
     STREAM_FROM_HOST,    /* ... and back */
+    STREAM_CP_HEADS,     /* all_to_all_ring: heads, inside the groups that pass keys round */
     STREAM_COUNT
 };
 extern const char *const stream_names[STREAM_COUNT];

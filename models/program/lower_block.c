@@ -115,8 +115,11 @@ static double transfer_least_s(const struct configuration *c, const struct segme
     if (t->comm == SEGMENT_EP)
         return 0.0; /* its ranks may stand anywhere */
     const struct node_spec *node = &c->cluster.node;
-    const uint64_t both = c->layout.tp * c->layout.cp;
-    double ranks = (double)(t->comm == SEGMENT_TP ? c->layout.tp : c->layout.cp);
+    const struct context_ranks context = configuration_context_ranks(c);
+    const bool heads = t->comm == SEGMENT_CP_HEADS, nested = context.heads > 1 && context.ring > 1;
+    const uint64_t both = c->layout.tp * (heads ? context.heads : c->layout.cp);
+    const uint64_t round = nested ? context.ring : c->layout.cp;
+    double ranks = (double)(t->comm == SEGMENT_TP ? c->layout.tp : heads ? context.heads : round);
     double rate = node->nic_bytes_per_s;
     if (both <= node->gpus) {
         bool joined = topology_nvlink_joins(node, t->comm == SEGMENT_TP ? c->layout.tp : both);
@@ -127,7 +130,11 @@ static double transfer_least_s(const struct configuration *c, const struct segme
 
 static enum stream stream_of(enum segment_comm comm)
 {
-    return comm == SEGMENT_TP ? STREAM_TP : comm == SEGMENT_CP ? STREAM_CP : STREAM_EP;
+    static const enum stream streams[] = {[SEGMENT_TP] = STREAM_TP,
+                                          [SEGMENT_CP] = STREAM_CP,
+                                          [SEGMENT_EP] = STREAM_EP,
+                                          [SEGMENT_CP_HEADS] = STREAM_CP_HEADS};
+    return streams[comm];
 }
 
 /* Ends the stretch and sends. A collective costs the host one launch, like a kernel. */

@@ -101,6 +101,7 @@ static void setup_communicators(struct stage *s)
     } kinds[] = {
         {"tensor-parallel communicator", 1u << STREAM_TP},
         {"context-parallel communicator", 1u << STREAM_CP},
+        {"context-parallel communicator of heads", 1u << STREAM_CP_HEADS},
         {"expert-parallel communicator", 1u << STREAM_EP},
         {"data-parallel communicator", 1u << STREAM_DP},
         {"data-parallel communicator of experts", 1u << STREAM_EP_DATA},
@@ -112,13 +113,12 @@ static void setup_communicators(struct stage *s)
     };
     const uint32_t streams = s->ops.streams | s->pipeline.streams;
     for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (streams & kinds[i].streams) {
+        if (streams & kinds[i].streams)
             lower_tensors_setup(&s->tensors,
                                 (struct tensor){TENANT_COMMUNICATION, 0,
                                                 s->l->c->software.communicator_bytes, kinds[i].name,
                                                 LEDGER_OUTSIDE},
                                 "communicator construction", UINT16_MAX);
-        }
     }
 }
 

@@ -44,8 +44,9 @@ static struct layer_context make_context(const struct configuration *c,
         .expert_nodes = layout_expert_nodes(c),
         .dispatch_8bit = c->layout.dispatch_8bit,
         .adapter = c->training.adapter,
-        .cp_ring = c->layout.cp_method == CP_RING,
-        .cp_heads = c->layout.cp_method == CP_ALL_TO_ALL && c->layout.cp > 1,
+        .cp_ring = c->layout.cp_method == CP_RING || configuration_context_ranks(c).ring > 1,
+        .cp_heads = configuration_context_ranks(c).heads > 1,
+        .cp_inner = configuration_context_ranks(c).heads,
         .cp_uneven = c->layout.cp_balance == CP_BALANCE_AUTO
                          ? c->software.cp_uneven
                          : c->layout.cp_balance == CP_BALANCE_NONE,

@@ -173,7 +173,7 @@ static bool stream_fits(const struct op *op)
     case OP_COLLECTIVE:
         return (op->stream >= STREAM_TP && op->stream <= STREAM_WORLD) ||
                op->stream == STREAM_EP_DATA || op->stream == STREAM_EP_GATHER ||
-               op->stream == STREAM_EP_REPLICATE;
+               op->stream == STREAM_EP_REPLICATE || op->stream == STREAM_CP_HEADS;
     case OP_SEND:
         return is_send(op->stream);
     case OP_RECV:

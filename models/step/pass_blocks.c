@@ -87,6 +87,7 @@ static struct layout_spec key_of(const struct configuration *c)
     key.recompute = l->recompute;
     key.recompute_layers = l->recompute == RECOMPUTE_UNIFORM ? l->recompute_layers : 0;
     key.cp_method = l->cp_method;
+    key.cp_inner = l->cp_inner;
     key.cp_balance = l->cp_balance;
     key.sequence_parallel = l->sequence_parallel;
     key.vpp = l->schedule->splits; /* such blocks have two lists more */

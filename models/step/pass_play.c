@@ -144,8 +144,7 @@ static void add_span(struct stage_play *s, unsigned stream, double begin_s, doub
     s->spans[s->span_count++] = (struct span){begin_s, finish_s};
 }
 
-/* When work that takes work_s from begin_s undisturbed, and goes at this speed beside a span, is
- * done. */
+/* When work is done that takes work_s from begin_s, and goes at this speed beside a span. */
 static double slowed_s(const struct stage_play *s, double begin_s, double work_s, double speed)
 {
     double now_s = begin_s, left_s = work_s;
@@ -199,7 +198,9 @@ static double compute_finish_s(struct staged *play, struct stage_play *s, uint32
 {
     const struct program *p = s->program;
     const struct op *op = &p->ops[i - 1];
-    const double wires_s = later(s->finish_s[s->last[STREAM_TP]], s->finish_s[s->last[STREAM_CP]]);
+    const uint32_t *last = s->last;
+    const double rings_s = later(s->finish_s[last[STREAM_CP]], s->finish_s[last[STREAM_CP_HEADS]]);
+    const double wires_s = later(s->finish_s[last[STREAM_TP]], rings_s);
     double work_s, kernels_s;
     if ((op->flags & OP_RUN) != 0) {
         const struct pass_run *run = &s->runs[op->cost];

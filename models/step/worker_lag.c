@@ -23,7 +23,7 @@ static const enum breakdown_part part_of_wire[STREAM_COUNT] = {
     [STREAM_EP_DATA] = PART_EXPOSED_DP,      [STREAM_SEND_NEXT] = PART_EXPOSED_PP,
     [STREAM_RECV_PREV] = PART_EXPOSED_PP,    [STREAM_SEND_PREV] = PART_EXPOSED_PP,
     [STREAM_RECV_NEXT] = PART_EXPOSED_PP,    [STREAM_TO_HOST] = PART_OFFLOAD,
-    [STREAM_FROM_HOST] = PART_OFFLOAD,
+    [STREAM_FROM_HOST] = PART_OFFLOAD,       [STREAM_CP_HEADS] = PART_EXPOSED_CP,
 };
 
 enum breakdown_part worker_wire_part(unsigned stream)

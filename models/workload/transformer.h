@@ -148,7 +148,8 @@ struct layer_context {
     bool transposed_copies;     /* the card wants 8-bit operands along k */
     struct adapter_spec adapter;
     bool cp_ring;      /* keys and values circulate instead of being gathered */
-    bool cp_heads;     /* context ranks take whole sequences of part of the heads each, and back */
+    bool cp_heads;     /* context ranks take more of the sequence of part of the heads, and back: */
+    uint64_t cp_inner; /* ... so many, the others pass keys and values round; 0: all of cp */
     bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
     bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
     bool modules;      /* ... of norms, up-projections of latents and activations, in its place */
@@ -176,7 +177,8 @@ enum segment_comm {
     SEGMENT_NONE,
     SEGMENT_TP,
     SEGMENT_CP,
-    SEGMENT_EP
+    SEGMENT_EP,
+    SEGMENT_CP_HEADS /* among the context ranks that exchange heads, where others pass keys round */
 };
 struct segment_transfer {
     enum segment_comm comm;

@@ -42,7 +42,7 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
         return (struct blocks){batch, share->queries, share->keys, causal};
     if (!ring)
         return (struct blocks){batch, share->queries, share->queries, causal};
-    double others = (double)(c->cp - 1);
+    double others = transformer_ring_ranks(c) - 1.0;
     bool half = skips && !c->cp_uneven;
     return (struct blocks){batch * others, share->queries, share->queries * (half ? 0.5 : 1.0),
                            false};
@@ -66,15 +66,16 @@ static struct blocks windowed(const struct rank_share *share, struct blocks b)
 
 /* The core as a rank computes it: its part of the heads of whole sequences, where context ranks
  * exchange them (Jacobs et al., DeepSpeed Ulysses, arXiv:2309.14509 section 3); balanced whatever
- * positions they hold. */
+ * positions they hold. Where groups of them pass keys round, of their group's part of a sequence.
+ */
 static struct rank_share core_of(const struct rank_share *share)
 {
     struct rank_share core = *share;
     if (share->context->cp_heads) {
-        const double ranks = (double)share->context->cp;
-        core.heads /= ranks;
-        core.kv_heads /= ranks;
-        core.queries = core.keys;
+        const double inner = transformer_inner_ranks(share->context);
+        core.heads /= inner;
+        core.kv_heads /= inner;
+        core.queries *= inner;
     }
     return core;
 }

@@ -61,10 +61,12 @@ static struct segment_transfer tensor_gather(const struct layer_writer *w, bool 
     return out;
 }
 
-/* Keys and values of the whole sequence: the full buffer of the context ranks. */
+/* Keys and values of the whole sequence: the full buffer of the context ranks, or of those that
+ * pass them round, with as much of fewer heads. */
 static double keys_bytes(const struct layer_writer *w)
 {
-    double rows = w->share.tokens * (double)w->share.context->cp;
+    const struct layer_context *c = w->share.context;
+    double rows = w->share.tokens * (w->ring ? transformer_ring_ranks(c) : (double)c->cp);
     return rows * (w->share.sent_key + w->share.sent_value) * w->share.core_bytes;
 }
 
@@ -121,29 +123,34 @@ static void gathers_keys(const struct layer_writer *w, struct segment *segment)
         context_transfer(COMM_REDUCE_SCATTER, keys_bytes(w) * gradient_ratio(w));
 }
 
-/* Queries, keys and values of a part of the sequence become those of a part of the heads, and the
- * output goes back; gradients take the same ways the other way round. Each rank has (n - 1)/n of
- * what it sends for others (DeepSpeed Ulysses, arXiv:2309.14509 section 3.2). */
-static void exchanges_heads(const struct layer_writer *w, struct segment *segment)
+/* Queries, keys and values of a part of the sequence become those of a part of the heads, before
+ * the first segment of the core, and the output goes back behind its last; gradients take the same
+ * ways the other way round. Each rank has (n - 1)/n of what it sends for others (DeepSpeed Ulysses,
+ * arXiv:2309.14509 section 3.2). */
+static void exchanges_heads(const struct layer_writer *w, struct segment *first,
+                            struct segment *last)
 {
     const struct rank_share *s = &w->share;
-    const double there = s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes;
-    segment->before = context_transfer(COMM_ALL_TO_ALL, there);
-    segment->after = context_transfer(COMM_ALL_TO_ALL, s->tokens * s->output * s->core_bytes);
-    segment->backward_before = segment->after;
-    segment->backward_after = segment->before;
+    const enum segment_comm comm = w->ring ? SEGMENT_CP_HEADS : SEGMENT_CP;
+    first->before = context_transfer(
+        COMM_ALL_TO_ALL, s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes);
+    last->after = context_transfer(COMM_ALL_TO_ALL, s->tokens * s->output * s->core_bytes);
+    first->before.comm = last->after.comm = comm;
+    last->backward_before = last->after;
+    first->backward_after = first->before;
 }
 
 /* Keys and values make n - 1 moves forward; backward again, and their gradients n, back home. */
-static void rings_keys(struct layer_writer *w)
+static struct segment *rings_keys(struct layer_writer *w)
 {
     const struct rank_share *s = &w->share;
-    double ranks = (double)s->context->cp;
+    double ranks = transformer_ring_ranks(s->context);
     struct segment *segment =
         segment_add(w, "ring", PIECE_RING, PIECE_RING, s->tokens * s->output * s->core_bytes);
     segment->beside = context_transfer(COMM_RING_EXCHANGE, keys_bytes(w));
     segment->backward_beside = context_transfer(
         COMM_RING_EXCHANGE, keys_bytes(w) * (1.0 + gradient_ratio(w) * ranks / (ranks - 1.0)));
+    return segment;
 }
 
 /* Up-projections that run again read the latents of all tensor ranks, of which each keeps its part;
@@ -184,15 +191,17 @@ static void write_entry(struct layer_writer *w, enum piece last, double output_b
 static void write_context(struct layer_writer *w, enum piece last, double output_bytes)
 {
     const struct rank_share *s = &w->share;
-    if (w->ring)
-        rings_keys(w);
+    struct segment *first = w->ring ? rings_keys(w) : NULL;
     const bool heads = s->context->cp_heads;
     /* Both ends of core + projection would be taken. */
     const bool apart = heads || (w->sequence && !w->ring);
     if (apart) {
-        (heads ? exchanges_heads
-               : gathers_keys)(w, segment_add(w, "attention", PIECE_CORE, PIECE_CORE,
-                                              s->tokens * s->output * s->core_bytes));
+        struct segment *core = segment_add(w, "attention", PIECE_CORE, PIECE_CORE,
+                                           s->tokens * s->output * s->core_bytes);
+        if (heads)
+            exchanges_heads(w, first ? first : core, core);
+        else
+            gathers_keys(w, core);
         closes_tensor(w, segment_add(w, "projection", PIECE_PROJECT, last, output_bytes));
         return;
     }

@@ -168,7 +168,8 @@ static double repeat_bytes(const struct rank_share *share)
 static void write_merge(const struct rank_share *share, double each_bytes, bool backward,
                         struct segment *out)
 {
-    const double blocks = (double)share->context->cp - 1.0;
+    const struct layer_context *c = share->context;
+    const double blocks = (c->cp_ring ? transformer_ring_ranks(c) : (double)c->cp) - 1.0;
     const double bytes = blocks * share->tokens * share->output * each_bytes;
     if (!(bytes > 0.0))
         return;

@@ -72,6 +72,9 @@ struct rank_share {
     bool dropout, gathers;   /* gathers: sequence parallelism over more than one rank */
 };
 void transformer_share_of(const struct layer_context *context, struct rank_share *out);
+/* Context ranks that exchange heads, and those that pass keys and values round; 1: none do. */
+double transformer_inner_ranks(const struct layer_context *context);
+double transformer_ring_ranks(const struct layer_context *context);
 
 /* Writes the pieces first .. last into `out`: forward in order, backward in reverse. */
 void transformer_piece_write(const struct rank_share *share, enum piece first, enum piece last,

@@ -227,7 +227,8 @@ static double core_temporary(const struct rank_share *s, bool backward)
     double held = c->cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
     double gathered = c->cp > 1 ? held * (s->sent_key + s->sent_value) * s->core_bytes : 0.0;
     if (c->cp_heads) /* what is sent, beside what comes */
-        gathered = s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes;
+        gathered = s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes +
+                   (c->cp_ring ? gathered : 0.0);
     bool math = c->attention == ATTENTION_MATH;
     if (!backward)
         return gathered + (math ? scores(s) * s->core_bytes : 0.0);

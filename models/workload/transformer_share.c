@@ -116,6 +116,16 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
         share_experts(c, out);
 }
 
+double transformer_inner_ranks(const struct layer_context *c)
+{
+    return !c->cp_heads ? 1.0 : c->cp_inner > 0 ? (double)c->cp_inner : (double)c->cp;
+}
+
+double transformer_ring_ranks(const struct layer_context *c)
+{
+    return c->cp_ring ? (double)c->cp / transformer_inner_ranks(c) : 1.0;
+}
+
 void transformer_piece_forward(struct segment *out, struct kernel kernel)
 {
     CHECK(out->forward_count < SEGMENT_KERNEL_MAX);

@@ -144,6 +144,12 @@ static const struct param layout_params[] = {
      "can."},
     {"cp_method", PARAM_CHOICE, offsetof(struct layout_keys, spec.cp_method), 0, 0, "all_gather",
      cp_method_names, "How keys and values reach all context parallel ranks."},
+    {"cp_inner", PARAM_COUNT, offsetof(struct layout_keys, spec.cp_inner), 1, GPU_MAX, READER_AUTO,
+     NULL,
+     "With all_to_all_ring: context ranks that exchange heads, between whose groups keys and "
+     "values "
+     "go round; auto: the most that a node holds with their tensor ranks, and that find whole "
+     "heads."},
     {"cp_balance", PARAM_CHOICE, offsetof(struct layout_keys, spec.cp_balance), 0, 0, "auto",
      cp_balance_names,
      "Positions of a context parallel rank under a causal mask: a block from either end, or "

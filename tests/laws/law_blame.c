@@ -12,6 +12,7 @@ static enum breakdown_part part_of_stream(unsigned stream)
     case STREAM_TP:
         return PART_EXPOSED_TP;
     case STREAM_CP:
+    case STREAM_CP_HEADS:
         return PART_EXPOSED_CP;
     case STREAM_EP:
         return PART_EXPOSED_EP;

@@ -95,7 +95,8 @@ static struct software_profile software_of(unsigned level)
 static void fit_model(struct configuration *c)
 {
     const struct layout_spec *l = &c->layout;
-    const uint64_t spread = l->cp_method == CP_ALL_TO_ALL ? l->cp : 1; /* heads over them */
+    const bool exchanges = l->cp_method == CP_ALL_TO_ALL || l->cp_method == CP_ALL_TO_ALL_RING;
+    const uint64_t spread = exchanges ? l->cp : 1; /* heads over them */
     c->model = (struct model_shape){
         .name = "small",
         .layers = l->pp * l->vpp + (l->pp * l->vpp == 1) + (c->software.split == SPLIT_COST),

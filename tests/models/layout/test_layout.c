@@ -16,6 +16,13 @@
 static const uint32_t all_streams = (1u << STREAM_COUNT) - 1;
 static const char *const orders[] = {"tp-cp-dp-pp", "tp-cp-pp-dp", "pp-dp-cp-tp", "dp-tp-pp-cp"};
 
+/* Some context ranks exchange heads, others pass keys round. */
+static bool two_levels(const struct configuration *c)
+{
+    const struct context_ranks ranks = configuration_context_ranks(c);
+    return ranks.heads > 1 && ranks.ring > 1;
+}
+
 static uint64_t wanted_size(const struct configuration *c, enum stream kind)
 {
     uint64_t replicas = configuration_replicas(c), shards = configuration_shards(c);
@@ -24,7 +31,9 @@ static uint64_t wanted_size(const struct configuration *c, enum stream kind)
     case STREAM_TP:
         return c->layout.tp;
     case STREAM_CP:
-        return c->layout.cp;
+        return two_levels(c) ? configuration_context_ranks(c).ring : c->layout.cp;
+    case STREAM_CP_HEADS:
+        return configuration_context_ranks(c).heads;
     case STREAM_DP:
         return hybrid ? shards : replicas;
     case STREAM_GATHER:
@@ -55,6 +64,8 @@ static bool takes_part(const struct configuration *c, uint32_t rank, unsigned st
     if (stream < STREAM_EMBED || stream == STREAM_WORLD || stream == STREAM_EP_DATA ||
         stream == STREAM_EP_GATHER || stream == STREAM_EP_REPLICATE)
         return true;
+    if (stream == STREAM_CP_HEADS)
+        return two_levels(c);
     if (last == 0)
         return false;
     switch (stream) {
@@ -130,12 +141,16 @@ static bool relation_holds(const struct configuration *c, const struct layout *l
             bool tp = a.tp == b.tp, cp = a.cp == b.cp, dp = a.dp == b.dp, pp = a.pp == b.pp;
             bool holds = true;
             uint32_t stages = (uint32_t)c->layout.pp;
+            const uint32_t inner = (uint32_t)configuration_context_ranks(c).heads;
             switch (group->kind) {
             case STREAM_TP:
                 holds = cp && dp && pp && !tp;
                 break;
             case STREAM_CP:
-                holds = tp && dp && pp && !cp;
+                holds = tp && dp && pp && !cp && (!two_levels(c) || a.cp % inner == b.cp % inner);
+                break;
+            case STREAM_CP_HEADS:
+                holds = tp && dp && pp && !cp && a.cp / inner == b.cp / inner;
                 break;
             case STREAM_EP:
             case STREAM_EP_GATHER:
@@ -251,6 +266,21 @@ static void test_every_shape(void **state)
                     check_layout(&c);
                 }
             }
+        }
+    }
+}
+
+/* Groups of cp_inner neighbours, and those of one place in each. */
+static void test_two_levels(void **state)
+{
+    (void)state;
+    for (uint64_t tp = 1; tp <= 2; tp++) {
+        for (uint64_t inner = 1; inner <= 4; inner *= 2) {
+            struct configuration c = lower_case();
+            lower_case_size(&c, tp, 4, 2, 2, 4);
+            c.layout.cp_method = CP_ALL_TO_ALL_RING;
+            c.layout.cp_inner = inner;
+            check_shape(&c);
         }
     }
 }
@@ -410,10 +440,10 @@ static void test_planted_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_shape),      cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_placement),        cmocka_unit_test(test_hybrid_groups),
-        cmocka_unit_test(test_nodes_in_use),     cmocka_unit_test(test_planted_faults),
-        cmocka_unit_test(test_nodes_of_experts),
+        cmocka_unit_test(test_every_shape),    cmocka_unit_test(test_two_levels),
+        cmocka_unit_test(test_orders),         cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_hybrid_groups),  cmocka_unit_test(test_nodes_in_use),
+        cmocka_unit_test(test_planted_faults), cmocka_unit_test(test_nodes_of_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

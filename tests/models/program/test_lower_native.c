@@ -398,7 +398,8 @@ static void test_weights_are_the_master_copy(void **state)
 }
 
 /* What a context rank does of the attention forward, and the traffic of merging it. */
-static struct sums attention_of(const struct configuration *c, uint64_t cp, bool ring, bool uneven)
+static struct sums attention_of(const struct configuration *c, uint64_t cp, uint64_t inner,
+                                bool ring, bool uneven)
 {
     struct layer layer;
     struct sums out = {0};
@@ -412,6 +413,8 @@ static struct sums attention_of(const struct configuration *c, uint64_t cp, bool
                                           .cp = cp,
                                           .causal = true,
                                           .cp_ring = ring,
+                                          .cp_heads = inner > 1,
+                                          .cp_inner = inner,
                                           .cp_uneven = uneven};
     transformer_layer(&context, &layer);
     for (unsigned i = 0; i < layer.segment_count; i++)
@@ -430,11 +433,18 @@ static void test_neighbours_against_zig_zag(void **state)
     (void)state;
     const struct configuration c = gated_case();
     for (uint64_t cp = 1; cp <= 8; cp *= 2) {
-        const double n = (double)cp, even = attention_of(&c, cp, true, false).flops;
-        assert_true(close_to(attention_of(&c, cp, false, false).flops, even));
+        const double n = (double)cp, even = attention_of(&c, cp, 1, true, false).flops;
+        assert_true(close_to(attention_of(&c, cp, 1, false, false).flops, even));
         for (int ring = 0; ring < 2; ring++)
-            assert_true(close_to(attention_of(&c, cp, ring, true).flops, even * (2.0 - 1.0 / n)));
-        assert_true(close_to(even * n, attention_of(&c, 1, false, false).flops));
+            assert_true(
+                close_to(attention_of(&c, cp, 1, ring, true).flops, even * (2.0 - 1.0 / n)));
+        assert_true(close_to(even * n, attention_of(&c, 1, 1, false, false).flops));
+        for (uint64_t inner = 2; inner < cp;
+             inner *= 2) { /* o groups go round, each of one place */
+            assert_true(close_to(attention_of(&c, cp, inner, true, false).flops, even));
+            assert_true(close_to(attention_of(&c, cp, inner, true, true).flops,
+                                 even * (2.0 - (double)inner / n)));
+        }
     }
 }
 
@@ -445,8 +455,9 @@ static void test_blocks_are_merged(void **state)
     c.software.cp_merge_forward_bytes = 18.0;
     const double elements = (double)(c.training.sequence * c.model.heads * c.model.head_size);
     for (uint64_t cp = 1; cp <= 8; cp *= 2)
-        assert_true(attention_of(&c, cp, false, false).bytes ==
+        assert_true(attention_of(&c, cp, 1, false, false).bytes ==
                     18.0 * elements / (double)cp * (double)(cp - 1));
+    assert_true(attention_of(&c, 8, 2, true, false).bytes == 18.0 * elements / 8.0 * (4.0 - 1.0));
 }
 
 int main(void)

@@ -219,7 +219,7 @@ static void test_streams_fit_kinds(void **state)
         {OP_COLLECTIVE, 1U << STREAM_TP | 1U << STREAM_CP | 1U << STREAM_EP | 1U << STREAM_DP |
                             1U << STREAM_GATHER | 1U << STREAM_REPLICATE | 1U << STREAM_EMBED |
                             1U << STREAM_WORLD | 1U << STREAM_EP_DATA | 1U << STREAM_EP_GATHER |
-                            1U << STREAM_EP_REPLICATE},
+                            1U << STREAM_EP_REPLICATE | 1U << STREAM_CP_HEADS},
         {OP_SEND, 1U << STREAM_SEND_NEXT | 1U << STREAM_SEND_PREV},
         {OP_RECV, 1U << STREAM_RECV_PREV | 1U << STREAM_RECV_NEXT},
         {(enum op_kind)4, 0},

@@ -193,6 +193,10 @@ static void write_passes(struct stage *s)
 {
     uint32_t count;
     const struct pass *passes = lower_plan_passes(s->l, s->stage, &count);
+    /* A message round the ends of an interleaved pipeline is wanted up to two passes a stage after
+     * it was sent, which its sender waits for. */
+    if (s->l->shape.chunks > 1 && s->pipeline.options.blocking && s->l->c->model.experts > 0)
+        lower_pipeline_lead(&s->pipeline, s->l->arena, passes, count, 2 * s->l->shape.stages);
     lower_offload_begin(s, passes, count);
     for (uint32_t i = 0; i < count; i++) {
         if (passes[i].kind == PASS_FORWARD_PAIRED && s->l->weaves) {

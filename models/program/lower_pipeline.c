@@ -173,12 +173,35 @@ static uint32_t post_in_order(struct pipeline *p, const struct pass *pass)
     return *op;
 }
 
+void lower_pipeline_lead(struct pipeline *p, struct arena *arena, const struct pass *passes,
+                         uint32_t count, uint32_t lead)
+{
+    CHECK(p->kind->placement == PLACED_ROUND);
+    p->order = passes;
+    p->order_count = count;
+    p->lead = lead;
+    p->posted = ARENA_ARRAY(arena, uint32_t, count);
+}
+
+/* The receives of all passes up to `lead` behind this one. */
+static uint32_t post_ahead(struct pipeline *p, const struct pass *pass)
+{
+    CHECK(pass >= p->order && pass < p->order + p->order_count);
+    const uint32_t at = (uint32_t)(pass - p->order);
+    for (; p->looked_at < p->order_count && p->looked_at <= at + p->lead; p->looked_at++) {
+        const struct pass *next = &p->order[p->looked_at];
+        p->posted[p->looked_at] = receives(p, next) ? post(p, next) : OP_NONE;
+    }
+    return p->posted[at];
+}
+
 uint32_t lower_pipeline_receive(struct pipeline *p, const struct pass *pass)
 {
+    const uint32_t led = p->order != NULL ? post_ahead(p, pass) : OP_NONE;
     if (!receives(p, pass))
         return OP_NONE;
     const bool in_order = p->kind->placement == PLACED_ROUND;
-    uint32_t op = in_order ? post(p, pass) : post_in_order(p, pass);
+    uint32_t op = p->order != NULL ? led : in_order ? post(p, pass) : post_in_order(p, pass);
     lower_waits_add(p->waits, op);
     return op;
 }

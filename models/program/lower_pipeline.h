@@ -5,7 +5,9 @@
  * waits for. Forward outputs go to the next stage, gradients to the one before; with chunks the
  * ends of the pipeline are neighbours; in a V, or from both ends, they go either way. Receives wait
  * for nothing but the host, so a send never waits for more than its message: no schedule can
- * deadlock on them. A stream carries its messages in the order in which they were sent, so where a
+ * deadlock on them. Where the host itself waits within a pass (experts, for their rows) and passes
+ * wait for their sends, receives are posted some passes ahead, as a host that need not wait does. A
+ * stream carries its messages in the order in which they were sent, so where a
  * stage takes two kinds of them from one neighbour they are received in that order, some ahead of
  * the pass that needs them. */
 #ifndef ORRERY_MODELS_PROGRAM_LOWER_PIPELINE_H
@@ -50,6 +52,9 @@ struct pipeline {
     struct pipeline_options options;
     struct incoming incoming[FLOWS]; /* where the order is not that of the passes */
     uint32_t *ahead; /* [pass of a message] the receive that came before its pass; OP_NONE */
+    const struct pass *order; /* of the stage, whose receives come `lead` passes ahead; NULL */
+    uint32_t order_count, lead, looked_at; /* passes of it, and how many have been */
+    uint32_t *posted;                      /* [pass] its receive; OP_NONE */
     uint32_t host, transfer;
     uint16_t names[4];
     struct waits *waits; /* of the next pass: its owner's */
@@ -69,6 +74,10 @@ void lower_pipeline_options(struct pipeline *p, const struct pipeline_options *o
  * receive. */
 void lower_pipeline_neighbours(struct pipeline *p, struct arena *arena,
                                const struct pass_costs *costs);
+/* Receives are posted `lead` passes before theirs; where the order is that of the passes, before
+ * the first receive. The passes are the caller's, and those that lower_pipeline_receive gets. */
+void lower_pipeline_lead(struct pipeline *p, struct arena *arena, const struct pass *passes,
+                         uint32_t count, uint32_t lead);
 /* Posts the receive of this pass's input, when it comes from another stage. Returns it, or OP_NONE.
  */
 uint32_t lower_pipeline_receive(struct pipeline *p, const struct pass *pass);

@@ -157,9 +157,44 @@ double transformer_expert_parameters(const struct model_shape *m)
     return layers * (double)m->experts * block_parameters(m, m->moe_ffn_hidden);
 }
 
-double transformer_layer_active_parameters(const struct model_shape *m, uint64_t layer)
+static double layer_active_parameters(const struct model_shape *m, uint64_t layer)
 {
     return layer_parameters(m, layer, m->experts_per_token);
+}
+
+/* Of a module that predicts further ahead (transformer_prediction.c), beside its layer: 2 h by h,
+ * and three norms. */
+static double prediction_own(const struct model_shape *m)
+{
+    const double hidden = (double)m->hidden;
+    return 2.0 * hidden * hidden + 3.0 * transformer_norm_parameters(m);
+}
+
+double transformer_prediction_parameters(const struct model_shape *m)
+{
+    if (m->mtp_layers == 0)
+        return 0.0;
+    return (double)m->mtp_layers *
+           (prediction_own(m) + transformer_layer_parameters(m, m->layers - 1));
+}
+
+double transformer_prediction_active_parameters(const struct model_shape *m)
+{
+    if (m->mtp_layers == 0)
+        return 0.0;
+    return (double)m->mtp_layers * (prediction_own(m) + layer_active_parameters(m, m->layers - 1) +
+                                    (double)(m->vocabulary * m->hidden));
+}
+
+double transformer_prediction_expert_parameters(const struct model_shape *m)
+{
+    if (m->mtp_layers == 0 || !transformer_has_experts(m, m->layers - 1))
+        return 0.0;
+    struct model_shape one = *m;
+    one.layers = 1;
+    one.dense_layers = 0;
+    one.expert_interval = 1;
+    return (double)m->mtp_layers * transformer_expert_parameters(&one);
 }
 
 double transformer_trained_parameters(const struct model_shape *m, uint64_t sequence)
@@ -171,7 +206,7 @@ double transformer_active_parameters(const struct model_shape *m)
 {
     double sum = transformer_norm_parameters(m) + (double)(m->vocabulary * m->hidden);
     for (uint64_t layer = 0; layer < m->layers; layer++)
-        sum += transformer_layer_active_parameters(m, layer);
+        sum += layer_active_parameters(m, layer);
     return sum;
 }
 

@@ -96,7 +96,6 @@ double transformer_final_parameters(const struct model_shape *m); /* last norm, 
 double transformer_parameters(const struct model_shape *m, uint64_t sequence); /* all, unpadded */
 double transformer_expert_parameters(const struct model_shape *m); /* of all routed experts */
 double transformer_active_parameters(const struct model_shape *m); /* with head, without lookup */
-double transformer_layer_active_parameters(const struct model_shape *m, uint64_t layer);
 /* Of the modules that predict further tokens (mtp_layers), which the counts above leave out: what
  * they have beside the embedding and head that they share with the model, a layer like its last,
  * 2 h h + 3 norms each (DeepSeek-V3, arXiv:2412.19437 section 2.2); those of routed experts of it;

@@ -14,41 +14,6 @@
 #define JOINED 2.0 /* widths of the model in what is projected */
 #define NORMS 2.0  /* of what is joined */
 
-/* Matrix, norms, of one module. */
-static double own_parameters(const struct model_shape *m)
-{
-    const double hidden = (double)m->hidden;
-    return JOINED * hidden * hidden + (NORMS + 1.0) * transformer_norm_parameters(m);
-}
-
-double transformer_prediction_parameters(const struct model_shape *m)
-{
-    if (m->mtp_layers == 0)
-        return 0.0;
-    return (double)m->mtp_layers *
-           (own_parameters(m) + transformer_layer_parameters(m, m->layers - 1));
-}
-
-double transformer_prediction_active_parameters(const struct model_shape *m)
-{
-    if (m->mtp_layers == 0)
-        return 0.0;
-    return (double)m->mtp_layers *
-           (own_parameters(m) + transformer_layer_active_parameters(m, m->layers - 1) +
-            (double)(m->vocabulary * m->hidden));
-}
-
-double transformer_prediction_expert_parameters(const struct model_shape *m)
-{
-    if (m->mtp_layers == 0 || !transformer_has_experts(m, m->layers - 1))
-        return 0.0;
-    struct model_shape one = *m;
-    one.layers = 1;
-    one.dense_layers = 0;
-    one.expert_interval = 1;
-    return (double)m->mtp_layers * transformer_expert_parameters(&one);
-}
-
 /* Norms, and a copy of both beside each other. Backward, where what the model made of a token goes
  * two ways, two gradients are added. */
 static void write_norms(const struct rank_share *s, struct segment *out)

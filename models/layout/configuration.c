@@ -69,6 +69,12 @@ const struct dispatch_kind *configuration_dispatch(const struct configuration *c
     return c->layout.dispatch != NULL ? c->layout.dispatch : &dispatch_alltoall;
 }
 
+double configuration_host_s(const struct configuration *c, double software_s)
+{
+    const double slowdown = c->cluster.node.host_slowdown_ratio;
+    return software_s * (slowdown > 0.0 ? slowdown : 1.0);
+}
+
 double configuration_expert_room(const struct configuration *c)
 {
     const struct dispatch_kind *kind = configuration_dispatch(c);

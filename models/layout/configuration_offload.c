@@ -7,12 +7,6 @@
 
 const char *const offload_names[] = {"cpu", "nvme", NULL};
 
-double configuration_host_s(const struct configuration *c, double software_s)
-{
-    const double slowdown = c->cluster.node.host_slowdown_ratio;
-    return software_s * (slowdown > 0.0 ? slowdown : 1.0);
-}
-
 static double ranks_of_node(const struct configuration *c)
 {
     return fmin((double)configuration_ranks(c), (double)c->cluster.node.gpus);

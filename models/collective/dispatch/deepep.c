@@ -8,8 +8,6 @@
  * each; csrc/kernels/internode.cu). It takes 20 SMs unless told otherwise (legacy.md). */
 #include "models/collective/dispatch/dispatch_kind.h"
 
-#define CATALOGUE_NIC_RATIO 0.97
-
 const struct dispatch_kind dispatch_deepep = {
     .head = {.name = "deepep",
              .doc = "DeepEP: a row to each node by its NIC and to each rank over NVLink, once"},
@@ -18,7 +16,7 @@ const struct dispatch_kind dispatch_deepep = {
     .once_per_rank = true,
     .eight_bit = true,
     .nvlink_ratio = 0.662,
-    .nic_ratio = 0.884 / CATALOGUE_NIC_RATIO,
+    .nic_ratio = 0.884 / DISPATCH_NIC_PAYLOAD,
     .row_extra_bytes = 8.0,
     .choice_extra_bytes = 8.0,
     .sms = 20,

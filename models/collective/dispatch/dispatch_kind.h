@@ -14,6 +14,10 @@
 #include "models/collective/dispatch/routing.h"
 #include "sim/kind.h"
 
+/* Payload share of a NIC's line rate that the nodes of the catalogue have (nic_efficiency): what a
+ * fit to line rates is divided by. */
+#define DISPATCH_NIC_PAYLOAD 0.97
+
 struct dispatch_kind {
     struct kind head;
     /* Rows cross to another node by the NIC of the GPU that has the same place there, which hands

@@ -18,8 +18,6 @@
  * number. */
 #include "models/collective/dispatch/dispatch_kind.h"
 
-#define CATALOGUE_NIC_RATIO 0.97
-
 enum {
     ROOM
 };
@@ -43,7 +41,7 @@ const struct dispatch_kind dispatch_hybridep = {
     .once_per_rank = true,
     .eight_bit = true,
     .nvlink_ratio = 0.693,
-    .nic_ratio = 0.803 / CATALOGUE_NIC_RATIO,
+    .nic_ratio = 0.803 / DISPATCH_NIC_PAYLOAD,
     .expert_extra_bytes = 4.0,
     .map_bytes = 1.0,
     .room = room,

@@ -22,6 +22,27 @@ static const struct kernel *nth(const struct kernel *list, unsigned count, const
     return NULL;
 }
 
+/* Four, of which a token visits two, all on this rank. */
+static void give_experts(struct bench *b)
+{
+    b->model.experts = 4;
+    b->model.experts_per_token = 2;
+    b->model.moe_ffn_hidden = 16;
+    b->context.ep = b->context.etp = 1;
+    b->context.imbalance = 1.0;
+}
+
+static const struct segment *segment_with(const struct layer *layer, const char *kernel)
+{
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment *s = &layer->segments[i];
+        if (nth(s->forward, s->forward_count, kernel, 0) != NULL)
+            return s;
+    }
+    fail_msg("no segment has %s", kernel);
+    return NULL;
+}
+
 /* Read once in 16 bit, with current scaling twice; one byte for each copy, blocks of 32 with a byte
  * for their scale. Four bits: three reads (largest values, rows, rotated columns), and for each
  * copy half a byte and a byte for 16. The input of down is 256 elements, the gradient of up's
@@ -208,11 +229,7 @@ static void test_rows_of_experts(void **state)
     for (int recipe = FP8_AUTO; recipe < FP8_RECIPE_COUNT; recipe++) {
         struct rank_share share;
         begin(&b, (enum fp8_recipe)recipe, true);
-        b.model.experts = 4;
-        b.model.experts_per_token = 2;
-        b.model.moe_ffn_hidden = 16;
-        b.context.ep = b.context.etp = 1;
-        b.context.imbalance = 1.0;
+        give_experts(&b);
         if (recipe == FP8_AUTO)
             b.context.precision = precision_find("bf16");
         transformer_share_of(&b.context, &share);
@@ -241,15 +258,9 @@ static void test_fused_choice(void **state)
     for (unsigned fused = 0; fused < 2; fused++) {
         begin(&b, FP8_DELAYED, true);
         b.software.router_fusion = fused;
-        b.model.experts = 4;
-        b.model.experts_per_token = 2;
-        b.model.moe_ffn_hidden = 16;
-        b.context.ep = b.context.etp = 1;
-        b.context.imbalance = 1.0;
+        give_experts(&b);
         transformer_layer(&b.context, &b.layer);
-        const struct segment *s = b.layer.segments;
-        while (nth(s->forward, s->forward_count, "choose experts", 0) == NULL)
-            s++;
+        const struct segment *s = segment_with(&b.layer, "choose experts");
         const struct kernel *there = nth(s->forward, s->forward_count, "choose experts", 0);
         const struct kernel *back = nth(s->dgrad, s->dgrad_count, "choice gradient", 0);
         assert_true(there->bytes == 64 * (fused ? 4 + 4 + 1 + 4 + 1 : 19));
@@ -269,15 +280,9 @@ static void test_launches_of_experts(void **state)
     static struct bench b;
     for (int recipe = FP8_DELAYED; recipe < FP8_RECIPE_COUNT; recipe++) {
         begin(&b, (enum fp8_recipe)recipe, true);
-        b.model.experts = 4;
-        b.model.experts_per_token = 2;
-        b.model.moe_ffn_hidden = 16;
-        b.context.ep = b.context.etp = 1;
-        b.context.imbalance = 1.0;
+        give_experts(&b);
         transformer_layer(&b.context, &b.layer);
-        const struct segment *s = b.layer.segments;
-        while (nth(s->forward, s->forward_count, "expert up", 0) == NULL)
-            s++;
+        const struct segment *s = segment_with(&b.layer, "expert up");
         for (unsigned i = 0; i < 2; i++) {
             assert_true(nth(s->forward, s->forward_count, "fp8 cast", i)->launches ==
                         casts[recipe]);

@@ -114,7 +114,7 @@ lesson)
 test)
     install_missing "${run_packages[@]}" "${test_packages[@]}"
     # A build folder made by `run` has no tests yet.
-    cmake --preset release -DORRERY_TESTS=ON >&2
+    cmake --preset release -DORRERY_TESTS=ON -DORRERY_WERROR=ON >&2
     build release
     run_tests release
     beside "style, every headline, every command of the README, the page on adding" as_users_do

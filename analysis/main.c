@@ -1,12 +1,14 @@
 /* orrery: finds the command, reads its arguments, runs it. */
+#include <stdalign.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "analysis/line/command.h"
-#include "analysis/line/outputs.h"
-#include "analysis/terminal/ranks.h"
-#include "analysis/text/format.h"
-#include "analysis/text/shell.h"
-#include "analysis/text/version.h"
+#include "analysis/command/line/command.h"
+#include "analysis/command/line/outputs.h"
+#include "analysis/output/terminal/ranks.h"
+#include "analysis/output/text/format.h"
+#include "analysis/output/text/shell.h"
+#include "analysis/output/text/version.h"
 #include "sim/check.h"
 
 static int no_such_command(const char *name, FILE *notes)
@@ -32,20 +34,30 @@ static bool read_line(const struct argument_rules *rules, int count, char **argv
     return good;
 }
 
-static int run_command(const struct command *command, int count, char **argv,
-                       struct session *session)
+static int run_line(const struct command *command, int count, char **argv,
+                    struct arguments *arguments, struct session *session)
 {
-    struct argument_rules rules = {command->head.name, command->options, command->positional};
-    struct arguments arguments;
-    if (!read_line(&rules, count, argv, &arguments, session))
+    const struct argument_rules rules = command_rules(command);
+    if (!read_line(&rules, count, argv, arguments, session))
         return EXIT_USAGE;
-    if (arguments.help) {
+    if (arguments->help) {
         command_help(command, session->out, session->width);
         return EXIT_OK;
     }
-    outputs_name_database(command, &arguments);
-    int code = outputs_check(&arguments, session->notes);
-    return code == EXIT_OK ? command->run(&arguments, session) : code;
+    session_name(session, command->head.name);
+    outputs_name_default(command, arguments);
+    int code = outputs_check(arguments, session);
+    return code == EXIT_OK ? command->run(arguments, session) : code;
+}
+
+static int run_command(const struct command *command, int count, char **argv,
+                       struct session *session)
+{
+    struct arena *arena = arena_create();
+    struct arguments *arguments = arena_alloc(arena, command->bytes, alignof(max_align_t));
+    const int code = run_line(command, count, argv, arguments, session);
+    arena_destroy(arena);
+    return code;
 }
 
 static int dispatch(int argc, char **argv, struct session *session)
@@ -54,12 +66,19 @@ static int dispatch(int argc, char **argv, struct session *session)
         command_help_all(session->notes, session->width);
         return EXIT_USAGE;
     }
+    if (strcmp(argv[1], "help") == 0 && argc > 2) {
+        const struct command *named = command_find(argv[2]);
+        if (named == NULL)
+            return no_such_command(argv[2], session->notes);
+        command_help(named, session->out, session->width);
+        return EXIT_OK;
+    }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         command_help_all(session->out, session->width);
         return EXIT_OK;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         fprintf(session->out, "orrery %s\n", ORRERY_VERSION);
         return EXIT_OK;
     }

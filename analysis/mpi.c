@@ -1,6 +1,6 @@
 /* The one file that meets MPI: ranks.h filled for the program `orrery`. MPI's errors end all ranks
  * by its own default handler, so no code is looked at here. */
-#include "analysis/terminal/ranks.h"
+#include "analysis/output/terminal/ranks.h"
 
 #include <stddef.h>
 

@@ -2,15 +2,19 @@
 # optimisation level: no contraction, no value-changing maths, no folding of libm calls.
 add_library(orrery_flags INTERFACE)
 target_compile_definitions(orrery_flags INTERFACE _GNU_SOURCE)
-# Faults planted by tests/mutation leave unused things behind; only what mixes up types must not build.
-if(ORRERY_MUTATION)
+if(ORRERY_SHARED OR ORRERY_MUTATION)
   set(ORRERY_LIBRARY_KIND SHARED)
   set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
+else()
+  set(ORRERY_LIBRARY_KIND STATIC)
+endif()
+# Faults planted by tests/mutation leave unused things behind; only what mixes up types must not build.
+if(ORRERY_MUTATION)
   target_compile_options(orrery_flags INTERFACE -w -Werror=incompatible-pointer-types -Werror=int-conversion
     -Werror=implicit-function-declaration)
 else()
-  set(ORRERY_LIBRARY_KIND STATIC)
-  target_compile_options(orrery_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+  target_compile_options(orrery_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+    $<$<BOOL:${ORRERY_WERROR}>:-Werror>)
 endif()
 target_compile_options(orrery_flags INTERFACE
   -ffp-contract=off -fno-fast-math
@@ -36,7 +40,7 @@ target_link_libraries(orrery_flags INTERFACE m)
 # orrery_whole(TARGET): gcc sees this program whole when it links it, which makes a search a sixth faster. Objects
 # hold machine code as well, so that tests, which are many, are linked without.
 if(ORRERY_WHOLE_PROGRAM AND CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release
-    AND NOT ORRERY_SANITIZE AND NOT ORRERY_COVERAGE AND NOT ORRERY_MUTATION)
+    AND NOT ORRERY_SANITIZE AND NOT ORRERY_COVERAGE AND NOT ORRERY_SHARED AND NOT ORRERY_MUTATION)
   target_compile_options(orrery_flags INTERFACE -flto -ffat-lto-objects)
   target_link_options(orrery_flags INTERFACE $<IF:$<BOOL:$<TARGET_PROPERTY:ORRERY_WHOLE>>,-flto=auto,-fno-lto>)
 endif()

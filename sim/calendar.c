@@ -1,14 +1,14 @@
 /* Invariants
  * 1. A slot is set (its time_bits are those of a time), empty (time_bits == EMPTY + slot, order ==
- * 0) or given back (time_bits == EMPTY + slot, order == GIVEN_BACK + next such slot).
+ *    0) or given back (time_bits == EMPTY + slot, order == GIVEN_BACK + next such slot).
  * 2. The bits of a time that is not negative grow with the time, and lie below EMPTY; order is
- * rank, then the sequence number of the set, which is never used twice. So no two set slots compare
- *    equal, and two that are not both set never have the same time_bits.
+ *    rank, then the sequence number of the set, which is never used twice. So no two set slots
+ *    compare equal, and two that are not both set never have the same time_bits.
  * 3. Slots lie in groups of GROUP (the times of one fill a cache line). nodes[group_count + g] is
- * the least of group g, nodes[i] the lesser of nodes[2i] and nodes[2i + 1], nodes[1] the least of
- * all.
- * 4. Invariant 3 may be behind for one slot, `vacated` (NONE if none): the one last popped. It is
- *    nearly always set again at once, and then its path is played once instead of twice. */
+ *    the least of group g, nodes[i] the lesser of nodes[2i] and nodes[2i + 1], nodes[1] the least
+ *    of all.
+ * 4. Invariant 3 may be behind for one slot, `vacated` (NONE if none): the one last popped. It
+ *    is nearly always set again at once, and then its path is played once instead of twice. */
 #include "sim/calendar.h"
 
 #include <math.h>

@@ -30,9 +30,10 @@ void memory_refused(size_t bytes)
 {
     char text[SENTENCE_BYTES];
     char size[128] = "";
-    if (bytes > 0)
-        snprintf(size, sizeof size, ": %zu bytes (%.3g MiB) were asked for and refused", bytes,
-                 (double)bytes / MIB);
+    if (bytes >= (size_t)MIB)
+        snprintf(size, sizeof size, ": %.0f MiB were asked for and refused", (double)bytes / MIB);
+    else if (bytes > 0)
+        snprintf(size, sizeof size, ": %zu bytes were asked for and refused", bytes);
     int length =
         snprintf(text, sizeof text,
                  "orrery: out of memory%s; allow it more (see ulimit -v), or ask for less: "

@@ -37,6 +37,15 @@ function_of() { # lines of body
     run "$PROJECT/tests/tidy" empty
     [ "$status" -eq 2 ]
 }
+@test "a struct of many members" {
+    mkdir -p analysis/command
+    { printf '/* c.h - a bag. */\n#ifndef C_H\n#define C_H\nstruct c_bag {\n'; for i in a b c d e f g h i j k; do echo "    int m_$i, n_$i[2];"; done; printf '};\n#endif\n'; } >analysis/command/c.h
+    tells "struct of too many members" "struct c_bag: 22"
+}
+@test "a wing that begins with code" {
+    printf 'orrery_wing(SOURCES a.c)\n' >sim/CMakeLists.txt
+    tells "wing without a line that says what it is for" sim/CMakeLists.txt
+}
 @test "long lines" {
     printf '/* %s */\n' "$(printf 'x%.0s' {1..95})" >>sim/a.c
     tells "line over 100 characters" "sim/a.c:7"
@@ -45,6 +54,12 @@ function_of() { # lines of body
     for ((i = 0; i < 500; i++)); do echo; done >>sim/a.h
     run "$PROJECT/tests/tidy" .
     [[ "$output" == *"file over 500 lines: sim/a.h: 505"* ]]
+}
+@test "rates of wires that topology_wire gives" {
+    for told in node.nvlink.bytes_per_s 'fabric->nic_bytes_per_s' c.cluster.fabric.nics; do
+        printf '/* b.h - thrice. */\n#ifndef B_H\n#define B_H\n/* %s */\nint b_thrice(int x);\n#endif\n' "$told" >models/b.h
+        tells "a wire's rate is asked of topology_wire" "models/b.h:4"
+    done
 }
 @test "functions of 70 lines pass, of 71 do not" {
     function_of 70 >>sim/a.c
@@ -103,23 +118,28 @@ function_of() { # lines of body
     sed -i 's/y.h/y_state.h/' models/one/x.h
     tells "wings" "private header abroad: models/one/x.h:2"
 }
-@test "seventeen folders, eleven levels" {
-    for ((i = 1; i <= 15; i++)); do
-        mkdir "models/w$i"
-        printf '/* x.h - %d. */\nint x%d(void);\n' "$i" "$i" >"models/w$i/x.h"
-        sed -i "1i #include \"models/w$i/x.h\"" models/b.c
-    done
+@test "twenty-one units in a wing, seven levels of them, thirteen levels of wings" {
+    mkdir models/w
+    for ((i = 1; i <= 20; i++)); do printf '/* x.h - %d. */\nint w_x%d(void);\n' "$i" "$i" >"models/w/x$i.h"; done
+    for ((i = 1; i <= 5; i++)); do printf '#include "models/w/x%d.h"\n' $((i + 1)) >>"models/w/x$i.h"; done
     run "$PROJECT/tests/wings"
     [ "$status" -eq 0 ]
-    mkdir models/w16
-    printf '/* x.h - 16. */\nint x16(void);\n' >models/w16/x.h
+    printf '/* x.h - 21. */\nint w_x21(void);\n' >models/w/x21.h
     run "$PROJECT/tests/wings"
     [ "$status" -eq 1 ]
-    [ "$output" = "too many wings: models: 17, at most 16" ]
-    rm -r models/w16
-    for ((i = 1; i <= 9; i++)); do printf '#include "models/w%d/x.h"\n' $((i + 1)) >>"models/w$i/x.h"; done
+    [ "$output" = "too many units: models/w: 21, at most 20" ]
+    rm models/w/x21.h
+    printf '#include "models/w/x7.h"\n' >>models/w/x6.h
     run "$PROJECT/tests/wings"
-    [ "$output" = "too many levels: models: 11, at most 10" ]
+    [ "$output" = "too many levels of units: models/w: 7, at most 6" ]
+    rm -r models/w
+    for ((i = 1; i <= 13; i++)); do
+        mkdir "models/w$i"
+        printf '/* x.h - %d. */\n' "$i" >"models/w$i/x.h"
+        [ "$i" -eq 1 ] || printf '#include "models/w%d/x.h"\n' $((i - 1)) >>"models/w$i/x.h"
+    done
+    run "$PROJECT/tests/wings"
+    [ "$output" = "too many levels: models: 13, at most 12" ]
 }
 @test "an old picture of the folders" {
     "$PROJECT/tests/wings" --graph docs/wings.svg
@@ -153,6 +173,18 @@ function_of() { # lines of body
     sed -i '4i #include <sqlite3.h>' sim/a.h
     run "$PROJECT/tests/tidy" .
     [[ "$output" == *"third-party type in a header: sim/a.h:4"* ]]
+}
+@test "files written outside their doors" {
+    for call in 'fopen("x", "wb")' 'fopen(p, "r+")' 'open(p, O_RDWR)' 'rename(p, q)' 'sqlite3_open(p, &d)' \
+        'sqlite3_open_v2(p, &d, SQLITE_OPEN_READWRITE, 0)'; do
+        printf '#include "models/b.h"\n#include "sim/a.h"\n\nint b_thrice(int x)\n{\n    %s;\n    return a_twice(x) + x;\n}\n' "$call" >models/b.c
+        tells "written outside its doors" "models/b.c:6"
+    done
+    for call in 'fopen("/dev/null", "w")' 'fopen(p, "rb")' 'sqlite3_open(":memory:", &d)' 'b_rename(p, q)'; do
+        printf '#include "models/b.h"\n#include "sim/a.h"\n\nint b_thrice(int x)\n{\n    %s;\n    return a_twice(x) + x;\n}\n' "$call" >models/b.c
+        run "$PROJECT/tests/tidy" .
+        [[ "$output" != *"written outside its doors"* ]]
+    done
 }
 @test "third parties outside their doors" {
     sed -i '1i #include <sqlite3.h>\n#include <yaml.h>\n#include <uv.h>' models/b.c
@@ -214,6 +246,19 @@ function_of() { # lines of body
     tells "names a file that is not there" "docs/page.md:1: models/gone.c"
     [[ "$output" != *"sim/a.c"* ]]
 }
+@test "a comment whose function is gone" {
+    printf '/* Of the file. */\n\n/* Halves it.\n * Twice. */\n\nint b;\n/* Of c. */\nint c;\n' >sim/b.c
+    tells "comment over nothing" "sim/b.c:4"
+    [[ "$output" != *"sim/b.c:7"* && "$output" != *"sim/b.c:1"* ]]
+}
+@test "a phrase of no English" {
+    mkdir -p docs
+    printf 'Every Nth step.\nEach so many-%s step is kept.\n' th >docs/page.md
+    tells "phrase that is never right" "docs/page.md:2"
+    printf '/* Each so many-%s step. */\nint b; /* every Nth */\nconst char *s = "so "\n    "manie%s step";\n' th th >sim/b.c
+    tells "phrase that is never right" "sim/b.c:1"
+    [[ "$output" == *"sim/b.c:4"* && "$output" != *"sim/b.c:2"* ]]
+}
 @test "a table of states that names a function which is gone" {
     sed -i '1i /* a.c\n *\n * IDLE   when it is asked   BUSY [a_twice]\n * BUSY   when it is over    IDLE [b_gone] */' sim/a.c
     tells "no such function" "sim/a.c:4: b_gone"
@@ -228,6 +273,13 @@ function_of() { # lines of body
     sed -i 's/double_it/a_twice/' sim/a.h sim/a.c models/b.c
     rm tests/use.c
     tells "name" "public, but used in no other file: models/b.h: b_thrice"
+}
+@test "a configuration by the default generator" {
+    printf 'cmake %s . -B other\n' -S >tests/build
+    tells "cmake without -G" tests/build:1
+    printf 'cmake %s . -B other -G Ninja\n' -S >tests/build
+    run "$PROJECT/tests/tidy" .
+    [ "$status" -eq 0 ]
 }
 @test "paths of a machine" {
     printf 'see /home/me/it\n' >docs/x.md

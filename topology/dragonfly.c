@@ -192,10 +192,11 @@ static bool draws_paths(const struct topology_spec *spec)
 }
 
 const struct topology_kind topology_dragonfly = {
-    .head = {.name = "dragonfly",
-             .doc =
-                 "Groups of fully joined routers, fully joined by global cables; minimal routes.",
-             .options = {options, sizeof options / sizeof options[0]}},
+    .head =
+        {.name = "dragonfly",
+         .doc =
+             "Groups of fully connected routers, fully connected by global cables; minimal routes.",
+         .options = {options, sizeof options / sizeof options[0]}},
     .role = TOPOLOGY_FABRIC,
     .check = check,
     .size = size,

@@ -302,7 +302,7 @@ static bool draws_paths(const struct topology_spec *spec)
 
 const struct topology_kind topology_fat_tree = {
     .head = {.name = "fat_tree",
-             .doc = "One to three tiers of alike switches, oversubscribed or not.",
+             .doc = "One to three tiers of equal switches, oversubscribed or not.",
              .options = {options, sizeof options / sizeof options[0]}},
     .role = TOPOLOGY_FABRIC,
     .check = check,

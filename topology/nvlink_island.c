@@ -20,7 +20,7 @@
 
 static bool check(const struct topology_spec *spec, struct error *error)
 {
-    return spec->node.nvlink_bytes_per_s > 0 ||
+    return spec->node.nvlink.bytes_per_s > 0 ||
            error_set(error, "an nvlink_island needs nvlink_bandwidth above 0; without NVLink the "
                             "node kind is pcie");
 }
@@ -65,12 +65,12 @@ static void build_node(struct topology *t, uint32_t nvlink, uint32_t pcie)
 static void build(struct topology *t)
 {
     const struct node_spec *spec = &t->spec.node;
-    struct link_type nvlink = {LINK_NVLINK, true, spec->nvlink_bytes_per_s,
-                               spec->nvlink_latency_s / 2};
+    struct link_type nvlink = {LINK_NVLINK, true, spec->nvlink.bytes_per_s,
+                               spec->nvlink.latency_s / 2};
     uint32_t nvlink_type = graph_type(&t->graph, &nvlink), pcie_type = 0;
     if (t->nics_per_node > 0) {
-        struct link_type pcie = {LINK_PCIE, false, spec->pcie_bytes_per_s,
-                                 spec->pcie_latency_s / 2};
+        struct link_type pcie = {LINK_PCIE, false, spec->pcie.bytes_per_s,
+                                 spec->pcie.latency_s / 2};
         pcie_type = graph_type(&t->graph, &pcie);
     }
     build_node(t, nvlink_type, pcie_type);
@@ -105,8 +105,8 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
 
 const struct topology_kind topology_nvlink_island = {
     .head = {.name = "nvlink_island",
-             .doc = "GPUs on one NVSwitch plane, each beside a NIC; other NICs are reached through "
-                    "NVLink."},
+             .doc = "GPUs on one NVSwitch plane, each with a NIC nearby; other NICs are reached "
+                    "through NVLink."},
     .role = TOPOLOGY_NODE,
     .check = check,
     .size = size,

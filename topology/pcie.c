@@ -61,7 +61,7 @@ static bool check_bridges(const struct node_spec *node, struct error *error)
                          "gpus",
                          (unsigned long long)installed, (unsigned long long)bridged);
     }
-    return bridged == 1 || node->nvlink_bytes_per_s > 0 ||
+    return bridged == 1 || node->nvlink.bytes_per_s > 0 ||
            error_set(error,
                      "bridged: %llu needs nvlink_bandwidth above 0: what a card can send "
                      "in one direction over all its bridges",
@@ -73,9 +73,9 @@ static bool check(const struct topology_spec *spec, struct error *error)
     uint64_t per_switch;
     if (!topology_option(&spec->node.options, options, GPUS_PER_SWITCH, &per_switch, error))
         return false;
-    if (!(spec->node.pcie_bytes_per_s > 0))
+    if (!(spec->node.pcie.bytes_per_s > 0))
         return error_set(error, "a pcie node needs pcie_bandwidth above 0");
-    if (per_switch < spec->node.gpus && !(spec->node.host_bytes_per_s > 0)) {
+    if (per_switch < spec->node.gpus && !(spec->node.pcie.host_bytes_per_s > 0)) {
         return error_set(error, "a pcie node with several PCIe switches needs host_bandwidth above "
                                 "0 (or gpus_per_switch as large as gpus)");
     }
@@ -137,11 +137,11 @@ static uint32_t host_type(struct topology *t, const struct pcie_shape *a, uint32
     uint32_t gpus = (end < t->gpus_per_node ? end : t->gpus_per_node) - first;
     for (uint32_t i = 0; i < t->nics_per_node; i++)
         nics += switch_of_nic(t, a, i) == which;
-    double below = gpus * spec->pcie_bytes_per_s;
+    double below = gpus * spec->pcie.bytes_per_s;
     if (nics > 0)
         below += nics * topology_nic_bytes_per_s(&t->spec);
-    struct link_type type = {LINK_HOST, below > spec->host_bytes_per_s, spec->host_bytes_per_s,
-                             spec->pcie_latency_s / 2};
+    struct link_type type = {LINK_HOST, below > spec->pcie.host_bytes_per_s,
+                             spec->pcie.host_bytes_per_s, spec->pcie.latency_s / 2};
     return graph_type(&t->graph, &type);
 }
 
@@ -177,8 +177,8 @@ static void build_bridges(struct topology *t, const struct pcie_shape *a)
     const struct node_spec *spec = &t->spec.node;
     if (a->bridged == 1)
         return;
-    struct link_type bridge = {LINK_NVLINK, true, spec->nvlink_bytes_per_s / (a->bridged - 1),
-                               spec->nvlink_latency_s};
+    struct link_type bridge = {LINK_NVLINK, true, spec->nvlink.bytes_per_s / (a->bridged - 1),
+                               spec->nvlink.latency_s};
     uint32_t type = graph_type(&t->graph, &bridge);
     for (uint32_t high = 0; high < t->gpus_per_node; high++)
         for (uint32_t low = high - high % a->bridged; low < high; low++)
@@ -191,8 +191,8 @@ static void build(struct topology *t)
     struct pcie_shape *a = ARENA_NEW(t->graph.arena, struct pcie_shape);
     *a = anatomy_of(&t->spec);
     t->node_private = a;
-    struct link_type gpu = {LINK_PCIE, true, spec->pcie_bytes_per_s, spec->pcie_latency_s / 2};
-    struct link_type nic = {LINK_PCIE, false, spec->pcie_bytes_per_s, 0};
+    struct link_type gpu = {LINK_PCIE, true, spec->pcie.bytes_per_s, spec->pcie.latency_s / 2};
+    struct link_type nic = {LINK_PCIE, false, spec->pcie.bytes_per_s, 0};
     uint32_t gpu_type = graph_type(&t->graph, &gpu), nic_type = graph_type(&t->graph, &nic);
     build_node(t, a, gpu_type, nic_type);
     build_bridges(t, a);
@@ -253,7 +253,7 @@ static void route_nic(const struct topology *t, uint32_t gpu, uint32_t nic, bool
 
 const struct topology_kind topology_pcie = {
     .head = {.name = "pcie",
-             .doc = "GPUs below PCIe switches, which meet at the CPUs; NVLink bridges may join "
+             .doc = "GPUs below PCIe switches, which the CPUs connect; NVLink bridges may connect "
                     "neighbours.",
              .options = {options, sizeof options / sizeof options[0]}},
     .role = TOPOLOGY_NODE,

@@ -80,8 +80,8 @@ static bool check_cluster(const struct topology_spec *spec, struct error *error)
                          (unsigned long long)spec->nodes, (unsigned long long)gpus,
                          TOPOLOGY_GPU_MAX);
     }
-    const double latencies_s[] = {spec->node.nvlink_latency_s, spec->node.nvlink_step_s,
-                                  spec->node.pcie_latency_s, spec->node.nic_latency_s,
+    const double latencies_s[] = {spec->node.nvlink.latency_s, spec->node.nvlink.step_s,
+                                  spec->node.pcie.latency_s, spec->node.nic.latency_s,
                                   spec->fabric.switch_latency_s};
     for (unsigned i = 0; i < sizeof latencies_s / sizeof latencies_s[0]; i++)
         if (!(latencies_s[i] >= 0 && isfinite(latencies_s[i])))
@@ -190,12 +190,6 @@ bool topology_draws_paths(const struct topology_spec *spec)
 {
     const struct topology_kind *fabric = spec->fabric.kind;
     return spec->nodes > 1 && fabric->draws_paths != NULL && fabric->draws_paths(spec);
-}
-
-bool topology_nvlink_joins(const struct node_spec *node, uint64_t span)
-{
-    const uint64_t joined = node->kind->nvlink_gpus(node);
-    return joined >= node->gpus ? span <= node->gpus : joined % span == 0;
 }
 
 struct vertex_id topology_gpu(const struct topology *t, uint32_t gpu)

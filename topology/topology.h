@@ -15,36 +15,49 @@
 struct topology_kind;
 
 /* One node, as the catalogue describes it (nodes.yaml); every figure has its source there. */
+struct node_nvlink {
+    double bytes_per_s;     /* of a GPU, one direction, all ports; 0: none */
+    double latency_s;       /* GPU to GPU through the switch or over a bridge */
+    double step_s;          /* beside it, of each step of a collective inside the node */
+    bool nvls;              /* the switch reduces and multicasts (NVLink SHARP) */
+    double nvls_ratio;      /* what it then moves of a port, chunks of any size */
+    uint64_t nvls_channels; /* that NCCL runs on each GPU for it */
+};
+struct node_pcie {
+    double bytes_per_s;      /* of a GPU or NIC to its PCIe switch, one direction, usable */
+    double latency_s;        /* GPU to GPU under one PCIe switch */
+    double host_bytes_per_s; /* of a PCIe switch to the CPUs, one direction */
+};
+struct node_nic {
+    uint64_t count;          /* NICs in a node */
+    double bytes_per_s;      /* of one NIC, one direction, line rate */
+    double efficiency_ratio; /* payload share of the line rate after protocol headers */
+    double latency_s;        /* memory to first switch, one way, its share of the overhead in */
+};
+struct node_host {
+    double slowdown_ratio; /* of software's host times; 0: 1 */
+    double memory_bytes;
+    double dram_bytes_per_s; /* of all CPUs of the node; 0: not said */
+    double dram_ratio;       /* that an update on the CPUs reaches */
+    double nvme_read_bytes_per_s,
+        nvme_write_bytes_per_s; /* of all drives of the node; 0: not said */
+};
 struct node_spec {
     const char *name;
     const struct topology_kind *kind;
     struct kind_options options;
-    uint64_t installed_gpus;     /* of a whole node, when a scenario uses fewer; 0: `gpus` */
-    uint64_t gpus;               /* GPUs in a node: the NVLink domain of an nvlink_island */
-    uint64_t chassis_gpus;       /* of one chassis, where an NVLink domain has several; 0: one */
-    double nvlink_bytes_per_s;   /* of a GPU, one direction, all ports; 0: none */
-    double nvlink_latency_s;     /* GPU to GPU through the switch or over a bridge */
-    double nvlink_step_s;        /* beside it, of each step of a collective inside the node */
-    bool nvls;                   /* the switch reduces and multicasts (NVLink SHARP) */
-    double nvls_ratio;           /* what it then moves of a port, chunks of any size */
-    uint64_t nvls_channels;      /* that NCCL runs on each GPU for it */
-    double collective_start_s;   /* of the smallest collective, before its steps */
-    double pcie_bytes_per_s;     /* of a GPU or NIC to its PCIe switch, one direction, usable */
-    double pcie_latency_s;       /* GPU to GPU under one PCIe switch */
-    double host_bytes_per_s;     /* of a PCIe switch to the CPUs, one direction */
-    uint64_t nics;               /* NICs in a node */
-    double nic_bytes_per_s;      /* of one NIC, one direction, line rate */
-    double nic_efficiency_ratio; /* payload share of the line rate after protocol headers */
-    double nic_latency_s;        /* memory to first switch, one way, its share of the overhead in */
-    double host_slowdown_ratio;  /* of software's host times; 0: 1 */
-    double host_memory_bytes;
-    double host_dram_bytes_per_s; /* of all CPUs of the node; 0: not said */
-    double host_dram_ratio;       /* that an update on the CPUs reaches */
-    double nvme_read_bytes_per_s,
-        nvme_write_bytes_per_s; /* of all drives of the node; 0: not said */
-    const char *socket;         /* of its GPUs: "sxm5"; "": not said */
+    uint64_t installed_gpus;   /* of a whole node, when a scenario uses fewer; 0: `gpus` */
+    uint64_t gpus;             /* GPUs in a node: the NVLink domain of an nvlink_island */
+    uint64_t chassis_gpus;     /* of one chassis, where an NVLink domain has several; 0: one */
+    uint64_t job_gpus;         /* that a job of several nodes uses of each; 0: all */
+    double collective_start_s; /* of the smallest collective, before its steps */
+    const char *socket;        /* of its GPUs: "sxm5"; "": not said */
     const char *card;   /* of gpus.yaml, that it holds though another node is its usual; "" */
     const char *fabric; /* of the catalogue, that usually joins such nodes; "": not said */
+    struct node_nvlink nvlink;
+    struct node_pcie pcie;
+    struct node_nic nic;
+    struct node_host host;
 };
 /* How a message finds its way among equal cables: packet by packet, so that all share the load, or
  * by a hash of its flow, which keeps to one. */
@@ -80,7 +93,17 @@ struct topology_spec {
     struct node_spec node;
     struct fabric_spec fabric;
     uint64_t nodes;
+    uint64_t gpus; /* of the job: all but the last of the last node, which are others'; 0: all */
 };
+/* How a job of so many GPUs fills nodes of this kind: `each` in all of them, the last with what is
+ * left. Whole chassis fill a node, job_gpus of it where the GPUs are not whole nodes. nodes = 0:
+ * they are neither whole nodes nor whole chassis. */
+struct topology_filling {
+    uint64_t nodes, each;
+};
+struct topology_filling topology_fill(const struct node_spec *node, uint64_t gpus);
+/* Where every GPU has a NIC, those of installed_gpus that idle take theirs along. */
+void topology_drop_nics(struct topology_spec *spec);
 /* Node n holds vertices [n * node_vertices, (n + 1) * node_vertices): its GPUs first, its NICs
  * last; and the links [n * node_links, (n + 1) * node_links). Then the fabric: two links for each
  * NIC (out and in), then its own. */
@@ -149,10 +172,23 @@ uint32_t topology_nic_of(const struct topology *topology, uint32_t gpu);
 uint32_t topology_degrade(struct topology *topology, uint32_t gpu, enum link_kind kind,
                           double ratio);
 
-/* Does NVLink alone join GPUs n to n + span - 1 of a node wherever n is a multiple of span, as the
- * groups of a layout's innermost dimensions stand? All of an nvlink_island, whole parts of a
- * bridged group of a pcie node. */
-bool topology_nvlink_joins(const struct node_spec *node, uint64_t span);
+/* The wire that joins GPUs n to n + span - 1 of a node wherever n is a multiple of span, as the
+ * groups of a layout's innermost dimensions stand, or where a node has fewer, those of several.
+ * NVLink joins all of an nvlink_island, and whole parts of a bridged group of a pcie node; a node's
+ * other GPUs meet over PCIe, those of several nodes over their NICs. The only answer to "how fast
+ * is a rank to another" beside a route: no other floor reads the rates of NVLink and NICs in a
+ * node_spec or fabric_spec (tests/tidy). */
+enum topology_wire_kind {
+    WIRE_NVLINK,
+    WIRE_PCIE,
+    WIRE_NIC
+};
+struct topology_wire {
+    enum topology_wire_kind kind;
+    double bytes_per_s;     /* of one wire, one direction, line rate; 0: not said */
+    double gpu_bytes_per_s; /* of it for each GPU while all of its node send; 0: not said */
+};
+struct topology_wire topology_wire(const struct topology_spec *spec, uint64_t span);
 /* NICs of a node, after the fabric's override. */
 uint64_t topology_nics(const struct topology_spec *spec);
 /* Payload rate of one port of the fabric: line rate x nic_efficiency x efficiency. */

@@ -9,20 +9,69 @@
 
 uint64_t topology_nics(const struct topology_spec *spec)
 {
-    return spec->fabric.nics > 0 ? spec->fabric.nics : spec->node.nics;
+    return spec->fabric.nics > 0 ? spec->fabric.nics : spec->node.nic.count;
+}
+
+static double nic_line_bytes_per_s(const struct topology_spec *spec)
+{
+    return spec->fabric.nic_bytes_per_s > 0 ? spec->fabric.nic_bytes_per_s
+                                            : spec->node.nic.bytes_per_s;
+}
+
+static bool nvlink_joins(const struct node_spec *node, uint64_t span)
+{
+    const uint64_t joined = node->kind->nvlink_gpus(node);
+    return joined >= node->gpus || joined % span == 0;
+}
+
+struct topology_wire topology_wire(const struct topology_spec *spec, uint64_t span)
+{
+    const struct node_spec *node = &spec->node;
+    const double gpus = (double)node->gpus, nics = (double)topology_nics(spec);
+    const double nic = nic_line_bytes_per_s(spec);
+    CHECK(span > 0);
+    if (span > node->gpus)
+        return (struct topology_wire){WIRE_NIC, nic, nic * nics / gpus};
+    const bool nvlink = node->nvlink.bytes_per_s > 0 && nvlink_joins(node, span);
+    const double inside = nvlink ? node->nvlink.bytes_per_s : node->pcie.bytes_per_s;
+    return (struct topology_wire){nvlink ? WIRE_NVLINK : WIRE_PCIE, inside, inside};
+}
+
+struct topology_filling topology_fill(const struct node_spec *node, uint64_t gpus)
+{
+    const uint64_t inside = node->gpus, job = node->job_gpus;
+    CHECK(inside > 0);
+    if (gpus <= inside)
+        return (struct topology_filling){1, gpus};
+    if (gpus % inside == 0)
+        return (struct topology_filling){gpus / inside, inside};
+    if (node->chassis_gpus == 0 || gpus % node->chassis_gpus != 0)
+        return (struct topology_filling){0, 0};
+    const uint64_t each = job > 0 && job < inside ? job : inside;
+    return (struct topology_filling){(gpus + each - 1) / each, each};
+}
+
+void topology_drop_nics(struct topology_spec *spec)
+{
+    const struct node_spec *node = &spec->node;
+    if (spec->nodes == 1 || node->installed_gpus == 0)
+        return;
+    if (spec->node.nic.count == node->installed_gpus)
+        spec->node.nic.count = node->gpus;
+    if (spec->fabric.nics == node->installed_gpus)
+        spec->fabric.nics = node->gpus;
 }
 
 double topology_port_bytes_per_s(const struct topology_spec *spec)
 {
-    double line = spec->fabric.nic_bytes_per_s > 0 ? spec->fabric.nic_bytes_per_s
-                                                   : spec->node.nic_bytes_per_s;
-    return line * spec->node.nic_efficiency_ratio * spec->fabric.efficiency_ratio;
+    return nic_line_bytes_per_s(spec) * spec->node.nic.efficiency_ratio *
+           spec->fabric.efficiency_ratio;
 }
 
 double topology_nic_bytes_per_s(const struct topology_spec *spec)
 {
     double port = topology_port_bytes_per_s(spec);
-    return port < spec->node.pcie_bytes_per_s ? port : spec->node.pcie_bytes_per_s;
+    return port < spec->node.pcie.bytes_per_s ? port : spec->node.pcie.bytes_per_s;
 }
 
 bool topology_option(const struct kind_options *options, const struct param *table, unsigned index,
@@ -58,9 +107,9 @@ struct link_id topology_nic_in(const struct topology *t, uint32_t port)
 void topology_join_nic(struct topology *t, uint32_t port, struct vertex_id fabric_switch)
 {
     struct link_type out = {LINK_NIC, true, topology_nic_bytes_per_s(&t->spec),
-                            t->spec.node.nic_latency_s + t->spec.fabric.switch_latency_s};
+                            t->spec.node.nic.latency_s + t->spec.fabric.switch_latency_s};
     struct link_type in = out;
-    in.latency_s = t->spec.node.nic_latency_s;
+    in.latency_s = t->spec.node.nic.latency_s;
     uint32_t out_type = graph_type(&t->graph, &out), in_type = graph_type(&t->graph, &in);
     struct link_id link = graph_port(&t->graph, fabric_switch, out_type, in_type);
     CHECK(link.value == topology_nic_out(t, port).value);

@@ -12,7 +12,7 @@
 #include "analysis/explain/stands_on.h"
 #include "analysis/explain/waterfall.h"
 #include "models/program/ledger_entry.h"
-#include "models/step/breakdown.h"
+#include "models/step/simulate/breakdown.h"
 
 struct compared_side {
     const char *path;

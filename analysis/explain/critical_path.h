@@ -10,7 +10,7 @@
 #ifndef ORRERY_ANALYSIS_EXPLAIN_CRITICAL_PATH_H
 #define ORRERY_ANALYSIS_EXPLAIN_CRITICAL_PATH_H
 
-#include "analysis/database/query.h"
+#include "analysis/record/database/query.h"
 #include "sim/arena.h"
 
 /* All stretches of one stream, name and phase. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/job/job.h"
-#include "models/step/step.h"
+#include "models/job/player/job.h"
+#include "models/step/simulate/step.h"
 #include "sim/pool.h"
 
 #define TENTH_LESS 0.9
@@ -41,8 +41,8 @@ static bool scale_arithmetic(struct gpu_spec *gpu, double factor)
         gpu->peak_flops_per_s[i] *= factor;
     for (unsigned kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++) {
         for (unsigned causal = 0; causal < 2; causal++) {
-            gpu->attention_forward[kernel][causal].ceiling_flops_per_s *= factor;
-            gpu->attention_backward[kernel][causal].ceiling_flops_per_s *= factor;
+            gpu->attention.forward[kernel][causal].ceiling_flops_per_s *= factor;
+            gpu->attention.backward[kernel][causal].ceiling_flops_per_s *= factor;
         }
     }
     gpu->clock_hz *= factor;
@@ -59,26 +59,27 @@ bool elasticity_scale(struct configuration *c, enum hardware_input input, double
     case HARDWARE_flops:
         return scale_arithmetic(gpu, factor);
     case HARDWARE_hbm_bandwidth:
-        return SCALE(&gpu->hbm_bytes_per_s);
+        return SCALE(&gpu->hbm.bytes_per_s);
     case HARDWARE_hbm_size:
-        return SCALE(&gpu->hbm_bytes, &gpu->usable_hbm_bytes);
+        return SCALE(&gpu->hbm.bytes, &gpu->hbm.usable_bytes);
     case HARDWARE_power:
-        return SCALE(&gpu->power_w);
+        return SCALE(&gpu->power.cap_w);
     case HARDWARE_nvlink:
-        return SCALE(&node->nvlink_bytes_per_s);
+        return SCALE(&node->nvlink.bytes_per_s);
     case HARDWARE_nic:
-        return SCALE(&node->nic_bytes_per_s, &fabric->nic_bytes_per_s) && c->cluster.nodes > 1;
+        return SCALE(&node->nic.bytes_per_s, &fabric->nic_bytes_per_s) && c->cluster.nodes > 1;
     case HARDWARE_pcie:
-        return SCALE(&node->pcie_bytes_per_s, &node->host_bytes_per_s);
+        return SCALE(&node->pcie.bytes_per_s, &node->pcie.host_bytes_per_s);
     case HARDWARE_latency:
-        return SCALE(&node->nvlink_latency_s, &node->pcie_latency_s, &node->nic_latency_s,
+        return SCALE(&node->nvlink.latency_s, &node->pcie.latency_s, &node->nic.latency_s,
                      &node->collective_start_s, &fabric->latency_s, &fabric->bulk_latency_s,
                      &fabric->switch_latency_s);
     case HARDWARE_kernel_start:
         return SCALE(&gpu->kernel_start_s);
     case HARDWARE_host:
-        return SCALE(&software->launch_s, &software->pass_host_s, &software->optimizer_host_s,
-                     &software->data_host_s, &software->tp_exposed_host_s, &software->p2p_sync_s);
+        return SCALE(&software->host.launch_s, &software->host.pass_s, &software->host.optimizer_s,
+                     &software->host.data_s, &software->tensor.exposed_host_s,
+                     &software->pipeline.sync_s);
     case HARDWARE_mtbf:
     case HARDWARE_INPUT_COUNT:
         break;
@@ -138,7 +139,7 @@ static bool simulate(const struct scenario *s, struct arena *scratch, struct out
         return false;
     const bool timed = step->fits && step->worker != NULL;
     out->step_s = step->step_s;
-    out->peak_bytes = step->peak_reserved_bytes;
+    out->peak_bytes = step->peak.reserved_bytes;
     step_destroy(step);
     if (!timed)
         return error_set(&out->error, "it does not fit in memory");
@@ -158,8 +159,8 @@ static void nudge(void *context, size_t index, struct arena *scratch)
         else
             elasticity_scale(&changed.configuration, input, factor);
         if (input == HARDWARE_hbm_size && factor < 1.0)
-            changed.configuration.gpu.usable_hbm_bytes =
-                n->scenario->configuration.gpu.usable_hbm_bytes; /* time, whether it fits or not */
+            changed.configuration.gpu.hbm.usable_bytes =
+                n->scenario->configuration.gpu.hbm.usable_bytes; /* time, whether it fits or not */
     }
     n->out[index].known = simulate(&changed, scratch, &n->out[index]);
 }
@@ -214,7 +215,7 @@ static bool gather(const struct nudging *n, struct elasticities *out, struct err
             return false;
         }
     }
-    const double usable = n->scenario->configuration.gpu.usable_hbm_bytes;
+    const double usable = n->scenario->configuration.gpu.hbm.usable_bytes;
     *out = (struct elasticities){.count = n->count,
                                  .step_s = n->out[0].step_s,
                                  .headroom_bytes = usable - n->out[0].peak_bytes,

@@ -8,7 +8,7 @@
 #ifndef ORRERY_ANALYSIS_EXPLAIN_ELASTICITY_H
 #define ORRERY_ANALYSIS_EXPLAIN_ELASTICITY_H
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 #include "sim/error.h"
 
 /* X(key, figures, what): `figures` as in stands_on.h. */

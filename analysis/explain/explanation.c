@@ -2,9 +2,10 @@
 
 #include <math.h>
 
-#include "analysis/database/record_file.h"
-#include "analysis/database/restore.h"
-#include "analysis/text/format.h"
+#include "analysis/output/text/format.h"
+#include "analysis/record/database/paced.h"
+#include "analysis/record/database/record_file.h"
+#include "analysis/record/database/restore.h"
 
 /* The same version, catalogue and files give the same step to the last bits. */
 #define SAME_STEP 1e-9
@@ -33,6 +34,7 @@ bool explanation_of(struct query *query, const char *path, struct arena *arena, 
     *out = (struct explanation){.has_elasticities = false};
     if (!record_read(query, arena, &out->record, error) ||
         !waterfall_of(&out->record, &out->waterfall, error) ||
+        !paced_read(query, &out->waterfall.paced_s, error) ||
         !stands_on_read(query, arena, &out->record, &out->constants, error) ||
         !critical_path_find(query, arena, &out->path, error))
         return false;

@@ -3,8 +3,8 @@
 #ifndef ORRERY_ANALYSIS_EXPLAIN_STANDS_ON_H
 #define ORRERY_ANALYSIS_EXPLAIN_STANDS_ON_H
 
-#include "analysis/database/query.h"
-#include "analysis/result/record.h"
+#include "analysis/record/database/query.h"
+#include "analysis/record/numbers/record.h"
 
 struct kept_constant {
     const char *name, *text, *origin, *source;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "analysis/plot/palette.h"
-#include "analysis/plot/plot.h"
+#include "analysis/output/plot/palette.h"
+#include "analysis/output/plot/plot.h"
 
 enum {
     LEFT = 130,

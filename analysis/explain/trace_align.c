@@ -19,6 +19,7 @@ enum trace_group {
     GROUP_GEMM,
     GROUP_ATTENTION,
     GROUP_STREAM,
+    GROUP_UNKNOWN, /* may be anything, and makes no pair */
     GROUP_OPTIMIZER,
     GROUP_COMMUNICATION
 };
@@ -26,6 +27,7 @@ enum trace_group {
 struct trace_feature {
     enum trace_group group;
     enum span_kind kind;
+    enum span_direction does, during;
     double log_time, log_amount; /* NAN: not told */
 };
 struct aligning {
@@ -43,6 +45,8 @@ static enum trace_group group_of(enum span_kind kind)
         return GROUP_ATTENTION;
     case SPAN_OPTIMIZER:
         return GROUP_OPTIMIZER;
+    case SPAN_OTHER:
+        return GROUP_UNKNOWN;
     default:
         return span_communicates(kind) ? GROUP_COMMUNICATION : GROUP_STREAM;
     }
@@ -56,6 +60,8 @@ static struct trace_feature *features_of(struct arena *arena, struct trace_list 
         out[i] = (struct trace_feature){
             .group = group_of(s->kind),
             .kind = s->kind,
+            .does = s->does,
+            .during = s->during,
             .log_time = s->busy_s > 0.0 ? log(s->busy_s) : NAN,
             .log_amount = s->amount > 0.0 ? log(s->amount) : NAN,
         };
@@ -70,9 +76,16 @@ static double apart(double x, double y, double most)
     return difference < most ? difference : isnan(difference) ? 0.0 : most;
 }
 
+/* Of two that are told both. */
+static bool opposed(enum span_direction a, enum span_direction b)
+{
+    return a != SPAN_EITHER && b != SPAN_EITHER && a != b;
+}
+
 static double pair_cost(const struct trace_feature *a, const struct trace_feature *b)
 {
-    if (a->group != b->group)
+    if (a->group != b->group || a->group == GROUP_UNKNOWN || opposed(a->does, b->does) ||
+        opposed(a->during, b->during))
         return INFINITY;
     const double amount = apart(a->log_amount, b->log_amount, AMOUNT_MOST);
     return (a->kind != b->kind ? PAIR_KINDS : 0.0) + (amount > AMOUNT_SAME ? amount : 0.0) +

@@ -7,7 +7,8 @@
 #define ORRERY_ANALYSIS_EXPLAIN_TRACE_COMPARISON_H
 
 #include "analysis/explain/trace_align.h"
-#include "scenarios/import/pytorch_spans.h"
+#include "scenarios/import/trace/pytorch_spans.h"
+#include "scenarios/import/trace/span_unknown.h"
 
 enum trace_side {
     TRACE_MEASURED,
@@ -49,6 +50,7 @@ struct trace_comparison {
 struct compared_trace {
     const char *path, *scenario; /* of the trace; the scenario's name */
     const struct pytorch_step *step;
+    struct span_unknown unknown; /* of the measured step */
     uint32_t rank, ranks;
     double simulated_step_s; /* of the whole job */
 };

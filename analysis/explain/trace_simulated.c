@@ -29,6 +29,32 @@ static enum span_kind kind_of(const struct op_kernel *kernel)
     return SPAN_ELEMENTWISE;
 }
 
+/* Recomputation is forward work during the backward half; behind both stand gradients and the
+ * optimizer, whose kernels frameworks launch as it suits them. */
+static enum span_direction during(enum phase phase)
+{
+    switch (phase) {
+    case PHASE_FORWARD:
+        return SPAN_FORWARD;
+    case PHASE_BACKWARD:
+    case PHASE_RECOMPUTE:
+        return SPAN_BACKWARD;
+    case PHASE_GRADIENTS:
+    case PHASE_OPTIMIZER:
+    case PHASE_PARAMETERS:
+    case PHASE_COUNT:
+        break;
+    }
+    return SPAN_EITHER;
+}
+
+static enum span_direction does(enum phase phase, const char *name)
+{
+    if (phase == PHASE_FORWARD || phase == PHASE_RECOMPUTE)
+        return SPAN_FORWARD;
+    return phase == PHASE_BACKWARD && strstr(name, "grad") != NULL ? SPAN_BACKWARD : SPAN_EITHER;
+}
+
 static void add(struct simulating *s, enum span_kind kind, const char *name, double amount,
                 double begin_s, double finish_s)
 {
@@ -37,6 +63,8 @@ static void add(struct simulating *s, enum span_kind kind, const char *name, dou
     if (s->spans != NULL)
         s->spans[s->count] = (struct trace_span){
             .kind = kind,
+            .does = span_communicates(kind) ? SPAN_EITHER : does(s->op->phase, name),
+            .during = span_communicates(kind) ? SPAN_EITHER : during(s->op->phase),
             .name = name,
             .stream = stream_names[s->op->stream],
             .phase = phase_names[s->op->phase],
@@ -99,7 +127,7 @@ static int by_begin(const void *left, const void *right)
 uint32_t trace_simulated(struct arena *arena, const struct step *step, uint32_t rank,
                          struct trace_span **out)
 {
-    CHECK(step->worker != NULL && rank < step->rank_count);
+    CHECK(step->worker != NULL && rank < step->counts.ranks);
     const uint32_t rank_class = step->symmetry.class_of_rank[rank];
     struct simulating s = {.program =
                                step->lowered.programs[step->symmetry.ranks[rank_class].program]};

@@ -6,8 +6,8 @@
 #ifndef ORRERY_ANALYSIS_EXPLAIN_TRACE_SIMULATED_H
 #define ORRERY_ANALYSIS_EXPLAIN_TRACE_SIMULATED_H
 
-#include "models/step/step.h"
-#include "scenarios/import/span.h"
+#include "models/step/simulate/step.h"
+#include "scenarios/import/trace/span.h"
 
 /* Of a step whose time was simulated, and a rank of it; by begin. Names are the programs'. Returns
  * how many. */

@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/fit/minimum.h"
-#include "models/fit/rule_of_thumb.h"
+#include "models/lower/plan/lower_plan.h"
+#include "models/lower/stage/lower.h"
 #include "models/memory/ledger.h"
-#include "models/program/lower.h"
-#include "models/program/lower_plan.h"
+#include "models/plan/minimum.h"
+#include "models/plan/rule_of_thumb.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/collective_run.h"
+#include "models/step/simulate/collective_run.h"
 #include "sim/units.h"
 
 enum {
@@ -28,22 +28,22 @@ static void take_envelope(const struct configuration *c, const struct walls_assu
                   .sequences = 1.0,
                   .layers = (double)c->model.layers,
                   .hidden = (double)c->model.hidden,
-                  .heads = (double)c->model.heads},
+                  .heads = (double)c->model.attention.heads},
         .parameters = rule.parameters,
         .active_parameters =
-            c->model.experts > 0 ? transformer_active_parameters(&c->model) : rule.parameters,
+            c->model.moe.experts > 0 ? transformer_active_parameters(&c->model) : rule.parameters,
         .state_bytes_per_parameter = rule.bytes_per_parameter,
         .gradient_bytes_per_parameter = c->training.precision->gradient_bytes,
         .gpus = (double)configuration_ranks(c),
-        .usable_bytes = c->gpu.usable_hbm_bytes,
+        .usable_bytes = c->gpu.hbm.usable_bytes,
         .cards = (double)rule.static_cards,
         .peak_flops_per_s = c->gpu.peak_flops_per_s[c->training.precision->gemm_peak],
-        .hbm_bytes_per_s = c->gpu.hbm_bytes_per_s,
+        .hbm_bytes_per_s = c->gpu.hbm.bytes_per_s,
         .inference_bytes = rule.inference_bytes,
         .inference_cards = (double)rule.inference_cards,
         .cache_token_bytes = CACHE_BYTES * transformer_cache_elements(&c->model, 1),
         .cache_bytes = CACHE_BYTES * transformer_cache_elements(&c->model, c->training.sequence),
-        .cache_parts = c->model.kv_rank > 0 ? 1.0 : (double)c->model.kv_heads,
+        .cache_parts = c->model.latent.kv_rank > 0 ? 1.0 : (double)c->model.attention.kv_heads,
         .step_tokens = configuration_tokens(c),
         .budget_tokens = c->training.tokens > 0.0 ? c->training.tokens : NAN,
         .assumed = *assumed,
@@ -55,24 +55,25 @@ static struct configuration alone(const struct configuration *c, enum recompute 
                                   enum attention_kernel attention)
 {
     struct configuration one = *c;
-    one.layout.tp = one.layout.pp = one.layout.cp = one.layout.dp = one.layout.vpp = 1;
+    one.layout.tp = one.layout.pp = one.layout.cp = one.layout.dp = one.layout.pipeline.vpp = 1;
     one.layout.ep = one.layout.etp = 1;
     one.layout.microbatch = one.training.global_batch = 1;
-    one.layout.first_stage_layers = one.layout.last_stage_layers = 0;
-    one.layout.schedule = schedule_find("1f1b");
-    one.layout.sharding = sharding_find("zero-0");
+    one.layout.pipeline.first_layers = one.layout.pipeline.last_layers = 0;
+    one.layout.pipeline.schedule = schedule_find("1f1b");
+    one.layout.data.sharding = sharding_find("zero-0");
     one.layout.sequence_parallel = false;
     one.layout.recompute = (int)recompute;
     one.training.attention = (int)attention;
     one.cluster.nodes = 1;
+    one.cluster.gpus = 0;
     return one;
 }
 
 static struct ledger_result ledger_alone(const struct configuration *one)
 {
     struct arena *arena = arena_create();
-    const struct ledger_limits endless = {.usable_bytes = INFINITY,
-                                          .expandable_segments = one->software.expandable_segments};
+    const struct ledger_limits endless = {
+        .usable_bytes = INFINITY, .expandable_segments = one->software.memory.expandable_segments};
     struct ledger_result out;
     ledger_play(arena, lower_stage(arena, one, 0), &endless, false, &out);
     arena_destroy(arena);
@@ -106,16 +107,16 @@ static void take_time(const struct configuration *c, const struct step *step,
     const double tokens = c->training.tokens > 0.0 ? c->training.tokens : NAN;
     unsigned most = 0;
     for (unsigned part = 1; part < PART_COUNT; part++)
-        if (step->breakdown_s[part] > step->breakdown_s[most])
+        if (step->parts.breakdown_s[part] > step->parts.breakdown_s[most])
             most = part;
     out->timed = true;
     out->step_s = step->step_s;
-    out->mfu_ratio = step->mfu_ratio;
-    out->budget_s = tokens / step->tokens_per_s;
-    out->gpu_s_of_budget = out->budget_s * (double)step->rank_count;
-    out->exposed_dp_s = step->breakdown_s[PART_EXPOSED_DP];
+    out->mfu_ratio = step->rates.mfu_ratio;
+    out->budget_s = tokens / step->rates.tokens_per_s;
+    out->gpu_s_of_budget = out->budget_s * (double)step->counts.ranks;
+    out->exposed_dp_s = step->parts.breakdown_s[PART_EXPOSED_DP];
     out->most = breakdown_names[most];
-    out->most_ratio = step->breakdown_s[most] / step->step_s;
+    out->most_ratio = step->parts.breakdown_s[most] / step->step_s;
 }
 
 static void take_fullest(const struct step *step, struct walls_simulated *out)
@@ -173,10 +174,10 @@ static bool take_simulated(const struct configuration *c, const struct walls_env
 static struct walls_kernel against_roof(const struct configuration *c, const char *block,
                                         const struct kernel *kernel)
 {
-    const double peak = kernel->kind == KERNEL_MEMORY
-                            ? c->gpu.peak_flops_per_s[c->training.precision->gemm_peak]
-                            : c->gpu.peak_flops_per_s[kernel->peak];
-    const double rate = c->gpu.hbm_bytes_per_s;
+    const enum peak_kind kind =
+        kernel->kind == KERNEL_MEMORY ? c->training.precision->gemm_peak : kernel->peak;
+    const double peak = c->gpu.peak_flops_per_s[kind];
+    const double rate = c->gpu.hbm.bytes_per_s;
     return (struct walls_kernel){
         .block = block,
         .name = kernel->name,
@@ -184,6 +185,8 @@ static struct walls_kernel against_roof(const struct configuration *c, const cha
         .bytes = kernel->bytes,
         .roofline_s = walls_roofline_s(kernel->flops, kernel->bytes, peak, rate),
         .modelled_s = gpu_kernel_time_s(&c->gpu, &c->kernels, kernel),
+        .peak = kind,
+        .peak_flops_per_s = peak,
         .by_arithmetic = kernel->flops > kernel->bytes * walls_balance(peak, rate),
     };
 }
@@ -212,6 +215,23 @@ static void take_kernels(struct arena *arena, const struct configuration *c, str
     forward_kernels(c, "layer", layer, rows);
     forward_kernels(c, "head", head, rows + of_layer);
     out->kernels = rows;
+}
+
+unsigned walls_roofs(const struct walls *walls, const struct walls_kernel *roofs[PEAK_COUNT])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < walls->kernel_count; i++) {
+        const struct walls_kernel *k = &walls->kernels[i];
+        unsigned place = 0;
+        while (place < count && roofs[place]->peak_flops_per_s > k->peak_flops_per_s)
+            place++;
+        if (k->flops <= 0.0 ||
+            (place < count && roofs[place]->peak_flops_per_s == k->peak_flops_per_s))
+            continue;
+        memmove(&roofs[place + 1], &roofs[place], (count++ - place) * sizeof *roofs);
+        roofs[place] = k;
+    }
+    return count;
 }
 
 static enum walls_wall binding(const struct walls_envelope *e)

@@ -11,8 +11,8 @@
 
 #include "analysis/explain/walls.h"
 #include "models/layout/configuration.h"
-#include "models/step/step.h"
-#include "scenarios/build/scenario.h"
+#include "models/step/simulate/step.h"
+#include "scenarios/assemble/scenario.h"
 
 /* What is taken for granted. */
 struct walls_assumed {
@@ -50,7 +50,9 @@ struct walls_simulated { /* NAN: not simulated */
 struct walls_kernel { /* of a layer's forward pass, or of the head, of one microbatch of a rank */
     const char *block, *name;
     double flops, bytes, roofline_s, modelled_s;
-    bool by_arithmetic; /* its roofline is that of the peak, not of HBM */
+    enum peak_kind peak;     /* at which it computes */
+    double peak_flops_per_s; /* its roof */
+    bool by_arithmetic;      /* its roofline is that of the peak, not of HBM */
 };
 struct walls {
     struct walls_envelope envelope;
@@ -62,5 +64,8 @@ struct walls {
 /* False with a sentence when the step cannot be simulated though its keys are in order. */
 bool walls_gather(struct arena *arena, const struct scenario *scenario,
                   const struct walls_assumed *assumed, struct walls *out, struct error *error);
+
+/* The peaks of all kernels that compute, the highest first; returns how many. */
+unsigned walls_roofs(const struct walls *walls, const struct walls_kernel *roofs[PEAK_COUNT]);
 
 #endif

@@ -74,8 +74,9 @@ unsigned waterfall_idle(const struct waterfall *w, struct idle_cause *out)
     unsigned count = 0;
     for (unsigned i = 0; i < sizeof causes / sizeof *causes; i++) {
         const struct waterfall_term *term = &w->terms[causes[i]];
-        if (term->seconds > 0.0)
-            out[count++] = (struct idle_cause){term->key, term->what, term->seconds};
+        const double inside_s = causes[i] == WATERFALL_straggler ? w->paced_s : 0.0;
+        if (term->seconds > inside_s * (1.0 + 1e-9)) /* less is the rounding of sums */
+            out[count++] = (struct idle_cause){term->key, term->what, term->seconds - inside_s};
     }
     qsort(out, count, sizeof *out, by_seconds);
     return count;

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/result/record.h"
+#include "analysis/record/numbers/record.h"
 #include "sim/error.h"
 
 /* X(key, when, what, stands_on, seconds): `when` TIMED or WEEKS; `stands_on` begins the names of
@@ -80,6 +80,7 @@ struct waterfall {
     struct waterfall_term terms[WATERFALL_COUNT];
     double kept_step_s;    /* wall clock of a kept step: the sum of the terms that are known */
     double step_s;         /* without failures and saves */
+    double paced_s;        /* of the straggler term: inside ops, at the pace of a slower card */
     double tokens_per_day; /* behind the last term */
     bool weeks;
 };
@@ -87,7 +88,7 @@ struct waterfall {
  * to the step (a damaged file). Weeks that kept no step count as a single step. */
 bool waterfall_of(const struct record *record, struct waterfall *out, struct error *error);
 
-/* Time in which the GPU computes nothing, by cause, the longest first. */
+/* Time in which the GPU computes nothing, by cause, the longest first: without paced_s. */
 struct idle_cause {
     const char *key, *what;
     double seconds;

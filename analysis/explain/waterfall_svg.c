@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-#include "analysis/plot/palette.h"
-#include "analysis/plot/plot.h"
-#include "analysis/text/format.h"
+#include "analysis/output/plot/palette.h"
+#include "analysis/output/plot/plot.h"
+#include "analysis/output/text/format.h"
 
 enum {
     LEFT = 118,

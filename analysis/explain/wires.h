@@ -4,7 +4,7 @@
 #ifndef ORRERY_ANALYSIS_EXPLAIN_WIRES_H
 #define ORRERY_ANALYSIS_EXPLAIN_WIRES_H
 
-#include "analysis/database/query.h"
+#include "analysis/record/database/query.h"
 
 enum wires_group {
     WIRES_TP,

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/text/version.h"
+#include "analysis/output/text/version.h"
 #include "sim/check.h"
 #include "sim/random.h"
 
@@ -74,7 +74,7 @@ static uint64_t fingerprint(const struct study *study, const struct scenario *sc
 {
     const struct study_options *options = study->options;
     uint64_t hash = mix_text(0, ORRERY_VERSION);
-    hash = mix_text(hash, scenario->text);
+    hash = mix_text(hash, scenario->file.text);
     for (unsigned i = 0; i < options->scenario->set_count; i++)
         hash = mix_text(hash, options->scenario->sets[i]);
     for (unsigned k = 0; k < options->vary_count; k++)
@@ -105,7 +105,7 @@ struct scenario *study_scenario(const struct study *study, size_t point, struct 
 
 static void keep_inputs(struct study *study, const struct scenario *scenario)
 {
-    for (const struct scenario_input *i = scenario->inputs; i != NULL; i = i->next) {
+    for (const struct scenario_input *i = scenario->file.inputs; i != NULL; i = i->next) {
         const struct scenario_input *known = study->inputs;
         while (known != NULL && strcmp(known->path, i->path) != 0)
             known = known->next;
@@ -126,9 +126,9 @@ struct planning {
 
 static const char *refusal_of(const struct study *study, const struct scenario *scenario)
 {
-    for (unsigned i = 0; i < scenario->problem_count; i++)
-        if (!scenario->problems[i].warning)
-            return arena_text(study->arena, scenario->problems[i].text);
+    for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++)
+        if (!scenario->diagnostics.problems[i].warning)
+            return arena_text(study->arena, scenario->diagnostics.problems[i].text);
     return NULL;
 }
 
@@ -138,8 +138,8 @@ static unsigned char misread_of(const struct study *study, const struct scenario
 {
     unsigned char bits = 0;
     unsigned before = study->options->scenario->set_count;
-    for (unsigned i = 0; i < scenario->problem_count; i++) {
-        const struct problem *problem = &scenario->problems[i];
+    for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++) {
+        const struct problem *problem = &scenario->diagnostics.problems[i];
         if (problem->misread && strcmp(problem->file, "--set") == 0 && problem->line > before)
             bits |= (unsigned char)(1U << (problem->line - before - 1));
     }

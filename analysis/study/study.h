@@ -16,14 +16,14 @@
 #ifndef ORRERY_ANALYSIS_STUDY_STUDY_H
 #define ORRERY_ANALYSIS_STUDY_STUDY_H
 
-#include "analysis/result/metric_source.h"
-#include "analysis/result/statistics.h"
+#include "analysis/output/terminal/shard.h"
+#include "analysis/record/numbers/metric_source.h"
+#include "analysis/record/numbers/statistics.h"
 #include "analysis/study/study_vary.h"
-#include "analysis/terminal/shard.h"
-#include "models/job/job.h"
-#include "scenarios/build/scenario.h"
+#include "models/job/player/job.h"
+#include "scenarios/assemble/scenario.h"
 
-/* How people read a metric: by its unit in the list of metrics (analysis/result/metrics.h). */
+/* How people read a metric: by its unit in the list of metrics (record/numbers/metrics.h). */
 enum study_unit {
     METRIC_IN_PLAIN, /* a count, tokens: as the name says */
     METRIC_IN_SHARE,

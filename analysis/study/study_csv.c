@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/export/export.h"
+#include "analysis/exchange/export/export.h"
 #include "analysis/study/study_report.h"
 
 /* What the columns are, found once. */

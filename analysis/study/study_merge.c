@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/database/query.h"
+#include "analysis/output/text/format.h"
+#include "analysis/output/text/version.h"
+#include "analysis/record/database/query.h"
 #include "analysis/study/study_store.h"
-#include "analysis/text/format.h"
-#include "analysis/text/version.h"
 #include "sim/check.h"
 
 /* One database that was given. */

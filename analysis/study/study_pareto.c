@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/plot/palette.h"
-#include "analysis/plot/plot.h"
+#include "analysis/output/plot/palette.h"
+#include "analysis/output/plot/plot.h"
+#include "analysis/output/text/format.h"
 #include "analysis/study/study_report.h"
-#include "analysis/text/format.h"
 
 enum {
     LEFT = 84,

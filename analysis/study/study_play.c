@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/result/cost.h"
-#include "analysis/result/result.h"
+#include "analysis/record/numbers/cost.h"
+#include "analysis/record/numbers/result.h"
 #include "analysis/study/study.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 
@@ -75,7 +75,7 @@ static void take_step(const struct configuration *c, const struct step *step, do
         .c = c,
         .step = step,
         .step_s = step_s,
-        .peak_reserved_bytes = step->peak_reserved_bytes,
+        .peak_reserved_bytes = step->peak.reserved_bytes,
     };
     cost_of_step(c, step_s, &m.cost);
     metric_source_step(&m, values);
@@ -276,9 +276,9 @@ bool study_play(struct study_player *player, size_t point, struct error *error)
     playing.scenario = study_scenario(study, point, error);
     if (playing.scenario == NULL)
         return false;
-    CHECK(playing.scenario->error_count == 0);
+    CHECK(playing.scenario->diagnostics.error_count == 0);
     make_room(study, playing.point);
-    playing.point->usable_bytes = playing.scenario->configuration.gpu.usable_hbm_bytes;
+    playing.point->usable_bytes = playing.scenario->configuration.gpu.hbm.usable_bytes;
     bool good =
         study->weeks ? play_point_of_weeks(&playing, point, &inner) : play_steps(&playing, &inner);
     playing.point->done = good;

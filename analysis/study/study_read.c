@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/database/query.h"
+#include "analysis/record/database/query.h"
 #include "analysis/study/study_store.h"
 
 enum {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/text/shell.h"
+#include "analysis/output/text/shell.h"
 
 enum {
     BAR_WIDTH = 16,
@@ -28,7 +28,7 @@ struct report_table {
     int label_width, objective_width;
     bool single; /* no columns of a spread */
     bool shown[BESIDE_COUNT];
-    double worst, best; /* means of the objective */
+    double most; /* largest mean of the objective, of what fits */
 };
 
 static struct text metric_text(enum study_metric metric, double value)
@@ -56,6 +56,14 @@ struct text study_value_text(const struct vary *vary, double number)
     return text;
 }
 
+const char *study_value_shown(struct arena *arena, const struct vary *vary,
+                              const struct vary_value *value)
+{
+    return vary->time && value->between
+               ? arena_format(arena, "%s", study_value_text(vary, value->number).s)
+               : value->text;
+}
+
 bool study_has(const struct study *study, enum study_metric metric)
 {
     for (size_t p = 0; p < study->point_count; p++) {
@@ -75,10 +83,9 @@ static void point_cells(const struct study *study, size_t point, bool keys, char
         const struct vary *vary = &study->varies[k];
         const struct vary_value *value =
             &vary->values[study_vary_index(study->varies, study->vary_count, k, point)];
-        struct text number = study_value_text(vary, value->number);
-        const char *shown = vary->numeric ? number.s : value->text;
         used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", k ? ", " : "",
-                                 keys ? vary->key : "", keys ? " " : "", shown);
+                                 keys ? vary->key : "", keys ? " " : "",
+                                 study_value_shown(study->arena, vary, value));
         used = used < size ? used : size - 1;
     }
 }
@@ -110,12 +117,10 @@ static void set_columns(struct report_table *t)
 
 static void set_scale(struct report_table *t)
 {
-    bool larger = study_metrics[t->study->objective].larger_is_better;
-    t->best = t->worst = point_mean(t->study, t->list->optimum.point);
     for (size_t i = 0; i < t->list->count; i++) {
-        double mean = point_mean(t->study, t->list->points[i]);
-        if (t->study->points[t->list->points[i]].fits)
-            t->worst = larger ? fmin(t->worst, mean) : fmax(t->worst, mean);
+        const size_t p = t->list->points[i];
+        if (t->study->points[p].fits)
+            t->most = fmax(t->most, point_mean(t->study, p));
     }
 }
 
@@ -158,7 +163,7 @@ static void print_shortage(FILE *out, const struct study_shortage *shortage)
             (unsigned)shortage->stage);
 }
 
-/* The bar shows where the point lies between the worst and the best mean. */
+/* Bars begin at 0: half as long is half as much. */
 static void print_point(const struct report_table *t, size_t p)
 {
     FILE *out = t->session->out;
@@ -181,7 +186,7 @@ static void print_point(const struct report_table *t, size_t p)
     }
     print_shortage(out, &point->shortage);
     if (point->fits && s.count > 0) {
-        double share = t->best != t->worst ? (s.mean - t->worst) / (t->best - t->worst) : 1.0;
+        const double share = t->most > 0.0 ? s.mean / t->most : 0.0;
         bool best = t->list->optimum.found && p == t->list->optimum.point;
         fprintf(out, "  %s%s", format_bar(share, BAR_WIDTH, t->session->utf8).s,
                 best ? "  best" : "");

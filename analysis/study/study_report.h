@@ -10,9 +10,9 @@
 #ifndef ORRERY_ANALYSIS_STUDY_STUDY_REPORT_H
 #define ORRERY_ANALYSIS_STUDY_STUDY_REPORT_H
 
+#include "analysis/output/terminal/session.h"
+#include "analysis/output/text/format.h"
 #include "analysis/study/study.h"
-#include "analysis/terminal/session.h"
-#include "analysis/text/format.h"
 
 struct study_list {
     struct study_optimum optimum;
@@ -31,8 +31,11 @@ void study_svg(const struct study *study, const struct study_optimum *optimum, F
 /* The points by memory and tokens a second, with the line of those that no other beats in both.
  * False with a sentence where none fits and was timed. */
 bool study_pareto_svg(const struct study *study, FILE *out, struct error *error);
-/* "30.4 min": a value of a varied key for people. */
+/* "30.4 min": a place on the axis of a varied key for people. */
 struct text study_value_text(const struct vary *vary, double number);
+/* A value of a varied key for people: as it was typed. */
+const char *study_value_shown(struct arena *arena, const struct vary *vary,
+                              const struct vary_value *value);
 /* Has this metric a value somewhere? (cost without a price has none) */
 bool study_has(const struct study *study, enum study_metric metric);
 /* "orrery run FILE --set layout.tp=4": the scenario with the values of this point. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/text/version.h"
+#include "analysis/output/text/version.h"
 
 enum {
     STUDY = 1 /* of a file: there is one */

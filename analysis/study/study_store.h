@@ -6,7 +6,7 @@
 #ifndef ORRERY_ANALYSIS_STUDY_STUDY_STORE_H
 #define ORRERY_ANALYSIS_STUDY_STUDY_STORE_H
 
-#include "analysis/database/store.h"
+#include "analysis/record/database/store.h"
 #include "analysis/study/study.h"
 
 /* meta and the study itself. */

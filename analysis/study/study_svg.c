@@ -3,18 +3,23 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/plot/plot.h"
+#include "analysis/output/plot/plot.h"
 #include "analysis/study/study_report.h"
 
 enum {
-    PAGE_WIDTH = 860,
+    PAGE_WIDTH = 860, /* at least */
     FRAME_WIDTH = 740,
+    FRAME_LESS = 176, /* beside a legend */
     FRAME_HEIGHT = 360,
-    LEGEND_WIDTH = 190,
+    KEY_WIDTH = 15, /* of the square before a name */
+    LEGEND_GAP = 14,
+    MARGIN = 22,
     LEGEND_STEP = 18,
     TOP = 50,
+    TITLE_Y = 18,
     LEFT_OUT_SHOWN = 4 /* curves named of those that are not drawn */
 };
+static const double CHARACTER = 7.5; /* at most, in the mean of a name */
 static const char interval_key[] = "checkpoint.interval";
 
 /* One value of the other keys: a curve over the key of the x axis. */
@@ -22,6 +27,7 @@ struct curve {
     double *x, *mean, *low, *high, *p10, *p90;
     size_t *point;       /* of the study */
     size_t which, count; /* number among the curves; points, without those that break a rule */
+    size_t under;        /* the first curve that covers it to less than a pixel; itself: none */
 };
 struct figure {
     const struct study *study;
@@ -254,22 +260,88 @@ static const char *curve_name(const struct figure *f, size_t which, bool keys)
             continue;
         size_t index = study_vary_index(study->varies, study->vary_count, k, point_of(f, which, 0));
         name = arena_format(study->arena, "%s%s%s", name, *name ? ", " : "",
-                            keys ? study->varies[k].key : study->varies[k].values[index].text);
+                            keys ? study->varies[k].key
+                                 : study_value_shown(study->arena, &study->varies[k],
+                                                     &study->varies[k].values[index]));
     }
     return name;
 }
 
+static unsigned columns_in(double width)
+{
+    return (unsigned)(width / CHARACTER);
+}
+
+static double on_paper(const struct figure *f, double y)
+{
+    return (y - f->plot.y.low) / (f->plot.y.high - f->plot.y.low) * f->plot.height;
+}
+
+/* Less than half a pixel apart at every point: of two such curves only one can be seen. */
+static bool covers(const struct figure *f, const struct curve *a, const struct curve *b)
+{
+    bool same = a->count == b->count && x_key(f)->numeric;
+    for (size_t i = 0; same && i < a->count; i++) {
+        const bool drawn = isfinite(a->mean[i]);
+        same = a->x[i] == b->x[i] && drawn == isfinite(b->mean[i]) &&
+               (!drawn || fabs(on_paper(f, a->mean[i]) - on_paper(f, b->mean[i])) < 0.5);
+    }
+    return same;
+}
+
+static void find_covered(struct figure *f)
+{
+    for (size_t k = 0; k < f->kept; k++) {
+        size_t first = 0;
+        while (first < k && !covers(f, &f->curve[first], &f->curve[k]))
+            first++;
+        f->curve[k].under = first;
+    }
+}
+
+/* Lines of the legend: the keys, each on its own, then a curve each. */
+static unsigned legend_keys(const struct figure *f, const char *lines[VARY_MAX])
+{
+    unsigned count = 0;
+    for (unsigned k = 0; k < f->study->vary_count; k++)
+        if (k != f->key)
+            lines[count++] = f->study->varies[k].key;
+    for (unsigned i = 0; i + 1 < count; i++)
+        lines[i] = arena_format(f->study->arena, "%s,", lines[i]);
+    return count;
+}
+
+static const char *legend_name(const struct figure *f, size_t k)
+{
+    const struct curve *c = &f->curve[k];
+    const char *name = curve_name(f, c->which, false);
+    return c->under == k ? name
+                         : arena_format(f->study->arena, "%s (the same as %s)", name,
+                                        curve_name(f, f->curve[c->under].which, false));
+}
+
+/* As wide as its longest line; 0: one curve needs none. */
+static double legend_width(const struct figure *f)
+{
+    const char *lines[VARY_MAX];
+    const unsigned count = legend_keys(f, lines);
+    double width = 0.0;
+    for (unsigned i = 0; i < count; i++)
+        width = fmax(width, CHARACTER * (double)strlen(lines[i]));
+    for (size_t k = 0; count > 0 && k < f->kept; k++)
+        width = fmax(width, KEY_WIDTH + CHARACTER * (double)strlen(legend_name(f, k)));
+    return width > 0.0 ? LEGEND_GAP + width : 0.0;
+}
+
 static void draw_legend(const struct figure *f)
 {
-    double x = f->plot.left + f->plot.width + 14.0, y = f->plot.top + 10.0;
-    FILE *out = f->plot.out;
-    if (f->all > 1) {
-        plot_text(out, x, y, "start", curve_name(f, 0, true));
-        for (size_t k = 0; k < f->kept; k++) {
-            y += LEGEND_STEP;
-            plot_key(out, x, y, plot_colour((unsigned)k), curve_name(f, f->curve[k].which, false));
-        }
-    }
+    const char *lines[VARY_MAX];
+    const unsigned count = legend_keys(f, lines);
+    double x = f->plot.left + f->plot.width + LEGEND_GAP, y = f->plot.top + 10.0;
+    for (unsigned i = 0; i < count; i++, y += LEGEND_STEP)
+        plot_text(f->plot.out, x, y, "start", lines[i]);
+    for (size_t k = 0; count > 0 && k < f->kept; k++, y += LEGEND_STEP)
+        plot_key(f->plot.out, x, y, plot_colour((unsigned)f->curve[k].under), legend_name(f, k));
 }
 
 static void draw_mark(const struct figure *f, double at, unsigned row, const char *name)
@@ -322,12 +394,12 @@ static const char *names_left_out(const struct figure *f)
                        : names;
 }
 
-/* Sentences below the figure; `draw` false: only counts them. */
-static unsigned draw_sentences(const struct figure *f, bool draw)
+/* Sentences below the figure; `draw` false: only counts their lines. */
+static unsigned draw_sentences(const struct figure *f, double width, bool draw)
 {
     struct arena *arena = f->study->arena;
     const char *sentences[3];
-    unsigned count = 0;
+    unsigned count = 0, lines = 0;
     size_t refused = study_refused(f->study);
     if (f->kept < f->curves)
         sentences[count++] =
@@ -339,9 +411,25 @@ static unsigned draw_sentences(const struct figure *f, bool draw)
         sentences[count++] = arena_format(arena, "%zu of %zu points break a rule and have no dot.",
                                           refused, f->study->point_count);
     double y = f->plot.top + f->plot.height + plot_room_below(&f->plot) + LEGEND_STEP;
-    for (unsigned i = 0; draw && i < count; i++)
-        plot_text(f->plot.out, f->plot.left, y + (double)(i * LEGEND_STEP), "start", sentences[i]);
-    return count;
+    for (unsigned i = 0; i < count; i++)
+        lines += plot_paragraph(draw ? f->plot.out : NULL, f->plot.left, y + LEGEND_STEP * lines,
+                                columns_in(width - f->plot.left - MARGIN), sentences[i]);
+    return lines;
+}
+
+/* The name of the study above the frame, in as many lines as it needs; moves the frame down. */
+static void draw_title(struct figure *f, double width, bool draw)
+{
+    const char *name = f->study->name;
+    const bool wide = plot_text_width(name) > f->plot.width;
+    if (!draw)
+        f->plot.top += wide ? LEGEND_STEP * plot_paragraph(NULL, 0.0, 0.0,
+                                                           columns_in(width - 2.0 * MARGIN), name)
+                            : 0.0;
+    else if (wide)
+        plot_paragraph(f->plot.out, MARGIN, TITLE_Y, columns_in(width - 2.0 * MARGIN), name);
+    if (draw)
+        plot_frame(&f->plot, wide ? "" : name);
 }
 
 void study_svg(const struct study *study, const struct study_optimum *optimum, FILE *out)
@@ -354,20 +442,26 @@ void study_svg(const struct study *study, const struct study_optimum *optimum, F
     choose_key(&f);
     choose_curves(&f);
     set_axes(&f);
-    bool marks = has_marks(&f, optimum);
-    unsigned rows = marks && strcmp(x_key(&f)->key, interval_key) == 0 ? 4 : marks ? 1 : 0;
+    find_covered(&f);
+    const bool marks = has_marks(&f, optimum);
+    const unsigned rows = marks && strcmp(x_key(&f)->key, interval_key) == 0 ? 4 : marks ? 1 : 0;
+    const double legend = legend_width(&f);
+    f.plot.width -= legend > 0.0 ? FRAME_LESS : 0;
+    const double width = fmax(PAGE_WIDTH, f.plot.left + f.plot.width + legend + MARGIN);
+    draw_title(&f, width, false);
     f.plot.top += plot_marks_room(rows);
-    f.plot.width -= f.all > 1 ? LEGEND_WIDTH - 14 : 0;
-    double below = plot_room_below(&f.plot) + LEGEND_STEP * (draw_sentences(&f, false) + 1.0);
-    plot_page_begin(out, PAGE_WIDTH, f.plot.top + f.plot.height + below, study->name,
+    const double below =
+        plot_room_below(&f.plot) + LEGEND_STEP * (draw_sentences(&f, width, false) + 1.0);
+    plot_page_begin(out, width, f.plot.top + f.plot.height + below, study->name,
                     arena_format(study->arena, "%s over %s, of %zu points.", f.plot.y.label,
                                  f.plot.x.label, study->point_count));
-    plot_frame(&f.plot, study->name);
+    draw_title(&f, width, true);
     for (size_t k = 0; k < f.kept; k++)
-        draw_curve(&f, &f.curve[k]);
+        if (f.curve[k].under == k)
+            draw_curve(&f, &f.curve[k]);
     draw_legend(&f);
     if (marks)
         draw_marks(&f, optimum);
-    draw_sentences(&f, true);
+    draw_sentences(&f, width, true);
     plot_page_end(out);
 }

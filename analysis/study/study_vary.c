@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/text/format.h"
+#include "analysis/output/text/format.h"
 #include "scenarios/language/quantity.h"
+#include "sim/units.h"
 
 /* Types that a number with this unit may have, in the order in which they are tried; and the unit
  * that SI is written in. */
@@ -86,30 +87,33 @@ static bool read_ends(const char *low, const char *high, struct range *range)
 static double range_value(const struct range *r, size_t i)
 {
     double share = (double)i / (double)(r->count - 1);
-    if (i == 0 || i + 1 == r->count)
-        return i == 0 ? r->low : r->high;
     double value =
         r->log ? r->low * pow(r->high / r->low, share) : r->low + (r->high - r->low) * share;
     return types[r->type].type == PARAM_COUNT ? round(value) : value;
 }
 
-static const char *value_text(struct arena *arena, unsigned type, double value)
+/* Ends stay as they were typed. Values between them have six digits: what is played is what people
+ * read, to the last digit. */
+static struct vary_value value_between(struct arena *arena, unsigned type, double value)
 {
-    if (types[type].type == PARAM_COUNT)
-        return arena_format(arena, "%.0f", value);
-    double in_unit = types[type].type == PARAM_FLOP_RATE ? value / 1e6 : value;
-    return arena_format(arena, "%.17g%s", in_unit, types[type].unit);
+    const double scale = types[type].type == PARAM_FLOP_RATE ? MEGA : 1.0;
+    const bool count = types[type].type == PARAM_COUNT;
+    const char *text =
+        arena_format(arena, count ? "%.0f%s" : "%.6g%s", value / scale, types[type].unit);
+    return (struct vary_value){text, scale * strtod(text, NULL), .between = true};
 }
 
-static void fill_range(struct arena *arena, const struct range *r, struct vary *out)
+static void fill_range(struct arena *arena, const struct range *r, const char *low,
+                       const char *high, struct vary *out)
 {
     out->values = ARENA_ARRAY(arena, struct vary_value, r->count);
-    for (size_t i = 0; i < r->count; i++) {
-        double value = range_value(r, i);
-        if (out->count == 0 || value > out->values[out->count - 1].number)
-            out->values[out->count++] =
-                (struct vary_value){value_text(arena, r->type, value), value};
+    out->values[out->count++] = (struct vary_value){.text = low, .number = r->low};
+    for (size_t i = 1; i + 1 < r->count; i++) {
+        struct vary_value value = value_between(arena, r->type, range_value(r, i));
+        if (value.number > out->values[out->count - 1].number && value.number < r->high)
+            out->values[out->count++] = value;
     }
+    out->values[out->count++] = (struct vary_value){.text = high, .number = r->high};
     out->numeric = true;
     out->log = r->log;
     out->time = types[r->type].type == PARAM_TIME;
@@ -131,7 +135,7 @@ static bool read_range(struct arena *arena, const char *text, char *low, char *d
         return refuse(error, text, "the range does not ascend");
     if (range.log && range.low <= 0.0)
         return refuse(error, text, "a logarithmic range starts above 0");
-    fill_range(arena, &range, out);
+    fill_range(arena, &range, low, high, out);
     return true;
 }
 
@@ -143,7 +147,7 @@ static void note_number(struct vary *out, const char *word, bool first)
     bool ascends = first || number > out->values[out->count - 1].number;
     out->numeric = (first || out->numeric) && type < TYPE_COUNT && ascends;
     out->time = (first || out->time) && time;
-    out->values[out->count++] = (struct vary_value){word, number};
+    out->values[out->count++] = (struct vary_value){.text = word, .number = number};
 }
 
 static bool read_list(struct arena *arena, const char *text, char *list, struct vary *out,

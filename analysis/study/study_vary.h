@@ -1,9 +1,10 @@
 /* study_vary.h - what `--vary` asks for: keys of the scenario and the values that they take.
  *
  * KEY=a,b,c | KEY=A..B:N | KEY=A..B:log:N (N defaults to 25). Ends of a range carry units as in a
- * scenario ("1min..4h", "16..64", "0.5..0.9"); whole numbers stay whole unless more points than
- * whole numbers are asked for; values that coincide are taken once. Several keys make a grid, the
- * last one the fastest. It knows no key: the scenario's own table checks each value at its place.
+ * scenario ("1min..4h", "16..64", "0.5..0.9") and stay as typed, values between them have six
+ * digits; whole numbers stay whole unless more points than whole numbers are asked for; values that
+ * coincide are taken once. Several keys make a grid, the last one the fastest. It knows no key: the
+ * scenario's own table checks each value at its place.
  */
 #ifndef ORRERY_ANALYSIS_STUDY_STUDY_VARY_H
 #define ORRERY_ANALYSIS_STUDY_STUDY_VARY_H
@@ -23,6 +24,7 @@ enum {
 struct vary_value {
     const char *text; /* as a scenario takes it */
     double number;    /* SI; NAN where it is a word */
+    bool between;     /* a value inside a range: nobody typed it */
 };
 struct vary {
     const char *key;

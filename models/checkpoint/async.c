@@ -10,8 +10,8 @@ enum {
 
 static const struct param options[] = {
     {"hidden_snapshot", PARAM_RATIO, HIDDEN_SNAPSHOT, 0, 1, "0%", NULL,
-     "Share of the snapshot that runs beside the next forward and backward passes instead of "
-     "blocking; 0: the usual frameworks."},
+     "Share of the snapshot that overlaps with the next forward and backward passes instead of "
+     "blocking; 0: as in most frameworks."},
 };
 
 static void plan(const struct kind_options *given, const struct checkpoint_pace *pace,

@@ -42,7 +42,7 @@ enum {
 struct checkpoint_level {
     const char *tier;
     int survival;
-    uint64_t every;        /* saved at each so many-th checkpoint, from 1 */
+    uint64_t every;        /* N: saved at every Nth checkpoint, from 1 */
     double stall_s;        /* training stands still so long */
     double persist_s;      /* after the stall, until the copy is durable; 0: durable at its end */
     double slowdown_ratio; /* of steps during persist_s, >= 1 */

@@ -8,7 +8,7 @@
 
 #include "models/checkpoint/checkpoint_kind.h"
 #include "models/checkpoint/storage.h"
-#include "models/step/condition.h"
+#include "models/step/simulate/condition.h"
 
 struct checkpoint_request {
     const struct checkpoint_kind *kind;

@@ -9,9 +9,9 @@ enum {
 
 static const struct param options[] = {
     {"storage_every", PARAM_COUNT, STORAGE_EVERY, 1, 1e6, "1000", NULL,
-     "Each so many-th step goes on to the tiers that outlive a domain of nodes."},
+     "Every Nth step is also written to storage that survives the loss of a whole domain."},
     {"hidden_snapshot", PARAM_RATIO, HIDDEN_SNAPSHOT, 0, 1, "100%", NULL,
-     "Share of the snapshot that runs beside the next forward and backward passes instead of "
+     "Share of the snapshot that overlaps with the next forward and backward passes instead of "
      "blocking."},
 };
 
@@ -25,7 +25,7 @@ static void plan(const struct kind_options *given, const struct checkpoint_pace 
 
 const struct checkpoint_kind checkpoint_every_step = {
     .head = {.name = "every-step",
-             .doc = "A copy at each step in the memory of a peer; seldom one in storage.",
+             .doc = "A copy in a peer's memory at every step, and rarely one in storage.",
              .options = {options, sizeof options / sizeof options[0]}},
     .tiers_min = 1,
     .tiers_max = 3,

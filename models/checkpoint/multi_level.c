@@ -12,13 +12,13 @@ enum {
 
 static const struct param options[] = {
     {"second_every", PARAM_COUNT, SECOND_EVERY, 1, EVERY_MAX, "4", NULL,
-     "Each so many-th checkpoint of the first tier goes on to the second."},
+     "Every Nth checkpoint of the first tier is also written to the second."},
     {"third_every", PARAM_COUNT, THIRD_EVERY, 1, EVERY_MAX, "4", NULL,
-     "Each so many-th checkpoint of the second tier goes on to the third."},
+     "Every Nth checkpoint of the second tier is also written to the third."},
     {"fourth_every", PARAM_COUNT, FOURTH_EVERY, 1, EVERY_MAX, "4", NULL,
-     "Each so many-th checkpoint of the third tier goes on to the fourth."},
+     "Every Nth checkpoint of the third tier is also written to the fourth."},
     {"hidden_snapshot", PARAM_RATIO, HIDDEN_SNAPSHOT, 0, 1, "0%", NULL,
-     "Share of the snapshot that runs beside the next forward and backward passes instead of "
+     "Share of the snapshot that overlaps with the next forward and backward passes instead of "
      "blocking."},
 };
 
@@ -34,9 +34,10 @@ static void plan(const struct kind_options *given, const struct checkpoint_pace 
 }
 
 const struct checkpoint_kind checkpoint_multi_level = {
-    .head = {.name = "multi-level",
-             .doc = "Frequent checkpoints to fast tiers; every few of them go on to a safer one.",
-             .options = {options, sizeof options / sizeof options[0]}},
+    .head =
+        {.name = "multi-level",
+         .doc = "Frequent checkpoints to fast tiers; some of them are also written to safer tiers.",
+         .options = {options, sizeof options / sizeof options[0]}},
     .tiers_min = 2,
     .tiers_max = CHECKPOINT_LEVEL_MAX,
     .default_storage = "host+nvme+pfs",

@@ -9,9 +9,9 @@ enum {
 
 static const struct param options[] = {
     {"storage_every", PARAM_COUNT, STORAGE_EVERY, 1, 1e6, "100", NULL,
-     "Each so many-th checkpoint goes on to the tiers that outlive a domain of nodes."},
+     "Every Nth checkpoint is also written to storage that survives the loss of a whole domain."},
     {"hidden_snapshot", PARAM_RATIO, HIDDEN_SNAPSHOT, 0, 1, "100%", NULL,
-     "Share of the snapshot that runs beside the next forward and backward passes instead of "
+     "Share of the snapshot that overlaps with the next forward and backward passes instead of "
      "blocking; 100%: as Gemini reports."},
 };
 
@@ -26,9 +26,10 @@ static void plan(const struct kind_options *given, const struct checkpoint_pace 
 }
 
 const struct checkpoint_kind checkpoint_peer_memory = {
-    .head = {.name = "peer-memory",
-             .doc = "Copies in the memory of the own node and of a peer; seldom one in storage.",
-             .options = {options, sizeof options / sizeof options[0]}},
+    .head =
+        {.name = "peer-memory",
+         .doc = "Copies in the memory of the node itself and of a peer, and rarely one in storage.",
+         .options = {options, sizeof options / sizeof options[0]}},
     .tiers_min = 1,
     .tiers_max = 3,
     .default_storage = "host+peer+pfs",

@@ -3,7 +3,7 @@
  * 2. Nodes of a class have the same bytes on the same places and unperturbed links; a node with a
  *    perturbed link is the only one of its class.
  * 3. Link 0 is the tier as a whole; each class has a stretch of class_links: its node, its NICs,
- * its PCIe switches. A cap that does not exist is no link of any activity. */
+ *    its PCIe switches. A cap that does not exist is no link of any activity. */
 #include "models/checkpoint/storage.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "models/layout/layout.h"
-#include "models/program/lower_split.h"
+#include "models/lower/plan/lower_split.h"
 #include "models/schedule/schedule_kind.h"
 #include "sim/check.h"
 #include "sim/share.h"
@@ -35,11 +35,11 @@ double storage_bytes_per_parameter(const struct configuration *c)
 /* Parameters of each stage, unpadded; a tied head is the embedding's. */
 static double *stage_parameters(const struct configuration *c, struct arena *arena)
 {
-    const struct schedule_kind *order = c->layout.schedule;
-    uint32_t stages = (uint32_t)c->layout.pp, parts = stages * (uint32_t)c->layout.vpp;
-    const struct schedule_shape shape = {stages, (uint32_t)c->layout.vpp,
+    const struct schedule_kind *order = c->layout.pipeline.schedule;
+    uint32_t stages = (uint32_t)c->layout.pp, parts = stages * (uint32_t)c->layout.pipeline.vpp;
+    const struct schedule_shape shape = {stages, (uint32_t)c->layout.pipeline.vpp,
                                          (uint32_t)configuration_microbatches(c),
-                                         &c->layout.schedule_options};
+                                         &c->layout.pipeline.schedule_options};
     double *of_part = ARENA_ARRAY(arena, double, parts);
     double *parameters = ARENA_ARRAY(arena, double, stages);
     uint32_t *split = ARENA_ARRAY(arena, uint32_t, parts);
@@ -69,7 +69,7 @@ static double shards_of(const struct configuration *c, double bytes_per_paramete
     double sum = 0.0;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         struct coordinates at = layout_coordinates(c, rank);
-        const bool both = c->layout.schedule->placement == PLACED_BOTH_WAYS;
+        const bool both = c->layout.pipeline.schedule->placement == PLACED_BOTH_WAYS;
         const uint64_t far = c->layout.pp - 1 - at.pp;
         const uint64_t place = both && far < at.pp ? far : at.pp; /* whose state it shares */
         bool moves = seen[place * tp + at.tp]++ < shards || replicas;
@@ -251,7 +251,7 @@ struct host_way {
 static struct host_way host_way_of(const struct storage_player *p, uint32_t node, uint32_t place)
 {
     const struct topology *t = &p->topology;
-    struct host_way way = {p->c->cluster.node.pcie_bytes_per_s, INFINITY, 0};
+    struct host_way way = {p->c->cluster.node.pcie.bytes_per_s, INFINITY, 0};
     struct vertex_id gpu = topology_gpu(t, node * p->gpus + place);
     struct link_id slot = link_up(t, node, gpu, LINK_PCIE, VERTEX_PCIE_SWITCH);
     if (slot.value == LINK_NONE.value)

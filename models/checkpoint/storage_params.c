@@ -20,24 +20,29 @@
 
 const struct param storage_params[] = {
     {"path", PARAM_CHOICE, AT(path), 0, 0, "host", storage_path_names,
-     "By which way a rank reaches it: host (PCIe; memory, disks or storage NICs of its node) or "
-     "nic "
+     "Path from a rank to the tier: host (PCIe; memory, disks or storage NICs of its node) or nic "
      "(the NICs that training uses)."},
     {"survival", PARAM_CHOICE, AT(survival), 0, 0, "domain", survival_names,
-     "What a copy outlives: process (gone with its node), node (gone with a domain of nodes), "
+     "Loss that a copy survives: process (lost with its node), node (lost with a domain of nodes), "
      "domain."},
     {"memory", PARAM_FLAG, AT(memory), 0, 1, "false", NULL,
-     "It is host memory, of the own node (path host: a snapshot ends there) or of others."},
-    CAP("client_write_bandwidth", client_write_bytes_per_s, "Of one rank, writing; 0: no cap."),
-    CAP("client_read_bandwidth", client_read_bytes_per_s, "Of one rank, reading; 0: no cap."),
-    CAP("node_write_bandwidth", node_write_bytes_per_s, "Of one node, writing; 0: no cap."),
-    CAP("node_read_bandwidth", node_read_bytes_per_s, "Of one node, reading; 0: no cap."),
-    CAP("total_write_bandwidth", total_write_bytes_per_s, "Of all nodes, writing; 0: no cap."),
-    CAP("total_read_bandwidth", total_read_bytes_per_s, "Of all nodes, reading; 0: no cap."),
+     "The tier is host memory, of the rank's own node (path host: a snapshot ends there) or of "
+     "other nodes."},
+    CAP("client_write_bandwidth", client_write_bytes_per_s,
+        "Write bandwidth of one rank; 0: no limit."),
+    CAP("client_read_bandwidth", client_read_bytes_per_s,
+        "Read bandwidth of one rank; 0: no limit."),
+    CAP("node_write_bandwidth", node_write_bytes_per_s,
+        "Write bandwidth of one node; 0: no limit."),
+    CAP("node_read_bandwidth", node_read_bytes_per_s, "Read bandwidth of one node; 0: no limit."),
+    CAP("total_write_bandwidth", total_write_bytes_per_s,
+        "Write bandwidth of all nodes together; 0: no limit."),
+    CAP("total_read_bandwidth", total_read_bytes_per_s,
+        "Read bandwidth of all nodes together; 0: no limit."),
     {"latency", PARAM_TIME, AT(latency_s), 0, HOUR, "0s", NULL,
-     "Opening, metadata, closing and committing: once for each save or load."},
+     "Fixed time of each save or load: opening, metadata, closing and committing."},
     {"copies", PARAM_COUNT, AT(copies), 1, COPIES_MAX, "1", NULL,
-     "Copies that each rank writes; for the memory of others on so many other nodes."},
+     "Copies that each rank writes; in the memory of other nodes, each copy on a different node."},
 };
 const unsigned storage_param_count = sizeof storage_params / sizeof storage_params[0];
 
@@ -61,7 +66,7 @@ static bool check_memory(const struct configuration *c, const struct storage_tie
                          double bytes_per_parameter, struct error *error)
 {
     const double versions = 2.0;
-    double room = c->cluster.node.host_memory_bytes;
+    double room = c->cluster.node.host.memory_bytes;
     double bytes = versions * node_bytes(c, bytes_per_parameter) * (double)tier->copies;
     return !(room > 0.0) || bytes <= room ||
            error_set(error,
@@ -74,7 +79,7 @@ bool storage_check(const struct configuration *c, const struct storage_tier *tie
                    double bytes_per_parameter, struct error *error)
 {
     bool others = tier->path == STORAGE_NIC && tier->memory;
-    if (!(c->cluster.node.pcie_bytes_per_s > 0.0)) {
+    if (!(c->cluster.node.pcie.bytes_per_s > 0.0)) {
         return error_set(error, "%s is reached over PCIe: the node needs a pcie_bandwidth",
                          tier->name);
     }

@@ -24,8 +24,7 @@ static void plan(const struct kind_options *options, const struct checkpoint_pac
 }
 
 const struct checkpoint_kind checkpoint_sync = {
-    .head = {.name = "sync",
-             .doc = "Training stands still until every rank has written its shard."},
+    .head = {.name = "sync", .doc = "Training blocks until every rank has written its shard."},
     .tiers_min = 1,
     .tiers_max = 1,
     .default_storage = "pfs",

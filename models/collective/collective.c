@@ -102,9 +102,9 @@ static bool on_nvswitch(const struct topology *topology, uint32_t gpu)
 static void measure_routes(const struct topology *topology, const uint32_t *gpus, uint32_t count,
                            struct group_shape *out)
 {
-    out->inside_bytes_per_s = out->outside_bytes_per_s = INFINITY;
-    out->inside_nvlink = out->ranks_per_node > 1 || on_nvswitch(topology, gpus[0]);
-    bool direct = out->even && out->inside_nvlink;
+    out->inside.bytes_per_s = out->outside_bytes_per_s = INFINITY;
+    out->inside.nvlink = out->ranks_per_node > 1 || on_nvswitch(topology, gpus[0]);
+    bool direct = out->even && out->inside.nvlink;
     uint32_t k = out->ranks_per_node;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t next = (i + 1) % count;
@@ -112,10 +112,10 @@ static void measure_routes(const struct topology *topology, const uint32_t *gpus
         struct route route;
         if (topology_node_of(topology, gpus[i]) == topology_node_of(topology, gpus[next])) {
             topology_route(topology, gpus[i], gpus[next], 0, &route);
-            out->inside_bytes_per_s = fmin(out->inside_bytes_per_s, route.bytes_per_s);
-            out->inside_latency_s = fmax(out->inside_latency_s, route.latency_s);
-            out->inside_nvlink = out->inside_nvlink && by_nvlink(topology, &route);
-            direct = direct && out->inside_nvlink && route.link_count == 1;
+            out->inside.bytes_per_s = fmin(out->inside.bytes_per_s, route.bytes_per_s);
+            out->inside.latency_s = fmax(out->inside.latency_s, route.latency_s);
+            out->inside.nvlink = out->inside.nvlink && by_nvlink(topology, &route);
+            direct = direct && out->inside.nvlink && route.link_count == 1;
         }
         if (topology_node_of(topology, gpus[i]) != topology_node_of(topology, gpus[across])) {
             topology_route(topology, gpus[i], gpus[across], 0, &route);
@@ -123,7 +123,7 @@ static void measure_routes(const struct topology *topology, const uint32_t *gpus
             out->outside_latency_s = fmax(out->outside_latency_s, route.latency_s);
         }
     }
-    out->extra_links = direct && k > 1 ? k - 2 : 0;
+    out->inside.extra_links = direct && k > 1 ? k - 2 : 0;
 }
 
 /* A ring leaves a node by the NIC that it came in by. Where GPUs share NICs and no member has a
@@ -134,7 +134,7 @@ static double through_cpus(const struct topology *topology, const uint32_t *gpus
                            const struct group_shape *shape)
 {
     uint32_t k = shape->ranks_per_node, share = topology->gpus_per_node / topology->nics_per_node;
-    double host_bytes_per_s = topology->spec.node.host_bytes_per_s;
+    double host_bytes_per_s = topology->spec.node.pcie.host_bytes_per_s;
     if (k == 1 || share == 1 || !on_nvswitch(topology, gpus[0]) || host_bytes_per_s <= 0.0)
         return INFINITY;
     for (uint32_t i = 1; i < k; i++)
@@ -174,11 +174,11 @@ void collective_shape(const struct topology *topology, const uint32_t *gpus, uin
     count_nodes(topology, gpus, count, out);
     measure_routes(topology, gpus, count, out);
     measure_paths(topology, gpus, count, out);
-    if (out->nodes == 1 && out->inside_nvlink && count > 1)
-        out->inside_latency_s += spec->node.nvlink_step_s;
-    out->nvls = spec->node.nvls && out->ranks_per_node > 1 && on_nvswitch(topology, gpus[0]);
-    out->nvls_ratio = spec->node.nvls_ratio;
-    out->nvls_channels = (uint32_t)spec->node.nvls_channels;
+    if (out->nodes == 1 && out->inside.nvlink && count > 1)
+        out->inside.latency_s += spec->node.nvlink.step_s;
+    out->nvls = spec->node.nvlink.nvls && out->ranks_per_node > 1 && on_nvswitch(topology, gpus[0]);
+    out->nvls_ratio = spec->node.nvlink.nvls_ratio;
+    out->nvls_channels = (uint32_t)spec->node.nvlink.nvls_channels;
     out->start_s = spec->node.collective_start_s;
     out->transport_latency_s = spec->fabric.latency_s;
     out->transport_bulk_s = spec->fabric.bulk_latency_s;

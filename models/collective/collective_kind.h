@@ -27,18 +27,21 @@ extern const char *const protocol_names[]; /* NULL-ended: ll, ll128, simple */
 
 /* How a group lies on the machine: all that time depends on. Groups with equal shapes get equal
  * plans, so the shape is the tuner's memory key. */
+struct group_inside {
+    double bytes_per_s;   /* of a member's link within the node, one direction */
+    uint32_t extra_links; /* links to fellows beside that one; 0: a switch, or a pair */
+    double latency_s;
+    bool nvlink; /* neighbours in a node meet over NVLink alone (else PCIe) */
+};
 struct group_shape {
     uint32_t ranks, nodes;
-    uint32_t ranks_per_node;   /* the most in one node */
-    uint32_t rails;            /* NICs of a node that the members use; 0 in one node */
-    bool even;                 /* every node holds as many */
-    bool nvls;                 /* all of a node's members reach a reducing switch */
-    double nvls_ratio;         /* what it moves of a port, chunks of any size */
-    uint32_t nvls_channels;    /* of a member */
-    double start_s;            /* of the smallest collective: node.collective_start_s */
-    double inside_bytes_per_s; /* of a member's link within the node, one direction */
-    uint32_t extra_links;      /* links to fellows beside that one; 0: a switch, or a pair */
-    double inside_latency_s;
+    uint32_t ranks_per_node;    /* the most in one node */
+    uint32_t rails;             /* NICs of a node that the members use; 0 in one node */
+    bool even;                  /* every node holds as many */
+    bool nvls;                  /* all of a node's members reach a reducing switch */
+    double nvls_ratio;          /* what it moves of a port, chunks of any size */
+    uint32_t nvls_channels;     /* of a member */
+    double start_s;             /* of the smallest collective: node.collective_start_s */
     double outside_bytes_per_s; /* of a node's NICs that the members can use, one direction */
     struct group_paths {
         struct path_choice tiers[PATH_CHOICE_MAX];
@@ -49,10 +52,10 @@ struct group_shape {
     double outside_latency_s;   /* NIC to NIC, the longest neighbour */
     double transport_latency_s; /* fabric.latency_s */
     double transport_bulk_s;    /* fabric.bulk_latency_s */
-    bool inside_nvlink;         /* neighbours in a node meet over NVLink alone (else PCIe) */
     /* Of ranks that share experts; NULL: they share none. Member i of n holds the i-th n-th. */
     const struct dispatch_kind *dispatch;
     struct routing routing;
+    struct group_inside inside;
 };
 /* What the time of a plan rests on, the surest last (collective_measured.h). */
 enum collective_basis {

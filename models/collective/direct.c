@@ -32,7 +32,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     out->cap_bytes_per_s = INFINITY;
     if (k > 1.0)
         out->cap_bytes_per_s = nccl_inside_bytes_per_s(shape, protocol) *
-                               (1.0 + shape->extra_links) / port_weight(op, shape);
+                               (1.0 + shape->inside.extra_links) / port_weight(op, shape);
     if (shape->nodes > 1) {
         double leaves = k * (n - k) / n; /* payloads that leave a node, for each payload byte */
         out->cap_bytes_per_s = fmin(out->cap_bytes_per_s, shape->outside_bytes_per_s / leaves);
@@ -54,7 +54,8 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 }
 
 const struct collective_kind collective_direct = {
-    .head = {.name = "direct", .doc = "all-to-all by a message from each member to each other"},
+    .head = {.name = "direct",
+             .doc = "all-to-all with one message from each member to every other"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

@@ -40,7 +40,7 @@ static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
     double steps = 2.0 * ceil(log2((double)shape->nodes));
     double step_s = nccl_nvls_net_step_s + shape->outside_latency_s + shape->transport_latency_s;
     out->latency_s =
-        nccl_start_s(shape, nccl_nvls_base_s) + shape->inside_latency_s + steps * step_s;
+        nccl_start_s(shape, nccl_nvls_base_s) + shape->inside.latency_s + steps * step_s;
     out->cap_bytes_per_s = fmin(nccl_nvls_bytes_per_s(shape, inside_weight(shape), INFINITY),
                                 nccl_outside_bytes_per_s(shape, protocol) / outside_weight(shape));
     nccl_end_plan(shape, 1.0, steps, bytes, protocol, out);

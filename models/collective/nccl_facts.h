@@ -100,13 +100,13 @@ static inline double nccl_nvls_round_bytes(const struct group_shape *shape, doub
 static inline double nccl_nvls_bytes_per_s(const struct group_shape *shape, double weight,
                                            double bytes)
 {
-    double moved = weight / (shape->inside_bytes_per_s * shape->nvls_ratio);
+    double moved = weight / (shape->inside.bytes_per_s * shape->nvls_ratio);
     return 1.0 / (moved + nccl_nvls_chunk_s / nccl_nvls_round_bytes(shape, bytes));
 }
 
 static inline enum nccl_wire nccl_inside_wire(const struct group_shape *shape)
 {
-    return shape->inside_nvlink ? NCCL_NVLINK : NCCL_PCIE;
+    return shape->inside.nvlink ? NCCL_NVLINK : NCCL_PCIE;
 }
 
 /* Ceiling of a wire's payload by protocol, inside a node. */
@@ -114,9 +114,9 @@ static inline double nccl_inside_bytes_per_s(const struct group_shape *shape,
                                              enum protocol protocol)
 {
     double simple =
-        shape->inside_bytes_per_s * (shape->inside_nvlink ? nccl_ring_nvlink_ratio : 1.0);
+        shape->inside.bytes_per_s * (shape->inside.nvlink ? nccl_ring_nvlink_ratio : 1.0);
     if (protocol == PROTOCOL_LL)
-        return shape->inside_bytes_per_s * nccl_ll_ratio;
+        return shape->inside.bytes_per_s * nccl_ll_ratio;
     return protocol == PROTOCOL_LL128 ? simple * nccl_ll128_ratio : simple;
 }
 
@@ -143,7 +143,7 @@ static inline double nccl_net_step_s(const struct group_shape *shape, enum nccl_
 static inline double nccl_inside_step_s(const struct group_shape *shape,
                                         enum nccl_algorithm algorithm, enum protocol protocol)
 {
-    return nccl_step_s[nccl_inside_wire(shape)][algorithm][protocol] + shape->inside_latency_s;
+    return nccl_step_s[nccl_inside_wire(shape)][algorithm][protocol] + shape->inside.latency_s;
 }
 
 /* Ends a plan whose latency_s holds its start and steps and whose ceiling is set: adds what fills

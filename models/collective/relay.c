@@ -55,9 +55,9 @@ static double port_weight(enum comm_op op, const struct group_shape *shape)
 static double inside_rate(const struct group_shape *shape)
 {
     const double ratio = shape->dispatch->nvlink_ratio;
-    const double links = 1.0 + shape->extra_links;
-    return ratio > 0.0 && shape->inside_nvlink
-               ? shape->inside_bytes_per_s * ratio * links
+    const double links = 1.0 + shape->inside.extra_links;
+    return ratio > 0.0 && shape->inside.nvlink
+               ? shape->inside.bytes_per_s * ratio * links
                : nccl_inside_bytes_per_s(shape, PROTOCOL_SIMPLE) * links;
 }
 
@@ -129,7 +129,7 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 
 const struct collective_kind collective_relay = {
     .head = {.name = "relay",
-             .doc = "rows of tokens to their experts, across by NICs and on over NVLink"},
+             .doc = "token rows to their experts, between nodes over NICs, then over NVLink"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

@@ -44,7 +44,7 @@ static double channels(enum comm_op op, const struct group_shape *shape)
 /* Rings inside a node that go different ways; an exchange with a neighbour has one way. */
 static double ways(enum comm_op op, const struct group_shape *shape)
 {
-    return op == COMM_RING_EXCHANGE ? 1.0 : 1.0 + shape->extra_links;
+    return op == COMM_RING_EXCHANGE ? 1.0 : 1.0 + shape->inside.extra_links;
 }
 
 static double rate_ceiling(enum comm_op op, const struct group_shape *shape, enum protocol protocol)
@@ -70,7 +70,7 @@ static double outside_steps(enum comm_op op, const struct group_shape *shape, do
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
-    if (protocol == PROTOCOL_LL128 && !shape->inside_nvlink)
+    if (protocol == PROTOCOL_LL128 && !shape->inside.nvlink)
         return false; /* NCCL enables LL128 on NVLink machines only */
     double steps = step_count(op, shape->ranks);
     double outside = shape->nodes > 1 ? outside_steps(op, shape, steps) : 0.0;
@@ -87,7 +87,7 @@ static void wires_inside(const struct group_shape *shape, uint32_t node, uint32_
                          wire_fn *emit, void *context)
 {
     const uint32_t k = shape->ranks_per_node, first = node * k;
-    const uint32_t links = 1 + shape->extra_links;
+    const uint32_t links = 1 + shape->inside.extra_links;
     for (uint32_t i = 1; i <= links; i++)
         emit(context, first + j, first + (j + i) % k, weight / links);
 }
@@ -124,8 +124,10 @@ static void wires(enum comm_op op, const struct group_shape *shape, const uint32
 }
 
 const struct collective_kind collective_ring = {
-    .head = {.name = "ring",
-             .doc = "every member passes pieces to the next; n - 1 steps, twice for an all-reduce"},
+    .head =
+        {.name = "ring",
+         .doc =
+             "every member passes pieces to the next: n - 1 steps, twice that for an all-reduce"},
     .carries = carries,
     .plan = plan,
     .wires = wires,

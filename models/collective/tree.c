@@ -35,17 +35,17 @@ static double port_weight(enum comm_op op, const struct group_shape *shape)
 /* What the channels carry, each between one NIC and a chain over NVLink. */
 static double channel_ceiling(const struct group_shape *shape)
 {
-    if (shape->rails == 0 || !shape->inside_nvlink)
+    if (shape->rails == 0 || !shape->inside.nvlink)
         return INFINITY;
     double ratio = shape->nodes > 2 ? nccl_tree_channel_many_ratio : nccl_tree_channel_ratio;
-    return shape->rails * ratio * shape->inside_bytes_per_s / 2.0;
+    return shape->rails * ratio * shape->inside.bytes_per_s / 2.0;
 }
 
 static bool plan(enum comm_op op, const struct group_shape *shape, double bytes,
                  enum protocol protocol, struct collective_plan *out)
 {
     (void)op;
-    if (protocol == PROTOCOL_LL128 && !shape->inside_nvlink)
+    if (protocol == PROTOCOL_LL128 && !shape->inside.nvlink)
         return false;
     double inside_steps = 2.0 * (shape->ranks_per_node - 1.0);
     double outside_steps = 2.0 * ceil(log2((double)shape->nodes));

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/failure/duration.h"
+#include "models/duration/duration.h"
 #include "models/failure/failure_kind.h"
 
 enum failure_unit {

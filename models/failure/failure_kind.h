@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "models/failure/duration.h"
+#include "models/duration/duration.h"
 #include "sim/kind.h"
 
 struct failure_kind {

@@ -17,7 +17,7 @@ static struct duration life(const struct kind_options *given, double mtbf_s)
 
 const struct failure_kind failure_gamma = {
     .head = {.name = "gamma",
-             .doc = "Wear by stages: for a whole shape k, a unit fails at the k-th blow.",
+             .doc = "Wear in stages: for an integer shape k, a unit fails at the k-th shock.",
              .options = {options, sizeof options / sizeof options[0]}},
     .life = life,
 };

@@ -11,7 +11,7 @@ enum {
 static const struct param options[] = {
     {"share", PARAM_RATIO, SHARE, 0, 1, "1.2%", NULL, "Share of the nodes that are lemons."},
     {"factor", PARAM_RATIO, FACTOR, 1, 1000, "12", NULL,
-     "How many times as often the units of a lemon fail; mtbf is that of the other nodes."},
+     "Failure rate of a lemon's units relative to the other nodes', to which mtbf applies."},
 };
 
 static void lemons(const struct kind_options *given, double *share_ratio, double *factor)
@@ -22,7 +22,7 @@ static void lemons(const struct kind_options *given, double *share_ratio, double
 
 const struct failure_kind failure_lemon = {
     .head = {.name = "lemon",
-             .doc = "A constant rate, and a share of the nodes at a multiple of it.",
+             .doc = "A constant rate, and a multiple of it for a share of the nodes.",
              .options = {options, sizeof options / sizeof options[0]}},
     .memoryless = true,
     .lemons = lemons,

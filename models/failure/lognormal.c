@@ -7,7 +7,7 @@ enum {
 };
 static const struct param options[] = {
     {"shape", PARAM_RATIO, SHAPE, 0.01, 5, "1", NULL,
-     "Standard deviation of the logarithm of a life."},
+     "Standard deviation of the logarithm of the lifetime."},
 };
 
 static struct duration life(const struct kind_options *given, double mtbf_s)
@@ -17,7 +17,7 @@ static struct duration life(const struct kind_options *given, double mtbf_s)
 
 const struct failure_kind failure_lognormal = {
     .head = {.name = "lognormal",
-             .doc = "The logarithm of a life is normal: the rate rises at first, then falls.",
+             .doc = "The logarithm of the lifetime is normal: the rate rises at first, then falls.",
              .options = {options, sizeof options / sizeof options[0]}},
     .life = life,
 };

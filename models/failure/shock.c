@@ -9,7 +9,7 @@ enum {
 };
 static const struct param options[] = {
     {"hit", PARAM_RATIO, HIT, 1e-3, 1, "1", NULL,
-     "Probability that a node of the struck domain goes down with it."},
+     "Probability that a node of the affected domain fails in a shock."},
 };
 
 static double hit_ratio(const struct kind_options *given)
@@ -18,10 +18,11 @@ static double hit_ratio(const struct kind_options *given)
 }
 
 const struct failure_kind failure_shock = {
-    .head = {.name = "shock",
-             .doc = "Blows to a whole domain at a constant rate; each node goes down with "
-                    "probability hit.",
-             .options = {options, sizeof options / sizeof options[0]}},
+    .head =
+        {.name = "shock",
+         .doc =
+             "Shocks to a whole domain at a constant rate; each node fails with probability hit.",
+         .options = {options, sizeof options / sizeof options[0]}},
     .memoryless = true,
     .hit_ratio = hit_ratio,
 };

@@ -3,6 +3,6 @@
 #include "models/failure/failure_kind.h"
 
 const struct failure_kind failure_trace = {
-    .head = {.name = "trace", .doc = "Replays a list of incidents: moments, units, repairs."},
+    .head = {.name = "trace", .doc = "Replays a list of incidents: times, units, repairs."},
     .replays = true,
 };

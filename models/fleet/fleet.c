@@ -1,6 +1,6 @@
 /* Invariants
  * 1. now_s never falls: every taken failure, leave and join is at or after the one before. (Joins
- * and leaves come at the moments at which they happen, so that what was passed over stays so.)
+ *    and leaves come at the moments at which they happen, so that what was passed over stays so.)
  * 2. `next` is the answer of the last look while `fresh`: the first failure at or after now_s, or,
  *    without one, that none comes before `none_before_s`.
  * 3. A source (streams, then pools) stands in a heap by a time that is not after its next failure,

@@ -110,15 +110,15 @@ struct kernel gpu_kernel_attention(const char *name, enum peak_kind peak,
         .name = name,
         .peak = peak,
         .batch = shape->batch,
-        .attention = shape->kernel,
-        .causal = shape->causal,
-        .backward = shape->backward,
-        .query_tokens = shape->query_tokens,
-        .key_tokens = shape->key_tokens,
-        .heads = shape->heads,
-        .kv_heads = shape->kv_heads,
-        .head_size = shape->head_size,
-        .value_size = value_size,
+        .core.kind = shape->kernel,
+        .core.causal = shape->causal,
+        .core.backward = shape->backward,
+        .core.query_tokens = shape->query_tokens,
+        .core.key_tokens = shape->key_tokens,
+        .core.heads = shape->heads,
+        .core.kv_heads = shape->kv_heads,
+        .core.head_size = shape->head_size,
+        .core.value_size = value_size,
         .element_bytes = element_bytes,
         .flops = 2.0 * sizes * pairs * shape->heads * shape->batch,
         .bytes = shape->batch * (elements * element_bytes + statistics),
@@ -170,9 +170,9 @@ struct gemm_limits {
  * of their peak. */
 static double gemm_cost_ratio(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    return (1.0 + (kernel->split_sums ? gpu->gemm_split_cost_ratio : 0.0)) *
-           (1.0 + (kernel->block_scales ? gpu->gemm_block_cost_ratio : 0.0)) *
-           (1.0 + (kernel->peak == PEAK_FP4 ? gpu->gemm_fp4_cost_ratio : 0.0));
+    return (1.0 + (kernel->split_sums ? gpu->gemm.split_cost_ratio : 0.0)) *
+           (1.0 + (kernel->block_scales ? gpu->gemm.block_cost_ratio : 0.0)) *
+           (1.0 + (kernel->peak == PEAK_FP4 ? gpu->gemm.fp4_cost_ratio : 0.0));
 }
 
 static struct gemm_limits gemm_limits_of(const struct gpu_spec *gpu, const struct kernel *kernel)
@@ -205,13 +205,13 @@ static double gemm_candidate_s(const struct gpu_spec *gpu, const struct kernel *
     double blocks = ceil(kernel->m / tile.m) * ceil(kernel->n / tile.n) * kernel->batch * split;
     double waves = ceil(blocks / limits->sms);
     double flops =
-        2.0 * tile.m * tile.n * (depth + gpu->gemm_k_half) * limits->sms * limits->cost_ratio;
+        2.0 * tile.m * tile.n * (depth + gpu->gemm.k_half) * limits->sms * limits->cost_ratio;
     double sustained_s = waves * flops / limits->sustained_flops_per_s;
     if (sustained_s >= best_s)
         return best_s;
-    double operands = (tile.m + tile.n) * (depth + gpu->gemm_k_half) * kernel->element_bytes;
+    double operands = (tile.m + tile.n) * (depth + gpu->gemm.k_half) * kernel->element_bytes;
     double shared_s =
-        gpu->gemm_operand_passes * operands / (SHARED_BYTES_PER_CLOCK * gpu->clock_hz);
+        gpu->gemm.operand_passes * operands / (SHARED_BYTES_PER_CLOCK * gpu->clock_hz);
     double traffic = gemm_traffic_bytes(gpu, kernel, tile, waves);
     bool reduced = split > 1.0;
     if (reduced) /* partial sums in fp32: written, and read again by the reduction */
@@ -234,14 +234,14 @@ static double gemm_time_s(const struct gpu_spec *gpu, const struct kernel *kerne
 
 static double attention_block_rows(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    return kernel->backward ? ATTENTION_BLOCK_ROWS : gpu->attention_rows;
+    return kernel->core.backward ? ATTENTION_BLOCK_ROWS : gpu->attention.rows;
 }
 
 /* Blocks of rows that a kernel of attention hands to the SMs. */
 static double attention_blocks(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    double tokens = kernel->backward ? kernel->key_tokens : kernel->query_tokens;
-    return kernel->batch * kernel->heads * ceil(tokens / attention_block_rows(gpu, kernel));
+    double tokens = kernel->core.backward ? kernel->core.key_tokens : kernel->core.query_tokens;
+    return kernel->batch * kernel->core.heads * ceil(tokens / attention_block_rows(gpu, kernel));
 }
 
 /* The last block of a causal kernel ends after the others, for a share of its own length: that
@@ -258,7 +258,7 @@ static const double attention_tail_share[ATTENTION_KERNEL_COUNT][2] = {
 /* Tail of a causal kernel over its mean time: the longest block is twice the mean one. */
 static double attention_tail(const struct gpu_spec *gpu, const struct kernel *kernel, double blocks)
 {
-    double share = attention_tail_share[kernel->attention][kernel->backward];
+    double share = attention_tail_share[kernel->core.kind][kernel->core.backward];
     return 2.0 * share * (double)gpu->sm_count / blocks;
 }
 
@@ -267,10 +267,10 @@ static double attention_tail(const struct gpu_spec *gpu, const struct kernel *ke
 static double attention_filling_ratio(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
     double blocks = attention_blocks(gpu, kernel);
-    if (!kernel->causal)
+    if (!kernel->core.causal)
         return fmax(1.0, (double)gpu->sm_count / blocks);
     double of_curve =
-        ATTENTION_CURVE_ELEMENTS / (attention_block_rows(gpu, kernel) * kernel->head_size);
+        ATTENTION_CURVE_ELEMENTS / (attention_block_rows(gpu, kernel) * kernel->core.head_size);
     return (1.0 + attention_tail(gpu, kernel, blocks)) /
            (1.0 + attention_tail(gpu, kernel, of_curve));
 }
@@ -279,30 +279,30 @@ static double attention_filling_ratio(const struct gpu_spec *gpu, const struct k
  * registers badly: time of a FLOP over that of equal heads, straight in the ratio of the two. */
 static double attention_mixed_ratio(const struct kernel *kernel)
 {
-    double excess = fmax(kernel->head_size / kernel->value_size - 1.0, 0.0);
-    return 1.0 + (kernel->backward ? MIXED_HEADS_BACKWARD : MIXED_HEADS_FORWARD) * excess;
+    double excess = fmax(kernel->core.head_size / kernel->core.value_size - 1.0, 0.0);
+    return 1.0 + (kernel->core.backward ? MIXED_HEADS_BACKWARD : MIXED_HEADS_FORWARD) * excess;
 }
 
 /* Time of a FLOP over that at the head size of the curves: what a score costs whatever the head
  * goes with 1/d, so both sides are straight in it, through the ratios at 64 and 256. */
 static double attention_head_ratio(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    double size = fmax(kernel->head_size, ATTENTION_LEAST_HEAD);
-    double padding = size / kernel->head_size;
+    double size = fmax(kernel->core.head_size, ATTENTION_LEAST_HEAD);
+    double padding = size / kernel->core.head_size;
     double steps = ATTENTION_CURVE_HEAD / size - 1.0; /* 1 at 64, -1/2 at 256 */
     if (steps > 0.0)
-        return padding * (1.0 + (gpu->attention_small_head_ratio[kernel->attention] - 1.0) * steps);
-    return 1.0 - 2.0 * (gpu->attention_large_head_ratio[kernel->attention] - 1.0) * steps;
+        return padding * (1.0 + (gpu->attention.small_head_ratio[kernel->core.kind] - 1.0) * steps);
+    return 1.0 - 2.0 * (gpu->attention.large_head_ratio[kernel->core.kind] - 1.0) * steps;
 }
 
 static double attention_time_s(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
     const struct attention_curve *curve =
-        kernel->backward ? &gpu->attention_backward[kernel->attention][kernel->causal]
-                         : &gpu->attention_forward[kernel->attention][kernel->causal];
+        kernel->core.backward ? &gpu->attention.backward[kernel->core.kind][kernel->core.causal]
+                              : &gpu->attention.forward[kernel->core.kind][kernel->core.causal];
     CHECK(curve->ceiling_flops_per_s > 0.0);
     double head = attention_head_ratio(gpu, kernel) * attention_mixed_ratio(kernel);
-    double rate = curve->ceiling_flops_per_s / (1.0 + curve->half_length / kernel->key_tokens);
+    double rate = curve->ceiling_flops_per_s / (1.0 + curve->half_length / kernel->core.key_tokens);
     const double sms = (double)gpu->sm_count;
     CHECK(kernel->taken_sms < sms);
     double curve_s = kernel->flops * head / rate * attention_filling_ratio(gpu, kernel) *
@@ -316,8 +316,8 @@ bool gpu_has_attention(const struct gpu_spec *gpu, enum attention_kernel which)
     if (which == ATTENTION_MATH)
         return true;
     for (int causal = 0; causal < 2; causal++)
-        if (gpu->attention_forward[which][causal].ceiling_flops_per_s <= 0.0 ||
-            gpu->attention_backward[which][causal].ceiling_flops_per_s <= 0.0)
+        if (gpu->attention.forward[which][causal].ceiling_flops_per_s <= 0.0 ||
+            gpu->attention.backward[which][causal].ceiling_flops_per_s <= 0.0)
             return false;
     return true;
 }

@@ -20,25 +20,24 @@ const char *const attention_kernel_names[] = {"math", "flash1", "flash2", "flash
      RATE_MAX,                                                                                     \
      "0TFLOP/s",                                                                                   \
      NULL,                                                                                         \
-     says ": rate at long sequences, head size 128; 0: the card has no such "                      \
-          "kernel."},                                                                              \
+     says ": rate at long sequences, head size 128; 0: the GPU has no such kernel."},              \
     {                                                                                              \
         "attention_" key "_half", PARAM_RATIO, AT(curve.half_length), 0, 1e6, half, NULL,          \
             says ": tokens at which the rate is half of that."                                     \
     }
 #define CURVES(name, kernel)                                                                       \
     CURVE(name "_causal_forward", "Forward of " name " attention, causal",                         \
-          attention_forward[kernel][1], "500"),                                                    \
+          attention.forward[kernel][1], "500"),                                                    \
         CURVE(name "_causal_backward", "Backward of " name " attention, causal",                   \
-              attention_backward[kernel][1], "500"),                                               \
+              attention.backward[kernel][1], "500"),                                               \
         CURVE(name "_full_forward", "Forward of " name " attention, no mask",                      \
-              attention_forward[kernel][0], "250"),                                                \
+              attention.forward[kernel][0], "250"),                                                \
         CURVE(name "_full_backward", "Backward of " name " attention, no mask",                    \
-              attention_backward[kernel][0], "250")
+              attention.backward[kernel][0], "250")
 #define HEADS(name, kernel, small, large)                                                          \
     {"attention_" name "_head64",                                                                  \
      PARAM_RATIO,                                                                                  \
-     AT(attention_small_head_ratio[kernel]),                                                       \
+     AT(attention.small_head_ratio[kernel]),                                                       \
      0.8,                                                                                          \
      10,                                                                                           \
      small,                                                                                        \
@@ -46,8 +45,8 @@ const char *const attention_kernel_names[] = {"math", "flash1", "flash2", "flash
      "Time of " name " attention at head size 64 over that at 128, for the same FLOPs; the "       \
      "FlashAttention figures."},                                                                   \
     {                                                                                              \
-        "attention_" name "_head256", PARAM_RATIO, AT(attention_large_head_ratio[kernel]), 0.6,    \
-            10, large, NULL, "The same at head size 256."                                          \
+        "attention_" name "_head256", PARAM_RATIO, AT(attention.large_head_ratio[kernel]), 0.6,    \
+            10, large, NULL, "The same ratio at head size 256."                                    \
     }
 
 const struct param gpu_params[] = {
@@ -63,76 +62,76 @@ const struct param gpu_params[] = {
      "Dense peak rate in fp8, without sparsity; 0: not supported."},
     {"peak_fp4", PARAM_FLOP_RATE, AT(peak_flops_per_s[PEAK_FP4]), 0, RATE_MAX, "0TFLOP/s", NULL,
      "Dense peak rate in NVFP4, without sparsity; 0: not supported."},
-    {"hbm", PARAM_BYTES, AT(hbm_bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
+    {"hbm", PARAM_BYTES, AT(hbm.bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
      "Memory of the card, as the driver reports it."},
-    {"usable_hbm", PARAM_BYTES, AT(usable_hbm_bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
-     "What one process can allocate on a clean card, its CUDA context included."},
-    {"context", PARAM_BYTES, AT(context_bytes), 0, SIZE_MAX_BYTES, "500MB", NULL,
-     "CUDA context and what the loaded kernels reserve; about half a gigabyte on data-centre "
+    {"usable_hbm", PARAM_BYTES, AT(hbm.usable_bytes), MIB, SIZE_MAX_BYTES, NULL, NULL,
+     "Memory that one process can allocate on an empty card, its CUDA context included."},
+    {"context", PARAM_BYTES, AT(hbm.context_bytes), 0, SIZE_MAX_BYTES, "500MB", NULL,
+     "CUDA context and memory reserved by loaded kernels; about half a gigabyte on data-centre "
      "cards."},
-    {"hbm_bandwidth", PARAM_BANDWIDTH, AT(hbm_bytes_per_s), GIGA, SIZE_MAX_BYTES, NULL, NULL,
-     "Bandwidth of the memory by the data sheet."},
-    {"hbm_efficiency", PARAM_RATIO, AT(hbm_efficiency_ratio), 0.01, 1, "85%", NULL,
+    {"hbm_bandwidth", PARAM_BANDWIDTH, AT(hbm.bytes_per_s), GIGA, SIZE_MAX_BYTES, NULL, NULL,
+     "Memory bandwidth according to the data sheet."},
+    {"hbm_efficiency", PARAM_RATIO, AT(hbm.efficiency_ratio), 0.01, 1, "85%", NULL,
      "Share of the bandwidth that a streaming kernel reaches; BabelStream reads 79 to 95 % of it "
      "on A100 and H100."},
     {"l2", PARAM_BYTES, AT(l2_bytes), 0, SIZE_MAX_BYTES, "40MiB", NULL,
-     "Second-level cache; 40 MiB is that of an A100."},
+     "Size of the second-level cache; 40 MiB: A100."},
     {"sm_count", PARAM_COUNT, AT(sm_count), 1, 100000, NULL, NULL,
-     "Streaming multiprocessors that run work."},
+     "Number of enabled streaming multiprocessors."},
     {"release", PARAM_COUNT, AT(release), 0, 3000, "0", NULL,
-     "Year in which the card came out; a run that names no version of its software is of none that "
-     "was superseded by then. 0: not said."},
+     "Release year of the card; a run that names no software version uses none that was superseded "
+     "before that year. 0: not specified."},
     {"clock", PARAM_FREQUENCY, AT(clock_hz), MEGA, 100.0 * GIGA, NULL, NULL,
      "Boost clock at which the peak rates are quoted."},
-    {"power", PARAM_POWER, AT(power_w), 1, MEGA, NULL, NULL,
-     "Power cap of the card; below tdp it lowers the clock that products and attention sustain."},
-    {"tdp", PARAM_POWER, AT(tdp_w), 0, MEGA, "0W", NULL,
+    {"power", PARAM_POWER, AT(power.cap_w), 1, MEGA, NULL, NULL,
+     "Power cap of the card; below tdp it lowers the sustained clock of GEMMs and attention."},
+    {"tdp", PARAM_POWER, AT(power.tdp_w), 0, MEGA, "0W", NULL,
      "Power cap at which gemm_efficiency and the rates of attention hold; 0: at power."},
-    {"static_power", PARAM_RATIO, AT(static_power_ratio), 0, 0.9, "20%", NULL,
-     "Share of tdp that a running card draws before any arithmetic: idle, leakage of a hot card, "
+    {"static_power", PARAM_RATIO, AT(power.static_ratio), 0, 0.9, "20%", NULL,
+     "Share of tdp that a running card draws without any arithmetic: idle, leakage of a hot card, "
      "clocks; twice the idle power of data-centre cards is 15 to 30 %."},
-    {"memory_power", PARAM_RATIO, AT(memory_power_ratio), 0, 0.9, "15%", NULL,
+    {"memory_power", PARAM_RATIO, AT(power.memory_ratio), 0, 0.9, "15%", NULL,
      "Share of tdp that HBM draws at its full bandwidth; 3.9 pJ a bit (HBM2, O'Connor et al., "
      "MICRO 2017) is 15 % of an H100."},
-    {"voltage_floor", PARAM_RATIO, AT(voltage_floor_ratio), 0.01, 1, "76%", NULL,
-     "Share of the boost clock below which the voltage falls no more: there power goes with the "
-     "clock, above with its third power."},
-    {"power_window", PARAM_TIME, AT(power_window_s), 0, 60, "11ms", NULL,
-     "Time that a card exceeds its cap after rest, before the clock falls; short benchmarks see "
-     "it, training does not."},
-    {"idle_power", PARAM_POWER, AT(idle_power_w), 0, MEGA, "70W", NULL,
+    {"voltage_floor", PARAM_RATIO, AT(power.voltage_floor_ratio), 0.01, 1, "76%", NULL,
+     "Share of the boost clock below which the voltage is constant: there power is proportional to "
+     "the clock, above to its cube."},
+    {"power_window", PARAM_TIME, AT(power.window_s), 0, 60, "11ms", NULL,
+     "Time for which a rested card exceeds its cap before the clock falls; it affects short "
+     "benchmarks, not training."},
+    {"idle_power", PARAM_POWER, AT(power.idle_w), 0, MEGA, "70W", NULL,
      "Power drawn by an idle card; nvidia-smi shows about 70 W on an H100."},
-    {"gemm_efficiency", PARAM_RATIO, AT(gemm_efficiency_ratio), 0.01, 1, "75%", NULL,
-     "Share of the peak that a large aligned GEMM reaches at the sustained clock, beside tile and "
+    {"gemm_efficiency", PARAM_RATIO, AT(gemm.efficiency_ratio), 0.01, 1, "75%", NULL,
+     "Share of the peak that a large aligned GEMM reaches at the sustained clock, before tile and "
      "wave losses."},
-    {"gemm_burst_efficiency", PARAM_RATIO, AT(gemm_burst_ratio), 0, 1, "0%", NULL,
-     "The same in short runs, before the power cap lowers the clock; 0: as gemm_efficiency. Only "
-     "benchmarks that search for the best shape see it."},
-    {"gemm_operand_passes", PARAM_RATIO, AT(gemm_operand_passes), 0, 100, "3", NULL,
+    {"gemm_burst_efficiency", PARAM_RATIO, AT(gemm.burst_ratio), 0, 1, "0%", NULL,
+     "The same in short runs, before the power cap lowers the clock; 0: as gemm_efficiency. It "
+     "applies only to benchmarks that search for the best shape."},
+    {"gemm_operand_passes", PARAM_RATIO, AT(gemm.operand_passes), 0, 100, "3", NULL,
      "Times that a tile's operands pass through shared memory: written once and read by two rows "
      "or columns of warps; fewer where the tensor cores read shared memory themselves."},
-    {"gemm_k_half", PARAM_RATIO, AT(gemm_k_half), 0, 100000, "200", NULL,
-     "Length of k at which filling and draining the GEMM main loop costs as much as the loop "
+    {"gemm_k_half", PARAM_RATIO, AT(gemm.k_half), 0, 100000, "200", NULL,
+     "Length of k at which filling and draining the GEMM main loop takes as long as the loop "
      "itself."},
-    {"gemm_split_cost", PARAM_RATIO, AT(gemm_split_cost_ratio), 0, 2, "0", NULL,
-     "Time that an 8-bit product takes longer whose partial sums are promoted to fp32 on the way "
-     "(split accumulation); 0 where tensor cores sum up in fp32 themselves."},
-    {"gemm_block_cost", PARAM_RATIO, AT(gemm_block_cost_ratio), 0, 2, "0", NULL,
-     "Time that an 8-bit product takes longer whose operands have a scale for each block."},
-    {"gemm_fp4_cost", PARAM_RATIO, AT(gemm_fp4_cost_ratio), 0, 4, "0", NULL,
-     "Time that a 4-bit product takes longer than its peak and the sustained clock say."},
-    {"block_scaling", PARAM_FLAG, AT(block_scaling), 0, 0, "false", NULL,
-     "Tensor cores take a scale for each block of 32 elements (MXFP8)."},
-    {"transposed_copies", PARAM_FLAG, AT(transposed_copies), 0, 0, "false", NULL,
-     "8-bit products want both operands along k, so that a tensor used along rows and along "
-     "columns is stored twice."},
+    {"gemm_split_cost", PARAM_RATIO, AT(gemm.split_cost_ratio), 0, 2, "0", NULL,
+     "Relative extra time of an 8-bit GEMM whose partial sums are promoted to fp32 (split "
+     "accumulation); 0 where tensor cores accumulate in fp32 themselves."},
+    {"gemm_block_cost", PARAM_RATIO, AT(gemm.block_cost_ratio), 0, 2, "0", NULL,
+     "Relative extra time of an 8-bit GEMM whose operands have a scale for each block."},
+    {"gemm_fp4_cost", PARAM_RATIO, AT(gemm.fp4_cost_ratio), 0, 4, "0", NULL,
+     "Relative extra time of a 4-bit GEMM over what its peak and the sustained clock give."},
+    {"block_scaling", PARAM_FLAG, AT(gemm.block_scaling), 0, 0, "false", NULL,
+     "Tensor cores support a scale for each block of 32 elements (MXFP8)."},
+    {"transposed_copies", PARAM_FLAG, AT(gemm.transposed_copies), 0, 0, "false", NULL,
+     "8-bit GEMMs need both operands contiguous along k, so a tensor used by rows and by columns "
+     "is stored twice."},
     {"kernel_start", PARAM_TIME, AT(kernel_start_s), 0, 1, "4us", NULL,
-     "Start, first loads and tail of a kernel on the GPU, whatever its size."},
+     "Fixed time of a kernel on the GPU: start, first loads and tail."},
     {"speed_spread", PARAM_RATIO, AT(speed_spread_ratio), 0, 0.5, "1.25%", NULL,
-     "Standard deviation of the speed of equal cards. Those of five computing centres vary by 8 % "
-     "from end to end (arXiv:2208.11035), about 5 deviations: 1.6 %; weak scaling from 64 to 2,048 "
-     "H100 loses 1.6 to 1.8 % (tests/validation/steps.csv, dgxc): 1 to 1.4 % if nothing else grew. "
-     "Between the two."},
+     "Standard deviation of the speed of GPUs of one model. Those of five computing centres vary "
+     "by 8 % from end to end (arXiv:2208.11035), about 5 deviations: 1.6 %; weak scaling from 64 "
+     "to 2,048 H100 loses 1.6 to 1.8 % (tests/validation/steps.csv, dgxc): 1 to 1.4 % if nothing "
+     "else grew. Between the two."},
     CURVES("flash1", ATTENTION_FLASH1),
     CURVES("flash2", ATTENTION_FLASH2),
     CURVES("flash3", ATTENTION_FLASH3),
@@ -141,15 +140,14 @@ const struct param gpu_params[] = {
     HEADS("flash2", ATTENTION_FLASH2, "113%", "108%"),
     HEADS("flash3", ATTENTION_FLASH3, "134%", "85%"),
     HEADS("cudnn", ATTENTION_CUDNN, "142%", "104%"),
-    {"attention_rows", PARAM_RATIO, AT(attention_rows), 1, 65536, "128", NULL,
-     "Rows of queries that a block of a forward attention kernel takes: 128 up to Hopper "
+    {"attention_rows", PARAM_RATIO, AT(attention.rows), 1, 65536, "128", NULL,
+     "Query rows per thread block of a forward attention kernel: 128 up to Hopper "
      "(arXiv:2307.08691), two tiles of 128 on Blackwell (arXiv:2603.05451)."},
     {"price_per_hour", PARAM_MONEY, AT(price_per_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one card for an hour."},
     {"socket", PARAM_TEXT, AT(socket), 0, 0, "", NULL,
-     "What it plugs into: sxm5, pcie, ...; a node with another socket is warned about."},
+     "Socket of the card: sxm5, pcie, ...; a node with a different socket causes a warning."},
     {"node", PARAM_TEXT, AT(node), 0, 0, "", NULL,
-     "The node of the catalogue that this card usually comes in, taken when cluster.node does not "
-     "say."},
+     "Node of the catalogue in which this card usually comes; the default of cluster.node."},
 };
 const unsigned gpu_param_count = sizeof gpu_params / sizeof gpu_params[0];

@@ -10,18 +10,18 @@
 
 static double rated_w(const struct gpu_spec *gpu)
 {
-    return gpu->tdp_w > 0.0 ? gpu->tdp_w : gpu->power_w;
+    return gpu->power.tdp_w > 0.0 ? gpu->power.tdp_w : gpu->power.cap_w;
 }
 
 static double static_w(const struct gpu_spec *gpu)
 {
-    return gpu->static_power_ratio * rated_w(gpu);
+    return gpu->power.static_ratio * rated_w(gpu);
 }
 
 /* Power beside the static part, at the cap. */
 static double dynamic_w(const struct gpu_spec *gpu)
 {
-    return gpu->power_w - static_w(gpu);
+    return gpu->power.cap_w - static_w(gpu);
 }
 
 bool gpu_power_suffices(const struct gpu_spec *gpu)
@@ -31,7 +31,7 @@ bool gpu_power_suffices(const struct gpu_spec *gpu)
 
 double gpu_power_issue_ratio(const struct gpu_spec *gpu)
 {
-    return fmax(gpu->gemm_burst_ratio, gpu->gemm_efficiency_ratio);
+    return fmax(gpu->gemm.burst_ratio, gpu->gemm.efficiency_ratio);
 }
 
 /* Dynamic power at a share of the boost clock, over that at all of it: V^2 f, with V in proportion
@@ -48,18 +48,18 @@ static double clock_of_power(double power, double floor)
 
 double gpu_power_sustained_ratio(const struct gpu_spec *gpu)
 {
-    double issue = gpu_power_issue_ratio(gpu), floor = gpu->voltage_floor_ratio;
+    double issue = gpu_power_issue_ratio(gpu), floor = gpu->power.voltage_floor_ratio;
     double rated = rated_w(gpu) - static_w(gpu);
-    if (gpu->power_w == rated_w(gpu))
-        return gpu->gemm_efficiency_ratio;
+    if (gpu->power.cap_w == rated_w(gpu))
+        return gpu->gemm.efficiency_ratio;
     CHECK(gpu_power_suffices(gpu) && rated > 0.0);
-    double at_tdp = power_of_clock(gpu->gemm_efficiency_ratio / issue, floor);
+    double at_tdp = power_of_clock(gpu->gemm.efficiency_ratio / issue, floor);
     return issue * fmin(clock_of_power(at_tdp * dynamic_w(gpu) / rated, floor), 1.0);
 }
 
 static double byte_energy_j(const struct gpu_spec *gpu)
 {
-    return gpu->memory_power_ratio * rated_w(gpu) / gpu->hbm_bytes_per_s;
+    return gpu->power.memory_ratio * rated_w(gpu) / gpu->hbm.bytes_per_s;
 }
 
 double gpu_power_byte_flops(const struct gpu_spec *gpu, enum peak_kind peak)
@@ -78,23 +78,23 @@ double gpu_power_usual_traffic(const struct gpu_spec *gpu, double element_bytes)
 
 double gpu_power_stream_bytes_per_s(const struct gpu_spec *gpu)
 {
-    double rate = gpu->hbm_bytes_per_s * gpu->hbm_efficiency_ratio;
+    double rate = gpu->hbm.bytes_per_s * gpu->hbm.efficiency_ratio;
     double energy_j = byte_energy_j(gpu);
     return energy_j > 0.0 ? fmin(rate, dynamic_w(gpu) / energy_j) : rate;
 }
 
 double gpu_power_attention_s(const struct gpu_spec *gpu, const struct kernel *kernel, double tdp_s)
 {
-    double products = gpu->peak_flops_per_s[kernel->peak] * gpu->gemm_efficiency_ratio;
-    double clock = gpu_power_sustained_ratio(gpu) / gpu->gemm_efficiency_ratio;
+    double products = gpu->peak_flops_per_s[kernel->peak] * gpu->gemm.efficiency_ratio;
+    double clock = gpu_power_sustained_ratio(gpu) / gpu->gemm.efficiency_ratio;
     return fmax(tdp_s, fmin(kernel->flops / products, tdp_s) / clock);
 }
 
 struct gpu_spec gpu_power_unthrottled(const struct gpu_spec *gpu)
 {
     struct gpu_spec out = *gpu;
-    out.gemm_efficiency_ratio = gpu_power_issue_ratio(gpu);
-    out.tdp_w = out.power_w;
-    out.memory_power_ratio = 0.0;
+    out.gemm.efficiency_ratio = gpu_power_issue_ratio(gpu);
+    out.power.tdp_w = out.power.cap_w;
+    out.power.memory_ratio = 0.0;
     return out;
 }

@@ -17,6 +17,8 @@
 
 #include <stddef.h>
 
+const char *const peak_names[PEAK_COUNT] = {"fp32", "tf32", "bf16", "fp16", "fp8", "fp4"};
+
 const struct precision precisions[] = {
     {{.name = "bf16", .doc = "bf16 compute, fp32 master weights"},
      PEAK_BF16,
@@ -44,8 +46,8 @@ const struct precision precisions[] = {
      true,
      0.0},
     {{.name = "nvfp4",
-      .doc = "4-bit linear layers with bf16 weights beside their copies, bf16 attention and "
-             "gradients, fp32 master weights"},
+      .doc = "4-bit linear layers with bf16 weights in addition to their copies, bf16 attention "
+             "and gradients, fp32 master weights"},
      PEAK_FP4,
      PEAK_BF16,
      2.0,

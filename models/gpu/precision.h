@@ -18,6 +18,7 @@ enum peak_kind {
     PEAK_FP4,
     PEAK_COUNT
 };
+extern const char *const peak_names[PEAK_COUNT]; /* of the number formats */
 
 struct precision {
     struct kind head;

@@ -17,7 +17,7 @@ uint64_t configuration_replicas(const struct configuration *c)
 
 uint64_t configuration_holders(const struct configuration *c)
 {
-    const uint64_t copies = c->layout.schedule->placement == PLACED_BOTH_WAYS ? 2 : 1;
+    const uint64_t copies = c->layout.pipeline.schedule->placement == PLACED_BOTH_WAYS ? 2 : 1;
     return copies * configuration_replicas(c);
 }
 
@@ -25,7 +25,7 @@ struct expert_ranks configuration_expert_ranks(const struct configuration *c)
 {
     const struct layout_spec *l = &c->layout;
     struct expert_ranks out = {.ep = 1, .etp = l->tp};
-    if (c->model.experts > 0) {
+    if (c->model.moe.experts > 0) {
         out.ep = l->ep > 0 ? l->ep : 1;
         out.etp = l->etp > 0 ? l->etp : l->tp;
     }
@@ -39,12 +39,12 @@ static uint64_t inner_ranks(const struct configuration *c)
 {
     const struct layout_spec *l = &c->layout;
     const uint64_t tp = l->tp > 0 ? l->tp : 1;
-    if (l->cp_inner > 0)
-        return l->cp_inner;
+    if (l->context.inner > 0)
+        return l->context.inner;
     uint64_t inner = l->cp;
-    while (inner > 1 &&
-           (l->cp % inner != 0 || inner * tp > c->cluster.node.gpus ||
-            c->model.heads % (inner * tp) != 0 || c->model.kv_heads % (inner * tp) != 0))
+    while (inner > 1 && (l->cp % inner != 0 || inner * tp > c->cluster.node.gpus ||
+                         c->model.attention.heads % (inner * tp) != 0 ||
+                         c->model.attention.kv_heads % (inner * tp) != 0))
         inner--;
     return inner;
 }
@@ -52,7 +52,7 @@ static uint64_t inner_ranks(const struct configuration *c)
 struct context_ranks configuration_context_ranks(const struct configuration *c)
 {
     const uint64_t cp = c->layout.cp;
-    switch (c->layout.cp_method) {
+    switch (c->layout.context.method) {
     case CP_RING:
         return (struct context_ranks){1, cp};
     case CP_ALL_TO_ALL:
@@ -66,19 +66,19 @@ struct context_ranks configuration_context_ranks(const struct configuration *c)
 
 const struct dispatch_kind *configuration_dispatch(const struct configuration *c)
 {
-    return c->layout.dispatch != NULL ? c->layout.dispatch : &dispatch_alltoall;
+    return c->layout.experts.dispatch != NULL ? c->layout.experts.dispatch : &dispatch_alltoall;
 }
 
 double configuration_host_s(const struct configuration *c, double software_s)
 {
-    const double slowdown = c->cluster.node.host_slowdown_ratio;
+    const double slowdown = c->cluster.node.host.slowdown_ratio;
     return software_s * (slowdown > 0.0 ? slowdown : 1.0);
 }
 
 double configuration_expert_room(const struct configuration *c)
 {
     const struct dispatch_kind *kind = configuration_dispatch(c);
-    return kind->room != NULL ? kind->room(&c->layout.dispatch_options) : 0.0;
+    return kind->room != NULL ? kind->room(&c->layout.experts.dispatch_options) : 0.0;
 }
 
 struct routing configuration_routing(const struct configuration *c)
@@ -90,9 +90,9 @@ uint64_t configuration_expert_shards(const struct configuration *c)
 {
     const struct expert_ranks experts = configuration_expert_ranks(c);
     const uint64_t places = configuration_shards(c) * (c->layout.tp / experts.etp);
-    if (c->layout.sharding->hybrid)
+    if (c->layout.data.sharding->hybrid)
         return places > experts.ep ? places / experts.ep : 1;
-    return sharding_shards(c->layout.sharding, experts.holders, experts.holders);
+    return sharding_shards(c->layout.data.sharding, experts.holders, experts.holders);
 }
 
 double configuration_tokens(const struct configuration *c)
@@ -103,7 +103,7 @@ double configuration_tokens(const struct configuration *c)
 double configuration_adapter_parameters(const struct configuration *c)
 {
     return transformer_adapter_parameters(&c->model, &c->training.adapter,
-                                          c->software.separate_projections);
+                                          c->software.layer.separate_projections);
 }
 
 double configuration_frozen_bytes(const struct configuration *c)
@@ -128,9 +128,19 @@ uint64_t configuration_ranks(const struct configuration *c)
     return c->layout.tp * c->layout.pp * configuration_replicas(c);
 }
 
+double configuration_gradient_bytes(const struct configuration *c)
+{
+    const struct software_profile *software = &c->software;
+    if (c->training.gradient_bytes > 0.0)
+        return c->training.gradient_bytes;
+    return software->usual.gradient_bytes > 0.0 ? software->usual.gradient_bytes
+                                                : software->data.gradient_kept_bytes;
+}
+
 uint64_t configuration_gpus(const struct configuration *c)
 {
-    return c->cluster.nodes * c->cluster.node.gpus;
+    const struct topology_spec *cluster = &c->cluster;
+    return cluster->gpus > 0 ? cluster->gpus : cluster->nodes * cluster->node.gpus;
 }
 
 uint64_t configuration_microbatches(const struct configuration *c)
@@ -146,23 +156,25 @@ static uint64_t larger_of(uint64_t a, uint64_t b)
 uint64_t configuration_chunk_layers(const struct configuration *c)
 {
     const struct layout_spec *l = &c->layout;
-    const uint64_t chunks = l->pp * l->vpp, ends = l->ends_count ? 2 : 0;
-    const uint64_t given = l->first_stage_layers + l->last_stage_layers;
-    const uint64_t free_chunks = chunks - (l->first_stage_layers > 0) - (l->last_stage_layers > 0);
+    const uint64_t chunks = l->pp * l->pipeline.vpp, ends = l->pipeline.ends_count ? 2 : 0;
+    const uint64_t given = l->pipeline.first_layers + l->pipeline.last_layers;
+    const uint64_t free_chunks =
+        chunks - (l->pipeline.first_layers > 0) - (l->pipeline.last_layers > 0);
     const uint64_t rest = c->model.layers + ends - given;
     const uint64_t even = free_chunks > 0 ? (rest + free_chunks - 1) / free_chunks : 0;
-    const uint64_t most = larger_of(even, larger_of(l->first_stage_layers, l->last_stage_layers));
+    const uint64_t most =
+        larger_of(even, larger_of(l->pipeline.first_layers, l->pipeline.last_layers));
     return most < c->model.layers ? most : c->model.layers;
 }
 
 uint64_t configuration_shards(const struct configuration *c)
 {
-    uint64_t group = c->layout.shard_group;
+    uint64_t group = c->layout.data.shard_group;
     if (group == 0) {
         group = c->cluster.node.gpus / c->layout.tp;
         group = group > 0 ? group : 1;
     }
-    return sharding_shards(c->layout.sharding, configuration_holders(c), group);
+    return sharding_shards(c->layout.data.sharding, configuration_holders(c), group);
 }
 
 uint64_t configuration_flow_seed(const struct configuration *c, uint64_t kind)

@@ -42,32 +42,49 @@ enum offload_place {
 extern const char *const offload_names[]; /* NULL-ended, in that order */
 extern const char *const cp_method_names[], *const cp_balance_names[], *const placement_names[];
 
+struct layout_pipeline {
+    uint64_t vpp; /* chunks for each stage; 1: not interleaved */
+    const struct schedule_kind *schedule;
+    struct kind_options schedule_options;
+    uint64_t first_layers, last_layers; /* 0: by the software's split */
+    bool ends_count; /* embedding and head count as a layer each in an even split */
+};
+struct layout_data {
+    const struct sharding_kind *sharding;
+    struct kind_options sharding_options;
+    uint64_t shard_group;      /* hsdp: ranks that share one copy; 0: the GPUs of a node */
+    uint64_t fsdp_unit_layers; /* layers in an FSDP unit */
+};
+struct layout_context {
+    int method, balance;
+    uint64_t inner; /* see configuration_context_ranks; 0: as many as a node holds */
+};
+struct layout_experts {
+    double imbalance, capacity;           /* of struct layer_context; 0: balanced, none */
+    const struct dispatch_kind *dispatch; /* NULL: alltoall */
+    bool dispatch_8bit;                   /* rows go to their experts in eight bits */
+    struct kind_options dispatch_options;
+};
+struct layout_offload {
+    double optimizer; /* share of the optimizer's state that is kept and updated on the host */
+    int optimizer_to; /* enum offload_place */
+    /* Share of the layers of each chunk, its first, whose activations wait on the host. */
+    double activations;
+    int activations_to; /* enum offload_place */
+};
 struct layout_spec {
     uint64_t tp, pp, dp, cp;
-    uint64_t ep, etp;                         /* see configuration_expert_ranks; 0: 1, and as tp */
-    double expert_imbalance, expert_capacity; /* of struct layer_context; 0: balanced, none */
-    const struct dispatch_kind *dispatch;     /* NULL: alltoall */
-    bool dispatch_8bit;                       /* rows go to their experts in eight bits */
-    uint64_t vpp;                             /* chunks for each stage; 1: not interleaved */
+    uint64_t ep, etp; /* see configuration_expert_ranks; 0: 1, and as tp */
     uint64_t microbatch;
-    const struct schedule_kind *schedule;
-    const struct sharding_kind *sharding;
-    struct kind_options schedule_options, sharding_options, dispatch_options;
-    int recompute, cp_method, cp_balance, placement;
-    uint64_t cp_inner;         /* see configuration_context_ranks; 0: as many as a node holds */
+    int recompute, placement;
     uint64_t recompute_layers; /* block: the first of each chunk; uniform: of a group; else 0 */
     bool sequence_parallel;
     const char *order; /* of the dimensions, fastest first: "tp-cp-dp-pp" */
-    uint64_t first_stage_layers, last_stage_layers; /* 0: by the software's split */
-    bool ends_count;           /* embedding and head count as a layer each in an even split */
-    uint64_t shard_group;      /* hsdp: ranks that share one copy; 0: the GPUs of a node */
-    uint64_t fsdp_unit_layers; /* layers in an FSDP unit */
-    double
-        optimizer_offload; /* share of the optimizer's state that is kept and updated on the host */
-    int offload_to;        /* enum offload_place */
-    /* Share of the layers of each chunk, its first, whose activations wait on the host. */
-    double activation_offload;
-    int activation_offload_to; /* enum offload_place */
+    struct layout_pipeline pipeline;
+    struct layout_data data;
+    struct layout_context context;
+    struct layout_experts experts;
+    struct layout_offload offload;
 };
 struct training_spec {
     uint64_t sequence, global_batch;
@@ -127,6 +144,8 @@ bool configuration_legal(const struct configuration *c);
 /* Microbatches for each replica in a step. */
 uint64_t configuration_microbatches(const struct configuration *c);
 double configuration_tokens(const struct configuration *c); /* of a step */
+/* Bytes of a kept gradient: as the scenario says, else as recipes of the software set it. */
+double configuration_gradient_bytes(const struct configuration *c);
 /* Trainable parameters beside frozen weights; 0: all weights are trained. */
 double configuration_adapter_parameters(const struct configuration *c);
 /* Bytes of a frozen weight beside adapters, in the mean. */
@@ -135,7 +154,7 @@ double configuration_frozen_bytes(const struct configuration *c);
  * them and 6 for each parameter of an adapter (docs/models/adapters.md). */
 double configuration_flops_per_token(const struct configuration *c, bool causal);
 uint64_t configuration_ranks(const struct configuration *c);
-uint64_t configuration_gpus(const struct configuration *c); /* of the cluster */
+uint64_t configuration_gpus(const struct configuration *c); /* of the cluster that are the job's */
 /* Layers of the largest chunk of the pipeline, dealt out evenly but for a given first or last
  * stage. For a layout whose stages are legal. */
 uint64_t configuration_chunk_layers(const struct configuration *c);

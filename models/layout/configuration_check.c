@@ -3,6 +3,7 @@
  * divides is asked only when what it divides by is sound. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "models/gpu/gpu_power.h"
 #include "models/layout/configuration_parts.h"
@@ -40,15 +41,15 @@ static bool check_positive(struct rule_report *r)
     sound &= positive(r, "layout.pp", l->pp, RANK_MAX);
     sound &= positive(r, "layout.dp", l->dp, RANK_MAX);
     sound &= positive(r, "layout.cp", l->cp, RANK_MAX);
-    sound &= positive(r, "layout.vpp", l->vpp, CHUNK_MAX);
+    sound &= positive(r, "layout.vpp", l->pipeline.vpp, CHUNK_MAX);
     sound &= positive(r, "layout.microbatch", l->microbatch, RANK_MAX);
     sound &= positive(r, "training.sequence", c->training.sequence, 1u << 30);
     sound &= positive(r, "training.global_batch", c->training.global_batch, UINT32_MAX);
     sound &= positive(r, "model.layers", c->model.layers, LAYER_MAX);
     sound &= positive(r, "model.hidden", c->model.hidden, 1u << 24);
-    sound &= positive(r, "model.heads", c->model.heads, 1u << 16);
-    sound &= positive(r, "model.kv_heads", c->model.kv_heads, 1u << 16);
-    sound &= positive(r, "model.head_size", c->model.head_size, 1u << 16);
+    sound &= positive(r, "model.heads", c->model.attention.heads, 1u << 16);
+    sound &= positive(r, "model.kv_heads", c->model.attention.kv_heads, 1u << 16);
+    sound &= positive(r, "model.head_size", c->model.attention.head_size, 1u << 16);
     sound &= positive(r, "model.ffn_hidden", c->model.ffn_hidden, 1u << 24);
     sound &= positive(r, "model.vocabulary", c->model.vocabulary, 1u << 28);
     sound &= positive(r, "cluster.nodes", c->cluster.nodes, RANK_MAX);
@@ -84,63 +85,78 @@ static void check_world(struct rule_report *r)
     }
 }
 
+/* Ranks that go round the nodes find as many GPUs in each. */
+static void check_placement(struct rule_report *r)
+{
+    const struct topology_spec *cluster = &r->c->cluster;
+    if (cluster->gpus > 0 && r->c->layout.placement == PLACEMENT_SCATTERED) {
+        rule_say(r, false, "layout.placement",
+                 "ranks go round nodes of %" PRIu64 " GPUs, and the last has %" PRIu64
+                 ": take packed, or as many GPUs of each node (cluster.nodes beside cluster.gpus)",
+                 cluster->node.gpus, cluster->gpus % cluster->node.gpus);
+    }
+}
+
 /* Context ranks that exchange heads have whole ones. */
 static void check_context(struct rule_report *r)
 {
     const struct model_shape *m = &r->c->model;
     const struct layout_spec *l = &r->c->layout;
-    if (l->cp_inner > 0 && l->cp_method != CP_ALL_TO_ALL_RING) {
+    if (l->context.inner > 0 && l->context.method != CP_ALL_TO_ALL_RING) {
         rule_say(r, false, "layout.cp_inner",
                  "%s has no inner groups: remove cp_inner, or take all_to_all_ring",
-                 cp_method_names[l->cp_method]);
-    } else if (l->cp_inner > 0 && l->cp % l->cp_inner != 0) {
+                 cp_method_names[l->context.method]);
+    } else if (l->context.inner > 0 && l->cp % l->context.inner != 0) {
         rule_say(r, false, "layout.cp_inner",
-                 "cp = %" PRIu64 " is not divisible by cp_inner = %" PRIu64, l->cp, l->cp_inner);
+                 "cp = %" PRIu64 " is not divisible by cp_inner = %" PRIu64, l->cp,
+                 l->context.inner);
         return;
     }
     const uint64_t both = l->tp * configuration_context_ranks(r->c).heads;
-    if (l->cp == 1 || (m->heads % both == 0 && m->kv_heads % both == 0) || both == l->tp)
+    if (l->cp == 1 || (m->attention.heads % both == 0 && m->attention.kv_heads % both == 0) ||
+        both == l->tp)
         return;
-    if (l->cp_method == CP_ALL_TO_ALL_RING)
+    if (l->context.method == CP_ALL_TO_ALL_RING)
         rule_say(r, false, "layout.cp_inner",
                  "all_to_all_ring gives each of cp_inner x tp = %" PRIu64
                  " ranks whole heads: %" PRIu64 " heads and %" PRIu64
                  " of keys are not divisible by it; take a smaller cp_inner, or ring",
-                 both, m->heads, m->kv_heads);
+                 both, m->attention.heads, m->attention.kv_heads);
     else
         rule_say(r, false, "layout.cp_method",
                  "all_to_all gives each of cp x tp = %" PRIu64 " ranks whole heads: %" PRIu64
                  " heads and %" PRIu64 " of keys are not divisible by it; take ring or all_gather",
-                 both, m->heads, m->kv_heads);
+                 both, m->attention.heads, m->attention.kv_heads);
 }
 
 static void check_heads(struct rule_report *r)
 {
     const struct model_shape *m = &r->c->model;
     uint64_t tp = r->c->layout.tp;
-    if (m->heads % m->kv_heads != 0) {
+    if (m->attention.heads % m->attention.kv_heads != 0) {
         rule_say(r, false, "model.kv_heads",
-                 "%" PRIu64 " heads are not divisible by %" PRIu64 " key-value heads", m->heads,
-                 m->kv_heads);
+                 "%" PRIu64 " heads are not divisible by %" PRIu64 " key-value heads",
+                 m->attention.heads, m->attention.kv_heads);
     }
-    if (m->heads % tp != 0) {
+    if (m->attention.heads % tp != 0) {
         rule_say(r, false, "layout.tp",
-                 "%" PRIu64 " attention heads are not divisible by tp = %" PRIu64, m->heads, tp);
+                 "%" PRIu64 " attention heads are not divisible by tp = %" PRIu64,
+                 m->attention.heads, tp);
         return;
     }
     check_context(r);
-    if (m->kv_heads % tp != 0 && tp % m->kv_heads != 0) {
+    if (m->attention.kv_heads % tp != 0 && tp % m->attention.kv_heads != 0) {
         rule_say(r, false, "layout.tp",
                  "%" PRIu64
                  " key-value heads can be neither split over nor repeated on tp = %" PRIu64
                  " ranks: one must divide the other",
-                 m->kv_heads, tp);
-    } else if (m->kv_heads < tp) {
+                 m->attention.kv_heads, tp);
+    } else if (m->attention.kv_heads < tp) {
         rule_say(r, true, "layout.tp",
                  "tp = %" PRIu64 " exceeds the %" PRIu64
                  " key-value heads: each is repeated on %" PRIu64
                  " ranks, which all compute and store its keys and values",
-                 tp, m->kv_heads, tp / m->kv_heads);
+                 tp, m->attention.kv_heads, tp / m->attention.kv_heads);
     }
     if (m->ffn_hidden % tp != 0) {
         rule_say(r, false, "layout.tp",
@@ -177,11 +193,12 @@ static void check_sequence(struct rule_report *r)
                  sequence, split);
     }
     const struct model_shape *m = &r->c->model;
-    if (m->window > 0 && m->window < sequence && configuration_context_ranks(r->c).ring > 1) {
+    if (m->windows.length > 0 && m->windows.length < sequence &&
+        configuration_context_ranks(r->c).ring > 1) {
         rule_say(r, false, "layout.cp_method",
                  "a ring passes all keys round, and model.window = %" PRIu64
                  " leaves most of them unseen: take all_gather",
-                 m->window);
+                 m->windows.length);
     }
     if (m->position == POSITION_LEARNED && m->positions_max > 0 && sequence > m->positions_max) {
         rule_say(r, false, "training.sequence",
@@ -206,13 +223,10 @@ static void check_domain(struct rule_report *r)
     const struct node_spec *node = &c->cluster.node;
     if (c->layout.tp <= node->gpus)
         return;
-    double nic = c->cluster.fabric.nic_bytes_per_s > 0.0 ? c->cluster.fabric.nic_bytes_per_s
-                                                         : node->nic_bytes_per_s;
-    double nics = (double)topology_nics(&c->cluster);
-    double outside = nic * nics / (double)node->gpus;
-    bool domain = node->nvlink_bytes_per_s > 0.0 && topology_nvlink_joins(node, node->gpus);
-    const char *what = domain ? "the NVLink domain" : "a node";
-    double inside = domain ? node->nvlink_bytes_per_s : node->pcie_bytes_per_s;
+    const struct topology_wire wire = topology_wire(&c->cluster, node->gpus);
+    double outside = topology_wire(&c->cluster, c->layout.tp).gpu_bytes_per_s;
+    const char *what = wire.kind == WIRE_NVLINK ? "the NVLink domain" : "a node";
+    double inside = wire.gpu_bytes_per_s;
     double bytes = tp_layer_bytes(c);
     if (!(outside > 0.0)) {
         rule_say(r, true, "layout.tp",
@@ -256,7 +270,7 @@ static void check_recompute_layers(struct rule_report *r)
     const uint64_t most = configuration_chunk_layers(r->c);
     const bool group = l->recompute == RECOMPUTE_UNIFORM;
     const bool wanted = group || l->recompute == RECOMPUTE_BLOCK;
-    const uint64_t gathered = l->sharding->units ? l->fsdp_unit_layers : 1;
+    const uint64_t gathered = l->data.sharding->units ? l->data.fsdp_unit_layers : 1;
     const char *key = "layout.recompute_layers", *name = recompute_names[l->recompute];
     if (wanted && l->recompute_layers == 0) {
         rule_say(r, false, key, "%s needs recompute_layers: how many %s", name,
@@ -270,11 +284,11 @@ static void check_recompute_layers(struct rule_report *r)
         rule_say(r, false, key,
                  "the layer of a module that predicts further ahead shares its kept input with no "
                  "other: take recompute_layers: 1, or mtp_layers: 0");
-    } else if (group && l->sharding->gather == GATHER_UNITS && configuration_shards(r->c) > 1 &&
-               gathered % l->recompute_layers != 0) {
+    } else if (group && l->data.sharding->gather == GATHER_UNITS &&
+               configuration_shards(r->c) > 1 && gathered % l->recompute_layers != 0) {
         rule_say(r, false, key,
                  "%s gathers %" PRIu64 " layers at once, no multiple of uniform's %" PRIu64,
-                 l->sharding->head.name, gathered, l->recompute_layers);
+                 l->data.sharding->head.name, gathered, l->recompute_layers);
     }
 }
 
@@ -287,7 +301,7 @@ static void check_recompute(struct rule_report *r)
     const struct model_shape *m = &c->model;
     if (c->layout.recompute != RECOMPUTE_SELECTIVE || c->training.attention == ATTENTION_MATH)
         return;
-    bool half = c->training.causal && !c->software.attention_full_square;
+    bool half = c->training.causal && !c->software.attention.full_square;
     double all = transformer_flops_per_token(m, c->training.sequence, half);
     double linear = transformer_active_parameters(m) + transformer_prediction_active_parameters(m);
     double core = (all - 6.0 * linear) / 3.0; /* a third is forward */
@@ -302,29 +316,30 @@ static void check_sharding(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
     uint64_t replicas = configuration_replicas(r->c);
-    if (l->sharding->hybrid && replicas % configuration_shards(r->c) != 0) {
+    if (l->data.sharding->hybrid && replicas % configuration_shards(r->c) != 0) {
         rule_say(r, false, "layout.shard_group",
                  "the shard group of %" PRIu64 " does not divide dp x cp = %" PRIu64,
                  configuration_shards(r->c), replicas);
     }
-    if (l->sharding->hybrid && l->shard_group > replicas) {
+    if (l->data.sharding->hybrid && l->data.shard_group > replicas) {
         rule_say(r, false, "layout.shard_group",
-                 "the shard group of %" PRIu64 " is larger than dp x cp = %" PRIu64, l->shard_group,
-                 replicas);
+                 "the shard group of %" PRIu64 " is larger than dp x cp = %" PRIu64,
+                 l->data.shard_group, replicas);
     }
-    if (!l->sharding->shards_gradients || l->pp == 1)
+    if (!l->data.sharding->shards_gradients || l->pp == 1)
         return;
-    if (r->c->software.pipeline_refuses_shards) {
+    if (r->c->software.pipeline.refuses_shards) {
         rule_say(r, false, "layout.sharding",
                  "%s refuses %s with pp = %" PRIu64 ": under a pipeline take zero-1 or zero-0",
-                 r->c->software.name, l->sharding->head.name, l->pp);
+                 r->c->software.name, l->data.sharding->head.name, l->pp);
     } else {
-        rule_say(
-            r, true, "layout.sharding",
-            "%s with pp = %" PRIu64 " accumulates gradients in full and reduces them once, after "
-            "the last microbatch%s: it holds no less than zero-1",
-            l->sharding->head.name, l->pp,
-            l->sharding->shards_weights ? ", and keeps weights gathered through the step" : "");
+        rule_say(r, true, "layout.sharding",
+                 "%s with pp = %" PRIu64
+                 " accumulates gradients in full and reduces them once, after "
+                 "the last microbatch%s: it holds no less than zero-1",
+                 l->data.sharding->head.name, l->pp,
+                 l->data.sharding->shards_weights ? ", and keeps weights gathered through the step"
+                                                  : "");
     }
 }
 
@@ -353,9 +368,10 @@ static void check_model(struct rule_report *r)
             "tdp",
             c->gpu.name);
     }
-    if (!layout_order_valid(c->layout.order)) {
+    if (strcmp(c->layout.order, LAYOUT_ORDER_AUTO) != 0 && !layout_order_valid(c->layout.order)) {
         rule_say(r, false, "layout.order",
-                 "'%.40s' must name each of tp, cp, dp, pp once, joined by dashes: tp-cp-dp-pp",
+                 "'%.40s' must name each of tp, cp, dp, pp once, joined by dashes: tp-cp-dp-pp; "
+                 "or be auto",
                  c->layout.order);
     }
     if (!(c->gpu.peak_flops_per_s[c->training.precision->gemm_peak] > 0.0)) {
@@ -368,8 +384,8 @@ static void check_model(struct rule_report *r)
             "%s has no bf16 matrix units: products run at %.0f of the %.0f TFLOP/s that fp16 has",
             c->gpu.name, c->gpu.peak_flops_per_s[PEAK_BF16] / TERA,
             c->gpu.peak_flops_per_s[PEAK_FP16] / TERA);
-    } else if (c->training.precision->gemm_peak == PEAK_FP8 && c->software.fp8_recipe == FP8_MX &&
-               !c->gpu.block_scaling) {
+    } else if (c->training.precision->gemm_peak == PEAK_FP8 && c->software.fp8.recipe == FP8_MX &&
+               !c->gpu.gemm.block_scaling) {
         rule_say(r, false, "software.fp8_recipe",
                  "%s has no products with scales by block of 32 (mxfp8): take blockwise, current "
                  "or delayed",
@@ -385,6 +401,7 @@ unsigned configuration_check(const struct configuration *c, struct rule_break *o
         return r.count;
     check_model(&r);
     check_world(&r);
+    check_placement(&r);
     check_heads(&r);
     check_sequence(&r);
     check_domain(&r);

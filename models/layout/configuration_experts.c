@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/layout/configuration_parts.h"
+#include "models/layout/layout.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 
@@ -15,9 +16,9 @@ static void check_ranks(struct rule_report *r)
     const struct layout_spec *l = &r->c->layout;
     const struct expert_ranks experts = configuration_expert_ranks(r->c);
     const uint64_t ranks = l->tp * configuration_replicas(r->c);
-    if (m->experts % experts.ep != 0) {
+    if (m->moe.experts % experts.ep != 0) {
         rule_say(r, false, "layout.ep", "%" PRIu64 " experts are not divisible by ep = %" PRIu64,
-                 m->experts, experts.ep);
+                 m->moe.experts, experts.ep);
     }
     if (experts.etp != 1 && experts.etp != l->tp) {
         rule_say(r, false, "layout.etp",
@@ -30,15 +31,15 @@ static void check_ranks(struct rule_report *r)
                  "%" PRIu64 " x %" PRIu64,
                  ranks, experts.etp, experts.ep);
     }
-    if (m->moe_ffn_hidden % experts.etp != 0) {
+    if (m->moe.ffn_hidden % experts.etp != 0) {
         rule_say(r, false, "layout.etp",
                  "moe_ffn_hidden = %" PRIu64 " is not divisible by etp = %" PRIu64,
-                 m->moe_ffn_hidden, experts.etp);
+                 m->moe.ffn_hidden, experts.etp);
     }
-    if (m->shared_experts * m->moe_ffn_hidden % l->tp != 0) {
+    if (m->moe.shared_experts * m->moe.ffn_hidden % l->tp != 0) {
         rule_say(r, false, "layout.tp",
                  "the shared experts' width %" PRIu64 " is not divisible by tp = %" PRIu64,
-                 m->shared_experts * m->moe_ffn_hidden, l->tp);
+                 m->moe.shared_experts * m->moe.ffn_hidden, l->tp);
     }
 }
 
@@ -46,23 +47,23 @@ static void check_ranks(struct rule_report *r)
 static void check_groups(struct rule_report *r)
 {
     const struct model_shape *m = &r->c->model;
-    const uint64_t groups = m->expert_groups, chosen = m->groups_per_token;
+    const uint64_t groups = m->moe.groups, chosen = m->moe.groups_per_token;
     if (groups <= 1)
         return;
-    if (m->experts % groups != 0) {
+    if (m->moe.experts % groups != 0) {
         rule_say(r, false, "model.expert_groups",
-                 "%" PRIu64 " experts are not divisible by expert_groups = %" PRIu64, m->experts,
-                 groups);
+                 "%" PRIu64 " experts are not divisible by expert_groups = %" PRIu64,
+                 m->moe.experts, groups);
     } else if (chosen == 0 || chosen > groups) {
         rule_say(r, false, "model.groups_per_token",
                  "a token chooses %" PRIu64 " of %" PRIu64
                  " groups of experts: set groups_per_token from 1 to %" PRIu64,
                  chosen, groups, groups);
-    } else if (m->experts_per_token > m->experts / groups * chosen) {
+    } else if (m->moe.experts_per_token > m->moe.experts / groups * chosen) {
         rule_say(r, false, "model.groups_per_token",
                  "%" PRIu64 " groups of %" PRIu64 " experts do not hold the %" PRIu64
                  " that a token visits",
-                 chosen, m->experts / groups, m->experts_per_token);
+                 chosen, m->moe.experts / groups, m->moe.experts_per_token);
     }
 }
 
@@ -71,7 +72,7 @@ static void check_dispatch(struct rule_report *r)
     const struct configuration *c = r->c;
     const struct dispatch_kind *kind = configuration_dispatch(c);
     const bool eight = c->training.precision->gemm_peak == PEAK_FP8;
-    if (c->layout.dispatch_8bit && !(kind->eight_bit && eight)) {
+    if (c->layout.experts.dispatch_8bit && !(kind->eight_bit && eight)) {
         rule_say(r, false, "layout.dispatch_8bit",
                  kind->eight_bit
                      ? "experts that compute in %s take no rows of eight bits: take "
@@ -83,7 +84,7 @@ static void check_dispatch(struct rule_report *r)
         rule_say(r, false, "layout.dispatch",
                  "%s sends rows to whole experts: set etp: 1, or take alltoall", kind->head.name);
     }
-    if (kind->once_per_rank && c->layout.expert_capacity > 0.0) {
+    if (kind->once_per_rank && c->layout.experts.capacity > 0.0) {
         rule_say(r, false, "layout.expert_capacity",
                  "%s drops no rows: remove expert_capacity, or take alltoall", kind->head.name);
     }
@@ -92,7 +93,7 @@ static void check_dispatch(struct rule_report *r)
 static void check_room(struct rule_report *r)
 {
     const double room = configuration_expert_room(r->c);
-    const double busiest = fmax(r->c->layout.expert_imbalance, 1.0);
+    const double busiest = fmax(r->c->layout.experts.imbalance, 1.0);
     if (room > 0.0 && room < busiest) {
         rule_say(r, false, "layout.rank_capacity",
                  "%g times the mean holds not all rows of the busiest rank, which has %g "
@@ -104,13 +105,13 @@ static void check_room(struct rule_report *r)
 static void check_shape(struct rule_report *r)
 {
     const struct model_shape *m = &r->c->model;
-    if (m->moe_ffn_hidden == 0 || m->experts_per_token == 0) {
+    if (m->moe.ffn_hidden == 0 || m->moe.experts_per_token == 0) {
         rule_say(r, false, "model.experts",
-                 "%" PRIu64 " experts need moe_ffn_hidden and experts_per_token", m->experts);
-    } else if (m->experts_per_token > m->experts) {
+                 "%" PRIu64 " experts need moe_ffn_hidden and experts_per_token", m->moe.experts);
+    } else if (m->moe.experts_per_token > m->moe.experts) {
         rule_say(r, false, "model.experts_per_token",
-                 "a token cannot visit %" PRIu64 " of %" PRIu64 " experts", m->experts_per_token,
-                 m->experts);
+                 "a token cannot visit %" PRIu64 " of %" PRIu64 " experts",
+                 m->moe.experts_per_token, m->moe.experts);
     }
 }
 
@@ -120,7 +121,8 @@ static void check_hybrid(struct rule_report *r, const struct expert_ranks *exper
 {
     const struct layout_spec *l = &r->c->layout;
     const uint64_t places = configuration_shards(r->c) * (l->tp / experts->etp);
-    const bool first = strncmp(l->order, "tp", 2) == 0 || strncmp(l->order, "pp-tp", 5) == 0;
+    const char *order = layout_order(r->c);
+    const bool first = strncmp(order, "tp", 2) == 0 || strncmp(order, "pp-tp", 5) == 0;
     if (places % experts->ep != 0) {
         rule_say(r, false, "layout.ep",
                  "hsdp keeps the experts of a layer on the %" PRIu64
@@ -137,7 +139,7 @@ static void check_hybrid(struct rule_report *r, const struct expert_ranks *exper
 static void check_with(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
-    const struct sharding_kind *sharding = l->sharding;
+    const struct sharding_kind *sharding = l->data.sharding;
     const struct expert_ranks experts = configuration_expert_ranks(r->c);
     const bool alone = configuration_replicas(r->c) == 1 && experts.holders > 1;
     if (l->tp > 1 && !l->sequence_parallel) {
@@ -163,7 +165,7 @@ static void check_overlap(struct rule_report *r)
     const struct configuration *c = r->c;
     const char *key = "software.shared_expert_overlap";
     const struct dispatch_kind *kind = configuration_dispatch(c);
-    if (!c->software.shared_expert_overlap || c->model.shared_experts == 0)
+    if (!c->software.experts.shared_overlap || c->model.moe.shared_experts == 0)
         return;
     if (kind != &dispatch_alltoall) {
         rule_say(r, false, key,
@@ -171,18 +173,18 @@ static void check_overlap(struct rule_report *r)
                  "false, or take layout.dispatch: alltoall",
                  kind->head.name);
     }
-    if (c->layout.schedule->pairs) {
+    if (c->layout.pipeline.schedule->pairs) {
         rule_say(r, false, key,
                  "%s runs the products of another microbatch beside the exchanges: set it to false",
-                 c->layout.schedule->head.name);
+                 c->layout.pipeline.schedule->head.name);
     }
 }
 
 void configuration_check_experts(struct rule_report *r)
 {
     const struct configuration *c = r->c;
-    const bool experts = c->model.experts > 0;
-    if (c->layout.recompute == RECOMPUTE_PER_OPERATOR && (experts || c->model.kv_rank > 0)) {
+    const bool experts = c->model.moe.experts > 0;
+    if (c->layout.recompute == RECOMPUTE_PER_OPERATOR && (experts || c->model.latent.kv_rank > 0)) {
         rule_say(r, false, "layout.recompute",
                  "which operators of %s are computed again is not known: take full or none",
                  experts ? "experts" : "latent attention");

@@ -35,10 +35,10 @@ static void check_adapter(struct rule_report *r)
     const enum peak_kind peak = c->training.precision->gemm_peak;
     if (a->kind == ADAPTER_NONE)
         return;
-    if (c->model.experts > 0 || c->model.kv_rank > 0)
+    if (c->model.moe.experts > 0 || c->model.latent.kv_rank > 0)
         rule_say(r, false, "training.adapter",
                  "adapters are known for dense models with ordinary attention, %s has %s",
-                 c->model.name, c->model.experts > 0 ? "experts" : "latent attention");
+                 c->model.name, c->model.moe.experts > 0 ? "experts" : "latent attention");
     if (c->model.mtp_layers > 0)
         rule_say(r, false, "model.mtp_layers",
                  "what adapters do to modules that predict further ahead is not known: set "

@@ -17,10 +17,10 @@ struct offload_rates configuration_offload_rates(const struct configuration *c)
     const struct node_spec *node = &c->cluster.node;
     const double ranks = ranks_of_node(c);
     return (struct offload_rates){
-        .link_bytes_per_s = node->pcie_bytes_per_s,
-        .dram_bytes_per_s = node->host_dram_bytes_per_s * node->host_dram_ratio / ranks,
-        .nvme_read_bytes_per_s = node->nvme_read_bytes_per_s / ranks,
-        .nvme_write_bytes_per_s = node->nvme_write_bytes_per_s / ranks,
+        .link_bytes_per_s = node->pcie.bytes_per_s,
+        .dram_bytes_per_s = node->host.dram_bytes_per_s * node->host.dram_ratio / ranks,
+        .nvme_read_bytes_per_s = node->host.nvme_read_bytes_per_s / ranks,
+        .nvme_write_bytes_per_s = node->host.nvme_write_bytes_per_s / ranks,
     };
 }
 
@@ -34,7 +34,7 @@ struct activation_rates configuration_activation_rates(const struct configuratio
 {
     const struct offload_rates all = configuration_offload_rates(c);
     const double link = bounded(all.link_bytes_per_s, all.dram_bytes_per_s);
-    if (c->layout.activation_offload_to == OFFLOAD_CPU)
+    if (c->layout.offload.activations_to == OFFLOAD_CPU)
         return (struct activation_rates){link, link};
     return (struct activation_rates){bounded(link, all.nvme_write_bytes_per_s),
                                      bounded(link, all.nvme_read_bytes_per_s)};
@@ -42,14 +42,14 @@ struct activation_rates configuration_activation_rates(const struct configuratio
 
 uint32_t configuration_offloaded_layers(const struct configuration *c, uint32_t layers)
 {
-    const double stay = (1.0 - c->layout.activation_offload) * (double)layers;
+    const double stay = (1.0 - c->layout.offload.activations) * (double)layers;
     return layers - (uint32_t)floor(stay + 1e-9); /* a share like .9 is not exact */
 }
 
 static bool keeps_no_weights(const struct configuration *c)
 {
-    return c->layout.sharding->gather == GATHER_UNITS && configuration_shards(c) > 1 &&
-           c->software.weights_are_master && c->training.precision->master_weights;
+    return c->layout.data.sharding->gather == GATHER_UNITS && configuration_shards(c) > 1 &&
+           c->software.shards.weights_are_master && c->training.precision->master_weights;
 }
 
 static void check_optimizer(struct rule_report *r)
@@ -57,18 +57,18 @@ static void check_optimizer(struct rule_report *r)
     static const char key[] = "layout.optimizer_offload";
     const struct configuration *c = r->c;
     const struct node_spec *node = &c->cluster.node;
-    if (!(c->layout.optimizer_offload > 0.0))
+    if (!(c->layout.offload.optimizer > 0.0))
         return;
-    if (!(node->pcie_bytes_per_s > 0.0))
+    if (!(node->pcie.bytes_per_s > 0.0))
         rule_say(r, false, key,
                  "state on the host is reached over PCIe: give cluster.node a "
                  "pcie_bandwidth");
-    if (!(node->host_dram_bytes_per_s > 0.0))
+    if (!(node->host.dram_bytes_per_s > 0.0))
         rule_say(r, false, key,
                  "how fast the memory of the CPUs is decides how long an update there takes: give "
                  "cluster.node a host_dram_bandwidth");
-    if (c->layout.offload_to == OFFLOAD_NVME &&
-        !(node->nvme_read_bytes_per_s > 0.0 && node->nvme_write_bytes_per_s > 0.0))
+    if (c->layout.offload.optimizer_to == OFFLOAD_NVME &&
+        !(node->host.nvme_read_bytes_per_s > 0.0 && node->host.nvme_write_bytes_per_s > 0.0))
         rule_say(r, false, "layout.optimizer_offload_to",
                  "how fast the drives are decides how long the state takes: give cluster.node an "
                  "nvme_read_bandwidth and an nvme_write_bandwidth, or take cpu");
@@ -86,13 +86,13 @@ static void check_activations(struct rule_report *r)
 {
     static const char key[] = "layout.activation_offload";
     const struct node_spec *node = &r->c->cluster.node;
-    if (!(r->c->layout.activation_offload > 0.0))
+    if (!(r->c->layout.offload.activations > 0.0))
         return;
-    if (!(node->pcie_bytes_per_s > 0.0))
+    if (!(node->pcie.bytes_per_s > 0.0))
         rule_say(r, false, key,
                  "activations reach the host over PCIe: give cluster.node a pcie_bandwidth");
-    if (r->c->layout.activation_offload_to == OFFLOAD_NVME &&
-        !(node->nvme_read_bytes_per_s > 0.0 && node->nvme_write_bytes_per_s > 0.0))
+    if (r->c->layout.offload.activations_to == OFFLOAD_NVME &&
+        !(node->host.nvme_read_bytes_per_s > 0.0 && node->host.nvme_write_bytes_per_s > 0.0))
         rule_say(r, false, "layout.activation_offload_to",
                  "how fast the drives are decides how long activations take: give cluster.node an "
                  "nvme_read_bandwidth and an nvme_write_bandwidth, or take cpu");

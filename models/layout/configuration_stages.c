@@ -36,9 +36,10 @@ static bool name_divisors(const char *key, uint64_t layers, uint64_t other, uint
 struct stage_ends configuration_stage_ends(const struct configuration *c, uint64_t pp, uint64_t vpp)
 {
     const uint64_t layers = c->model.layers,
-                   given = c->layout.first_stage_layers + c->layout.last_stage_layers;
+                   given = c->layout.pipeline.first_layers + c->layout.pipeline.last_layers;
     const struct stage_ends even = {.count = false};
-    if (!c->software.even_stages || pp < 2 || vpp < 1 || given > 0 || layers % (pp * vpp) == 0)
+    if (!c->software.pipeline.even_stages || pp < 2 || vpp < 1 || given > 0 ||
+        layers % (pp * vpp) == 0)
         return even;
     if ((layers + 2) % (pp * vpp) == 0)
         return (struct stage_ends){.count = true};
@@ -54,27 +55,27 @@ static void say_uneven(struct rule_report *r, uint64_t layers)
     const struct layout_spec *l = &r->c->layout;
     bool chunks = layers % l->pp == 0; /* then there are several */
     uint64_t whole = r->c->model.layers + 2;
-    const struct stage_ends ends = configuration_stage_ends(r->c, l->pp, l->vpp);
+    const struct stage_ends ends = configuration_stage_ends(r->c, l->pp, l->pipeline.vpp);
     char would_do[64], given[96] = "";
-    if (l->vpp == 1 && !l->ends_count && ends.first > 0)
+    if (l->pipeline.vpp == 1 && !l->pipeline.ends_count && ends.first > 0)
         snprintf(given, sizeof given,
                  ", or first_stage_layers: %" PRIu64 " with last_stage_layers: %" PRIu64,
                  ends.first, ends.last);
-    else if (l->vpp == 1 && !l->ends_count)
+    else if (l->pipeline.vpp == 1 && !l->pipeline.ends_count)
         snprintf(given, sizeof given, ", or first_stage_layers and last_stage_layers");
-    if (!l->ends_count && whole % (l->pp * l->vpp) == 0)
+    if (!l->pipeline.ends_count && whole % (l->pp * l->pipeline.vpp) == 0)
         snprintf(would_do, sizeof would_do, "ends_count: true (embedding and head are layers)");
     else if (chunks)
-        name_divisors("vpp", layers, l->pp, l->vpp, would_do, sizeof would_do);
-    else if (!name_divisors("pp", layers, l->vpp, l->pp, would_do, sizeof would_do))
+        name_divisors("vpp", layers, l->pp, l->pipeline.vpp, would_do, sizeof would_do);
+    else if (!name_divisors("pp", layers, l->pipeline.vpp, l->pp, would_do, sizeof would_do))
         name_divisors("vpp = 1 with pp", layers, 1, l->pp, would_do, sizeof would_do);
     rule_say(
         r, false, chunks ? "layout.vpp" : "layout.pp",
         "%" PRIu64 " layers%s are not divisible by pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
         " chunks, and %s wants them even: %s would do%s; a version that takes a list of layers "
         "can be told by software: {profile: %s, even_stages: false}",
-        layers, l->ends_count ? " (with embedding and head)" : "", l->pp, l->vpp, l->pp * l->vpp,
-        r->c->software.name, would_do, given, r->c->software.name);
+        layers, l->pipeline.ends_count ? " (with embedding and head)" : "", l->pp, l->pipeline.vpp,
+        l->pp * l->pipeline.vpp, r->c->software.name, would_do, given, r->c->software.name);
 }
 
 /* Megatron-LM megatron/training/arguments.py and core/transformer/transformer_config.py: layers
@@ -83,12 +84,14 @@ static void say_uneven(struct rule_report *r, uint64_t layers)
 static void check_even(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
-    uint64_t given = l->first_stage_layers + l->last_stage_layers, layers = r->c->model.layers;
-    uint64_t stages = l->pp - (l->first_stage_layers > 0) - (l->last_stage_layers > 0);
-    if (!r->c->software.even_stages || l->pp == 1)
+    uint64_t given = l->pipeline.first_layers + l->pipeline.last_layers,
+             layers = r->c->model.layers;
+    uint64_t stages = l->pp - (l->pipeline.first_layers > 0) - (l->pipeline.last_layers > 0);
+    if (!r->c->software.pipeline.even_stages || l->pp == 1)
         return;
-    if (given == 0 && (layers + (l->ends_count ? 2 : 0)) % (l->pp * l->vpp) != 0) {
-        say_uneven(r, layers + (l->ends_count ? 2 : 0));
+    if (given == 0 &&
+        (layers + (l->pipeline.ends_count ? 2 : 0)) % (l->pp * l->pipeline.vpp) != 0) {
+        say_uneven(r, layers + (l->pipeline.ends_count ? 2 : 0));
     } else if (given > 0 && stages > 0 && (layers - given) % stages != 0) {
         rule_say(r, false, "layout.first_stage_layers",
                  "first_stage_layers and last_stage_layers leave %" PRIu64 " layers for %" PRIu64
@@ -100,20 +103,20 @@ static void check_even(struct rule_report *r)
 static void check_stages(struct rule_report *r)
 {
     const struct layout_spec *l = &r->c->layout;
-    uint64_t layers = r->c->model.layers, chunks = l->pp * l->vpp;
-    if (layers + (l->ends_count ? 2 : 0) < chunks) {
-        rule_say(r, false, l->vpp > 1 ? "layout.vpp" : "layout.pp",
+    uint64_t layers = r->c->model.layers, chunks = l->pp * l->pipeline.vpp;
+    if (layers + (l->pipeline.ends_count ? 2 : 0) < chunks) {
+        rule_say(r, false, l->pipeline.vpp > 1 ? "layout.vpp" : "layout.pp",
                  "%" PRIu64 " layers are fewer than pp x vpp = %" PRIu64 " x %" PRIu64 " = %" PRIu64
                  " chunks",
-                 layers, l->pp, l->vpp, chunks);
+                 layers, l->pp, l->pipeline.vpp, chunks);
         return;
     }
-    uint64_t first = l->first_stage_layers, last = l->last_stage_layers;
+    uint64_t first = l->pipeline.first_layers, last = l->pipeline.last_layers;
     if (first == 0 && last == 0) {
         check_even(r);
         return;
     }
-    if (l->vpp > 1 || l->ends_count) {
+    if (l->pipeline.vpp > 1 || l->pipeline.ends_count) {
         rule_say(r, false, "layout.first_stage_layers",
                  "first_stage_layers and last_stage_layers need vpp = 1 and no ends_count");
     } else if (l->pp == 1 && ((first > 0 && first != layers) || (last > 0 && last != layers))) {
@@ -139,32 +142,32 @@ static void check_schedule(struct rule_report *r)
     uint64_t share = l->dp * l->microbatch;
     if (r->c->training.global_batch % share != 0)
         return;
-    struct schedule_shape shape = {(uint32_t)l->pp, (uint32_t)l->vpp,
+    struct schedule_shape shape = {(uint32_t)l->pp, (uint32_t)l->pipeline.vpp,
                                    (uint32_t)configuration_microbatches(r->c),
-                                   &l->schedule_options};
-    const char *refusal = l->schedule->refuse(&shape);
+                                   &l->pipeline.schedule_options};
+    const char *refusal = l->pipeline.schedule->refuse(&shape);
     if (refusal != NULL) {
         rule_say(r, false, "layout.schedule",
                  "%s (pp %" PRIu64 ", vpp %" PRIu64 ", %" PRIu32 " microbatches)", refusal, l->pp,
-                 l->vpp, shape.microbatches);
-    } else if (l->schedule->placement == PLACED_BOTH_WAYS &&
-               (l->sharding->gather == GATHER_UNITS || l->sharding->hybrid)) {
+                 l->pipeline.vpp, shape.microbatches);
+    } else if (l->pipeline.schedule->placement == PLACED_BOTH_WAYS &&
+               (l->data.sharding->gather == GATHER_UNITS || l->data.sharding->hybrid)) {
         rule_say(r, false, "layout.sharding",
                  "%s holds every stage on two ranks of a pipeline, which reduce their gradients "
                  "together: %s, which gathers weights unit by unit, is not defined for it; take "
                  "zero-1 or zero-0",
-                 l->schedule->head.name, l->sharding->head.name);
-    } else if (l->pp == 1 && l->vpp > 1) {
+                 l->pipeline.schedule->head.name, l->data.sharding->head.name);
+    } else if (l->pp == 1 && l->pipeline.vpp > 1) {
         rule_say(r, false, "layout.vpp",
                  "with pp = 1 there is no pipeline whose stages could hold %" PRIu64
                  " chunks: take vpp = 1 or more stages",
-                 l->vpp);
-    } else if (l->pp > 1 && l->vpp == 1 && l->schedule->interleaved) {
+                 l->pipeline.vpp);
+    } else if (l->pp > 1 && l->pipeline.vpp == 1 && l->pipeline.schedule->interleaved) {
         rule_say(
             r, false, "layout.schedule",
             "%s with vpp = 1 has one chunk on each stage, which is plain 1f1b: give layout.vpp, or "
             "schedule: 1f1b",
-            l->schedule->head.name);
+            l->pipeline.schedule->head.name);
     }
 }
 

@@ -54,15 +54,36 @@ bool layout_order_valid(const char *order)
     return true;
 }
 
-static struct numbering number_ranks(const struct layout_spec *spec)
+/* Are blocks of so many neighbours whole nodes, or whole parts of one? */
+static bool fills_nodes(const struct configuration *c, uint64_t ranks)
 {
+    const uint64_t inside = c->cluster.node.gpus;
+    return ranks % inside == 0 || inside % ranks == 0;
+}
+
+const char *layout_order(const struct configuration *c)
+{
+    const struct layout_spec *l = &c->layout;
+    const uint64_t rank = l->tp * l->cp; /* and its tensor and context ranks */
+    if (strcmp(l->order, LAYOUT_ORDER_AUTO) != 0)
+        return l->order;
+    const bool neighbours = l->data.sharding->units || c->model.moe.experts > 0;
+    return !neighbours && !fills_nodes(c, rank * l->dp) && fills_nodes(c, rank * l->pp)
+               ? "tp-cp-pp-dp"
+               : LAYOUT_USUAL_ORDER;
+}
+
+static struct numbering number_ranks(const struct configuration *c)
+{
+    const struct layout_spec *spec = &c->layout;
+    const char *order = layout_order(c);
     struct numbering n = {
         .size = {(uint32_t)spec->tp, (uint32_t)spec->cp, (uint32_t)spec->dp, (uint32_t)spec->pp}};
-    CHECK(layout_order_valid(spec->order));
+    CHECK(layout_order_valid(order));
     uint32_t stride = 1;
     for (unsigned place = 0; place < DIMENSION_COUNT; place++) {
         unsigned d = 0;
-        while (dimension_letters[d] != spec->order[3 * place])
+        while (dimension_letters[d] != order[3 * place])
             d++;
         n.by_speed[place] = (enum layout_dimension)d;
         n.stride[d] = stride;
@@ -73,7 +94,7 @@ static struct numbering number_ranks(const struct layout_spec *spec)
 
 struct coordinates layout_coordinates(const struct configuration *c, uint32_t rank)
 {
-    struct numbering n = number_ranks(&c->layout);
+    struct numbering n = number_ranks(c);
     uint32_t at[DIMENSION_COUNT];
     for (unsigned d = 0; d < DIMENSION_COUNT; d++)
         at[d] = rank / n.stride[d] % n.size[d];
@@ -83,7 +104,7 @@ struct coordinates layout_coordinates(const struct configuration *c, uint32_t ra
 
 uint32_t layout_rank(const struct configuration *c, struct coordinates where)
 {
-    struct numbering n = number_ranks(&c->layout);
+    struct numbering n = number_ranks(c);
     return where.tp * n.stride[DIMENSION_TP] + where.cp * n.stride[DIMENSION_CP] +
            where.dp * n.stride[DIMENSION_DP] + where.pp * n.stride[DIMENSION_PP];
 }
@@ -127,7 +148,7 @@ static uint32_t stage_node(const struct configuration *c, const struct numbering
 
 uint32_t layout_expert_nodes(const struct configuration *c)
 {
-    const struct numbering n = number_ranks(&c->layout);
+    const struct numbering n = number_ranks(c);
     const uint32_t ranks = (uint32_t)configuration_expert_ranks(c).ep;
     uint32_t nodes = 0;
     for (uint32_t i = 0; i < ranks; i++) {
@@ -176,7 +197,7 @@ static uint32_t holding_stage(const struct layout_builder *b, uint32_t rank)
 {
     const uint32_t stage = coordinate(b, rank, DIMENSION_PP);
     const uint32_t far = b->n.size[DIMENSION_PP] - 1 - stage;
-    const bool both = b->c->layout.schedule->placement == PLACED_BOTH_WAYS;
+    const bool both = b->c->layout.pipeline.schedule->placement == PLACED_BOTH_WAYS;
     return both && far < stage ? far : stage;
 }
 
@@ -210,7 +231,7 @@ static uint32_t expert_key(const struct layout_builder *b, uint32_t rank, enum e
     const uint32_t part = whole ? 0 : coordinate(b, rank, DIMENSION_TP);
     const uint32_t index = key_without(b, rank, fixed);
     const uint32_t all = places / parts;
-    const uint32_t block = b->c->layout.sharding->hybrid
+    const uint32_t block = b->c->layout.data.sharding->hybrid
                                ? ep * (uint32_t)configuration_expert_shards(b->c)
                                : all; /* ranks of a shard group */
     const uint32_t within = kind == EXPERTS_SHARE   ? index / ep
@@ -252,9 +273,9 @@ static uint32_t group_key(const struct layout_builder *b, uint32_t rank, enum st
     case STREAM_EP_REPLICATE:
         return expert_key(b, rank, EXPERTS_ACROSS);
     case STREAM_DP:
-        if (b->c->layout.schedule->placement == PLACED_BOTH_WAYS)
+        if (b->c->layout.pipeline.schedule->placement == PLACED_BOTH_WAYS)
             return holders_index(b, rank);
-        if (!b->c->layout.sharding->hybrid)
+        if (!b->c->layout.data.sharding->hybrid)
             return part_index(b, rank);
         /* fallthrough */
     case STREAM_GATHER: /* one copy's shards of the same part */
@@ -315,7 +336,8 @@ static void build_groups(struct layout_builder *b, enum stream kind)
 static struct pairs number_pairs(struct layout_builder *b, bool forward)
 {
     uint32_t stages = b->n.size[DIMENSION_PP], stride = b->n.stride[DIMENSION_PP];
-    bool ring = b->c->layout.vpp > 1 && b->c->layout.schedule->placement == PLACED_ROUND;
+    bool ring =
+        b->c->layout.pipeline.vpp > 1 && b->c->layout.pipeline.schedule->placement == PLACED_ROUND;
     if (stages == 1)
         return no_pairs;
     struct pairs pairs = {
@@ -432,7 +454,7 @@ static void reserve(struct arena *arena, struct layout_builder *b, uint32_t want
 static void place_ranks(struct arena *arena, struct layout_builder *b)
 {
     struct layout *out = b->out;
-    b->gpu_count = (uint32_t)configuration_gpus(b->c);
+    b->gpu_count = (uint32_t)(b->c->cluster.nodes * b->c->cluster.node.gpus);
     CHECK(out->rank_count <= b->gpu_count);
     b->rank_of_gpu = ARENA_ARRAY(arena, uint32_t, b->gpu_count);
     memset(b->rank_of_gpu, 0xff, sizeof *b->rank_of_gpu * b->gpu_count);
@@ -449,7 +471,7 @@ void layout_build(struct arena *arena, const struct configuration *c, uint32_t w
     uint32_t ranks = (uint32_t)configuration_ranks(c);
     *out = (struct layout){.spec = &c->layout, .rank_count = ranks};
     out->gpu_of_rank = ARENA_ARRAY(arena, uint32_t, ranks);
-    struct layout_builder b = {.c = c, .n = number_ranks(&c->layout), .out = out};
+    struct layout_builder b = {.c = c, .n = number_ranks(c), .out = out};
     b.shards = (uint32_t)configuration_shards(c);
     reserve(arena, &b, wanted);
     struct arena_mark mark = arena_mark(arena);

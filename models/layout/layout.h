@@ -14,6 +14,17 @@
 #include "sim/arena.h"
 
 /* An order names each of tp, cp, dp, pp once, joined by dashes. */
+/* What layout.order says where it leaves the order open, and what it then is as a rule. */
+#define LAYOUT_ORDER_AUTO "auto"
+#define LAYOUT_USUAL_ORDER "tp-cp-dp-pp"
+/* The order of the dimensions in rank numbers, fastest first: as layout.order says. auto: the usual
+ * one; where the ranks of a stage do not fill whole nodes but whole replicas do, the data ranks are
+ * numbered last (NVIDIA/Megatron-LM --use-tp-pp-dp-mapping, which runs of Llama 3.1 405B on GB200
+ * set: mlcommons/training_results_v5.1, TP_PP_DP_MAPPING in NVIDIA's config_common.sh): otherwise
+ * the group that reduces a gradient has many ranks in some nodes and one in another, whose single
+ * NIC is then all that joins it. Units of FSDP, and experts, stay with the usual one, by which they
+ * are neighbours. */
+const char *layout_order(const struct configuration *c);
 bool layout_order_valid(const char *order);
 
 #define GROUP_NONE UINT32_MAX

@@ -114,12 +114,12 @@ uint32_t program_name(struct program_writer *w, const char *name)
 uint32_t program_run(struct program_writer *w, const struct run *run)
 {
     struct program *p = w->program;
-    for (uint32_t i = p->run_count; i-- > 0;)
-        if (p->runs[i].key == run->key)
+    for (uint32_t i = p->runs.count; i-- > 0;)
+        if (p->runs.rows[i].key == run->key)
             return i;
-    LIST_ROOM(w->arena, p->runs, p->run_count, 1, w->run_room);
-    p->runs[p->run_count] = *run;
-    return p->run_count++;
+    LIST_ROOM(w->arena, p->runs.rows, p->runs.count, 1, w->run_room);
+    p->runs.rows[p->runs.count] = *run;
+    return p->runs.count++;
 }
 
 uint32_t program_op(struct program_writer *w, struct op op)
@@ -151,7 +151,7 @@ void program_ledger(struct program_writer *w, struct ledger_entry entry)
 struct program *program_end(struct program_writer *w)
 {
     DCHECK(program_problem(w->program) == NULL);
-    CHECK(w->program->run_count > 0 || program_problem(w->program) == NULL);
+    CHECK(w->program->runs.count > 0 || program_problem(w->program) == NULL);
     return w->program;
 }
 
@@ -193,7 +193,7 @@ static const char *op_problem(const struct program *p, uint32_t index)
     const bool run = (op->flags & OP_RUN) != 0;
     if (run && (op->kind != OP_COMPUTE || op->stream != STREAM_COMPUTE))
         return "a run is no compute";
-    if (op->cost >= (run                      ? p->run_count
+    if (op->cost >= (run                      ? p->runs.count
                      : op->kind == OP_COMPUTE ? p->cost_count
                                               : p->transfer_count))
         return "an op names a cost or transfer that is not there";
@@ -219,9 +219,9 @@ static const char *row_problem(const struct program *p)
     for (uint32_t i = 0; i < p->host_count; i++)
         if (!(p->hosts[i] >= 0.0 && isfinite(p->hosts[i])))
             return "a host time is no time";
-    if (!(p->interference_ratio >= 0.0 && p->interference_ratio < 1.0))
+    if (!(p->interference.ratio >= 0.0 && p->interference.ratio < 1.0))
         return "the interference ratio is not in [0, 1)";
-    if (!(p->join_ratio >= 0.0 && isfinite(p->join_ratio)))
+    if (!(p->interference.join_ratio >= 0.0 && isfinite(p->interference.join_ratio)))
         return "the join ratio is below zero";
     return NULL;
 }

@@ -87,6 +87,16 @@ struct run {
     uint64_t key;                    /* the same for the same pieces of one set of blocks */
     double host_s; /* host time of its pieces behind the launch of the first, which the op has */
 };
+struct run_rows {
+    struct run *rows;
+    uint32_t count;
+};
+/* How compute and what runs beside it slow each other. */
+struct interference {
+    uint32_t streams;  /* bit set of those whose activity slows sensitive compute */
+    double ratio;      /* share of compute speed lost meanwhile, in [0, 1) */
+    double join_ratio; /* OP_JOIN takes this x the time that both ran longer; >= 0 */
+};
 struct program {
     struct op *ops;
     struct op_cost *costs;
@@ -94,16 +104,14 @@ struct program {
     struct transfer *transfers;
     double *hosts; /* seconds */
     const char **names;
-    struct run *runs;            /* lower_runs alone writes any */
+    struct run_rows runs;        /* lower_runs alone writes any */
     struct ledger_entry *setup;  /* before the first step: weights, optimizer, communicators */
     struct ledger_entry *ledger; /* of the step, by op */
-    uint32_t op_count, cost_count, kernel_count, transfer_count, host_count, name_count, run_count;
+    uint32_t op_count, cost_count, kernel_count, transfer_count, host_count, name_count;
     uint32_t setup_count, ledger_count;
-    uint32_t stage;            /* pipeline stage, for labels */
-    uint32_t interfering;      /* bit set of streams whose activity slows sensitive compute */
-    double interference_ratio; /* share of compute speed lost meanwhile, in [0, 1) */
-    double join_ratio;         /* OP_JOIN takes this x the time that both ran longer; >= 0 */
-    double host_bytes;         /* kept in the memory of the node's CPUs, at the fullest moment */
+    uint32_t stage; /* pipeline stage, for labels */
+    struct interference interference;
+    double host_bytes; /* kept in the memory of the node's CPUs, at the fullest moment */
 };
 
 /* A writer's tool: grows arrays in `arena`, finds equal rows again. */

@@ -12,11 +12,9 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 }
 
 const struct recovery_kind recovery_elastic_shrink = {
-    .head =
-        {.name = "elastic-shrink",
-         .doc =
-             "where spares run out the job restarts on the replicas that are whole, and takes the "
-             "others back after repair"},
+    .head = {.name = "elastic-shrink",
+             .doc = "when spares run out, the job restarts on the complete replicas and takes the "
+                    "others back after repair"},
     .has_spares = true,
     .spares_idle = true,
     .decide = decide,

@@ -9,8 +9,8 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 
 const struct recovery_kind recovery_hot_spare = {
     .head = {.name = "hot-spare",
-             .doc = "a powered node with the job loaded stands in; without one the job waits for a "
-                    "repair"},
+             .doc = "a powered node with the job loaded replaces the failed one; if there is none, "
+                    "the job waits for a repair"},
     .has_spares = true,
     .spares_idle = true,
     .decide = decide,

@@ -11,11 +11,9 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 }
 
 const struct recovery_kind recovery_replica_level = {
-    .head =
-        {.name = "replica-level",
-         .doc =
-             "only the struck replica restarts, and gets its state from a peer; the others go on "
-             "without it"},
+    .head = {.name = "replica-level",
+             .doc = "only the failed replica restarts and gets its state from a peer; the others "
+                    "continue without it"},
     .has_spares = true,
     .spares_idle = true,
     .decide = decide,

@@ -8,7 +8,7 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 
 const struct recovery_kind recovery_restart_in_place = {
     .head = {.name = "restart-in-place",
-             .doc = "the job restarts on the same nodes, which the restart mends"},
+             .doc = "the job restarts on the same nodes, which the restart repairs"},
     .has_spares = false,
     .spares_idle = false,
     .decide = decide,

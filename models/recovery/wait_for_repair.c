@@ -7,8 +7,7 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 }
 
 const struct recovery_kind recovery_wait_for_repair = {
-    .head = {.name = "wait-for-repair",
-             .doc = "the job stands until the broken nodes are repaired"},
+    .head = {.name = "wait-for-repair", .doc = "the job waits until the failed nodes are repaired"},
     .has_spares = false,
     .spares_idle = false,
     .decide = decide,

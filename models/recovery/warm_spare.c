@@ -9,8 +9,10 @@ static void decide(const struct recovery_situation *situation, struct recovery_d
 }
 
 const struct recovery_kind recovery_warm_spare = {
-    .head = {.name = "warm-spare",
-             .doc = "a powered node stands in after the scheduler has placed the job again"},
+    .head =
+        {.name = "warm-spare",
+         .doc =
+             "a powered node replaces the failed one after the scheduler has placed the job anew"},
     .has_spares = true,
     .spares_idle = true,
     .decide = decide,

@@ -38,7 +38,7 @@ static double split_bubble_s(const struct schedule_shape *shape, double forward_
 
 const struct schedule_kind schedule_dualpipe_v = {
     .head = {.name = "dualpipe-v",
-             .doc = "DualPipe cut in half: two chunks a rank in a V, forward and backward in "
+             .doc = "DualPipe cut in half: two chunks per rank in a V, forward and backward in "
                     "pairs, one copy of the weights."},
     .interleaved = true,
     .splits = true,

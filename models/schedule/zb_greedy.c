@@ -8,7 +8,7 @@
  *
  * Invariants
  * 1. A rank's passes of one kind follow the microbatches; a pass is put when what it needs has
- * been.
+ *    been.
  * 2. What a rank keeps never passes the limit, but where one microbatch alone does. */
 #include "models/schedule/zb_greedy.h"
 
@@ -159,8 +159,9 @@ static void first_round(struct greedy *g)
     }
     for (uint32_t j = 1; j < p; j++) {
         struct greedy_rank *r = &g->ranks[j];
-        while (r->wanted > 0 && r->wanted >= g->ranks[j - 1].wanted &&
-               r->done[FORWARD] + r->wanted < m)
+        const uint32_t before = g->ranks[j - 1].wanted; /* no more can have come from there */
+        r->wanted = r->wanted < before ? r->wanted : before;
+        if (r->wanted > 0 && r->wanted == before && r->done[FORWARD] + r->wanted < m)
             r->wanted--;
     }
     for (uint32_t j = 0; j < p; j++)

@@ -25,7 +25,7 @@ static double split_bubble_s(const struct schedule_shape *shape, double forward_
 
 const struct schedule_kind schedule_zb_h1 = {
     .head = {.name = "zb-h1",
-             .doc = "1F1B with the weights' gradients run later, in the bubble: a third of its "
+             .doc = "1F1B with weight gradients computed later, in the bubble: a third of its "
                     "bubble, p microbatches on every rank."},
     .splits = true,
     .steps_alone = true,

@@ -27,8 +27,8 @@ static double split_bubble_s(const struct schedule_shape *shape, double forward_
 
 const struct schedule_kind schedule_zb_h2 = {
     .head = {.name = "zb-h2",
-             .doc = "Weights' gradients fill the whole bubble where passes are equal, for twice "
-                    "the memory: 2p - 1 microbatches on every rank."},
+             .doc = "Weight gradients fill the whole bubble if passes are equal, for twice the "
+                    "memory: 2p - 1 microbatches on every rank."},
     .splits = true,
     .steps_alone = true,
     .refuse = refuse,

@@ -68,8 +68,8 @@ static double split_bubble_s(const struct schedule_shape *shape, double forward_
 
 const struct schedule_kind schedule_zb_v = {
     .head = {.name = "zb-v",
-             .doc = "Two half chunks a rank in a V: no bubble with equal passes, in the memory of "
-                    "1F1B, for twice its messages."},
+             .doc = "Two half chunks per rank in a V: no bubble with equal passes, the memory of "
+                    "1F1B, twice its messages."},
     .interleaved = true,
     .splits = true,
     .steps_alone = true,

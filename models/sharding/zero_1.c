@@ -3,10 +3,9 @@
 #include "models/sharding/sharding_kind.h"
 
 const struct sharding_kind sharding_zero_1 = {
-    .head =
-        {.name = "zero-1",
-         .doc =
-             "The optimizer state is sharded; gradients are scattered, updated weights gathered."},
+    .head = {.name = "zero-1",
+             .doc = "The optimizer state is sharded; gradients are reduce-scattered, updated "
+                    "weights all-gathered."},
     .shards_optimizer = true,
     .gather = GATHER_AFTER_UPDATE,
     .reduce = REDUCE_LAST_MICROBATCH,

@@ -3,9 +3,9 @@
 #include "models/sharding/sharding_kind.h"
 
 const struct sharding_kind sharding_zero_2 = {
-    .head =
-        {.name = "zero-2",
-         .doc = "Optimizer state and gradients are sharded; each backward scatters its gradients."},
+    .head = {.name = "zero-2",
+             .doc = "Optimizer state and gradients are sharded; each backward pass reduce-scatters "
+                    "its gradients."},
     .shards_gradients = true,
     .shards_optimizer = true,
     .gather = GATHER_AFTER_UPDATE,

@@ -3,10 +3,9 @@
 #include "models/sharding/sharding_kind.h"
 
 const struct sharding_kind sharding_zero_3 = {
-    .head =
-        {.name = "zero-3",
-         .doc =
-             "All model state is sharded; each layer is gathered before its forward and backward."},
+    .head = {.name = "zero-3",
+             .doc = "All model state is sharded; each layer is all-gathered before its forward and "
+                    "backward pass."},
     .shards_weights = true,
     .shards_gradients = true,
     .shards_optimizer = true,

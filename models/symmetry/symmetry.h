@@ -16,7 +16,7 @@
 
 #include "models/collective/collective_kind.h"
 #include "models/layout/layout.h"
-#include "models/program/lower.h"
+#include "models/program/lowered.h"
 #include "sim/share.h"
 
 #define PLAN_NONE UINT32_MAX

@@ -57,7 +57,7 @@ const struct optimizer optimizers[] = {
      .update_flops = 10.0,
      .fixed_formats = true},
     {.head = {.name = "muon",
-              .doc = "momentum made orthogonal for weight matrices of layers, AdamW for all else"},
+              .doc = "orthogonalised momentum for weight matrices of layers, AdamW for all else"},
      .moment_count = 2,
      .moments = {{"momentum_buffer", 4.0, EXTENT_ALL}, {"exp_avg_sq", 4.0, EXTENT_VECTORS}},
      .master_bytes = MASTER_BYTES,

@@ -43,67 +43,90 @@ enum recompute {
 };
 extern const char *const recompute_names[]; /* NULL-ended, in that order */
 
-struct software_profile {
-    const char *name;
-    /* Host */
+/* Host time. */
+struct software_host {
     double launch_s;         /* host time to launch one kernel */
     double launch_tp_growth; /* the launch time grows by (1 + this x log2 tp) */
-    double pass_host_s;      /* host time for each forward or backward pass of a stage */
-    double optimizer_host_s; /* host time of one optimizer step */
-    double data_host_s;      /* host time to fetch a microbatch */
-    bool host_sync_loss;     /* the host waits for the GPU at the end of a step */
-    /* Kernels */
+    double pass_s;           /* host time for each forward or backward pass of a stage */
+    double optimizer_s;      /* host time of one optimizer step */
+    double data_s;           /* host time to fetch a microbatch */
+    bool sync_loss;          /* the host waits for the GPU at the end of a step */
+};
+/* Memory-bound kernels of a block: HBM bytes an element, kernels launched. */
+struct software_block {
     double norm_forward_bytes, norm_backward_bytes; /* HBM bytes for each element of b s h */
     double residual_forward_bytes, residual_backward_bytes; /* bias, dropout, add; each element */
-    double activation_forward_bytes, activation_backward_bytes; /* each element of b s f, ungated;
-                                  a gated block also moves the gate: x 3/2 and x 5/3 */
-    double rope_forward_bytes, rope_backward_bytes;             /* each element of q and k */
-    double loss_traffic_bytes;  /* HBM bytes moved for each logit, forward and backward */
-    double loss_memory_bytes;   /* bytes kept for each logit at the loss, the logits included */
-    double loss_gradient_bytes; /* of them in the backward pass alone */
-    uint64_t loss_chunks;       /* head and loss see so many parts of the tokens one by one */
+    /* each element of b s f, ungated; a gated block also moves the gate: x 3/2 and x 5/3 */
+    double activation_forward_bytes, activation_backward_bytes;
+    double rope_forward_bytes, rope_backward_bytes; /* each element of q and k */
+    double norm_launches, activation_launches, residual_launches, rope_launches; /* kernels each */
+};
+/* Output head and loss. */
+struct software_head {
+    double traffic_bytes;         /* HBM bytes moved for each logit, forward and backward */
+    double memory_bytes;          /* bytes kept for each logit at the loss, the logits included */
+    double gradient_bytes;        /* of them in the backward pass alone */
+    uint64_t chunks;              /* head and loss see so many parts of the tokens one by one */
+    uint64_t vocabulary_multiple; /* the vocabulary is padded to this x tp; 0: to tp only */
+};
+/* Unfused attention, each score. */
+struct software_attention {
     double math_forward_bytes, math_backward_bytes; /* unfused attention, each score */
     double math_mask_bytes; /* forward, where the mask is a kernel of its own; causal only */
-    double norm_launches, activation_launches, residual_launches, rope_launches; /* kernels each */
-    bool attention_full_square;     /* the kernel does not skip the causal half */
+    bool full_square;       /* the kernel does not skip the causal half */
+    bool repeats_keys;      /* grouped keys and values are copied to all heads for the core */
+};
+/* Linear layers, what is kept of a layer and what is computed again. */
+struct software_layer {
     bool save_norm_input;           /* norm input kept beside its output (unfused: also in fp32) */
     double activation_saved_factor; /* saved inputs of a gated activation against the fused ideal */
-    uint64_t vocabulary_multiple;   /* the vocabulary is padded to this x tp; 0: to tp only */
     bool gradient_fusion;           /* weight gradients accumulate inside the GEMM */
     bool separate_projections;      /* q, k, v are products of their own, and so are gate and up */
-    bool repeats_keys;          /* grouped keys and values are copied to all heads for the core */
-    bool recompute_stops_early; /* full: not beyond the last tensor that the backward needs */
-    bool recompute_keeps_last;  /* per_operator: also the last product's output, needed or not */
-    /* 8-bit linear layers */
-    int fp8_recipe;             /* enum fp8_recipe */
-    bool fp8_split_backward;    /* both products of the backward pass sum up in fp32 by parts */
-    bool fp8_norm_fused;        /* a norm before a linear layer writes eight bits */
-    bool fp8_gathers;           /* tensor-parallel gathers carry eight bits */
-    bool fp8_weights_each;      /* weights are cast in every microbatch, not once a step */
-    bool fp8_casts_again;       /* 16-bit inputs are kept, and cast again for the weight gradient */
-    bool router_fusion;         /* one kernel chooses experts */
-    bool shared_expert_overlap; /* shared experts run beside the exchanges with the routed ones */
-    bool fp8_activation_cache;  /* inputs of activations are kept in eight bits */
-    bool fp8_attention_cache;   /* the attention's output is kept once, in twelve */
-    /* Tensor parallelism */
-    bool tp_pipelines; /* gathers and scatters of sequence parallelism run by parts beside the
-                          products that they feed or empty, inside an NVLink domain */
-    bool backward_tp_overlap;     /* the backward all-reduce or scatter runs beside wgrad */
-    bool backward_regather;       /* with sequence parallelism the input is gathered again */
-    bool cp_uneven;               /* context ranks hold neighbouring positions */
-    double input_gradient_bytes;  /* each element of a linear input, for each separate projection
-                                     after the first: their gradients are added up */
-    double tp_exposed_host_s;     /* host synchronisation for each tp collective */
-    double tp_interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
-    double tp_overlap_cost_ratio; /* tp or cp traffic and compute, both beside each other for a
-                                     second, end this much later */
-    double cp_merge_forward_bytes, cp_merge_backward_bytes; /* each element of the output, for each
-                                                block of keys that comes from another rank */
-    double cp_gradient_bytes;   /* of an element of the gradients of keys and values on the wire */
-    uint64_t tp_scatter_splits; /* parts of a pipelined scatter; a gather has tp */
-    uint64_t tp_scatter_sms;    /* SMs that its copies hold beside the product */
-    bool pxn; /* its NCCL reaches the NIC of another GPU over NVLink, not through the CPUs */
-    /* Data parallelism */
+    bool recompute_stops_early;     /* full: not beyond the last tensor that the backward needs */
+    bool recompute_keeps_last; /* per_operator: also the last product's output, needed or not */
+};
+/* 8-bit linear layers. */
+struct software_fp8 {
+    int recipe;            /* enum fp8_recipe */
+    bool split_backward;   /* both products of the backward pass sum up in fp32 by parts */
+    bool norm_fused;       /* a norm before a linear layer writes eight bits */
+    bool gathers;          /* tensor-parallel gathers carry eight bits */
+    bool weights_each;     /* weights are cast in every microbatch, not once a step */
+    bool casts_again;      /* 16-bit inputs are kept, and cast again for the weight gradient */
+    bool activation_cache; /* inputs of activations are kept in eight bits */
+    bool attention_cache;  /* the attention's output is kept once, in twelve */
+};
+/* Mixtures of experts. */
+struct software_experts {
+    bool router_fusion;  /* one kernel chooses experts */
+    bool shared_overlap; /* shared experts run beside the exchanges with the routed ones */
+};
+/* Tensor parallelism. */
+struct software_tensor {
+    /* gathers and scatters of sequence parallelism run by parts beside the products that they
+     * feed or empty, inside an NVLink domain */
+    bool pipelines;
+    bool backward_overlap;  /* the backward all-reduce or scatter runs beside wgrad */
+    bool backward_regather; /* with sequence parallelism the input is gathered again */
+    /* each element of a linear input, for each separate projection after the first: their
+     * gradients are added up */
+    double input_gradient_bytes;
+    double exposed_host_s;     /* host synchronisation for each tp collective */
+    double interference_ratio; /* share of compute speed lost to asynchronous tp collectives */
+    /* tp or cp traffic and compute, both beside each other for a second, end this much later */
+    double overlap_cost_ratio;
+    uint64_t scatter_splits; /* parts of a pipelined scatter; a gather has tp */
+    uint64_t scatter_sms;    /* SMs that its copies hold beside the product */
+};
+/* Context parallelism. */
+struct software_context {
+    bool uneven; /* context ranks hold neighbouring positions */
+    /* each element of the output, for each block of keys that comes from another rank */
+    double merge_forward_bytes, merge_backward_bytes;
+    double gradient_bytes; /* of an element of the gradients of keys and values on the wire */
+};
+/* Data parallelism. */
+struct software_data {
     bool overlap_gradients;       /* buckets leave during the last backward */
     bool overlap_parameters;      /* the gather after the update hides under the next forward */
     double bucket_bytes;          /* 0: one bucket for each layer */
@@ -112,28 +135,37 @@ struct software_profile {
     bool gradient_copy;           /* bf16 gradients live beside the accumulated ones */
     int gradients;                /* enum gradient_layout */
     bool gradients_after_pass;    /* a pass's own gradients stay until it has ended */
-    double dp_copy_bytes_per_s;   /* pack and unpack the buffers of dp collectives; 0: in place */
+    double copy_bytes_per_s;      /* pack and unpack the buffers of dp collectives; 0: in place */
     double partition_copy_s;      /* each rank's part of a dp collective, copied apart; 0: is not */
     double interference_ratio;    /* share of compute speed lost while dp traffic runs beside it */
-    uint64_t gather_parts;        /* collectives that gather the parameters of a unit; 0: one */
-    uint64_t fsdp_prefetch;       /* units gathered ahead */
-    uint64_t live_parameters;     /* none is when two layers have more than these, and a layer with
-                                     more is there by modules (lower_alive.h); 0: no bound */
-    bool fsdp_reshard;            /* parameters are freed after the forward of a unit */
-    bool fsdp_buffers;            /* gathers and reductions go through buffers of their own streams,
-                                     from and into which the compute stream copies */
-    bool weights_are_master;      /* sharded weights are kept in fp32 alone, cast where gathered */
-    /* Pipeline parallelism */
-    bool p2p_blocking; /* 1f1b and gpipe wait for a send to finish */
-    bool p2p_blocking_interleaved;
-    double p2p_sync_s;  /* host time of each send and receive, beside its launch */
-    bool p2p_host_wait; /* 1f1b and gpipe: the host waits for an exchange that blocks */
-    bool p2p_scatter;   /* without sequence parallelism each tp rank sends its 1/tp of a message */
-    int split;          /* enum stage_split */
-    bool pipeline_refuses_shards; /* of gradients or weights */
-    bool interleaves;             /* it offers the interleaved schedule */
-    bool even_stages; /* it refuses layers that do not divide over the chunks of a pipeline */
-    /* Memory */
+};
+/* Fully sharded data parallelism. */
+struct software_shards {
+    uint64_t gather_parts; /* collectives that gather the parameters of a unit; 0: one */
+    uint64_t prefetch;     /* units gathered ahead */
+    /* none is when two layers have more than these, and a layer with more is there by modules
+     * (lower_alive.h); 0: no bound */
+    uint64_t live_parameters;
+    bool reshard; /* parameters are freed after the forward of a unit */
+    /* gathers and reductions go through buffers of their own streams, from and into which the
+     * compute stream copies */
+    bool buffers;
+    bool weights_are_master; /* sharded weights are kept in fp32 alone, cast where gathered */
+};
+/* Pipeline parallelism. */
+struct software_pipeline {
+    bool blocking; /* 1f1b and gpipe wait for a send to finish */
+    bool blocking_interleaved;
+    double sync_s;       /* host time of each send and receive, beside its launch */
+    bool host_wait;      /* 1f1b and gpipe: the host waits for an exchange that blocks */
+    bool scatter;        /* without sequence parallelism each tp rank sends its 1/tp of a message */
+    int split;           /* enum stage_split */
+    bool refuses_shards; /* of gradients or weights */
+    bool interleaves;    /* it offers the interleaved schedule */
+    bool even_stages;    /* it refuses layers that do not divide over the chunks of a pipeline */
+};
+/* HBM beside tensors. */
+struct software_memory {
     int build;                    /* enum optimizer_build */
     double communicator_bytes;    /* of one communicator's buffers on a rank */
     bool expandable_segments;     /* of the caching allocator */
@@ -141,21 +173,45 @@ struct software_profile {
     double optimizer_extra_bytes; /* HBM bytes a parameter that passes beside the update move */
     bool clip_gradients;          /* a norm all-reduce before the update */
     bool record_streams;          /* buffers of tp collectives come back when the GPU has passed */
-    /* What a run of it means by what it does not say (models/fit/choice.h). A framework has
-     * versions, each a profile: a published run is of the oldest that can do what it did. */
-    const char *framework;     /* whose version this is; "": its own */
-    uint64_t release;          /* year of the version; 0: not said */
+};
+/* What this software can do. */
+struct software_offers {
     bool sequence_parallelism; /* it can split norms and residuals over tp */
     bool selective_recompute;  /* it can repeat the attention core alone */
     bool operator_recompute;   /* it offers per_operator and every_other_layer */
     bool block_recompute;      /* it offers block and uniform */
     bool flash3;               /* it can call FlashAttention-3 */
     bool native;               /* PyTorch's own: its data parallelism is called ddp or fsdp */
-    int execution;             /* enum execution; any: its versions do not differ in it */
-    int usual_attention;       /* enum attention_kernel; math: it has no fused kernel */
-    double usual_dropout_ratio;
-    uint64_t usual_chunks;                      /* of a pipeline stage */
-    const char *usual_sharding, *full_sharding; /* kinds of sharding/ */
+};
+/* What a run of it means by what it does not say (models/plan/choice.h). */
+struct software_usual {
+    int execution; /* enum execution; any: its versions do not differ in it */
+    int attention; /* enum attention_kernel; math: it has no fused kernel */
+    double dropout_ratio;
+    uint64_t chunks;                      /* of a pipeline stage */
+    double gradient_bytes;                /* that its recipes keep; 0: gradient_kept_bytes */
+    const char *sharding, *full_sharding; /* kinds of sharding/ */
+};
+struct software_profile {
+    const char *name;
+    bool pxn; /* its NCCL reaches the NIC of another GPU over NVLink, not through the CPUs */
+    const char *framework; /* whose version this is; "": its own */
+    uint64_t release;      /* year of the version; 0: not said */
+    struct software_host host;
+    struct software_block block;
+    struct software_head head;
+    struct software_attention attention;
+    struct software_layer layer;
+    struct software_fp8 fp8;
+    struct software_experts experts;
+    struct software_tensor tensor;
+    struct software_context context;
+    struct software_data data;
+    struct software_shards shards;
+    struct software_pipeline pipeline;
+    struct software_memory memory;
+    struct software_offers offers;
+    struct software_usual usual;
 };
 /* Why a framework that people ask for has no profile, in a sentence; NULL: nothing is known of it.
  */

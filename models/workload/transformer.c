@@ -11,33 +11,33 @@
 
 void transformer_complete(struct model_shape *m)
 {
-    if (m->kv_heads == 0)
-        m->kv_heads = m->heads;
-    if (m->head_size == 0)
-        m->head_size = m->hidden / m->heads;
+    if (m->attention.kv_heads == 0)
+        m->attention.kv_heads = m->attention.heads;
+    if (m->attention.head_size == 0)
+        m->attention.head_size = m->hidden / m->attention.heads;
     if (m->ffn_hidden == 0)
         m->ffn_hidden = 4 * m->hidden;
-    if (m->kv_rank > 0 && m->v_head_size == 0)
-        m->v_head_size = m->head_size;
-    m->qk_norms = m->qk_norms || m->qk_norms_whole;
+    if (m->latent.kv_rank > 0 && m->latent.v_head_size == 0)
+        m->latent.v_head_size = m->attention.head_size;
+    m->norm.qk_norms = m->norm.qk_norms || m->norm.qk_norms_whole;
 }
 
 struct routing transformer_routing(const struct model_shape *m)
 {
-    return (struct routing){(uint32_t)m->experts, (uint32_t)m->experts_per_token,
-                            (uint32_t)m->expert_groups, (uint32_t)m->groups_per_token};
+    return (struct routing){(uint32_t)m->moe.experts, (uint32_t)m->moe.experts_per_token,
+                            (uint32_t)m->moe.groups, (uint32_t)m->moe.groups_per_token};
 }
 
 bool transformer_has_experts(const struct model_shape *m, uint64_t layer)
 {
-    return m->experts > 0 && layer >= m->dense_layers &&
-           (m->expert_interval <= 1 || (layer + 1) % m->expert_interval == 0);
+    return m->moe.experts > 0 && layer >= m->moe.dense_layers &&
+           (m->moe.interval <= 1 || (layer + 1) % m->moe.interval == 0);
 }
 
 uint64_t transformer_span(const struct model_shape *m, uint64_t layer, uint64_t sequence)
 {
-    const bool all = m->full_interval > 0 && (layer + 1) % m->full_interval == 0;
-    return m->window < sequence && !all ? m->window : 0;
+    const bool all = m->windows.full_interval > 0 && (layer + 1) % m->windows.full_interval == 0;
+    return m->windows.length < sequence && !all ? m->windows.length : 0;
 }
 
 /* The first `span` queries of a sliding window see a triangle, the others `span` keys each. */
@@ -58,12 +58,12 @@ bool transformer_gated(const struct model_shape *m)
 
 uint64_t transformer_norms(const struct model_shape *m)
 {
-    return m->norms > 0 ? m->norms : 2;
+    return m->norm.count > 0 ? m->norm.count : 2;
 }
 
 double transformer_norm_parameters(const struct model_shape *m)
 {
-    bool shift = m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases);
+    bool shift = m->norm.kind == NORM_LAYERNORM && (m->biases || m->norm.biases);
     return (double)m->hidden * (shift ? 2.0 : 1.0);
 }
 
@@ -71,27 +71,30 @@ double transformer_norm_parameters(const struct model_shape *m)
  * rotated part of the keys is one head that all share. */
 static double latent_attention_parameters(const struct model_shape *m)
 {
-    double hidden = (double)m->hidden, heads = (double)m->heads;
-    double query_size = (double)(m->head_size + m->rope_head_size);
-    double q_rank = (double)m->q_rank, kv_rank = (double)m->kv_rank;
-    double query = m->q_rank > 0 ? hidden * q_rank + q_rank + q_rank * heads * query_size
-                                 : hidden * heads * query_size;
-    double key_value = hidden * (kv_rank + (double)m->rope_head_size) + kv_rank +
-                       kv_rank * heads * (double)(m->head_size + m->v_head_size);
-    return query + key_value + heads * (double)m->v_head_size * hidden;
+    double hidden = (double)m->hidden, heads = (double)m->attention.heads;
+    double query_size = (double)(m->attention.head_size + m->latent.rope_head_size);
+    double q_rank = (double)m->latent.q_rank, kv_rank = (double)m->latent.kv_rank;
+    double query = m->latent.q_rank > 0 ? hidden * q_rank + q_rank + q_rank * heads * query_size
+                                        : hidden * heads * query_size;
+    double key_value = hidden * (kv_rank + (double)m->latent.rope_head_size) + kv_rank +
+                       kv_rank * heads * (double)(m->attention.head_size + m->latent.v_head_size);
+    return query + key_value + heads * (double)m->latent.v_head_size * hidden;
 }
 
 static double attention_parameters(const struct model_shape *m)
 {
-    if (m->kv_rank > 0)
+    if (m->latent.kv_rank > 0)
         return latent_attention_parameters(m);
     double hidden = (double)m->hidden;
-    double query = (double)(m->heads * m->head_size), key = (double)(m->kv_heads * m->head_size);
-    bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
-    bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
+    double query = (double)(m->attention.heads * m->attention.head_size),
+           key = (double)(m->attention.kv_heads * m->attention.head_size);
+    bool all = m->biases || m->attention.biases == ATTENTION_BIASES_ALL;
+    bool some = all || m->attention.biases == ATTENTION_BIASES_QKV;
     double biases = (some ? query + 2.0 * key : 0.0) + (all ? hidden : 0.0);
-    double norms = m->qk_norms_whole ? query + key : m->qk_norms ? 2.0 * (double)m->head_size : 0.0;
-    double sinks = m->sinks ? (double)m->heads : 0.0;
+    double norms = m->norm.qk_norms_whole ? query + key
+                   : m->norm.qk_norms     ? 2.0 * (double)m->attention.head_size
+                                          : 0.0;
+    double sinks = m->attention.sinks ? (double)m->attention.heads : 0.0;
     return 2.0 * hidden * query + 2.0 * hidden * key + biases + norms + sinks;
 }
 
@@ -108,8 +111,10 @@ static double ffn_parameters(const struct model_shape *m, uint64_t layer, uint64
 {
     if (!transformer_has_experts(m, layer))
         return block_parameters(m, m->ffn_hidden);
-    double router = (double)(m->hidden * m->experts + (m->router_bias ? m->experts : 0));
-    return router + (double)(routed + m->shared_experts) * block_parameters(m, m->moe_ffn_hidden);
+    double router =
+        (double)(m->hidden * m->moe.experts + (m->moe.router_bias ? m->moe.experts : 0));
+    return router +
+           (double)(routed + m->moe.shared_experts) * block_parameters(m, m->moe.ffn_hidden);
 }
 
 static double layer_parameters(const struct model_shape *m, uint64_t layer, uint64_t routed)
@@ -120,7 +125,7 @@ static double layer_parameters(const struct model_shape *m, uint64_t layer, uint
 
 double transformer_layer_parameters(const struct model_shape *m, uint64_t layer)
 {
-    return layer_parameters(m, layer, m->experts);
+    return layer_parameters(m, layer, m->moe.experts);
 }
 
 static double position_parameters(const struct model_shape *m, uint64_t sequence)
@@ -154,12 +159,12 @@ double transformer_expert_parameters(const struct model_shape *m)
     double layers = 0.0;
     for (uint64_t layer = 0; layer < m->layers; layer++)
         layers += transformer_has_experts(m, layer) ? 1.0 : 0.0;
-    return layers * (double)m->experts * block_parameters(m, m->moe_ffn_hidden);
+    return layers * (double)m->moe.experts * block_parameters(m, m->moe.ffn_hidden);
 }
 
 static double layer_active_parameters(const struct model_shape *m, uint64_t layer)
 {
-    return layer_parameters(m, layer, m->experts_per_token);
+    return layer_parameters(m, layer, m->moe.experts_per_token);
 }
 
 /* Of a module that predicts further ahead (transformer_prediction.c), beside its layer: 2 h by h,
@@ -192,8 +197,8 @@ double transformer_prediction_expert_parameters(const struct model_shape *m)
         return 0.0;
     struct model_shape one = *m;
     one.layers = 1;
-    one.dense_layers = 0;
-    one.expert_interval = 1;
+    one.moe.dense_layers = 0;
+    one.moe.interval = 1;
     return (double)m->mtp_layers * transformer_expert_parameters(&one);
 }
 
@@ -212,26 +217,26 @@ double transformer_active_parameters(const struct model_shape *m)
 
 double transformer_flops_per_token(const struct model_shape *m, uint64_t sequence, bool causal)
 {
-    double scores = (double)m->head_size, values = (double)m->head_size;
-    if (m->kv_rank > 0) {
-        scores += (double)m->rope_head_size;
-        values = (double)m->v_head_size;
+    double scores = (double)m->attention.head_size, values = (double)m->attention.head_size;
+    if (m->latent.kv_rank > 0) {
+        scores += (double)m->latent.rope_head_size;
+        values = (double)m->latent.v_head_size;
     }
     double keys = 0.0;
     for (uint64_t i = 0; i < m->layers + m->mtp_layers; i++) {
         const uint64_t layer = i < m->layers ? i : m->layers - 1;
-        keys += transformer_keys_met(m->window_kind, transformer_span(m, layer, sequence),
+        keys += transformer_keys_met(m->windows.kind, transformer_span(m, layer, sequence),
                                      (double)sequence, causal);
     }
-    double attention = 6.0 * (double)m->heads * keys * (scores + values);
+    double attention = 6.0 * (double)m->attention.heads * keys * (scores + values);
     return 6.0 * (transformer_active_parameters(m) + transformer_prediction_active_parameters(m)) +
            attention;
 }
 
 double transformer_cache_elements(const struct model_shape *m, uint64_t sequence)
 {
-    const uint64_t row =
-        m->kv_rank > 0 ? m->kv_rank + m->rope_head_size : 2 * m->kv_heads * m->head_size;
+    const uint64_t row = m->latent.kv_rank > 0 ? m->latent.kv_rank + m->latent.rope_head_size
+                                               : 2 * m->attention.kv_heads * m->attention.head_size;
     double positions = 0.0;
     for (uint64_t layer = 0; layer < m->layers; layer++) {
         const uint64_t span = transformer_span(m, layer, sequence);
@@ -242,7 +247,7 @@ double transformer_cache_elements(const struct model_shape *m, uint64_t sequence
 
 uint64_t transformer_padded_vocabulary(const struct layer_context *context)
 {
-    uint64_t multiple = context->software->vocabulary_multiple;
+    uint64_t multiple = context->software->head.vocabulary_multiple;
     uint64_t step = (multiple > 0 ? multiple : 1) * context->tp;
     return (context->model->vocabulary + step - 1) / step * step;
 }
@@ -274,8 +279,8 @@ static unsigned linear_pairs(const struct model_shape *m, bool separate, bool at
                              struct shape_pair out[PAIR_MAX])
 {
     const double h = (double)m->hidden, f = (double)m->ffn_hidden;
-    const double query = (double)(m->heads * m->head_size);
-    const double key = (double)(m->kv_heads * m->head_size);
+    const double query = (double)(m->attention.heads * m->attention.head_size);
+    const double key = (double)(m->attention.kv_heads * m->attention.head_size);
     unsigned count = 0;
     out[count++] = (struct shape_pair){h, separate ? query : query + 2.0 * key};
     if (separate) {

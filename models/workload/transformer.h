@@ -44,33 +44,50 @@ enum window_kind {
 extern const char *const attention_bias_names[], *const window_names[];
 extern const char *const ffn_names[], *const norm_names[], *const position_names[];
 
-struct model_shape {
-    const char *name;
-    uint64_t layers, hidden, heads, kv_heads, head_size, ffn_hidden, vocabulary;
-    uint64_t positions_max;  /* rows of a learned position table; 0: the sequence length */
-    int ffn, norm, position; /* the enums above */
-    bool tied_embeddings;
-    bool biases;          /* linear layers have biases */
-    int attention_biases; /* those of the attention have, though others have none */
-    uint64_t norms;       /* of a layer; 0: two */
-    bool norm_biases;     /* a layernorm has a shift though linear layers have no biases */
-    bool qk_norms;        /* one norm of queries and one of keys, head by head */
-    bool qk_norms_whole;  /* ... over all heads at once, with a scale for each element */
-    double dropout_ratio; /* 0: no dropout ops and no masks */
+struct model_attention {
+    uint64_t heads, kv_heads, head_size;
+    int biases; /* those of the attention have, though others have none */
+    bool sinks; /* a learned score for each head beside those of the keys */
+};
+struct model_norm {
+    int kind;
+    uint64_t count;      /* of a layer; 0: two */
+    bool biases;         /* a layernorm has a shift though linear layers have no biases */
+    bool qk_norms;       /* one norm of queries and one of keys, head by head */
+    bool qk_norms_whole; /* ... over all heads at once, with a scale for each element */
+};
+struct model_moe {
     /* Mixture of experts; experts = 0: dense. */
-    uint64_t experts, experts_per_token, moe_ffn_hidden, shared_experts, dense_layers;
-    uint64_t expert_interval; /* behind the dense ones every so manieth layer has experts; 0: all */
-    uint64_t expert_groups;   /* of which a token's experts lie in groups_per_token; 0: no limit */
+    uint64_t experts, experts_per_token, ffn_hidden, shared_experts, dense_layers;
+    uint64_t interval; /* after the dense layers, every Nth layer has experts; 0: all */
+    uint64_t groups;   /* of which a token's experts lie in groups_per_token; 0: no limit */
     uint64_t groups_per_token;
-    /* Attention within a window; window = 0: over the whole sequence. */
-    uint64_t window, full_interval; /* every so manieth layer sees all; 0: none does */
-    int window_kind;
     bool router_bias; /* of a score for each expert, learned or to balance their loads */
-    bool sinks;       /* a learned score for each head beside those of the keys */
+};
+struct model_windows {
+    /* Attention within a window; length = 0: over the whole sequence. */
+    uint64_t length, full_interval; /* every Nth layer sees the whole sequence; 0: none does */
+    int kind;
+};
+struct model_latent {
     /* Multi-head latent attention; kv_rank = 0: ordinary attention. */
     uint64_t q_rank, kv_rank, rope_head_size, v_head_size;
+};
+struct model_shape {
+    const char *name;
+    uint64_t layers, hidden, ffn_hidden, vocabulary;
+    uint64_t positions_max; /* rows of a learned position table; 0: the sequence length */
+    int ffn, position;      /* the enums above */
+    bool tied_embeddings;
+    bool biases;               /* linear layers have biases */
+    double dropout_ratio;      /* 0: no dropout ops and no masks */
     uint64_t mtp_layers;       /* modules that each predict a token further ahead; 0: none */
     double nominal_parameters; /* the number in its name, for the rule of thumb; 0: exact */
+    struct model_attention attention;
+    struct model_norm norm;
+    struct model_moe moe;
+    struct model_windows windows;
+    struct model_latent latent;
 };
 extern const struct param model_params[];
 extern const unsigned model_param_count;
@@ -124,6 +141,22 @@ double transformer_linear_parameters(const struct model_shape *m);
 double transformer_cache_elements(const struct model_shape *m, uint64_t sequence);
 
 /* What a rank's share of a layer looks like. */
+struct layer_experts {
+    bool dense;       /* this kind of layer has no experts, though others of the model have */
+    uint64_t ep, etp; /* ranks that share the experts of a layer, and one expert; etp is 1 or tp */
+    double imbalance; /* rows of the busiest expert rank over the mean, >= 1 */
+    double capacity;  /* rows that an expert takes of a source over the mean; 0: all that come */
+    const struct dispatch_kind *dispatch;
+    double room;        /* for rows of a rank's experts over their mean; 0: for all that come */
+    uint32_t nodes;     /* in which the `ep` ranks of a layer's experts stand; 0: one */
+    bool dispatch_8bit; /* rows go to their experts in eight bits, with a scale for each 128 */
+};
+struct layer_ring {
+    bool cp_ring;      /* keys and values circulate instead of being gathered */
+    bool cp_heads;     /* context ranks take more of the sequence of part of the heads, and back: */
+    uint64_t cp_inner; /* ... so many, the others pass keys and values round; 0: all of cp */
+    bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
+};
 struct layer_context {
     const struct model_shape *model;
     const struct software_profile *software;
@@ -131,30 +164,20 @@ struct layer_context {
     enum attention_kernel attention;
     uint64_t microbatch, sequence; /* whole sequence; local tokens = microbatch x sequence / cp */
     uint64_t tp, cp;
-    uint64_t window;  /* of this kind of layer, below the sequence; 0: none */
-    bool dense;       /* this kind of layer has no experts, though others of the model have */
-    uint64_t ep, etp; /* ranks that share the experts of a layer, and one expert; etp is 1 or tp */
-    double imbalance; /* rows of the busiest expert rank over the mean, >= 1 */
-    double capacity;  /* rows that an expert takes of a source over the mean; 0: all that come */
-    const struct dispatch_kind *dispatch;
-    double room;           /* for rows of a rank's experts over their mean; 0: for all that come */
-    uint32_t expert_nodes; /* in which the `ep` ranks of a layer's experts stand; 0: one */
-    bool dispatch_8bit;    /* rows go to their experts in eight bits, with a scale for each 128 */
+    uint64_t window; /* of this kind of layer, below the sequence; 0: none */
     bool sequence_parallel;
     bool causal;
     enum fp8_recipe fp8_recipe; /* resolved, of linear layers of eight bits or four */
     bool gathers_weights;       /* whole weights come anew in every pass */
     bool transposed_copies;     /* the card wants 8-bit operands along k */
     struct adapter_spec adapter;
-    bool cp_ring;      /* keys and values circulate instead of being gathered */
-    bool cp_heads;     /* context ranks take more of the sequence of part of the heads, and back: */
-    uint64_t cp_inner; /* ... so many, the others pass keys and values round; 0: all of cp */
-    bool cp_uneven;    /* context ranks hold neighbouring positions: work is that of the last one */
     bool per_operator; /* recomputation by operator: see `rebuilt` and `repeated` */
     bool modules;      /* ... of norms, up-projections of latents and activations, in its place */
     /* Each microbatch's weight gradients are added to kept ones (false: one microbatch, or the
      * gradients of each microbatch are reduced before they are added). */
     bool accumulate;
+    struct layer_experts experts;
+    struct layer_ring ring;
 };
 
 /* Communication of a segment. A transfer with comm = SEGMENT_NONE is absent.

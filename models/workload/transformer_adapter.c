@@ -88,7 +88,7 @@ void transformer_adapter_backward(const struct rank_share *share, enum piece pie
                                   struct segment *out)
 {
     const struct adapted a = adapted_of(share, piece);
-    const double kept_bytes = share->context->software->gradient_kept_bytes;
+    const double kept_bytes = share->context->software->data.gradient_kept_bytes;
     if (quantised(share, piece))
         transformer_piece_dgrad(out, dequantise(&a));
     if (!transformer_adapter_targets(share, piece))

@@ -30,10 +30,10 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
 {
     const struct layer_context *c = share->context;
     double batch = (double)c->microbatch;
-    bool causal = c->causal && !c->software->attention_full_square;
-    bool rings = c->cp > 1 && c->cp_ring;
+    bool causal = c->causal && !c->software->attention.full_square;
+    bool rings = c->cp > 1 && c->ring.cp_ring;
     bool skips = causal && c->attention != ATTENTION_MATH;
-    if (!rings && c->cp > 1 && skips && c->cp_uneven && !c->cp_heads) {
+    if (!rings && c->cp > 1 && skips && c->ring.cp_uneven && !c->ring.cp_heads) {
         /* The last rank sees all keys but half of its own block. */
         const double seen = share->keys - 0.5 * share->queries;
         return (struct blocks){batch, share->queries, seen, false};
@@ -43,7 +43,7 @@ static struct blocks blocks_of(const struct rank_share *share, bool ring)
     if (!ring)
         return (struct blocks){batch, share->queries, share->queries, causal};
     double others = transformer_ring_ranks(c) - 1.0;
-    bool half = skips && !c->cp_uneven;
+    bool half = skips && !c->ring.cp_uneven;
     return (struct blocks){batch * others, share->queries, share->queries * (half ? 0.5 : 1.0),
                            false};
 }
@@ -54,8 +54,8 @@ static struct blocks windowed(const struct rank_share *share, struct blocks b)
 {
     const struct layer_context *c = share->context;
     const double width = (double)c->window;
-    const int kind = c->model->window_kind;
-    if (c->window == 0 || c->attention == ATTENTION_MATH || c->software->attention_full_square)
+    const int kind = c->model->windows.kind;
+    if (c->window == 0 || c->attention == ATTENTION_MATH || c->software->attention.full_square)
         return b;
     if (kind == WINDOW_CHUNKED && b.causal && b.queries >= width)
         return (struct blocks){b.batch * b.queries / width, width, width, true};
@@ -71,7 +71,7 @@ static struct blocks windowed(const struct rank_share *share, struct blocks b)
 static struct rank_share core_of(const struct rank_share *share)
 {
     struct rank_share core = *share;
-    if (share->context->cp_heads) {
+    if (share->context->ring.cp_heads) {
         const double inner = transformer_inner_ranks(share->context);
         core.heads /= inner;
         core.kv_heads /= inner;
@@ -101,7 +101,8 @@ static struct kernel softmax(const struct rank_share *share, const char *name,
 static double between_forward_bytes(const struct rank_share *share, const struct blocks *b)
 {
     const struct software_profile *software = share->context->software;
-    return software->math_forward_bytes + (b->causal ? software->math_mask_bytes : 0.0);
+    return software->attention.math_forward_bytes +
+           (b->causal ? software->attention.math_mask_bytes : 0.0);
 }
 
 static struct kernel flash(const struct rank_share *share, const struct blocks *b, bool backward)
@@ -157,9 +158,9 @@ void transformer_attention_backward(const struct rank_share *all, bool ring, str
     transformer_piece_dgrad(out,
                             product(share, "probability gradient", &b, b.queries, b.keys, values));
     transformer_piece_dgrad(out, product(share, "value gradient", &b, b.keys, values, b.queries));
-    transformer_piece_dgrad(out,
-                            softmax(share, "softmax gradient", &b, c->software->math_backward_bytes,
-                                    PRODUCTS_BACKWARD_BYTES));
+    transformer_piece_dgrad(out, softmax(share, "softmax gradient", &b,
+                                         c->software->attention.math_backward_bytes,
+                                         PRODUCTS_BACKWARD_BYTES));
     transformer_piece_dgrad(out, product(share, "query gradient", &b, b.queries, size, b.keys));
     transformer_piece_dgrad(out, product(share, "key gradient", &b, b.keys, size, b.queries));
 }

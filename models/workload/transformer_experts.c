@@ -45,7 +45,7 @@ static struct kernel copies(const struct rank_share *s, const char *name)
 static bool sorts(const struct rank_share *s)
 {
     return s->experts.once ||
-           (s->experts.count > 1.0 && (s->context->ep > 1 || s->context->etp > 1));
+           (s->experts.count > 1.0 && (s->context->experts.ep > 1 || s->context->experts.etp > 1));
 }
 
 static struct kernel sort(const struct rank_share *s, const char *name)
@@ -58,7 +58,7 @@ static struct kernel choice(const struct rank_share *s, bool backward)
 {
     const char *name = backward ? "choice gradient" : "choose experts";
     const double elements = s->norm_tokens * s->experts.all;
-    if (!s->context->software->router_fusion)
+    if (!s->context->software->experts.router_fusion)
         return gpu_kernel_memory(name, elements * CHOICE_BYTES, CHOICE_LAUNCHES);
     return backward
                ? gpu_kernel_memory(name, elements * FUSED_GRADIENT_BYTES, FUSED_GRADIENT_LAUNCHES)
@@ -69,11 +69,11 @@ static struct kernel latent_norms(const struct rank_share *s, bool backward)
 {
     const struct software_profile *p = s->context->software;
     const double norms = s->q_rank > 0.0 ? 2.0 : 1.0;
-    const double each = backward ? p->norm_backward_bytes : p->norm_forward_bytes;
+    const double each = backward ? p->block.norm_backward_bytes : p->block.norm_forward_bytes;
     const double elements = s->norm_tokens * (s->q_rank + s->kv_rank);
     return gpu_kernel_memory(backward ? "latent norm gradient" : "latent norm",
                              elements * each * s->core_bytes / HALF_BYTES,
-                             norms * p->norm_launches);
+                             norms * p->block.norm_launches);
 }
 
 void transformer_experts_forward(const struct rank_share *s, enum piece piece, bool opens,
@@ -143,7 +143,7 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
         out->saved[out->saved_count - 1].rebuilt = transformer_norms_rebuilt(s);
         /* The shared part of the keys is rotated again where they are made again. */
         const double rotated = s->context->modules ? s->tokens * s->rope_size : 0.0;
-        if (s->context->software->save_norm_input)
+        if (s->context->software->layer.save_norm_input)
             transformer_piece_saved(out, "latents",
                                     (s->norm_tokens * latents + rotated) * s->core_bytes, false);
     }
@@ -152,7 +152,8 @@ void transformer_experts_keep(const struct rank_share *s, enum piece piece, stru
     if (piece == PIECE_EXPERT_UP)
         keep_input(out, "expert input", rows * s->hidden * s->kept_bytes);
     if (piece == PIECE_EXPERT_ACTIVATE) {
-        const double factor = s->gates > 1.0 ? s->context->software->activation_saved_factor : 1.0;
+        const double factor =
+            s->gates > 1.0 ? s->context->software->layer.activation_saved_factor : 1.0;
         transformer_piece_saved(out, "expert activation input",
                                 rows * s->gates * s->experts.ffn * s->activation_bytes * factor,
                                 false);

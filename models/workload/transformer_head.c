@@ -77,19 +77,19 @@ void transformer_embedding(const struct layer_context *context, struct segment *
 static void write_loss(const struct rank_share *s, double logits, struct segment *out)
 {
     const struct software_profile *p = s->context->software;
-    double gradient = fmin(p->loss_gradient_bytes, p->loss_memory_bytes);
-    double half = logits * p->loss_traffic_bytes / 2.0;
-    const double parts = fmax((double)p->loss_chunks, 1.0);
+    double gradient = fmin(p->head.gradient_bytes, p->head.memory_bytes);
+    double half = logits * p->head.traffic_bytes / 2.0;
+    const double parts = fmax((double)p->head.chunks, 1.0);
     transformer_piece_forward(out, gpu_kernel_memory("loss", half, parts));
     transformer_piece_dgrad(out, gpu_kernel_memory("loss gradient", half, parts));
     if (parts > 1.0) { /* one part at a time; what stays is the gradient of the head's input */
         out->forward_temporary_bytes =
-            fmax(out->forward_temporary_bytes, logits / parts * p->loss_memory_bytes);
+            fmax(out->forward_temporary_bytes, logits / parts * p->head.memory_bytes);
         transformer_piece_saved(out, "head input gradient", s->tokens * s->hidden * s->core_bytes,
                                 false);
         return;
     }
-    transformer_piece_saved(out, "logits and softmax", logits * (p->loss_memory_bytes - gradient),
+    transformer_piece_saved(out, "logits and softmax", logits * (p->head.memory_bytes - gradient),
                             false);
     out->backward_temporary_bytes = fmax(out->backward_temporary_bytes, logits * gradient);
 }
@@ -121,7 +121,7 @@ static void write_logits(const struct rank_share *s, struct segment *out)
     out->before = hidden_transfer(s, COMM_ALL_GATHER);
     out->forward_temporary_bytes =
         fmax(out->forward_temporary_bytes, s->tokens * s->hidden * s->core_bytes);
-    if (c->software->backward_regather && c->adapter.kind == ADAPTER_NONE)
+    if (c->software->tensor.backward_regather && c->adapter.kind == ADAPTER_NONE)
         out->backward_gather = hidden_transfer(s, COMM_ALL_GATHER);
 }
 

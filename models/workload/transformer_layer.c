@@ -12,8 +12,7 @@
 #include "models/workload/transformer_piece.h"
 #include "sim/check.h"
 
-/* Of a row of eight bits: an fp32 scale for each so many elements (arXiv:2412.19437 section 3.3).
- */
+/* An 8-bit row has an fp32 scale for every 128 elements (arXiv:2412.19437 section 3.3). */
 #define SCALED_ELEMENTS 128.0
 #define SCALE_BYTES 4.0
 
@@ -55,7 +54,7 @@ static struct segment_transfer tensor_gather(const struct layer_writer *w, bool 
     const struct rank_share *s = &w->share;
     struct segment_transfer out = tensor_transfer(w, COMM_ALL_GATHER);
     const enum fp8_recipe recipe = s->context->fp8_recipe;
-    if (s->linear_bytes < s->core_bytes && s->context->software->fp8_gathers)
+    if (s->linear_bytes < s->core_bytes && s->context->software->fp8.gathers)
         out.bytes *= fp8_recipe_bytes(recipe) / s->core_bytes *
                      (both_ways && fp8_recipe_facts(recipe)->by_direction ? 2.0 : 1.0);
     return out;
@@ -92,8 +91,8 @@ static void opens_tensor(const struct layer_writer *w, struct segment *segment, 
     segment->before.bytes *= ratio;
     segment->backward_after = tensor_transfer(w, COMM_REDUCE_SCATTER);
     segment->backward_after.bytes *= ratio;
-    segment->pipelined = w->share.context->software->tp_pipelines;
-    if (w->share.context->software->backward_regather && beside > 0)
+    segment->pipelined = w->share.context->software->tensor.pipelines;
+    if (w->share.context->software->tensor.backward_regather && beside > 0)
         segment->backward_gather = segment->before;
 }
 
@@ -106,13 +105,13 @@ static void closes_tensor(const struct layer_writer *w, struct segment *segment)
     if (!w->sequence)
         return;
     segment->backward_before = tensor_gather(w, true);
-    segment->pipelined = w->share.context->software->tp_pipelines;
+    segment->pipelined = w->share.context->software->tensor.pipelines;
 }
 
 /* Gradients of keys and values over their own size. */
 static double gradient_ratio(const struct layer_writer *w)
 {
-    return w->share.context->software->cp_gradient_bytes / HALF_BYTES;
+    return w->share.context->software->context.gradient_bytes / HALF_BYTES;
 }
 
 static void gathers_keys(const struct layer_writer *w, struct segment *segment)
@@ -192,7 +191,7 @@ static void write_context(struct layer_writer *w, enum piece last, double output
 {
     const struct rank_share *s = &w->share;
     struct segment *first = w->ring ? rings_keys(w) : NULL;
-    const bool heads = s->context->cp_heads;
+    const bool heads = s->context->ring.cp_heads;
     /* Both ends of core + projection would be taken. */
     const bool apart = heads || (w->sequence && !w->ring);
     if (apart) {
@@ -230,17 +229,17 @@ static void write_mlp(struct layer_writer *w, double output_bytes)
 /* What goes with a row, to its experts and with the gradient that comes back: its choices. */
 static double with_row_bytes(const struct rank_share *s)
 {
-    const struct dispatch_kind *kind = s->context->dispatch;
-    const uint32_t nodes = s->context->expert_nodes > 0 ? s->context->expert_nodes : 1;
+    const struct dispatch_kind *kind = s->context->experts.dispatch;
+    const uint32_t nodes = s->context->experts.nodes > 0 ? s->context->experts.nodes : 1;
     return kind->row_extra_bytes +
-           kind->choice_extra_bytes * (double)s->context->model->experts_per_token +
+           kind->choice_extra_bytes * (double)s->context->model->moe.experts_per_token +
            kind->expert_extra_bytes * s->experts.all / nodes;
 }
 
 static double sent_row_bytes(const struct rank_share *s)
 {
-    return s->context->dispatch_8bit ? s->hidden * (1.0 + SCALE_BYTES / SCALED_ELEMENTS)
-                                     : s->hidden * s->core_bytes;
+    return s->context->experts.dispatch_8bit ? s->hidden * (1.0 + SCALE_BYTES / SCALED_ELEMENTS)
+                                             : s->hidden * s->core_bytes;
 }
 
 /* Rows to the ranks of their experts, or back. */
@@ -248,7 +247,7 @@ static struct segment_transfer expert_transfer(const struct layer_writer *w, dou
 {
     const struct rank_share *s = &w->share;
     struct segment_transfer out = {.comm = SEGMENT_EP, .op = COMM_ALL_TO_ALL};
-    if (s->context->dispatch->relays)
+    if (s->context->experts.dispatch->relays)
         out.op = COMM_EXPERT_EXCHANGE;
     out.bytes = s->experts.visited * row_bytes;
     return out;
@@ -257,9 +256,9 @@ static struct segment_transfer expert_transfer(const struct layer_writer *w, dou
 /* Who chose which expert, of all tokens, to every rank. */
 static struct segment_transfer expert_map(const struct rank_share *s)
 {
-    const double each = s->norm_tokens * s->experts.all * s->context->dispatch->map_bytes;
+    const double each = s->norm_tokens * s->experts.all * s->context->experts.dispatch->map_bytes;
     return (struct segment_transfer){
-        .comm = SEGMENT_EP, .op = COMM_ALL_GATHER, .bytes = each * (double)s->context->ep};
+        .comm = SEGMENT_EP, .op = COMM_ALL_GATHER, .bytes = each * (double)s->context->experts.ep};
 }
 
 /* Tensor ranks that share each expert compute each other's rows. */
@@ -303,7 +302,7 @@ static void write_experts(struct layer_writer *w, double output_bytes)
     const double arrived = s->experts.rows * s->hidden * s->core_bytes;
     struct segment *router = segment_add(w, "router", PIECE_ROUTE, PIECE_ROUTE,
                                          s->experts.visited * s->hidden * s->core_bytes);
-    router->host_waits = !(c->capacity > 0.0 || c->room > 0.0);
+    router->host_waits = !(c->experts.capacity > 0.0 || c->experts.room > 0.0);
     struct segment *up = NULL, *down = NULL;
     if (s->shared_beside)
         up = add_shared(w, PIECE_UP, PIECE_ACTIVATE, s->tokens * s->ffn * s->core_bytes);
@@ -312,10 +311,10 @@ static void write_experts(struct layer_writer *w, double output_bytes)
     if (s->shared_beside)
         down = add_shared(w, PIECE_DOWN, PIECE_DOWN, output_bytes);
     struct segment *combine = segment_add(w, "combine", PIECE_COMBINE, PIECE_COMBINE, output_bytes);
-    if (c->ep > 1) {
+    if (c->experts.ep > 1) {
         const double back = s->hidden * s->core_bytes;
-        const bool maps = c->dispatch->map_bytes > 0.0;
-        CHECK(!maps || (up == NULL && c->etp == 1));
+        const bool maps = c->experts.dispatch->map_bytes > 0.0;
+        CHECK(!maps || (up == NULL && c->experts.etp == 1));
         if (maps)
             router->after = expert_map(s);
         *(up     ? &up->exchange
@@ -327,7 +326,7 @@ static void write_experts(struct layer_writer *w, double output_bytes)
         *(down ? &down->backward_exchange : &combine->backward_after) =
             expert_transfer(w, sent_row_bytes(s));
     }
-    if (c->etp > 1) {
+    if (c->experts.etp > 1) {
         experts->before = expert_rows(w, COMM_ALL_GATHER);
         experts->after = expert_rows(w, COMM_REDUCE_SCATTER);
         experts->backward_before = expert_rows(w, COMM_ALL_GATHER);
@@ -349,7 +348,7 @@ static double attention_shard(const struct rank_share *s)
 
 static double router_shard(const struct rank_share *s)
 {
-    return s->experts.all * (s->hidden + (s->context->model->router_bias ? 1.0 : 0.0));
+    return s->experts.all * (s->hidden + (s->context->model->moe.router_bias ? 1.0 : 0.0));
 }
 
 static double experts_shard(const struct rank_share *s)
@@ -369,13 +368,13 @@ static double shard_parameters(const struct rank_share *s)
     const struct model_shape *m = s->context->model;
     double attention = attention_shard(s);
     double ffn = (s->gates + 1.0) * s->hidden * s->ffn + router_shard(s);
-    double qk_norms = m->qk_norms_whole ? s->query + s->key
-                      : m->qk_norms     ? 2.0 * s->head_size
-                                        : 0.0;
+    double qk_norms = m->norm.qk_norms_whole ? s->query + s->key
+                      : m->norm.qk_norms     ? 2.0 * s->head_size
+                                             : 0.0;
     double norms = (double)transformer_norms(m) * transformer_norm_parameters(m) + qk_norms +
-                   (m->sinks ? s->heads : 0.0);
-    bool all = m->biases || m->attention_biases == ATTENTION_BIASES_ALL;
-    bool some = all || m->attention_biases == ATTENTION_BIASES_QKV;
+                   (m->attention.sinks ? s->heads : 0.0);
+    bool all = m->biases || m->attention.biases == ATTENTION_BIASES_ALL;
+    bool some = all || m->attention.biases == ATTENTION_BIASES_QKV;
     double biases = (some ? s->query + 2.0 * s->key : 0.0) + (all ? s->hidden : 0.0) +
                     (m->biases && s->ffn > 0.0 ? s->gates * s->ffn + s->hidden : 0.0);
     return attention + ffn + norms + biases;
@@ -412,8 +411,8 @@ static void add_module(const struct rank_share *s, struct layer *out, enum piece
         add_adapter(s, out, piece, l);
         return;
     }
-    const bool one =
-        piece == PIECE_QKV && !(s->kv_rank > 0.0) && !s->context->software->separate_projections;
+    const bool one = piece == PIECE_QKV && !(s->kv_rank > 0.0) &&
+                     !s->context->software->layer.separate_projections;
     const double parts[] = {one ? s->query : l->outputs, s->key, s->value};
     for (unsigned i = 0; i < (one ? 3 : 1); i++)
         add_matrix(out, piece, (struct weight_matrix){l->inputs, parts[i], l->groups, false});
@@ -440,7 +439,7 @@ void transformer_layer(const struct layer_context *context, struct layer *out)
     struct layer_writer w = {.layer = out,
                              .tensor = context->tp > 1,
                              .context = context->cp > 1,
-                             .ring = context->cp > 1 && context->cp_ring};
+                             .ring = context->cp > 1 && context->ring.cp_ring};
     transformer_share_of(context, &w.share);
     w.sequence = w.share.gathers;
     const struct rank_share *s = &w.share;

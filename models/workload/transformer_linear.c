@@ -83,13 +83,13 @@ static struct kernel transpose(const struct rank_share *share, const char *name,
 
 static bool gathered(const struct rank_share *share)
 {
-    return share->gathers && share->context->software->fp8_gathers;
+    return share->gathers && share->context->software->fp8.gathers;
 }
 
 /* What a norm writes for a linear layer; largest values of the tensor itself come too late. */
 static bool norm_casts(const struct rank_share *share)
 {
-    return share->context->software->fp8_norm_fused && facts_of(share)->norm_writes;
+    return share->context->software->fp8.norm_fused && facts_of(share)->norm_writes;
 }
 
 static void cast_input(const struct rank_share *share, const struct linear *l, struct segment *out)
@@ -97,11 +97,11 @@ static void cast_input(const struct rank_share *share, const struct linear *l, s
     bool sent = l->column && gathered(share);
     double rows = sent ? share->norm_tokens : l->rows;
     const bool once =
-        share->context->software->fp8_casts_again || l->cached > 0.0 || (sent && transposes(share));
+        share->context->software->fp8.casts_again || l->cached > 0.0 || (sent && transposes(share));
     double copies = once ? 1.0 : cast_copies(share);
     if (!l->shares && !(l->column && norm_casts(share)))
         transformer_piece_forward(out, cast(share, "fp8 cast", l, rows * l->inputs, copies));
-    if (share->context->software->fp8_weights_each || casts_gathered(share))
+    if (share->context->software->fp8.weights_each || casts_gathered(share))
         transformer_piece_forward(out, cast_weights(share, l));
 }
 
@@ -115,7 +115,7 @@ static struct kernel product(const struct rank_share *share, const struct linear
                         eight ? share->linear_bytes : share->core_bytes);
     kernel.launches = l->groups;
     kernel.split_sums =
-        eight && (facts_of(share)->exact_sums || (backward && c->software->fp8_split_backward));
+        eight && (facts_of(share)->exact_sums || (backward && c->software->fp8.split_backward));
     kernel.block_scales = eight && facts_of(share)->block_scales;
     return kernel;
 }
@@ -129,7 +129,7 @@ static double cached_elements(const struct rank_share *share, enum piece piece, 
     if (!(share->activation_bytes < share->core_bytes))
         return 0.0;
     const double factor =
-        share->gates > 1.0 ? share->context->software->activation_saved_factor : 1.0;
+        share->gates > 1.0 ? share->context->software->layer.activation_saved_factor : 1.0;
     if (piece == PIECE_ACTIVATE)
         return share->tokens * share->gates * share->ffn * factor;
     return piece == PIECE_EXPERT_ACTIVATE
@@ -175,7 +175,8 @@ void transformer_linear_forward(const struct rank_share *share, const struct lin
 double transformer_gradient_add_bytes(const struct rank_share *share, double parameters)
 {
     const struct layer_context *c = share->context;
-    return parameters * (c->precision->gradient_bytes + 2.0 * c->software->gradient_kept_bytes);
+    return parameters *
+           (c->precision->gradient_bytes + 2.0 * c->software->data.gradient_kept_bytes);
 }
 
 /* The gradient of the output; and, where weights come anew, their copy along columns. */
@@ -189,7 +190,7 @@ static void cast_gradient(const struct rank_share *share, const struct linear *l
     if (casts_gathered(share))
         transformer_piece_dgrad(out, cast_weights(share, l));
     if (share->context->gathers_weights && transposes(share) &&
-        !share->context->software->fp8_weights_each)
+        !share->context->software->fp8.weights_each)
         transformer_piece_dgrad(
             out, transpose(share, "fp8 transpose weights", l->inputs * l->outputs * l->groups));
 }
@@ -224,14 +225,14 @@ void transformer_linear_backward(const struct rank_share *share, const struct li
         transformer_piece_wgrad(
             out, gpu_kernel_memory("fp8 cast again",
                                    l->rows * l->inputs * (l->cached + copy_bytes(share)), 1.0));
-    else if (eight && c->software->fp8_casts_again && !l->shares)
+    else if (eight && c->software->fp8.casts_again && !l->shares)
         transformer_piece_wgrad(out, cast(share, "fp8 cast again", l, l->rows * l->inputs, 1.0));
     const struct gemm_shape sums = {l->inputs, l->outputs, rows, l->groups};
     struct kernel weights = product(share, l, l->wgrad_name, sums, true);
-    if (c->accumulate && c->software->gradient_fusion)
-        gpu_kernel_gemm_accumulate(&weights, c->software->gradient_kept_bytes);
+    if (c->accumulate && c->software->layer.gradient_fusion)
+        gpu_kernel_gemm_accumulate(&weights, c->software->data.gradient_kept_bytes);
     transformer_piece_wgrad(out, weights);
-    if (c->accumulate && !c->software->gradient_fusion)
+    if (c->accumulate && !c->software->layer.gradient_fusion)
         transformer_piece_wgrad(
             out, gpu_kernel_memory("gradient accumulation",
                                    transformer_gradient_add_bytes(share, parameters), 1.0));

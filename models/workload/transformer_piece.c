@@ -27,16 +27,16 @@ static struct stream_piece rope_piece(const struct rank_share *s)
                                .gradient_name = "rope gradient",
                                .elements = s->tokens * (s->query + s->key)};
     if (m->position == POSITION_ROPE) {
-        out.forward_bytes = p->rope_forward_bytes;
-        out.backward_bytes = p->rope_backward_bytes;
-        out.launches = p->rope_launches;
+        out.forward_bytes = p->block.rope_forward_bytes;
+        out.backward_bytes = p->block.rope_backward_bytes;
+        out.launches = p->block.rope_launches;
     }
-    if (m->qk_norms) {
+    if (m->norm.qk_norms) {
         out.name = "qk norm and rope";
         out.gradient_name = "qk norm and rope gradient";
-        out.forward_bytes += p->norm_forward_bytes;
-        out.backward_bytes += p->norm_backward_bytes;
-        out.launches += 2.0 * p->norm_launches;
+        out.forward_bytes += p->block.norm_forward_bytes;
+        out.backward_bytes += p->block.norm_backward_bytes;
+        out.launches += 2.0 * p->block.norm_launches;
     }
     return out;
 }
@@ -52,35 +52,35 @@ static struct stream_piece stream_of(const struct rank_share *s, enum piece piec
         return (struct stream_piece){"norm",
                                      "norm gradient",
                                      residual * s->norms,
-                                     p->norm_forward_bytes,
-                                     p->norm_backward_bytes,
-                                     p->norm_launches * s->norms};
+                                     p->block.norm_forward_bytes,
+                                     p->block.norm_backward_bytes,
+                                     p->block.norm_launches * s->norms};
     case PIECE_FINAL_NORM:
         return (struct stream_piece){"norm",
                                      "norm gradient",
                                      residual,
-                                     p->norm_forward_bytes,
-                                     p->norm_backward_bytes,
-                                     p->norm_launches};
+                                     p->block.norm_forward_bytes,
+                                     p->block.norm_backward_bytes,
+                                     p->block.norm_launches};
     case PIECE_ROPE:
         return rope_piece(s);
     case PIECE_ACTIVATE:
     case PIECE_EXPERT_ACTIVATE:
-        return (struct stream_piece){"activation",
-                                     "activation gradient",
-                                     piece == PIECE_ACTIVATE ? s->tokens * s->ffn
-                                                             : s->experts.filled * s->experts.ffn,
-                                     p->activation_forward_bytes * (gated ? GATED_FORWARD : 1.0),
-                                     p->activation_backward_bytes * (gated ? GATED_BACKWARD : 1.0),
-                                     p->activation_launches};
+        return (struct stream_piece){
+            "activation",
+            "activation gradient",
+            piece == PIECE_ACTIVATE ? s->tokens * s->ffn : s->experts.filled * s->experts.ffn,
+            p->block.activation_forward_bytes * (gated ? GATED_FORWARD : 1.0),
+            p->block.activation_backward_bytes * (gated ? GATED_BACKWARD : 1.0),
+            p->block.activation_launches};
     default:
         CHECK(piece == PIECE_CLOSE || piece == PIECE_RESIDUAL);
         return (struct stream_piece){"residual",
                                      "residual gradient",
                                      residual,
-                                     p->residual_forward_bytes,
-                                     p->residual_backward_bytes,
-                                     p->residual_launches};
+                                     p->block.residual_forward_bytes,
+                                     p->block.residual_backward_bytes,
+                                     p->block.residual_launches};
     }
 }
 
@@ -99,8 +99,8 @@ static bool absent(const struct rank_share *share, enum piece piece)
     if (!transformer_piece_present(share, piece))
         return true;
     if (piece == PIECE_ROPE)
-        return c->model->position != POSITION_ROPE && !c->model->qk_norms;
-    return piece == PIECE_RING && (c->cp == 1 || !c->cp_ring);
+        return c->model->position != POSITION_ROPE && !c->model->norm.qk_norms;
+    return piece == PIECE_RING && (c->cp == 1 || !c->ring.cp_ring);
 }
 
 static bool is_linear(enum piece piece)
@@ -150,7 +150,7 @@ unsigned transformer_piece_wgrads(const struct rank_share *share, enum piece pie
 {
     const struct layer_context *c = share->context;
     struct linear ignored[PIECE_LINEAR_MAX];
-    const unsigned each = c->accumulate && !c->software->gradient_fusion ? 2 : 1;
+    const unsigned each = c->accumulate && !c->software->layer.gradient_fusion ? 2 : 1;
     if (c->adapter.kind != ADAPTER_NONE)
         return transformer_adapter_targets(share, piece) ? 2 : 0;
     return each * transformer_piece_linears(share, piece, ignored);
@@ -159,7 +159,7 @@ unsigned transformer_piece_wgrads(const struct rank_share *share, enum piece pie
 /* Every head gets a copy of its group's keys and values: a read, and as many writes as heads. */
 static double repeat_bytes(const struct rank_share *share)
 {
-    if (!share->context->software->repeats_keys || share->heads <= share->kv_heads)
+    if (!share->context->software->attention.repeats_keys || share->heads <= share->kv_heads)
         return 0.0;
     return 2.0 * share->tokens * (share->key + share->query) * share->core_bytes;
 }
@@ -169,7 +169,7 @@ static void write_merge(const struct rank_share *share, double each_bytes, bool 
                         struct segment *out)
 {
     const struct layer_context *c = share->context;
-    const double blocks = (c->cp_ring ? transformer_ring_ranks(c) : (double)c->cp) - 1.0;
+    const double blocks = (c->ring.cp_ring ? transformer_ring_ranks(c) : (double)c->cp) - 1.0;
     const double bytes = blocks * share->tokens * share->output * each_bytes;
     if (!(bytes > 0.0))
         return;
@@ -200,7 +200,7 @@ static void write_forward(const struct rank_share *share, enum piece piece, stru
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_forward(share, piece == PIECE_RING, out);
         if (piece == PIECE_CORE)
-            write_merge(share, share->context->software->cp_merge_forward_bytes, false, out);
+            write_merge(share, share->context->software->context.merge_forward_bytes, false, out);
         transformer_cache_forward(share, piece, out);
         return;
     }
@@ -222,7 +222,7 @@ static void write_linears_backward(const struct rank_share *share, enum piece pi
         transformer_adapter_backward(share, piece, out);
     for (unsigned i = count; i-- > 0;)
         transformer_linear_backward(share, &linears[i], out);
-    const double each = share->context->software->input_gradient_bytes * share->core_bytes /
+    const double each = share->context->software->tensor.input_gradient_bytes * share->core_bytes /
                         HALF_BYTES * linears[0].rows * linears[0].inputs;
     if (count > 1 && linears[1].shares)
         transformer_piece_dgrad(
@@ -245,7 +245,7 @@ static void write_backward(const struct rank_share *share, enum piece piece, str
     if (piece == PIECE_RING || piece == PIECE_CORE) {
         transformer_attention_backward(share, piece == PIECE_RING, out);
         if (piece == PIECE_CORE)
-            write_merge(share, share->context->software->cp_merge_backward_bytes, true, out);
+            write_merge(share, share->context->software->context.merge_backward_bytes, true, out);
         if (piece == PIECE_CORE && repeat_bytes(share) > 0.0)
             transformer_piece_dgrad(
                 out, gpu_kernel_memory("sum key gradients", repeat_bytes(share), 2.0));

@@ -29,7 +29,7 @@ static void write_norms(const struct rank_share *s, struct segment *out)
 
 static void write_norms_backward(const struct rank_share *s, struct segment *out)
 {
-    const double add_bytes = s->context->software->input_gradient_bytes * s->core_bytes /
+    const double add_bytes = s->context->software->tensor.input_gradient_bytes * s->core_bytes /
                              HALF_BYTES * s->norm_tokens * s->hidden;
     struct segment norm = {.name = "norm"};
     transformer_piece_write(s, PIECE_FINAL_NORM, PIECE_FINAL_NORM, &norm);
@@ -76,7 +76,7 @@ static void split_projection(const struct rank_share *s, struct segment *out)
         return;
     out->before = joined;
     out->backward_before = each;
-    if (s->context->software->backward_regather)
+    if (s->context->software->tensor.backward_regather)
         out->backward_gather = joined;
 }
 

@@ -54,7 +54,7 @@ static unsigned qkv_linears(const struct rank_share *s, struct linear *out)
         out[1] = whole(s, up, s->kv_rank, unrotated + s->value, true);
         return 2;
     }
-    if (s->context->software->separate_projections)
+    if (s->context->software->layer.separate_projections)
         return separate(s, qkv, (double[]){s->query, s->key, s->value}, 3, out);
     out[0] = whole(s, one, s->hidden, s->query + s->key + s->value, true);
     return 1;
@@ -64,7 +64,7 @@ static unsigned up_linears(const struct rank_share *s, struct linear *out)
 {
     static const char *const up[][3] = {{"gate", "gate dgrad", "gate wgrad"},
                                         {"up", "up dgrad", "up wgrad"}};
-    if (s->context->software->separate_projections && s->gates > 1.0)
+    if (s->context->software->layer.separate_projections && s->gates > 1.0)
         return separate(s, up, (double[]){s->ffn, s->ffn}, 2, out);
     out[0] = whole(s, up[1], s->hidden, s->gates * s->ffn, true);
     return 1;

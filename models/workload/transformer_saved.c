@@ -35,7 +35,7 @@ static void keep_projection(const struct rank_share *s, struct segment *out)
 {
     bool flash = s->context->attention != ATTENTION_MATH;
     double elements = s->tokens * s->output;
-    const bool another = s->kept_bytes < s->core_bytes || s->context->cp_heads;
+    const bool another = s->kept_bytes < s->core_bytes || s->context->ring.cp_heads;
     if (s->attention_bytes > 0.0) {
         transformer_piece_saved(out, "attention output", elements * s->attention_bytes, false);
         out->saved[out->saved_count - 1].weights = true;
@@ -70,7 +70,7 @@ static void keep_product(const struct rank_share *s, const char *name, double by
 
 static void keep_qkv(const struct rank_share *s, struct segment *out)
 {
-    const unsigned apart = s->context->software->separate_projections ? 1 : 0;
+    const unsigned apart = s->context->software->layer.separate_projections ? 1 : 0;
     const double key = s->tokens * s->key * s->core_bytes;
     const double inputs =
         s->kv_rank > 0.0 ? (s->q_rank > 0.0 ? s->q_rank : s->hidden) + s->kv_rank : s->hidden;
@@ -85,7 +85,7 @@ static void keep_qkv(const struct rank_share *s, struct segment *out)
 /* Copies of keys and values for every head: the core's backward reads them. */
 static void keep_repeated_keys(const struct rank_share *s, struct segment *out)
 {
-    if (!s->context->software->repeats_keys || s->heads <= s->kv_heads)
+    if (!s->context->software->attention.repeats_keys || s->heads <= s->kv_heads)
         return;
     transformer_piece_saved(out, "repeated keys and values",
                             2.0 * s->tokens * (s->query - s->key) * s->core_bytes, false);
@@ -95,7 +95,7 @@ static void keep_repeated_keys(const struct rank_share *s, struct segment *out)
 static void keep_norm(const struct rank_share *s, const char *name, double norms,
                       struct segment *out)
 {
-    if (s->context->software->save_norm_input)
+    if (s->context->software->layer.save_norm_input)
         transformer_piece_saved(out, name, norms * s->norm_tokens * s->hidden * s->core_bytes,
                                 false);
 }
@@ -104,7 +104,7 @@ static void keep_norm(const struct rank_share *s, const char *name, double norms
 static void keep_rope(const struct rank_share *s, struct segment *out)
 {
     const struct layer_context *c = s->context;
-    if (c->model->qk_norms && c->software->save_norm_input)
+    if (c->model->norm.qk_norms && c->software->layer.save_norm_input)
         transformer_piece_saved(out, "qk norm input",
                                 s->tokens * (s->query + s->key) * s->core_bytes, false);
 }
@@ -119,9 +119,9 @@ static void keep_mask(const struct rank_share *s, const char *name, struct segme
 static void keep_activation(const struct rank_share *s, struct segment *out)
 {
     const struct software_profile *p = s->context->software;
-    const double factor = s->gates > 1.0 ? p->activation_saved_factor : 1.0;
+    const double factor = s->gates > 1.0 ? p->layer.activation_saved_factor : 1.0;
     const double elements = s->tokens * s->gates * s->ffn;
-    if (!(p->separate_projections && s->gates > 1.0)) {
+    if (!(p->layer.separate_projections && s->gates > 1.0)) {
         keep_product(s, "activation input", elements * s->activation_bytes * factor, PIECE_UP, 0,
                      out);
         return;
@@ -146,14 +146,14 @@ static void keep_down(const struct rank_share *s, struct segment *out)
     transformer_piece_saved(out, "activation output", s->tokens * s->ffn * s->kept_bytes, false);
     out->saved[out->saved_count - 1].weights = true;
     out->saved[out->saved_count - 1].rebuilt = s->context->per_operator || s->context->modules;
-    if (s->context->per_operator && s->context->software->recompute_keeps_last)
+    if (s->context->per_operator && s->context->software->layer.recompute_keeps_last)
         transformer_piece_saved(out, "mlp output", s->tokens * s->hidden * s->core_bytes, false);
 }
 
 static void keep_up(const struct rank_share *s, struct segment *out)
 {
     /* Where norms keep nothing else, it is their output. */
-    if (!reads_input(s, PIECE_UP) && s->context->software->save_norm_input)
+    if (!reads_input(s, PIECE_UP) && s->context->software->layer.save_norm_input)
         return;
     /* Beside exchanges it is gathered outside of the product, which keeps what it reads (NVIDIA/
      * Megatron-LM megatron/core/transformer/moe/shared_experts.py). */
@@ -187,7 +187,7 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
         break;
     case PIECE_NORM2:
         keep_norm(s, "mlp norm input", s->norms, out);
-        if (s->context->software->save_norm_input)
+        if (s->context->software->layer.save_norm_input)
             rebuilt(s, out);
         break;
     case PIECE_UP:
@@ -224,11 +224,11 @@ void transformer_piece_keep(const struct rank_share *s, enum piece piece, struct
 static double core_temporary(const struct rank_share *s, bool backward)
 {
     const struct layer_context *c = s->context;
-    double held = c->cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
+    double held = c->ring.cp_ring ? 2.0 * s->tokens : (double)(c->microbatch * c->sequence);
     double gathered = c->cp > 1 ? held * (s->sent_key + s->sent_value) * s->core_bytes : 0.0;
-    if (c->cp_heads) /* what is sent, beside what comes */
+    if (c->ring.cp_heads) /* what is sent, beside what comes */
         gathered = s->tokens * (s->query + s->sent_key + s->sent_value) * s->core_bytes +
-                   (c->cp_ring ? gathered : 0.0);
+                   (c->ring.cp_ring ? gathered : 0.0);
     bool math = c->attention == ATTENTION_MATH;
     if (!backward)
         return gathered + (math ? scores(s) * s->core_bytes : 0.0);

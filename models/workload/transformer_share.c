@@ -18,7 +18,7 @@ static void fill_rows(const struct layer_context *c, double count, struct expert
         precision_narrow(c->precision) ? fp8_recipe_facts(c->fp8_recipe)->row_multiple : 1.0;
     const double each = out->rows / count, least = multiple * (1.0 - exp(-each));
     const double whole = multiple * ceil(each / multiple);
-    const bool fixed = c->capacity > 0.0;
+    const bool fixed = c->experts.capacity > 0.0;
     out->filled = count * (fixed ? whole : fmax(each + (multiple - 1.0) / 2.0, least));
     out->tiled = count * (fixed ? whole : fmax(each, least));
 }
@@ -26,26 +26,27 @@ static void fill_rows(const struct layer_context *c, double count, struct expert
 static void share_experts(const struct layer_context *c, struct rank_share *out)
 {
     const struct model_shape *m = c->model;
-    const double all = (double)m->experts, visits = (double)m->experts_per_token;
-    double sent = out->norm_tokens * visits * c->imbalance;
-    if (c->capacity > 0.0)
-        sent = all * ceil(out->norm_tokens * visits / all * c->capacity);
-    CHECK(c->ep > 0 && c->etp > 0 && c->imbalance >= 1.0);
+    const double all = (double)m->moe.experts, visits = (double)m->moe.experts_per_token;
+    double sent = out->norm_tokens * visits * c->experts.imbalance;
+    if (c->experts.capacity > 0.0)
+        sent = all * ceil(out->norm_tokens * visits / all * c->experts.capacity);
+    CHECK(c->experts.ep > 0 && c->experts.etp > 0 && c->experts.imbalance >= 1.0);
     const struct routing routing = transformer_routing(m);
-    const bool once = c->ep > 1 && c->dispatch != NULL && c->dispatch->once_per_rank;
+    const bool once =
+        c->experts.ep > 1 && c->experts.dispatch != NULL && c->experts.dispatch->once_per_rank;
     out->experts = (struct expert_share){
-        .count = all / (double)c->ep,
+        .count = all / (double)c->experts.ep,
         .all = all,
-        .ffn = (double)m->moe_ffn_hidden / (double)c->etp,
+        .ffn = (double)m->moe.ffn_hidden / (double)c->experts.etp,
         .visited = sent,
-        .rows = sent * (double)c->etp,
-        .crossed = once ? sent * routing_places(&routing, (uint32_t)c->ep) / visits : sent,
+        .rows = sent * (double)c->experts.etp,
+        .crossed = once ? sent * routing_places(&routing, (uint32_t)c->experts.ep) / visits : sent,
         .once = once,
     };
     fill_rows(c, out->experts.count, &out->experts);
-    out->experts.held = fmax(out->experts.filled, out->norm_tokens * visits * c->room);
-    out->ffn = (double)(m->shared_experts * m->moe_ffn_hidden) / (double)c->tp;
-    out->shared_beside = c->software->shared_expert_overlap && out->ffn > 0.0 && c->ep > 1;
+    out->experts.held = fmax(out->experts.filled, out->norm_tokens * visits * c->experts.room);
+    out->ffn = (double)(m->moe.shared_experts * m->moe.ffn_hidden) / (double)c->tp;
+    out->shared_beside = c->software->experts.shared_overlap && out->ffn > 0.0 && c->experts.ep > 1;
 }
 
 /* An input that is cast again for the gradient of its weights is kept as it was. */
@@ -54,7 +55,7 @@ static double kept_bytes(const struct layer_context *c, double core_bytes)
     const double bytes = c->precision->activation_bytes;
     if (!precision_narrow(c->precision))
         return bytes;
-    return c->software->fp8_casts_again ? core_bytes : fp8_recipe_bytes(c->fp8_recipe);
+    return c->software->fp8.casts_again ? core_bytes : fp8_recipe_bytes(c->fp8_recipe);
 }
 
 /* E5M6, 12 bits, and fp32 for each 128 (DeepSeek-V3, arXiv:2412.19437 section 3.3.3). */
@@ -63,9 +64,9 @@ static double kept_bytes(const struct layer_context *c, double core_bytes)
 static void share_caches(const struct layer_context *c, struct rank_share *out)
 {
     const bool narrow = precision_narrow(c->precision);
-    const bool once = narrow && c->software->fp8_attention_cache && c->attention != ATTENTION_MATH;
+    const bool once = narrow && c->software->fp8.attention_cache && c->attention != ATTENTION_MATH;
     out->kept_bytes = kept_bytes(c, out->core_bytes);
-    out->activation_bytes = narrow && c->software->fp8_activation_cache
+    out->activation_bytes = narrow && c->software->fp8.activation_cache
                                 ? fp8_recipe_bytes(c->fp8_recipe)
                                 : out->core_bytes;
     out->attention_bytes = once ? ATTENTION_CACHE_BYTES : 0.0;
@@ -76,22 +77,22 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
     const struct model_shape *m = c->model;
     double tp = (double)c->tp, cp = (double)c->cp;
     double tokens = (double)(c->microbatch * c->sequence) / cp;
-    double kv_heads = (double)m->kv_heads / tp;
+    double kv_heads = (double)m->attention.kv_heads / tp;
     bool wide =
         c->precision->attention_peak == PEAK_FP32 || c->precision->attention_peak == PEAK_TF32;
-    const bool latent = m->kv_rank > 0;
-    CHECK(m->head_size > 0 && m->kv_heads > 0);
+    const bool latent = m->latent.kv_rank > 0;
+    CHECK(m->attention.head_size > 0 && m->attention.kv_heads > 0);
     *out = (struct rank_share){
         .context = c,
         .tokens = tokens,
         .hidden = (double)m->hidden,
-        .heads = (double)m->heads / tp,
+        .heads = (double)m->attention.heads / tp,
         .kv_heads = kv_heads < 1.0 ? 1.0 : kv_heads, /* a shared head is held by each rank */
-        .head_size = (double)(m->head_size + (latent ? m->rope_head_size : 0)),
-        .value_size = (double)(latent ? m->v_head_size : m->head_size),
-        .q_rank = latent ? (double)m->q_rank : 0.0,
-        .kv_rank = (double)m->kv_rank,
-        .rope_size = latent ? (double)m->rope_head_size : 0.0,
+        .head_size = (double)(m->attention.head_size + (latent ? m->latent.rope_head_size : 0)),
+        .value_size = (double)(latent ? m->latent.v_head_size : m->attention.head_size),
+        .q_rank = latent ? (double)m->latent.q_rank : 0.0,
+        .kv_rank = (double)m->latent.kv_rank,
+        .rope_size = latent ? (double)m->latent.rope_head_size : 0.0,
         .ffn = (double)m->ffn_hidden / tp,
         .gates = transformer_gated(m) ? 2.0 : 1.0,
         .norms = (double)transformer_norms(m) / 2.0,
@@ -107,23 +108,25 @@ void transformer_share_of(const struct layer_context *c, struct rank_share *out)
     out->key = out->kv_heads * out->head_size;
     out->value = out->kv_heads * out->value_size;
     out->output = out->heads * out->value_size;
-    const bool repeats = c->software->repeats_keys && out->heads > out->kv_heads;
+    const bool repeats = c->software->attention.repeats_keys && out->heads > out->kv_heads;
     out->sent_key = repeats ? out->query : out->key;
     out->sent_value = repeats ? out->output : out->value;
     out->norm_tokens = out->gathers ? tokens / tp : tokens;
-    out->input_tokens = c->software->backward_regather ? out->norm_tokens : tokens;
-    if (m->experts > 0 && !c->dense)
+    out->input_tokens = c->software->tensor.backward_regather ? out->norm_tokens : tokens;
+    if (m->moe.experts > 0 && !c->experts.dense)
         share_experts(c, out);
 }
 
 double transformer_inner_ranks(const struct layer_context *c)
 {
-    return !c->cp_heads ? 1.0 : c->cp_inner > 0 ? (double)c->cp_inner : (double)c->cp;
+    return !c->ring.cp_heads      ? 1.0
+           : c->ring.cp_inner > 0 ? (double)c->ring.cp_inner
+                                  : (double)c->cp;
 }
 
 double transformer_ring_ranks(const struct layer_context *c)
 {
-    return c->cp_ring ? (double)c->cp / transformer_inner_ranks(c) : 1.0;
+    return c->ring.cp_ring ? (double)c->cp / transformer_inner_ranks(c) : 1.0;
 }
 
 void transformer_piece_forward(struct segment *out, struct kernel kernel)
@@ -154,6 +157,6 @@ void transformer_piece_saved(struct segment *out, const char *name, double bytes
 
 bool transformer_norms_rebuilt(const struct rank_share *s)
 {
-    return s->context->modules && s->context->software->save_norm_input &&
+    return s->context->modules && s->context->software->layer.save_norm_input &&
            s->input_tokens == s->norm_tokens;
 }

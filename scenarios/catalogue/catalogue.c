@@ -19,7 +19,11 @@ void catalogue_open(struct catalogue *catalogue, struct arena *arena, const char
 
 bool catalogue_describes(const char *key)
 {
-    return strcmp(key, "doc") == 0 || strcmp(key, "sources") == 0 || strcmp(key, "errors") == 0;
+    static const char *const keys[] = {"doc", "sources", "errors", "identity"};
+    for (unsigned i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
 }
 
 static bool read_folder(struct catalogue *c, enum family family, struct source *source)

@@ -2,7 +2,8 @@
  *
  * A file is a mapping from entry names to keys; those of a fleet are `causes`, a list of what a
  * scenario's `failures` may hold, those of a storage tier are its table's. Beside the keys of its
- * family's table an entry has `doc`, `sources` and `errors`, which describe it. A file of a folder
+ * family's table an entry has `doc`, `sources`, `errors` and, of a card, `identity` (card.h), which
+ * describe it. A file of a folder
  * is parsed when it is first asked for, of one in the binary only the entries that are asked for;
  * what is wrong in it is reported like a problem of the scenario, at its own place. */
 #ifndef ORRERY_SCENARIOS_CATALOGUE_CATALOGUE_H
@@ -30,7 +31,7 @@ const struct value *catalogue_find(struct catalogue *catalogue, enum family fami
 struct name_list catalogue_names(struct catalogue *catalogue, enum family family);
 /* `doc` of an entry; "" without. */
 const char *catalogue_doc(const struct value *entry);
-/* doc, sources, errors: keys that describe an entry and fill no field. */
+/* doc, sources, errors, identity: keys that describe an entry and fill no field. */
 bool catalogue_describes(const char *key);
 
 #endif

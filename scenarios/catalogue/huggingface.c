@@ -1,11 +1,15 @@
 #include "scenarios/catalogue/huggingface.h"
 
 #include <jansson.h>
-#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "scenarios/catalogue/huggingface_offer.h"
+#include "scenarios/catalogue/huggingface_signs.h"
 #include "scenarios/catalogue/huggingface_types.h"
 #include "scenarios/language/file.h"
+#include "scenarios/language/names.h"
 
 struct import {
     struct arena *arena;
@@ -14,7 +18,8 @@ struct import {
     struct problems *problems;
     const json_t *json;
     struct value *mapping;
-    const char *type; /* its model_type; NULL: none */
+    const json_t *beside; /* what the language model's object stands in; NULL: the whole file */
+    const char *type;     /* its model_type; NULL: none */
 };
 
 static void add(struct import *in, const char *key, const char *text)
@@ -53,68 +58,85 @@ static const char *older_name(const char *json)
     return "";
 }
 
+/* "ffn_config.moe_top_k" is inside of the first. What stands beside the text of a model of several
+ * parts holds for it where it says nothing itself. */
+static const json_t *member(struct import *in, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    if (dot) {
+        const json_t *outer =
+            json_object_get(in->json, arena_format(in->arena, "%.*s", (int)(dot - name), name));
+        return json_object_get(outer, dot + 1);
+    }
+    const json_t *json = json_object_get(in->json, name);
+    if (json == NULL)
+        json = json_object_get(in->json, older_name(name));
+    if (json == NULL && in->beside && strcmp(name, "tie_word_embeddings") == 0)
+        json = json_object_get(in->beside, name);
+    return json;
+}
+
+/* `, and there is "num_routed_experts"`: of what is spelt otherwise. */
+static const char *nearest_member(struct import *in, const char *name)
+{
+    const char *key;
+    json_t *json, *open = (json_t *)(uintptr_t)in->json; /* the macro takes no const */
+    const char **names = ARENA_ARRAY(in->arena, const char *, json_object_size(open) + 1);
+    struct name_list list = {names, 0};
+    json_object_foreach(open, key, json) names[list.count++] = key;
+    const char *near = names_nearest(name, list);
+    return near ? arena_format(in->arena, "; there is \"%s\"", source_quote(in->arena, near)) : "";
+}
+
+/* The number divided by that of another member, which must go into it. */
+static const char *quotient(struct import *in, const json_t *json, const char *per)
+{
+    const json_t *divisor = member(in, per);
+    long long whole = (long long)json_integer_value(json);
+    long long part = (long long)json_integer_value(divisor);
+    if (!json_is_integer(json) || part <= 0 || whole % part != 0)
+        return NULL;
+    return arena_format(in->arena, "%lld", whole / part);
+}
+
 static void translate(struct import *in, const struct huggingface_row *row)
 {
-    const json_t *json = json_object_get(in->json, row->json);
+    const json_t *json = member(in, row->json);
     const char *text = row->fallback;
-    if (json == NULL)
-        json = json_object_get(in->json, older_name(row->json));
     if (json && !json_is_null(json)) {
         text = json_is_boolean(json) ? flag_of(json, row) : word_of(in, json);
+        if (text && row->per)
+            text = quotient(in, json, row->per);
         if (text == NULL)
-            problems_error(in->problems, in->where, "%s: \"%s\" is not a number",
-                           source_clean(in->arena, in->path), row->json);
+            problems_error(in->problems, in->where, "%s: \"%s\" is not a %s%s",
+                           source_clean(in->arena, in->path), row->json,
+                           row->per ? "multiple of " : "finite number", row->per ? row->per : "");
     } else if (text == NULL) {
-        problems_error(in->problems, in->where, "%s: \"%s\" is missing",
-                       source_clean(in->arena, in->path), row->json);
+        problems_error(in->problems, in->where, "%s: \"%s\" is missing%s",
+                       source_clean(in->arena, in->path), row->json, nearest_member(in, row->json));
     }
     if (text && *text)
         add(in, row->key, text);
 }
 
-/* Where other types keep what a shape needs; the first name that the file has counts. */
-static const struct {
-    const char *key, *names[5];
-} usual[] = {
-    {"layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers", NULL}},
-    {"hidden", {"hidden_size", "n_embd", "d_model", "dim", NULL}},
-    {"heads", {"num_attention_heads", "n_head", "n_heads", "num_heads", NULL}},
-    {"kv_heads", {"num_key_value_heads", "num_kv_heads", "n_head_kv", "n_kv_heads", NULL}},
-    {"head_size", {"head_dim", "head_size", NULL}},
-    {"ffn_hidden", {"intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", NULL}},
-    {"vocabulary", {"vocab_size", "n_vocab", NULL}},
-};
-enum {
-    USUAL_COUNT = sizeof usual / sizeof usual[0]
-};
-
-static const char *usual_word(struct import *in, unsigned i)
+/* What the rows take for granted. */
+static void check_must(struct import *in, const struct huggingface_type *type)
 {
-    for (const char *const *name = usual[i].names; *name; name++) {
-        const json_t *json = json_object_get(in->json, *name);
-        if (json_is_integer(json))
-            return word_of(in, json);
+    for (unsigned i = 0; i < HUGGINGFACE_MUST_MAX && type->must[i][0]; i++) {
+        const char *name = type->must[i][0], *value = type->must[i][1];
+        const json_t *json = member(in, name),
+                     *other = *value == '=' ? member(in, value + 1) : NULL;
+        char *text = json ? json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+        bool good = json == NULL || json_is_null(json) ||
+                    (*value == '=' ? json_equal(json, other) : text && strcmp(text, value) == 0);
+        if (!good)
+            problems_error(in->problems, in->where,
+                           "%s: \"%s\" is %s, and only models of this type where it is %s are read",
+                           source_clean(in->arena, in->path), name,
+                           source_quote(in->arena, text ? text : "?"),
+                           *value == '=' ? arena_format(in->arena, "\"%s\"", value + 1) : value);
+        free(text);
     }
-    return NULL;
-}
-
-/* The shape as a scenario writes it, as far as the file tells; what it does not tell is a '?'. */
-static const char *shape_text(struct import *in)
-{
-    const json_t *act = json_object_get(in->json, "hidden_act");
-    bool silu = json_is_string(act) && strcmp(json_string_value(act), "silu") == 0;
-    bool rms = json_object_get(in->json, "rms_norm_eps") != NULL;
-    bool tied = json_is_true(json_object_get(in->json, "tie_word_embeddings"));
-    const char *text = "model: {";
-    for (unsigned i = 0; i < USUAL_COUNT; i++) {
-        const char *word = usual_word(in, i);
-        bool must = strcmp(usual[i].key, "kv_heads") != 0 && strcmp(usual[i].key, "head_size") != 0;
-        if (word || must)
-            text = arena_format(in->arena, "%s%s: %s, ", text, usual[i].key, word ? word : "?");
-    }
-    return arena_format(in->arena, "%sffn: %s, norm: %s, position: rope, tied_embeddings: %s}",
-                        text, silu ? "swiglu" : "gelu", rms ? "rms" : "layernorm",
-                        tied ? "true" : "false");
 }
 
 static const char *known_types(struct import *in)
@@ -125,35 +147,55 @@ static const char *known_types(struct import *in)
     return text;
 }
 
-static const struct huggingface_type *find_type(struct import *in)
+static void refuse_type(struct import *in, struct catalogue *catalogue)
 {
-    const char *type = in->type;
-    for (unsigned i = 0; i < huggingface_type_count; i++)
-        if (type && strcmp(type, huggingface_types[i].name) == 0)
-            return &huggingface_types[i];
-    problems_error(in->problems, in->where,
-                   "%s: unknown \"model_type\" '%s'; known: %s; of another, write the shape out in "
-                   "place of `hf`, and check ffn, norm, position and biases: %s",
+    problems_error(in->problems, in->where, "%s: unknown \"model_type\" '%s': %s; known types: %s",
                    source_clean(in->arena, in->path),
-                   type ? source_quote(in->arena, type) : "(none)", known_types(in),
-                   shape_text(in));
-    return NULL;
+                   in->type ? source_quote(in->arena, in->type) : "(none)",
+                   huggingface_offer(in->arena, in->json, catalogue), known_types(in));
 }
 
-/* A model of several parts keeps its language model in an object of its own. */
+/* A type that is known holds nothing else that changes its layers. */
+static void check_signs(struct import *in, const struct huggingface_type *type)
+{
+    struct huggingface_signs signs = huggingface_signs(in->arena, in->json);
+    const char *text = huggingface_undescribed(in->arena, &signs, type, false);
+    if (text)
+        problems_error(in->problems, in->where,
+                       "%s: models of type '%s' that have %s are not simulated",
+                       source_clean(in->arena, in->path), type->name, text);
+    text = huggingface_undescribed(in->arena, &signs, type, true);
+    if (text)
+        problems_warning(in->problems, in->where, "%s: left out: %s",
+                         source_clean(in->arena, in->path), text);
+}
+
+/* A model of several parts keeps its language model in an object of its own, whose type some
+ * files leave out. */
 static void enter_text(struct import *in)
 {
     static const char *const types[][2] = {{"gemma3", "gemma3_text"}, {"llama4", "llama4_text"}};
     const json_t *text = json_object_get(in->json, "text_config");
-    const char *inner = NULL;
+    const char *inner = json_string_value(json_object_get(text, "model_type"));
     for (unsigned i = 0; i < sizeof types / sizeof types[0]; i++)
         if (in->type != NULL && strcmp(in->type, types[i][0]) == 0)
             inner = types[i][1];
-    if (inner == NULL || !json_is_object(text))
+    if (!json_is_object(text) || inner == NULL || huggingface_find(in->type))
         return;
+    in->beside = in->json;
     in->json = text;
     in->type = inner;
-    problems_warning(in->problems, in->where, "%s: only the language model is read, without vision",
+    if (huggingface_find(inner))
+        problems_warning(in->problems, in->where,
+                         "%s: only the language model is read, without vision",
+                         source_clean(in->arena, in->path));
+}
+
+static void warn_of_beside(struct import *in)
+{
+    problems_warning(in->problems, in->where,
+                     "%s: attention and feed-forward stand side by side; they are simulated one "
+                     "after the other, with a reduction over tp each",
                      source_clean(in->arena, in->path));
 }
 
@@ -178,11 +220,7 @@ static void add_falcon(struct import *in)
     else
         add(in, "norms", parallel && !newer ? "1" : "2");
     if (parallel)
-        problems_warning(
-            in->problems, in->where,
-            "%s: attention and feed-forward stand side by side; they are simulated one "
-            "after the other, with a reduction over tp each",
-            source_clean(in->arena, in->path));
+        warn_of_beside(in);
 }
 
 /* What the file says and our shapes do not carry. */
@@ -196,21 +234,68 @@ static void warn_of_window(struct import *in, const struct huggingface_type *typ
                          source_clean(in->arena, in->path));
 }
 
-static bool load(struct import *in, json_t **json)
+/* As many matrices and bytes, so that its time is no other; but it is said. */
+static void warn_of_activation(struct import *in)
 {
-    struct source *source = ARENA_NEW(in->arena, struct source);
+    const struct value *ffn = value_find(in->mapping, "ffn");
+    const char *named = ffn ? huggingface_other_activation(in->json, ffn->text) : NULL;
+    if (named)
+        problems_warning(in->problems, in->where, "%s: the activation '%s' is simulated as %s",
+                         source_clean(in->arena, in->path), source_quote(in->arena, named),
+                         ffn->text);
+}
+
+/* Python writes numbers that are none as words, which JSON has not: here they become strings of the
+ * same length, which no key of ours takes, so that places of other faults stay. */
+static void quote_non_finite(char *text, size_t bytes)
+{
+    static const char *const words[][2] = {
+        {"-Infinity", "\"-infin\" "}, {"Infinity", "\"infin\" "}, {"NaN", "\"n\""}};
+    bool inside = false;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '"')
+            inside = !inside;
+        else if (inside && text[i] == '\\')
+            i++;
+        for (unsigned w = 0; !inside && w < sizeof words / sizeof words[0]; w++) {
+            size_t length = strlen(words[w][0]);
+            if (bytes - i >= length && memcmp(text + i, words[w][0], length) == 0) {
+                memcpy(text + i, words[w][1], length);
+                i += length - 1;
+                break;
+            }
+        }
+    }
+}
+
+static bool take_text(struct import *in, struct source *source)
+{
     struct error error = {{0}};
     struct file_text file;
-    json_error_t fault;
     source->name = in->path;
     source->order = in->where.source->order + 1;
-    if (!file_read(in->arena, in->path, SOURCE_BYTES_MAX, true, &file, &error)) {
+    if (!file_read(in->arena, in->path, HUGGINGFACE_BYTES_MAX, true, &file, &error)) {
         problems_error(in->problems, in->where, "%s", source_clean(in->arena, error.text));
         return false;
     }
+    if (file.bytes > HUGGINGFACE_BYTES_MAX) {
+        problems_error(in->problems, in->where, "%s: a config.json has at most 64 MiB",
+                       source_clean(in->arena, in->path));
+        return false;
+    }
+    quote_non_finite(file.text, file.bytes);
     source->text = file.text;
     source->bytes = file.bytes;
-    *json = json_loadb(file.text, source->bytes, JSON_REJECT_DUPLICATES, &fault);
+    return true;
+}
+
+static bool load(struct import *in, json_t **json)
+{
+    struct source *source = ARENA_NEW(in->arena, struct source);
+    json_error_t fault;
+    if (!take_text(in, source))
+        return false;
+    *json = json_loadb(source->text, source->bytes, JSON_REJECT_DUPLICATES, &fault);
     if (*json == NULL) {
         struct mark where = {source, (unsigned)(fault.line > 0 ? fault.line : 1),
                              (unsigned)(fault.column > 0 ? fault.column : 1), 1};
@@ -219,8 +304,32 @@ static bool load(struct import *in, json_t **json)
     return *json != NULL;
 }
 
+static bool stands_beside(struct import *in, const struct huggingface_type *type)
+{
+    if (type->beside == NULL || *type->beside == '\0')
+        return type->beside != NULL;
+    const json_t *flag = json_object_get(in->json, type->beside);
+    return json_is_boolean(flag) ? json_is_true(flag) : type->beside_default;
+}
+
+static void read_type(struct import *in, const struct huggingface_type *type)
+{
+    for (unsigned i = 0; i < HUGGINGFACE_FIXED_MAX && type->fixed[i][0]; i++)
+        add(in, type->fixed[i][0], type->fixed[i][1]);
+    for (const struct huggingface_row *row = type->rows; row->key; row++)
+        translate(in, row);
+    check_must(in, type);
+    check_signs(in, type);
+    if (strcmp(type->name, "falcon") == 0)
+        add_falcon(in);
+    if (stands_beside(in, type))
+        warn_of_beside(in);
+    warn_of_window(in, type);
+    warn_of_activation(in);
+}
+
 const struct value *huggingface_read(struct arena *arena, const char *path, struct mark where,
-                                     struct problems *problems)
+                                     struct catalogue *catalogue, struct problems *problems)
 {
     struct import in = {.arena = arena, .path = path, .where = where, .problems = problems};
     json_t *json = NULL;
@@ -231,15 +340,12 @@ const struct value *huggingface_read(struct arena *arena, const char *path, stru
     in.mapping = value_new(arena, VALUE_MAPPING, where);
     in.type = json_string_value(json_object_get(json, "model_type"));
     enter_text(&in);
-    const struct huggingface_type *type = find_type(&in);
+    const struct huggingface_type *type = huggingface_find(in.type);
     if (type) {
-        for (unsigned i = 0; i < HUGGINGFACE_FIXED_MAX && type->fixed[i][0]; i++)
-            add(&in, type->fixed[i][0], type->fixed[i][1]);
-        for (const struct huggingface_row *row = type->rows; row->key; row++)
-            translate(&in, row);
-        if (strcmp(type->name, "falcon") == 0)
-            add_falcon(&in);
-        warn_of_window(&in, type);
+        struct huggingface_type whole = huggingface_whole(type);
+        read_type(&in, &whole);
+    } else {
+        refuse_type(&in, catalogue);
     }
     json_decref(json);
     return problems->error_count == before ? in.mapping : NULL;

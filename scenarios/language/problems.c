@@ -5,9 +5,15 @@
 
 static const char *format_text(struct arena *arena, const char *format, va_list arguments)
 {
-    char text[1024];
-    vsnprintf(text, sizeof text, format, arguments);
-    return arena_text(arena, text);
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    size_t room = length > 0 ? (size_t)length + 1 : 1;
+    char *text = arena_alloc(arena, room, 1);
+    *text = '\0';
+    vsnprintf(text, room, format, again);
+    va_end(again);
+    return text;
 }
 
 enum severity {

@@ -21,16 +21,18 @@ static const struct param model_keys_params[] = {
     {"preset", PARAM_TEXT, offsetof(struct model_keys, preset), 0, 0, "", NULL,
      "A model of the catalogue; the keys below override its shape."},
     {"hf", PARAM_TEXT, offsetof(struct model_keys, hf), 0, 0, "", NULL,
-     "Path of a Hugging Face config.json, seen from the folder of the scenario."},
+     "Path of a Hugging Face config.json, relative to the scenario's folder."},
 };
 static const struct param cluster_params[] = {
     {"nodes", PARAM_COUNT, offsetof(struct cluster_keys, nodes), 1, GPU_MAX, READER_AUTO, NULL,
-     "Nodes; auto: from gpus, or 1."},
+     "Number of nodes; auto: from gpus, or 1."},
     {"gpus", PARAM_COUNT, offsetof(struct cluster_keys, gpus), 1, GPU_MAX, READER_AUTO, NULL,
-     "GPUs in all, whole nodes or a part of one; auto: those of the nodes."},
+     "GPUs of the job: whole nodes or part of one; in NVLink domains of several trays whole trays, "
+     "job_gpus of each domain; together with `nodes`, equally many of each node. auto: those of "
+     "the nodes."},
     {"profile", PARAM_TEXT, offsetof(struct cluster_keys, profile), 0, 0, "", NULL,
-     "File of kernel times measured on such a card (orrery-calibrate), seen from the folder of the "
-     "scenario; they go before the model."},
+     "File of kernel times measured on such a GPU (orrery-calibrate), relative to the scenario's "
+     "folder; they take precedence over the model."},
 };
 static const struct param gpu_keys_params[] = {
     {"name", PARAM_TEXT, offsetof(struct named_keys, name), 0, 0, "", NULL,
@@ -40,13 +42,13 @@ static const struct param node_keys_params[] = {
     {"name", PARAM_TEXT, offsetof(struct named_keys, name), 0, 0, "", NULL,
      "A node of the catalogue; the keys below override its figures."},
     {"kind", PARAM_TEXT, offsetof(struct named_keys, kind), 0, 0, "", NULL,
-     "How the GPUs of a node are wired."},
+     "Topology inside a node."},
 };
 static const struct param fabric_keys_params[] = {
     {"name", PARAM_TEXT, offsetof(struct named_keys, name), 0, 0, "", NULL,
      "A fabric of the catalogue; the keys below override its figures."},
     {"kind", PARAM_TEXT, offsetof(struct named_keys, kind), 0, 0, "", NULL,
-     "How the nodes are joined."},
+     "Topology of the network between nodes."},
 };
 static const struct param training_params[] = {
     {"sequence", PARAM_COUNT, offsetof(struct training_keys, spec.sequence), 1, 1e8, NULL, NULL,
@@ -54,19 +56,19 @@ static const struct param training_params[] = {
     {"global_batch", PARAM_COUNT, offsetof(struct training_keys, spec.global_batch), 1, 1e8, NULL,
      NULL, "Sequences in a step, over all replicas."},
     {"precision", PARAM_TEXT, offsetof(struct training_keys, precision), 0, 0, "bf16", NULL,
-     "Number format of weights, activations and matrix products; not said: fp16 on a card without "
-     "bf16 matrix units."},
+     "Number format of weights, activations and GEMMs; the default is fp16 on a GPU without bf16 "
+     "matrix units."},
     {"optimizer", PARAM_TEXT, offsetof(struct training_keys, optimizer), 0, 0, "adamw", NULL,
-     "Optimizer, and so the state kept for each parameter."},
+     "Optimizer, which decides the state kept for each parameter."},
     {"attention", PARAM_CHOICE, offsetof(struct training_keys, spec.attention), 0, 0, READER_AUTO,
      attention_kernel_names,
-     "Attention kernel; auto: the software's, never an unfused one on a card with FP8 units."},
+     "Attention kernel; auto: the software's, but never an unfused one on a GPU with FP8 units."},
     {"causal", PARAM_FLAG, offsetof(struct training_keys, spec.causal), 0, 0, "true", NULL,
      "Tokens attend to earlier tokens only."},
     {"tokens", PARAM_COUNT, offsetof(struct training_keys, tokens), 1, 1e18, READER_AUTO, NULL,
-     "Tokens of the whole training, for its length and cost; auto: not said."},
+     "Tokens of the whole training, for its length and cost; auto: not specified."},
     {"gradient_bytes", PARAM_RATIO, offsetof(struct training_keys, spec.gradient_bytes), 1, 8,
-     READER_AUTO, NULL, "Bytes of a kept gradient element; auto: the software's."},
+     READER_AUTO, NULL, "Bytes per kept gradient element; auto: as the software's recipes set it."},
     {"master_weights", PARAM_CHOICE, offsetof(struct training_keys, spec.state_formats.master), 0,
      0, READER_AUTO, master_format_names,
      "Format of the optimizer's copy of the weights, where the precision has one; auto: fp32; "
@@ -79,21 +81,19 @@ static const struct param training_params[] = {
      "Format of the optimizer's second moment; auto: the optimizer's own."},
     {"bf16_layers_first", PARAM_COUNT, offsetof(struct training_keys, spec.wide_layers_first), 0,
      1e6, "0", NULL,
-     "First layers whose products stay in 16 bits with precision fp8 or nvfp4. A model of 62 "
-     "blocks "
+     "First layers whose GEMMs stay in 16 bits with precision fp8 or nvfp4. A model of 62 blocks "
      "was trained in NVFP4 with the first 2 and the last 8 in bf16, 16 % of its linear layers "
      "(arXiv:2509.25149)."},
     {"bf16_layers_last", PARAM_COUNT, offsetof(struct training_keys, spec.wide_layers_last), 0, 1e6,
-     "0", NULL, "Last layers of which that is so."},
+     "0", NULL, "Last layers whose GEMMs stay in 16 bits likewise."},
     {"adapter", PARAM_CHOICE, offsetof(struct training_keys, spec.adapter.kind), 0, 0, "none",
      adapter_names,
-     "Low-rank adapters alone are trained, beside frozen weights in 16 bits (lora), or in four "
-     "(qlora)."},
+     "Only low-rank adapters are trained, on frozen weights in 16 bits (lora) or 4 bits (qlora)."},
     {"adapter_rank", PARAM_COUNT, offsetof(struct training_keys, spec.adapter.rank), 1, 1e5, "16",
      NULL, "Rank of the adapters."},
     {"adapter_targets", PARAM_CHOICE, offsetof(struct training_keys, spec.adapter.targets), 0, 0,
      "all", adapter_target_names,
-     "Linear layers that have one: all of each layer, or those of its attention."},
+     "Linear layers with an adapter: all of each layer, or only those of attention."},
 };
 static const struct param layout_params[] = {
     {"tp", PARAM_COUNT, offsetof(struct layout_keys, spec.tp), 1, GPU_MAX, "1", NULL,
@@ -103,90 +103,93 @@ static const struct param layout_params[] = {
     {"dp", PARAM_COUNT, offsetof(struct layout_keys, spec.dp), 1, GPU_MAX, READER_AUTO, NULL,
      "Data parallel size; auto: GPUs / (tp x pp x cp)."},
     {"cp", PARAM_COUNT, offsetof(struct layout_keys, spec.cp), 1, GPU_MAX, "1", NULL,
-     "Context parallel size: the sequence is split over so many ranks."},
+     "Context parallel size: number of ranks that share a sequence."},
     {"ep", PARAM_COUNT, offsetof(struct layout_keys, spec.ep), 1, GPU_MAX, READER_BEST, NULL,
-     "Expert parallel size: so many of the tp x cp x dp ranks of a stage share the experts of a "
-     "layer; best: the fastest that fits."},
+     "Expert parallel size: number of the tp x cp x dp ranks of a stage over which the experts of "
+     "a layer are split; best: the fastest that fits."},
     {"etp", PARAM_COUNT, offsetof(struct layout_keys, spec.etp), 0, GPU_MAX, "0", NULL,
-     "Ranks that share each expert, 1 or tp; 0: tp, or 1 where ep is chosen and above 1."},
-    {"expert_imbalance", PARAM_RATIO, offsetof(struct layout_keys, spec.expert_imbalance), 1, 1e4,
-     "1", NULL, "Tokens of the busiest expert rank over the mean, for which all others wait."},
-    {"expert_capacity", PARAM_RATIO, offsetof(struct layout_keys, spec.expert_capacity), 0, 1e4,
+     "Expert tensor parallel size: ranks that split each expert, 1 or tp; 0: tp, or 1 if ep is "
+     "chosen automatically and above 1, or if tp breaks a rule."},
+    {"expert_imbalance", PARAM_RATIO, offsetof(struct layout_keys, spec.experts.imbalance), 1, 1e4,
+     "1", NULL, "Tokens of the busiest expert rank over the mean; all others wait for it."},
+    {"expert_capacity", PARAM_RATIO, offsetof(struct layout_keys, spec.experts.capacity), 0, 1e4,
      "0", NULL,
-     "Room of an expert for tokens of a rank over the mean, filled up and what is over dropped; 0: "
-     "none is dropped."},
+     "Capacity of an expert for a rank's tokens over the mean: padded up to it, excess tokens "
+     "dropped; 0: none is dropped."},
     {"dispatch", PARAM_TEXT, offsetof(struct layout_keys, dispatch), 0, 0, "alltoall", NULL,
-     "How rows of tokens come to the ranks of their experts, and back."},
-    {"dispatch_8bit", PARAM_FLAG, offsetof(struct layout_keys, spec.dispatch_8bit), 0, 0, "false",
-     NULL,
-     "Rows go to their experts in eight bits with a scale for each 128 elements, and so do "
-     "gradients of their results; what comes back to be added up has 16."},
-    {"vpp", PARAM_COUNT, offsetof(struct layout_keys, spec.vpp), 1, 255, READER_AUTO, NULL,
-     "Chunks of layers on each pipeline stage, for interleaved schedules; auto: the most that "
-     "divide the layers."},
+     "How token rows are dispatched to the ranks of their experts and combined."},
+    {"dispatch_8bit", PARAM_FLAG, offsetof(struct layout_keys, spec.experts.dispatch_8bit), 0, 0,
+     "false", NULL,
+     "Rows are dispatched to their experts in 8 bits with a scale for each 128 elements, as are "
+     "gradients of their results; the combine transfers 16 bits."},
+    {"vpp", PARAM_COUNT, offsetof(struct layout_keys, spec.pipeline.vpp), 1, 255, READER_AUTO, NULL,
+     "Chunks of layers per pipeline stage, for interleaved schedules; auto: the most that divide "
+     "the layers."},
     {"microbatch", PARAM_COUNT, offsetof(struct layout_keys, spec.microbatch), 1, 1e6, READER_BEST,
      NULL, "Sequences in a microbatch; best: the fastest that fits."},
     {"schedule", PARAM_TEXT, offsetof(struct layout_keys, schedule), 0, 0, READER_AUTO, NULL,
      "Order of passes in the pipeline; auto: 1f1b or interleaved, the faster that fits."},
     {"sharding", PARAM_TEXT, offsetof(struct layout_keys, sharding), 0, 0, READER_AUTO, NULL,
-     "What data parallel ranks share out among them; auto: the software's, with a pipeline at most "
-     "zero-1."},
+     "Model state that is sharded over data parallel ranks; auto: the software's, with a pipeline "
+     "at most zero-1."},
     {"recompute", PARAM_CHOICE, offsetof(struct layout_keys, spec.recompute), 0, 0, READER_LEAST,
-     recompute_names,
-     "Activations that the backward pass computes again; least: the least that fits."},
+     recompute_names, "Activations that the backward pass recomputes; least: the least that fits."},
     {"recompute_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.recompute_layers), 1, 1e5,
      READER_AUTO, NULL,
-     "With block: so many layers, the first of each chunk, are computed again, auto: the fewest "
-     "that fit; with uniform: so many share one kept input."},
+     "With block: number of layers, the first of each chunk, that are recomputed, auto: the fewest "
+     "that fit; with uniform: number of layers that share one kept input."},
     {"sequence_parallel", PARAM_FLAG, offsetof(struct layout_keys, spec.sequence_parallel), 0, 0,
      READER_AUTO, NULL,
      "Norms and residuals are split over the tensor parallel ranks; auto: wherever the software "
      "can."},
-    {"cp_method", PARAM_CHOICE, offsetof(struct layout_keys, spec.cp_method), 0, 0, "all_gather",
-     cp_method_names, "How keys and values reach all context parallel ranks."},
-    {"cp_inner", PARAM_COUNT, offsetof(struct layout_keys, spec.cp_inner), 1, GPU_MAX, READER_AUTO,
-     NULL,
-     "With all_to_all_ring: context ranks that exchange heads, between whose groups keys and "
-     "values "
-     "go round; auto: the most that a node holds with their tensor ranks, and that find whole "
-     "heads."},
-    {"cp_balance", PARAM_CHOICE, offsetof(struct layout_keys, spec.cp_balance), 0, 0, "auto",
+    {"cp_method", PARAM_CHOICE, offsetof(struct layout_keys, spec.context.method), 0, 0,
+     "all_gather", cp_method_names, "How context parallel ranks exchange keys and values."},
+    {"cp_inner", PARAM_COUNT, offsetof(struct layout_keys, spec.context.inner), 1, GPU_MAX,
+     READER_AUTO, NULL,
+     "With all_to_all_ring: size of the groups that exchange heads (all-to-all); a ring passes "
+     "keys and values between groups; auto: the largest that fits in a node with its tensor ranks "
+     "and divides the heads."},
+    {"cp_balance", PARAM_CHOICE, offsetof(struct layout_keys, spec.context.balance), 0, 0, "auto",
      cp_balance_names,
-     "Positions of a context parallel rank under a causal mask: a block from either end, or "
-     "neighbours, whose last rank everybody waits for; auto: as the software does."},
+     "Positions of a context parallel rank under a causal mask: one block from either end, or "
+     "contiguous ones, where all wait for the last rank; auto: the software's choice."},
     {"placement", PARAM_CHOICE, offsetof(struct layout_keys, spec.placement), 0, 0, "packed",
-     placement_names, "Ranks fill node after node, or go round the nodes."},
-    {"order", PARAM_TEXT, offsetof(struct layout_keys, spec.order), 0, 0, "tp-cp-dp-pp", NULL,
-     "Order of the dimensions in rank numbers, the fastest first."},
-    {"first_stage_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.first_stage_layers), 1,
+     placement_names,
+     "Ranks fill one node after another, or are dealt round-robin over the nodes."},
+    {"order", PARAM_TEXT, offsetof(struct layout_keys, spec.order), 0, 0, "auto", NULL,
+     "Order of the dimensions in rank numbers, the fastest first. auto: tp-cp-dp-pp; tp-cp-pp-dp "
+     "where only that makes the ranks of a group fill whole nodes (without units of FSDP and "
+     "experts)."},
+    {"first_stage_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.pipeline.first_layers), 1,
      1e5, READER_AUTO, NULL, "Layers on the first stage; auto: by the software."},
-    {"last_stage_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.last_stage_layers), 1, 1e5,
-     READER_AUTO, NULL, "Layers on the last stage; auto: by the software."},
-    {"ends_count", PARAM_FLAG, offsetof(struct layout_keys, spec.ends_count), 0, 0, READER_AUTO,
-     NULL,
-     "Embedding and head count as a layer each where layers are spread evenly over the pipeline, "
-     "so "
-     "that the first and the last chunk hold one layer less; auto: where only so they divide."},
-    {"shard_group", PARAM_COUNT, offsetof(struct layout_keys, spec.shard_group), 1, GPU_MAX,
-     READER_AUTO, NULL, "Ranks that share one copy with hsdp; auto: the GPUs of a node."},
-    {"optimizer_offload", PARAM_RATIO, offsetof(struct layout_keys, spec.optimizer_offload), 0, 1,
+    {"last_stage_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.pipeline.last_layers), 1,
+     1e5, READER_AUTO, NULL, "Layers on the last stage; auto: by the software."},
+    {"ends_count", PARAM_FLAG, offsetof(struct layout_keys, spec.pipeline.ends_count), 0, 0,
+     READER_AUTO, NULL,
+     "Embedding and head count as one layer each when layers are spread evenly over the pipeline, "
+     "so the first and the last chunk hold one layer less; auto: only if the layers do not divide "
+     "otherwise."},
+    {"shard_group", PARAM_COUNT, offsetof(struct layout_keys, spec.data.shard_group), 1, GPU_MAX,
+     READER_AUTO, NULL,
+     "Ranks of an hsdp shard group, which hold one copy; auto: the GPUs of a node."},
+    {"optimizer_offload", PARAM_RATIO, offsetof(struct layout_keys, spec.offload.optimizer), 0, 1,
      "0", NULL,
-     "Share of the optimizer's state that is kept and updated on the host's CPUs: gradients go "
-     "there, "
-     "weights come back (Megatron-LM's optimizer-offload-fraction, ZeRO-Offload)."},
-    {"optimizer_offload_to", PARAM_CHOICE, offsetof(struct layout_keys, spec.offload_to), 0, 0,
-     "cpu", offload_names,
-     "Where that state lies between updates: in the memory of the CPUs, or on the node's drives "
+     "Share of the optimizer's state that is kept and updated on the host's CPUs: gradients are "
+     "copied there, weights back (Megatron-LM's optimizer-offload-fraction, ZeRO-Offload)."},
+    {"optimizer_offload_to", PARAM_CHOICE, offsetof(struct layout_keys, spec.offload.optimizer_to),
+     0, 0, "cpu", offload_names,
+     "Where that state is kept between updates: in CPU memory, or on the node's drives "
      "(ZeRO-Infinity)."},
-    {"activation_offload", PARAM_RATIO, offsetof(struct layout_keys, spec.activation_offload), 0, 1,
-     "0", NULL,
-     "Share of the layers of each stage (of each of its chunks), its first, whose activations are "
-     "copied to the host after their forward pass and back before their backward pass."},
+    {"activation_offload", PARAM_RATIO, offsetof(struct layout_keys, spec.offload.activations), 0,
+     1, "0", NULL,
+     "Share of the layers of each stage (of each of its chunks), from the first on, whose "
+     "activations are copied to the host after the forward pass and back before the backward "
+     "pass."},
     {"activation_offload_to", PARAM_CHOICE,
-     offsetof(struct layout_keys, spec.activation_offload_to), 0, 0, "cpu", offload_names,
-     "Where they lie in between: in the memory of the CPUs, or on the node's drives."},
-    {"fsdp_unit_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.fsdp_unit_layers), 1, 1e5,
-     "1", NULL, "Layers that fsdp gathers at once."},
+     offsetof(struct layout_keys, spec.offload.activations_to), 0, 0, "cpu", offload_names,
+     "Where they are kept in between: in CPU memory, or on the node's drives."},
+    {"fsdp_unit_layers", PARAM_COUNT, offsetof(struct layout_keys, spec.data.fsdp_unit_layers), 1,
+     1e5, "1", NULL, "Layers that fsdp gathers as one unit."},
 };
 static const struct param software_keys_params[] = {
     {"profile", PARAM_TEXT, offsetof(struct software_keys, profile), 0, 0, "megatron", NULL,
@@ -200,17 +203,17 @@ static const struct param straggler_params[] = {
     {"gpu", PARAM_COUNT, offsetof(struct straggler_keys, gpu), 0, GPU_MAX, NULL, NULL,
      "Number of the GPU, from 0."},
     {"speed", PARAM_RATIO, offsetof(struct straggler_keys, speed_ratio), 0.001, 1, NULL, NULL,
-     "Speed that is left."},
+     "Remaining share of its speed."},
 };
 /* The links that a GPU has of its own; schema_link_kind is in step with it. */
 static const char *const link_names[] = {"nic", "nvlink", "pcie", NULL};
 static const struct param link_params[] = {
     {"gpu", PARAM_COUNT, offsetof(struct weak_link_keys, gpu), 0, GPU_MAX, NULL, NULL,
-     "Number of the GPU whose link it is, from 0."},
+     "Number of the GPU to which the link belongs, from 0."},
     {"link", PARAM_CHOICE, offsetof(struct weak_link_keys, link), 0, 0, "nic", link_names,
      "Which link."},
     {"capacity", PARAM_RATIO, offsetof(struct weak_link_keys, capacity_ratio), 0.001, 1, NULL, NULL,
-     "Share of its bandwidth that is left."},
+     "Remaining share of its bandwidth."},
 };
 static const struct param note_params[] = {
     {"at", PARAM_TIME, offsetof(struct note_keys, at_s), 0, 100.0 * YEAR, NULL, NULL,
@@ -229,28 +232,28 @@ static const struct param lesson_params[] = {
 };
 static const struct param lesson_run_params[] = {
     {"name", PARAM_TEXT, offsetof(struct lesson_run_keys, name), 0, 0, NULL, NULL,
-     "As answers call it: small letters, digits and _."},
+     "Name of the run in answers: small letters, digits and _."},
     {"set", PARAM_TEXT, offsetof(struct lesson_run_keys, set), 0, 0, NULL, NULL,
-     "What differs from the lesson's own run: K=V as --set takes it, several between blanks."},
+     "Differences from the lesson's own run: K=V in the syntax of --set, separated by blanks."},
     {"shows", PARAM_TEXT, offsetof(struct lesson_run_keys, shows), 0, 0, NULL, NULL,
-     "What it is, in a few words."},
+     "Description in a few words."},
 };
 static const struct param lesson_question_params[] = {
     {"ask", PARAM_TEXT, offsetof(struct lesson_question_keys, ask), 0, 0, NULL, NULL,
      "The question."},
     {"answer", PARAM_TEXT, offsetof(struct lesson_question_keys, answer), 0, 0, NULL, NULL,
-     "A formula over columns of the table run, or of another with its name before them, as in "
-     "stream_use[dp].busy_s; COLUMN@NAME is that of another run of the lesson."},
+     "A formula over columns of the table run, or of another table with its name in front, as in "
+     "stream_use[dp].busy_s; COLUMN@NAME is the column of another run of the lesson."},
     {"why", PARAM_TEXT, offsetof(struct lesson_question_keys, why), 0, 0, NULL, NULL,
-     "Why it is so; what stands between braces is worked out like the answer."},
+     "Explanation of the answer; formulas in braces are evaluated as the answer is."},
 };
 static const struct param cost_params[] = {
     {"gpu_hour", PARAM_MONEY, offsetof(struct cost_keys, gpu_hour_usd), 0, 1e6, "0USD", NULL,
      "Price of one GPU for an hour; overrides the catalogue's."},
     {"storage_tb_month", PARAM_MONEY, offsetof(struct cost_keys, storage_tb_month_usd), 0, 1e6,
      "0USD", NULL,
-     "Price of 10^12 bytes for 30 days on storage of its own (survival: domain), where weeks keep "
-     "their checkpoints; memory and disks of the nodes are in the price of the GPUs."},
+     "Price of 10^12 bytes for 30 days on separate storage (survival: domain) for checkpoints over "
+     "weeks; memory and disks of the nodes are included in the price of the GPUs."},
 };
 
 static const struct schema_section sections[SECTION_RUN] = {
@@ -264,40 +267,39 @@ static const struct schema_section sections[SECTION_RUN] = {
                          NULL},
     [SECTION_GPU] = {"cluster.gpu", "The GPU: a name, or a mapping that overrides its figures.",
                      true, false, "name", KEYS(gpu_keys_params), gpu_params, &gpu_param_count},
-    [SECTION_NODE] =
-        {"cluster.node",
-         "The node: a name, or a mapping that overrides its figures; left out, the one that "
-         "the GPU usually comes in.",
-         false, false, "name", KEYS(node_keys_params), node_params, &node_param_count},
-    [SECTION_FABRIC] = {"cluster.fabric",
-                        "The network between nodes: a name, or a mapping with a kind and its "
-                        "figures. One node needs none; several that say nothing are joined by "
-                        "what usually joins such nodes.",
-                        false, false, "name", KEYS(fabric_keys_params), fabric_params,
-                        &fabric_param_count},
-    [SECTION_TRAINING] = {"training", "What is trained with, and how.", true, false, NULL,
-                          KEYS(training_params), NULL, NULL},
-    [SECTION_LAYOUT] = {"layout", "How the work is spread over the GPUs.", false, false, NULL,
+    [SECTION_NODE] = {"cluster.node",
+                      "The node: a name, or a mapping that overrides its figures; by default the "
+                      "usual node of the GPU.",
+                      false, false, "name", KEYS(node_keys_params), node_params, &node_param_count},
+    [SECTION_FABRIC] =
+        {"cluster.fabric",
+         "The network between nodes: a name, or a mapping with a kind and its figures. One node "
+         "needs none; by default several nodes have the usual fabric of their kind.",
+         false, false, "name", KEYS(fabric_keys_params), fabric_params, &fabric_param_count},
+    [SECTION_TRAINING] = {"training", "Batch, sequence, number formats and optimizer of training.",
+                          true, false, NULL, KEYS(training_params), NULL, NULL},
+    [SECTION_LAYOUT] = {"layout", "How the work is distributed over the GPUs.", false, false, NULL,
                         KEYS(layout_params), NULL, NULL},
     [SECTION_SOFTWARE] = {"software",
                           "The training framework: a profile, or a mapping that overrides its "
                           "figures.",
                           false, false, "profile", KEYS(software_keys_params), software_params,
                           &software_param_count},
-    [SECTION_PERTURBATIONS] = {"perturbations", "How this cluster departs from an ideal one.",
+    [SECTION_PERTURBATIONS] = {"perturbations", "How this cluster differs from an ideal one.",
                                false, false, NULL, KEYS(perturbation_params), NULL, NULL},
-    [SECTION_STRAGGLERS] = {"perturbations.stragglers", "GPUs that are slow.", false, true, NULL,
+    [SECTION_STRAGGLERS] = {"perturbations.stragglers", "Slow GPUs.", false, true, NULL,
                             KEYS(straggler_params), NULL, NULL},
-    [SECTION_LINKS] = {"perturbations.links", "Links that are weak.", false, true, NULL,
+    [SECTION_LINKS] = {"perturbations.links", "Links of reduced bandwidth.", false, true, NULL,
                        KEYS(link_params), NULL, NULL},
-    [SECTION_NOTES] = {"notes", "Captions for a class that reads along.", false, true, NULL,
+    [SECTION_NOTES] = {"notes", "Captions shown to a class along the timeline.", false, true, NULL,
                        KEYS(note_params), NULL, NULL},
-    [SECTION_LESSON] = {"lesson", "What a class learns from this scenario: `orrery lesson`.", false,
+    [SECTION_LESSON] = {"lesson", "Lesson of this scenario for a class: `orrery lesson`.", false,
                         false, NULL, KEYS(lesson_params), NULL, NULL},
-    [SECTION_LESSON_RUNS] = {"lesson.runs", "Other runs that this one is compared with.", false,
+    [SECTION_LESSON_RUNS] = {"lesson.runs", "Other runs with which this one is compared.", false,
                              true, NULL, KEYS(lesson_run_params), NULL, NULL},
-    [SECTION_LESSON_QUESTIONS] = {"lesson.questions", "Questions, with answers that the runs give.",
-                                  false, true, NULL, KEYS(lesson_question_params), NULL, NULL},
+    [SECTION_LESSON_QUESTIONS] = {"lesson.questions",
+                                  "Questions, with answers computed from the runs.", false, true,
+                                  NULL, KEYS(lesson_question_params), NULL, NULL},
     [SECTION_COST] = {"cost", "Prices.", false, false, NULL, KEYS(cost_params), NULL, NULL},
 };
 

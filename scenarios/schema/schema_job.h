@@ -4,7 +4,7 @@
 #define ORRERY_SCENARIOS_SCHEMA_SCHEMA_JOB_H
 
 #include "models/checkpoint/storage.h"
-#include "models/job/job_spec.h"
+#include "models/job/parts/job_spec.h"
 
 struct run_keys {
     double duration_s, work_s;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "models/job/job_spec.h"
+#include "models/job/parts/job_spec.h"
 #include "scenarios/language/csv.h"
 #include "scenarios/language/file.h"
 #include "scenarios/language/names.h"

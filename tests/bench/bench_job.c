@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "models/job/job.h"
-#include "scenarios/build/scenario.h"
+#include "models/job/player/job.h"
+#include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
 #include "sim/units.h"
 
@@ -29,7 +29,7 @@ static void read_cluster(struct job_bench *bench)
     struct scenario_options options = {0};
     struct error error = {""};
     bench->scenario = scenario_read(ORRERY_BENCH_SCENARIO, NULL, 0, &options, &error);
-    CHECK(bench->scenario != NULL && bench->scenario->error_count == 0);
+    CHECK(bench->scenario != NULL && bench->scenario->diagnostics.error_count == 0);
     bench->conditions = condition_create(&bench->scenario->configuration, &error);
     CHECK(bench->conditions != NULL);
 }
@@ -86,9 +86,9 @@ static void set_spec(struct job_bench *bench)
                                     .replicas = REPLICAS,
                                     .ranks = NODES * GPUS_EACH,
                                     .tokens_per_step = 1.0,
-                                    .gpu_hour_usd = NAN,
-                                    .node_power_w = NAN,
-                                    .idle_power_ratio = NAN};
+                                    .cost.gpu_hour_usd = NAN,
+                                    .cost.node_power_w = NAN,
+                                    .cost.idle_power_ratio = NAN};
     set_recovery(&bench->spec.recovery);
     set_checkpoint(&bench->spec.checkpoint);
 }

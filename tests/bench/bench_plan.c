@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/search/search.h"
-#include "analysis/search/search_unit.h"
+#include "analysis/plan/search/search.h"
+#include "analysis/plan/search/search_unit.h"
 #include "bench.h"
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 
@@ -43,7 +43,7 @@ static void *prepare_plan(double size)
     CHECK(bench != NULL);
     bench->what = (int)size;
     bench->scenario = scenario_read("bench", text, strlen(text), &how, &error);
-    CHECK(bench->scenario != NULL && bench->scenario->error_count == 0);
+    CHECK(bench->scenario != NULL && bench->scenario->diagnostics.error_count == 0);
     const struct configuration *c = &bench->scenario->configuration;
     bench->arena = arena_create();
     CHECK(topology_build(bench->arena, &c->cluster, &bench->topology, &error));
@@ -79,7 +79,7 @@ static double run_sweep(const struct plan_bench *bench)
     struct arena *arena = arena_create();
     const struct configuration *c = &bench->scenario->configuration;
     const struct search_ground ground = {
-        .base = c, .topology = &bench->topology, .usable_bytes = c->gpu.usable_hbm_bytes};
+        .base = c, .topology = &bench->topology, .usable_bytes = c->gpu.hbm.usable_bytes};
     struct search_row *rows = ARENA_ARRAY(arena, struct search_row, bench->count);
     struct sweep sweep = {.times = bench->what == 1};
     sweep.units = ARENA_ARRAY(arena, struct search_unit *, bench->count);

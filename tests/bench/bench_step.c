@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "models/step/step.h"
-#include "scenarios/build/scenario.h"
+#include "models/step/simulate/step.h"
+#include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
 
 struct step_bench {
@@ -17,7 +17,7 @@ static struct scenario *read_scenario(void)
     struct scenario_options options = {0};
     struct error error = {""};
     struct scenario *scenario = scenario_read(ORRERY_BENCH_SCENARIO, NULL, 0, &options, &error);
-    CHECK(scenario != NULL && scenario->error_count == 0);
+    CHECK(scenario != NULL && scenario->diagnostics.error_count == 0);
     return scenario;
 }
 
@@ -38,7 +38,7 @@ static double run_step(void *state)
     struct step *step;
     struct error error = {""};
     CHECK(step_run(&scenario->configuration, &options, &step, &error) && step->fits);
-    double work = bench->what == 1 ? (double)step->op_count : 1.0;
+    double work = bench->what == 1 ? (double)step->counts.ops : 1.0;
     step_destroy(step);
     if (bench->what == 0)
         scenario_destroy(scenario);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/database/store.h"
+#include "analysis/record/database/store.h"
 #include "bench.h"
 #include "sim/check.h"
 

@@ -167,6 +167,49 @@ NODES
     lacks "$(printf '\033')" err
 }
 
+# ASTRA-sim's custom ring all-reduce sends before it receives: 8 ranks, 14 steps of 128 KiB.
+@test "a ring that sends before it receives is played, above the eager limit it is named" {
+    for rank in 0 1 2 3 4 5 6 7; do
+        for step in $(seq 0 13); do
+            echo "$rank 5 $((2 * step + 1)) comm_dst=$(((rank + 1) % 8)) comm_size=131072 wait=$((2 * step))"
+            echo "$rank 6 $((2 * step + 2)) comm_src=$(((rank + 7) % 8)) comm_size=131072 wait=$((2 * step + 1))"
+        done
+    done | sed 's/ wait=0$//' >nodes
+    write ring 8 <nodes
+    expect 0 "$ORRERY" import chakra ring
+    expect 0 "$ORRERY" chakra "$hello" ring --json
+    one=$("$ORRERY" collective --op send --gpus 2 --min 131072 --max 131072 --json | jq '.rows[0].time_s')
+    awk -v a="$(jq .step_time_s out)" -v b="$one" 'BEGIN {exit !(b > 0 && a > 13.999 * b && a < 14.001 * b)}'
+    for command in "import chakra" "chakra $hello"; do
+        for limit in 64KiB 131071 0; do
+            # shellcheck disable=SC2086
+            expect 3 timeout 20 "$ORRERY" $command ring --eager $limit
+            said "a send of more bytes than the eager limit waits for its receiver (--eager)"
+        done
+    done
+    expect 0 "$ORRERY" import chakra ring --eager 128KiB
+    expect 2 "$ORRERY" import slurm nodes --eager 128KiB
+    said "takes no --eager"
+}
+
+@test "dependencies on nodes that are not there are dropped when asked, and counted" {
+    write holes 1 <<'NODES'
+0 4 1 us=10 wait=50
+0 4 2 us=10 wait=1,51
+NODES
+    expect 3 "$ORRERY" import chakra holes
+    said "waits for node 50, which is not in the file"
+    said "--drop-missing"
+    expect 0 "$ORRERY" import chakra holes --drop-missing
+    shows "2 dependencies on nodes that are not in the traces left out"
+    expect 0 "$ORRERY" chakra "$hello" holes --drop-missing --db holes.db
+    shows "2 dependencies on nodes that are not in the traces left out"
+    expect 0 "$ORRERY" report holes.db
+    shows "2 dependencies on nodes that are not in the traces left out"
+    expect 0 "$ORRERY" chakra "$hello" holes --drop-missing --json
+    [ "$(jq .nodes.dependencies_dropped out)" = 2 ]
+}
+
 @test "ranks that wait for each other are named, and nothing hangs" {
     write ring 3 <<'NODES'
 0 6 1 comm_src=2 comm_size=8

@@ -18,7 +18,8 @@ trace_of() { # DB RANK
     sqlite3 "$1" "
 with span(at, took, stream, name, collective, bytes) as (
   select s.ts, s.dur, s.stream,
-         case when s.name in ('attention', 'attention gradient') then 'flash_fwd_kernel'
+         case when s.name = 'attention' then 'flash_fwd_kernel'
+              when s.name = 'attention gradient' then 'flash_bwd_kernel'
               when s.name in ('optimizer update', 'gradient norm') then 'multi_tensor_apply_kernel'
               when s.name glob '*norm*' then 'rmsnorm_kernel'
               when s.name glob '*[a-z] [dw]grad' or s.name in ('qkv', 'projection', 'up', 'down', 'logits') then 'nvjet_hsh_128x256'
@@ -59,8 +60,8 @@ from (select * from span where took > 0 order by at)"
     small
     expect 0 "$ORRERY" run small.yaml --detail flow --db small.db
     trace_of small.db 5 >trace.json
-    # The tenth attention takes a millisecond more, and a kernel runs that nobody knows.
-    jq '[.traceEvents[] | .name == "flash_fwd_kernel"] | indices(true)[9]' trace.json >slow
+    # The fourth attention takes a millisecond more, and a kernel runs that nobody knows.
+    jq '[.traceEvents[] | .name == "flash_fwd_kernel"] | indices(true)[3]' trace.json >slow
     jq --argjson slow "$(cat slow)" '.traceEvents[$slow].dur += 1000
         | .traceEvents += [{"cat": "kernel", "name": "mystery", "ts": 1e6, "dur": 3, "args": {"stream": 7}}]' trace.json >slow.json
     expect 0 "$ORRERY" compare small.yaml --trace slow.json
@@ -91,11 +92,41 @@ from (select * from span where took > 0 order by at)"
     said "there are 2 such marks, from 5 to 7"
     expect 3 "$ORRERY" compare small.yaml --trace small.yaml
     said "no JSON"
-    expect 3 "$ORRERY" compare small.yaml --trace nowhere.json
+    expect 1 "$ORRERY" compare small.yaml --trace nowhere.json
+    said "cannot read nowhere.json"
     expect 2 "$ORRERY" compare small.db --trace trace.json
     said "A is a database"
     expect 2 "$ORRERY" compare small.yaml small.yaml --trace trace.json
     expect 2 "$ORRERY" compare small.yaml small.yaml --rank 1
     said "go with --trace"
     expect 2 "$ORRERY" compare - --trace - <trace.json
+}
+
+@test "inference and kernels of no known kind are said" {
+    small
+    kernel() { printf '{"cat": "kernel", "name": "%s", "ts": %d, "dur": %d, "args": {"stream": 7}}' "$@"; }
+    { echo '{"traceEvents": ['; kernel flash_fwd_kernel 0 95; echo ,; kernel main_kernel 100 5; echo ']}'; } >trace.json
+    expect 0 "$ORRERY" compare small.yaml --trace trace.json
+    shows "it looks like inference: no kernel of it belongs to a backward pass or to an optimizer"
+    lacks "no known kind" out # 5 % is not above 5 %
+    expect 0 "$ORRERY" compare small.yaml --trace trace.json --json
+    jq -e '.forward_only and (.unknown_ratio - 0.05 | fabs) < 1e-9 and .unknown[0].name == "main_kernel"' out
+    jq -e '[.pairs[] | select(.phase == "backward")] == []' out
+    { echo '{"traceEvents": ['; kernel flash_fwd_kernel 0 90; echo ,; kernel flash_bwd_kernel 90 90; echo ,
+        kernel main_kernel 200 20; echo ']}'; } >trace.json
+    expect 0 "$ORRERY" compare small.yaml --trace trace.json
+    shows "10.0 % of the kernels' seconds are of no known kind and count as compute: 20.0 us main_kernel"
+    lacks inference out
+    expect 0 "$ORRERY" compare small.yaml --trace trace.json --json
+    jq -e '.forward_only == false and ([.pairs[] | select(.name == "attention gradient") | .measured_s - 90e-6 | fabs < 1e-9] == [true])' out
+}
+
+@test "a timeline that orrery export wrote is said to be none of torch.profiler" {
+    "$ORRERY" run "$hello" --db h.db >out 2>err
+    "$ORRERY" export h.db --format chrome --output h.json
+    expect 3 "$ORRERY" compare "$hello" --trace h.json
+    said "neither kernels nor operators of torch.profiler in it"
+    lacks ProfilerActivity err
+    expect 3 "$ORRERY" import pytorch h.json --gpu h100-80gb-sxm --output own.db
+    said "neither kernels nor operators of torch.profiler in it"
 }

@@ -51,6 +51,13 @@ offers() { # WANTED -- WORD...: exactly these, in any order
     offers h200-141gb-sxm -- orrery collective --gpu h200
 }
 
+@test "bash completes the lessons of the course beside files, and fleets behind --mtbf" {
+    touch bubble-own.yaml
+    offers bubble bubble-own.yaml -- orrery lesson bub
+    offers rsc-1 rsc-2 -- orrery plan x.yaml --mtbf rsc
+    offers bubble-own.yaml -- orrery lesson bubble bubble-
+}
+
 @test "zsh and fish know the same keys and names" {
     for shell in zsh fish; do
         expect 0 "$ORRERY" completion $shell
@@ -58,6 +65,12 @@ offers() { # WANTED -- WORD...: exactly these, in any order
         shows "failures[0].mtbf"
         shows "h200-141gb-sxm"
         shows "interleaved"
+        for word in $("$ORRERY" lesson --json | jq -r '.rows[].name'); do
+            grep lesson out | grep -qE "[' ]$word[ ;']" || { echo "$shell: $word"; return 1; }
+        done
+        grep -E -- "mtbf" out | grep -q "rsc-1"
+        grep -E -- "(--best|-l best)" out | grep -qE "[('](step tokens cost days goodput)[)']" || { echo "$shell: --best"; return 1; }
+        grep -E -- "(--format|-l format)" out | grep -qE "[('](chrome csv svg failures)[)']" || { echo "$shell: --format"; return 1; }
         if command -v $shell >/dev/null; then $shell -n out; fi
     done
     expect 2 "$ORRERY" completion csh

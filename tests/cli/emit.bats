@@ -82,7 +82,7 @@ PY
     done <<'CASES'
 --emit slurm --shard 1/2|leave them to it
 --emit slurm --resume|leave them to it
---emit slurm --no-db|leave them to it
+--emit slurm --no-db|which --no-db leaves out
 --shards 4|give --emit
 --emit slurm --shards 1001|at most 1000
 --emit slurmm|did you mean 'slurm'?

@@ -69,7 +69,7 @@ walls() { "$ORRERY" explain --walls "$@"; }
     expect 2 walls --model llama3-70b
     said "--gpu is missing"
     expect 2 walls "$hello" --gpus 8
-    said "change a key of a file with --set"
+    said "a key of a file is changed with --set cluster.gpus=8"
     expect 2 walls --model 'x}: {y' --gpu h100-80gb-sxm
     said "names of the catalogue"
     expect 2 walls --model llama3-70b --gpu h100-80gb-sxm --tokens '1}'
@@ -101,7 +101,7 @@ adds_up() {
         | (.waterfall | last | .tokens_per_day) as $day
         | near($sum; $kept) and near(.kept_step_s; $kept) and near(.tokens_per_day; $day)
           and near($day; if $weeks then $r.tokens_per_day else $r.tokens_per_s * 86400 end)
-          and near([.idle[]] | add // 0; [.waterfall[] | select(.term | test("^(exposed_.*|bubble|host|straggler)$")) | .seconds] | add)
+          and near(([.idle[]] | add // 0) + .paced_s; [.waterfall[] | select(.term | test("^(exposed_.*|bubble|host|straggler)$")) | .seconds] | add)
         ' out >/dev/null || { echo "$1 does not add up"; jq '[.waterfall[] | {term, seconds}]' out; cat run.json; return 1; }
 }
 
@@ -147,6 +147,13 @@ adds_up() {
     usual=$(sqlite3 slow.db "select max(b) from (select sum(dur) / 1e9 as b from slice_raw s join track t on t.id = s.track_id join rank_class c on c.id = t.rank_class where t.name = 'compute' and s.depth = 0 and c.speed_ratio > 0.9 group by c.id)")
     jq -e --argjson slow "$slow" --argjson usual "$usual" '.critical_path | [.parts[] | select(.stream == "compute") | .seconds] | add | . > $usual * 1.5 and . > $slow * 0.9' out
     jq -e '[.critical_path.parts[] | select(.stream == "tp") | .wire] | unique == ["nvlink"]' out
+    # what is idle is idle in the timeline, cause by cause; what a slower card paces is told beside it
+    jq -r '.idle | to_entries[] | "\(.key) \(.value * 1e6 | round)"' out | sort >got
+    sqlite3 slow.db "select cause || ' ' || cast(round(sum(dur) / 1e3 / (select count(*) from rank)) as integer) from idle group by cause having sum(dur) > 0" | sort >want
+    diff want got
+    jq -e '.paced_s > 0 and (.idle.straggler + .paced_s - (.waterfall[] | select(.term == "straggler") | .seconds) | fabs < 1e-9)' out
+    expect 0 explain slow.db
+    shows "not idle: ops that last longer"
     run_db "$hello" --db x.db --detail step
     expect 0 explain x.db
     if [ "$(sqlite3 x.db 'select count(*) from slice_raw')" = 0 ]; then

@@ -1,5 +1,7 @@
 # Common to the tests of the command line. ORRERY is the program, SCENARIOS the folder of scenario
 # files; ctest sets both. Every test works in a folder of its own.
+export ORRERY_PROGRESS=off # tests look at standard error; a slow machine would add lines
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit 1
     hello="$SCENARIOS/hello-8-gpus.yaml"
@@ -20,6 +22,11 @@ expect() {
 said() { grep -qF -- "$1" err || { echo "stderr lacks '$1':"; cat err; return 1; }; }
 shows() { grep -qF -- "$1" out || { echo "stdout lacks '$1':"; head -50 out; return 1; }; }
 lacks() { if grep -q -- "$1" "${@:2}"; then echo "found '$1' in ${*:2}"; return 1; fi; }
+# unpacked FILE: the documents of a page. zlib's stream with the head of a gzip file, whose sums are others.
+unpacked() {
+    { printf '\037\213\010\0\0\0\0\0\0\3'; sed -n 's/.*{"packed":"\([^"]*\)"}.*/\1/p' "$1" | base64 -d | tail -c +3; } |
+        gzip -dc 2>/dev/null || true
+}
 sql() { sqlite3 "$@"; }
 # long_one: begins a test whose lines shorter ones run too: with sanitizers it would take minutes.
 long_one() { [ "${EVERY:-1}" -eq 1 ] || skip "played by a build without sanitizers"; }

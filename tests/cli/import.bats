@@ -47,8 +47,12 @@ nccl_tests() { # file
 
 @test "collectives of another card, in other units or without a name are refused" {
     nccl_tests nccl.txt
-    expect 3 "$ORRERY" import nccl-tests nccl.txt --output own.db
-    said "nccl.txt:9: which collective is it?"
+    expect 0 "$ORRERY" import nccl-tests nccl.txt --output told.db # by busbw over algbw
+    expect 0 "$ORRERY" profile show told.db
+    shows "collective all_reduce fp32 ranks=8 bytes=4096"
+    sed 's/ sum / none /' nccl.txt >nameless.txt
+    expect 3 "$ORRERY" import nccl-tests nameless.txt --output own.db
+    said "nameless.txt:9: which collective is it?"
     [ ! -e own.db ]
     expect 3 "$ORRERY" import nccl-tests nccl.txt --op all_gather --output own.db
     said "busbw"
@@ -59,7 +63,7 @@ nccl_tests() { # file
     expect 2 "$ORRERY" import
     expect 3 "$ORRERY" import nccl-tests nothing.txt --op all_reduce --output own.db
     expect 0 "$ORRERY" import nccl-tests - --op all_reduce --output own.db <nccl.txt
-    expect 3 "$ORRERY" import nccl-tests nccl.txt --op all_reduce --gpu h200-141gb-sxm --output own.db
+    expect 3 "$ORRERY" import nccl-tests nccl.txt --op all_reduce --gpu h100-80gb-sxm --output own.db
     said "give another --output"
     cp "$hello" own.yaml
     sqlite3 own.db "update point set median_s = median_s / 1000"
@@ -163,8 +167,18 @@ nccl_tests() { # file
 END
     expect 0 "$ORRERY" import pytorch trace.json --gpu h100-80gb-sxm --output own.db
     shows "own.db: 1 points of 1 operators, 75.2 % of 40.3 us in kernels"
+    shows "24.8 % of the kernels' seconds are of no known kind and count as compute: 10.0 us other"
+    lacks "left out" out
     expect 0 "$ORRERY" run "$hello" --set cluster.profile="$PWD/own.db" --db run.db
     [ "$(sql run.db "select count(*) > 0 from kernel_evidence where evidence = 'measured'")" = 1 ]
+    # The same product in fp32, of which no profile can know how it was computed.
+    sed 's/c10::BFloat16/float/g' trace.json >fp32.json
+    expect 3 "$ORRERY" import pytorch fp32.json --output other.db
+    said "no measurement for a profile in it: 1 products in fp32, of which a trace does not tell whether tf32 ran"
+    jq '.traceEvents += [.traceEvents[0] | .name = "aten::bmm" | .args["External id"] = 9]' trace.json >left.json
+    expect 0 "$ORRERY" import pytorch left.json --output other.db
+    shows "left out: 1 operators of another number format or form than those of profiles"
+    rm other.db
     expect 3 "$ORRERY" import pytorch "$hello" --output other.db
     said "no JSON"
     expect 2 "$ORRERY" import pytorch trace.json

@@ -19,6 +19,21 @@ small() {
     [ -z "$(sed 's/\..*//' out | sort | uniq -d)" ]
 }
 
+@test "a lesson by its number in the list is the lesson of that name" {
+    for number in 1 6 11; do
+        name=$("$ORRERY" lesson | sed -n "s/^ *$number\. \([a-z0-9-]*\) .*/\1/p")
+        expect 0 lesson "$name"
+        mv out by_name
+        expect 0 lesson "$number"
+        cmp out by_name
+    done
+    lesson 6 --html six.html >/dev/null 2>&1
+    [ -e bubble.db ] && [ -e six.html ] # named by the lesson, not by its number
+    for absent in 0 12 99999999999999999999; do
+        expect 2 lesson $absent
+        grep -q "there is no lesson '$absent'" err
+    done
+}
 @test "every lesson plays, answers everything, and its captions lie within the run" {
     for name in $(names | awk -v every="${EVERY:-1}" 'NR % every == 0'); do
         expect 0 lesson "$name" --json
@@ -62,7 +77,7 @@ small() {
     "$ORRERY" lesson bubble --html page.html 2>err || { grep -q "page" err && skip "a build without the page"; }
     [ "$(sql bubble.db "select count(value) from question")" = 5 ]
     [ "$(wc -c <page.html)" -lt 2000000 ]
-    grep -q "Four stages, eight microbatches" page.html
+    unpacked page.html | grep -q "Four stages, eight microbatches"
     expect 2 lesson bubble --html a.html --replay
     expect 2 lesson --html a.html
     said "which lesson?"

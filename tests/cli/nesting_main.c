@@ -1,9 +1,9 @@
-/* nesting FILE: exit 0 when the Chrome trace in FILE is valid; see tests/analysis/export/nesting.h.
+/* nesting FILE: exit 0 when the Chrome trace in FILE is valid; see nesting.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/analysis/export/nesting.h"
+#include "tests/analysis/exchange/nesting.h"
 
 int main(int argc, char **argv)
 {

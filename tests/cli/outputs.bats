@@ -28,6 +28,9 @@ unharmed() {
     unharmed y.db.partial export y.db.partial --output y.db
     unharmed s.yaml run s.yaml --db s.yaml
     unharmed s.yaml run "$hello" --uncertainty 2 --against s.yaml --db s.yaml
+    unharmed s.yaml run "$hello" --uncertainty 2 --measured s.yaml:step=1s --db s.yaml
+    unharmed s.yaml profile shapes s.yaml --output s.yaml
+    unharmed s.yaml import failures s.yaml --gpus 8 --output s.yaml
     for beside in "" -journal -wal -shm -whole; do
         cp s.yaml "t.partial$beside"
         unharmed "t.partial$beside" run "t.partial$beside" --db t
@@ -51,10 +54,10 @@ unharmed() {
     sed 's/^model:.*/model: {hf: config.json}/' "$hello" >hf.yaml
     expect 0 "$ORRERY" check hf.yaml
     unharmed config.json run hf.yaml --db config.json
-    unharmed config.json study hf.yaml --vary layout.microbatch=1 --no-db --svg config.json
+    unharmed config.json study hf.yaml --vary layout.microbatch=1 --db config.json
     cp config.json other.json
-    unharmed other.json study hf.yaml --vary model.hf=config.json,other.json --no-db --svg other.json
-    unharmed config.json study hf.yaml --vary model.hf=config.json,other.json --no-db --svg config.json
+    unharmed other.json study hf.yaml --vary model.hf=config.json,other.json --db other.json
+    unharmed config.json study hf.yaml --vary model.hf=config.json,other.json --db config.json
     cp -r "$SCENARIOS/catalogue" mine
     unharmed mine/gpus.yaml run "$hello" --catalogue mine --db mine/gpus.yaml
     unharmed mine/gpus.yaml validate "$BATS_TEST_DIRNAME/../validation/layers.csv" \
@@ -78,7 +81,7 @@ YAML
     expect 2 "$ORRERY" study "$hello" --vary layout.microbatch=1 --db folder/a --svg folder/../folder/a
     said "would be the same file"
     [ -z "$(find . -name 'a*')" ]
-    expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1 --no-db --db a --svg a
+    expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1 --no-db --svg a
 }
 
 @test "standard output and error are outputs: appended to what is read they would never end it" {
@@ -129,12 +132,13 @@ YAML
 
 @test "a file that could not be written whole does not get its name" {
     "$ORRERY" run "$hello" --db x.db >out 2>err
-    echo old >t.json
+    old='{"displayTimeUnit":"old"}'
+    echo "$old" >t.json
     got=0
     (ulimit -f 4; exec "$ORRERY" export x.db --output t.json >out 2>err) || got=$?
     [ "$got" -eq 1 ]
     said "cannot write t.json"
-    [ "$(cat t.json)" = old ]
+    [ "$(cat t.json)" = "$old" ]
     [ ! -e t.json.partial ]
     ln -s /dev/full full # by a link: a fault that removes it does not remove the device
     expect 1 "$ORRERY" export x.db --output full

@@ -26,9 +26,22 @@ setup() {
         where t.name = 'compute' and s.depth = 0 and p.text in ('forward', 'backward') and s.microbatch >= 0
           and c.id in (select min(id) from rank_class group by stage)
         group by c.stage, p.text, s.microbatch" | sort >want
-    grep "microbatch" gantt.marks | sort >got
+    sed -n 's/; waits: .*//; /microbatch/p' gantt.marks | sort >got
     [ "$(wc -l <want)" -eq 64 ]
     diff want got
+}
+
+@test "gantt: what is hatched for a slower card, and what is inside ops, is the straggler term" {
+    "$ORRERY" run "$SCENARIOS/straggler.yaml" --set training.global_batch=32 --db slow.db >/dev/null 2>&1
+    "$ORRERY" export slow.db --svg gantt --output slow.svg
+    python3 - "$(sql slow.db "select sum(dur) / 1e9 / (select count(*) from rank) from idle where cause = 'straggler'")" <<'PY'
+import re, sys
+unit = {"ms": 1e-3, "s": 1.0}
+whole, a, inside, b = re.search(r">straggler ([\d.]+) (m?s), .*; ([\d.]+) (m?s) of it not hatched: inside ops", open("slow.svg").read()).groups()
+whole, inside = float(whole) * unit[a], float(inside) * unit[b]
+assert inside > 0.01 * whole and abs(whole - inside - float(sys.argv[1])) < 0.01 * whole, (whole, inside, sys.argv[1])
+PY
+    lacks "not hatched" <("$ORRERY" export "$pipe" --svg gantt) # no card is slow
 }
 
 @test "memory: every byte of every stage, and their sum" {
@@ -99,7 +112,7 @@ PY
     python3 - <<'PY'
 import json, re
 kernels = [k for k in json.load(open("walls.json"))["kernels"] if k["flops"] > 0]
-drawn = [re.match(r"\S+ (.+): (\S+) FLOP, (\S+) bytes, (\S+) s", line).groups() for line in open("roofline.marks")]
+drawn = [re.match(r"\S+ (.+): (\S+) FLOP, (\S+) bytes, (\S+) s, \w+$", line).groups() for line in open("roofline.marks")]
 assert len(drawn) == len(kernels) >= 5
 for k, d in zip(kernels, drawn):
     assert (float(d[1]), float(d[2])) == (k["flops"], k["bytes"]), (k, d)
@@ -111,6 +124,15 @@ for name, way, change in tornado:
     assert float(change) == moves[name, way], (name, way, change, moves[name, way])
 assert {(t[0], t[1]) for t in tornado} == {key for key, change in moves.items() if change != 0.0}
 PY
+}
+
+@test "roofline: each dot stands as far below the roof of its own precision as its line says" {
+    for precision in bf16 fp8; do
+        "$ORRERY" run "$SCENARIOS/mixtral-8x7b-64xh100.yaml" --set training.precision=$precision --detail summary --db $precision.db >/dev/null 2>&1
+        "$ORRERY" explain --walls $precision.db --json 2>/dev/null >walls.json
+        picture $precision.db roofline
+        python3 "$BATS_TEST_DIRNAME/svg_roofline.py" roofline.svg walls.json $([ $precision = bf16 ] && echo 1 || echo 2)
+    done
 }
 
 @test "pareto, ucurve: the means of a study" {

@@ -189,3 +189,39 @@ complete() { sql "$1" "select value from meta where key = 'complete'"; }
     expect 0 "$ORRERY" run "$hello" --db new.db
     lacks replaced err
 }
+
+@test "a plan killed at any moment, however early, goes on with --resume" {
+    plan=(plan --model llama3-8b --gpu h100-80gb-sxm --gpus 8 --json)
+    "$ORRERY" "${plan[@]}" 2>err | jq 'del(.seconds)' >whole
+    for delay in .01 .02 .03 .04 .05 .07 .09 .12; do
+        rm -f p.db*
+        timeout -s KILL "$delay" "$ORRERY" "${plan[@]}" --db p.db >out 2>err || true
+        expect 0 "$ORRERY" "${plan[@]}" --db p.db --resume
+        jq 'del(.seconds)' out | cmp - whole
+    done
+    # What a writer leaves before its first commit, after the journal's mode, after the schema alone.
+    rm -f p.db*
+    : >p.db.partial
+    expect 0 "$ORRERY" "${plan[@]}" --db p.db --resume
+    said "p.db.partial: nothing to resume; the search begins at its start"
+    cp p.db begun.db
+    rm -f p.db*
+    sqlite3 p.db.partial 'pragma page_size = 8192; pragma journal_mode = wal; vacuum' >out
+    expect 0 "$ORRERY" "${plan[@]}" --db p.db --resume
+    said "nothing to resume"
+    jq 'del(.seconds)' out | cmp - whole
+    for table in $(sqlite3 begun.db "select name from sqlite_schema where type = 'table' and name not in ('doc', 'meta')"); do
+        sqlite3 begun.db "delete from $table"
+    done
+    sqlite3 begun.db "delete from meta where key <> 'complete'; update meta set value = '0'"
+    rm -f p.db*
+    cp begun.db p.db.partial
+    expect 0 "$ORRERY" "${plan[@]}" --db p.db --resume
+    said "nothing to resume"
+    jq 'del(.seconds)' out | cmp - whole
+    # What somebody else keeps under that name is not emptied.
+    rm -f p.db*
+    sqlite3 p.db.partial 'create table t (x); insert into t values (1)'
+    expect 3 "$ORRERY" "${plan[@]}" --db p.db --resume
+    [ "$(sqlite3 p.db.partial 'select x from t')" = 1 ]
+}

@@ -240,6 +240,17 @@ json() { sql :memory: "select $1 from (select readfile('out') as j)"; }
     [ "$(json "json_extract(j, '$.optimum') is null")" = 1 ]
 }
 
+@test "the value of the optimum is the one number that was varied, or null: the point has the rest" {
+    expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1,2,4 --no-db --json
+    [ "$(json "json_extract(j, '$.optimum.value') = json_extract(j, '$.optimum.vary.\"layout.microbatch\"')")" = 1 ]
+    expect 0 "$ORRERY" study "$hello" --vary layout.sharding=zero-1,zero-3 --no-db --json # words
+    [ "$(json "json_type(j, '$.optimum.value') || ' ' || json_type(j, '$.optimum.vary.\"layout.sharding\"')")" = "null text" ]
+    expect 0 "$ORRERY" study "$hello" --vary layout.microbatch=1,2 --vary layout.tp=1,2 --no-db --json # two keys
+    [ "$(json "json_type(j, '$.optimum.value') || ' ' || (select count(*) from json_each(j, '$.optimum.vary'))")" = "null 2" ]
+    # and the point that it names is the best of all
+    [ "$(json "(select json_extract(value, '$.point') from json_each(j, '$.points') order by json_extract(value, '$.tokens_per_s.mean') desc limit 1) = json_extract(j, '$.optimum.point')")" = 1 ]
+}
+
 @test "it ends with the line that runs the best point" {
     cp "$hello" "it's mine.yaml"
     expect 0 "$ORRERY" study "it's mine.yaml" --set training.global_batch=32 --vary layout.microbatch=1,2,4 --vary layout.pp=1,2 --seed 3 --no-db --json

@@ -48,3 +48,44 @@ between() { # LEAST MOST FILE
         done
     done
 }
+
+@test "who takes longer than two seconds says that it is at work, whatever it does" {
+    slowly() { sleep "${1:-2.7}"; cat "$hello"; }
+    unset ORRERY_PROGRESS
+    for command in "check -" "memory -" "run - --no-db" "study - --no-db --vary layout.microbatch=1"; do
+        # shellcheck disable=SC2086
+        slowly | expect 0 "$ORRERY" $command
+        grep -qx "${command%% *}: at work for [23] s" err
+        [ "$(grep -c "at work" err)" -eq 1 ] # the next one comes 30 s later
+    done
+    slowly 5.2 | expect 0 "$ORRERY" check -
+    [ "$(grep -c "at work" err)" -eq 1 ]
+    expect 0 "$ORRERY" check "$hello" # what is done in a blink says nothing
+    lacks "at work" err
+    slowly | ORRERY_PROGRESS=off expect 0 "$ORRERY" check -
+    lacks "at work" err
+    "$ORRERY" run "$hello" --db x.db >out 2>err
+    timeout -s INT 3.5 "$ORRERY" replay x.db --port $((20000 + RANDOM % 20000)) >out 2>err || true # waits for its reader
+    lacks "at work" out err
+}
+
+@test "on a terminal the line renews itself, and makes way for what is said" {
+    unset ORRERY_PROGRESS
+    echo "(sleep 4.2; cat '$hello') | '$ORRERY' check -" >slow
+    on_terminal 90 bash slow
+    [ "$(grep -o 'check: at work for [0-9]* s' shown | sort -u | wc -l)" -ge 2 ]
+    # The line is taken away before the words that follow: after \033[K nothing of it is left.
+    grep -aqP 'at work for \d+ s\e\[K<stdin>' shown
+}
+
+@test "files of the line are looked for before anything is played" {
+    expect 1 "$ORRERY" run "$long" --no-db --uncertainty 400 --measured nofile.yaml:step=1s
+    said "orrery run: --measured: cannot read nofile.yaml: No such file or directory"
+    expect 1 "$ORRERY" run "$long" --no-db --uncertainty 400 --against nofile.yaml
+    said "orrery run: --against: cannot read nofile.yaml: No such file or directory"
+    expect 1 "$ORRERY" merge nofile1.db nofile2.db --json
+    said "orrery merge: cannot read nofile1.db: No such file or directory"
+    expect 1 "$ORRERY" validate "$BATS_TEST_DIRNAME/../validation/layers.csv" --profile nofile.db
+    said "--profile: cannot read nofile.db"
+    [ ! -s out ]
+}

@@ -30,6 +30,12 @@ load helper
     lacks "$(printf '\033')" err
 }
 
+@test "an option that takes one value is refused when it is given twice; lists are not" {
+    expect 2 "$ORRERY" run "$SCENARIOS/hello-8-gpus.yaml" --no-db --seed 1 --seed=2
+    said "--seed is given twice; it takes one value"
+    expect 0 "$ORRERY" run "$SCENARIOS/hello-8-gpus.yaml" --no-db --no-db --set name=a --set seed=2
+}
+
 @test "unknown options get the nearest name; all mistakes come at once" {
     expect 2 "$ORRERY" run --unflod --seed x
     said "did you mean '--unfold'?"
@@ -165,4 +171,45 @@ load helper
     [ -n "$can" ]
     [ "$can" = "$("$ORRERY" --help | sed -n '/^usage/,/--version/s/^  \([a-z]*\)  .*/\1/p' | xargs)" ]
     for command in $can; do expect 0 "$ORRERY" "$command" --help; done
+}
+
+@test "options that contradict each other are refused, each pair of each command" {
+    "$OUTPUTS" conflicts >../pairs
+    [ "$(wc -l <../pairs)" -ge 15 ]
+    while read -r command one other; do
+        for line in "$one $other" "$other $one"; do
+            # shellcheck disable=SC2086
+            expect 2 "$ORRERY" "$command" "$hello" $line </dev/null
+            said "${one%%=*}"
+            said "${other%%=*}"
+            [ ! -s out ]
+        done
+    done <../pairs
+    for pair in "run --no-db --db" "run --no-db --max-db" "study --no-db --db" "study --no-db --max-db" "plan --gpus --most-gpus"; do
+        # shellcheck disable=SC2086
+        set -- $pair
+        grep -q "^$1 $2\(=[^ ]*\)* $3" ../pairs || { echo "not in the tables: $pair"; return 1; }
+    done
+    expect 2 "$ORRERY" memory "$hello" --limit 0
+    said "expected a whole number above 0"
+}
+
+@test "counts are written as in a scenario; what is too large is told so; -V; help of a command" {
+    expect 0 "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 16 --global-batch 1k --json
+    jq -e '[.layouts[] | .tp * .pp * .cp * .dp == 16] | all' out
+    expect 2 "$ORRERY" plan --model llama3-8b --gpu h100-80gb-sxm --gpus 1e18
+    said "orrery plan: --gpus 1e18: too large for a count"
+    "$ORRERY" --version >version
+    expect 0 "$ORRERY" -V
+    cmp out version
+    for command in run plan; do
+        "$ORRERY" $command --help >long
+        expect 0 "$ORRERY" help $command
+        cmp out long
+    done
+    expect 2 "$ORRERY" help rum
+    said "did you mean 'run'"
+    "$ORRERY" --help >long
+    expect 0 "$ORRERY" help
+    cmp out long
 }

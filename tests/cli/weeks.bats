@@ -85,6 +85,20 @@ value() { sql :memory: "select json_extract(readfile('${2:-out.json}'), '\$.$1')
     [ "$(sql b.db "select count(*) from failure")" = "$(value failures)" ]
 }
 
+@test "weeks: the job comes back to a checkpoint that was durable by then, of the tier that is named" {
+    for name in silent-corruption blast-radius-nvl72 elastic-vs-restart; do
+        "$ORRERY" run "$SCENARIOS/$name.yaml" --db "$name.db" >/dev/null
+        [ "$(sql "$name.db" "select count(*) > 3 from interruption where not others_went_on")" = 1 ]
+        [ "$(sql "$name.db" "select count(*) from interruption i where not others_went_on and case when level is null
+            then loaded_step <> 0 else not exists (select 1 from checkpoint c where c.level = i.level and c.tier = i.tier
+            and c.step = i.loaded_step and c.ts <= i.ts) end")" = 0 ]
+        # What was lost are the steps since then: all of them, where no replica was missing.
+        [ "$(sql "$name.db" "select count(*) from interruption where lost_steps > step - loaded_step + 1e-9")" = 0 ]
+    done
+    [ "$(sql silent-corruption.db "select count(*) from interruption where lost_steps <> step - loaded_step")" = 0 ]
+    [ "$(sql elastic-vs-restart.db "select count(*) > 0 from interruption where lost_steps < step - loaded_step - .1")" = 1 ]
+}
+
 @test "weeks: no trace of what played no weeks, and none of a pipe" {
     expect 0 "$ORRERY" run "$SCENARIOS/hello-8-gpus.yaml" --db step.db
     expect 1 "$ORRERY" export step.db --format failures --output t.csv
@@ -291,4 +305,33 @@ figures() { "$ORRERY" run weeks.yaml --no-db --json "$@" | grep -v job_mtbf_s | 
     [ "$code" -eq 130 ]
     [ $((SECONDS - before)) -lt 8 ]
     grep -qE "weeks: [0-9.]+ % done, [0-9.]+ [a-z]+ left" shown
+}
+
+# Silent corruption that is found after 6 h: the optimum makes the kept copies reach back so far, or
+# the warning of numbers is given; and the report says what went back to the start.
+@test "weeks: an optimal interval knows what is kept, and when it is not enough" {
+    same=(--no-db --set run.duration=30d
+        --set 'failures=[{cause: GPU, unit: gpu, mtbf: 1000d}, {cause: silent, unit: gpu, mtbf: 500d, effect: corrupt, detect: 6h}]')
+    keep() { echo "checkpoint={policy: async, storage: host+pfs, keep: $1, interval: $2}"; }
+    expect 0 "$ORRERY" run weeks.yaml "${same[@]}" --set "$(keep 64 optimal)"
+    shows "the optimum of these weeks"
+    lacks "tainted" err
+    lacks "went back to the start" out
+    expect 0 "$ORRERY" run weeks.yaml "${same[@]}" --set "$(keep 64 1min)"
+    shows "went back to the start"
+    grep -q "keep 361 or more" err
+    expect 0 "$ORRERY" check weeks.yaml "${same[@]:1}" --set 'checkpoint={policy: every-step, keep: 2}'
+    grep -q "checkpoint.keep: 'silent' is found after 6h in the mean, when all 2 kept" err
+    expect 0 "$ORRERY" run weeks.yaml "${same[@]}" --set "failures=[{cause: x, unit: gpu, mtbf: 1000d}]" --set "$(keep 1 optimal)"
+    lacks "played" out
+}
+
+@test "kept steps are counted in full batches, and said so where replicas were missing" {
+    expect 0 "$ORRERY" run "$SCENARIOS/elastic-vs-restart.yaml" --db elastic.db
+    [ "$(sql elastic.db "select steps_completed < (select max(step) from checkpoint) and degraded_s > 1e-9 * wall_s from run")" = 1 ]
+    [ "$(sql elastic.db "select abs(tokens_completed / steps_completed / (select global_batch * sequence from run) - 1) < 1e-12 from run")" = 1 ]
+    grep -q "  kept  .* steps of the full batch, " out
+    expect 0 "$ORRERY" run "$SCENARIOS/elastic-vs-restart.yaml" --set recovery.policy=wait-for-repair --db restart.db
+    [ "$(sql restart.db "select degraded_s < 1e-9 * wall_s and steps_completed >= (select max(step) from checkpoint) from run")" = 1 ]
+    grep -q "  kept  .* steps, " out
 }

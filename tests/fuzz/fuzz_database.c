@@ -3,7 +3,7 @@
  * scenario that it restores, merging it as a shard of a study, alone and twice, and a search that
  * stands on the plan in it, either works or says a sentence. No crash, no hang.
  *
- * An input changes a small sound database (tests/analysis/database/sample.h): up to the first zero
+ * An input changes a small sound database (database/sample.h): up to the first zero
  * byte it is SQL that is run on the file; after that come patches of the file itself, each of four
  * bytes of place, one of length, and that many bytes. `base.db` and `changed.db` lie in the working
  * folder.
@@ -15,18 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/command/plan_diary.h"
-#include "analysis/database/record_file.h"
-#include "analysis/database/restore.h"
-#include "analysis/export/export.h"
-#include "analysis/export/launch.h"
-#include "analysis/export/picture.h"
-#include "analysis/replay/document.h"
-#include "analysis/report/report_database.h"
-#include "analysis/search/search_store.h"
+#include "analysis/command/plan/plan_diary.h"
+#include "analysis/exchange/export/export.h"
+#include "analysis/exchange/export/picture.h"
+#include "analysis/exchange/launch/launch.h"
+#include "analysis/page/document.h"
+#include "analysis/plan/search/search_store.h"
+#include "analysis/record/database/record_file.h"
+#include "analysis/record/database/restore.h"
 #include "analysis/study/study_merge.h"
+#include "analysis/tell/report/report_database.h"
 #include "sim/check.h"
-#include "tests/analysis/database/sample.h"
+#include "tests/analysis/record/database/sample.h"
 
 enum {
     SQL_MAX = 4096,
@@ -215,7 +215,7 @@ static void search_on(struct query *query, const struct scenario *scenario)
         return;
     }
     for (unsigned f = 0; f < FATE_COUNT; f++)
-        sum += s->fates[f];
+        sum += s->counts.fates[f];
     CHECK(sum == s->row_count);
     search_destroy(s);
 }
@@ -232,7 +232,7 @@ static void plan_all(struct query *query)
     if (plans) {
         struct scenario *scenario =
             scenario_read("text", plan_text, strlen(plan_text), &how, &error);
-        CHECK(scenario != NULL && scenario->error_count == 0);
+        CHECK(scenario != NULL && scenario->diagnostics.error_count == 0);
         search_on(query, scenario);
         scenario_destroy(scenario);
     }

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "models/fit/rule_of_thumb.h"
-#include "scenarios/build/scenario.h"
+#include "models/plan/rule_of_thumb.h"
+#include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/huggingface.h"
 #include "sim/check.h"
 
@@ -36,7 +36,7 @@ static bool taken(int file)
     *source = (struct source){.name = "fuzz.yaml", .text = "hf"};
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     struct mark where = {source, 1, 1, 1};
-    bool good = huggingface_read(arena, path, where, problems) != NULL;
+    bool good = huggingface_read(arena, path, where, NULL, problems) != NULL;
     CHECK(good || (problems->error_count > 0 && *problems->kept[0].text != '\0'));
     arena_destroy(arena);
     return good;
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(file >= 0 && write(file, data, size) == (ssize_t)size);
     if (taken(file)) {
         struct scenario *scenario = read_with(file);
-        if (scenario->error_count == 0)
+        if (scenario->diagnostics.error_count == 0)
             check_counts(&scenario->configuration);
         scenario_destroy(scenario);
     }

@@ -4,13 +4,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "scenarios/import/chakra_tasks.h"
-#include "scenarios/import/failure_fit.h"
-#include "scenarios/import/import_open.h"
-#include "scenarios/import/nccl_tests.h"
-#include "scenarios/import/node_topology.h"
-#include "scenarios/import/pytorch_spans.h"
-#include "scenarios/import/pytorch_trace.h"
+#include "scenarios/import/chakra/chakra_tasks.h"
+#include "scenarios/import/failures/failure_fit.h"
+#include "scenarios/import/machine/nccl_tests.h"
+#include "scenarios/import/machine/node_topology.h"
+#include "scenarios/import/reader/import_open.h"
+#include "scenarios/import/trace/pytorch_spans.h"
+#include "scenarios/import/trace/pytorch_trace.h"
 #include "sim/check.h"
 
 enum {
@@ -38,9 +38,9 @@ static bool nccl_tests(struct fuzzed *f)
     return true;
 }
 
-static bool failures(struct fuzzed *f, enum failure_format format)
+static bool failures(struct fuzzed *f, const struct failure_format_kind *format)
 {
-    const struct failure_rules rules = {1767225600.0, NAN, 64, 8, 600.0};
+    const struct failure_rules rules = {1767225600.0, NAN, 64, 8, 600.0, NULL};
     struct failure_log log;
     struct failure_fit *fits;
     uint32_t count;
@@ -58,22 +58,22 @@ static bool failures(struct fuzzed *f, enum failure_format format)
 
 static bool csv(struct fuzzed *f)
 {
-    return failures(f, FAILURE_CSV);
+    return failures(f, &failure_format_csv);
 }
 
 static bool xid(struct fuzzed *f)
 {
-    return failures(f, FAILURE_XID);
+    return failures(f, &failure_format_xid);
 }
 
 static bool dcgm(struct fuzzed *f)
 {
-    return failures(f, FAILURE_DCGM);
+    return failures(f, &failure_format_dcgm);
 }
 
 static bool slurm(struct fuzzed *f)
 {
-    return failures(f, FAILURE_SLURM);
+    return failures(f, &failure_format_slurm);
 }
 
 static bool check_node(const struct node_topology *n)
@@ -143,7 +143,7 @@ static bool chakra(struct fuzzed *f)
     struct chakra_counts counts;
     struct task_graph graph;
     struct task_links links;
-    if (!chakra_read(f->arena, f->file, &traces[0], &f->error))
+    if (!chakra_read(f->arena, f->file, true, &traces[0], &f->error))
         return false;
     check_chakra(&traces[0]);
     traces[1] = traces[0];

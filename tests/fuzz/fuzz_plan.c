@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "analysis/search/search_why.h"
-#include "scenarios/build/scenario.h"
+#include "analysis/plan/search/search_why.h"
+#include "scenarios/assemble/scenario.h"
 #include "sim/check.h"
 
 enum {
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static bool is_small(const struct scenario *s)
 {
     const struct configuration *c = &s->configuration;
-    return s->error_count == 0 && configuration_gpus(c) <= GPU_MAX &&
+    return s->diagnostics.error_count == 0 && configuration_gpus(c) <= GPU_MAX &&
            c->model.layers <= LAYER_MAX && c->training.global_batch <= BATCH_MAX;
 }
 
@@ -28,14 +28,14 @@ static void check_search(const struct search *s)
 {
     uint32_t sum = 0;
     for (unsigned f = 0; f < FATE_COUNT; f++)
-        sum += s->fates[f];
-    CHECK(sum == s->row_count && s->fates[FATE_OPEN] == 0);
+        sum += s->counts.fates[f];
+    CHECK(sum == s->row_count && s->counts.fates[FATE_OPEN] == 0);
     for (uint32_t i = 0; i < s->leader_count; i++) {
         const struct search_leader *l = &s->leaders[i];
         CHECK(isfinite(l->step_s) && l->step_s > 0.0);
         CHECK(l->row->least_s <= l->step_s * (1.0 + 1e-9));
         CHECK(i == 0 || s->leaders[i - 1].step_s <= l->step_s);
-        CHECK(!l->played || l->peak_reserved_bytes <= s->base->gpu.usable_hbm_bytes);
+        CHECK(!l->played || l->peak_reserved_bytes <= s->base->gpu.hbm.usable_bytes);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/gpu/calibrate/profile_time.h"
+#include "models/profile/profile_time.h"
 #include "sim/check.h"
 
 enum {
@@ -54,15 +54,15 @@ static void patch(const uint8_t *data, size_t left)
 static void look_up(struct arena *arena, const struct measured_profile *profile)
 {
     struct gpu_spec gpu = {.peak_flops_per_s = {1e14, 1e14, 1e15, 1e15, 2e15},
-                           .hbm_bytes_per_s = 3e12,
-                           .hbm_efficiency_ratio = 0.9,
+                           .hbm.bytes_per_s = 3e12,
+                           .hbm.efficiency_ratio = 0.9,
                            .l2_bytes = 5e7,
                            .sm_count = 132,
                            .clock_hz = 1.7e9,
-                           .power_w = 700,
-                           .gemm_efficiency_ratio = 0.7,
-                           .gemm_operand_passes = 3,
-                           .gemm_k_half = 200,
+                           .power.cap_w = 700,
+                           .gemm.efficiency_ratio = 0.7,
+                           .gemm.operand_passes = 3,
+                           .gemm.k_half = 200,
                            .kernel_start_s = 4e-6};
     const struct kernel_profile *ready = profile_time_open(arena, profile, &gpu);
     for (unsigned i = 0; i < 5; i++) {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "analysis/replay/request.h"
+#include "analysis/page/request.h"
 #include "sim/check.h"
 
 enum {

@@ -9,16 +9,16 @@
 static void check_problems(const struct scenario *scenario)
 {
     unsigned errors = 0;
-    for (unsigned i = 0; i < scenario->problem_count; i++) {
-        const struct problem *problem = &scenario->problems[i];
+    for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++) {
+        const struct problem *problem = &scenario->diagnostics.problems[i];
         CHECK(problem->line > 0 && problem->column > 0 && problem->width > 0);
         CHECK(problem->text && *problem->text);
         for (const char *at = problem->text; *at; at++)
             CHECK((unsigned char)*at >= 0x20 && *at != 0x7F);
         errors += problem->warning ? 0 : 1;
     }
-    CHECK(scenario->error_count >= errors);
-    CHECK(scenario->error_count == 0 || errors > 0);
+    CHECK(scenario->diagnostics.error_count >= errors);
+    CHECK(scenario->diagnostics.error_count == 0 || errors > 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

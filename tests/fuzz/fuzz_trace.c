@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/job/job_spec.h"
+#include "models/job/parts/job_spec.h"
 #include "scenarios/schema/trace.h"
 #include "sim/check.h"
 

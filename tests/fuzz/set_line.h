@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 
 enum {
     SET_MAX = 255

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/json/json.h"
-#include "analysis/report/report.h"
-#include "analysis/result/job_record.h"
-#include "analysis/result/record_run.h"
-#include "models/fit/rule_of_thumb.h"
-#include "models/step/step.h"
+#include "analysis/record/evidence/record_run.h"
+#include "analysis/record/numbers/job_record.h"
+#include "analysis/tell/json/json.h"
+#include "analysis/tell/report/report.h"
+#include "models/plan/rule_of_thumb.h"
+#include "models/step/simulate/step.h"
 #include "sim/check.h"
 
 enum {
@@ -21,7 +21,7 @@ enum {
 static bool is_small(const struct scenario *scenario)
 {
     const struct configuration *c = &scenario->configuration;
-    if (scenario->error_count > 0 || configuration_gpus(c) > GPU_MAX)
+    if (scenario->diagnostics.error_count > 0 || configuration_gpus(c) > GPU_MAX)
         return false;
     uint64_t passes = configuration_microbatches(c) * c->model.layers;
     return passes <= RANK_PASS_MAX && passes * configuration_ranks(c) <= RANK_PASS_MAX;
@@ -30,14 +30,14 @@ static bool is_small(const struct scenario *scenario)
 static void check_step(const struct step *step)
 {
     double sum_s = 0.0;
-    CHECK(step->peak_allocated_bytes <= step->peak_reserved_bytes);
+    CHECK(step->peak.allocated_bytes <= step->peak.reserved_bytes);
     if (step->worker == NULL)
         return;
     for (unsigned part = 0; part < PART_COUNT; part++)
-        sum_s += step->breakdown_s[part];
+        sum_s += step->parts.breakdown_s[part];
     CHECK(step->step_s > 0.0 && isfinite(step->step_s));
     CHECK(fabs(sum_s - step->step_s) <= 1e-9 * step->step_s);
-    CHECK(isfinite(step->mfu_ratio) && isfinite(step->tokens_per_s));
+    CHECK(isfinite(step->rates.mfu_ratio) && isfinite(step->rates.tokens_per_s));
 }
 
 /* Short enough to play: by the number of failures, of saves, and of the simulations that an optimal

@@ -5,7 +5,7 @@
 #ifndef ORRERY_TESTS_FUZZ_SMALL_STEP_H
 #define ORRERY_TESTS_FUZZ_SMALL_STEP_H
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 
 void small_step(const struct scenario *scenario);
 

@@ -21,6 +21,7 @@ static void undo_to(struct oracle *o, uint64_t steps)
     if (o->open) {
         o->open->lost_s += lost_s;
         o->open->lost_steps += (double)(o->steps - steps);
+        o->open->loaded_step = steps;
     }
     o->steps = steps;
     o->since_save = 0;

@@ -1,13 +1,13 @@
-/* job_oracle.h - weeks of training played naively, to hold the player of models/job/job.h against.
+/* job_oracle.h - weeks of training played naively, to hold the player (job/player/job.h) against.
  *
  * One step, one save, one link at a time; every step keeps its own times, every rollback adds them
- * up again. Written from what models/job/job.h and the headers of its parts promise, not from how
+ * up again. Written from what job/player/job.h and the headers of its parts promise, not from how
  * the player does it. Failures from traces (EFFECT_STOP) that name nodes, domains or the job, fixed
  * durations, all replicas needed: no drawing, so both sides meet the same failures. */
 #ifndef ORRERY_TESTS_JOB_ORACLE_H
 #define ORRERY_TESTS_JOB_ORACLE_H
 
-#include "models/job/job.h"
+#include "models/job/player/job.h"
 
 enum {
     ORACLE_STEPS = 512, /* of a job, at most */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/program/lower_split.h"
+#include "models/lower/plan/lower_split.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "sim/check.h"
@@ -93,10 +93,10 @@ static void plan_passes(struct before *b, struct before_plan *plan)
     const struct configuration *c = b->c;
     struct schedule_shape shape = {plan->stages, plan->chunks,
                                    (uint32_t)configuration_microbatches(c),
-                                   &c->layout.schedule_options};
+                                   &c->layout.pipeline.schedule_options};
     struct pass *passes =
         ARENA_ARRAY(b->arena, struct pass, 2u * shape.chunks * shape.microbatches);
-    plan->pass_count = c->layout.schedule->write(&shape, plan->stage, passes);
+    plan->pass_count = c->layout.pipeline.schedule->write(&shape, plan->stage, passes);
     plan->passes = ARENA_ARRAY(b->arena, struct before_pass, plan->pass_count);
     for (uint32_t i = 0; i < plan->pass_count; i++) {
         plan->passes[i] = (struct before_pass){.forward = passes[i].kind == PASS_FORWARD,
@@ -114,13 +114,14 @@ static void add_unit(struct before *b, struct before_plan *plan, enum unit_block
     const struct model_shape *m = &b->c->model;
     const double tp = (double)b->c->layout.tp, h = (double)m->hidden;
     const double table = (double)m->vocabulary * h / tp;
-    double norms = m->norm == NORM_RMS ? h : 2.0 * h;
+    double norms = m->norm.kind == NORM_RMS ? h : 2.0 * h;
     double gathered = block == UNIT_EMBEDDING ? table : block == UNIT_HEAD ? table + norms : 0.0;
     double held = gathered;
     if (block == UNIT_LAYER) {
-        const double keys = 2.0 * h * (double)(m->kv_heads * m->head_size);
+        const double keys = 2.0 * h * (double)(m->attention.kv_heads * m->attention.head_size);
         const double split = transformer_layer_parameters(m, layer) - 2.0 * norms - keys;
-        const double parts = fmin(tp, (double)m->kv_heads); /* a head is whole on its rank */
+        const double parts =
+            fmin(tp, (double)m->attention.kv_heads); /* a head is whole on its rank */
         gathered = held = split / tp + keys / parts + 2.0 * norms;
     }
     if (block == UNIT_HEAD && m->tied_embeddings && plan->stages == 1)
@@ -131,7 +132,7 @@ static void add_unit(struct before *b, struct before_plan *plan, enum unit_block
 
 static void plan_groups(struct before *b, struct before_plan *plan)
 {
-    uint64_t size = b->c->layout.sharding->units ? b->c->layout.fsdp_unit_layers : 1;
+    uint64_t size = b->c->layout.data.sharding->units ? b->c->layout.data.fsdp_unit_layers : 1;
     uint64_t filled = 0;
     for (uint32_t i = 0; i < plan->unit_count; i++) {
         struct before_unit *u = &plan->units[i];
@@ -168,7 +169,7 @@ struct before_plan *before_plan(struct before *b)
     struct before_plan *plan = ARENA_NEW(b->arena, struct before_plan);
     plan->stage = b->program->stage;
     plan->stages = (uint32_t)b->c->layout.pp;
-    plan->chunks = (uint32_t)b->c->layout.vpp;
+    plan->chunks = (uint32_t)b->c->layout.pipeline.vpp;
     plan_units(b, plan);
     plan_passes(b, plan);
     return plan;

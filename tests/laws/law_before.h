@@ -21,7 +21,7 @@
 #ifndef ORRERY_TESTS_LAWS_LAW_BEFORE_H
 #define ORRERY_TESTS_LAWS_LAW_BEFORE_H
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
 
 /* For op `i`: clock[i * STREAM_COUNT + stream] is the index + 1 of the last op of that stream that
  * has finished when op i begins; 0: none. Of `op_count` x STREAM_COUNT. */

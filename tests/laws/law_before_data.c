@@ -28,7 +28,7 @@ static double bytes_of(const struct program *p, uint32_t op)
 /* Behind a transfer stands the copy out of its buffer, where the software makes one. */
 static uint32_t arrived(const struct data *d, uint32_t op)
 {
-    bool copies = d->b->c->software.dp_copy_bytes_per_s > 0.0;
+    bool copies = d->b->c->software.data.copy_bytes_per_s > 0.0;
     if (!copies)
         return op;
     uint32_t copy = op + 1;
@@ -71,7 +71,7 @@ static double mean_bytes(const struct configuration *c, const struct before_plan
 static struct data describe(struct before *b, const struct before_plan *plan)
 {
     const struct configuration *c = b->c;
-    const struct sharding_kind *k = c->layout.sharding;
+    const struct sharding_kind *k = c->layout.data.sharding;
     struct data d = {.b = b, .plan = plan, .p = b->program};
     d.replicas = (double)(c->layout.dp * c->layout.cp);
     d.shards = (double)configuration_shards(c);
@@ -79,12 +79,13 @@ static struct data describe(struct before *b, const struct before_plan *plan)
     d.once = c->layout.pp > 1;
     d.scatters = k->reduce == REDUCE_EACH_MICROBATCH && d.replicas > 1.0 && !d.once;
     d.gathers = k->gather == GATHER_UNITS && d.shards > 1.0;
-    d.reshards = !k->units || c->software.fsdp_reshard;
+    d.reshards = !k->units || c->software.shards.reshard;
     d.mean_bytes = mean_bytes(c, plan);
     d.kept_bytes = c->training.gradient_bytes > 0.0 ? c->training.gradient_bytes
-                                                    : c->software.gradient_kept_bytes;
-    d.wire_bytes =
-        c->software.gradient_reduce_bytes > 0.0 ? c->software.gradient_reduce_bytes : d.kept_bytes;
+                                                    : c->software.data.gradient_kept_bytes;
+    d.wire_bytes = c->software.data.gradient_reduce_bytes > 0.0
+                       ? c->software.data.gradient_reduce_bytes
+                       : d.kept_bytes;
     d.ops = ARENA_ARRAY(b->arena, uint32_t, b->program->op_count + 1);
     return d;
 }
@@ -132,7 +133,7 @@ static uint32_t turns_of(const struct data *d, const struct before_pass *pass, s
 static void check_gather(const struct data *d, const struct turn *turn, uint32_t ops,
                          uint32_t gather, const uint32_t *done, uint32_t step)
 {
-    uint32_t ahead = (uint32_t)d->b->c->software.fsdp_prefetch;
+    uint32_t ahead = (uint32_t)d->b->c->software.shards.prefetch;
     before_must(d->b, gather < d->p->op_count, "gather", d->ops[0], "of its weights");
     if (gather >= d->p->op_count)
         return;
@@ -191,7 +192,7 @@ static uint32_t check_reduction(const struct data *d, uint32_t *from, double ele
             return op;
         before_must(d->b, elements < 0.0 || near(bytes_of(d->p, op), elements * d->wire_bytes),
                     "reduce", op, "as many bytes as its gradients have");
-        bool scatter = d->b->c->layout.sharding->reduce_scatter;
+        bool scatter = d->b->c->layout.data.sharding->reduce_scatter;
         before_must(d->b,
                     (d->p->transfers[d->p->ops[op].cost].op == COMM_REDUCE_SCATTER) == scatter,
                     "reduce", op, "by the collective of the sharding");
@@ -244,7 +245,7 @@ static void check_scatters(struct data *d)
             uint32_t op = check_reduction(d, &from, turns[k].held), end = from - 1;
             before_must(d->b, op < d->p->op_count && before_holds(d->b, last, op), "reduce", op,
                         "waits for its gradients");
-            if (!d->b->c->software.overlap_gradients)
+            if (!d->b->c->software.data.overlap_gradients)
                 check_alone(d, end);
         }
     }
@@ -293,7 +294,7 @@ static void check_buckets(struct data *d)
             before_must(d->b, before_holds(d->b, ready[unit].op, op), "reduce", op,
                         "waits for its gradients");
         }
-        bool alone = !d->b->c->software.overlap_gradients;
+        bool alone = !d->b->c->software.data.overlap_gradients;
         before_must(d->b, !alone || near(gone, all), "reduce", op, "is one without overlap");
     }
     before_must(d->b, near(gone, d->replicas > 1.0 ? all : 0.0), "reduce", from,
@@ -317,7 +318,7 @@ static void check_update(struct data *d)
 {
     const struct program *p = d->p;
     uint32_t update = find_named(p, "optimizer update"), norm = find_named(p, "gradient norm");
-    bool clips = d->b->c->software.clip_gradients;
+    bool clips = d->b->c->software.memory.clip_gradients;
     before_must(d->b, update < p->op_count, "update", 0, "is made");
     before_must(d->b, (norm < p->op_count) == clips, "update", 0, "clips where the software does");
     for (uint32_t i = 0; i < p->op_count; i++) {
@@ -385,7 +386,7 @@ static void check_tied(struct data *d)
     if (!tied || op >= d->p->op_count)
         return;
     double elements = (double)(m->vocabulary * m->hidden) / (double)d->b->c->layout.tp;
-    elements /= d->b->c->layout.sharding->shards_gradients ? d->shards : 1.0;
+    elements /= d->b->c->layout.data.sharding->shards_gradients ? d->shards : 1.0;
     before_must(d->b, near(bytes_of(d->p, op), elements * d->kept_bytes), "reduce", op,
                 "the tied embedding's bytes");
     for (uint32_t i = 0; i < d->p->op_count; i++) {
@@ -401,7 +402,7 @@ static void check_tied(struct data *d)
 static void check_flags(struct data *d)
 {
     const struct program *p = d->p;
-    if (d->b->c->software.interference_ratio <= 0.0)
+    if (d->b->c->software.data.interference_ratio <= 0.0)
         return;
     for (uint32_t i = 0; i < p->op_count; i++) {
         bool beside = false, pass = before_works(p, i) && p->ops[i].phase <= PHASE_RECOMPUTE;
@@ -424,8 +425,8 @@ void before_data(struct before *b, const struct before_plan *plan)
     else
         check_buckets(&d);
     check_update(&d);
-    if (c->layout.sharding->gather == GATHER_AFTER_UPDATE && d.replicas > 1.0) {
-        if (c->software.overlap_parameters)
+    if (c->layout.data.sharding->gather == GATHER_AFTER_UPDATE && d.replicas > 1.0) {
+        if (c->software.data.overlap_parameters)
             check_early_gathers(&d);
         else
             check_late_gather(&d);

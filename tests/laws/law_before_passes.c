@@ -53,7 +53,7 @@ static void check_send(struct before *b, const struct before_plan *plan,
                 "its output");
     if (send == UINT32_MAX)
         return;
-    bool beside = !pass->forward && b->c->software.backward_tp_overlap && b->c->layout.tp > 1;
+    bool beside = !pass->forward && b->c->software.tensor.backward_overlap && b->c->layout.tp > 1;
     for (uint32_t i = pass->first; i < pass->end; i++)
         transfer = p->ops[i].kind == OP_COLLECTIVE && p->ops[i].stream != STREAM_DP ? i : transfer;
     for (uint32_t i = pass->first; i < pass->end; i++) {
@@ -70,8 +70,8 @@ static void check_blocking(struct before *b, const struct before_plan *plan)
 {
     const struct program *p = b->program;
     const struct software_profile *s = &b->c->software;
-    bool blocks = plan->chunks > 1 ? s->p2p_blocking_interleaved : s->p2p_blocking;
-    bool host = blocks && s->p2p_host_wait && plan->chunks == 1;
+    bool blocks = plan->chunks > 1 ? s->pipeline.blocking_interleaved : s->pipeline.blocking;
+    bool host = blocks && s->pipeline.host_wait && plan->chunks == 1;
     uint32_t sent = UINT32_MAX, received = UINT32_MAX;
     for (uint32_t i = 0; i < p->op_count; i++) {
         const struct op *op = &p->ops[i];
@@ -222,9 +222,9 @@ static void check_unit(struct before *b, const struct before_plan *plan,
     struct owed owed = {.count = 0};
     bool inside, again = runs_again(c, plan, unit, &inside) && !pass->forward;
     if (pass->forward || again)
-        owe_forward(&owed, layer, again && !inside && c->software.recompute_stops_early);
+        owe_forward(&owed, layer, again && !inside && c->software.layer.recompute_stops_early);
     if (!pass->forward)
-        owe_backward(&owed, layer, c->software.backward_tp_overlap);
+        owe_backward(&owed, layer, c->software.tensor.backward_overlap);
     uint32_t count = before_ops(b, plan, pass, unit, ops), seen = 0, former = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         if (b->program->ops[ops[i]].kind != OP_COLLECTIVE)

@@ -116,6 +116,7 @@ const char *law_blame_fault(const struct law_play *p, char text[LAW_TEXT])
             return fault;
     }
     const struct layout_spec *l = &p->c->layout;
-    const bool none = l->schedule->placement == PLACED_BOTH_WAYS && l->pp == 2; /* p/2 - 1 = 0 */
+    const bool none =
+        l->pipeline.schedule->placement == PLACED_BOTH_WAYS && l->pp == 2; /* p/2 - 1 = 0 */
     return l->pp > 1 && bubble_s == 0.0 && !none ? "a pipeline without a bubble" : NULL;
 }

@@ -24,6 +24,9 @@ const char *law_own_fault(const struct law_play *p, char text[LAW_TEXT]);
 const char *law_memory_fault(const struct program *program, char text[LAW_TEXT]);
 /* The parts of each rank class are not negative and add up to the step. */
 const char *law_tiles_fault(const struct law_play *p, char text[LAW_TEXT]);
+/* Spans of waiting and ops of compute tile the step of each rank class; by part, spans add up to
+ * the breakdown, but for the pace, which is inside the ops. */
+const char *law_idle_fault(const struct law_play *p, char text[LAW_TEXT]);
 /* Do these parts add up to step_s, to a relative 1e-12? */
 bool law_tiles(const double parts[PART_COUNT], double step_s);
 

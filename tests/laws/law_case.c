@@ -59,33 +59,33 @@ unsigned law_level_count(enum law_factor factor, unsigned rank_max)
 static struct software_profile software_of(unsigned level)
 {
     struct software_profile s = profile_fused();
-    s.launch_s = 2 * MICROSECOND;
-    s.communicator_bytes = 4 * MIB;
-    s.fsdp_prefetch = 1;
-    s.fsdp_reshard = true;
+    s.host.launch_s = 2 * MICROSECOND;
+    s.memory.communicator_bytes = 4 * MIB;
+    s.shards.prefetch = 1;
+    s.shards.reshard = true;
     if (level == 1) {
-        s.overlap_gradients = s.overlap_parameters = true;
-        s.bucket_bytes = 64 * KIB;
-        s.interference_ratio = 0.25;
-        s.tp_overlap_cost_ratio = 0.5;
-        s.clip_gradients = true;
-        s.p2p_blocking_interleaved = true;
-        s.split = SPLIT_COST;
-        s.launch_s = 0.0;
+        s.data.overlap_gradients = s.data.overlap_parameters = true;
+        s.data.bucket_bytes = 64 * KIB;
+        s.data.interference_ratio = 0.25;
+        s.tensor.overlap_cost_ratio = 0.5;
+        s.memory.clip_gradients = true;
+        s.pipeline.blocking_interleaved = true;
+        s.pipeline.split = SPLIT_COST;
+        s.host.launch_s = 0.0;
     } else if (level == 2) {
-        s.gradient_fusion = s.backward_tp_overlap = s.backward_regather = false;
-        s.gradients = GRADIENT_TENSOR;
-        s.gradient_copy = true;
-        s.gradient_reduce_bytes = 2;
-        s.p2p_blocking = s.p2p_host_wait = s.p2p_scatter = true;
-        s.host_sync_loss = true;
-        s.p2p_sync_s = s.tp_exposed_host_s = 3 * MICROSECOND;
-        s.pass_host_s = s.data_host_s = s.optimizer_host_s = 5 * MICROSECOND;
-        s.fsdp_prefetch = 2;
-        s.fsdp_reshard = false;
-        s.launch_tp_growth = 0.08;
-        s.build = BUILD_FIRST_STEP;
-        s.expandable_segments = true;
+        s.layer.gradient_fusion = s.tensor.backward_overlap = s.tensor.backward_regather = false;
+        s.data.gradients = GRADIENT_TENSOR;
+        s.data.gradient_copy = true;
+        s.data.gradient_reduce_bytes = 2;
+        s.pipeline.blocking = s.pipeline.host_wait = s.pipeline.scatter = true;
+        s.host.sync_loss = true;
+        s.pipeline.sync_s = s.tensor.exposed_host_s = 3 * MICROSECOND;
+        s.host.pass_s = s.host.data_s = s.host.optimizer_s = 5 * MICROSECOND;
+        s.shards.prefetch = 2;
+        s.shards.reshard = false;
+        s.host.launch_tp_growth = 0.08;
+        s.memory.build = BUILD_FIRST_STEP;
+        s.memory.expandable_segments = true;
     }
     return s;
 }
@@ -95,22 +95,24 @@ static struct software_profile software_of(unsigned level)
 static void fit_model(struct configuration *c)
 {
     const struct layout_spec *l = &c->layout;
-    const bool exchanges = l->cp_method == CP_ALL_TO_ALL || l->cp_method == CP_ALL_TO_ALL_RING;
+    const bool exchanges =
+        l->context.method == CP_ALL_TO_ALL || l->context.method == CP_ALL_TO_ALL_RING;
     const uint64_t spread = exchanges ? l->cp : 1; /* heads over them */
     c->model = (struct model_shape){
         .name = "small",
-        .layers = l->pp * l->vpp + (l->pp * l->vpp == 1) + (c->software.split == SPLIT_COST),
-        .heads = 2 * l->tp * spread,
-        .kv_heads = l->tp * spread,
-        .head_size = 32,
+        .layers = l->pp * l->pipeline.vpp + (l->pp * l->pipeline.vpp == 1) +
+                  (c->software.pipeline.split == SPLIT_COST),
+        .attention.heads = 2 * l->tp * spread,
+        .attention.kv_heads = l->tp * spread,
+        .attention.head_size = 32,
         .ffn = FFN_SWIGLU,
-        .norm = NORM_RMS,
+        .norm.kind = NORM_RMS,
         .position = POSITION_ROPE,
     };
-    c->model.hidden = c->model.heads * c->model.head_size;
+    c->model.hidden = c->model.attention.heads * c->model.attention.head_size;
     c->model.ffn_hidden = 96 * l->tp;
     c->model.vocabulary = 256;
-    c->model.tied_embeddings = c->software.split == SPLIT_COST;
+    c->model.tied_embeddings = c->software.pipeline.split == SPLIT_COST;
     transformer_complete(&c->model);
     const uint64_t microbatches = l->pp * (l->pp < 4 ? 2 : 1);
     c->training = (struct training_spec){
@@ -131,14 +133,14 @@ static bool set_layout(const struct law_case *k, unsigned rank_max, struct confi
         .pp = law_sizes[level[LAW_PP]],
         .dp = law_sizes[level[LAW_DP]],
         .cp = law_sizes[level[LAW_CP]],
-        .vpp = level[LAW_VPP] + 1u,
+        .pipeline.vpp = level[LAW_VPP] + 1u,
         .microbatch = 1,
-        .schedule = schedule_kinds[level[LAW_SCHEDULE]],
-        .sharding = sharding_kinds[level[LAW_SHARDING]],
-        .schedule_options = kind_defaults(&schedule_kinds[level[LAW_SCHEDULE]]->head),
-        .sharding_options = kind_defaults(&sharding_kinds[level[LAW_SHARDING]]->head),
+        .pipeline.schedule = schedule_kinds[level[LAW_SCHEDULE]],
+        .data.sharding = sharding_kinds[level[LAW_SHARDING]],
+        .pipeline.schedule_options = kind_defaults(&schedule_kinds[level[LAW_SCHEDULE]]->head),
+        .data.sharding_options = kind_defaults(&sharding_kinds[level[LAW_SHARDING]]->head),
         .recompute = level[LAW_RECOMPUTE],
-        .cp_method = level[LAW_CP_METHOD],
+        .context.method = level[LAW_CP_METHOD],
         .sequence_parallel = level[LAW_SEQUENCE_PARALLEL] == 1,
         .placement = level[LAW_PLACEMENT],
         .order = orders[level[LAW_ORDER]],
@@ -146,9 +148,9 @@ static bool set_layout(const struct law_case *k, unsigned rank_max, struct confi
     /* One of two layers, or two with one input, which units of fsdp then gather together. */
     const bool groups = c->layout.recompute == RECOMPUTE_UNIFORM;
     c->layout.recompute_layers = groups ? 2 : c->layout.recompute == RECOMPUTE_BLOCK;
-    c->layout.fsdp_unit_layers = groups ? 2 : 1;
-    const bool chunks_unused =
-        c->layout.vpp > 1 && (c->layout.pp == 1 || !c->layout.schedule->interleaved);
+    c->layout.data.fsdp_unit_layers = groups ? 2 : 1;
+    const bool chunks_unused = c->layout.pipeline.vpp > 1 &&
+                               (c->layout.pp == 1 || !c->layout.pipeline.schedule->interleaved);
     return configuration_ranks(c) <= rank_max && !chunks_unused;
 }
 
@@ -170,7 +172,7 @@ static void set_trouble(const struct law_case *k, struct law_setup *out)
     const enum law_trouble trouble = (enum law_trouble)k->level[LAW_TROUBLE];
     const uint64_t gpus = configuration_gpus(c);
     const enum link_kind link = c->cluster.nodes > 1                       ? LINK_NIC
-                                : c->cluster.node.nvlink_bytes_per_s > 0.0 ? LINK_NVLINK
+                                : c->cluster.node.nvlink.bytes_per_s > 0.0 ? LINK_NVLINK
                                                                            : LINK_PCIE;
     c->perturbations = out->perturbations;
     if (trouble == LAW_STRAGGLER || trouble >= LAW_BOTH) {
@@ -188,12 +190,12 @@ static void set_trouble(const struct law_case *k, struct law_setup *out)
  * the activations of half of the layers. */
 static void set_offload(struct configuration *c)
 {
-    if (c->software.gradients != GRADIENT_TENSOR)
+    if (c->software.data.gradients != GRADIENT_TENSOR)
         return;
-    c->layout.optimizer_offload = 0.25;
-    c->layout.activation_offload = 0.5;
-    c->cluster.node.host_dram_bytes_per_s = 100 * GIGA;
-    c->cluster.node.host_dram_ratio = 0.5;
+    c->layout.offload.optimizer = 0.25;
+    c->layout.offload.activations = 0.5;
+    c->cluster.node.host.dram_bytes_per_s = 100 * GIGA;
+    c->cluster.node.host.dram_ratio = 0.5;
 }
 
 bool law_configure(const struct law_case *k, unsigned rank_max, struct law_setup *out)

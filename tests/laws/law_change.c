@@ -26,7 +26,7 @@ bool law_change_is_better(enum law_change change)
 
 static void scale_nic(struct configuration *c, double factor)
 {
-    c->cluster.node.nic_bytes_per_s *= factor;
+    c->cluster.node.nic.bytes_per_s *= factor;
     c->cluster.fabric.nic_bytes_per_s *= factor;
 }
 
@@ -36,17 +36,17 @@ static void scale_peaks(struct gpu_spec *gpu, double factor)
         gpu->peak_flops_per_s[p] *= factor;
     for (unsigned kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++) {
         for (unsigned causal = 0; causal < 2; causal++) {
-            gpu->attention_forward[kernel][causal].ceiling_flops_per_s *= factor;
-            gpu->attention_backward[kernel][causal].ceiling_flops_per_s *= factor;
+            gpu->attention.forward[kernel][causal].ceiling_flops_per_s *= factor;
+            gpu->attention.backward[kernel][causal].ceiling_flops_per_s *= factor;
         }
     }
 }
 
 static void drop_latency(struct topology_spec *cluster)
 {
-    cluster->node.nvlink_latency_s = 0.0;
-    cluster->node.pcie_latency_s = 0.0;
-    cluster->node.nic_latency_s = 0.0;
+    cluster->node.nvlink.latency_s = 0.0;
+    cluster->node.pcie.latency_s = 0.0;
+    cluster->node.nic.latency_s = 0.0;
     cluster->fabric.latency_s = 0.0;
     cluster->fabric.bulk_latency_s = 0.0;
     cluster->fabric.switch_latency_s = 0.0;
@@ -54,12 +54,12 @@ static void drop_latency(struct topology_spec *cluster)
 
 static void scale_host(struct software_profile *s, double factor)
 {
-    s->launch_s *= factor;
-    s->pass_host_s *= factor;
-    s->optimizer_host_s *= factor;
-    s->data_host_s *= factor;
-    s->tp_exposed_host_s *= factor;
-    s->p2p_sync_s *= factor;
+    s->host.launch_s *= factor;
+    s->host.pass_s *= factor;
+    s->host.optimizer_s *= factor;
+    s->host.data_s *= factor;
+    s->tensor.exposed_host_s *= factor;
+    s->pipeline.sync_s *= factor;
 }
 
 static void perturb(struct law_changed *out, struct perturbation one)
@@ -84,17 +84,17 @@ bool law_change(const struct configuration *c, enum law_change change, struct la
         scale_nic(&out->c, change == CHANGE_NIC ? 2.0 : 0.5);
         return c->cluster.nodes > 1;
     case CHANGE_NVLINK:
-        node->nvlink_bytes_per_s *= 2.0;
-        return c->cluster.node.nvlink_bytes_per_s > 0.0;
+        node->nvlink.bytes_per_s *= 2.0;
+        return c->cluster.node.nvlink.bytes_per_s > 0.0;
     case CHANGE_PCIE:
-        node->pcie_bytes_per_s *= 2.0;
-        node->host_bytes_per_s *= 2.0;
+        node->pcie.bytes_per_s *= 2.0;
+        node->pcie.host_bytes_per_s *= 2.0;
         return true;
     case CHANGE_PEAKS:
         scale_peaks(&out->c.gpu, 2.0);
         return true;
     case CHANGE_HBM:
-        out->c.gpu.hbm_bytes_per_s *= 2.0;
+        out->c.gpu.hbm.bytes_per_s *= 2.0;
         return true;
     case CHANGE_LATENCY:
         drop_latency(&out->c.cluster);
@@ -107,7 +107,7 @@ bool law_change(const struct configuration *c, enum law_change change, struct la
                                            .gpu = gpus / 3,
                                            .ratio = 0.4,
                                            .link = c->cluster.nodes > 1 ? LINK_NIC
-                                                   : c->cluster.node.nvlink_bytes_per_s > 0.0
+                                                   : c->cluster.node.nvlink.bytes_per_s > 0.0
                                                        ? LINK_NVLINK
                                                        : LINK_PCIE});
         return true;
@@ -120,7 +120,7 @@ bool law_change(const struct configuration *c, enum law_change change, struct la
     case CHANGE_RECOMPUTE:
         out->c.layout.recompute = RECOMPUTE_FULL;
         /* Copies to the host are fewer then: it may well be faster. */
-        return c->layout.recompute == RECOMPUTE_NONE && c->layout.activation_offload == 0.0;
+        return c->layout.recompute == RECOMPUTE_NONE && c->layout.offload.activations == 0.0;
     case CHANGE_COUNT:
         break;
     }

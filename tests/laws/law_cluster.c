@@ -11,20 +11,20 @@ static struct node_spec plain_node(const struct topology_kind *kind, uint64_t gp
     return (struct node_spec){.name = "node",
                               .kind = kind,
                               .gpus = gpus,
-                              .nvlink_bytes_per_s = 450 * GIGA,
-                              .nvlink_latency_s = 1 * MICROSECOND,
-                              .nvls = true,
-                              .nvls_ratio = 0.75,
-                              .nvls_channels = 16,
+                              .nvlink.bytes_per_s = 450 * GIGA,
+                              .nvlink.latency_s = 1 * MICROSECOND,
+                              .nvlink.nvls = true,
+                              .nvlink.nvls_ratio = 0.75,
+                              .nvlink.nvls_channels = 16,
                               .collective_start_s = 16 * MICROSECOND,
-                              .pcie_bytes_per_s = 50 * GIGA,
-                              .pcie_latency_s = 1 * MICROSECOND,
-                              .host_bytes_per_s = 60 * GIGA,
-                              .nics = gpus,
-                              .nic_bytes_per_s = 50 * GIGA,
-                              .nic_efficiency_ratio = 0.96,
-                              .nic_latency_s = 2 * MICROSECOND,
-                              .host_memory_bytes = 2048 * GIB};
+                              .pcie.bytes_per_s = 50 * GIGA,
+                              .pcie.latency_s = 1 * MICROSECOND,
+                              .pcie.host_bytes_per_s = 60 * GIGA,
+                              .nic.count = gpus,
+                              .nic.bytes_per_s = 50 * GIGA,
+                              .nic.efficiency_ratio = 0.96,
+                              .nic.latency_s = 2 * MICROSECOND,
+                              .host.memory_bytes = 2048 * GIB};
 }
 
 /* Options without a default are sizes; the first holds the nodes (a ring), the others 1. */
@@ -110,8 +110,8 @@ bool law_cluster(struct topology_spec *spec, const struct topology_kind *node,
     set_defaults(fabric, nodes, &spec->fabric.options);
     /* A kind that can do without NVLink has none. */
     struct topology_spec bare = *spec;
-    bare.node.nvlink_bytes_per_s = 0.0;
-    bare.node.nvls = false;
+    bare.node.nvlink.bytes_per_s = 0.0;
+    bare.node.nvlink.nvls = false;
     if (topology_check(&bare, &error))
         *spec = bare;
     if (!topology_check(spec, &error))

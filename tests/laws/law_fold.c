@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/step/wires.h"
+#include "models/lower/stage/lower.h"
+#include "models/step/simulate/wires.h"
 #include "sim/check.h"
 #include "tests/laws/law_play.h"
 
@@ -58,9 +59,9 @@ static const char *step_fault(const struct configuration *c, uint64_t digest)
         fault = "step_run's steps are not as long";
     double sum_s = 0.0;
     for (unsigned part = 0; part < PART_COUNT; part++) {
-        const double off_s = fabs(s[0]->breakdown_s[part] - s[1]->breakdown_s[part]);
+        const double off_s = fabs(s[0]->parts.breakdown_s[part] - s[1]->parts.breakdown_s[part]);
         fault = off_s > 1e-12 * s[0]->step_s ? "step_run's breakdowns differ" : fault;
-        sum_s += s[0]->breakdown_s[part];
+        sum_s += s[0]->parts.breakdown_s[part];
     }
     if (fabs(sum_s - s[0]->step_s) > 1e-12 * s[0]->step_s)
         fault = "step_run's breakdown does not add up to the step";

@@ -7,7 +7,7 @@
 #ifndef ORRERY_TESTS_LAW_LONE_H
 #define ORRERY_TESTS_LAW_LONE_H
 
-#include "models/step/network.h"
+#include "models/step/simulate/network.h"
 
 enum {
     LONE_ACTIVITY_MAX = 4,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/lower/stage/lower.h"
 #include "sim/check.h"
 
 /* Each transfer at the rate that it has alone, each compute op undisturbed. */
@@ -18,8 +19,8 @@ static void set_apart(struct law_play *p)
         plan->use_count = 0;
     }
     for (uint32_t i = 0; i < p->lowered.program_count; i++) {
-        p->lowered.programs[i]->interference_ratio = 0.0;
-        p->lowered.programs[i]->join_ratio = 0.0;
+        p->lowered.programs[i]->interference.ratio = 0.0;
+        p->lowered.programs[i]->interference.join_ratio = 0.0;
     }
 }
 

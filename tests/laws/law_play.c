@@ -140,7 +140,7 @@ static double joined_s(const struct law_play *p, uint32_t rank, uint32_t index)
             beside_s += fmax(0.0, fmin(compute.finish_s, times.finish_s) - from_s);
         }
     }
-    return program->join_ratio * beside_s;
+    return program->interference.join_ratio * beside_s;
 }
 
 /* Compute takes its cost at the rank's speed, unless jitter or interference bends it. */
@@ -154,8 +154,8 @@ static bool takes_its_time(const struct law_play *p, uint32_t rank, uint32_t ind
     const bool of_host = op->stream == STREAM_TO_HOST || op->stream == STREAM_FROM_HOST;
     const double speed = of_host ? 1.0 : p->symmetry.ranks[law_class(p, rank)].speed_ratio;
     const double alone_s = program->costs[op->cost].gpu_s / speed + joined_s(p, rank, index);
-    const bool bent = (op->flags & OP_SENSITIVE) != 0 && program->interference_ratio > 0.0;
-    const double longest_s = bent ? alone_s / (1.0 - program->interference_ratio) : alone_s;
+    const bool bent = (op->flags & OP_SENSITIVE) != 0 && program->interference.ratio > 0.0;
+    const double longest_s = bent ? alone_s / (1.0 - program->interference.ratio) : alone_s;
     const double took_s = times.finish_s - times.begin_s, hair_s = 1e-12 * times.finish_s;
     return took_s >= alone_s - hair_s && took_s <= longest_s + hair_s;
 }

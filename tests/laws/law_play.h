@@ -7,7 +7,7 @@
 #ifndef ORRERY_TESTS_LAW_PLAY_H
 #define ORRERY_TESTS_LAW_PLAY_H
 
-#include "models/step/worker.h"
+#include "models/step/simulate/worker.h"
 
 struct law_play {
     const struct configuration *c;

@@ -89,6 +89,28 @@ static const char *offload_of(uint64_t number)
     return name_of(&draw, shares);
 }
 
+/* Of a draw of its own, so that all others stay: one in four has experts behind its first layer,
+ * split over as many ranks as are drawn, whose rows go by any kind of dispatch. */
+struct drawn_experts {
+    char model[96], layout[64];
+};
+static struct drawn_experts experts_of(uint64_t number)
+{
+    static const char *const dispatches[] = {"alltoall", "hierarchical", "deepep", "hybridep",
+                                             NULL};
+    struct draw draw = {.key = random_key(number, "experts")};
+    struct drawn_experts out = {"", ""};
+    if (pick(&draw, 4) != 0)
+        return out;
+    const uint64_t shared = pick(&draw, 2), ep = ONE_OF(&draw, 1, 2, 2, 4, 8);
+    snprintf(out.model, sizeof out.model,
+             ", experts: 8, experts_per_token: 2, moe_ffn_hidden: 512, shared_experts: %" PRIu64,
+             shared);
+    snprintf(out.layout, sizeof out.layout, ", ep: %" PRIu64 ", etp: 1, dispatch: %s", ep,
+             name_of(&draw, dispatches));
+    return out;
+}
+
 static void write_layout(struct draw *draw, const struct sizes *s, uint64_t number, char text[512])
 {
     const char *schedule = name_of(draw, schedules);
@@ -97,12 +119,12 @@ static void write_layout(struct draw *draw, const struct sizes *s, uint64_t numb
              "layout: {tp: %" PRIu64 ", pp: %" PRIu64 ", dp: %" PRIu64 ", cp: %" PRIu64
              ", vpp: %u, microbatch: %" PRIu64 ", schedule: %s, sharding: %s, recompute: %s, "
              "cp_method: %s, placement: %s, sequence_parallel: %s, order: %s, "
-             "activation_offload: %s}\n",
+             "activation_offload: %s%s}\n",
              s->tp, s->pp, s->dp, s->cp, interleaved && s->pp > 1 ? 2u : 1u, s->microbatch,
              s->pp > 1 ? schedule : "1f1b", name_of(draw, shardings), name_of(draw, recomputes),
              name_of(draw, methods), name_of(draw, placements),
              s->tp > 1 && pick(draw, 2) == 1 ? "true" : "false", name_of(draw, orders),
-             offload_of(number));
+             offload_of(number), experts_of(number).layout);
 }
 
 static void write_fabric(struct draw *draw, const struct sizes *s, char text[128])
@@ -136,13 +158,14 @@ void random_scenario_text(uint64_t number, char text[RANDOM_SCENARIO_BYTES])
     const uint64_t microbatches = s.pp * (1 + pick(&draw, 3));
     snprintf(text, RANDOM_SCENARIO_BYTES,
              "model: {layers: %" PRIu64 ", hidden: %" PRIu64 ", heads: %" PRIu64
-             ", vocabulary: 8000}\n"
+             ", vocabulary: 8000%s}\n"
              "cluster: {gpu: %s, node: {name: %s, gpus: %" PRIu64 ", nics: %" PRIu64
              "}, nodes: %" PRIu64 ", %s}\n"
              "training: {sequence: %" PRIu64 ", global_batch: %" PRIu64 "}\n%ssoftware: %s\n",
-             layers, heads * 64 * ONE_OF(&draw, 1, 2, 4), heads, machine->gpu, machine->node,
-             s.gpus, s.nics, s.nodes, fabric, ONE_OF(&draw, 1024, 2048, 4096),
-             s.dp * s.microbatch * microbatches, layout, name_of(&draw, software));
+             layers, heads * 64 * ONE_OF(&draw, 1, 2, 4), heads, experts_of(number).model,
+             machine->gpu, machine->node, s.gpus, s.nics, s.nodes, fabric,
+             ONE_OF(&draw, 1024, 2048, 4096), s.dp * s.microbatch * microbatches, layout,
+             name_of(&draw, software));
 }
 
 struct scenario *random_scenario(uint64_t number)
@@ -153,7 +176,7 @@ struct scenario *random_scenario(uint64_t number)
     random_scenario_text(number, text);
     struct scenario *scenario = scenario_read("random.yaml", text, strlen(text), &options, &error);
     CHECK(scenario != NULL);
-    if (scenario->error_count > 0) {
+    if (scenario->diagnostics.error_count > 0) {
         scenario_destroy(scenario);
         return NULL;
     }

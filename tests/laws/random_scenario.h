@@ -8,7 +8,7 @@
 #ifndef ORRERY_TESTS_RANDOM_SCENARIO_H
 #define ORRERY_TESTS_RANDOM_SCENARIO_H
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 
 #define RANDOM_SCENARIO_BYTES 1024
 

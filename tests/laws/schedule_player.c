@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/schedule/schedule_kind.h"
 #include "sim/check.h"
 
 static size_t slot(const struct schedule_shape *shape, uint32_t chunk, uint32_t microbatch,

@@ -8,7 +8,8 @@
 #ifndef ORRERY_TESTS_LAWS_SCHEDULE_PLAYER_H
 #define ORRERY_TESTS_LAWS_SCHEDULE_PLAYER_H
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
+#include "models/schedule/schedule_kind.h"
 
 struct order { /* the passes of every stage */
     struct schedule_shape shape;

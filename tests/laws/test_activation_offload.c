@@ -9,7 +9,7 @@
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_case.h"
 
@@ -26,9 +26,9 @@ static void lone(struct law_setup *s, uint64_t layers, uint64_t microbatches, do
     struct configuration *c = &s->c;
     c->model.layers = layers;
     c->model.vocabulary = 1u << 20; /* the head lasts longer than copies that are under way */
-    c->software.launch_s = 0.0;
+    c->software.host.launch_s = 0.0;
     c->training.global_batch = microbatches;
-    c->layout.activation_offload = share;
+    c->layout.offload.activations = share;
     assert_true(configuration_legal(c));
 }
 
@@ -109,15 +109,15 @@ static void copies_hide_under_compute(void **state)
         const double copy_s = ratio * f, kept = kept_bytes(p, 1);
         assert_true(f > 0.0 && b > f && kept > 0.0);
         assert_true(layer_s(p, LAYERS, PHASE_FORWARD) == 0.0);
-        s.c.layout.activation_offload = 1.0;
-        s.c.cluster.node.host_dram_bytes_per_s = 0.0;
-        s.c.cluster.node.pcie_bytes_per_s = kept / copy_s;
+        s.c.layout.offload.activations = 1.0;
+        s.c.cluster.node.host.dram_bytes_per_s = 0.0;
+        s.c.cluster.node.pcie.bytes_per_s = kept / copy_s;
         struct step *with = play(&s.c, false);
         const double exposed =
             (LAYERS - 2) * fmax(0.0, copy_s - f) + (LAYERS - 1) * fmax(0.0, copy_s - b);
-        near(with->breakdown_s[PART_OFFLOAD], exposed, with->step_s);
+        near(with->parts.breakdown_s[PART_OFFLOAD], exposed, with->step_s);
         near(with->step_s, without->step_s + exposed, with->step_s);
-        assert_true(without->breakdown_s[PART_OFFLOAD] == 0.0);
+        assert_true(without->parts.breakdown_s[PART_OFFLOAD] == 0.0);
         step_destroy(without);
         step_destroy(with);
     }
@@ -150,24 +150,24 @@ static void the_slowest_bounds(void **state)
     lone(&s, 2, 1, 0.5);
     struct configuration *c = &s.c;
     struct node_spec *node = &c->cluster.node;
-    node->pcie_bytes_per_s = 50 * GIGA;
-    node->host_dram_bytes_per_s = 0.0;
+    node->pcie.bytes_per_s = 50 * GIGA;
+    node->host.dram_bytes_per_s = 0.0;
     assert_true(configuration_activation_rates(c).out_bytes_per_s == 50 * GIGA);
-    node->host_dram_bytes_per_s = 60 * GIGA;
-    node->host_dram_ratio = 0.5;
+    node->host.dram_bytes_per_s = 60 * GIGA;
+    node->host.dram_ratio = 0.5;
     assert_true(configuration_activation_rates(c).out_bytes_per_s == 30 * GIGA);
     assert_true(configuration_activation_rates(c).back_bytes_per_s == 30 * GIGA);
-    node->nvme_read_bytes_per_s = 8 * GIGA;
-    node->nvme_write_bytes_per_s = 4 * GIGA;
+    node->host.nvme_read_bytes_per_s = 8 * GIGA;
+    node->host.nvme_write_bytes_per_s = 4 * GIGA;
     assert_true(configuration_activation_rates(c).out_bytes_per_s == 30 * GIGA);
-    c->layout.activation_offload_to = OFFLOAD_NVME;
+    c->layout.offload.activations_to = OFFLOAD_NVME;
     assert_true(configuration_activation_rates(c).out_bytes_per_s == 4 * GIGA);
     assert_true(configuration_activation_rates(c).back_bytes_per_s == 8 * GIGA);
-    node->nvme_read_bytes_per_s = 0.0;
+    node->host.nvme_read_bytes_per_s = 0.0;
     assert_false(configuration_legal(c));
-    c->layout.activation_offload_to = OFFLOAD_CPU;
+    c->layout.offload.activations_to = OFFLOAD_CPU;
     assert_true(configuration_legal(c));
-    node->pcie_bytes_per_s = 0.0;
+    node->pcie.bytes_per_s = 0.0;
     assert_false(configuration_legal(c));
 }
 
@@ -183,22 +183,22 @@ static bool staged(struct law_setup *s, const struct schedule_kind *kind, uint64
     if (!law_configure(&k, RANK_MAX, s))
         return false;
     struct configuration *c = &s->c;
-    c->layout.schedule = kind;
-    c->layout.vpp = kind->chunks > 0 ? kind->chunks : kind->interleaved ? 2 : 1;
-    c->model.layers = 4 * stages * c->layout.vpp;
+    c->layout.pipeline.schedule = kind;
+    c->layout.pipeline.vpp = kind->chunks > 0 ? kind->chunks : kind->interleaved ? 2 : 1;
+    c->model.layers = 4 * stages * c->layout.pipeline.vpp;
     c->layout.recompute = recompute;
     c->layout.recompute_layers = recompute == RECOMPUTE_UNIFORM ? 2
                                  : recompute == RECOMPUTE_BLOCK ? 3
                                                                 : 0;
-    c->software.selective_recompute = c->software.block_recompute = true;
+    c->software.offers.selective_recompute = c->software.offers.block_recompute = true;
     c->training.global_batch = c->layout.dp * c->layout.microbatch * 4 * stages;
     if (experts) {
-        c->model.experts = 8;
-        c->model.experts_per_token = 2;
-        c->model.moe_ffn_hidden = 32;
+        c->model.moe.experts = 8;
+        c->model.moe.experts_per_token = 2;
+        c->model.moe.ffn_hidden = 32;
         c->layout.ep = c->layout.dp;
     }
-    c->layout.activation_offload = 0.5;
+    c->layout.offload.activations = 0.5;
     return configuration_legal(c);
 }
 
@@ -274,13 +274,13 @@ static void check_stages(struct step *step, const struct configuration *c)
         const uint64_t layers = step->lowered.layers_of_stage[p->stage];
         const bool grouped = c->layout.recompute == RECOMPUTE_UNIFORM; /* of two layers */
         const uint64_t inputs = grouped ? layers / 4 : layers / 2;
-        const uint64_t shared = c->layout.schedule == &schedule_dualpipe ? 2 : 1;
+        const uint64_t shared = c->layout.pipeline.schedule == &schedule_dualpipe ? 2 : 1;
         const uint64_t copies = copies_of(step, i) * shared, all = 2 * inputs * microbatches;
         assert_int_equal(follow(step, i, c->model.layers), copies_of(step, i));
-        if (c->layout.activation_offload < 1.0)
+        if (c->layout.offload.activations < 1.0)
             assert_int_equal(copies, inputs * microbatches);
         else /* but for one of a pass whose backward comes at once */
-            assert_true(copies <= all && copies >= all - microbatches * c->layout.vpp);
+            assert_true(copies <= all && copies >= all - microbatches * c->layout.pipeline.vpp);
         near(copied_bytes(p, STREAM_TO_HOST), copied_bytes(p, STREAM_FROM_HOST), 1e-3);
     }
 }
@@ -302,14 +302,15 @@ static void all_comes_back_in_time(void **state)
                         (struct perturbation){.what = PERTURB_GPU_SPEED, .gpu = 3, .ratio = 0.7};
                     s.c.perturbations = s.perturbations;
                     s.c.perturbation_count = cases % 2;
-                    s.c.layout.activation_offload = cases % 5 < 2 ? 1.0 : 0.5;
-                    s.c.cluster.node.pcie_bytes_per_s /= cases % 3 == 0 ? 4096.0 : 1.0;
-                    s.c.layout.sharding = cases % 4 == 0 ? &sharding_zero_1 : s.c.layout.sharding;
+                    s.c.layout.offload.activations = cases % 5 < 2 ? 1.0 : 0.5;
+                    s.c.cluster.node.pcie.bytes_per_s /= cases % 3 == 0 ? 4096.0 : 1.0;
+                    s.c.layout.data.sharding =
+                        cases % 4 == 0 ? &sharding_zero_1 : s.c.layout.data.sharding;
                     struct step *a = play(&s.c, false), *b = play(&s.c, true);
                     if (a->digest != b->digest || a->step_s != b->step_s)
                         fail_msg("%s: folded is not unfolded", schedule_kinds[k]->head.name);
                     check_stages(a, &s.c);
-                    seen += a->breakdown_s[PART_OFFLOAD] > 0.0;
+                    seen += a->parts.breakdown_s[PART_OFFLOAD] > 0.0;
                     cases++;
                     step_destroy(a);
                     step_destroy(b);
@@ -325,7 +326,7 @@ static void copies_come_one_ahead(void **state)
     (void)state;
     struct law_setup s;
     assert_true(staged(&s, &schedule_gpipe, 2, RECOMPUTE_NONE, false));
-    s.c.layout.activation_offload = 1.0;
+    s.c.layout.offload.activations = 1.0;
     struct step *step = play(&s.c, false);
     const struct program *p = step->lowered.programs[0];
     unsigned copies = 0;
@@ -354,7 +355,7 @@ static void host_holds_what_is_under_way(void **state)
     struct law_setup s;
     assert_true(staged(&s, &schedule_gpipe, 4, RECOMPUTE_NONE, false));
     struct step *all = play(&s.c, false);
-    s.c.layout.schedule = &schedule_one_f_one_b;
+    s.c.layout.pipeline.schedule = &schedule_one_f_one_b;
     struct step *few = play(&s.c, false);
     for (uint32_t i = 0; i < 4; i++) {
         const struct program *p = all->lowered.programs[i], *q = few->lowered.programs[i];
@@ -377,7 +378,7 @@ static bool spread(struct law_setup *s)
         if (!law_configure(&k, RANK_MAX, s) || s->c.cluster.nodes < 4)
             continue;
         s->c.model.layers = 8;
-        s->c.layout.activation_offload = 0.5;
+        s->c.layout.offload.activations = 0.5;
         s->c.training.global_batch = s->c.layout.dp * 8;
         return configuration_legal(&s->c);
     }
@@ -403,14 +404,15 @@ static void host_memory_ends(void **state)
         }
         assert_true(free->fits && free->host.fits && most > 0.0);
         near(free->host.bytes, most, 1.0);
-        c->cluster.node.host_memory_bytes = most;
+        c->cluster.node.host.memory_bytes = most;
         struct step *full = play(c, false);
-        c->cluster.node.host_memory_bytes = most - 1.0;
+        c->cluster.node.host.memory_bytes = most - 1.0;
         struct step *over = play(c, false);
         assert_true(full->fits && !over->fits && !over->host.fits);
-        assert_true(over->failed_program == UINT32_MAX && over->step_s == free->step_s);
-        c->layout.activation_offload_to = OFFLOAD_NVME;
-        c->cluster.node.nvme_read_bytes_per_s = c->cluster.node.nvme_write_bytes_per_s = GIGA;
+        assert_true(over->failed.program == UINT32_MAX && over->step_s == free->step_s);
+        c->layout.offload.activations_to = OFFLOAD_NVME;
+        c->cluster.node.host.nvme_read_bytes_per_s = c->cluster.node.host.nvme_write_bytes_per_s =
+            GIGA;
         struct step *drives = play(c, false);
         assert_true(drives->fits && drives->host.bytes == 0.0);
         step_destroy(free);
@@ -428,11 +430,11 @@ static void host_holds_the_state_of_experts(void **state)
     struct law_setup s;
     assert_true(staged(&s, &schedule_one_f_one_b, 2, RECOMPUTE_NONE, true));
     struct configuration *c = &s.c;
-    c->layout.activation_offload = 0.0;
-    c->layout.optimizer_offload = 0.5;
-    c->layout.sharding = &sharding_zero_0;
-    c->cluster.node.host_dram_bytes_per_s = 100 * GIGA;
-    c->cluster.node.host_dram_ratio = 0.5;
+    c->layout.offload.activations = 0.0;
+    c->layout.offload.optimizer = 0.5;
+    c->layout.data.sharding = &sharding_zero_0;
+    c->cluster.node.host.dram_bytes_per_s = 100 * GIGA;
+    c->cluster.node.host.dram_ratio = 0.5;
     assert_true(configuration_legal(c) && c->layout.ep == c->layout.dp && c->layout.dp > 1);
     struct step *step = play(c, false);
     double all = 0.0;
@@ -440,7 +442,7 @@ static void host_holds_the_state_of_experts(void **state)
         all += step->lowered.programs[step->lowered.program_of_rank[rank]]->host_bytes;
     const double experts = transformer_expert_parameters(&c->model);
     const double rest = transformer_parameters(&c->model, c->training.sequence) - experts;
-    const double each = 12.0 + c->software.gradient_kept_bytes + 2.0;
+    const double each = 12.0 + c->software.data.gradient_kept_bytes + 2.0;
     near(all, 0.5 * each * (experts + (double)c->layout.dp * rest), all);
     step_destroy(step);
 }
@@ -451,16 +453,16 @@ static void none_is_none(void **state)
     (void)state;
     struct law_setup s;
     assert_true(staged(&s, &schedule_one_f_one_b, 4, RECOMPUTE_NONE, false));
-    s.c.layout.activation_offload = 0.0;
+    s.c.layout.offload.activations = 0.0;
     struct step *a = play(&s.c, false);
-    s.c.layout.activation_offload = 1e-12;
+    s.c.layout.offload.activations = 1e-12;
     struct step *b = play(&s.c, false);
-    assert_true(a->digest == b->digest && a->peak_allocated_bytes == b->peak_allocated_bytes);
+    assert_true(a->digest == b->digest && a->peak.allocated_bytes == b->peak.allocated_bytes);
     step_destroy(a);
     step_destroy(b);
     for (uint32_t layers = 1; layers <= 100; layers++)
         for (uint32_t out = 0; out <= layers; out++) {
-            s.c.layout.activation_offload = (double)out / layers;
+            s.c.layout.offload.activations = (double)out / layers;
             assert_int_equal(configuration_offloaded_layers(&s.c, layers), out);
         }
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "law_before.h"
+#include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
@@ -33,9 +34,9 @@ static const struct layer *layers_of(struct arena *arena, const struct configura
         .cp = c->layout.cp,
         .sequence_parallel = c->layout.sequence_parallel,
         .causal = c->training.causal,
-        .cp_ring = c->layout.cp_method == CP_RING,
-        .fp8_recipe = fp8_recipe_on((enum fp8_recipe)c->software.fp8_recipe,
-                                    c->training.precision->gemm_peak, c->gpu.block_scaling),
+        .ring.cp_ring = c->layout.context.method == CP_RING,
+        .fp8_recipe = fp8_recipe_on((enum fp8_recipe)c->software.fp8.recipe,
+                                    c->training.precision->gemm_peak, c->gpu.gemm.block_scaling),
     };
     layers[0].segment_count = 1;
     transformer_embedding(&context, &layers[0].segments[0]);
@@ -120,24 +121,24 @@ static unsigned of(struct draw *d, unsigned levels)
 
 static void draw_software(struct draw *d, struct software_profile *s)
 {
-    s->overlap_gradients = of(d, 2);
-    s->overlap_parameters = of(d, 2);
-    s->backward_tp_overlap = of(d, 2);
-    s->backward_regather = of(d, 2);
-    s->p2p_blocking = of(d, 2);
-    s->p2p_blocking_interleaved = of(d, 2);
-    s->p2p_host_wait = of(d, 2);
-    s->p2p_scatter = of(d, 2);
-    s->fsdp_prefetch = of(d, 4);
-    s->fsdp_reshard = of(d, 2);
-    s->recompute_stops_early = of(d, 2);
-    s->bucket_bytes = (double[]){0.0, 2e4, 1e5, 1e9}[of(d, 4)];
-    s->clip_gradients = of(d, 4) > 0;
-    s->host_sync_loss = of(d, 2);
-    s->interference_ratio = of(d, 2) ? 0.3 : 0.0;
-    s->dp_copy_bytes_per_s = of(d, 3) == 0 ? 1e11 : 0.0;
-    s->partition_copy_s = s->dp_copy_bytes_per_s > 0.0 && of(d, 2) ? 1e-6 : 0.0;
-    s->gradient_reduce_bytes = of(d, 3) == 0 ? 2.0 : 0.0;
+    s->data.overlap_gradients = of(d, 2);
+    s->data.overlap_parameters = of(d, 2);
+    s->tensor.backward_overlap = of(d, 2);
+    s->tensor.backward_regather = of(d, 2);
+    s->pipeline.blocking = of(d, 2);
+    s->pipeline.blocking_interleaved = of(d, 2);
+    s->pipeline.host_wait = of(d, 2);
+    s->pipeline.scatter = of(d, 2);
+    s->shards.prefetch = of(d, 4);
+    s->shards.reshard = of(d, 2);
+    s->layer.recompute_stops_early = of(d, 2);
+    s->data.bucket_bytes = (double[]){0.0, 2e4, 1e5, 1e9}[of(d, 4)];
+    s->memory.clip_gradients = of(d, 4) > 0;
+    s->host.sync_loss = of(d, 2);
+    s->data.interference_ratio = of(d, 2) ? 0.3 : 0.0;
+    s->data.copy_bytes_per_s = of(d, 3) == 0 ? 1e11 : 0.0;
+    s->data.partition_copy_s = s->data.copy_bytes_per_s > 0.0 && of(d, 2) ? 1e-6 : 0.0;
+    s->data.gradient_reduce_bytes = of(d, 3) == 0 ? 2.0 : 0.0;
 }
 
 static struct configuration draw_case(struct draw *d, uint64_t layers)
@@ -146,27 +147,28 @@ static struct configuration draw_case(struct draw *d, uint64_t layers)
     static const uint64_t sizes[] = {1, 2, 4};
     uint64_t pp = sizes[of(d, 3)];
     c.model.layers = pp == 4 ? 2 * layers : layers;
-    c.layout.sharding = sharding_kinds[of(d, sharding_kind_count)];
-    c.layout.schedule = of(d, 2) ? &schedule_one_f_one_b : &schedule_gpipe;
+    c.layout.data.sharding = sharding_kinds[of(d, sharding_kind_count)];
+    c.layout.pipeline.schedule = of(d, 2) ? &schedule_one_f_one_b : &schedule_gpipe;
     if (pp > 1 && c.model.layers % (2 * pp) == 0 && of(d, 2)) {
-        c.layout.vpp = 2;
-        c.layout.schedule = &schedule_interleaved;
+        c.layout.pipeline.vpp = 2;
+        c.layout.pipeline.schedule = &schedule_interleaved;
     }
     uint64_t rounds = 1 + of(d, 2);
     lower_case_size(&c, sizes[of(d, 3)], sizes[of(d, 2)], sizes[of(d, 3)], pp,
-                    c.layout.vpp > 1 ? pp * rounds : 1 + of(d, 4));
+                    c.layout.pipeline.vpp > 1 ? pp * rounds : 1 + of(d, 4));
     const int kinds[] = {RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_BLOCK, RECOMPUTE_UNIFORM,
                          RECOMPUTE_FULL};
     lower_case_recompute(&c, kinds[of(d, 5)]);
     c.layout.sequence_parallel = c.layout.tp > 1 && of(d, 2);
-    c.layout.cp_method = of(d, 2) ? CP_RING : CP_ALL_GATHER;
-    c.layout.fsdp_unit_layers = 1 + of(d, 3);
-    if (c.layout.recompute == RECOMPUTE_UNIFORM && c.layout.fsdp_unit_layers % 2 == 0 &&
-        c.layout.sharding->units) /* zero-3 gathers layer by layer */
+    c.layout.context.method = of(d, 2) ? CP_RING : CP_ALL_GATHER;
+    c.layout.data.fsdp_unit_layers = 1 + of(d, 3);
+    if (c.layout.recompute == RECOMPUTE_UNIFORM && c.layout.data.fsdp_unit_layers % 2 == 0 &&
+        c.layout.data.sharding->units) /* zero-3 gathers layer by layer */
         c.layout.recompute_layers = 2;
-    c.layout.shard_group = c.layout.dp > 1 ? 2 : c.layout.cp;
+    c.layout.data.shard_group = c.layout.dp > 1 ? 2 : c.layout.cp;
     c.model.tied_embeddings = of(d, 2);
-    c.model.kv_heads = (uint64_t[]){8, 2, 1}[of(d, 3)]; /* fewer than the ranks that share them */
+    c.model.attention.kv_heads =
+        (uint64_t[]){8, 2, 1}[of(d, 3)]; /* fewer than the ranks that share them */
     static const char *const precisions_of[] = {"bf16", "fp8", "fp32", "nvfp4"};
     c.training.precision = precision_find(precisions_of[of(d, 4)]);
     c.gpu.peak_flops_per_s[PEAK_FP8] = 2 * c.gpu.peak_flops_per_s[PEAK_BF16];
@@ -189,8 +191,9 @@ static void check(const struct configuration *c, bool planted, struct tally *tal
         if (problems > 0) {
             print_message("%u problems, tp %u cp %u dp %u pp %u vpp %u %s %s: %s\n", problems,
                           (unsigned)c->layout.tp, (unsigned)c->layout.cp, (unsigned)c->layout.dp,
-                          (unsigned)c->layout.pp, (unsigned)c->layout.vpp,
-                          c->layout.sharding->head.name, c->layout.schedule->head.name, text);
+                          (unsigned)c->layout.pp, (unsigned)c->layout.pipeline.vpp,
+                          c->layout.data.sharding->head.name,
+                          c->layout.pipeline.schedule->head.name, text);
         }
         assert_int_equal(problems, 0);
         if (planted)

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/lower/stage/lower.h"
+#include "models/lower/stage/lower_passes.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/schedule/split_passes.h"
 #include "models/sharding/sharding_kind.h"
@@ -35,10 +37,10 @@ static struct configuration pipeline_of(const struct schedule_kind *kind,
                                     .pp = shape->stages,
                                     .dp = 1,
                                     .cp = 1,
-                                    .vpp = shape->chunks,
+                                    .pipeline.vpp = shape->chunks,
                                     .microbatch = 1,
-                                    .schedule = kind,
-                                    .sharding = sharding_kinds[0],
+                                    .pipeline.schedule = kind,
+                                    .data.sharding = sharding_kinds[0],
                                     .order = "tp-cp-dp-pp"};
     return c;
 }

@@ -239,10 +239,10 @@ static void begin_tuned(struct law_play *p, struct configuration *c, const struc
                                      .pp = 1,
                                      .dp = s->nodes * s->node.gpus,
                                      .cp = 1,
-                                     .vpp = 1,
+                                     .pipeline.vpp = 1,
                                      .microbatch = 1,
-                                     .schedule = schedule_kinds[0],
-                                     .sharding = sharding_kinds[0],
+                                     .pipeline.schedule = schedule_kinds[0],
+                                     .data.sharding = sharding_kinds[0],
                                      .order = "tp-cp-dp-pp"};
     law_begin(p, c);
     p->lowered = (struct lowered){.program_count = 1, .streams = 1u << STREAM_DP};

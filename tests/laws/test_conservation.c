@@ -9,8 +9,10 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "models/lower/stage/lower.h"
 #include "tests/laws/law_blame.h"
 #include "tests/laws/law_case.h"
+#include "tests/laws/law_loads.h"
 #include "tests/laws/law_play.h"
 
 enum {
@@ -23,8 +25,10 @@ static const char *books_fault(const struct law_play *p, char text[LAW_TEXT])
     fault = fault == NULL ? law_partners_fault(p, text) : fault;
     fault = fault == NULL ? law_payload_fault(p, text) : fault;
     fault = fault == NULL ? law_links_fault(p, text) : fault;
+    fault = fault == NULL ? law_loads_fault(p, text) : fault;
     fault = fault == NULL ? law_tiles_fault(p, text) : fault;
     fault = fault == NULL ? law_blame_fault(p, text) : fault;
+    fault = fault == NULL ? law_idle_fault(p, text) : fault;
     for (uint32_t i = 0; i < p->lowered.program_count && fault == NULL; i++)
         fault = law_memory_fault(p->lowered.programs[i], text);
     uint64_t ops = 0;
@@ -251,6 +255,35 @@ static void a_wrong_time_is_seen(void **state)
     law_end(&p);
 }
 
+/* Of two pieces of a full wire one is moved onto the other, one is lost, one is late. */
+static void loads_that_cannot_be_are_seen(void **state)
+{
+    (void)state;
+    struct law_setup setup;
+    struct law_play p;
+    char text[LAW_TEXT];
+    begin_plain(&setup, &p);
+    law_fold(&p, false);
+    law_run(&p);
+    uint32_t link = 0;
+    while (network_link_bytes(p.network, link) <= 0.0)
+        assert_true(++link < p.symmetry.link_class_count);
+    p.symmetry.link_class_count = link + 1; /* of those before it none carries anything */
+    const double bytes = network_link_bytes(p.network, link);
+    const double wire_s = bytes / p.symmetry.links[link].bytes_per_s;
+    assert_true(2.0 * wire_s < p.step_s);
+    struct worker_load pieces[] = {{link, 0, 0.0, wire_s / 2.0, bytes / 2.0},
+                                   {link, 0, wire_s / 2.0, wire_s, bytes / 2.0}};
+    assert_null(law_pieces_fault(&p, pieces, 2, text));
+    assert_non_null(law_pieces_fault(&p, pieces, 1, text));
+    pieces[1].from_s -= 1e-3 * wire_s;
+    assert_non_null(law_pieces_fault(&p, pieces, 2, text));
+    pieces[1].from_s = p.step_s - wire_s;
+    pieces[1].until_s = p.step_s * (1.0 + 1e-6);
+    assert_non_null(law_pieces_fault(&p, pieces, 2, text));
+    law_end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +292,7 @@ int main(void)
         cmocka_unit_test(own_links_are_never_shared),
         cmocka_unit_test(a_wrong_size_is_seen),
         cmocka_unit_test(lost_bytes_are_seen),
+        cmocka_unit_test(loads_that_cannot_be_are_seen),
         cmocka_unit_test(a_forgotten_free_is_seen),
         cmocka_unit_test(a_wrong_time_is_seen),
     };

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/step/step.h"
+#include "models/lower/stage/lower.h"
+#include "models/step/simulate/step.h"
 #include "sim/check.h"
 #include "sim/digest.h"
 #include "sim/pool.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "models/collective/collective_kind.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_case.h"
 
@@ -101,9 +101,9 @@ static struct group_shape shape_of(const struct dispatch_kind *kind, struct rout
                                 .rails = nodes > 1 ? per_node : 0,
                                 .even = true,
                                 .start_s = 1e-5,
-                                .inside_bytes_per_s = 200 * GIGA,
+                                .inside.bytes_per_s = 200 * GIGA,
                                 .outside_bytes_per_s = per_node * 0.97 * 50 * GIGA,
-                                .inside_nvlink = true,
+                                .inside.nvlink = true,
                                 .dispatch = kind,
                                 .routing = routing};
 }
@@ -190,7 +190,7 @@ static void limits_cut_what_crosses(void **state)
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct group_shape shape = shape_of(cases[i].kind, *cases[i].routing, 8, 8);
         struct collective_plan plan;
-        shape.inside_bytes_per_s = 1e15;
+        shape.inside.bytes_per_s = 1e15;
         collective_tune(cases[i].kind->relays ? COMM_EXPERT_EXCHANGE : COMM_ALL_TO_ALL, &shape, 1e9,
                         &plan);
         const double ratio = cases[i].kind->nic_ratio > 0.0 ? cases[i].kind->nic_ratio : 1.0;
@@ -217,7 +217,7 @@ static void deepep_has_its_rates(void **state)
         const struct routing routing = {256, 8, rows[i / 2].groups, rows[i / 2].chosen};
         struct group_shape shape = shape_of(&dispatch_deepep, routing, rows[i / 2].nodes, 8);
         struct collective_plan plan;
-        shape.inside_bytes_per_s = rows[i / 2].port * GIGA;
+        shape.inside.bytes_per_s = rows[i / 2].port * GIGA;
         collective_tune(COMM_EXPERT_EXCHANGE, &shape, 1e9, &plan);
         const double places = routing_places(&routing, shape.nodes > 1 ? shape.nodes : 8);
         const double rate = plan.cap_bytes_per_s * places / 8.0 / GIGA;
@@ -253,7 +253,7 @@ static void hybridep_has_its_rates(void **state)
         const struct routing routing = {8 * nodes * per_node, 8, 0, 0};
         struct group_shape shape = shape_of(kind, routing, nodes, per_node);
         struct collective_plan plan;
-        shape.inside_bytes_per_s = (nodes > 1 ? 450 : 900) * GIGA;
+        shape.inside.bytes_per_s = (nodes > 1 ? 450 : 900) * GIGA;
         collective_tune(COMM_EXPERT_EXCHANGE, &shape, 1e9, &plan);
         const double beside = i % 3 < 2 ? kind->expert_extra_bytes * 8.0 * per_node : 0.0;
         const double places = routing_places(&routing, nodes > 1 ? nodes : per_node);
@@ -270,16 +270,16 @@ static void hybridep_has_its_rates(void **state)
 static void make_experts(struct configuration *c, uint64_t ep, const struct dispatch_kind *kind)
 {
     struct model_shape *m = &c->model;
-    m->experts = 16;
-    m->experts_per_token = 4;
-    m->expert_groups = 8;
-    m->groups_per_token = 4;
-    m->moe_ffn_hidden = 64;
+    m->moe.experts = 16;
+    m->moe.experts_per_token = 4;
+    m->moe.groups = 8;
+    m->moe.groups_per_token = 4;
+    m->moe.ffn_hidden = 64;
     m->layers = 3;
     c->layout.ep = ep;
     c->layout.etp = 1;
-    c->layout.expert_imbalance = 1.25;
-    c->layout.dispatch = kind;
+    c->layout.experts.imbalance = 1.25;
+    c->layout.experts.dispatch = kind;
     assert_true(configuration_legal(c));
 }
 
@@ -324,8 +324,8 @@ static void steps_pay_the_closed_form(void **state)
                                 (2.0 * (there.time_s + back.time_s) + map.time_s);
         assert_true(shape.nodes == 1 + at % 2);
         print_message("%s, %u nodes: %g of %g s\n", kind->head.name, shape.nodes,
-                      step->breakdown_s[PART_EXPOSED_EP], expected);
-        assert_true(fabs(step->breakdown_s[PART_EXPOSED_EP] / expected - 1.0) < 1e-9);
+                      step->parts.breakdown_s[PART_EXPOSED_EP], expected);
+        assert_true(fabs(step->parts.breakdown_s[PART_EXPOSED_EP] / expected - 1.0) < 1e-9);
         step_destroy(step);
     }
 }
@@ -353,11 +353,11 @@ static void room_ends_the_wait(void **state)
                                   .tp = 1,
                                   .cp = 1,
                                   .causal = true,
-                                  .ep = ep,
-                                  .etp = 1,
-                                  .dispatch = &dispatch_hybridep,
-                                  .imbalance = 1.25,
-                                  .room = with ? 1.5 : 0.0};
+                                  .experts.ep = ep,
+                                  .experts.etp = 1,
+                                  .experts.dispatch = &dispatch_hybridep,
+                                  .experts.imbalance = 1.25,
+                                  .experts.room = with ? 1.5 : 0.0};
         transformer_layer(&c, &layers[with]);
         for (unsigned i = 0; i < layers[with].segment_count; i++) {
             const struct segment *g = &layers[with].segments[i];
@@ -374,9 +374,9 @@ static void room_ends_the_wait(void **state)
     assert_true(flops[0] == flops[1] && sent[0] == sent[1]);
     assert_true(kept[1] == 1.5 * 4096.0 * 4.0 * 2.0 * (double)s.c.model.hidden);
     assert_true(kept[0] == kept[1] * 1.25 / 1.5);
-    s.c.layout.dispatch_options.value[0] = 1.2;
+    s.c.layout.experts.dispatch_options.value[0] = 1.2;
     assert_false(configuration_legal(&s.c));
-    s.c.layout.dispatch_options.value[0] = 1.25;
+    s.c.layout.experts.dispatch_options.value[0] = 1.25;
     assert_true(configuration_legal(&s.c));
     assert_true(configuration_expert_room(&s.c) == 1.25);
 }

@@ -10,7 +10,7 @@
 
 #include "models/collective/collective_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
 
 enum {
@@ -21,26 +21,26 @@ enum {
 static bool give_experts(struct configuration *c, uint64_t ep, uint64_t etp, unsigned turn)
 {
     struct model_shape *m = &c->model;
-    m->experts = 8;
-    m->experts_per_token = 2;
-    m->moe_ffn_hidden = 32 * c->layout.tp;
-    m->shared_experts = turn % 3 == 0;
-    m->layers = 2 * c->layout.pp * c->layout.vpp;
-    m->dense_layers = turn % 2;
+    m->moe.experts = 8;
+    m->moe.experts_per_token = 2;
+    m->moe.ffn_hidden = 32 * c->layout.tp;
+    m->moe.shared_experts = turn % 3 == 0;
+    m->layers = 2 * c->layout.pp * c->layout.pipeline.vpp;
+    m->moe.dense_layers = turn % 2;
     if (turn % 2 == 1) {
-        m->kv_heads = m->heads;
-        m->q_rank = turn % 4 == 1 ? 48 : 0;
-        m->kv_rank = 16;
-        m->rope_head_size = 8;
-        m->v_head_size = 32;
+        m->attention.kv_heads = m->attention.heads;
+        m->latent.q_rank = turn % 4 == 1 ? 48 : 0;
+        m->latent.kv_rank = 16;
+        m->latent.rope_head_size = 8;
+        m->latent.v_head_size = 32;
     }
     c->layout.ep = ep;
     c->layout.etp = etp;
     c->layout.sequence_parallel = c->layout.tp > 1;
-    c->layout.dispatch =
+    c->layout.experts.dispatch =
         dispatch_kinds[etp == 1 || c->layout.tp == 1 ? turn % dispatch_kind_count : 0];
-    m->expert_groups = turn % 2 == 0 ? 4 : 0;
-    m->groups_per_token = turn % 2 == 0 ? 2 : 0;
+    m->moe.groups = turn % 2 == 0 ? 4 : 0;
+    m->moe.groups_per_token = turn % 2 == 0 ? 2 : 0;
     return configuration_legal(c);
 }
 
@@ -73,8 +73,9 @@ static void splits_fold(void **state)
         if (a->digest != b->digest || a->step_s != b->step_s)
             fail_msg("case %u: %.17g s folded, %.17g s not", at, a->step_s, b->step_s);
         for (unsigned part = 0; part < PART_COUNT; part++)
-            assert_true(fabs(a->breakdown_s[part] - b->breakdown_s[part]) <= 1e-12 * a->step_s);
-        assert_true((a->breakdown_s[PART_EXPOSED_EP] > 0.0) == (ep > 1));
+            assert_true(fabs(a->parts.breakdown_s[part] - b->parts.breakdown_s[part]) <=
+                        1e-12 * a->step_s);
+        assert_true((a->parts.breakdown_s[PART_EXPOSED_EP] > 0.0) == (ep > 1));
         shared += ep > 1;
         played++;
         step_destroy(a);
@@ -103,7 +104,7 @@ static void exchanges_are_closed_form(void **state)
     for (unsigned i = 0; i < 3; i++) {
         struct law_setup s;
         struct configuration c = one_node(&s, 8);
-        c.layout.expert_imbalance = loads[i];
+        c.layout.experts.imbalance = loads[i];
         const struct step_options how = {.threads = 1};
         struct error error = {""};
         struct step *step;
@@ -120,7 +121,7 @@ static void exchanges_are_closed_form(void **state)
         collective_tune(COMM_ALL_TO_ALL, &shape, rows * row, &back);
         const double count = 3.0 * (double)configuration_microbatches(&c);
         const double expected = count * 2.0 * (there.time_s + back.time_s);
-        assert_true(fabs(step->breakdown_s[PART_EXPOSED_EP] / expected - 1.0) < 1e-9);
+        assert_true(fabs(step->parts.breakdown_s[PART_EXPOSED_EP] / expected - 1.0) < 1e-9);
         step_destroy(step);
     }
 }
@@ -158,17 +159,17 @@ static void layers_are_closed_form(void **state)
     assert_true(law_configure(&k, RANK_MAX, &s));
     struct model_shape m = {.layers = 32,
                             .hidden = 4096,
-                            .heads = 32,
-                            .kv_heads = 8,
-                            .head_size = 128,
+                            .attention.heads = 32,
+                            .attention.kv_heads = 8,
+                            .attention.head_size = 128,
                             .ffn_hidden = 14336,
                             .vocabulary = 32000,
                             .ffn = FFN_SWIGLU,
-                            .norm = NORM_RMS,
+                            .norm.kind = NORM_RMS,
                             .position = POSITION_ROPE,
-                            .experts = 8,
-                            .experts_per_token = 2,
-                            .moe_ffn_hidden = 14336};
+                            .moe.experts = 8,
+                            .moe.experts_per_token = 2,
+                            .moe.ffn_hidden = 14336};
     static struct layer layer;
     for (uint64_t tp = 1; tp <= 4; tp *= 2) {
         for (uint64_t ep = 1; ep <= 8; ep *= 2) {
@@ -184,10 +185,10 @@ static void layers_are_closed_form(void **state)
                                           .cp = 1,
                                           .sequence_parallel = tp > 1,
                                           .causal = true,
-                                          .ep = ep,
-                                          .etp = etp,
-                                          .dispatch = &dispatch_alltoall,
-                                          .imbalance = 1.0};
+                                          .experts.ep = ep,
+                                          .experts.etp = etp,
+                                          .experts.dispatch = &dispatch_alltoall,
+                                          .experts.imbalance = 1.0};
                 transformer_layer(&c, &layer);
                 const double tokens = 4096.0 / (double)tp, rows = 2.0 * tokens * (double)etp;
                 const double width = 14336.0 / (double)etp;
@@ -216,7 +217,7 @@ static void state_is_shared_by_its_own_ranks(void **state)
     for (uint64_t ep = 1; ep <= 8; ep *= 2) {
         struct law_setup s;
         struct configuration c = one_node(&s, ep);
-        c.layout.sharding = &sharding_zero_1;
+        c.layout.data.sharding = &sharding_zero_1;
         const struct expert_ranks ranks = configuration_expert_ranks(&c);
         assert_true(ranks.edp == 8 / ep && ranks.ep == ep && ranks.apart == (ep > 1));
         assert_true(configuration_expert_shards(&c) == 8 / ep);
@@ -224,7 +225,7 @@ static void state_is_shared_by_its_own_ranks(void **state)
         struct error error = {""};
         struct step *step;
         assert_true(step_run(&c, &how, &step, &error));
-        const double experts = 3.0 * 8.0 * 3.0 * (double)(c.model.hidden * c.model.moe_ffn_hidden);
+        const double experts = 3.0 * 8.0 * 3.0 * (double)(c.model.hidden * c.model.moe.ffn_hidden);
         const double all = transformer_parameters(&c.model, c.training.sequence);
         const struct program *p = step->lowered.programs[0];
         double moments = 0.0, weights = 0.0;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "models/sharding/sharding_kind.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
 
 enum {
@@ -26,10 +26,10 @@ enum {
 static void give_experts(struct configuration *c, uint64_t ep)
 {
     struct model_shape *m = &c->model;
-    m->experts = 8;
-    m->experts_per_token = 2;
-    m->moe_ffn_hidden = 32 * c->layout.tp;
-    m->shared_experts = 1;
+    m->moe.experts = 8;
+    m->moe.experts_per_token = 2;
+    m->moe.ffn_hidden = 32 * c->layout.tp;
+    m->moe.shared_experts = 1;
     c->layout.ep = ep;
     c->layout.etp = 1;
     c->layout.sequence_parallel = c->layout.tp > 1;
@@ -43,9 +43,9 @@ static bool one_node(struct law_setup *s, const struct sharding_kind *kind, uint
     assert_true(law_configure(&k, RANK_MAX, s));
     give_experts(&s->c, ep);
     s->c.model.layers = LAYERS;
-    s->c.layout.sharding = kind;
-    s->c.layout.shard_group = kind->hybrid ? 4 : 0;
-    s->c.software.fsdp_reshard = true;
+    s->c.layout.data.sharding = kind;
+    s->c.layout.data.shard_group = kind->hybrid ? 4 : 0;
+    s->c.software.shards.reshard = true;
     s->c.training.global_batch = 2 * s->c.layout.dp * s->c.layout.microbatch;
     assert_true(configuration_legal(&s->c) == !(kind->hybrid && ep > 4));
     return configuration_legal(&s->c);
@@ -119,13 +119,13 @@ static void traffic_is_closed_form(void **state)
         const struct step_options how = {.threads = 1};
         assert_true(step_run(&s.c, &how, &step, &error));
         const struct program *p = step->lowered.programs[0];
-        const double width = (double)(s.c.model.hidden * s.c.model.moe_ffn_hidden);
+        const double width = (double)(s.c.model.hidden * s.c.model.moe.ffn_hidden);
         const double experts = LAYERS * 8.0 / (double)ep * 3.0 * width;
         const double others =
             transformer_parameters(&s.c.model, s.c.training.sequence) - experts * (double)ep;
-        const double wire = s.c.software.gradient_reduce_bytes > 0.0
-                                ? s.c.software.gradient_reduce_bytes
-                                : s.c.software.gradient_kept_bytes;
+        const double wire = s.c.software.data.gradient_reduce_bytes > 0.0
+                                ? s.c.software.data.gradient_reduce_bytes
+                                : s.c.software.data.gradient_kept_bytes;
         const bool units = kind->gather == GATHER_UNITS;
         const double times = units ? 2.0 * 2.0 : 1.0, shared = edp > 1 ? 1.0 : 0.0;
         near(sent(p, units ? STREAM_GATHER : STREAM_DP, COMM_ALL_GATHER), times * others * 2.0);
@@ -159,7 +159,7 @@ static void state_is_shared_by_its_own_ranks(void **state)
         const struct step_options how = {.memory_only = true, .threads = 1};
         assert_true(step_run(&s.c, &how, &step, &error));
         const struct program *p = step->lowered.programs[0];
-        const double width = (double)(s.c.model.hidden * s.c.model.moe_ffn_hidden);
+        const double width = (double)(s.c.model.hidden * s.c.model.moe.ffn_hidden);
         const double each = 8.0 / (double)ep * 3.0 * width, experts = LAYERS * each;
         const double others =
             transformer_parameters(&s.c.model, s.c.training.sequence) - experts * (double)ep;
@@ -206,7 +206,7 @@ static void ranks_hold_the_same(void **state)
         if (at / 3 % 2 == 1) { /* the same ranks as pairs of tensor ranks */
             s.c.layout.tp = 2;
             s.c.layout.dp = 4;
-            s.c.layout.shard_group = s.c.layout.sharding->hybrid ? 2 : 0;
+            s.c.layout.data.shard_group = s.c.layout.data.sharding->hybrid ? 2 : 0;
             s.c.layout.sequence_parallel = true;
         }
         if (!configuration_legal(&s.c))
@@ -216,7 +216,7 @@ static void ranks_hold_the_same(void **state)
         for (uint32_t a = 0; a < l.rank_count; a++) {
             for (uint32_t b = a + 1; b < l.rank_count; b++) {
                 const bool same = place_in(&l, a, STREAM_EP) == place_in(&l, b, STREAM_EP);
-                const bool inside = a / 4 == b / 4 || !s.c.layout.sharding->hybrid;
+                const bool inside = a / 4 == b / 4 || !s.c.layout.data.sharding->hybrid;
                 const bool shares = together(&l, a, b, STREAM_EP_DATA);
                 const bool reduces = together(&l, a, b, STREAM_EP_REPLICATE);
                 assert_true(shares == (same && inside));
@@ -254,11 +254,11 @@ static void shards_fold(void **state)
         if (!law_configure(&k, RANK_MAX, &s))
             continue;
         give_experts(&s.c, 1u << at / 4 % 4);
-        s.c.software.fsdp_buffers = at % 2 == 1;
+        s.c.software.shards.buffers = at % 2 == 1;
         const uint64_t replicas = configuration_replicas(&s.c);
-        const bool halves = s.c.layout.sharding->hybrid && replicas % 2 == 0;
-        s.c.layout.shard_group = halves ? replicas / 2 : 0;
-        s.c.software.weights_are_master = at % 5 == 0;
+        const bool halves = s.c.layout.data.sharding->hybrid && replicas % 2 == 0;
+        s.c.layout.data.shard_group = halves ? replicas / 2 : 0;
+        s.c.software.shards.weights_are_master = at % 5 == 0;
         if (!configuration_legal(&s.c))
             continue;
         assert_true(step_run(&s.c, &folded, &a, &error));
@@ -267,13 +267,13 @@ static void shards_fold(void **state)
             fail_msg("case %u: %.17g s folded, %.17g s not", at, a->step_s, b->step_s);
         double sum_s = 0.0, tenants = 0.0;
         for (unsigned part = 0; part < PART_COUNT; part++)
-            sum_s += a->breakdown_s[part];
+            sum_s += a->parts.breakdown_s[part];
         assert_true(fabs(sum_s / a->step_s - 1.0) < 1e-9);
         for (unsigned t = 0; t < TENANT_COUNT; t++)
             tenants += a->memory[0].ledger.tenants[t];
         assert_true(fabs(tenants / a->memory[0].ledger.peak_reserved_bytes - 1.0) < 1e-9);
-        assert_true(a->peak_allocated_bytes == b->peak_allocated_bytes);
-        apart += s.c.layout.ep > 1 && s.c.layout.sharding->shards_gradients;
+        assert_true(a->peak.allocated_bytes == b->peak.allocated_bytes);
+        apart += s.c.layout.ep > 1 && s.c.layout.data.sharding->shards_gradients;
         across += s.c.layout.ep > 1 && halves;
         played++;
         step_destroy(a);

@@ -9,7 +9,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "models/step/step.h"
+#include "models/lower/stage/lower.h"
+#include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_fold.h"
 #include "tests/laws/law_play.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "models/collective/collective_kind.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
 
 enum {
@@ -27,9 +27,9 @@ static struct configuration heads(struct law_setup *s, int method)
                                    [LAW_CP_METHOD] = (uint8_t)method,
                                    [LAW_SCHEDULE] = 1}};
     assert_true(law_configure(&k, RANK_MAX, s));
-    s->c.model.heads = 8;
-    s->c.model.kv_heads = RANKS;
-    s->c.model.hidden = s->c.model.heads * s->c.model.head_size;
+    s->c.model.attention.heads = 8;
+    s->c.model.attention.kv_heads = RANKS;
+    s->c.model.hidden = s->c.model.attention.heads * s->c.model.attention.head_size;
     assert_true(configuration_legal(&s->c));
     return s->c;
 }
@@ -68,8 +68,8 @@ static void bytes_are_those_of_the_paper(void **state)
     const double tokens = (double)c.training.sequence / RANKS;
     const double passes =
         2.0 * (double)c.model.layers * (double)configuration_microbatches(&c); /* and back */
-    const double heads_of = (double)(2 * c.model.heads + 2 * c.model.kv_heads);
-    const double size = (double)c.model.head_size * 2.0; /* bytes in 16 bit */
+    const double heads_of = (double)(2 * c.model.attention.heads + 2 * c.model.attention.kv_heads);
+    const double size = (double)c.model.attention.head_size * 2.0; /* bytes in 16 bit */
     assert_true(fabs(sent / (passes * (1.0 - 1.0 / RANKS) * tokens * heads_of * size) - 1.0) <
                 1e-12);
     step_destroy(step);
@@ -99,14 +99,16 @@ static void exposed_time_is_the_collectives(void **state)
     uint32_t gpus[RANKS] = {0, 1, 2, 3};
     struct group_shape shape;
     collective_shape(&step->topology, gpus, RANKS, c.software.pxn, &shape);
-    const double row = (double)c.training.sequence / RANKS * (double)c.model.head_size * 2.0;
+    const double row =
+        (double)c.training.sequence / RANKS * (double)c.model.attention.head_size * 2.0;
     struct collective_plan there, back;
-    collective_tune(COMM_ALL_TO_ALL, &shape, row * (double)(c.model.heads + 2 * c.model.kv_heads),
+    collective_tune(COMM_ALL_TO_ALL, &shape,
+                    row * (double)(c.model.attention.heads + 2 * c.model.attention.kv_heads),
                     &there);
-    collective_tune(COMM_ALL_TO_ALL, &shape, row * (double)c.model.heads, &back);
+    collective_tune(COMM_ALL_TO_ALL, &shape, row * (double)c.model.attention.heads, &back);
     const double passes = 2.0 * (double)c.model.layers * (double)configuration_microbatches(&c);
     const double expected = passes * (there.time_s + back.time_s);
-    const double exposed = step->breakdown_s[PART_EXPOSED_CP];
+    const double exposed = step->parts.breakdown_s[PART_EXPOSED_CP];
     if (fabs(exposed / expected - 1.0) > 1e-9)
         fail_msg("%.9g s exposed, %.9g s of collectives", exposed, expected);
     step_destroy(step);
@@ -116,7 +118,7 @@ static void exposed_time_is_the_collectives(void **state)
 static struct configuration both(struct law_setup *s, uint64_t inner)
 {
     struct configuration c = heads(s, CP_ALL_TO_ALL_RING);
-    c.layout.cp_inner = inner;
+    c.layout.context.inner = inner;
     assert_true(configuration_legal(&c));
     return c;
 }
@@ -158,15 +160,16 @@ static void two_levels_are_closed_forms(void **state)
     struct step *step = play(&c), *gathered = play(&d);
     const struct program *p = step->lowered.programs[0];
     const double each = (double)(c.model.layers * configuration_microbatches(&c));
-    const double rows = (double)c.training.sequence / RANKS * (double)c.model.head_size * 2.0;
+    const double rows =
+        (double)c.training.sequence / RANKS * (double)c.model.attention.head_size * 2.0;
     const double exchanged = sent_on(p, STREAM_CP_HEADS, COMM_ALL_TO_ALL) * (1.0 - 1.0 / inner);
     const double passed = sent_on(p, STREAM_CP, COMM_RING_EXCHANGE) * (1.0 - 1.0 / outer);
-    const double all = (double)(2 * c.model.heads + 2 * c.model.kv_heads);
-    const double ratio = c.software.cp_gradient_bytes / 2.0;
+    const double all = (double)(2 * c.model.attention.heads + 2 * c.model.attention.kv_heads);
+    const double ratio = c.software.context.gradient_bytes / 2.0;
     const double moves = 2.0 * (outer - 1.0) + outer * ratio;
     assert_true(fabs(exchanged / (2.0 * each * (1.0 - 1.0 / inner) * rows * all) - 1.0) < 1e-12);
-    assert_true(fabs(passed / (each * moves * 2.0 * rows * (double)c.model.kv_heads) - 1.0) <
-                1e-12);
+    assert_true(fabs(passed / (each * moves * 2.0 * rows * (double)c.model.attention.kv_heads) -
+                     1.0) < 1e-12);
     assert_true(fabs(attention_flops(p) / attention_flops(gathered->lowered.programs[0]) - 1.0) <
                 1e-12);
     step_destroy(step);
@@ -201,14 +204,16 @@ static void exchanges_of_heads_are_exposed(void **state)
     uint32_t gpus[2] = {0, 1};
     struct group_shape shape;
     collective_shape(&step->topology, gpus, 2, c.software.pxn, &shape);
-    const double row = (double)c.training.sequence / RANKS * (double)c.model.head_size * 2.0;
+    const double row =
+        (double)c.training.sequence / RANKS * (double)c.model.attention.head_size * 2.0;
     struct collective_plan there, back;
-    collective_tune(COMM_ALL_TO_ALL, &shape, row * (double)(c.model.heads + 2 * c.model.kv_heads),
+    collective_tune(COMM_ALL_TO_ALL, &shape,
+                    row * (double)(c.model.attention.heads + 2 * c.model.attention.kv_heads),
                     &there);
-    collective_tune(COMM_ALL_TO_ALL, &shape, row * (double)c.model.heads, &back);
+    collective_tune(COMM_ALL_TO_ALL, &shape, row * (double)c.model.attention.heads, &back);
     const double passes = 2.0 * (double)c.model.layers * (double)configuration_microbatches(&c);
     const double expected = passes * (there.time_s + back.time_s);
-    const double exposed = step->breakdown_s[PART_EXPOSED_CP];
+    const double exposed = step->parts.breakdown_s[PART_EXPOSED_CP];
     if (fabs(exposed / expected - 1.0) > 1e-6)
         fail_msg("%.9g s exposed, %.9g s of collectives", exposed, expected);
     step_destroy(step);
@@ -233,7 +238,7 @@ static void two_levels_fold(void **state)
         struct law_setup s;
         if (!law_configure(&k, RANK_MAX, &s))
             continue;
-        s.c.layout.cp_inner = at / 144 == 0 ? 2 : 0;
+        s.c.layout.context.inner = at / 144 == 0 ? 2 : 0;
         if (!configuration_legal(&s.c))
             continue;
         const struct step_options unfolded = {.unfold = true, .threads = 1, .ignore_memory = true};
@@ -260,18 +265,18 @@ static void inner_groups_divide(void **state)
     c.cluster.node.gpus = 2;
     assert_int_equal(configuration_context_ranks(&c).heads, 2);
     c = both(&s, 0);
-    c.model.kv_heads = 2; /* fewer find whole heads */
+    c.model.attention.kv_heads = 2; /* fewer find whole heads */
     assert_int_equal(configuration_context_ranks(&c).heads, 2);
     struct rule_break said[4];
-    c.layout.cp_inner = 4;
+    c.layout.context.inner = 4;
     assert_int_equal(configuration_check(&c, said, 4), 1);
     assert_string_equal(said[0].key, "layout.cp_inner");
     assert_non_null(strstr(said[0].text, "take a smaller cp_inner"));
-    c.layout.cp_inner = 3;
+    c.layout.context.inner = 3;
     assert_int_equal(configuration_check(&c, said, 4), 1);
     assert_non_null(strstr(said[0].text, "not divisible by cp_inner = 3"));
-    c.layout.cp_inner = 2;
-    c.layout.cp_method = CP_RING;
+    c.layout.context.inner = 2;
+    c.layout.context.method = CP_RING;
     assert_int_equal(configuration_check(&c, said, 4), 1);
     assert_non_null(strstr(said[0].text, "has no inner groups"));
 }
@@ -282,9 +287,9 @@ static void heads_must_divide(void **state)
     (void)state;
     struct law_setup s;
     struct configuration c = heads(&s, CP_ALL_TO_ALL);
-    c.model.kv_heads = 2;
+    c.model.attention.kv_heads = 2;
     assert_false(configuration_legal(&c));
-    c.layout.cp_method = CP_RING;
+    c.layout.context.method = CP_RING;
     assert_true(configuration_legal(&c));
 }
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/models/program/lower_case.h"
@@ -19,10 +19,10 @@ static double step_s(uint64_t stages, uint64_t microbatches, bool waits)
 {
     struct configuration c = lower_case();
     c.model.layers = 8 * stages;
-    c.software.launch_s = 10 * MILLISECOND;
-    c.software.pass_host_s = c.software.data_host_s = c.software.optimizer_host_s = 0.0;
-    c.software.p2p_blocking = true;
-    c.software.p2p_host_wait = waits;
+    c.software.host.launch_s = 10 * MILLISECOND;
+    c.software.host.pass_s = c.software.host.data_s = c.software.host.optimizer_s = 0.0;
+    c.software.pipeline.blocking = true;
+    c.software.pipeline.host_wait = waits;
     lower_case_size(&c, 1, 1, 1, stages, microbatches);
     assert_true(law_cluster(&c.cluster, law_kind(TOPOLOGY_NODE, 0), law_kind(TOPOLOGY_FABRIC, 0), 1,
                             (uint32_t)stages, LAW_DEFAULT));

@@ -167,7 +167,7 @@ static void make(struct small_job *job, uint64_t seed)
     spec->replicas = 1;
     spec->ranks = spec->nodes * spec->gpus_per_node;
     spec->tokens_per_step = 3.0;
-    spec->gpu_hour_usd = spec->node_power_w = spec->idle_power_ratio = NAN;
+    spec->cost.gpu_hour_usd = spec->cost.node_power_w = spec->cost.idle_power_ratio = NAN;
     set_recovery(&dice, &spec->recovery);
     set_checkpoint(&dice, &spec->checkpoint, job->step_s);
     bool saves = spec->checkpoint.plan.level_count > 0;
@@ -295,6 +295,8 @@ static void compare_interruption(const struct interruption *a, const struct inte
     differ(out, "interruption: node", i, a->node, b->node, 0.0);
     differ(out, "interruption: unit", i, a->unit, b->unit, 0.0);
     differ(out, "interruption: step", i, (double)a->step, (double)b->step, 0.0);
+    differ(out, "interruption: loaded step", i, (double)a->loaded_step, (double)b->loaded_step,
+           0.0);
     differ(out, "interruption: strikes", i, a->strikes, b->strikes, 0.0);
     differ(out, "interruption: wait", i, a->wait_s, b->wait_s, wall_s);
     for (unsigned link = 0; link < RESTART_LINK_COUNT; link++)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "schedule_player.h"
@@ -42,7 +43,7 @@ static bool ends_agree(const struct configuration *c, const struct lowered *lowe
     bool agree = t[0].count[STREAM_EMBED] == t[stages - 1].count[STREAM_EMBED];
     for (uint32_t s = 0; s < stages; s++) {
         uint32_t next = (s + 1) % stages;
-        bool joined = next != 0 || c->layout.vpp > 1;
+        bool joined = next != 0 || c->layout.pipeline.vpp > 1;
         unsigned sent = joined ? t[s].count[STREAM_SEND_NEXT] : 0;
         unsigned back = joined ? t[next].count[STREAM_SEND_PREV] : 0;
         agree &= sent == t[next].count[STREAM_RECV_PREV];
@@ -91,30 +92,30 @@ static void check(const struct configuration *c)
 static void set_software(struct configuration *c, unsigned turn)
 {
     struct software_profile *s = &c->software;
-    s->overlap_gradients = turn & 1;
-    s->overlap_parameters = turn >> 1 & 1;
-    s->backward_tp_overlap = turn >> 2 & 1;
-    s->backward_regather = turn % 3 == 0;
-    s->p2p_blocking = turn % 5 < 2;
-    s->p2p_blocking_interleaved = turn % 5 > 2;
-    s->p2p_host_wait = turn % 3 == 1;
-    s->p2p_scatter = turn % 4 == 1;
-    s->fsdp_prefetch = turn % 4;
-    s->fsdp_reshard = turn % 3 != 1;
-    s->gradients = turn % 2 == 0 ? GRADIENT_TENSOR : GRADIENT_BUFFER;
-    s->gradient_copy = turn % 7 == 0;
-    s->gradients_after_pass = turn % 3 == 0;
-    s->record_streams = turn % 2 == 0;
-    s->recompute_stops_early = turn % 5 == 0;
-    s->build = turn % 3 == 0 ? BUILD_EAGER : BUILD_FIRST_STEP;
-    s->bucket_bytes = turn % 3 == 2 ? 1e5 : 0.0;
-    s->clip_gradients = turn % 5 != 0;
-    s->interference_ratio = turn % 4 == 0 ? 0.3 : 0.0;
-    s->tp_overlap_cost_ratio = turn % 3 ? 0.5 : 0.0;
+    s->data.overlap_gradients = turn & 1;
+    s->data.overlap_parameters = turn >> 1 & 1;
+    s->tensor.backward_overlap = turn >> 2 & 1;
+    s->tensor.backward_regather = turn % 3 == 0;
+    s->pipeline.blocking = turn % 5 < 2;
+    s->pipeline.blocking_interleaved = turn % 5 > 2;
+    s->pipeline.host_wait = turn % 3 == 1;
+    s->pipeline.scatter = turn % 4 == 1;
+    s->shards.prefetch = turn % 4;
+    s->shards.reshard = turn % 3 != 1;
+    s->data.gradients = turn % 2 == 0 ? GRADIENT_TENSOR : GRADIENT_BUFFER;
+    s->data.gradient_copy = turn % 7 == 0;
+    s->data.gradients_after_pass = turn % 3 == 0;
+    s->memory.record_streams = turn % 2 == 0;
+    s->layer.recompute_stops_early = turn % 5 == 0;
+    s->memory.build = turn % 3 == 0 ? BUILD_EAGER : BUILD_FIRST_STEP;
+    s->data.bucket_bytes = turn % 3 == 2 ? 1e5 : 0.0;
+    s->memory.clip_gradients = turn % 5 != 0;
+    s->data.interference_ratio = turn % 4 == 0 ? 0.3 : 0.0;
+    s->tensor.overlap_cost_ratio = turn % 3 ? 0.5 : 0.0;
     s->pxn = turn % 2;
-    s->optimizer_extra_bytes = turn % 3 ? 28.0 : 0.0;
-    s->split = turn % 6 == 0 ? SPLIT_COST : SPLIT_EVEN;
-    s->tp_exposed_host_s = turn % 2 ? 1e-6 : 0.0;
+    s->memory.optimizer_extra_bytes = turn % 3 ? 28.0 : 0.0;
+    s->pipeline.split = turn % 6 == 0 ? SPLIT_COST : SPLIT_EVEN;
+    s->tensor.exposed_host_s = turn % 2 ? 1e-6 : 0.0;
 }
 
 /* The next one that this shape can be scheduled by. */
@@ -122,16 +123,17 @@ static void set_schedule(struct configuration *c, unsigned turn)
 {
     const char *refusal = "";
     for (; refusal != NULL; turn++) {
-        c->layout.schedule = schedule_kinds[turn % schedule_kind_count];
-        c->layout.schedule_options = kind_defaults(&c->layout.schedule->head);
-        c->layout.vpp = c->layout.schedule->interleaved && c->layout.pp > 1 ? 2 : 1;
-        const struct schedule_shape shape = {(uint32_t)c->layout.pp, (uint32_t)c->layout.vpp,
-                                             (uint32_t)configuration_microbatches(c),
-                                             &c->layout.schedule_options};
-        refusal = c->layout.schedule->placement == PLACED_BOTH_WAYS &&
-                          c->layout.sharding->gather == GATHER_UNITS
+        c->layout.pipeline.schedule = schedule_kinds[turn % schedule_kind_count];
+        c->layout.pipeline.schedule_options = kind_defaults(&c->layout.pipeline.schedule->head);
+        c->layout.pipeline.vpp =
+            c->layout.pipeline.schedule->interleaved && c->layout.pp > 1 ? 2 : 1;
+        const struct schedule_shape shape = {
+            (uint32_t)c->layout.pp, (uint32_t)c->layout.pipeline.vpp,
+            (uint32_t)configuration_microbatches(c), &c->layout.pipeline.schedule_options};
+        refusal = c->layout.pipeline.schedule->placement == PLACED_BOTH_WAYS &&
+                          c->layout.data.sharding->gather == GATHER_UNITS
                       ? "weights of two stages"
-                      : c->layout.schedule->refuse(&shape);
+                      : c->layout.pipeline.schedule->refuse(&shape);
     }
 }
 
@@ -148,13 +150,13 @@ static void test_shapes(void **state)
                         c.model.layers = 8;
                         lower_case_size(&c, tp, cp, dp, pp, turn % 3 ? pp : 2 * pp);
                         set_software(&c, turn);
-                        c.layout.sharding = sharding_kinds[k];
+                        c.layout.data.sharding = sharding_kinds[k];
                         set_schedule(&c, turn);
                         c.layout.recompute = (int)(turn / 2 % 3);
                         c.layout.sequence_parallel = tp > 1 && turn % 2;
-                        c.layout.cp_method = turn % 2 ? CP_RING : CP_ALL_GATHER;
-                        c.layout.fsdp_unit_layers = 1 + turn % 2;
-                        c.layout.shard_group = dp > 1 ? 2 : cp;
+                        c.layout.context.method = turn % 2 ? CP_RING : CP_ALL_GATHER;
+                        c.layout.data.fsdp_unit_layers = 1 + turn % 2;
+                        c.layout.data.shard_group = dp > 1 ? 2 : cp;
                         c.model.tied_embeddings = turn % 4 == 1;
                         check(&c);
                     }

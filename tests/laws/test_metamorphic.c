@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/lower/stage/lower.h"
 #include "sim/units.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_cluster.h"
@@ -245,17 +246,17 @@ static void speed_up(struct configuration *c, enum faster what, double factor)
 {
     struct gpu_spec *gpu = &c->gpu;
     struct node_spec *node = &c->cluster.node;
-    node->nvlink_bytes_per_s *= what == FASTER_NVLINK ? factor : 1.0;
-    node->pcie_bytes_per_s *= what == FASTER_PCIE ? factor : 1.0;
-    node->host_bytes_per_s *= what == FASTER_PCIE ? factor : 1.0;
-    node->nic_bytes_per_s *= what == FASTER_NIC ? factor : 1.0;
-    gpu->hbm_bytes_per_s *= what == FASTER_HBM ? factor : 1.0;
+    node->nvlink.bytes_per_s *= what == FASTER_NVLINK ? factor : 1.0;
+    node->pcie.bytes_per_s *= what == FASTER_PCIE ? factor : 1.0;
+    node->pcie.host_bytes_per_s *= what == FASTER_PCIE ? factor : 1.0;
+    node->nic.bytes_per_s *= what == FASTER_NIC ? factor : 1.0;
+    gpu->hbm.bytes_per_s *= what == FASTER_HBM ? factor : 1.0;
     for (unsigned p = 0; p < PEAK_COUNT; p++)
         gpu->peak_flops_per_s[p] *= what == FASTER_PEAKS ? factor : 1.0;
     for (unsigned kernel = 0; kernel < ATTENTION_KERNEL_COUNT && what == FASTER_PEAKS; kernel++) {
         for (unsigned causal = 0; causal < 2; causal++) {
-            gpu->attention_forward[kernel][causal].ceiling_flops_per_s *= factor;
-            gpu->attention_backward[kernel][causal].ceiling_flops_per_s *= factor;
+            gpu->attention.forward[kernel][causal].ceiling_flops_per_s *= factor;
+            gpu->attention.backward[kernel][causal].ceiling_flops_per_s *= factor;
         }
     }
 }

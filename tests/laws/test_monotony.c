@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/step/stagger.h"
+#include "models/step/simulate/stagger.h"
 #include "tests/laws/law_monotony.h"
 #include "tests/laws/random_scenario.h"
 #include "tests/models/step/world.h"
@@ -58,7 +58,7 @@ static void random_scenarios_keep_the_law(void **state)
             compare(&pair, &scenario->configuration, (enum law_change)change, &sums);
         if (sums.faults > before) {
             print_message("scenario %u: see laws_monotony 1 %u\n%s", (unsigned)number,
-                          (unsigned)number, scenario->text);
+                          (unsigned)number, scenario->file.text);
         }
         law_pair_end(&pair);
         scenario_destroy(scenario);
@@ -83,13 +83,13 @@ static void changes_change_what_they_say(void **state)
     const struct configuration *c = &scenario->configuration;
     struct law_changed to;
     assert_true(law_change(c, CHANGE_NIC, &to));
-    assert_true(to.c.cluster.node.nic_bytes_per_s == 2 * c->cluster.node.nic_bytes_per_s);
+    assert_true(to.c.cluster.node.nic.bytes_per_s == 2 * c->cluster.node.nic.bytes_per_s);
     assert_true(law_change(c, CHANGE_NIC_HALF, &to));
-    assert_true(to.c.cluster.node.nic_bytes_per_s == c->cluster.node.nic_bytes_per_s / 2);
+    assert_true(to.c.cluster.node.nic.bytes_per_s == c->cluster.node.nic.bytes_per_s / 2);
     assert_true(law_change(c, CHANGE_HBM, &to));
-    assert_true(to.c.gpu.hbm_bytes_per_s == 2 * c->gpu.hbm_bytes_per_s);
+    assert_true(to.c.gpu.hbm.bytes_per_s == 2 * c->gpu.hbm.bytes_per_s);
     assert_true(law_change(c, CHANGE_HOST, &to));
-    assert_true(to.c.software.launch_s == c->software.launch_s / 2);
+    assert_true(to.c.software.host.launch_s == c->software.host.launch_s / 2);
     assert_true(law_change(c, CHANGE_STRAGGLER, &to));
     assert_int_equal(to.c.perturbation_count, c->perturbation_count + 1);
     assert_true(to.c.perturbations[c->perturbation_count].ratio == 0.7);
@@ -189,7 +189,7 @@ static struct scenario *smallest(void)
     const struct scenario_options options = {0};
     struct error error;
     struct scenario *s = scenario_read("smallest.yaml", text, sizeof text - 1, &options, &error);
-    assert_true(s != NULL && s->error_count == 0);
+    assert_true(s != NULL && s->diagnostics.error_count == 0);
     return s;
 }
 
@@ -257,8 +257,8 @@ static void starts_apart_show_lock_step(void **state)
     other.kernel_jitter_sigma = 0.02;
     assert_int_equal(stagger_of(&other).stagger.draws, 0);
     other = *c;
-    other.cluster.node.nic_bytes_per_s *= 1024;
-    other.cluster.node.pcie_bytes_per_s *= 1024;
+    other.cluster.node.nic.bytes_per_s *= 1024;
+    other.cluster.node.pcie.bytes_per_s *= 1024;
     assert_int_equal(stagger_of(&other).stagger.draws, 0);
     other = *c;
     other.layout.order = "tp-cp-dp-pp";
@@ -282,7 +282,7 @@ static void starts_apart_cost_what_they_are(void **state)
     assert_true(s.stagger.shortest_s > s.step_s);
     assert_true(s.stagger.shortest_s < s.step_s + 0.25 * s.stagger.apart_s); /* a smaller draw */
     c->gpu.speed_spread_ratio = 1.0; /* the slowest card's pace is in the step: in the draws too */
-    c->software.launch_s = 0.0;
+    c->software.host.launch_s = 0.0;
     const struct staggered slow = stagger_of(c);
     assert_true(slow.stagger.draws > 0 && slow.stagger.shortest_s > slow.step_s);
     scenario_destroy(scenario);

@@ -12,8 +12,8 @@
 #include "models/collective/collective_kind.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/pass.h"
-#include "models/step/step.h"
+#include "models/step/estimate/pass.h"
+#include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
 
 enum {
@@ -32,13 +32,13 @@ static bool paired(struct law_setup *s, const struct schedule_kind *kind, uint64
         return false;
     struct configuration *c = &s->c;
     const uint64_t parts = kind == &schedule_dualpipe ? stages : 2 * stages;
-    c->model.experts = 8;
-    c->model.experts_per_token = 2;
-    c->model.moe_ffn_hidden = 32;
+    c->model.moe.experts = 8;
+    c->model.moe.experts_per_token = 2;
+    c->model.moe.ffn_hidden = 32;
     c->model.layers = layers * parts;
     c->layout.ep = c->layout.dp;
-    c->layout.schedule = kind;
-    c->layout.vpp = kind->chunks > 0 ? kind->chunks : 1;
+    c->layout.pipeline.schedule = kind;
+    c->layout.pipeline.vpp = kind->chunks > 0 ? kind->chunks : 1;
     c->training.global_batch = c->layout.dp * c->layout.microbatch * microbatches;
     return configuration_legal(c);
 }
@@ -113,7 +113,7 @@ static void pairs_hide_exchanges(void **state)
     collective_tune(COMM_ALL_TO_ALL, &shape, rows * (row + 4.0), &there);
     collective_tune(COMM_ALL_TO_ALL, &shape, rows * row, &back);
     const double layers = 3.0, each = layers * (there.time_s + back.time_s);
-    const double seen = step->breakdown_s[PART_EXPOSED_EP] / each;
+    const double seen = step->parts.breakdown_s[PART_EXPOSED_EP] / each;
     print_message("%.3f passes are seen, of 32\n", seen);
     assert_true(fabs(seen - 6.0) < 0.06);
     step_destroy(step);
@@ -128,7 +128,7 @@ static void pairs_fold(void **state)
         struct law_setup s;
         assert_true(paired(&s, kinds[i % 2], i / 2 % 2 ? 4 : 2, 16, 2));
         if (i / 4 == 1)
-            s.c.layout.sharding = &sharding_zero_1;
+            s.c.layout.data.sharding = &sharding_zero_1;
         s.perturbations[0] =
             (struct perturbation){.what = PERTURB_GPU_SPEED, .gpu = 5, .ratio = 0.7};
         s.c.perturbations = s.perturbations;
@@ -149,7 +149,7 @@ static void state_is_kept_once(void **state)
     for (uint64_t stages = 2; stages <= 4; stages *= 2) {
         struct law_setup s;
         assert_true(paired(&s, &schedule_dualpipe, stages, 16, 2));
-        s.c.layout.sharding = &sharding_zero_1;
+        s.c.layout.data.sharding = &sharding_zero_1;
         assert_true(configuration_legal(&s.c));
         struct step *step = play(&s.c, false);
         const double parameters = transformer_parameters(&s.c.model, s.c.training.sequence);
@@ -194,7 +194,8 @@ static void pass_detail_is_op_detail(void **state)
             if (!paired(&s, schedule_kinds[k], stages, 16, 2))
                 continue;
             if (i % 2 == 0) {
-                s.c.model.experts = s.c.model.experts_per_token = s.c.model.moe_ffn_hidden = 0;
+                s.c.model.moe.experts = s.c.model.moe.experts_per_token = s.c.model.moe.ffn_hidden =
+                    0;
                 s.c.layout.ep = 1;
             }
             assert_true(configuration_legal(&s.c));

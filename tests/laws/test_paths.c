@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "models/lower/stage/lower.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/laws/law_play.h"

@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/program/lower_plan.h"
+#include "models/lower/plan/lower_plan.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/pass.h"
-#include "models/step/step.h"
+#include "models/step/estimate/pass.h"
+#include "models/step/simulate/step.h"
 #include "sim/random.h"
 #include "tests/laws/law_books.h"
 #include "tests/laws/law_case.h"
@@ -25,16 +25,16 @@ enum {
 static void give_experts(struct configuration *c)
 {
     struct model_shape *m = &c->model;
-    m->experts = 8;
-    m->experts_per_token = 2;
-    m->moe_ffn_hidden = 32 * c->layout.tp;
-    m->shared_experts = 1;
-    m->dense_layers = 1;
-    m->kv_heads = m->heads;
-    m->q_rank = 48;
-    m->kv_rank = 16;
-    m->rope_head_size = 8;
-    m->v_head_size = 32;
+    m->moe.experts = 8;
+    m->moe.experts_per_token = 2;
+    m->moe.ffn_hidden = 32 * c->layout.tp;
+    m->moe.shared_experts = 1;
+    m->moe.dense_layers = 1;
+    m->attention.kv_heads = m->attention.heads;
+    m->latent.q_rank = 48;
+    m->latent.kv_rank = 16;
+    m->latent.rope_head_size = 8;
+    m->latent.v_head_size = 32;
     c->layout.ep = c->layout.dp;
     c->layout.etp = 1;
     c->layout.sequence_parallel = c->layout.tp > 1;
@@ -102,8 +102,8 @@ static void two_stages(struct law_setup *s, uint64_t ahead, uint64_t last)
     s->c.model.layers = 2 + last;
     s->c.model.mtp_layers = ahead;
     s->c.model.tied_embeddings = false;
-    s->c.layout.first_stage_layers = 2;
-    s->c.layout.last_stage_layers = last;
+    s->c.layout.pipeline.first_layers = 2;
+    s->c.layout.pipeline.last_layers = last;
     s->c.layout.recompute = 0;
     assert_true(configuration_legal(&s->c));
 }
@@ -127,7 +127,8 @@ static double held(const struct program *p, enum tenant tenant)
 
 static double padded(const struct configuration *c)
 {
-    const uint64_t step = c->software.vocabulary_multiple > 0 ? c->software.vocabulary_multiple : 1;
+    const uint64_t step =
+        c->software.head.vocabulary_multiple > 0 ? c->software.head.vocabulary_multiple : 1;
     return (double)((c->model.vocabulary + step - 1) / step * step);
 }
 
@@ -180,9 +181,9 @@ static void weights_are_closed_form(void **state)
             both[i]->layout.ep = 1;
             if (at == 2) {
                 both[i]->layout.pp = 1;
-                both[i]->layout.first_stage_layers = both[i]->layout.last_stage_layers = 0;
+                both[i]->layout.pipeline.first_layers = both[i]->layout.pipeline.last_layers = 0;
             } else if (at == 3) {
-                both[i]->layout.schedule = &schedule_dualpipe;
+                both[i]->layout.pipeline.schedule = &schedule_dualpipe;
                 both[i]->training.global_batch =
                     8 * both[i]->layout.dp * both[i]->layout.microbatch;
             }
@@ -202,7 +203,7 @@ static void weights_are_closed_form(void **state)
                 if (program->ops[i].stream == STREAM_EMBED)
                     sent += program->transfers[program->ops[i].cost].bytes;
             const double expected = at < 2 ? padded(&with.c) * (double)with.c.model.hidden *
-                                                 with.c.software.gradient_kept_bytes
+                                                 with.c.software.data.gradient_kept_bytes
                                            : 0.0;
             near(sent + 1.0, expected + 1.0);
         }
@@ -246,15 +247,15 @@ static void recomputation_is_closed_form(void **state)
     two_stages(&s, 1, 2);
     two_stages(&none, 1, 2);
     s.c.layout.recompute = RECOMPUTE_FULL;
-    s.c.software.recompute_stops_early = false;
+    s.c.software.layer.recompute_stops_early = false;
     assert_true(configuration_legal(&s.c));
     struct arena *arena = arena_create();
     const struct lowering *l = lower_plan_lowering(arena, &s.c);
     double again = 0.0, forward = 0.0;
-    for (uint32_t i = 0; i < l->blocks[BLOCK_PREDICTION].whole.count; i++)
-        again += l->blocks[BLOCK_PREDICTION].whole.rows[i].cost.flops;
-    for (uint32_t i = 0; i < l->blocks[BLOCK_LAYER].recompute.count; i++)
-        forward += l->blocks[BLOCK_LAYER].recompute.rows[i].cost.flops;
+    for (uint32_t i = 0; i < l->blocks[BLOCK_PREDICTION].lists[PIECES_WHOLE].count; i++)
+        again += l->blocks[BLOCK_PREDICTION].lists[PIECES_WHOLE].rows[i].cost.flops;
+    for (uint32_t i = 0; i < l->blocks[BLOCK_LAYER].lists[PIECES_RECOMPUTE].count; i++)
+        forward += l->blocks[BLOCK_LAYER].lists[PIECES_RECOMPUTE].rows[i].cost.flops;
     struct step *a = play(&s.c, false), *b = play(&none.c, false);
     const double m = (double)configuration_microbatches(&s.c);
     const double h = (double)s.c.model.hidden;

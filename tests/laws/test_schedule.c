@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+#include "models/lower/stage/lower.h"
+#include "models/lower/stage/lower_passes.h"
+#include "models/schedule/schedule_kind.h"
 #include "schedule_player.h"
 #include "tests/kind_defaults.h"
 

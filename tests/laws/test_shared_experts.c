@@ -11,7 +11,7 @@
 
 #include "models/collective/collective_kind.h"
 #include "models/schedule/schedule_kind.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "tests/laws/law_case.h"
 
 enum {
@@ -21,17 +21,17 @@ enum {
 static void give_shared(struct configuration *c, uint64_t ep, uint64_t shared)
 {
     struct model_shape *m = &c->model;
-    m->experts = 8;
-    m->experts_per_token = 2;
-    m->moe_ffn_hidden = 32 * c->layout.tp;
-    m->shared_experts = shared;
-    m->layers = 2 * c->layout.pp * c->layout.vpp;
-    m->dense_layers = 1;
+    m->moe.experts = 8;
+    m->moe.experts_per_token = 2;
+    m->moe.ffn_hidden = 32 * c->layout.tp;
+    m->moe.shared_experts = shared;
+    m->layers = 2 * c->layout.pp * c->layout.pipeline.vpp;
+    m->moe.dense_layers = 1;
     c->layout.ep = ep;
     c->layout.etp = 1;
     c->layout.sequence_parallel = c->layout.tp > 1;
-    c->layout.dispatch = &dispatch_alltoall;
-    c->software.shared_expert_overlap = true;
+    c->layout.experts.dispatch = &dispatch_alltoall;
+    c->software.experts.shared_overlap = true;
 }
 
 /* Sums of a program: what its kernels take, and its exchanges alone on the wires of one node. */
@@ -80,10 +80,10 @@ static void exposed_is_what_is_longer(void **state)
         struct step *with, *without;
         assert_true(law_configure(&k, RANK_MAX, &s));
         give_shared(&s.c, 8, shared);
-        s.c.software.launch_s = 0.0;
+        s.c.software.host.launch_s = 0.0;
         assert_true(configuration_legal(&s.c));
         assert_true(step_run(&s.c, &how, &with, &error));
-        s.c.software.shared_expert_overlap = false;
+        s.c.software.experts.shared_overlap = false;
         assert_true(step_run(&s.c, &how, &without, &error));
         uint32_t gpus[8];
         for (uint32_t g = 0; g < 8; g++)
@@ -96,8 +96,9 @@ static void exposed_is_what_is_longer(void **state)
         assert_true(a.exchanges == b.exchanges && a.exchanged_bytes == b.exchanged_bytes);
         assert_true(fabs(a.compute_s / b.compute_s - 1.0) < 1e-12 && won_s > 0.0);
         assert_true(fabs(b.exposed_s / b.exchange_s - 1.0) < 1e-12);
-        assert_true(fabs(without->breakdown_s[PART_EXPOSED_EP] / b.exposed_s - 1.0) < 1e-9);
-        assert_true(fabs(with->breakdown_s[PART_EXPOSED_EP] - a.exposed_s) < 1e-9 * b.exposed_s);
+        assert_true(fabs(without->parts.breakdown_s[PART_EXPOSED_EP] / b.exposed_s - 1.0) < 1e-9);
+        assert_true(fabs(with->parts.breakdown_s[PART_EXPOSED_EP] - a.exposed_s) <
+                    1e-9 * b.exposed_s);
         assert_true(fabs((without->step_s - with->step_s) / won_s - 1.0) < 1e-6);
         longer += a.exchanges - a.hidden;
         shorter += a.hidden;
@@ -150,7 +151,7 @@ static void nothing_else_changes(void **state)
     struct law_case k = {.level = {[LAW_GPUS] = 2, [LAW_DP] = 4, [LAW_SCHEDULE] = 1}};
     assert_true(law_configure(&k, RANK_MAX, &s));
     give_shared(&s.c, 8, 2);
-    s.c.software.backward_regather = true;
+    s.c.software.tensor.backward_regather = true;
     for (uint64_t tp = 1; tp <= 4; tp *= 2) {
         struct layer_context c = {.model = &s.c.model,
                                   .software = &s.c.software,
@@ -162,14 +163,14 @@ static void nothing_else_changes(void **state)
                                   .cp = 1,
                                   .sequence_parallel = tp > 1,
                                   .causal = true,
-                                  .ep = 8,
-                                  .etp = 1,
-                                  .dispatch = &dispatch_alltoall,
-                                  .imbalance = 1.0};
-        s.c.model.heads = s.c.model.kv_heads = 4;
-        s.c.software.shared_expert_overlap = false;
+                                  .experts.ep = 8,
+                                  .experts.etp = 1,
+                                  .experts.dispatch = &dispatch_alltoall,
+                                  .experts.imbalance = 1.0};
+        s.c.model.attention.heads = s.c.model.attention.kv_heads = 4;
+        s.c.software.experts.shared_overlap = false;
         const struct totals apart = totals_of(&c);
-        s.c.software.shared_expert_overlap = true;
+        s.c.software.experts.shared_overlap = true;
         const struct totals beside = totals_of(&c);
         const double row = 2.0 * (double)s.c.model.hidden;
         const double share =
@@ -213,11 +214,12 @@ static void overlaps_fold(void **state)
             fail_msg("case %u: %.17g s folded, %.17g s not", at, a->step_s, b->step_s);
         double sum_s = 0.0;
         for (unsigned part = 0; part < PART_COUNT; part++) {
-            assert_true(fabs(a->breakdown_s[part] - b->breakdown_s[part]) <= 1e-12 * a->step_s);
-            sum_s += a->breakdown_s[part];
+            assert_true(fabs(a->parts.breakdown_s[part] - b->parts.breakdown_s[part]) <=
+                        1e-12 * a->step_s);
+            sum_s += a->parts.breakdown_s[part];
         }
         assert_true(fabs(sum_s / a->step_s - 1.0) < 1e-9);
-        assert_true(a->peak_allocated_bytes == b->peak_allocated_bytes);
+        assert_true(a->peak.allocated_bytes == b->peak.allocated_bytes);
         played++;
         step_destroy(a);
         step_destroy(b);

@@ -149,9 +149,9 @@ static bool slower_when_wider(const struct configuration *c, const struct storag
     if (after.seconds > before.seconds)
         return true;
     /* With the machine twice as fast too, all but the latency halves. */
-    wider.cluster.node.pcie_bytes_per_s *= 2;
-    wider.cluster.node.host_bytes_per_s *= 2;
-    wider.cluster.node.nic_bytes_per_s *= 2;
+    wider.cluster.node.pcie.bytes_per_s *= 2;
+    wider.cluster.node.pcie.host_bytes_per_s *= 2;
+    wider.cluster.node.nic.bytes_per_s *= 2;
     wider.cluster.fabric.nic_bytes_per_s *= 2;
     storage_play(&wider, &(struct storage_access){&wide, op, BYTES}, &twice);
     double latency = op == STORAGE_SNAPSHOT ? 0.0 : tier->latency_s;

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/laws/law_case.h"
 #include "tests/laws/law_play.h"
@@ -25,19 +26,19 @@ static void big_model(struct law_setup *setup, uint64_t dp, const struct shardin
     assert_true(law_configure(&k, 1, setup));
     struct configuration *c = &setup->c;
     c->model.layers = 4;
-    c->model.heads = c->model.kv_heads = 64;
-    c->model.head_size = 64;
+    c->model.attention.heads = c->model.attention.kv_heads = 64;
+    c->model.attention.head_size = 64;
     c->model.hidden = 4096;
     c->model.ffn_hidden = 16384;
     c->layout.dp = dp;
-    c->layout.sharding = sharding;
+    c->layout.data.sharding = sharding;
     c->training.gradient_bytes = c->training.precision->gradient_bytes;
     c->training.global_batch = dp;
-    c->software.communicator_bytes = c->software.workspace_bytes = 0.0;
-    c->software.clip_gradients = false;
-    c->gpu.context_bytes = 0.0;
-    c->gpu.usable_hbm_bytes = INFINITY;
-    c->cluster.node.gpus = c->cluster.node.nics = dp < 8 ? dp : 8;
+    c->software.memory.communicator_bytes = c->software.memory.workspace_bytes = 0.0;
+    c->software.memory.clip_gradients = false;
+    c->gpu.hbm.context_bytes = 0.0;
+    c->gpu.hbm.usable_bytes = INFINITY;
+    c->cluster.node.gpus = c->cluster.node.nic.count = dp < 8 ? dp : 8;
     c->cluster.nodes = (dp + 7) / 8;
 }
 
@@ -129,8 +130,8 @@ static double sent_ratio(const struct sharding_kind *sharding, uint64_t dp)
     struct law_setup setup;
     struct law_play p;
     big_model(&setup, dp, sharding);
-    setup.c.cluster.node.nvls = false; /* rings: a port sends what the paper counts */
-    setup.c.software.fsdp_reshard = true;
+    setup.c.cluster.node.nvlink.nvls = false; /* rings: a port sends what the paper counts */
+    setup.c.software.shards.reshard = true;
     law_begin(&p, &setup.c);
     lower(p.arena, &setup.c, &p.lowered);
     law_fold(&p, false);
@@ -208,7 +209,7 @@ static bool flights_hold(const struct schedule_kind *schedule, bool all)
             struct law_play p;
             const struct law_case k = {.level = {[LAW_GPUS] = gpus, [LAW_PP] = stages[gpus]}};
             assert_true(law_configure(&k, 8, &setup));
-            setup.c.layout.schedule = schedule;
+            setup.c.layout.pipeline.schedule = schedule;
             setup.c.training.global_batch = microbatches;
             law_begin(&p, &setup.c);
             lower(p.arena, &setup.c, &p.lowered);

@@ -90,10 +90,7 @@ static void test_little_memory_is_used_up(void **state)
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     assert_in_range(count, 80, 99); /* MiB of the 100; libraries take some */
-    unsigned long bytes = 0;
-    assert_int_equal(sscanf(text, "orrery: out of memory: %lu bytes", &bytes), 1);
-    assert_in_range(bytes, PIECE_BYTES, PIECE_BYTES + 4096);
-    assert_non_null(strstr(text, "(1 MiB) were asked for and refused"));
+    assert_non_null(strstr(text, "orrery: out of memory: 1 MiB were asked for and refused"));
     close(pipes[0]);
     close(notes[0]);
 }

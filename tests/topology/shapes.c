@@ -19,15 +19,15 @@ struct topology_spec shape_spec(const struct topology_kind *node,
         .node = {.name = "node",
                  .kind = node,
                  .gpus = gpus,
-                 .nvlink_bytes_per_s = 64,
-                 .nvlink_latency_s = 4,
-                 .pcie_bytes_per_s = 16,
-                 .pcie_latency_s = 2,
-                 .host_bytes_per_s = 24,
-                 .nics = nics,
-                 .nic_bytes_per_s = 8,
-                 .nic_efficiency_ratio = 1,
-                 .nic_latency_s = 8},
+                 .nvlink.bytes_per_s = 64,
+                 .nvlink.latency_s = 4,
+                 .pcie.bytes_per_s = 16,
+                 .pcie.latency_s = 2,
+                 .pcie.host_bytes_per_s = 24,
+                 .nic.count = nics,
+                 .nic.bytes_per_s = 8,
+                 .nic.efficiency_ratio = 1,
+                 .nic.latency_s = 8},
         .fabric = {.name = "fabric", .kind = fabric, .efficiency_ratio = 1, .switch_latency_s = 1},
         .nodes = nodes};
     for (unsigned i = 0; i < node->head.options.count; i++)
@@ -133,8 +133,8 @@ static void each_dragonfly(struct visiting *v, const struct topology_spec *base)
 
 static void each_fabric(struct visiting *v, const struct topology_spec *base)
 {
-    struct topology_spec spec =
-        shape_spec(base->node.kind, &topology_none, base->nodes, base->node.gpus, base->node.nics);
+    struct topology_spec spec = shape_spec(base->node.kind, &topology_none, base->nodes,
+                                           base->node.gpus, base->node.nic.count);
     spec.node = base->node;
     try_shape(v, &spec);
     const struct {
@@ -146,7 +146,7 @@ static void each_fabric(struct visiting *v, const struct topology_spec *base)
                    {&topology_dragonfly, each_dragonfly}};
     for (unsigned i = 0; i < sizeof fabrics / sizeof fabrics[0]; i++) {
         spec = shape_spec(base->node.kind, fabrics[i].kind, base->nodes, base->node.gpus,
-                          base->node.nics);
+                          base->node.nic.count);
         spec.node = base->node;
         fabrics[i].each(v, &spec);
     }
@@ -166,8 +166,8 @@ static void each_bridged(struct visiting *v, uint64_t nodes)
         spec.node.installed_gpus = inside[i].installed;
         spec.node.options.value[0] = inside[i].per_switch;
         spec.node.options.value[1] = inside[i].bridged;
-        spec.node.pcie_bytes_per_s = 5;
-        spec.node.host_bytes_per_s = i % 2 == 0 ? 7 : 100;
+        spec.node.pcie.bytes_per_s = 5;
+        spec.node.pcie.host_bytes_per_s = i % 2 == 0 ? 7 : 100;
         each_fabric(v, &spec);
     }
 }
@@ -185,8 +185,8 @@ unsigned shapes_each(shape_fn *visit, void *context)
             spec = shape_spec(&topology_pcie, &topology_rail, node_counts[n], inside[i][0],
                               inside[i][1]);
             spec.node.options.value[0] = 1 + i % 2;      /* GPUs below a switch */
-            spec.node.pcie_bytes_per_s = i == 3 ? 8 : 5; /* a NIC wider than its slot */
-            spec.node.host_bytes_per_s = i < 2 ? 100 : 7;
+            spec.node.pcie.bytes_per_s = i == 3 ? 8 : 5; /* a NIC wider than its slot */
+            spec.node.pcie.host_bytes_per_s = i < 2 ? 100 : 7;
             each_fabric(&v, &spec);
         }
         if (n < 3)

@@ -45,7 +45,7 @@ static struct topology_spec bridged_by_four(void)
 {
     struct topology_spec spec = pcie();
     spec.node.options.value[1] = 4;
-    spec.node.nvlink_bytes_per_s = 96;
+    spec.node.nvlink.bytes_per_s = 96;
     return spec;
 }
 
@@ -265,7 +265,7 @@ static void test_rates(void **state)
     assert_true(r.bytes_per_s == 2);
     spec = rail();
     shape_option(&spec, "oversubscription", 2);
-    spec.node.nic_efficiency_ratio = 0.5;
+    spec.node.nic.efficiency_ratio = 0.5;
     assert_true(topology_build(arena, &spec, &t, &error));
     topology_route(&t, 0, 8, 0, &r);
     assert_true(graph_link_type(&t.graph, r.links[2])->bytes_per_s == 4);

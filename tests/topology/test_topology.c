@@ -54,11 +54,11 @@ static void bad_nodes_are_refused(void **state)
     bad.nodes = UINT64_MAX;
     assert_refused(&bad, "more than the");
     bad = good;
-    bad.node.nics = 8;
+    bad.node.nic.count = 8;
     assert_refused(&bad, "more NICs (8) than GPUs (4)");
-    bad.node.nics = 3;
+    bad.node.nic.count = 3;
     assert_refused(&bad, "must divide gpus");
-    bad.node.nics = 0;
+    bad.node.nic.count = 0;
     assert_refused(&bad, "no NIC");
     bad.nodes = 1; /* no network, so no NIC is missed */
     assert_string_equal(refusal(&bad), "");
@@ -66,17 +66,17 @@ static void bad_nodes_are_refused(void **state)
     bad.fabric.nics = 5;
     assert_refused(&bad, "more NICs (5) than GPUs (4)");
     bad = good;
-    bad.node.nic_bytes_per_s = 0;
+    bad.node.nic.bytes_per_s = 0;
     assert_refused(&bad, "line rate");
     bad = good;
-    bad.node.nvlink_bytes_per_s = 0;
+    bad.node.nvlink.bytes_per_s = 0;
     assert_refused(&bad, "nvlink_bandwidth");
     bad = good;
-    bad.node.nvlink_latency_s = -1;
+    bad.node.nvlink.latency_s = -1;
     assert_refused(&bad, "latencies");
     bad = shape_spec(&topology_pcie, &topology_rail, 2, 8, 4);
     assert_string_equal(refusal(&bad), "");
-    bad.node.host_bytes_per_s = 0;
+    bad.node.pcie.host_bytes_per_s = 0;
     assert_refused(&bad, "host_bandwidth");
     bad.node.options.value[0] = 8; /* one switch: nothing goes through the CPUs */
     assert_string_equal(refusal(&bad), "");
@@ -190,8 +190,8 @@ static void clusters_have_exact_limits(void **state)
 {
     (void)state;
     struct topology_spec good = shape_spec(island, &topology_rail, 2, 4, 4), spec = good;
-    double *const latencies[] = {&spec.node.nvlink_latency_s, &spec.node.pcie_latency_s,
-                                 &spec.node.nic_latency_s, &spec.fabric.switch_latency_s};
+    double *const latencies[] = {&spec.node.nvlink.latency_s, &spec.node.pcie.latency_s,
+                                 &spec.node.nic.latency_s, &spec.fabric.switch_latency_s};
     for (unsigned i = 0; i < 4; i++) {
         spec = good;
         *latencies[i] = 0;
@@ -208,23 +208,23 @@ static void clusters_have_exact_limits(void **state)
     spec.nodes = 1;
     assert_refused(&spec, "are more than the");
     spec = good;
-    spec.node.gpus = spec.node.nics = 1;
+    spec.node.gpus = spec.node.nic.count = 1;
     spec.nodes = TOPOLOGY_GPU_MAX;
     assert_int_equal(topology_check(&spec, &(struct error){""}), true);
     spec.nodes++;
     assert_int_equal(topology_check(&spec, &(struct error){""}), false);
     spec = good;
-    spec.node.pcie_bytes_per_s = 0;
+    spec.node.pcie.bytes_per_s = 0;
     assert_refused(&spec, "line rate");
     spec = good;
-    spec.node.nic_bytes_per_s = (double)INFINITY;
+    spec.node.nic.bytes_per_s = (double)INFINITY;
     assert_refused(&spec, "line rate");
     spec = shape_spec(&topology_pcie, &topology_none, 1, 8, 0);
     assert_string_equal(refusal(&spec), "");
-    spec.node.pcie_bytes_per_s = 0;
+    spec.node.pcie.bytes_per_s = 0;
     assert_refused(&spec, "a pcie node needs pcie_bandwidth above 0");
     spec = shape_spec(&topology_pcie, &topology_none, 1, 5, 0); /* the fifth on a second switch */
-    spec.node.host_bytes_per_s = 0;
+    spec.node.pcie.host_bytes_per_s = 0;
     assert_refused(&spec, "host_bandwidth above 0");
     spec.node.gpus = 4;
     assert_string_equal(refusal(&spec), "");
@@ -325,8 +325,8 @@ static void rates_are_payload_rates(void **state)
 {
     (void)state;
     struct topology_spec spec = shape_spec(island, &topology_rail, 2, 8, 8);
-    spec.node.nic_bytes_per_s = 16;
-    spec.node.nic_efficiency_ratio = 0.5;
+    spec.node.nic.bytes_per_s = 16;
+    spec.node.nic.efficiency_ratio = 0.5;
     spec.fabric.efficiency_ratio = 0.5;
     assert_true(topology_port_bytes_per_s(&spec) == 4);
     spec.fabric.nic_bytes_per_s = 128; /* the fabric's NIC, then wider than its slot of 16 */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/result/statistics.h"
+#include "analysis/record/numbers/statistics.h"
 #include "fit_solve.h"
 #include "sim/pool.h"
 

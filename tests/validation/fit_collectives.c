@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "models/collective/nccl_facts.h"
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 #include "scenarios/language/csv.h"
 #include "sim/arena.h"
 #include "sim/check.h"
@@ -95,8 +95,8 @@ struct fit {
 
 static double share(const struct group_shape *shape, enum protocol protocol)
 {
-    double simple = shape->inside_bytes_per_s * nccl_ring_nvlink_ratio;
-    double ll = shape->inside_bytes_per_s * nccl_ll_ratio;
+    double simple = shape->inside.bytes_per_s * nccl_ring_nvlink_ratio;
+    double ll = shape->inside.bytes_per_s * nccl_ll_ratio;
     return protocol == PROTOCOL_LL ? ll
                                    : simple * (protocol == PROTOCOL_LL128 ? nccl_ll128_ratio : 1);
 }
@@ -131,7 +131,7 @@ static double stepped_s(const double *value, const struct group_shape *shape, do
     double piece = bytes / k, half = value[LL_HALF] * KILO;
     bool ll = protocol == PROTOCOL_LL;
     double time = started_s(value, nccl_base_s[algorithm][protocol]);
-    time += inside * (nccl_step_s[NCCL_NVLINK][algorithm][protocol] + shape->inside_latency_s);
+    time += inside * (nccl_step_s[NCCL_NVLINK][algorithm][protocol] + shape->inside.latency_s);
     time += outside * nccl_net_step_s(shape, algorithm, protocol);
     time += ll ? inside * value[LL_RAMP] * MICROSECOND * piece / (piece + half) : 0;
     time += !ll ? fill_s(shape, bytes, rate) : 0;
@@ -152,8 +152,8 @@ static double switched_s(const double *value, const struct group_shape *shape, d
 {
     double k = shape->ranks_per_node, nodes = shape->nodes, wait = value[NVLS_CHUNK] * MICROSECOND;
     double ratio = value[NVLS_RATIO] * 0.01 * shape->nvls_ratio / hopper_ratio;
-    double peak = shape->inside_bytes_per_s * ratio * k / (k + 1);
-    double time = started_s(value, value[NVLS_BASE] * MICROSECOND) + shape->inside_latency_s;
+    double peak = shape->inside.bytes_per_s * ratio * k / (k + 1);
+    double time = started_s(value, value[NVLS_BASE] * MICROSECOND) + shape->inside.latency_s;
     if (nodes == 1) {
         double round = round_bytes(shape, bytes);
         return time + fmin(bytes, round) / peak + bytes * (1 / peak + wait / round);
@@ -169,8 +169,8 @@ static double switched_s(const double *value, const struct group_shape *shape, d
 static double predict_s(const double *value, const struct row *row)
 {
     struct group_shape shape = row->shape;
-    if (shape.inside_latency_s > 0) /* of A100 alone */
-        shape.inside_latency_s = value[NVLINK_LATENCY] * MICROSECOND;
+    if (shape.inside.latency_s > 0) /* of A100 alone */
+        shape.inside.latency_s = value[NVLINK_LATENCY] * MICROSECOND;
     if (row->source == GCP) {
         shape.transport_latency_s = value[NET_LATENCY] * MICROSECOND;
         shape.transport_bulk_s = value[NET_BULK] * MICROSECOND;
@@ -197,9 +197,9 @@ static void read_shape(const char *gpu, const char *fabric, uint32_t gpus, const
     struct error error = {""};
     struct scenario_options how = {0};
     struct scenario *s = scenario_read("the row", text, strlen(text), &how, &error);
-    CHECK(s != NULL && s->error_count == 0);
+    CHECK(s != NULL && s->diagnostics.error_count == 0);
     if (*nvls != '\0')
-        s->configuration.cluster.node.nvls = *nvls == '1';
+        s->configuration.cluster.node.nvlink.nvls = *nvls == '1';
     struct topology topology;
     CHECK(topology_build(arena, &s->configuration.cluster, &topology, &error));
     uint32_t members[ROW_MAX];
@@ -240,7 +240,7 @@ static void shipped(const struct row *row, double value[CONSTANT_COUNT])
     value[NVLS_BASE] = nccl_nvls_base_s / MICROSECOND;
     value[NVLS_RATIO] = hopper_ratio / 0.01;
     value[NVLS_CHUNK] = nccl_nvls_chunk_s / MICROSECOND;
-    value[NVLINK_LATENCY] = row->shape.inside_latency_s / MICROSECOND;
+    value[NVLINK_LATENCY] = row->shape.inside.latency_s / MICROSECOND;
     value[NET_LATENCY] = row->shape.transport_latency_s / MICROSECOND;
     value[NET_BULK] = row->shape.transport_bulk_s / MICROSECOND;
 }

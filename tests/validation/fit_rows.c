@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/validate/validate_run.h"
-#include "models/step/step.h"
+#include "analysis/validate/rows/validate_run.h"
+#include "models/step/simulate/step.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 
@@ -54,8 +54,8 @@ bool fit_rows_knows(const char *figure)
 static void find_parameters(struct fit_rows *rows, struct fit_row *row)
 {
     for (size_t p = 0; p < fit_parameter_count; p++) {
-        for (unsigned i = 0; i < row->scenario->constant_count; i++) {
-            const struct constant *c = &row->scenario->constants[i];
+        for (unsigned i = 0; i < row->scenario->stated.constant_count; i++) {
+            const struct constant *c = &row->scenario->stated.constants[i];
             row->uses[p] |= is_member(&fit_parameters[p], c->name);
             if (!(rows->catalogue[p] > 0.0) && is_first(&fit_parameters[p], c->name)) {
                 rows->catalogue[p] = constant_value(&row->scenario->configuration, c);
@@ -88,7 +88,7 @@ static void take_row(struct fit_rows *out, const struct validation *v,
     if (s == NULL)
         return;
     arena_claim(s->arena);
-    const bool asked = (s->configuration.model.experts > 0) == experts;
+    const bool asked = (s->configuration.model.moe.experts > 0) == experts;
     if (!asked || !time->has_measured || !(time->measured > 0.0)) {
         scenario_destroy(s);
         return;
@@ -217,8 +217,8 @@ static double log_error(const struct fit_row *row, const double *x, struct arena
 {
     struct configuration c = row->scenario->configuration;
     for (size_t p = 0; p < fit_parameter_count; p++) {
-        for (unsigned i = 0; row->uses[p] && i < row->scenario->constant_count; i++) {
-            const struct constant *constant = &row->scenario->constants[i];
+        for (unsigned i = 0; row->uses[p] && i < row->scenario->stated.constant_count; i++) {
+            const struct constant *constant = &row->scenario->stated.constants[i];
             if (is_member(&fit_parameters[p], constant->name))
                 constant_scale(&c, constant, exp(x[p]));
         }

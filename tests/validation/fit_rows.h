@@ -7,8 +7,8 @@
 #ifndef ORRERY_TESTS_FIT_ROWS_H
 #define ORRERY_TESTS_FIT_ROWS_H
 
-#include "analysis/validate/validate.h"
-#include "scenarios/build/scenario.h"
+#include "analysis/validate/rows/validate.h"
+#include "scenarios/assemble/scenario.h"
 
 enum {
     FIT_PARAMETER_MAX = 32,

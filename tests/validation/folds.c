@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/result/statistics.h"
+#include "analysis/record/numbers/statistics.h"
 
 enum {
     WIDE = 64 /* GPUs */

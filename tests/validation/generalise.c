@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/result/uncertainty.h"
+#include "analysis/record/evidence/uncertainty.h"
 #include "sim/check.h"
 #include "sim/pool.h"
 
@@ -162,11 +162,12 @@ static bool fitted_to_steps(const struct scenario *s, const struct constant *con
 {
     static const char *const others[] = {"kernels.csv", "operators.csv", "collectives",
                                          "layers.csv"};
-    for (unsigned i = 0; i < s->figure_count; i++) {
-        if (strcmp(s->figures[i].name, constant->name) != 0 || s->figures[i].source == NULL)
+    for (unsigned i = 0; i < s->stated.figure_count; i++) {
+        if (strcmp(s->stated.figures[i].name, constant->name) != 0 ||
+            s->stated.figures[i].source == NULL)
             continue;
         for (unsigned k = 0; k < sizeof others / sizeof others[0]; k++)
-            if (strstr(s->figures[i].source, others[k]) != NULL)
+            if (strstr(s->stated.figures[i].source, others[k]) != NULL)
                 return false;
     }
     return constant->origin == ORIGIN_FITTED;
@@ -178,13 +179,14 @@ static void find_unknown(struct generalise *g)
     const struct fit_rows *rows = g->rows;
     size_t room = 1;
     for (size_t i = 0; i < rows->count; i++)
-        room += rows->rows[i].scenario->constant_count;
+        room += rows->rows[i].scenario->stated.constant_count;
     g->unknown = ARENA_ARRAY(rows->arena, const char *, room);
     for (size_t i = 0; i < rows->count; i++) {
         const struct scenario *s = rows->rows[i].scenario;
-        for (unsigned k = 0; k < s->constant_count; k++)
-            if (fitted_to_steps(s, &s->constants[k]) && !fit_rows_knows(s->constants[k].name))
-                note_unknown(g, s->constants[k].name);
+        for (unsigned k = 0; k < s->stated.constant_count; k++)
+            if (fitted_to_steps(s, &s->stated.constants[k]) &&
+                !fit_rows_knows(s->stated.constants[k].name))
+                note_unknown(g, s->stated.constants[k].name);
     }
 }
 

@@ -32,7 +32,7 @@ void tell_intervals(const struct generalise *g, FILE *out);
 void write_errors(const struct generalise *g, FILE *out);
 /* name,value,known,known_error,error,rows,sources,with,without,source_out,model_out,verdict */
 void write_constants(const struct generalise *g, FILE *out);
-/* analysis/result/residues_list.h */
+/* analysis/record/evidence/residues_list.h */
 void write_residues(const struct generalise *g, FILE *out);
 
 #endif

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/validate/validate.h"
-#include "analysis/validate/validate_scale.h"
-#include "analysis/validate/validate_score.h"
+#include "analysis/validate/rows/validate.h"
+#include "analysis/validate/table/validate_scale.h"
+#include "analysis/validate/table/validate_score.h"
 #include "scenarios/language/file.h"
 #include "sim/check.h"
 #include "sim/pool.h"

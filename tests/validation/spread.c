@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/result/statistics.h"
+#include "analysis/record/numbers/statistics.h"
 
 static const double probability = 0.8;
 static const double half_width = 1.2815515655446004;   /* of a normal, in standard deviations */

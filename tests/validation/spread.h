@@ -10,7 +10,7 @@
 #ifndef ORRERY_TESTS_SPREAD_H
 #define ORRERY_TESTS_SPREAD_H
 
-#include "analysis/result/model_error.h"
+#include "analysis/record/evidence/model_error.h"
 #include "sim/arena.h"
 
 struct spread_row {

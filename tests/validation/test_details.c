@@ -9,10 +9,10 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "analysis/validate/validate.h"
-#include "analysis/validate/validate_run.h"
-#include "analysis/validate/validate_score.h"
-#include "models/step/step.h"
+#include "analysis/validate/rows/validate.h"
+#include "analysis/validate/rows/validate_run.h"
+#include "analysis/validate/table/validate_score.h"
+#include "models/step/simulate/step.h"
 #include "sim/pool.h"
 
 /* As the law has them. */

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/validate/validate.h"
-#include "analysis/validate/validate_uncertainty.h"
+#include "analysis/validate/rows/validate.h"
+#include "analysis/validate/rows/validate_uncertainty.h"
 #include "fit_solve.h"
 #include "sim/pool.h"
 

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "analysis/validate/validate.h"
-#include "analysis/validate/validate_scale.h"
+#include "analysis/validate/rows/validate.h"
+#include "analysis/validate/table/validate_scale.h"
 #include "sim/pool.h"
 
 /* As in ratchet.csv. */

@@ -29,9 +29,11 @@ export function html(name, ...dbs) {
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 
 // A page of its own; `complaints` collects every console error, exception, violation and request from outside.
-export async function visit(browser, url, { width = 1280, height = 800, offline = true, motion = "no-preference" } = {}) {
+export async function visit(browser, url, { width = 1280, height = 800, offline = true, motion = "no-preference", prepare } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, offline, reducedMotion: motion });
+  context.setDefaultTimeout(15000);
   const page = await context.newPage(), complaints = [], own = new URL(url).origin;
+  if (prepare) await page.addInitScript(prepare);
   page.on("console", (m) => { if (["error", "warning"].includes(m.type())) complaints.push(m.text()); });
   page.on("pageerror", (e) => complaints.push(e.stack));
   page.on("request", (r) => { if (!r.url().startsWith("data:") && !(own === "null" ? r.url().startsWith("file:") : r.url().startsWith(own))) complaints.push(`asked for ${r.url()}`); });
@@ -48,7 +50,7 @@ export function serve(...args) {
     child.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
     child.stdout.on("data", (data) => {
       const url = String(data).match(/http:\/\/127\.0\.0\.1:\d+\//);
-      if (url) resolve({ url: url[0], stop: () => child.kill(), alive: () => child.exitCode === null });
+      if (url) resolve({ url: url[0], stop: () => child.kill(), ended: new Promise((end) => child.on("exit", end)), alive: () => child.exitCode === null });
     });
   });
 }

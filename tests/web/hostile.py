@@ -2,7 +2,7 @@
 """Hostile requests to `orrery replay` on 127.0.0.1: each must be refused, change nothing and leak nothing, and the server lives.
 
 usage: hostile.py ORRERY SCENARIOS          (bounded: about a thousand connections, a few seconds)"""
-import hashlib, json, os, pathlib, socket, sqlite3, struct, subprocess, sys, tempfile, time, unittest
+import hashlib, json, os, pathlib, signal, socket, sqlite3, struct, subprocess, sys, tempfile, time, unittest
 
 ORRERY, SCENARIOS = map(os.path.abspath, sys.argv[1:3])
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="orrery-hostile-"))
@@ -121,7 +121,7 @@ class Hostile(unittest.TestCase):
         self.assertEqual(self.server.ask("/api/run", headers=(f"Origin: http://127.0.0.1:{port}",))[0], 200)
 
     def test_traversal(self):
-        for path in ("/secret.txt", "/../secret.txt", "/..%2fsecret.txt", "/%2e%2e/secret.txt", "/api/../secret.txt", "/api/run/../../secret.txt", "//secret.txt", "/api/run%00", "/a.db", "/api/run.", "/API/RUN", "/proc/self/environ", "file:///etc/passwd", "/index.html", "/\\..\\secret.txt"):
+        for path in ("/secret.txt", "/../secret.txt", "/..%2fsecret.txt", "/%2e%2e/secret.txt", "/api/../secret.txt", "/api/run/../../secret.txt", "//secret.txt", "/api/run%00", "/a.db", "/api/run.", "/API/RUN", "/proc/self/environ", "file:///etc/passwd", "/index.html", "/\\..\\secret.txt", "/%00x", "/%00/secret.txt"):
             status, _, body = self.server.ask(path)
             self.assertIn(status, (0, 400, 403, 404), path)
             self.assertNotIn(b"secret-of", body)
@@ -213,6 +213,41 @@ class Hostile(unittest.TestCase):
             s.close()
         time.sleep(0.3)
 
+    def test_who_says_nothing_keeps_nobody_out_and_is_left(self):
+        silent = []
+        for _ in range(300):
+            s = socket.socket()
+            s.setblocking(False)
+            s.connect_ex(("127.0.0.1", self.server.port))
+            silent.append(s)
+        began = time.monotonic()
+        self.assertEqual(self.server.ask("/api/run")[0], 200)
+        self.assertLess(time.monotonic() - began, 1.5, "silent ones stand in the way")
+        for s in (silent[0], silent[-1]):
+            s.settimeout(20)
+            try:
+                self.assertEqual(s.recv(1), b"")
+            except ConnectionResetError:
+                pass
+        self.assertLess(time.monotonic() - began, 6, "silent ones are kept")
+        for s in silent:
+            s.close()
+
+    def test_a_connection_is_used_again_and_then_left(self):
+        own = f"GET /api/memory HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\n\r\n".encode()
+        with self.server.connect() as s:
+            for wait in (0, 0.1, 3):  # longer than a new one has
+                time.sleep(wait)
+                s.sendall(own)
+                self.assertIn(b" 200 ", s.recv(65536)[:20], f"after {wait} s")
+                s.settimeout(0.3)
+                try:
+                    while s.recv(65536):
+                        pass
+                except socket.timeout:
+                    pass
+                s.settimeout(20)
+
     def test_half_requests_do_not_keep_others_out(self):
         with_half = []
         for _ in range(20):
@@ -238,6 +273,39 @@ class Hostile(unittest.TestCase):
         for s in slow:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             s.close()  # with a reset, in the middle of an answer
+
+
+class Ends(unittest.TestCase):
+    def test_it_ends_at_once_with_clients_in_every_state(self):
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            server = Server("a.db")
+            clients = [server.connect() for _ in range(20)]
+            for s in clients[:5]:
+                s.sendall(b"GET /api/run HTTP/1.1\r\nHost: 127")
+            for s in clients[5:10]:
+                s.sendall(f"GET /api/slices HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+            time.sleep(0.2)
+            began = time.monotonic()
+            server.child.send_signal(number)
+            self.assertEqual(server.child.wait(10), code)
+            self.assertLess(time.monotonic() - began, 1.5)
+            self.assertIn("interrupted", server.child.stderr.read())
+            server.stop()
+            for s in clients:
+                s.close()
+
+
+    def test_one_that_holds_as_many_runs_as_it_can_says_so(self):
+        server, body = Server("a.db"), json.dumps({"text": (pathlib.Path(SCENARIOS) / "hello-8-gpus.yaml").read_text()}).encode()
+        for number in range(1, 10):
+            status, _, answer = server.post("/api/what-if", body)
+            self.assertEqual((status, json.loads(answer)), (200, {"db": number}))
+        status, _, answer = server.post("/api/what-if", body)
+        self.assertEqual(status, 507)
+        self.assertIn(b"as many runs as it holds: end it and start it again", answer)
+        self.assertEqual(server.ask("/api/run?db=9")[0], 200)
+        self.assertIn(b'"count":1}', server.ask("/")[2], "the page is of the runs of the command line")
+        server.stop()
 
 
 class Databases(unittest.TestCase):

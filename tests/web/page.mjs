@@ -133,6 +133,7 @@ test("two runs play on one clock", async () => {
   assert.equal(headings.filter((h) => h.startsWith("Pipeline of")).length, 2);
   assert.notEqual(ends[0], ends[1]);
   // Of one name, they are told apart by what differs, and stand beside each other picture by picture.
+  assert.match(await page.locator("#title").textContent(), /^A: .*, 1f1b {2}\| {2}B: .*, gpipe$/);
   for (const title of ["Pipeline of", "Microbatches", "Memory", "Cluster", "Where the step", "Load"]) {
     const pair = page.locator("section:visible").filter({ has: page.locator("h2", { hasText: new RegExp(`^${title}`) }) });
     assert.deepEqual((await pair.locator(".letter").allTextContents()), ["A", "B"], title);
@@ -167,7 +168,76 @@ test("sums are those of the database, to the digit", async () => {
   const v = await visit(browser, weeks), wanted = sql("weeks.db", "select class, link, seconds from badput");
   const shown = await v.page.locator("#view-weeks table").evaluateAll((all) => [...all.at(-1).rows].slice(1, -1).map((r) => Number(r.cells[2].textContent)));
   assert.deepEqual(shown, wanted.map((b) => b.seconds));
-  assert.match(await v.page.locator(".reading").textContent(), new RegExp(String(sql("weeks.db", "select ettr_ratio as r from run")[0].r)));
+  assert.match(await v.page.locator("#view-weeks .reading:not(.marks)").textContent(), new RegExp(`^At the end: ${(100 * sql("weeks.db", "select ettr_ratio as r from run")[0].r).toFixed(1)} %$`));
+  await v.close();
+});
+
+test("law: waits by cause sum to the database and with what is paced to the breakdown, and no stand-still is blank", async () => {
+  for (const scenario of ["straggler", "lessons/straggler", "fsdp-7b", "mixtral-8x7b-64xh100", "hello-8-gpus"]) {
+    const db = run("waits", `${scenario}.yaml`), v = await visit(browser, html("waits", db)), { page } = v;
+    const { tracks, unit, said, step } = await page.evaluate(() => ({ tracks: [...orrery.state.runs[0].waits.tracks], unit: orrery.state.runs[0].waits.resolution, said: document.querySelector(".waits").textContent, step: orrery.state.runs[0].run.step_s }));
+    const { ep } = sql(db, "select ep from run")[0], facts = await page.locator("#facts").textContent();
+    assert.equal(facts.match(/ EP (\d+)/)?.[1], ep > 1 ? String(ep) : undefined, `${scenario}: ${facts}`);
+    const sums = {}, sum = (key, s) => { sums[key] ??= [0, 0]; sums[key][0] += s.busy; sums[key][1] += s.count; };
+    for (const [track, spans] of tracks) for (const s of spans) sum(`${track} ${s.name}`, s);
+    const held = sql(db, "select i.track_id as track, n.text as name, sum(i.dur) as busy, count(*) as count from idle_raw i join string n on n.id = i.cause where i.dur > 0 group by 1, 2");
+    assert.deepEqual(Object.fromEntries(held.map((h) => [`${h.track} ${h.name}`, [h.busy, h.count]]).sort()), Object.fromEntries(Object.entries(sums).sort()), scenario);
+    // Every stand-still of a unit is covered by pieces, cause by cause.
+    const stills = sql(db, "select track_id as track, min(ts) as begin, max(ts + dur) as end from (select *, sum(gap) over (partition by track_id order by ts) as still from (select *, lag(ts + dur) over (partition by track_id order by ts) is not ts as gap from idle_raw)) group by track_id, still");
+    const by = new Map(tracks);
+    let met = 0;
+    for (const { track, begin, end } of stills) {
+      if (end - begin < unit) continue;
+      const inside = by.get(track).filter((s) => s.begin >= begin && s.end <= end && s.end > s.begin), covered = new Map(inside.map((s) => [s.begin, s.end - s.begin]));
+      assert.equal([...covered.values()].reduce((x, y) => x + y, 0), end - begin, `${scenario}: ${track} at ${begin}`);
+      assert.ok(Math.abs(inside.reduce((x, s) => x + s.share * (s.end - s.begin), 0) - (end - begin)) < 1);
+      met++;
+    }
+    assert.ok(met > 0, scenario);
+    // The three sentences below the picture add up to the breakdown.
+    const told = {};
+    for (const [, cause, value] of said.matchAll(/((?:exposed )?[a-z]+) ([\d.]+) %/g)) told[cause] = (told[cause] ?? 0) + Number(value);
+    for (const { part, seconds } of sql(db, "select part, seconds from breakdown where part in (select cause from idle)")) assert.ok(Math.abs((told[part.replace("_", " ")] ?? 0) - (100 * seconds) / step) < 0.1 + 0.01 * ((100 * seconds) / step), `${scenario}, ${part}: ${said}`);
+    assert.deepEqual(v.complaints, []);
+    await v.close();
+  }
+});
+
+test("waits have the colour of their cause, and the slow GPU is seen", async () => {
+  run("slow", "straggler.yaml", "training.global_batch=32");
+  const v = await visit(browser, html("slow", "slow.db")), { page } = v;
+  const section = page.locator("section:visible").filter({ has: page.locator("h2", { hasText: /^Pipeline/ }) }), legend = await section.locator(".legend").first().innerText();
+  for (const { part, percent } of sql("slow.db", "select part, percent from breakdown where part in (select cause from idle)")) assert.ok(legend.includes(`${part.replace("_", " ")} ${percent.toPrecision(3)}`.slice(0, part.length + 4)), `${part} of ${legend}`);
+  // The row of the slow card stands by itself, its label is whole, and what others wait for is told when pointed at.
+  const rows = await page.evaluate(() => {
+    const part = orrery.state.current.parts.find((p) => p.layout && p.close);
+    part.draw();
+    const g = part.canvas.getContext("2d");
+    return part.layout.rows.map((r) => ({ label: r.label, width: g.measureText(`▸ ${r.label}`).width, left: part.left, y: r.y + r.height / 2, track: r.track.id }));
+  });
+  assert.deepEqual(rows.filter((r) => r.label.includes("slowest")).map((r) => r.label).slice(0, 1), ["stage 0, slowest: rank 19 at 80.0 %"]);
+  for (const row of rows) assert.ok(row.width <= row.left - 12, row.label);
+  const [x, y] = await page.evaluate((track) => {
+    const part = orrery.state.current.parts.find((p) => p.layout && p.close), row = part.layout.rows[0];
+    const s = orrery.state.runs[0].waits.tracks.get(track).filter((w) => w.name === "straggler" && w.end > w.begin).reduce((a, b) => (b.busy > a.busy ? b : a));
+    return [part.x((s.begin + s.end) / 2), row.y + (s.above + s.share / 2) * row.height];
+  }, rows[0].track);
+  await section.locator("canvas").hover({ position: { x, y } });
+  assert.match(await page.locator("#tip").innerText(), /^straggler: waiting for a peer whose card is slower at the same work/);
+  // On the map its GPU has a frame.
+  const cell = await page.evaluate(() => {
+    const part = orrery.state.current.parts.find((p) => p.slow);
+    part.draw();
+    const [px, y] = part.place(19), ratio = part.canvas.width / part.canvas.clientWidth;
+    const near = (dx) => [...part.canvas.getContext("2d").getImageData(Math.round((px + dx) * ratio), Math.round((y + part.m.cell / 2) * ratio), 1, 1).data].slice(0, 3);
+    const [ox] = part.place(18);
+    return { framed: near(0), other: near(ox - px) };
+  });
+  const red = ([r, g, b]) => r > 150 && g < 90 && b < 90; // the alarm, blended at its edge
+  assert.ok(red(cell.framed) && !red(cell.other), JSON.stringify(cell));
+  assert.match(await page.locator("#facts").textContent(), /straggler|exposed tp/);
+  assert.equal(await page.locator("#title").textContent(), `${sql("slow.db", "select scenario from run")[0].scenario}, changed: training.global_batch=32`);
+  assert.deepEqual(v.complaints.filter((c) => !c.includes("willReadFrequently")), []);
   await v.close();
 });
 
@@ -302,6 +372,7 @@ test("what does not fit says where memory ends, in words and in red", async () =
   const v = await visit(browser, wall), o = sql("wall.db", "select tensor, call_site, short_bytes from out_of_memory")[0];
   const text = await v.page.locator("#view-step").textContent();
   for (const word of [o.tensor, o.call_site, String(o.short_bytes)]) assert.ok(text.includes(word), word);
+  assert.match(await v.page.locator(".alarm .facts").textContent(), new RegExp(`short by${Number((o.short_bytes / 2 ** 30).toPrecision(3))} GiB`)); // digits stand in the table
   await v.close();
 });
 
@@ -375,7 +446,9 @@ test("a lesson shows its questions, and answers that the runs gave", async () =>
     assert.equal(await item.locator(".answer").isVisible(), false, "answers wait");
     await item.locator("summary").click();
     assert.equal(await item.locator(".answer").textContent(), q.text);
-    assert.ok((await item.locator(".formula").textContent()).includes(String(q.value)));
+    const formula = item.locator(".formula"), shown = Number((await formula.textContent()).match(/ = ([-\d.,]+)/)[1].replaceAll(",", ""));
+    assert.ok(Math.abs(shown - q.value) <= 1e-4 * Math.abs(q.value), `${shown} is not ${q.value}`);
+    assert.ok((await formula.getAttribute("title")).startsWith(String(q.value)));
   }
   assert.deepEqual(v.complaints, []);
   await v.close();
@@ -474,7 +547,7 @@ test("the server's page shows the same, and fetches ops as one looks closer", as
   const server = await serve("weeks.db", "step.db");
   try {
     const v = await visit(browser, server.url, { offline: false });
-    assert.equal(await v.page.locator("h1").textContent(), sql("weeks.db", "select scenario from run")[0].scenario + "  |  " + sql("step.db", "select scenario from run")[0].scenario);
+    assert.equal(await v.page.locator("h1").textContent(), sql("weeks.db", "select scenario from run")[0].scenario + "  |  " + sql("step.db", "select scenario from run")[0].scenario + `, changed: ${pp4.join(", ")}`);
     await v.page.keyboard.press("2");
     const answer = v.page.waitForResponse((r) => r.url().includes("/api/slices") && r.url().includes("level=op"), { timeout: 20000 });
     await v.page.locator("canvas.picture:visible").first().focus();

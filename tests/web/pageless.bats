@@ -10,10 +10,10 @@ refuses() { # what it says to this
 }
 
 @test "a build without Node says so, and its page is empty" {
-    run cmake -S "$SOURCE" -B cut -DNODE=0 -DORRERY_TESTS=OFF
+    run cmake -G "$GENERATOR" -S "$SOURCE" -B cut -DNODE=0 -DORRERY_TESTS=OFF
     [ "$status" -eq 0 ]
     [[ $output == *"node or npm is missing: \`orrery replay\` is left without its page"* ]]
-    [ -e cut/analysis/replay/page.html ] && [ ! -s cut/analysis/replay/page.html ]
+    [ -e cut/analysis/page/page.html ] && [ ! -s cut/analysis/page/page.html ]
 }
 
 @test "without its page: replay and lesson say what to do, write no page, and pictures are drawn" {
@@ -31,10 +31,10 @@ refuses() { # what it says to this
 }
 
 @test "the page is the same bytes, built again in another folder from its lock file" {
-    [ -s "$BUILD/analysis/replay/page.html" ] || skip "this build has no page"
-    TZ=Asia/Tokyo LC_ALL=C "$SOURCE/analysis/replay/web/build" "$PWD/elsewhere" "$PWD/page.html" 2>why
+    [ -s "$BUILD/analysis/page/page.html" ] || skip "this build has no page"
+    TZ=Asia/Tokyo LC_ALL=C "$SOURCE/analysis/page/web/build" "$PWD/elsewhere" "$PWD/page.html" 2>why
     [ -s page.html ] || skip "npm cannot fetch its packages: $(head -1 why)"
-    cmp page.html "$BUILD/analysis/replay/page.html"
+    cmp page.html "$BUILD/analysis/page/page.html"
     # Each package of the lock file is held by its hash.
-    [ "$(grep -c '^    "node_modules/' "$SOURCE/analysis/replay/web/package-lock.json")" = "$(grep -c '"integrity": "sha512-' "$SOURCE/analysis/replay/web/package-lock.json")" ]
+    [ "$(grep -c '^    "node_modules/' "$SOURCE/analysis/page/web/package-lock.json")" = "$(grep -c '"integrity": "sha512-' "$SOURCE/analysis/page/web/package-lock.json")" ]
 }

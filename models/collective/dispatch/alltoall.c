@@ -4,6 +4,6 @@
 #include "models/collective/dispatch/dispatch_kind.h"
 
 const struct dispatch_kind dispatch_alltoall = {
-    .head = {.name = "alltoall", .doc = "NCCL's all-to-all: a row for each expert that it visits"},
+    .head = {.name = "alltoall", .doc = "NCCL's all-to-all: one row for each expert of a token"},
     .row_extra_bytes = 4.0,
 };

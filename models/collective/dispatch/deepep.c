@@ -10,7 +10,7 @@
 
 const struct dispatch_kind dispatch_deepep = {
     .head = {.name = "deepep",
-             .doc = "DeepEP: a row to each node by its NIC and to each rank over NVLink, once"},
+             .doc = "DeepEP: one row to each node over its NIC and one to each rank over NVLink"},
     .relays = true,
     .once_per_node = true,
     .once_per_rank = true,

@@ -5,7 +5,7 @@
 
 const struct dispatch_kind dispatch_hierarchical = {
     .head = {.name = "hierarchical",
-             .doc = "a row to each node by its NIC, then one to each expert over NVLink"},
+             .doc = "one row to each node over its NIC, then one to each expert over NVLink"},
     .relays = true,
     .once_per_node = true,
     .row_extra_bytes = 4.0,

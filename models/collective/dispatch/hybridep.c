@@ -34,7 +34,7 @@ static double room(const struct kind_options *given)
 
 const struct dispatch_kind dispatch_hybridep = {
     .head = {.name = "hybridep",
-             .doc = "HybridEP: as deepep, behind a gather of who chose which expert",
+             .doc = "HybridEP: as deepep, after an all-gather of the routing",
              .options = {options, sizeof options / sizeof options[0]}},
     .relays = true,
     .once_per_node = true,

@@ -19,9 +19,9 @@
 #include "analysis/main.c"
 #undef main
 
-int failing_check(const struct arguments *a, FILE *notes)
+int failing_check(const struct arguments *a, const struct session *session)
 {
-    CHECK(a == NULL && notes == NULL);
+    CHECK(a == NULL && session == NULL);
     return EXIT_OK;
 }
 

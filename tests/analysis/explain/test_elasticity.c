@@ -9,14 +9,14 @@
 #include <cmocka.h>
 
 #include "analysis/explain/elasticity.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 
 static struct scenario *read_text(const char *text)
 {
     struct error error = {""};
     struct scenario *s = scenario_read("t", text, strlen(text), NULL, &error);
     assert_non_null(s);
-    assert_int_equal(s->error_count, 0);
+    assert_int_equal(s->diagnostics.error_count, 0);
     return s;
 }
 
@@ -137,7 +137,7 @@ static void test_share(void **state)
     /* Without HBM's time (a memory that is never waited for) the rest is arithmetic alone. */
     const double whole_s = e.step_s;
     elasticity_scale(&s->configuration, HARDWARE_hbm_bandwidth, 1e6);
-    s->configuration.gpu.memory_power_ratio = 0.0;
+    s->configuration.gpu.power.memory_ratio = 0.0;
     const double arithmetic_s = step_s(&s->configuration);
     /* Where both overlap they count half here, half there: the cube root of gpu.c. */
     assert_true(fabs(of(&e, HARDWARE_flops) + arithmetic_s / whole_s) < 0.08);

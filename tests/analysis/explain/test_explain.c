@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "analysis/database/record_file.h"
 #include "analysis/explain/critical_path.h"
 #include "analysis/explain/stands_on.h"
 #include "analysis/explain/waterfall.h"
-#include "tests/analysis/database/sample.h"
+#include "analysis/record/database/record_file.h"
+#include "tests/analysis/record/database/sample.h"
 
 struct fixture {
     char folder[200], path[256];

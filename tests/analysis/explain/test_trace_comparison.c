@@ -13,7 +13,7 @@
 
 #include "analysis/explain/trace_comparison.h"
 #include "analysis/explain/trace_simulated.h"
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 
 enum {
     RANK = 5
@@ -21,12 +21,12 @@ enum {
 #define TRACE_ZERO_US 1000.0
 #define ROUNDING_S 4e-9 /* of up to three kernels a span, each cut to nanoseconds */
 
-static const char text[] =
-    "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32k}\n"
-    "cluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
-    "training: {sequence: 2048, global_batch: 8}\n"
-    "layout: {tp: 2, pp: 2, dp: 2, microbatch: 1, sharding: zero-1, sequence_parallel: true}\n"
-    "software: megatron\n";
+static const char text[] = "model: {layers: 4, hidden: 2048, heads: 16, vocabulary: 32k}\n"
+                           "cluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
+                           "training: {sequence: 2048, global_batch: 8}\n"
+                           "software: megatron\n";
+static const char layout[] =
+    "layout: {tp: 2, pp: 2, dp: 2, microbatch: 1, sharding: zero-1, sequence_parallel: true}\n";
 
 struct traced {
     struct arena *arena;
@@ -36,17 +36,23 @@ struct traced {
     uint32_t count;
 };
 
-static void open_step(struct traced *t)
+static void open_step_of(struct traced *t, const char *layout_line)
 {
     const struct step_options options = {.time_only = true, .threads = 1};
     struct error error = {""};
     t->arena = arena_create();
-    t->scenario = scenario_read("t", text, strlen(text), NULL, &error);
+    const char *whole = arena_format(t->arena, "%s%s", text, layout_line);
+    t->scenario = scenario_read("t", whole, strlen(whole), NULL, &error);
     assert_non_null(t->scenario);
-    assert_int_equal(t->scenario->error_count, 0);
+    assert_int_equal(t->scenario->diagnostics.error_count, 0);
     assert_true(step_run(&t->scenario->configuration, &options, &t->step, &error));
     t->count = trace_simulated(t->arena, t->step, RANK, &t->simulated);
     assert_true(t->count > 100);
+}
+
+static void open_step(struct traced *t)
+{
+    open_step_of(t, layout);
 }
 
 static void close_step(struct traced *t)
@@ -117,6 +123,9 @@ static void write_span(struct trace_writer *w, const struct trace_span *s, doubl
     } else if (strcmp(s->name, "attention gradient") == 0) {
         for (unsigned i = 0; i < 3; i++)
             write_kernel(w, backward[i], begin_us + i * dur_us / 3.0, dur_us / 3.0, s, NULL);
+    } else if (s->kind == SPAN_NORM && strstr(s->name, "gradient") != NULL) {
+        write_kernel(w, "void transformer_engine::normalization::rmsnorm_bwd_tuned_kernel<>()",
+                     begin_us, dur_us, s, NULL);
     } else {
         write_kernel(w, compute[s->kind], begin_us, dur_us, s, NULL);
     }
@@ -315,6 +324,73 @@ static void test_alignments_have_the_most_pairs(void **state)
     arena_destroy(arena);
 }
 
+/* Of two spans that stand alone, all passes and kinds: they make a pair unless told otherwise. */
+static void test_opposed_passes_make_no_pair(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    static const enum span_direction passes[] = {SPAN_EITHER, SPAN_FORWARD, SPAN_BACKWARD};
+    for (unsigned i = 0; i < 81; i++) {
+        const struct trace_span spans[] = {
+            {.kind = SPAN_NORM, .does = passes[i % 3], .during = passes[i / 3 % 3]},
+            {.kind = SPAN_NORM, .does = passes[i / 9 % 3], .during = passes[i / 27]}};
+        const struct trace_span *rows[] = {&spans[0], &spans[1]};
+        /* Apart by one step of the list: untold, forward, backward. */
+        const bool right = !(i % 3 && i / 9 % 3 && i % 3 != i / 9 % 3) &&
+                           !(i / 3 % 3 && i / 27 && i / 3 % 3 != i / 27);
+        uint32_t partner;
+        trace_align(arena, (struct trace_list){&rows[0], 1}, (struct trace_list){&rows[1], 1},
+                    &partner);
+        if (right != (partner == 0))
+            fail_msg("case %u", i);
+    }
+    const struct trace_span strangers[] = {{.kind = SPAN_OTHER}, {.kind = SPAN_ELEMENTWISE}};
+    const struct trace_span *rows[] = {&strangers[0], &strangers[1]};
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t partner;
+        trace_align(arena, (struct trace_list){&rows[i == 2], 1},
+                    (struct trace_list){&rows[i == 1], 1}, &partner);
+        assert_int_equal(partner, TRACE_NONE);
+    }
+    arena_destroy(arena);
+}
+
+/* Compute of a simulated step tells its pass: forward work runs forwards, or again (recompute);
+ * what is called after a gradient runs backwards; messages tell nothing. */
+static void test_simulated_spans_tell_their_pass(void **state)
+{
+    (void)state;
+    unsigned seen[3][3] = {{0}};
+    struct traced t;
+    open_step_of(&t, "layout: {tp: 2, pp: 2, dp: 2, microbatch: 1, sharding: zero-1, "
+                     "sequence_parallel: true, recompute: full}\n");
+    for (uint32_t i = 0; i < t.count; i++) {
+        const struct trace_span *s = &t.simulated[i];
+        const bool again = strcmp(s->phase, "recompute") == 0;
+        const bool ahead = strcmp(s->phase, "forward") == 0;
+        const bool back = strcmp(s->phase, "backward") == 0;
+        seen[s->does][s->during]++;
+        if (span_communicates(s->kind)) {
+            assert_int_equal(s->does, SPAN_EITHER);
+            assert_int_equal(s->during, SPAN_EITHER);
+            continue;
+        }
+        assert_int_equal(s->during, ahead           ? SPAN_FORWARD
+                                    : again || back ? SPAN_BACKWARD
+                                                    : SPAN_EITHER);
+        if (strstr(s->name, "gradient") != NULL && back)
+            assert_int_equal(s->does, SPAN_BACKWARD);
+        if (strcmp(s->name, "attention") == 0)
+            assert_int_equal(s->does, SPAN_FORWARD);
+        if (!ahead && !again && !back)
+            assert_int_equal(s->does, SPAN_EITHER);
+    }
+    assert_true(seen[SPAN_FORWARD][SPAN_FORWARD] > 0 && seen[SPAN_BACKWARD][SPAN_BACKWARD] > 0);
+    assert_true(seen[SPAN_FORWARD][SPAN_BACKWARD] > 0); /* recomputed */
+    assert_true(seen[SPAN_EITHER][SPAN_EITHER] > 0);    /* messages, the optimizer */
+    close_step(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +398,8 @@ int main(void)
         cmocka_unit_test(test_a_slow_kernel_is_named),
         cmocka_unit_test(test_a_missing_kernel_and_a_stranger_are_named),
         cmocka_unit_test(test_alignments_have_the_most_pairs),
+        cmocka_unit_test(test_opposed_passes_make_no_pair),
+        cmocka_unit_test(test_simulated_spans_tell_their_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static struct scenario *read_text(const char *text)
     struct error error = {""};
     struct scenario *s = scenario_read("t", text, strlen(text), NULL, &error);
     assert_non_null(s);
-    assert_int_equal(s->error_count, 0);
+    assert_int_equal(s->diagnostics.error_count, 0);
     return s;
 }
 
@@ -172,13 +172,29 @@ static void test_experts(void **state)
     arena_destroy(arena);
 }
 
+/* Each peak at which some kernel computes, once, from the highest down. */
+static void test_roofs(void **state)
+{
+    (void)state;
+    const struct walls_kernel kernels[] = {
+        {.flops = 1.0, .peak_flops_per_s = 2.0}, {.flops = 0.0, .peak_flops_per_s = 9.0},
+        {.flops = 1.0, .peak_flops_per_s = 3.0}, {.flops = 1.0, .peak_flops_per_s = 2.0},
+        {.flops = 1.0, .peak_flops_per_s = 1.0}, {.flops = 1.0, .peak_flops_per_s = 3.0}};
+    const struct walls walls = {.kernels = kernels, .kernel_count = 6};
+    const struct walls_kernel *roofs[PEAK_COUNT];
+    assert_int_equal(walls_roofs(&walls, roofs), 3);
+    assert_ptr_equal(roofs[0], &kernels[2]);
+    assert_ptr_equal(roofs[1], &kernels[0]);
+    assert_ptr_equal(roofs[2], &kernels[4]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_activations), cmocka_unit_test(test_compute_and_traffic),
         cmocka_unit_test(test_inference),   cmocka_unit_test(test_roofline),
-        cmocka_unit_test(test_binding),     cmocka_unit_test(test_textbook),
-        cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_roofs),       cmocka_unit_test(test_binding),
+        cmocka_unit_test(test_textbook),    cmocka_unit_test(test_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

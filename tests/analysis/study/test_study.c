@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/output/text/shell.h"
 #include "analysis/study/study_store.h"
-#include "analysis/text/shell.h"
 #include "sim/random.h"
 #include "sim/units.h"
 

@@ -1,6 +1,7 @@
 /* The report of a study whose points are made by hand: what stands in each line, which point is
- * said to be best and among how many, bars between the worst and the best that fit, and what is
- * said when none does. */
+ * said to be best and among how many, bars that begin at 0, values as they were typed, what is said
+ * when none fits; and of its figure that each curve is seen or said to be covered, and that no text
+ * leaves the page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,10 +99,10 @@ static void test_single_points(void **state)
     reports(0,
             "Pipes\n"
             "layout.pp              tokens_per_s  fits         MFU      memory\n"
-            "1                               100   yes      10.0 %           -  ................\n"
+            "1                               100   yes      10.0 %           -  #####...........\n"
             "2                               300   yes      20.0 %           -  ################  "
             "best\n"
-            "4                               200   yes      30.0 %           -  ########........\n"
+            "4                               200   yes      30.0 %           -  ##########......\n"
             "8                                 -    no      40.0 %    83.0 GiB  does not fit in "
             "memory: 3.00 GiB short, first for mlp (activations) of stage 2\n"
             "\n"
@@ -112,7 +113,7 @@ static void test_single_points(void **state)
             "layout.pp              tokens_per_s  fits         MFU      memory\n"
             "2                               300   yes      20.0 %           -  ################  "
             "best\n"
-            "4                               200   yes      30.0 %           -  ................\n"
+            "4                               200   yes      30.0 %           -  ##########......\n"
             "the best 2 of 4 points\n"
             "\n"
             "best tokens_per_s: 300 at layout.pp 2\n"
@@ -123,7 +124,7 @@ static void test_single_points(void **state)
     reports(
         0, "Pipes\n"
            "layout.pp              tokens_per_s  fits         MFU      memory\n"
-           "2                               300   yes      20.0 %           -  ................\n"
+           "2                               300   yes      20.0 %           -  ################\n"
            "8                                 -    no      40.0 %    83.0 GiB  does not fit in "
            "memory: 3.00 GiB short, first for mlp (activations) of stage 2\n"
            "2 of 4 points left out:\n"
@@ -146,13 +147,13 @@ static void test_seeds(void **state)
             "layout.pp              tokens_per_s    +- 95 %        P10        P90   seeds  fits    "
             "     MFU\n"
             "1                               100       4.11       97.6        102       4   yes    "
-            "  10.0 %  ................\n"
+            "  10.0 %  #####...........\n"
             "2                               300       4.11        298        302       4   yes    "
             "  20.0 %  ################  best\n"
             "4                               300       4.11        298        302       4   yes    "
             "  30.0 %  ################\n"
             "8                               200       4.11        198        202       4   yes    "
-            "  40.0 %  ########........\n"
+            "  40.0 %  ##########......\n"
             "\n"
             "best tokens_per_s: 300 at layout.pp 2\n"
             "  1 point cannot be told apart from it with these seeds\n"
@@ -164,8 +165,8 @@ static void test_bars_of_what_fits(void **state)
 {
     (void)state;
     static const double tokens[] = {1.0, 1.0, 1.0, 1.0}, gib[] = {40.0, 50.0, 40.0, 83.0};
-    static const char *const ends[] = {"  ################  best\n", "  ................\n",
-                                       "  ################\n", " 40.0 %\n"};
+    static const char *const ends[] = {"  ############....  best\n", "  ################\n",
+                                       "  ############....\n", " 40.0 %\n"};
     make("layout.pp=1,2,4,8", 1, tokens);
     study.objective = METRIC_peak_reserved_bytes;
     study.points[3].fits = false;
@@ -221,11 +222,11 @@ static void test_wide_labels(void **state)
             "a                                                            tokens_per_s  fits       "
             "  MFU\n"
             "01234567890123456789012345678901234567890123456789012345678901234            1   yes  "
-            "    10.0 %  ................\n"
+            "    10.0 %  ####............\n"
             "b                                                                       2   yes      "
-            "20.0 %  #####...........\n"
+            "20.0 %  ########........\n"
             "0123456789012345678901234                                               3   yes      "
-            "30.0 %  ##########......\n"
+            "30.0 %  ############....\n"
             "c                                                                       4   yes      "
             "40.0 %  ################  best\n"
             "\n"
@@ -240,6 +241,99 @@ static void test_wide_labels(void **state)
                "  to run it: orrery run 'a b.yaml' --set a=c\n");
 }
 
+/* What was typed stays; what lies inside a range has three digits here and six in a command. */
+static void test_values_as_typed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vary, *shown[POINTS], *best;
+    } all[] = {
+        {"failures[0].mtbf=1y,5.8y,20y,30y", {"\n1y ", "\n5.8y ", "\n20y ", "\n30y "}, "=30y'\n"},
+        {"a=0.1GB/s,1GB/s,2GB/s,9GB/s", {"\n0.1GB/s ", "\n1GB/s ", "\n2GB/s "}, "a=9GB/s\n"},
+        {"a=10min..2h:log:4", {"\n10min ", "\n22.9 min ", "\n52.4 min ", "\n2h "}, "a=2h\n"},
+        {"a=2h..20d:log:4", {"\n2h ", "\n12.4 h "}, "a=20d\n"},
+    };
+    for (unsigned k = 0; k < sizeof all / sizeof *all; k++) {
+        static const double tokens[] = {1.0, 2.0, 3.0, 4.0};
+        make(all[k].vary, 1, tokens);
+        char *text = report(0);
+        for (unsigned p = 0; p < POINTS && all[k].shown[p] != NULL; p++)
+            assert_non_null(strstr(text, all[k].shown[p]));
+        assert_non_null(strstr(text, all[k].best));
+        free(text);
+    }
+}
+
+/* No text ends beyond the page: of 7.5 units a character, more than a sentence has in the mean. */
+static void stays_on_page(const char *svg)
+{
+    const double width = strtod(strstr(svg, "viewBox=\"0 0 ") + 13, NULL);
+    unsigned met = 0;
+    for (const char *t = svg; (t = strstr(t, "<text x=\"")) != NULL; met++) {
+        const double x = strtod(t + 9, NULL);
+        const char *anchor = strstr(t, "anchor=\"") + 8, *said = strchr(t, '>') + 1;
+        const double room = 7.5 * (double)(strchr(said, '<') - said);
+        const double left = *anchor == 's' ? 0.0 : *anchor == 'm' ? room / 2.0 : room;
+        assert_true(x - left > -1.0 && x - left + room < width);
+        t = said;
+    }
+    assert_true(met > 10);
+}
+
+static unsigned count_of(const char *text, const char *word)
+{
+    unsigned count = 0;
+    for (const char *t = text; (t = strstr(t, word)) != NULL; t += strlen(word))
+        count++;
+    return count;
+}
+
+/* Two keys, words and numbers; `second`: of the second word. */
+static char *figure(const char *words, const char *name, double second)
+{
+    static char *text;
+    size_t size;
+    struct error error = {""};
+    const double tokens[] = {100.0, 300.0, 100.0, second};
+    make(words, 1, tokens);
+    assert_true(study_vary_read(arena, "layout.pp=1,2", &study.varies[1], &error));
+    study.vary_count = 2;
+    study.name = name;
+    study_optimum(&study, &list.optimum);
+    FILE *out = open_memstream(&text, &size);
+    study_svg(&study, &list.optimum, out);
+    fclose(out);
+    return text;
+}
+
+static void test_covered_curves(void **state)
+{
+    (void)state;
+    char *svg = figure("recovery.policy=hot,cold", "Pipes", 300.0);
+    assert_int_equal(count_of(svg, "<path fill=\"none\" stroke=\"#"), 1);
+    assert_non_null(strstr(svg, ">cold (the same as hot)<"));
+    stays_on_page(svg);
+    free(svg);
+    svg = figure("recovery.policy=hot,cold", "Pipes", 310.0);
+    assert_int_equal(count_of(svg, "<path fill=\"none\" stroke=\"#"), 2);
+    assert_null(strstr(svg, "the same as"));
+    free(svg);
+}
+
+static void test_long_words_of_a_figure(void **state)
+{
+    (void)state;
+    static const char long_key[] =
+        "checkpoint.storage[0].node_write_bandwidth_of_all=as_wide_as_a_whole_name_can_be,"
+        "and_another_word_of_the_same_width";
+    static const char name[] = "A study whose name is far wider than the frame of its figure, and "
+                               "which goes on for more than one line of the whole page above it";
+    char *svg = figure(long_key, name, 300.0);
+    stays_on_page(svg);
+    assert_non_null(strstr(svg, ">A study whose name"));
+    free(svg);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +342,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bars_of_what_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wide_labels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_values_as_typed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_covered_curves, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_long_words_of_a_figure, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/validate/validate.h"
-#include "analysis/validate/validate_scale.h"
-#include "analysis/validate/validate_score.h"
-#include "analysis/validate/validate_svg.h"
+#include "analysis/validate/rows/validate.h"
+#include "analysis/validate/table/validate_scale.h"
+#include "analysis/validate/table/validate_score.h"
+#include "analysis/validate/table/validate_svg.h"
 
 struct world {
     struct arena *arena;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/validate/validate.h"
-#include "analysis/validate/validate_run.h"
+#include "analysis/validate/rows/validate.h"
+#include "analysis/validate/rows/validate_run.h"
 #include "sim/units.h"
 
 /* The time of one row; 0: it is refused. */

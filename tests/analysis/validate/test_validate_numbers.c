@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/result/statistics.h"
-#include "analysis/validate/validate_scale.h"
-#include "analysis/validate/validate_score.h"
+#include "analysis/record/numbers/statistics.h"
+#include "analysis/validate/table/validate_scale.h"
+#include "analysis/validate/table/validate_score.h"
 
 #define NONE NAN
 #define THIRD ((const double[6]){1, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0})

@@ -7,11 +7,13 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/validate/validate.h"
-#include "analysis/validate/validate_run.h"
-#include "analysis/validate/validate_score.h"
+#include "analysis/validate/rows/validate.h"
+#include "analysis/validate/rows/validate_report.h"
+#include "analysis/validate/rows/validate_run.h"
+#include "analysis/validate/table/validate_score.h"
 
 struct world {
     struct arena *arena;
@@ -196,6 +198,68 @@ static void test_reasons_of_refusals(void **state)
     arena_destroy(w.arena);
 }
 
+/* The good row with these cells (names and values in turn), which may be of further columns. */
+static void write_changed(char *out, size_t size, const char *const *changes)
+{
+    char cells[2048] = "";
+    size_t head = 0, length = 0;
+    for (unsigned i = 0; i < CELLS; i++) {
+        const char *value = good[i];
+        for (unsigned k = 0; changes[k] != NULL; k += 2)
+            value = strcmp(changes[k], names[i]) == 0 ? changes[k + 1] : value;
+        head += (size_t)snprintf(out + head, size - head, "%s,", names[i]);
+        length += (size_t)snprintf(cells + length, sizeof cells - length, "%s,", value);
+    }
+    for (unsigned k = 0; changes[k] != NULL; k += 2) {
+        bool known = false;
+        for (unsigned i = 0; i < CELLS; i++)
+            known = known || strcmp(changes[k], names[i]) == 0;
+        if (known)
+            continue;
+        head += (size_t)snprintf(out + head, size - head, "%s,", changes[k]);
+        length += (size_t)snprintf(cells + length, sizeof cells - length, "%s,", changes[k + 1]);
+    }
+    snprintf(out + head, size - head, "model\n%sm", cells);
+}
+
+#define DEEPSEEK                                                                                   \
+    "hidden", "7168", "heads", "128", "kv_heads", "128", "experts", "256", "experts_per_token",    \
+        "8", "moe_ffn_hidden", "2048", "ffn", "swiglu", "positions", "rope"
+
+/* Embedding and head count as layers where that makes the stages even, as for any scenario (six
+ * layers of four stages would be refused else); a cut model predicts one token. */
+static void test_what_a_row_assumes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *changes[28], *word;
+        bool said;
+    } rows[] = {{{"layers", "6", "pp", "4", "dp", "2"}, "even_stages", false},
+                {{"layers", "7", "pp", "4", "dp", "2"}, "even_stages", true},
+                {{"layers", "8", "pp", "4", "dp", "2"}, "even_stages", false},
+                {{"layers", "6", "vpp", "4", "schedule", "interleaved"}, "even_stages", false},
+                {{"layers", "8", "vpp", "3", "schedule", "interleaved"}, "even_stages", true},
+                {{"layers", "60", DEEPSEEK}, "mtp_layers: 0", true},
+                {{"layers", "61", DEEPSEEK}, "mtp_layers: 0", false}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct world w = begin();
+        char text[8192], *told = NULL;
+        size_t size = 0;
+        write_changed(text, sizeof text, rows[i].changes);
+        assert_true(validate(&w, text, 1));
+        if (i < 5 && w.v.rows[0].refused != REFUSAL_NONE)
+            fail_msg("row %u: %s", i, w.v.rows[0].note);
+        FILE *out = open_memstream(&told, &size);
+        assert_non_null(out);
+        assert_true(validate_explain(&w.v, "r", out, &w.error));
+        fclose(out);
+        if ((strstr(told, rows[i].word) != NULL) != rows[i].said)
+            fail_msg("row %u: %s\n%s", i, rows[i].word, told);
+        free(told);
+        arena_destroy(w.arena);
+    }
+}
+
 /* None that a newer one had superseded when the card came out; what a scenario takes that names
  * none is the newest of its framework. */
 static void test_no_version_is_older_than_the_card(void **state)
@@ -240,7 +304,7 @@ static void test_what_a_version_can_do(void **state)
     assert_true(validate_version(versions, &run)->release > oldest);
     run.recompute = "full";
     assert_true(validate_version(versions, &run)->release == oldest);
-    run.sequence_parallel = true;
+    run.layout.sequence_parallel = true;
     uint64_t later = validate_version(versions, &run)->release;
     run.attention = "flash2";
     uint64_t latest = validate_version(versions, &run)->release;
@@ -261,17 +325,17 @@ static void test_eager_or_compiled(void **state)
     const struct validate_run plain = {
         .attention = "", .software = "torchtitan", .recompute = "selective", .precision = "bf16"};
     struct validate_run run = plain;
-    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_EAGER);
-    run.says_compile = true;
-    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_COMPILED);
+    assert_int_equal(validate_version(versions, &run)->usual.execution, EXECUTION_EAGER);
+    run.says.compile = true;
+    assert_int_equal(validate_version(versions, &run)->usual.execution, EXECUTION_COMPILED);
     run = plain;
     run.precision = "fp8";
-    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_COMPILED);
-    run.says_eager = true;
-    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_EAGER);
+    assert_int_equal(validate_version(versions, &run)->usual.execution, EXECUTION_COMPILED);
+    run.says.eager = true;
+    assert_int_equal(validate_version(versions, &run)->usual.execution, EXECUTION_EAGER);
     run = plain;
-    run.says_async = true;
-    assert_int_equal(validate_version(versions, &run)->execution, EXECUTION_COMPILED);
+    run.says.async = true;
+    assert_int_equal(validate_version(versions, &run)->usual.execution, EXECUTION_COMPILED);
     arena_destroy(w.arena);
 }
 
@@ -302,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hostile_cells),
         cmocka_unit_test(test_reasons_of_refusals),
+        cmocka_unit_test(test_what_a_row_assumes),
         cmocka_unit_test(test_no_version_is_older_than_the_card),
         cmocka_unit_test(test_what_a_version_can_do),
         cmocka_unit_test(test_eager_or_compiled),

@@ -21,14 +21,14 @@ static struct configuration job(void)
     struct configuration c = lower_case();
     lower_case_size(&c, 4, 1, 4, 2, 4);
     c.model.hidden = 1024;
-    c.model.head_size = 128;
+    c.model.attention.head_size = 128;
     c.model.ffn_hidden = 4096;
-    c.layout.sharding = &sharding_zero_1;
+    c.layout.data.sharding = &sharding_zero_1;
     c.cluster.node.kind = &topology_nvlink_island;
     c.cluster.fabric.kind = &topology_rail;
     c.cluster.fabric.options = (struct kind_options){{32, 1}}; /* nodes for each leaf */
-    c.cluster.node.pcie_bytes_per_s = 25 * GIGA;
-    c.cluster.node.nic_efficiency_ratio = 1.0;
+    c.cluster.node.pcie.bytes_per_s = 25 * GIGA;
+    c.cluster.node.nic.efficiency_ratio = 1.0;
     c.cluster.fabric.efficiency_ratio = 1.0;
     return c;
 }

@@ -24,13 +24,13 @@ static struct configuration job(uint64_t tp, uint64_t dp, uint64_t pp)
 {
     struct configuration c = lower_case();
     lower_case_size(&c, tp, 1, dp, pp, 2);
-    c.layout.sharding = &sharding_zero_1;
+    c.layout.data.sharding = &sharding_zero_1;
     c.cluster.node.kind = &topology_nvlink_island;
     c.cluster.fabric.kind = &topology_rail;
     c.cluster.fabric.options = (struct kind_options){{32, 1}}; /* nodes for each leaf */
-    c.cluster.node.pcie_bytes_per_s = 25 * GIGA;
-    c.cluster.node.nic_bytes_per_s = 10 * GIGA;
-    c.cluster.node.nic_efficiency_ratio = 1.0;
+    c.cluster.node.pcie.bytes_per_s = 25 * GIGA;
+    c.cluster.node.nic.bytes_per_s = 10 * GIGA;
+    c.cluster.node.nic.efficiency_ratio = 1.0;
     c.cluster.fabric.efficiency_ratio = 1.0;
     return c;
 }
@@ -85,13 +85,13 @@ static void test_who_writes(void **state)
     double *bytes;
     assert_close(storage_shards(&c, BYTES, arena, &bytes), all_bytes(&c));
     assert_int_equal(count_writers(bytes, 16), 16);
-    c.layout.sharding = &sharding_zero_0;
+    c.layout.data.sharding = &sharding_zero_0;
     assert_close(storage_shards(&c, BYTES, arena, &bytes), all_bytes(&c));
     assert_int_equal(count_writers(bytes, 16), 4);
     assert_true(bytes[0] > 0.0 && bytes[2] == 0.0); /* rank 2 is the second replica of rank 0 */
     c = job(2, 8, 1);
-    c.layout.sharding = &sharding_hsdp;
-    c.layout.shard_group = 4;
+    c.layout.data.sharding = &sharding_hsdp;
+    c.layout.data.shard_group = 4;
     assert_close(storage_shards(&c, BYTES, arena, &bytes), all_bytes(&c));
     assert_int_equal(count_writers(bytes, 16), 8);
     assert_true(bytes[7] > 0.0 && bytes[8] == 0.0); /* the second copy begins at rank 8 */
@@ -127,7 +127,7 @@ static void test_interleaved_stages(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct configuration c = job(2, 4, 2);
-    c.layout.vpp = 2;
+    c.layout.pipeline.vpp = 2;
     c.model.layers = 6; /* 2 2 1 1 */
     double *bytes, layer = transformer_layer_parameters(&c.model, 0) * BYTES / 8;
     storage_shards(&c, BYTES, arena, &bytes);
@@ -158,7 +158,7 @@ static void test_node_cap(void **state)
     assert_close(play(&c, &tier, STORAGE_WRITE).seconds, all_bytes(&c) / 2 / 3e6);
     assert_close(play(&c, &tier, STORAGE_READ).seconds, all_bytes(&c) / 2 / 6e6);
     /* Without sharding one rank of each tensor place writes: both stand on the first node. */
-    c.layout.sharding = &sharding_zero_0;
+    c.layout.data.sharding = &sharding_zero_0;
     assert_close(play(&c, &tier, STORAGE_WRITE).seconds, all_bytes(&c) / 3e6);
     /* ... and all read all of theirs: eight copies. */
     assert_close(play(&c, &tier, STORAGE_READ).seconds, 8 * all_bytes(&c) / 2 / 6e6);
@@ -245,7 +245,7 @@ static void test_host_links(void **state)
     struct configuration c = job(2, 8, 1);
     c.cluster.node.kind = &topology_pcie;
     c.cluster.node.options = (struct kind_options){.value = {4, 1}};
-    c.cluster.node.host_bytes_per_s = 30 * GIGA;
+    c.cluster.node.pcie.host_bytes_per_s = 30 * GIGA;
     assert_close(play(&c, NULL, STORAGE_SNAPSHOT).seconds, all_bytes(&c) / 4 / (30 * GIGA));
     c.cluster.node.options.value[0] = 8; /* one switch: no link above it is wired */
     assert_close(play(&c, NULL, STORAGE_SNAPSHOT).seconds, all_bytes(&c) / 16 / (25 * GIGA));
@@ -267,7 +267,7 @@ static void test_nics(void **state)
     assert_close(t.seconds, all_bytes(&c) / 16 / (1 * GIGA));
     assert_close(t.nic_bytes_per_s, 1 * GIGA);
     tier.client_write_bytes_per_s = 0;
-    c.cluster.node.nics = 2; /* four cards share one */
+    c.cluster.node.nic.count = 2; /* four cards share one */
     assert_close(play(&c, &tier, STORAGE_WRITE).seconds, all_bytes(&c) / 4 / (10 * GIGA));
     assert_close(play(&c, &tier, STORAGE_READ).seconds, all_bytes(&c) / 4 / (10 * GIGA));
     tier.latency_s = t.seconds; /* its mean load falls by the time that nothing moves */
@@ -285,7 +285,7 @@ static void test_neighbours_share_a_nic(void **state)
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 1};
     double *bytes;
     c.model.layers = 7; /* 2 2 2 1; two stages on each node */
-    c.cluster.node.nics = 2;
+    c.cluster.node.nic.count = 2;
     storage_shards(&c, BYTES, arena, &bytes);
     double seconds[16];
     struct storage_time t;
@@ -307,7 +307,7 @@ static void test_busiest_nic(void **state)
     struct configuration c = job(2, 2, 4);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 3, .latency_s = 1e-3};
     double *bytes, seconds[16];
-    c.cluster.node.nics = 2;
+    c.cluster.node.nic.count = 2;
     storage_shards(&c, BYTES, arena, &bytes);
     assert_true(bytes[12] > bytes[0] && bytes[0] > bytes[4]);
     struct storage_time t;
@@ -337,7 +337,7 @@ static void test_degraded_slot(void **state)
         struct perturbation worn = {PERTURB_LINK, 11, 0.5, (int)cases[i].worn};
         c.cluster.node.kind = cases[i].node;
         c.cluster.node.options = (struct kind_options){.value = {4, 1}};
-        c.cluster.node.host_bytes_per_s = 200 * GIGA;
+        c.cluster.node.pcie.host_bytes_per_s = 200 * GIGA;
         c.perturbations = &worn;
         c.perturbation_count = 1;
         double seconds[16], shard = all_bytes(&c) / 16;
@@ -356,7 +356,7 @@ static void test_single_node_nics(void **state)
     (void)state;
     struct configuration c = job(2, 4, 1);
     struct storage_tier tier = {.name = "t", .path = STORAGE_NIC, .copies = 1};
-    c.cluster.node.nics = 2;
+    c.cluster.node.nic.count = 2;
     assert_close(play(&c, &tier, STORAGE_WRITE).seconds, all_bytes(&c) / 2 / (10 * GIGA));
 }
 
@@ -406,16 +406,16 @@ static void test_bloom(void **state)
     struct configuration c = job(4, 8, 12);
     c.model = (struct model_shape){.layers = 70,
                                    .hidden = 14336,
-                                   .heads = 112,
+                                   .attention.heads = 112,
                                    .vocabulary = 250880,
                                    .ffn = FFN_GELU,
-                                   .norm = NORM_LAYERNORM,
+                                   .norm.kind = NORM_LAYERNORM,
                                    .position = POSITION_ALIBI,
                                    .tied_embeddings = true,
                                    .biases = true};
     transformer_complete(&c.model);
     c.training.sequence = 2048;
-    c.layout.ends_count = true;
+    c.layout.pipeline.ends_count = true;
     assert_int_equal(configuration_ranks(&c), 384);
     double bytes_per_parameter = storage_bytes_per_parameter(&c);
     struct storage_tier gpfs = {

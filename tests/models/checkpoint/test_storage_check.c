@@ -20,9 +20,9 @@ static struct configuration job(uint64_t tp, uint64_t dp, uint64_t pp)
 {
     struct configuration c = lower_case();
     lower_case_size(&c, tp, 1, dp, pp, 2);
-    c.layout.sharding = &sharding_zero_1;
-    c.cluster.node.pcie_bytes_per_s = 25 * GIGA;
-    c.cluster.node.nic_efficiency_ratio = 1.0;
+    c.layout.data.sharding = &sharding_zero_1;
+    c.cluster.node.pcie.bytes_per_s = 25 * GIGA;
+    c.cluster.node.nic.efficiency_ratio = 1.0;
     c.cluster.fabric.efficiency_ratio = 1.0;
     return c;
 }
@@ -44,9 +44,9 @@ static void test_check(void **state)
     assert_non_null(strstr(error.text, "2 copies on other nodes, but the cluster has 2 nodes"));
     tier.copies = 1;
     /* Two checkpoints of half of the state each. */
-    c.cluster.node.host_memory_bytes = all_bytes(&c);
+    c.cluster.node.host.memory_bytes = all_bytes(&c);
     assert_true(storage_check(&c, &tier, BYTES, &error));
-    c.cluster.node.host_memory_bytes *= 0.999;
+    c.cluster.node.host.memory_bytes *= 0.999;
     assert_false(storage_check(&c, &tier, BYTES, &error));
     /* 262,656 parameters in four blocks, 65,600 outside them: 4.596 MB. */
     assert_string_equal(error.text,
@@ -54,12 +54,12 @@ static void test_check(void **state)
                         "0.00459 GB: spread the state over more nodes, or keep it elsewhere");
     tier.memory = false; /* a file system behind the NICs fills no memory */
     assert_true(storage_check(&c, &tier, BYTES, &error));
-    c.cluster.node.nics = 0;
+    c.cluster.node.nic.count = 0;
     assert_false(storage_check(&c, &tier, BYTES, &error));
     assert_non_null(strstr(error.text, "NICs"));
     tier.path = STORAGE_HOST;
     assert_true(storage_check(&c, &tier, BYTES, &error));
-    c.cluster.node.pcie_bytes_per_s = 0;
+    c.cluster.node.pcie.bytes_per_s = 0;
     assert_false(storage_check(&c, &tier, BYTES, &error));
     assert_non_null(strstr(error.text, "pcie_bandwidth"));
 }
@@ -72,13 +72,13 @@ static void test_check_copies(void **state)
     struct error error = {{0}};
     struct configuration c = job(2, 8, 1);
     struct storage_tier own = {.name = "own", .memory = true, .copies = 3};
-    c.cluster.node.host_memory_bytes = 3.0 * all_bytes(&c);
+    c.cluster.node.host.memory_bytes = 3.0 * all_bytes(&c);
     assert_true(storage_check(&c, &own, BYTES, &error));
-    c.cluster.node.host_memory_bytes *= 0.999;
+    c.cluster.node.host.memory_bytes *= 0.999;
     assert_false(storage_check(&c, &own, BYTES, &error));
     struct storage_tier file = {.name = "file", .path = STORAGE_NIC, .copies = 3};
     assert_true(storage_check(&c, &file, BYTES, &error));
-    c.cluster.node.nic_bytes_per_s = 0.0;
+    c.cluster.node.nic.bytes_per_s = 0.0;
     assert_false(storage_check(&c, &file, BYTES, &error));
     own.copies = 2;
     assert_true(storage_check(&c, &own, BYTES, &error));
@@ -99,9 +99,9 @@ static void test_check_fullest_node(void **state)
         storage_shards(&c, BYTES, arena, &bytes);
         double fullest = 8.0 * fmax(bytes[0], bytes[8]);
         assert_true(layers == 3 ? bytes[0] > bytes[8] : bytes[0] < bytes[8]);
-        c.cluster.node.host_memory_bytes = 2.0 * fullest * (1 + 1e-9);
+        c.cluster.node.host.memory_bytes = 2.0 * fullest * (1 + 1e-9);
         assert_true(storage_check(&c, &tier, BYTES, &error));
-        c.cluster.node.host_memory_bytes = 2.0 * fullest * (1 - 1e-9);
+        c.cluster.node.host.memory_bytes = 2.0 * fullest * (1 - 1e-9);
         assert_false(storage_check(&c, &tier, BYTES, &error));
     }
     arena_destroy(arena);

@@ -47,11 +47,11 @@ static struct group_shape shape_of(uint32_t nodes, uint32_t per_node, bool nvls)
         .nvls_ratio = 0.75,
         .nvls_channels = 16,
         .start_s = 16 * MICROSECOND,
-        .inside_bytes_per_s = 450 * GIGA,
-        .inside_latency_s = 1 * MICROSECOND,
+        .inside.bytes_per_s = 450 * GIGA,
+        .inside.latency_s = 1 * MICROSECOND,
         .outside_bytes_per_s = 50 * GIGA * per_node,
         .outside_latency_s = 2 * MICROSECOND,
-        .inside_nvlink = true,
+        .inside.nvlink = true,
     };
 }
 
@@ -115,7 +115,7 @@ static void check_ceiling(const struct collective_kind *kind, enum comm_op op,
         if (!kind->plan(op, shape, 1e6, (enum protocol)p, &plan))
             continue;
         assert_true(plan.latency_s > 0);
-        assert_true(plan.cap_bytes_per_s * port <= shape->inside_bytes_per_s * (1 + slack));
+        assert_true(plan.cap_bytes_per_s * port <= shape->inside.bytes_per_s * (1 + slack));
         assert_true(plan.cap_bytes_per_s * border <= shape->outside_bytes_per_s * (1 + slack));
     }
 }
@@ -283,7 +283,7 @@ static void test_tree_is_bound_by_its_channels(void **state)
     const struct collective_kind *tree = collective_find("tree");
     struct group_shape shape = shape_of(2, 8, false);
     struct collective_plan free, bound, wide;
-    shape.inside_bytes_per_s = 300 * GIGA;
+    shape.inside.bytes_per_s = 300 * GIGA;
     shape.outside_bytes_per_s = 93 * GIGA;
     assert_true(tree->plan(COMM_ALL_REDUCE, &shape, 1e9, PROTOCOL_SIMPLE, &free));
     shape.rails = 64;
@@ -308,12 +308,12 @@ static double outside(const uint32_t *gpus, uint32_t count, uint64_t nics, bool 
     const struct topology_spec spec = {
         .node = {.kind = topology_find(TOPOLOGY_NODE, "nvlink_island"),
                  .gpus = 8,
-                 .nvlink_bytes_per_s = 300 * GIGA,
-                 .pcie_bytes_per_s = 25 * GIGA,
-                 .host_bytes_per_s = 16 * GIGA,
-                 .nics = nics,
-                 .nic_bytes_per_s = 20 * GIGA,
-                 .nic_efficiency_ratio = 1},
+                 .nvlink.bytes_per_s = 300 * GIGA,
+                 .pcie.bytes_per_s = 25 * GIGA,
+                 .pcie.host_bytes_per_s = 16 * GIGA,
+                 .nic.count = nics,
+                 .nic.bytes_per_s = 20 * GIGA,
+                 .nic.efficiency_ratio = 1},
         .fabric = {.kind = topology_find(TOPOLOGY_FABRIC, "rail"),
                    .efficiency_ratio = 1,
                    .options = {.value = {2, 1, 0, 0}}},

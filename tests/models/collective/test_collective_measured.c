@@ -17,9 +17,9 @@ static const struct group_shape group = {
     .ranks_per_node = 8,
     .even = true,
     .start_s = 16 * MICROSECOND,
-    .inside_bytes_per_s = 450 * GIGA,
-    .inside_latency_s = 1 * MICROSECOND,
-    .inside_nvlink = true,
+    .inside.bytes_per_s = 450 * GIGA,
+    .inside.latency_s = 1 * MICROSECOND,
+    .inside.nvlink = true,
 };
 
 static void expect_near(double value, double wanted, double slack)

@@ -35,12 +35,12 @@ static struct group_shape shape_of(uint32_t nodes, uint32_t per_node)
         .nvls_ratio = 0.684,
         .nvls_channels = 16,
         .start_s = 15.6 * US,
-        .inside_bytes_per_s = 400 * GB,
-        .inside_latency_s = 1 * US,
+        .inside.bytes_per_s = 400 * GB,
+        .inside.latency_s = 1 * US,
         .outside_bytes_per_s = 50 * GB * per_node,
         .outside_latency_s = 2 * US,
         .transport_latency_s = 3 * US,
-        .inside_nvlink = true,
+        .inside.nvlink = true,
     };
 }
 
@@ -125,7 +125,7 @@ static void test_pcie(void **state)
     struct group_shape shape = shape_of(2, 2);
     struct collective_plan plan;
     const struct collective_kind *ring = collective_find("ring"), *tree = collective_find("tree");
-    shape.inside_nvlink = false;
+    shape.inside.nvlink = false;
     shape.rails = 2; /* channels are known of NVLink machines only */
     assert_false(ring->plan(ALL_REDUCE, &shape, 0, LL128, &plan));
     assert_false(tree->plan(ALL_REDUCE, &shape, 0, LL128, &plan));
@@ -138,8 +138,8 @@ static void test_pcie(void **state)
     assert_true(tree->plan(ALL_REDUCE, &shape, 0, SIMPLE, &plan));
     assert_true(near(plan.latency_s, (8.4 + 2 * 5.0 + 2 * 19.0) * US));
     shape = shape_of(1, 2);
-    shape.inside_nvlink = false;
-    shape.inside_bytes_per_s = 20 * GB;
+    shape.inside.nvlink = false;
+    shape.inside.bytes_per_s = 20 * GB;
     assert_true(ring->plan(ALL_REDUCE, &shape, 0, SIMPLE, &plan));
     assert_true(near(plan.cap_bytes_per_s, 20 * GB));
     assert_true(ring->plan(ALL_REDUCE, &shape, 0, LL, &plan));

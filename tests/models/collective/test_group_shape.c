@@ -19,19 +19,19 @@ static struct topology_spec bench(const struct topology_kind *node)
         .node = {.kind = node,
                  .options = {.value = {4, 1}},
                  .gpus = 8,
-                 .nvlink_bytes_per_s = node == &topology_nvlink_island ? 64 : 0,
-                 .nvlink_latency_s = 4,
-                 .nvls = node == &topology_nvlink_island,
-                 .nvls_ratio = 0.75,
-                 .nvls_channels = 16,
+                 .nvlink.bytes_per_s = node == &topology_nvlink_island ? 64 : 0,
+                 .nvlink.latency_s = 4,
+                 .nvlink.nvls = node == &topology_nvlink_island,
+                 .nvlink.nvls_ratio = 0.75,
+                 .nvlink.nvls_channels = 16,
                  .collective_start_s = 16e-6,
-                 .pcie_bytes_per_s = 16,
-                 .pcie_latency_s = 2,
-                 .host_bytes_per_s = 12,
-                 .nics = 4,
-                 .nic_bytes_per_s = 8,
-                 .nic_efficiency_ratio = 1,
-                 .nic_latency_s = 8},
+                 .pcie.bytes_per_s = 16,
+                 .pcie.latency_s = 2,
+                 .pcie.host_bytes_per_s = 12,
+                 .nic.count = 4,
+                 .nic.bytes_per_s = 8,
+                 .nic.efficiency_ratio = 1,
+                 .nic.latency_s = 8},
         .fabric = {.kind = &topology_rail,
                    .efficiency_ratio = 1,
                    .switch_latency_s = 1,
@@ -78,17 +78,17 @@ static void test_shapes(void **state)
         collective_shape(&t, row->gpus, row->count, true, &s);
         if (s.nodes != row->nodes || s.ranks_per_node != row->per_node || s.rails != row->rails ||
             s.even != row->even || s.nvls != row->nvls ||
-            s.inside_bytes_per_s != row->inside_bytes_per_s ||
-            s.inside_latency_s != row->inside_latency_s ||
+            s.inside.bytes_per_s != row->inside_bytes_per_s ||
+            s.inside.latency_s != row->inside_latency_s ||
             s.outside_bytes_per_s != row->outside_bytes_per_s ||
             s.outside_latency_s != row->outside_latency_s) {
             fail_msg(
                 "%s: %u nodes, %u each, %u rails, even %d, nvls %d, inside %g %g, outside %g %g",
-                row->what, s.nodes, s.ranks_per_node, s.rails, s.even, s.nvls, s.inside_bytes_per_s,
-                s.inside_latency_s, s.outside_bytes_per_s, s.outside_latency_s);
+                row->what, s.nodes, s.ranks_per_node, s.rails, s.even, s.nvls, s.inside.bytes_per_s,
+                s.inside.latency_s, s.outside_bytes_per_s, s.outside_latency_s);
         }
         assert_int_equal(s.ranks, row->count);
-        assert_true(s.inside_nvlink);
+        assert_true(s.inside.nvlink);
         assert_true(s.transport_latency_s == 3 && s.transport_bulk_s == 5);
     }
     arena_destroy(arena);
@@ -99,7 +99,7 @@ static void test_longer_steps(void **state)
 {
     (void)state;
     struct topology_spec spec = bench(&topology_nvlink_island), wires = bench(&topology_pcie);
-    spec.node.nvlink_step_s = wires.node.nvlink_step_s = 0.5;
+    spec.node.nvlink.step_s = wires.node.nvlink.step_s = 0.5;
     struct arena *arena = arena_create();
     struct topology t, pcie;
     struct error error;
@@ -109,12 +109,12 @@ static void test_longer_steps(void **state)
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         const bool here = rows[i].nodes == 1 && rows[i].count > 1;
         collective_shape(&t, rows[i].gpus, rows[i].count, true, &s);
-        assert_true(s.inside_latency_s == rows[i].inside_latency_s + (here ? 0.5 : 0.0));
+        assert_true(s.inside.latency_s == rows[i].inside_latency_s + (here ? 0.5 : 0.0));
         assert_true(s.outside_latency_s == rows[i].outside_latency_s);
     }
     collective_shape(&pcie, rows[1].gpus, 2, true, &s);
-    assert_true(s.inside_latency_s == 4);
-    spec.node.nvlink_step_s = -1;
+    assert_true(s.inside.latency_s == 4);
+    spec.node.nvlink.step_s = -1;
     assert_false(topology_build(arena, &spec, &t, &error));
     arena_destroy(arena);
 }
@@ -132,10 +132,10 @@ static void test_pcie_shapes(void **state)
     struct group_shape s;
     assert_true(topology_build(arena, &spec, &t, &error));
     collective_shape(&t, pair, 2, false, &s);
-    assert_true(s.inside_bytes_per_s == 16 && s.inside_latency_s == 2);
-    assert_false(s.inside_nvlink || s.nvls);
+    assert_true(s.inside.bytes_per_s == 16 && s.inside.latency_s == 2);
+    assert_false(s.inside.nvlink || s.nvls);
     collective_shape(&t, all, 8, false, &s);
-    assert_true(s.inside_bytes_per_s == 12 && s.inside_latency_s == 4);
+    assert_true(s.inside.bytes_per_s == 12 && s.inside.latency_s == 4);
     arena_destroy(arena);
 }
 
@@ -162,15 +162,15 @@ static void test_bridged_shapes(void **state)
     struct topology t;
     struct error error;
     spec.node.options.value[1] = 2;
-    spec.node.nvlink_bytes_per_s = 64;
-    spec.node.nvls = true; /* no switch reduces: bridges do not */
+    spec.node.nvlink.bytes_per_s = 64;
+    spec.node.nvlink.nvls = true; /* no switch reduces: bridges do not */
     assert_true(topology_build(arena, &spec, &t, &error));
     for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         struct group_shape s;
         collective_shape(&t, groups[i].gpus, groups[i].count, false, &s);
-        assert_int_equal(s.inside_nvlink, groups[i].nvlink);
-        assert_true(s.inside_bytes_per_s == groups[i].bytes_per_s);
-        assert_true(s.inside_latency_s == groups[i].latency_s);
+        assert_int_equal(s.inside.nvlink, groups[i].nvlink);
+        assert_true(s.inside.bytes_per_s == groups[i].bytes_per_s);
+        assert_true(s.inside.latency_s == groups[i].latency_s);
         assert_false(s.nvls);
     }
     arena_destroy(arena);
@@ -187,9 +187,9 @@ static void test_bridges_are_fast(void **state)
     struct topology_spec spec = bench(&topology_pcie);
     spec.nodes = 1;
     spec.node.gpus = 4;
-    spec.node.nvlink_bytes_per_s = 300e9;
-    spec.node.pcie_bytes_per_s = 25e9;
-    spec.node.pcie_latency_s = spec.node.nvlink_latency_s = 1e-6;
+    spec.node.nvlink.bytes_per_s = 300e9;
+    spec.node.pcie.bytes_per_s = 25e9;
+    spec.node.pcie.latency_s = spec.node.nvlink.latency_s = 1e-6;
     double bus[2][3];
     for (unsigned bridged = 1; bridged <= 2; bridged++) {
         struct arena *arena = arena_create();
@@ -234,8 +234,8 @@ static void test_mesh(void **state)
     static const uint32_t apart[] = {0, 8};
     struct topology_spec spec = bench(&topology_pcie);
     spec.node.options = (struct kind_options){.value = {1, 8}};
-    spec.node.nvlink_bytes_per_s = 70;
-    spec.node.nics = 8;
+    spec.node.nvlink.bytes_per_s = 70;
+    spec.node.nic.count = 8;
     struct arena *arena = arena_create();
     struct topology t;
     struct error error;
@@ -247,7 +247,7 @@ static void test_mesh(void **state)
         struct collective_plan plan, one;
         struct sent sent = {{{0}}};
         collective_shape(&t, all, n, true, &s);
-        assert_true(s.extra_links == k - 2 && s.inside_bytes_per_s == 10 && s.inside_nvlink);
+        assert_true(s.inside.extra_links == k - 2 && s.inside.bytes_per_s == 10 && s.inside.nvlink);
         ring->wires(COMM_ALL_REDUCE, &s, NULL, add_wire, &sent);
         for (uint32_t i = 0; i < n; i++) {
             double out = 0;
@@ -268,7 +268,7 @@ static void test_mesh(void **state)
         assert_true(fabs(plan.cap_bytes_per_s * (n - 1) / n / one.cap_bytes_per_s - 1) < 1e-12);
     }
     collective_shape(&t, apart, 2, true, &s);
-    assert_int_equal(s.extra_links, 0);
+    assert_int_equal(s.inside.extra_links, 0);
     arena_destroy(arena);
 }
 
@@ -294,9 +294,9 @@ static void test_protocols(void **state)
                                     .nvls_ratio = 0.75,
                                     .nvls_channels = 16,
                                     .start_s = 16e-6,
-                                    .inside_bytes_per_s = 64,
+                                    .inside.bytes_per_s = 64,
                                     .outside_bytes_per_s = 8,
-                                    .inside_nvlink = true};
+                                    .inside.nvlink = true};
         struct collective_plan plan;
         assert_false(kind->plan(kinds[i].op, &shape, 1, PROTOCOL_LL, &plan));
         assert_false(kind->plan(kinds[i].op, &shape, 1, PROTOCOL_LL128, &plan));

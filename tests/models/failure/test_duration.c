@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "models/failure/duration.h"
+#include "models/duration/duration.h"
 #include "sim/units.h"
 
 static const struct duration laws[] = {
@@ -147,17 +147,54 @@ static void test_fixed(void **state)
 {
     (void)state;
     const struct duration law = {DURATION_FIXED, 90.0, 0.0};
-    for (unsigned i = 0; i <= DURATION_GAMMA; i++) {
+    for (unsigned i = 0; i < DURATION_LAW_COUNT; i++) {
         const struct duration nothing = {(int)i, 0.0, 1.0};
         assert_true(duration_quantile_s(&nothing, 0.3) == 0.0);
         assert_true(duration_residual_s(&nothing, 0.3) == 0.0);
         assert_true(duration_survival(&nothing, 0.0) == 0.0);
         assert_non_null(duration_law_names[i]);
     }
-    assert_null(duration_law_names[DURATION_GAMMA + 1]);
+    assert_null(duration_law_names[DURATION_LAW_COUNT]);
     assert_true(duration_quantile_s(&law, 0.01) == 90.0 && duration_quantile_s(&law, 0.99) == 90.0);
     assert_true(duration_residual_s(&law, 0.25) == 22.5);
     assert_true(duration_survival(&law, 89.9) == 1.0 && duration_survival(&law, 90.0) == 0.0);
+}
+
+/* Each law of the list is among those above, at both ends of its shapes, but for the fixed one. */
+static void test_all_laws(void **state)
+{
+    (void)state;
+    for (int law = DURATION_FIXED + 1; law < DURATION_LAW_COUNT; law++) {
+        const struct duration_shape *shape = duration_shape_of(law);
+        unsigned found = 0, least = 0, most = 0;
+        for (unsigned i = 0; i < LAWS; i++) {
+            found += laws[i].law == law;
+            least += laws[i].law == law && laws[i].shape <= fmax(shape->least, 0.3);
+            most += laws[i].law == law && laws[i].shape == shape->most;
+        }
+        assert_true(found > 0 && least > 0 && most > 0);
+        assert_int_equal(duration_has_shape(law), law != DURATION_EXPONENTIAL);
+    }
+    assert_false(duration_has_shape(DURATION_FIXED));
+}
+
+/* The log density is the slope of the survival, the excess survival its integral. */
+static void test_density(void **state)
+{
+    (void)state;
+    const double step = 1e-5;
+    for (unsigned i = 0; i < LAWS; i++) {
+        for (double u = 0.05; u < 1.0; u += 0.1) {
+            const double t = duration_quantile_s(&laws[i], u);
+            const double density = exp(duration_log_density(&laws[i], t));
+            const double slope = (duration_survival(&laws[i], t * (1.0 - step)) -
+                                  duration_survival(&laws[i], t * (1.0 + step))) /
+                                 (2.0 * step * t);
+            assert_true(close_to(density, slope, 1e-3));
+            const double left = duration_residual_s(&laws[i], u);
+            assert_true(close_to(duration_residual_survival(&laws[i], left), 1.0 - u, 1e-6));
+        }
+    }
 }
 
 int main(void)
@@ -170,6 +207,8 @@ int main(void)
         cmocka_unit_test(test_closed_forms),
         cmocka_unit_test(test_heavy_tail),
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_all_laws),
+        cmocka_unit_test(test_density),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "models/failure/duration_fit.h"
+#include "models/duration/duration_fit.h"
 #include "sim/random.h"
 #include "sim/units.h"
 

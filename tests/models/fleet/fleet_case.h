@@ -3,7 +3,7 @@
 #define ORRERY_TESTS_FLEET_CASE_H
 
 #include "models/fleet/fleet.h"
-#include "models/job/job_spec.h"
+#include "models/job/parts/job_spec.h"
 
 enum {
     CASE_CAUSES = 8

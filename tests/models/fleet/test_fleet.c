@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models/failure/duration.h"
+#include "models/duration/duration.h"
 #include "sim/random.h"
 #include "sim/units.h"
 #include "tests/models/fleet/fleet_case.h"

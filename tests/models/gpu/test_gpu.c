@@ -26,7 +26,7 @@ static double beats_peak(const struct gpu_spec *gpu, const struct kernel *kernel
 }
 static double dislikes_bandwidth(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    return model_time(gpu, kernel) * (1.0 + gpu->hbm_bytes_per_s / (1000 * TERA));
+    return model_time(gpu, kernel) * (1.0 + gpu->hbm.bytes_per_s / (1000 * TERA));
 }
 static double dislikes_small(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
@@ -77,7 +77,7 @@ static bool never_above_peak(time_fn *time)
         const struct kernel *kernel = &cases.kernels[i / 2];
         double t = time(gpu, kernel);
         holds = holds && isfinite(t) && t >= gpu_kernel_peak_time_s(gpu, kernel) &&
-                t * gpu->hbm_bytes_per_s >= kernel->bytes;
+                t * gpu->hbm.bytes_per_s >= kernel->bytes;
     }
     return holds;
 }
@@ -88,7 +88,7 @@ static bool never_slower_on_a_better_card(time_fn *time)
     static struct cases cases;
     struct gpu_spec card = card_a100(), wide = card, fast = card;
     bool holds = true;
-    wide.hbm_bytes_per_s *= 2.0;
+    wide.hbm.bytes_per_s *= 2.0;
     for (int p = 0; p < PEAK_COUNT; p++)
         fast.peak_flops_per_s[p] *= 2.0;
     all_cases(&cases);
@@ -147,7 +147,7 @@ static void test_waves(void **state)
 {
     (void)state;
     struct gpu_spec card = card_a100();
-    card.hbm_bytes_per_s *= 1e6;
+    card.hbm.bytes_per_s *= 1e6;
     card.kernel_start_s = 0;
     double full = 0, more = 0;
     struct kernel k =
@@ -157,7 +157,7 @@ static void test_waves(void **state)
                         2);
     more = model_time(&card, &k) / k.flops;
     assert_true(more > full);
-    double ideal = 1.0 / (card.peak_flops_per_s[PEAK_BF16] * card.gemm_efficiency_ratio);
+    double ideal = 1.0 / (card.peak_flops_per_s[PEAK_BF16] * card.gemm.efficiency_ratio);
     assert_true(fabs(full / ideal - (4096.0 + 200.0) / 4096.0) < 1e-12);
 }
 
@@ -167,11 +167,11 @@ static void test_loads_and_arithmetic_overlap(void **state)
     (void)state;
     struct gpu_spec card = card_a100(), wide = card_a100();
     card.kernel_start_s = wide.kernel_start_s = 0;
-    wide.hbm_bytes_per_s *= 1e6;
+    wide.hbm.bytes_per_s *= 1e6;
     struct kernel k =
         gpu_kernel_gemm("fits L2", PEAK_BF16, (struct gemm_shape){2048, 2048, 2048, 1}, 2);
     double both = model_time(&card, &k), arithmetic = model_time(&wide, &k);
-    double loads = 3 * 2048.0 * 2048.0 * 2 / (card.hbm_bytes_per_s * card.hbm_efficiency_ratio);
+    double loads = 3 * 2048.0 * 2048.0 * 2 / (card.hbm.bytes_per_s * card.hbm.efficiency_ratio);
     assert_true(both > arithmetic && both < arithmetic + loads);
     assert_true(fabs(pow(both, 3) - pow(arithmetic, 3) - pow(loads, 3)) < 1e-6 * pow(loads, 3));
 }
@@ -192,13 +192,13 @@ static void test_small_tiles_are_bound_by_shared_memory(void **state)
 {
     (void)state;
     struct gpu_spec card = card_a100();
-    card.hbm_bytes_per_s *= 1e6;
+    card.hbm.bytes_per_s *= 1e6;
     card.kernel_start_s = 0;
     struct kernel k =
         gpu_kernel_gemm("small", PEAK_BF16, (struct gemm_shape){64, 64, 1024, 108}, 2);
     double bound = 3 * (64 + 64) * (1024 + 200) * 2 / (128 * card.clock_hz);
     assert_true(fabs(model_time(&card, &k) / bound - 1) < 1e-9);
-    card.gemm_operand_passes = 1; /* then arithmetic binds */
+    card.gemm.operand_passes = 1; /* then arithmetic binds */
     assert_true(model_time(&card, &k) < 0.9 * bound);
 }
 
@@ -442,7 +442,7 @@ static void test_beside_published_layers(void **state)
     struct gpu_spec gpu = card_a100();
     struct software_profile software = profile_fused();
     struct model_shape model = {.ffn = FFN_GELU,
-                                .norm = NORM_LAYERNORM,
+                                .norm.kind = NORM_LAYERNORM,
                                 .position = POSITION_LEARNED,
                                 .biases = true,
                                 .dropout_ratio = 0.1};
@@ -450,7 +450,7 @@ static void test_beside_published_layers(void **state)
     while (table_next(&t)) {
         model.layers = (uint64_t)number(&t, "layers");
         model.hidden = (uint64_t)number(&t, "hidden");
-        model.heads = model.kv_heads = (uint64_t)number(&t, "heads");
+        model.attention.heads = model.attention.kv_heads = (uint64_t)number(&t, "heads");
         model.vocabulary = (uint64_t)number(&t, "vocab");
         transformer_complete(&model);
         struct layer_context c = {.model = &model,

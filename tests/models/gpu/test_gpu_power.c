@@ -18,25 +18,25 @@
 
 static struct gpu_spec powered(struct gpu_spec gpu, double static_w, double burst)
 {
-    gpu.tdp_w = gpu.power_w;
-    gpu.static_power_ratio = static_w / gpu.tdp_w;
-    gpu.memory_power_ratio = BYTE_ENERGY_J * gpu.hbm_bytes_per_s / gpu.tdp_w;
-    gpu.voltage_floor_ratio = 0.76;
-    gpu.gemm_burst_ratio = burst;
+    gpu.power.tdp_w = gpu.power.cap_w;
+    gpu.power.static_ratio = static_w / gpu.power.tdp_w;
+    gpu.power.memory_ratio = BYTE_ENERGY_J * gpu.hbm.bytes_per_s / gpu.power.tdp_w;
+    gpu.power.voltage_floor_ratio = 0.76;
+    gpu.gemm.burst_ratio = burst;
     return gpu;
 }
 
 static struct gpu_spec hopper(double cap_w)
 {
     struct gpu_spec gpu = powered(card_h100(), 140, 0.95); /* .70 of .95: below the floor */
-    gpu.power_w = cap_w;
+    gpu.power.cap_w = cap_w;
     return gpu;
 }
 
 static struct gpu_spec ampere(double cap_w)
 {
     struct gpu_spec gpu = powered(card_a100(), 120, 0.92); /* .83 of .92: above it */
-    gpu.power_w = cap_w;
+    gpu.power.cap_w = cap_w;
     return gpu;
 }
 
@@ -65,7 +65,7 @@ static void test_sustained_share(void **state)
     assert_true(fabs(gpu_power_sustained_ratio(&gpu) / (0.38 * 0.92) - 1) < 1e-9);
     /* Nothing said of tdp: the rates hold at the cap. */
     gpu = ampere(300);
-    gpu.tdp_w = 0;
+    gpu.power.tdp_w = 0;
     assert_true(gpu_power_sustained_ratio(&gpu) == 0.83);
     gpu = hopper(140);
     assert_false(gpu_power_suffices(&gpu));
@@ -120,12 +120,12 @@ static double model_s(const struct gpu_spec *gpu, const struct kernel *kernel)
 }
 static double dislikes_power(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
-    return model_s(gpu, kernel) * (1 + gpu->power_w / 1e6);
+    return model_s(gpu, kernel) * (1 + gpu->power.cap_w / 1e6);
 }
 static double ignores_the_cap(const struct gpu_spec *gpu, const struct kernel *kernel)
 {
     struct gpu_spec free = *gpu;
-    free.power_w = gpu->tdp_w;
+    free.power.cap_w = gpu->power.tdp_w;
     return model_s(&free, kernel);
 }
 
@@ -211,10 +211,10 @@ static void test_costs_of_eight_bit_products(void **state)
 {
     (void)state;
     struct gpu_spec card = card_h100();
-    card.hbm_bytes_per_s *= 1e6;
+    card.hbm.bytes_per_s *= 1e6;
     card.kernel_start_s = 0;
-    card.gemm_split_cost_ratio = 0.18;
-    card.gemm_block_cost_ratio = 0.05;
+    card.gemm.split_cost_ratio = 0.18;
+    card.gemm.block_cost_ratio = 0.05;
     struct kernel plain =
         gpu_kernel_gemm("fp8", PEAK_FP8, (struct gemm_shape){8192, 8192, 8192, 1}, 1);
     struct kernel split = plain, both = plain, taken = plain;
@@ -224,7 +224,7 @@ static void test_costs_of_eight_bit_products(void **state)
     taken.taken_sms = 16;
     double slower = model_s(&card, &taken) / model_s(&card, &plain);
     assert_true(slower > 1.0 && slower < 132.0 / 116 * 1.1);
-    card.gemm_burst_ratio = 1.0; /* the cap, not issue, decides: waves alone are felt */
+    card.gemm.burst_ratio = 1.0; /* the cap, not issue, decides: waves alone are felt */
     double capped = model_s(&card, &taken) / model_s(&card, &plain);
     assert_true(capped < slower && capped < 132.0 / 116);
 }

@@ -21,19 +21,19 @@ static struct gpu_spec card(void)
 {
     struct gpu_spec gpu = {
         .peak_flops_per_s = {[PEAK_BF16] = 1600, [PEAK_FP16] = 800},
-        .hbm_bytes_per_s = 100,
-        .hbm_efficiency_ratio = 0.5,
+        .hbm.bytes_per_s = 100,
+        .hbm.efficiency_ratio = 0.5,
         .l2_bytes = NEVER,
         .sm_count = 16,
         .clock_hz = NEVER,
-        .gemm_efficiency_ratio = 0.5,
-        .gemm_operand_passes = 3,
-        .gemm_k_half = 10,
+        .gemm.efficiency_ratio = 0.5,
+        .gemm.operand_passes = 3,
+        .gemm.k_half = 10,
         .kernel_start_s = 2,
-        .attention_rows = 128,
+        .attention.rows = 128,
     };
     for (int kernel = 0; kernel < ATTENTION_KERNEL_COUNT; kernel++)
-        gpu.attention_small_head_ratio[kernel] = gpu.attention_large_head_ratio[kernel] = 1;
+        gpu.attention.small_head_ratio[kernel] = gpu.attention.large_head_ratio[kernel] = 1;
     return gpu;
 }
 
@@ -54,7 +54,7 @@ static void test_waves_and_splits(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
-    gpu.hbm_bytes_per_s = NEVER;
+    gpu.hbm.bytes_per_s = NEVER;
     double tile = 2 * 64 * 64 / 50.0;
     assert_true(near(gemm_s(&gpu, 64, 64, 8, 16), tile * 18 + 2));
     assert_true(near(gemm_s(&gpu, 64, 64, 8, 17), 2 * tile * 18 + 2));
@@ -77,7 +77,7 @@ static void test_shared_memory(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
-    gpu.hbm_bytes_per_s = NEVER;
+    gpu.hbm.bytes_per_s = NEVER;
     gpu.clock_hz = 1e-3;
     assert_true(near(gemm_s(&gpu, 64, 64, 8, 16), 3 * 128 * 18 * 2 / 0.128 + 2));
 }
@@ -108,7 +108,7 @@ static void test_overlap(void **state)
     struct gpu_spec gpu = card();
     double best_s = INFINITY;
     gpu.kernel_start_s = 0.125;
-    gpu.hbm_bytes_per_s = 400;
+    gpu.hbm.bytes_per_s = 400;
     for (int split = 1; split <= 16; split *= 2) {
         double compute_s = 2 * 64 * 64 * (160.0 / split + 10) / 50;
         double bytes = 2 * (64 * 160 + 160 * 64 + 64 * 64);
@@ -191,10 +191,10 @@ static void test_attention(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
-    gpu.hbm_bytes_per_s = NEVER;
+    gpu.hbm.bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
-    gpu.attention_forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 64};
-    gpu.attention_backward[ATTENTION_FLASH2][0] = (struct attention_curve){500, 128};
+    gpu.attention.forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 64};
+    gpu.attention.backward[ATTENTION_FLASH2][0] = (struct attention_curve){500, 128};
     double pairs = 2 * 128 * 256 * 128; /* one head: 2 x q x k x d */
     double forward = 2 * pairs / (1000 / 1.25), backward = 5 * pairs / (500 / 1.5);
     assert_true(near(attention_s(&gpu, (struct core){0, 0, 4, 128, 256, 4, 128}), 16 * forward));
@@ -214,10 +214,10 @@ static void test_attention_tail(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
-    gpu.hbm_bytes_per_s = NEVER;
+    gpu.hbm.bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
-    gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 0};
-    gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 0};
+    gpu.attention.forward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 0};
+    gpu.attention.backward[ATTENTION_FLASH2][1] = (struct attention_curve){1000, 0};
     for (int backward = 0; backward < 2; backward++) {
         double tail = 2 * (backward ? 0.22 : 0.7) * 16, flops = backward ? 5 : 2;
         flops *= 1024.0 * 1024 * 128;
@@ -236,10 +236,10 @@ static void test_mixed_heads(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
-    gpu.hbm_bytes_per_s = NEVER;
+    gpu.hbm.bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
-    gpu.attention_forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
-    gpu.attention_backward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
+    gpu.attention.forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
+    gpu.attention.backward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
     for (int backward = 0; backward < 2; backward++) {
         struct attention_shape shape = {
             ATTENTION_FLASH2, false, backward != 0, 16, 128, 128, 1, 1, 192, 128};
@@ -257,11 +257,11 @@ static void test_attention_heads(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
-    gpu.hbm_bytes_per_s = NEVER;
+    gpu.hbm.bytes_per_s = NEVER;
     gpu.kernel_start_s = 0;
-    gpu.attention_forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
-    gpu.attention_small_head_ratio[ATTENTION_FLASH2] = 1.2;
-    gpu.attention_large_head_ratio[ATTENTION_FLASH2] = 1.1;
+    gpu.attention.forward[ATTENTION_FLASH2][0] = (struct attention_curve){1000, 0};
+    gpu.attention.small_head_ratio[ATTENTION_FLASH2] = 1.2;
+    gpu.attention.large_head_ratio[ATTENTION_FLASH2] = 1.1;
     static const struct {
         double size, ratio;
     } rows[] = {{128, 1},          {64, 1.2},  {32, 1.6},   {16, 1.6 * 2},
@@ -279,8 +279,8 @@ static void test_attention_traffic(void **state)
 {
     (void)state;
     struct gpu_spec gpu = card();
-    gpu.attention_forward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
-    gpu.attention_backward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
+    gpu.attention.forward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
+    gpu.attention.backward[ATTENTION_FLASH2][1] = (struct attention_curve){NEVER, 0};
     for (int backward = 0; backward <= 1; backward++) {
         struct kernel k = gpu_kernel_attention("a", PEAK_BF16,
                                                &(struct attention_shape){.kernel = ATTENTION_FLASH2,
@@ -312,7 +312,7 @@ static void test_has_attention(void **state)
     for (int missing = 0; missing <= 4; missing++) {
         for (int i = 0; i < 4; i++) {
             struct attention_curve curve = i == missing ? (struct attention_curve){0, 0} : some;
-            (i < 2 ? gpu.attention_forward : gpu.attention_backward)[ATTENTION_FLASH3][i % 2] =
+            (i < 2 ? gpu.attention.forward : gpu.attention.backward)[ATTENTION_FLASH3][i % 2] =
                 curve;
         }
         assert_int_equal(gpu_has_attention(&gpu, ATTENTION_FLASH3), missing == 4);

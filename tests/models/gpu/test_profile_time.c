@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models/gpu/calibrate/profile_time.h"
+#include "models/profile/profile_time.h"
 #include "tests/models/gpu/cards.h"
 
 static struct gpu_spec gpu;

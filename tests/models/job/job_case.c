@@ -23,9 +23,9 @@ void job_case_make(struct job_case *job, double work_s, double step_s)
         .replicas = 1,
         .ranks = 8,
         .tokens_per_step = 1.0,
-        .gpu_hour_usd = NAN,
-        .node_power_w = NAN,
-        .idle_power_ratio = NAN,
+        .cost.gpu_hour_usd = NAN,
+        .cost.node_power_w = NAN,
+        .cost.idle_power_ratio = NAN,
     };
 }
 

@@ -3,7 +3,7 @@
 #ifndef ORRERY_TESTS_JOB_CASE_H
 #define ORRERY_TESTS_JOB_CASE_H
 
-#include "models/job/job.h"
+#include "models/job/player/job.h"
 
 enum {
     JOB_CASE_CAUSES = 4

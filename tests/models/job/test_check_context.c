@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "sim/check.h"
 #include "tests/child.h"
 #include "tests/models/job/job_case.h"

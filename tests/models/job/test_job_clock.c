@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "models/job/job_account.h"
-#include "models/job/job_clock.h"
-#include "models/job/job_plans.h"
+#include "models/job/parts/job_account.h"
+#include "models/job/parts/job_clock.h"
+#include "models/job/parts/job_plans.h"
 #include "tests/models/fleet/fleet_case.h"
 
 /* Node 0 fails at 100, 130 and 400 s of exposed time. */
@@ -121,7 +121,7 @@ static void test_account(void **state)
     struct job_spec spec = {.replicas = 2,
                             .recovery.kind = recovery_find("restart-in-place"),
                             .tokens_per_step = 5.0,
-                            .gpu_hour_usd = NAN};
+                            .cost.gpu_hour_usd = NAN};
     struct job_account account;
     struct fleet_event event = {.cause = 2, .unit = 4, .node = 1};
     job_account_create(&account, arena, &observer, &out);
@@ -136,7 +136,7 @@ static void test_account(void **state)
     job_account_load(&account, 63.0, 70.0);
     job_account_link(&account, 70.0, 80.0, LINK_START);
     job_account_decided(&account, true, false);
-    job_account_resumed(&account, 80.0, 1);
+    job_account_resumed(&account, 80.0, 1, 3);
     job_account_planned(&account);
     job_account_spend(&account, 80.0, 100.0, BADPUT_maintenance);
     job_account_finished(&account, JOB_END_done);
@@ -149,6 +149,7 @@ static void test_account(void **state)
     assert_int_equal(told.strikes, 1);
     assert_int_equal(told.step, 12);
     assert_int_equal(told.level, 1);
+    assert_int_equal(told.loaded_step, 3);
     assert_true(told.spare_taken && !told.others_went_on);
     assert_int_equal(out.failures, 2);
     assert_int_equal(out.interruptions, 1);

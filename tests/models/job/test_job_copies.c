@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models/job/job_copies.h"
+#include "models/job/parts/job_copies.h"
 #include "sim/random.h"
 
 enum {

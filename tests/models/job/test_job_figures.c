@@ -105,10 +105,10 @@ static void test_cost_and_energy(void **state)
         job_paper_make(&job, 80.0);
         job_case_nodes(&job, 2, 1, rows[i].policy);
         job.spec.recovery.spares = 3;
-        job.spec.gpu_hour_usd = 3.0;
-        job.spec.storage_hour_usd = 7.0;
-        job.spec.node_power_w = 1000.0;
-        job.spec.idle_power_ratio = 0.25;
+        job.spec.cost.gpu_hour_usd = 3.0;
+        job.spec.cost.storage_hour_usd = 7.0;
+        job.spec.cost.node_power_w = 1000.0;
+        job.spec.cost.idle_power_ratio = 0.25;
         job_case_trace(&job, &event, 1, UNIT_NODE);
         job_case_play(&job, 1, &out);
         job_paper_near(out.wall_s, 144.0);
@@ -126,8 +126,8 @@ static void test_energy_of_slow_steps(void **state)
     struct job_result out;
     const struct trace_event event = {.at_s = 5};
     job_paper_make(&job, 80.0);
-    job.spec.node_power_w = 1000.0;
-    job.spec.idle_power_ratio = 0.25;
+    job.spec.cost.node_power_w = 1000.0;
+    job.spec.cost.idle_power_ratio = 0.25;
     struct failure_cause *cause = job_case_trace(&job, &event, 1, UNIT_GPU);
     cause->effect = EFFECT_SLOW;
     cause->slow_ratio = 0.5;
@@ -178,199 +178,6 @@ static void test_many_slow_units(void **state)
     }
 }
 
-static double interval_of(const struct job_case *job, const char *kind)
-{
-    struct job_spec spec = job->spec;
-    spec.causes = job->causes;
-    spec.checkpoint.kind = checkpoint_find(kind);
-    job_optimal_interval(&spec, job->conditions, 5, NULL);
-    return spec.checkpoint.interval_s;
-}
-
-/* Three levels at each save, written one after the other: 10 s, then 20, then 30 beside steps that
- * are slowed to a half, a quarter, four fifths; the stalls count whole. */
-static void test_cost_of_a_save(void **state)
-{
-    (void)state;
-    const double cost_s = 1.0 + 2.0 + 4.0 + 10 * 0.5 + 20 * 0.75 + 30 * 0.2;
-    struct job_case job;
-    job_case_make(&job, 1000 * HOUR, 10.0);
-    job_case_save(&job, 0.0, 1.0, 10.0);
-    struct checkpoint_plan *plan = &job.spec.checkpoint.plan;
-    plan->level_count = 3;
-    plan->levels[1] = plan->levels[2] = plan->levels[0];
-    plan->levels[0].slowdown_ratio = 2.0;
-    plan->levels[1].slowdown_ratio = 4.0;
-    plan->levels[2].slowdown_ratio = 1.25;
-    plan->levels[1].stall_s = 2.0;
-    plan->levels[2].stall_s = 4.0;
-    plan->levels[1].persist_s = 30.0;
-    plan->levels[2].persist_s = 60.0;
-    job.spec.checkpoint.job_mtbf_s = 5 * HOUR;
-    job_case_fail(&job, 5 * HOUR);
-    double expected_s = checkpoint_optimum_s(cost_s, 5 * HOUR);
-    assert_true(fabs(interval_of(&job, "async") / expected_s - 1.0) < 1e-12);
-    plan->levels[1].persist_s = 5.0; /* written before its turn: it adds nothing, the next 50 */
-    expected_s = checkpoint_optimum_s(7.0 + 10 * 0.5 + 50 * 0.2, 5 * HOUR);
-    assert_true(fabs(interval_of(&job, "async") / expected_s - 1.0) < 1e-12);
-    job_case_free(&job);
-}
-
-/* No shorter than a step, no longer than the work; one save at the end where nothing fails; and
- * where the drives ask for a longer one, theirs. */
-static void test_ends_of_the_interval(void **state)
-{
-    (void)state;
-    struct job_case job;
-    job_case_make(&job, 600.0, 10.0);
-    job_case_save(&job, 0.0, 8.0, 0.0);
-    struct checkpoint_spec *checkpoint = &job.spec.checkpoint;
-    job_case_fail(&job, 1e6);
-    checkpoint->job_mtbf_s = 1e6;
-    assert_true(interval_of(&job, "sync") == 600.0); /* the optimum is 4,000 s */
-    checkpoint->job_mtbf_s = INFINITY;
-    assert_true(interval_of(&job, "sync") == 600.0);
-    job.spec.steps = 0;
-    job.spec.duration_s = 700.0;
-    assert_true(interval_of(&job, "sync") == 700.0);
-    job.spec.duration_s = 5.0; /* less than a step */
-    assert_true(interval_of(&job, "sync") == 10.0);
-    checkpoint->job_mtbf_s = 3.0; /* the optimum is below it: a step */
-    job.spec.duration_s = 700.0;
-    assert_true(interval_of(&job, "sync") == 10.0);
-    checkpoint->write_share_ratio = 0.25;
-    checkpoint->plan.levels[0].transfer_s = 8.0;
-    assert_true(interval_of(&job, "sync") == 32.0);
-    checkpoint->plan.levels[0].transfer_s = 2.0; /* asks for 8 s: the step is longer */
-    assert_true(interval_of(&job, "sync") == 10.0);
-    checkpoint->interval_steps = 3; /* given: nothing is sought */
-    assert_true(interval_of(&job, "sync") == 0.0);
-    checkpoint->interval_steps = 0;
-    checkpoint->plan.every_step = true;
-    assert_true(interval_of(&job, "sync") == 0.0);
-    checkpoint->plan.every_step = false;
-    checkpoint->interval_s = 77.0;
-    assert_true(interval_of(&job, "sync") == 77.0);
-    job_case_free(&job);
-}
-
-/* Where nothing fails, every save is one too many: the search ends at its upper bound, four times
- * the closed form (for the failures that the job was promised) or all of the work. */
-static void test_search_reaches_its_upper_end(void **state)
-{
-    (void)state;
-    struct job_case job;
-    job_case_make(&job, 1e6, 1.0);
-    job_case_save(&job, 0.0, 10.0, 0.0);
-    job.spec.checkpoint.job_mtbf_s = 1e5;
-    double middle_s = checkpoint_optimum_s(10.0, 1e5), found_s = interval_of(&job, "multi-level");
-    assert_true(found_s < 4.0 * middle_s && found_s > 0.97 * 4.0 * middle_s);
-    struct checkpoint_plan *plan = &job.spec.checkpoint.plan;
-    plan->level_count = 2; /* 5 s each time, 10 s each second time */
-    plan->levels[1] = plan->levels[0];
-    plan->levels[0].stall_s = 5.0;
-    plan->levels[1].every = 2;
-    found_s = interval_of(&job, "async"); /* no closed form where a level is saved seldom */
-    assert_true(found_s < 4.0 * middle_s && found_s > 0.94 * 4.0 * middle_s);
-    plan->levels[1].every = 1;
-    double both_s = checkpoint_optimum_s(15.0, 1e5);
-    assert_true(fabs(interval_of(&job, "async") / both_s - 1.0) < 1e-12);
-    plan->level_count = 1;
-    plan->levels[0].stall_s = 10.0;
-    job.spec.steps = (uint64_t)(2.0 * middle_s);
-    found_s = interval_of(&job, "multi-level");
-    assert_true(found_s < 2.0 * middle_s && found_s > 0.49 * 2.0 * middle_s); /* one save less */
-    job_case_free(&job);
-}
-
-/* A job that fails far more often than it was promised is best saved as often as it may be: a 64th
- * of the closed form, each step, each time that the storage is free again (a level of every second
- * save has two intervals), and half of the upper bound where that is less. */
-static void test_search_reaches_its_lower_end(void **state)
-{
-    (void)state;
-    static const struct {
-        double work_s, closed_s, step_s, persist_s, every, lowest_s;
-    } rows[] = {
-        {6400, 1e6, 1, 0, 1, 100},        {6400, 1e6, 160, 0, 1, 160},
-        {128000, 1600, 1, 1000, 1, 1000}, {128000, 1600, 1, 3000, 2, 1500},
-        {128000, 1600, 1, 5000, 1, 3200},
-    };
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct job_case job;
-        job_case_make(&job, rows[i].work_s, rows[i].step_s);
-        job_case_save(&job, 0.0, 0.001, 0.0);
-        struct checkpoint_plan *plan = &job.spec.checkpoint.plan;
-        plan->level_count = 2;
-        plan->levels[1] = plan->levels[0];
-        plan->levels[1].persist_s = rows[i].persist_s;
-        plan->levels[1].every = (uint64_t)rows[i].every;
-        double each_s = 0.001 + 0.001 / rows[i].every;
-        job.spec.checkpoint.job_mtbf_s = rows[i].closed_s * rows[i].closed_s / (2.0 * each_s);
-        job_case_fail(&job, 2000.0);
-        double found_s = interval_of(&job, "multi-level");
-        if (found_s < 0.999 * rows[i].lowest_s || found_s > 1.1 * rows[i].lowest_s)
-            fail_msg("row %u: %.1f s, expected %.1f s", i, found_s, rows[i].lowest_s);
-        job_case_free(&job);
-    }
-}
-
-/* Wall time of a unit of work: `count` replications of the job, of `steps` steps, seeds 5, 6, ...
- */
-static double tried(const struct job_case *job, double log_interval, unsigned count, uint64_t steps)
-{
-    struct job_case at = *job;
-    double wall_s = 0.0;
-    at.spec.causes = at.causes;
-    at.spec.steps = steps;
-    at.spec.checkpoint.kind = checkpoint_find("multi-level");
-    at.spec.checkpoint.interval_s = exp(log_interval);
-    for (unsigned i = 0; i < count; i++) {
-        struct job_result result;
-        job_run(&at.spec, at.conditions, 5 + i, NULL, &result);
-        wall_s += result.wall_s;
-    }
-    return wall_s;
-}
-
-/* The search is a golden section of 24 rounds over 64 replications that share their seeds; two
- * million failures, over 26 intervals, are 76,923 of each: of a job that meets 2,000, 38
- * replications, and of one that meets more than all of them its beginning. The bracket of those
- * 64, 38 or 1 replications alone ends where the search did. */
-static void test_search_tries_what_it_promises(void **state)
-{
-    (void)state;
-    static const struct {
-        double failures;
-        unsigned replications;
-        uint64_t steps;
-    } rows[] = {{20, 64, 2000000}, {50, 64, 5000000}, {2000, 38, 200000000}, {1e5, 1, 7692307692}};
-    const double golden = 2.0 / (1.0 + sqrt(5.0));
-    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct job_case job;
-        job_case_make(&job, rows[i].failures * 10000.0, 0.1);
-        job_case_save(&job, 0.0, 50.0, 0.0);
-        job_case_fail(&job, 10000.0);
-        job.spec.checkpoint.job_mtbf_s = 10000.0;
-        double middle_s = checkpoint_optimum_s(50.0, 10000.0);
-        double low = log(middle_s / 64.0), high = log(4.0 * middle_s), cost[2] = {NAN, NAN};
-        for (unsigned round = 0; round < 24; round++) {
-            double inner[] = {high - golden * (high - low), low + golden * (high - low)};
-            for (unsigned k = 0; k < 2; k++)
-                if (isnan(cost[k]))
-                    cost[k] = tried(&job, inner[k], rows[i].replications, rows[i].steps);
-            bool goes_left = cost[0] <= cost[1];
-            *(goes_left ? &high : &low) = inner[goes_left];
-            cost[goes_left] = cost[!goes_left];
-            cost[!goes_left] = NAN;
-        }
-        double found_s = interval_of(&job, "multi-level"), middle = exp(0.5 * (low + high));
-        if (fabs(found_s / middle - 1.0) > 1e-9)
-            fail_msg("row %u: %.9f s, expected %.9f s", i, found_s, middle);
-        job_case_free(&job);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,11 +187,6 @@ int main(void)
         cmocka_unit_test(test_cost_and_energy),
         cmocka_unit_test(test_energy_of_slow_steps),
         cmocka_unit_test(test_many_slow_units),
-        cmocka_unit_test(test_cost_of_a_save),
-        cmocka_unit_test(test_ends_of_the_interval),
-        cmocka_unit_test(test_search_reaches_its_upper_end),
-        cmocka_unit_test(test_search_reaches_its_lower_end),
-        cmocka_unit_test(test_search_tries_what_it_promises),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "models/job/job_nodes.h"
-#include "models/job/job_replicas.h"
+#include "models/job/parts/job_nodes.h"
+#include "models/job/parts/job_replicas.h"
 #include "sim/random.h"
 
 enum {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "models/job/job_outside.h"
+#include "models/job/parts/job_outside.h"
 #include "sim/random.h"
 
 enum {

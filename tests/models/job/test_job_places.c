@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "models/job/job_chain.h"
-#include "models/job/job_faults.h"
+#include "models/job/parts/job_chain.h"
+#include "models/job/parts/job_faults.h"
 
 static const int ORDER[] = {LINK_DETECT,        LINK_DIAGNOSE, LINK_CORDON,    PLACE_WAIT,
                             LINK_ALLOCATE,      LINK_SCHEDULE, LINK_PROVISION, LINK_START,

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "models/job/job_speed.h"
-#include "models/job/job_steps.h"
+#include "models/job/parts/job_speed.h"
+#include "models/job/parts/job_steps.h"
 #include "sim/random.h"
 
 enum {

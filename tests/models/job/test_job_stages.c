@@ -26,13 +26,13 @@ static struct condition_table *uneven_stages(void)
     c = lower_case();
     lower_case_size(&c, 4, 1, 4, 2, 4);
     c.model.hidden = 1024;
-    c.model.head_size = 128;
+    c.model.attention.head_size = 128;
     c.model.ffn_hidden = 4096;
     c.cluster.node.kind = &topology_nvlink_island;
     c.cluster.fabric.kind = &topology_rail;
     c.cluster.fabric.options = (struct kind_options){{32, 1}};
-    c.cluster.node.pcie_bytes_per_s = 25 * GIGA;
-    c.cluster.node.nic_efficiency_ratio = 1.0;
+    c.cluster.node.pcie.bytes_per_s = 25 * GIGA;
+    c.cluster.node.nic.efficiency_ratio = 1.0;
     c.cluster.fabric.efficiency_ratio = 1.0;
     c.model.vocabulary = 65536;
     struct condition_table *table = condition_create(&c, &error);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models/job/job_window.h"
+#include "models/job/parts/job_window.h"
 #include "sim/random.h"
 #include "sim/units.h"
 

@@ -53,15 +53,15 @@ static void test_heads(void **state)
     struct configuration c = sized(16, 1, 1, 1, 1);
     assert_true(lower_case_breaks(&c, "layout.tp", false)); /* 8 heads on 16 ranks */
     c = sized(8, 1, 1, 1, 1);
-    c.model.kv_heads = 2; /* repeated on 4 ranks each: allowed, and said */
+    c.model.attention.kv_heads = 2; /* repeated on 4 ranks each: allowed, and said */
     assert_int_equal(lower_case_errors(&c), 0);
     assert_true(lower_case_breaks(&c, "layout.tp", true));
     c = sized(4, 1, 1, 1, 1);
-    c.model.heads = 24;
-    c.model.kv_heads = 6; /* neither split over nor repeated on 4 ranks */
+    c.model.attention.heads = 24;
+    c.model.attention.kv_heads = 6; /* neither split over nor repeated on 4 ranks */
     assert_true(lower_case_breaks(&c, "layout.tp", false));
     c = sized(1, 1, 1, 1, 1);
-    c.model.kv_heads = 3;
+    c.model.attention.kv_heads = 3;
     assert_true(lower_case_breaks(&c, "model.kv_heads", false));
     c = sized(4, 1, 1, 1, 1);
     c.model.ffn_hidden = 250;
@@ -93,7 +93,7 @@ static void test_nvlink_domain(void **state)
 {
     (void)state;
     struct configuration c = sized(16, 1, 1, 1, 1);
-    c.model.heads = c.model.kv_heads = 16;
+    c.model.attention.heads = c.model.attention.kv_heads = 16;
     struct rule_break breaks[8];
     assert_int_equal(configuration_check(&c, breaks, 8), 1);
     assert_true(breaks[0].warning);
@@ -127,29 +127,29 @@ static void test_stages(void **state)
     struct configuration c = sized(1, 1, 1, 8, 8); /* 4 layers on 8 stages */
     assert_true(lower_case_breaks(&c, "layout.pp", false));
     c = sized(1, 1, 1, 2, 8);
-    c.layout.schedule = &schedule_interleaved;
-    c.layout.vpp = 4;
+    c.layout.pipeline.schedule = &schedule_interleaved;
+    c.layout.pipeline.vpp = 4;
     assert_true(lower_case_breaks(&c, "layout.vpp", false));
-    c.layout.vpp = 2;
+    c.layout.pipeline.vpp = 2;
     assert_int_equal(lower_case_errors(&c), 0);
     c.training.global_batch = 7;
     assert_true(lower_case_breaks(&c, "layout.schedule", false));
-    c.layout.schedule = &schedule_one_f_one_b;
+    c.layout.pipeline.schedule = &schedule_one_f_one_b;
     c.training.global_batch = 8;
     assert_true(lower_case_breaks(&c, "layout.schedule", false));
     c = sized(1, 1, 1, 2, 8);
-    c.layout.first_stage_layers = 3;
+    c.layout.pipeline.first_layers = 3;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.layout.last_stage_layers = 2;
+    c.layout.pipeline.last_layers = 2;
     assert_true(lower_case_breaks(&c, "layout.first_stage_layers", false));
     c = sized(1, 1, 1, 1, 8);
-    c.layout.vpp = 2;
-    c.layout.schedule = &schedule_interleaved;
+    c.layout.pipeline.vpp = 2;
+    c.layout.pipeline.schedule = &schedule_interleaved;
     assert_true(lower_case_breaks(&c, "layout.vpp", false)); /* no pipeline to interleave */
-    c.layout.vpp = 1;
+    c.layout.pipeline.vpp = 1;
     assert_int_equal(lower_case_errors(&c), 0);
     c = sized(1, 1, 1, 2, 8);
-    c.layout.schedule = &schedule_interleaved;
+    c.layout.pipeline.schedule = &schedule_interleaved;
     assert_true(lower_case_breaks(&c, "layout.schedule", false)); /* one chunk: 1f1b */
 }
 
@@ -168,9 +168,9 @@ static struct configuration staged(uint64_t layers, uint64_t pp, uint64_t vpp)
 {
     struct configuration c = sized(1, 1, 1, pp, 2 * pp);
     c.model.layers = layers;
-    c.layout.vpp = vpp;
-    c.layout.schedule = vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
-    c.software.even_stages = true;
+    c.layout.pipeline.vpp = vpp;
+    c.layout.pipeline.schedule = vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+    c.software.pipeline.even_stages = true;
     return c;
 }
 
@@ -198,12 +198,12 @@ static void test_even_stages(void **state)
         if (cases[i].key != NULL) {
             assert_true(says(&c, cases[i].key, cases[i].remedy));
             assert_int_equal(lower_case_errors(&c), 1);
-            c.software.even_stages = false;
+            c.software.pipeline.even_stages = false;
         }
         assert_int_equal(lower_case_errors(&c), 0);
     }
     struct configuration c = staged(126, 16, 4);
-    c.layout.ends_count = true;
+    c.layout.pipeline.ends_count = true;
     assert_int_equal(lower_case_errors(&c), 0);
     c.model.layers = 127;
     assert_true(says(&c, "layout.pp", "129 layers (with embedding and head)"));
@@ -214,17 +214,17 @@ static void test_given_stages_even(void **state)
 {
     (void)state;
     struct configuration c = staged(80, 8, 1);
-    c.layout.first_stage_layers = 9;
+    c.layout.pipeline.first_layers = 9;
     assert_true(says(&c, "layout.first_stage_layers", "71 layers for 7 stages"));
-    c.layout.last_stage_layers = 11;
+    c.layout.pipeline.last_layers = 11;
     assert_int_equal(lower_case_errors(&c), 0); /* 60 over 6 */
-    c.layout.last_stage_layers = 10;
+    c.layout.pipeline.last_layers = 10;
     assert_true(says(&c, "layout.first_stage_layers", "61 layers for 6 stages"));
-    c.layout.first_stage_layers = 0;
+    c.layout.pipeline.first_layers = 0;
     assert_int_equal(lower_case_errors(&c), 0); /* 70 over 7 */
     c = staged(5, 2, 1);
-    c.layout.first_stage_layers = 2;
-    c.layout.last_stage_layers = 3;
+    c.layout.pipeline.first_layers = 2;
+    c.layout.pipeline.last_layers = 3;
     assert_int_equal(lower_case_errors(&c), 0); /* nothing is left */
 }
 
@@ -263,15 +263,15 @@ static void test_sharding(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 6, 1, 1);
-    c.layout.sharding = &sharding_hsdp;
-    c.layout.shard_group = 4;
+    c.layout.data.sharding = &sharding_hsdp;
+    c.layout.data.shard_group = 4;
     assert_true(lower_case_breaks(&c, "layout.shard_group", false));
-    c.layout.shard_group = 3;
+    c.layout.data.shard_group = 3;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.layout.shard_group = 12;
+    c.layout.data.shard_group = 12;
     assert_true(lower_case_breaks(&c, "layout.shard_group", false));
     c = sized(1, 1, 2, 2, 4);
-    c.layout.sharding = &sharding_fsdp;
+    c.layout.data.sharding = &sharding_fsdp;
     assert_true(lower_case_breaks(&c, "layout.sharding", true));
 }
 
@@ -279,12 +279,12 @@ static void test_model(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
-    c.model.experts = 8;
+    c.model.moe.experts = 8;
     assert_true(lower_case_breaks(&c, "model.experts", false)); /* of no width */
-    c.model.experts_per_token = 9;
-    c.model.moe_ffn_hidden = 64;
+    c.model.moe.experts_per_token = 9;
+    c.model.moe.ffn_hidden = 64;
     assert_true(lower_case_breaks(&c, "model.experts_per_token", false));
-    c.model.experts_per_token = 2;
+    c.model.moe.experts_per_token = 2;
     assert_int_equal(lower_case_errors(&c), 0);
     c.layout.ep = 3;
     assert_true(lower_case_breaks(&c, "layout.ep", false)); /* of 8 experts, of one rank */
@@ -295,30 +295,30 @@ static void test_model(void **state)
     c.layout.recompute = RECOMPUTE_PER_OPERATOR;
     assert_true(lower_case_breaks(&c, "layout.recompute", false));
     c = sized(2, 1, 2, 1, 4);
-    c.model.experts = 8;
-    c.model.experts_per_token = 2;
-    c.model.moe_ffn_hidden = 64;
+    c.model.moe.experts = 8;
+    c.model.moe.experts_per_token = 2;
+    c.model.moe.ffn_hidden = 64;
     assert_true(lower_case_breaks(&c, "layout.sequence_parallel", false));
     c.layout.sequence_parallel = true;
     assert_int_equal(lower_case_errors(&c), 0);
     c.layout.ep = 2;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.software.shared_expert_overlap = true;
-    c.layout.dispatch = &dispatch_hierarchical; /* no shared experts: nothing to run beside it */
+    c.software.experts.shared_overlap = true;
+    c.layout.experts.dispatch = &dispatch_hierarchical; /* no shared experts to run beside it */
     c.layout.etp = 1;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.model.shared_experts = 1;
+    c.model.moe.shared_experts = 1;
     assert_true(lower_case_breaks(&c, "software.shared_expert_overlap", false));
-    c.layout.dispatch = &dispatch_alltoall;
+    c.layout.experts.dispatch = &dispatch_alltoall;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.layout.schedule = &schedule_dualpipe;
+    c.layout.pipeline.schedule = &schedule_dualpipe;
     assert_true(lower_case_breaks(&c, "software.shared_expert_overlap", false));
-    c.layout.schedule = &schedule_one_f_one_b;
-    c.layout.sharding = &sharding_zero_3;
+    c.layout.pipeline.schedule = &schedule_one_f_one_b;
+    c.layout.data.sharding = &sharding_zero_3;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.layout.sharding = &sharding_hsdp;
+    c.layout.data.sharding = &sharding_hsdp;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.layout.shard_group = 1;
+    c.layout.data.shard_group = 1;
     assert_int_equal(lower_case_errors(&c), 0);
     c.layout.ep = 4; /* of two ranks of a shard group */
     assert_true(lower_case_breaks(&c, "layout.ep", false));
@@ -326,17 +326,17 @@ static void test_model(void **state)
     c.layout.order = "dp-tp-cp-pp";
     assert_true(lower_case_breaks(&c, "layout.order", false));
     c.layout.order = "tp-cp-dp-pp";
-    c.layout.shard_group = 0;
+    c.layout.data.shard_group = 0;
     c.layout.ep = 1;
     c.layout.dp = 1;
     c.training.global_batch = c.layout.microbatch;
-    c.layout.sharding = &sharding_zero_1;
+    c.layout.data.sharding = &sharding_zero_1;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.layout.sharding = &sharding_fsdp; /* experts on two ranks, all else on one */
+    c.layout.data.sharding = &sharding_fsdp; /* experts on two ranks, all else on one */
     assert_true(lower_case_breaks(&c, "layout.sharding", false));
     c.layout.ep = 2;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.model.experts = 0;
+    c.model.moe.experts = 0;
     assert_true(lower_case_breaks(&c, "layout.ep", false));
     c = sized(1, 1, 1, 1, 1);
     c.training.attention = ATTENTION_FLASH3; /* not for an A100 */
@@ -359,15 +359,15 @@ static void test_hostile_numbers(void **state)
         offsetof(struct configuration, layout.pp),
         offsetof(struct configuration, layout.dp),
         offsetof(struct configuration, layout.cp),
-        offsetof(struct configuration, layout.vpp),
+        offsetof(struct configuration, layout.pipeline.vpp),
         offsetof(struct configuration, layout.microbatch),
         offsetof(struct configuration, training.sequence),
         offsetof(struct configuration, training.global_batch),
         offsetof(struct configuration, model.layers),
         offsetof(struct configuration, model.hidden),
-        offsetof(struct configuration, model.heads),
-        offsetof(struct configuration, model.kv_heads),
-        offsetof(struct configuration, model.head_size),
+        offsetof(struct configuration, model.attention.heads),
+        offsetof(struct configuration, model.attention.kv_heads),
+        offsetof(struct configuration, model.attention.head_size),
         offsetof(struct configuration, model.ffn_hidden),
         offsetof(struct configuration, model.vocabulary),
         offsetof(struct configuration, cluster.nodes),
@@ -390,7 +390,7 @@ static void test_capacity(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
-    c.model.experts = 8;
+    c.model.moe.experts = 8;
     c.layout.order = "";
     struct rule_break one[2] = {{0}};
     assert_int_equal(configuration_check(&c, one, 1), 2);

@@ -72,11 +72,12 @@ static void test_stages(void **state)
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct configuration c = sized(cases[i].pp, 2 * cases[i].pp);
         c.model.layers = cases[i].layers;
-        c.layout.vpp = cases[i].vpp;
-        c.layout.first_stage_layers = cases[i].first;
-        c.layout.last_stage_layers = cases[i].last;
-        c.layout.ends_count = cases[i].ends;
-        c.layout.schedule = cases[i].vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+        c.layout.pipeline.vpp = cases[i].vpp;
+        c.layout.pipeline.first_layers = cases[i].first;
+        c.layout.pipeline.last_layers = cases[i].last;
+        c.layout.pipeline.ends_count = cases[i].ends;
+        c.layout.pipeline.schedule =
+            cases[i].vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
         only(&c, false, cases[i].key, cases[i].text);
     }
 }
@@ -92,7 +93,7 @@ static void test_ends(void **state)
         for (uint64_t pp = 1; pp <= layers; pp++) {
             struct configuration c = sized(pp, 2 * pp);
             c.model.layers = layers;
-            c.software.even_stages = true;
+            c.software.pipeline.even_stages = true;
             c.software.name = "soft";
             const struct stage_ends ends = configuration_stage_ends(&c, pp, 1);
             const uint64_t mean = (layers + pp - 1) / pp, all = ends.first + ends.last;
@@ -100,9 +101,9 @@ static void test_ends(void **state)
                 assert_true(!ends.count && all == 0);
                 continue;
             }
-            c.layout.ends_count = ends.count;
-            c.layout.first_stage_layers = ends.first;
-            c.layout.last_stage_layers = ends.last;
+            c.layout.pipeline.ends_count = ends.count;
+            c.layout.pipeline.first_layers = ends.first;
+            c.layout.pipeline.last_layers = ends.last;
             counted += ends.count ? 1 : 0;
             given += all > 0 ? 1 : 0;
             assert_int_equal(configuration_legal(&c), ends.count || all > 0);
@@ -118,7 +119,7 @@ static void test_ends(void **state)
     assert_true(counted > 100 && given > 100);
     struct configuration c = sized(16, 32);
     c.model.layers = 61;
-    c.software.even_stages = true;
+    c.software.pipeline.even_stages = true;
     const struct stage_ends v3 = configuration_stage_ends(&c, 16, 1);
     assert_true(v3.first == 3 && v3.last == 2 && !v3.count);
     c.model.mtp_layers = 1; /* a layer more behind the last */
@@ -129,10 +130,10 @@ static void test_ends(void **state)
     assert_true(two.first == 4 && two.last == 1);
     c.model.mtp_layers = 0;
     assert_int_equal(configuration_stage_ends(&c, 16, 2).first, 0); /* not with chunks */
-    c.software.even_stages = false;
+    c.software.pipeline.even_stages = false;
     assert_int_equal(configuration_stage_ends(&c, 16, 1).first, 0);
-    c.software.even_stages = true;
-    c.layout.last_stage_layers = 1; /* said: nothing to find */
+    c.software.pipeline.even_stages = true;
+    c.layout.pipeline.last_layers = 1; /* said: nothing to find */
     assert_int_equal(configuration_stage_ends(&c, 16, 1).first, 0);
 }
 
@@ -172,28 +173,29 @@ static void test_uneven(void **state)
         struct configuration c = sized(cases[i].pp, 2 * cases[i].pp);
         char text[400];
         c.model.layers = cases[i].layers;
-        c.layout.vpp = cases[i].vpp;
-        c.layout.ends_count = cases[i].ends;
-        c.layout.schedule = cases[i].vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
-        c.software.even_stages = true;
+        c.layout.pipeline.vpp = cases[i].vpp;
+        c.layout.pipeline.ends_count = cases[i].ends;
+        c.layout.pipeline.schedule =
+            cases[i].vpp > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+        c.software.pipeline.even_stages = true;
         c.software.name = "soft";
         snprintf(text, sizeof text,
                  "%s chunks, and soft wants them even: %s would do%s; a version that takes a list "
                  "of layers can be told by software: {profile: soft, even_stages: false}",
                  cases[i].what, cases[i].would_do, cases[i].rest);
         only(&c, false, cases[i].key, text);
-        c.software.even_stages = false;
+        c.software.pipeline.even_stages = false;
         only(&c, false, NULL, NULL);
     }
     struct configuration c = sized(4, 8);
     c.model.layers = 12;
-    c.layout.first_stage_layers = 2;
-    c.software.even_stages = true;
+    c.layout.pipeline.first_layers = 2;
+    c.software.pipeline.even_stages = true;
     c.software.name = "soft";
     only(&c, false, "layout.first_stage_layers",
          "first_stage_layers and last_stage_layers leave 10 layers for 3 stages, and soft wants "
          "these even");
-    c.layout.first_stage_layers = 3;
+    c.layout.pipeline.first_layers = 3;
     only(&c, false, NULL, NULL);
 }
 
@@ -201,18 +203,18 @@ static void test_schedules(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 8);
-    c.layout.schedule = &schedule_interleaved;
+    c.layout.pipeline.schedule = &schedule_interleaved;
     only(&c, false, NULL, NULL); /* one stage, one chunk: nothing to say */
-    c.layout.vpp = 2;
+    c.layout.pipeline.vpp = 2;
     only(&c, false, "layout.vpp",
          "with pp = 1 there is no pipeline whose stages could hold 2 chunks: take vpp = 1 or more "
          "stages");
     c = sized(2, 8);
-    c.layout.schedule = &schedule_interleaved;
+    c.layout.pipeline.schedule = &schedule_interleaved;
     only(&c, false, "layout.schedule",
          "interleaved with vpp = 1 has one chunk on each stage, which is plain 1f1b: give "
          "layout.vpp, or schedule: 1f1b");
-    c.layout.vpp = 2;
+    c.layout.pipeline.vpp = 2;
     only(&c, false, NULL, NULL);
     c.training.global_batch = 7; /* no multiple of the stages */
     struct rule_break b[2] = {{0}};

@@ -75,15 +75,15 @@ static void test_heads(void **state)
 {
     (void)state;
     struct configuration c = sized(8, 1, 1, 1, 1);
-    c.model.kv_heads = 2;
+    c.model.attention.kv_heads = 2;
     only(&c, true, "layout.tp",
          "tp = 8 exceeds the 2 key-value heads: each is repeated on 4 ranks, which all compute and "
          "store its keys and values");
-    c.model.kv_heads = 4;
+    c.model.attention.kv_heads = 4;
     only(&c, true, "layout.tp",
          "tp = 8 exceeds the 4 key-value heads: each is repeated on 2 ranks, which all compute and "
          "store its keys and values");
-    c.model.kv_heads = 8;
+    c.model.attention.kv_heads = 8;
     only(&c, false, NULL, NULL);
 }
 
@@ -131,22 +131,22 @@ static void test_domain(void **state)
 {
     (void)state;
     struct configuration c = sized(16, 1, 1, 1, 1);
-    c.model.heads = c.model.kv_heads = 16;
+    c.model.attention.heads = c.model.attention.kv_heads = 16;
     only(&c, true, "layout.tp",
          "tp = 16 is larger than the NVLink domain of 8 GPUs: each layer sends 0.123 MB a "
          "microbatch and rank at 25 GB/s through the NICs instead of 300 GB/s, 0.00492 ms instead "
          "of 0.00041 ms, 12 times as long");
     c.cluster.fabric.nic_bytes_per_s = 50e9; /* the fabric's NICs count before the node's */
-    c.cluster.node.nics = 4;
+    c.cluster.node.nic.count = 4;
     c.cluster.node.kind = &topology_pcie; /* bridges in pairs join no more than two */
     c.cluster.node.options = (struct kind_options){.value = {4, 2}};
-    c.cluster.node.pcie_bytes_per_s = 100e9;
+    c.cluster.node.pcie.bytes_per_s = 100e9;
     only(&c, true, "layout.tp",
          "tp = 16 is larger than a node of 8 GPUs: each layer sends 0.123 MB a "
          "microbatch and rank at 25 GB/s through the NICs instead of 100 GB/s, 0.00492 ms instead "
          "of 0.00123 ms, 4 times as long");
     c.cluster.fabric.nic_bytes_per_s = 0.0;
-    c.cluster.node.nic_bytes_per_s = 0.0;
+    c.cluster.node.nic.bytes_per_s = 0.0;
     only(&c, true, "layout.tp",
          "tp = 16 is larger than a node of 8 GPUs: each layer sends 0.123 MB a "
          "microbatch and rank through the network");
@@ -182,33 +182,33 @@ static void test_sharding(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 8, 1, 1);
-    c.layout.sharding = &sharding_hsdp;
+    c.layout.data.sharding = &sharding_hsdp;
     for (uint64_t group = 1; group <= 8; group *= 2) {
-        c.layout.shard_group = group;
+        c.layout.data.shard_group = group;
         only(&c, false, NULL, NULL);
     }
-    c.layout.shard_group = 3;
+    c.layout.data.shard_group = 3;
     only(&c, false, "layout.shard_group", "the shard group of 3 does not divide dp x cp = 8");
     c = sized(1, 1, 2, 2, 4);
-    c.layout.sharding = &sharding_fsdp;
+    c.layout.data.sharding = &sharding_fsdp;
     only(&c, true, "layout.sharding",
          "fsdp with pp = 2 accumulates gradients in full and reduces them once, after the last "
          "microbatch, and keeps weights gathered through the step: it holds no less than zero-1");
-    c.layout.sharding = &sharding_zero_2;
+    c.layout.data.sharding = &sharding_zero_2;
     only(&c, true, "layout.sharding",
          "zero-2 with pp = 2 accumulates gradients in full and reduces them once, after the last "
          "microbatch: it holds no less than zero-1");
-    c.layout.sharding = &sharding_zero_1;
+    c.layout.data.sharding = &sharding_zero_1;
     only(&c, false, NULL, NULL);
     c.software.name = "old";
-    c.software.pipeline_refuses_shards = true;
+    c.software.pipeline.refuses_shards = true;
     only(&c, false, NULL, NULL);
-    c.layout.sharding = &sharding_zero_2;
+    c.layout.data.sharding = &sharding_zero_2;
     only(&c, false, "layout.sharding",
          "old refuses zero-2 with pp = 2: under a pipeline take zero-1 or zero-0");
     c = sized(1, 1, 4, 1, 4);
-    c.software.pipeline_refuses_shards = true;
-    c.layout.sharding = &sharding_zero_3;
+    c.software.pipeline.refuses_shards = true;
+    c.layout.data.sharding = &sharding_zero_3;
     only(&c, false, NULL, NULL);
 }
 
@@ -216,32 +216,32 @@ static void test_sharding(void **state)
 static void test_largest_numbers(void **state)
 {
     (void)state;
-#define ROW(field, most)                                                                           \
+#define ROW(key, field, most)                                                                      \
     {                                                                                              \
-#field, offsetof(struct configuration, field), most                                        \
+        key, offsetof(struct configuration, field), most                                           \
     }
     static const struct {
         const char *key;
         size_t at;
         uint64_t most;
     } rows[] = {
-        ROW(layout.tp, 4194304),
-        ROW(layout.pp, 4194304),
-        ROW(layout.dp, 4194304),
-        ROW(layout.cp, 4194304),
-        ROW(layout.vpp, 64),
-        ROW(layout.microbatch, 4194304),
-        ROW(training.sequence, 1 << 30),
-        ROW(training.global_batch, 4294967295),
-        ROW(model.layers, 4096),
-        ROW(model.hidden, 1 << 24),
-        ROW(model.heads, 1 << 16),
-        ROW(model.kv_heads, 1 << 16),
-        ROW(model.head_size, 1 << 16),
-        ROW(model.ffn_hidden, 1 << 24),
-        ROW(model.vocabulary, 1 << 28),
-        ROW(cluster.nodes, 4194304),
-        ROW(cluster.node.gpus, 4194304),
+        ROW("layout.tp", layout.tp, 4194304),
+        ROW("layout.pp", layout.pp, 4194304),
+        ROW("layout.dp", layout.dp, 4194304),
+        ROW("layout.cp", layout.cp, 4194304),
+        ROW("layout.vpp", layout.pipeline.vpp, 64),
+        ROW("layout.microbatch", layout.microbatch, 4194304),
+        ROW("training.sequence", training.sequence, 1 << 30),
+        ROW("training.global_batch", training.global_batch, 4294967295),
+        ROW("model.layers", model.layers, 4096),
+        ROW("model.hidden", model.hidden, 1 << 24),
+        ROW("model.heads", model.attention.heads, 1 << 16),
+        ROW("model.kv_heads", model.attention.kv_heads, 1 << 16),
+        ROW("model.head_size", model.attention.head_size, 1 << 16),
+        ROW("model.ffn_hidden", model.ffn_hidden, 1 << 24),
+        ROW("model.vocabulary", model.vocabulary, 1 << 28),
+        ROW("cluster.nodes", cluster.nodes, 4194304),
+        ROW("cluster.node.gpus", cluster.node.gpus, 4194304),
     };
 #undef ROW
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -294,19 +294,19 @@ static void test_what_tp_splits(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 1, 1, 1);
-    c.model.kv_heads = 3;
+    c.model.attention.kv_heads = 3;
     only(&c, false, "model.kv_heads", "8 heads are not divisible by 3 key-value heads");
     c = sized(16, 1, 1, 1, 1);
     c.cluster.node.gpus = 16;
     c.cluster.nodes = 1;
     only(&c, false, "layout.tp", "8 attention heads are not divisible by tp = 16");
     c = sized(4, 1, 1, 1, 1);
-    c.model.heads = 24;
-    c.model.kv_heads = 6;
+    c.model.attention.heads = 24;
+    c.model.attention.kv_heads = 6;
     only(&c, false, "layout.tp",
          "6 key-value heads can be neither split over nor repeated on tp = 4 ranks: one must "
          "divide the other");
-    c.model.kv_heads = 12; /* split */
+    c.model.attention.kv_heads = 12; /* split */
     only(&c, false, NULL, NULL);
     c.model.ffn_hidden = 250;
     only(&c, false, "layout.tp", "ffn_hidden = 250 is not divisible by tp = 4");
@@ -351,7 +351,7 @@ static void test_selective(void **state)
         c.layout.recompute = RECOMPUTE_SELECTIVE;
         c.training.attention = ATTENTION_FLASH2;
         c.training.causal = causal;
-        c.software.attention_full_square = full;
+        c.software.attention.full_square = full;
         const double core = causal && !full ? 0.5 * square : square;
         snprintf(text, sizeof text,
                  "selective saves next to nothing with flash2 attention, which never keeps the "
@@ -375,9 +375,9 @@ static void test_recompute_layers(void **state)
     c.layout.recompute_layers = 3;
     only(&c, false, key,
          "a chunk has at most 2 layers, not 3: to compute all again take recompute: full");
-    c.layout.first_stage_layers = 3;
+    c.layout.pipeline.first_layers = 3;
     only(&c, false, NULL, NULL);
-    c.layout.first_stage_layers = 0;
+    c.layout.pipeline.first_layers = 0;
     c.layout.recompute = RECOMPUTE_UNIFORM;
     only(&c, false, key, "a chunk has at most 2 layers, not 3");
     c.layout.recompute_layers = 0;
@@ -388,11 +388,11 @@ static void test_recompute_layers(void **state)
     c = sized(1, 1, 2, 1, 1);
     c.layout.recompute = RECOMPUTE_UNIFORM;
     c.layout.recompute_layers = 2;
-    c.layout.sharding = &sharding_fsdp;
+    c.layout.data.sharding = &sharding_fsdp;
     only(&c, false, key, "fsdp gathers 1 layers at once, no multiple of uniform's 2");
-    c.layout.fsdp_unit_layers = 4;
+    c.layout.data.fsdp_unit_layers = 4;
     only(&c, false, NULL, NULL);
-    c.layout.sharding = &sharding_zero_3; /* layer by layer, whatever the units of fsdp are */
+    c.layout.data.sharding = &sharding_zero_3; /* layer by layer, whatever the units of fsdp are */
     only(&c, false, key, "zero-3 gathers 1 layers at once, no multiple of uniform's 2");
 }
 
@@ -410,15 +410,16 @@ static void test_machine(void **state)
     c.training.precision = precision_find("bf16");
     c.layout.order = "tp-dp-pp";
     only(&c, false, "layout.order",
-         "'tp-dp-pp' must name each of tp, cp, dp, pp once, joined by dashes: tp-cp-dp-pp");
+         "'tp-dp-pp' must name each of tp, cp, dp, pp once, joined by dashes: tp-cp-dp-pp; "
+         "or be auto");
     c = sized(1, 1, 6, 1, 1);
-    c.layout.sharding = &sharding_hsdp;
-    c.layout.shard_group = 12;
+    c.layout.data.sharding = &sharding_hsdp;
+    c.layout.data.shard_group = 12;
     assert_true(said(&c, "layout.shard_group", "the shard group of 12 is larger than dp x cp = 6"));
-    c.layout.shard_group = 6;
+    c.layout.data.shard_group = 6;
     only(&c, false, NULL, NULL);
-    c.layout.sharding = &sharding_fsdp; /* of its own kind alone */
-    c.layout.shard_group = 12;
+    c.layout.data.sharding = &sharding_fsdp; /* of its own kind alone */
+    c.layout.data.shard_group = 12;
     only(&c, false, NULL, NULL);
     c = sized(2, 1, 2, 2, 4); /* a Volta: fp16 on matrix units, bf16 on the others */
     c.gpu.name = "card";
@@ -430,11 +431,11 @@ static void test_machine(void **state)
     only(&c, false, "training.precision", NULL);
     c.gpu.peak_flops_per_s[PEAK_FP8] = 2e15; /* a Hopper: eight bits, but no scales by 32 */
     c.training.precision = precision_find("fp8");
-    c.software.fp8_recipe = FP8_MX;
+    c.software.fp8.recipe = FP8_MX;
     only(&c, false, "software.fp8_recipe",
          "card has no products with scales by block of 32 (mxfp8): take blockwise, current or "
          "delayed");
-    c.software.fp8_recipe = FP8_BLOCKWISE;
+    c.software.fp8.recipe = FP8_BLOCKWISE;
     only(&c, false, "software.fp8_recipe", NULL);
     c.training.precision = precision_find("nvfp4");
     only(&c, false, "training.precision",

@@ -26,7 +26,7 @@ static bool two_levels(const struct configuration *c)
 static uint64_t wanted_size(const struct configuration *c, enum stream kind)
 {
     uint64_t replicas = configuration_replicas(c), shards = configuration_shards(c);
-    bool hybrid = c->layout.sharding->hybrid;
+    bool hybrid = c->layout.data.sharding->hybrid;
     switch (kind) {
     case STREAM_TP:
         return c->layout.tp;
@@ -58,7 +58,7 @@ static uint64_t wanted_size(const struct configuration *c, enum stream kind)
 static bool takes_part(const struct configuration *c, uint32_t rank, unsigned stream)
 {
     uint32_t stage = layout_coordinates(c, rank).pp, last = (uint32_t)c->layout.pp - 1;
-    bool ring = c->layout.vpp > 1;
+    bool ring = c->layout.pipeline.vpp > 1;
     if ((STREAMS_ALONE >> stream & 1u) != 0)
         return false;
     if (stream < STREAM_EMBED || stream == STREAM_WORLD || stream == STREAM_EP_DATA ||
@@ -226,7 +226,7 @@ static void check_layout(struct configuration *c)
     assert_true(membership_holds(c, &l));
     assert_true(sizes_hold(c, &l));
     assert_true(relation_holds(c, &l));
-    assert_true(!c->layout.sharding->hybrid || shards_hold(&l));
+    assert_true(!c->layout.data.sharding->hybrid || shards_hold(&l));
     for (uint32_t rank = 0; rank < l.rank_count; rank++) {
         assert_int_equal(layout_rank(c, layout_coordinates(c, rank)), rank);
         for (uint32_t other = 0; other < rank; other++)
@@ -238,12 +238,12 @@ static void check_layout(struct configuration *c)
 static void check_shape(struct configuration *c)
 {
     for (unsigned i = 0; i < sizeof orders / sizeof orders[0]; i++) {
-        for (c->layout.vpp = 1; c->layout.vpp <= 2; c->layout.vpp++) {
+        for (c->layout.pipeline.vpp = 1; c->layout.pipeline.vpp <= 2; c->layout.pipeline.vpp++) {
             c->layout.order = orders[i];
             check_layout(c);
         }
     }
-    c->layout.vpp = 1;
+    c->layout.pipeline.vpp = 1;
     c->layout.placement = PLACEMENT_SCATTERED;
     check_layout(c);
 }
@@ -259,10 +259,10 @@ static void test_every_shape(void **state)
                     lower_case_size(&c, tp, cp, dp, pp, 4);
                     check_shape(&c);
                     c.layout.placement = PLACEMENT_PACKED;
-                    c.layout.sharding = &sharding_fsdp;
+                    c.layout.data.sharding = &sharding_fsdp;
                     check_layout(&c);
-                    c.layout.sharding = &sharding_hsdp;
-                    c.layout.shard_group = dp % 2 == 0 ? 2 : cp;
+                    c.layout.data.sharding = &sharding_hsdp;
+                    c.layout.data.shard_group = dp % 2 == 0 ? 2 : cp;
                     check_layout(&c);
                 }
             }
@@ -278,8 +278,8 @@ static void test_two_levels(void **state)
         for (uint64_t inner = 1; inner <= 4; inner *= 2) {
             struct configuration c = lower_case();
             lower_case_size(&c, tp, 4, 2, 2, 4);
-            c.layout.cp_method = CP_ALL_TO_ALL_RING;
-            c.layout.cp_inner = inner;
+            c.layout.context.method = CP_ALL_TO_ALL_RING;
+            c.layout.context.inner = inner;
             check_shape(&c);
         }
     }
@@ -368,7 +368,7 @@ static void test_nodes_of_experts(void **state)
         struct arena *arena = arena_create();
         struct layout l;
         lower_case_size(&c, 2, 1, 4, stages[at / 32], 4);
-        c.model.experts = 8;
+        c.model.moe.experts = 8;
         c.layout.etp = 1;
         c.layout.ep = 1u << at / 8 % 4;
         c.layout.order = orders[at / 2 % 4];
@@ -388,7 +388,7 @@ static void test_hybrid_groups(void **state)
 {
     (void)state;
     struct configuration c = lower_case();
-    c.layout.sharding = &sharding_hsdp;
+    c.layout.data.sharding = &sharding_hsdp;
     lower_case_size(&c, 2, 1, 8, 1, 1);
     assert_int_equal(configuration_shards(&c), 4);
     struct arena *arena = arena_create();
@@ -423,8 +423,8 @@ static void test_planted_faults(void **state)
     l.members[2] = swap;
     assert_false(relation_holds(&c, &l));
     lower_case_size(&c, 1, 1, 4, 1, 1);
-    c.layout.sharding = &sharding_hsdp;
-    c.layout.shard_group = 2;
+    c.layout.data.sharding = &sharding_hsdp;
+    c.layout.data.shard_group = 2;
     layout_build(arena, &c, all_streams, &l);
     assert_true(shards_hold(&l));
     const struct group one = layout_group(&l, layout_group_of(&l, 0, STREAM_REPLICATE));

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/gpu/cards.h"
@@ -14,40 +14,40 @@ struct configuration lower_case(void)
         .name = "case",
         .model = {.layers = 4,
                   .hidden = 64,
-                  .heads = 8,
-                  .kv_heads = 8,
-                  .head_size = 8,
+                  .attention.heads = 8,
+                  .attention.kv_heads = 8,
+                  .attention.head_size = 8,
                   .ffn_hidden = 256,
                   .vocabulary = 512,
                   .ffn = FFN_SWIGLU,
-                  .norm = NORM_RMS,
+                  .norm.kind = NORM_RMS,
                   .position = POSITION_ROPE},
         .gpu = card_a100(),
         .training = {.sequence = 128,
                      .precision = precision_find("bf16"),
                      .optimizer = optimizer_find("adamw"),
                      .attention = ATTENTION_MATH},
-        .layout = {.vpp = 1,
+        .layout = {.pipeline.vpp = 1,
                    .microbatch = 1,
-                   .schedule = &schedule_one_f_one_b,
-                   .sharding = &sharding_zero_0,
+                   .pipeline.schedule = &schedule_one_f_one_b,
+                   .data.sharding = &sharding_zero_0,
                    .order = "tp-cp-dp-pp",
-                   .fsdp_unit_layers = 1},
+                   .data.fsdp_unit_layers = 1},
         .software = profile_fused(),
         .seed = 1,
     };
-    c.software.vocabulary_multiple = 0;
-    c.software.launch_s = 1e-6;
-    c.software.communicator_bytes = 1e6;
-    c.software.workspace_bytes = 1e6;
-    c.software.clip_gradients = true;
-    c.software.host_sync_loss = true;
-    c.software.gradients = GRADIENT_BUFFER;
-    c.software.overlap_gradients = true;
+    c.software.head.vocabulary_multiple = 0;
+    c.software.host.launch_s = 1e-6;
+    c.software.memory.communicator_bytes = 1e6;
+    c.software.memory.workspace_bytes = 1e6;
+    c.software.memory.clip_gradients = true;
+    c.software.host.sync_loss = true;
+    c.software.data.gradients = GRADIENT_BUFFER;
+    c.software.data.overlap_gradients = true;
     c.cluster.node.kind = &topology_nvlink_island;
-    c.cluster.node.nvlink_bytes_per_s = 300e9;
-    c.cluster.node.nic_bytes_per_s = 25e9;
-    c.cluster.node.nics = 8;
+    c.cluster.node.nvlink.bytes_per_s = 300e9;
+    c.cluster.node.nic.bytes_per_s = 25e9;
+    c.cluster.node.nic.count = 8;
     lower_case_size(&c, 1, 1, 1, 1, 1);
     return c;
 }

@@ -2,7 +2,7 @@
 #ifndef ORRERY_TESTS_LOWER_SUMS_H
 #define ORRERY_TESTS_LOWER_SUMS_H
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
 
 /* Bytes of a tenant that stay: setup, and what the first step builds for good. */
 double sum_static_bytes(const struct program *p, enum tenant tenant);

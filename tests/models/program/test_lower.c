@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "models/lower/stage/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/models/program/lower_sums.h"
@@ -35,8 +36,9 @@ static bool zero_bytes_hold(const struct configuration *c, double planted_bytes)
                                           TENANT_MOMENTS};
     for (unsigned i = 0; i < 4; i++)
         sum += sum_static_bytes(p, tenants[i]);
-    double wanted = parameters_of(c) * sharding_bytes_per_parameter(c->layout.sharding, 2.0, 2.0,
-                                                                    12.0, configuration_shards(c));
+    double wanted =
+        parameters_of(c) * sharding_bytes_per_parameter(c->layout.data.sharding, 2.0, 2.0, 12.0,
+                                                        configuration_shards(c));
     arena_destroy(arena);
     return sum == wanted;
 }
@@ -44,7 +46,7 @@ static bool zero_bytes_hold(const struct configuration *c, double planted_bytes)
 static struct configuration zero_case(const struct sharding_kind *kind, uint64_t dp)
 {
     struct configuration c = lower_case();
-    c.layout.sharding = kind;
+    c.layout.data.sharding = kind;
     c.training.gradient_bytes = 2.0;
     lower_case_size(&c, 1, 1, dp, 1, 1);
     return c;
@@ -57,7 +59,7 @@ static void test_zero_bytes(void **state)
     for (unsigned k = 0; k < sharding_kind_count; k++) {
         for (uint64_t dp = 1; dp <= 8; dp *= 2) {
             struct configuration c = zero_case(sharding_kinds[k], dp);
-            c.layout.shard_group = dp > 2 ? 2 : dp;
+            c.layout.data.shard_group = dp > 2 ? 2 : dp;
             assert_true(zero_bytes_hold(&c, 0.0));
             assert_false(zero_bytes_hold(&c, 1.0)); /* planted: one byte */
         }
@@ -98,16 +100,16 @@ static void test_zero_traffic(void **state)
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (unsigned b = 0; b < 16; b++) {
             struct configuration c = zero_case(rows[i].kind, 4);
-            c.software.bucket_bytes = buckets[b / 4];
-            c.software.overlap_gradients = b & 1;
-            c.software.overlap_parameters = b >> 1 & 1;
-            c.software.fsdp_reshard = true;
-            c.software.fsdp_prefetch = b / 4;
+            c.software.data.bucket_bytes = buckets[b / 4];
+            c.software.data.overlap_gradients = b & 1;
+            c.software.data.overlap_parameters = b >> 1 & 1;
+            c.software.shards.reshard = true;
+            c.software.shards.prefetch = b / 4;
             assert_true(close_to(traffic_of(&c), rows[i].wanted));
         }
     }
     struct configuration c = zero_case(&sharding_fsdp, 4);
-    c.software.fsdp_reshard = false; /* gathered once */
+    c.software.shards.reshard = false; /* gathered once */
     assert_true(close_to(traffic_of(&c), 2.0));
     c = zero_case(&sharding_zero_3, 4);
     assert_false(close_to(traffic_of(&c), 2.0));
@@ -118,8 +120,8 @@ static void test_hybrid_traffic(void **state)
 {
     (void)state;
     struct configuration c = zero_case(&sharding_hsdp, 8);
-    c.layout.shard_group = 4;
-    c.software.fsdp_reshard = true;
+    c.layout.data.shard_group = 4;
+    c.software.shards.reshard = true;
     assert_true(close_to(traffic_of(&c), 3.0));
     struct arena *arena = arena_create();
     struct lowered lowered;
@@ -189,7 +191,7 @@ static void test_recompute_stops_early(void **state)
         struct arena *arena = arena_create();
         struct lowered whole, early;
         lower(arena, &c, &whole);
-        c.software.recompute_stops_early = true;
+        c.software.layer.recompute_stops_early = true;
         lower(arena, &c, &early);
         double tokens = (double)(c.training.global_batch * c.training.sequence);
         double product = 2.0 * tokens * (double)(c.model.ffn_hidden * c.model.hidden);
@@ -282,7 +284,7 @@ static void test_backward_overlap(void **state)
     for (unsigned overlap = 0; overlap < 2; overlap++) {
         struct configuration c = lower_case();
         lower_case_size(&c, 2, 1, 1, 1, 1);
-        c.software.backward_tp_overlap = overlap == 1;
+        c.software.tensor.backward_overlap = overlap == 1;
         struct arena *arena = arena_create();
         struct lowered lowered;
         lower(arena, &c, &lowered);
@@ -308,7 +310,7 @@ static void test_buckets(void **state)
     (void)state;
     struct configuration c = zero_case(&sharding_zero_0, 2);
     lower_case_size(&c, 1, 1, 2, 1, 3);
-    c.software.bucket_bytes = 0.0; /* one for each layer, the embedding and the head */
+    c.software.data.bucket_bytes = 0.0; /* one for each layer, the embedding and the head */
     struct arena *arena = arena_create();
     struct lowered lowered;
     lower(arena, &c, &lowered);
@@ -322,7 +324,7 @@ static void test_buckets(void **state)
         }
     }
     assert_int_equal(buckets, c.model.layers + 2);
-    c.software.overlap_gradients = false;
+    c.software.data.overlap_gradients = false;
     lower(arena, &c, &lowered);
     p = lowered.programs[0];
     bool reduced = false;
@@ -369,11 +371,11 @@ static void test_fsdp_buffers(void **state)
     double layer = 4.0 * 64.0 * 64.0 + 3.0 * 64.0 * 256.0 + 2.0 * 64.0;
     for (double wire = 2.0; wire <= 4.0; wire += 2.0) {
         struct configuration c = lower_case();
-        c.layout.sharding = &sharding_fsdp;
-        c.software.fsdp_prefetch = 1;
-        c.software.fsdp_reshard = true;
-        c.software.bucket_bytes = 0.0;
-        c.software.gradient_reduce_bytes = wire;
+        c.layout.data.sharding = &sharding_fsdp;
+        c.software.shards.prefetch = 1;
+        c.software.shards.reshard = true;
+        c.software.data.bucket_bytes = 0.0;
+        c.software.data.gradient_reduce_bytes = wire;
         lower_case_size(&c, 1, 1, 4, 1, 2);
         struct arena *arena = arena_create();
         struct lowered lowered;
@@ -402,7 +404,7 @@ static void test_scattered_messages(void **state)
     (void)state;
     for (unsigned variant = 0; variant < 4; variant++) {
         struct configuration c = lower_case();
-        c.software.p2p_scatter = variant & 1;
+        c.software.pipeline.scatter = variant & 1;
         c.layout.sequence_parallel = variant & 2;
         lower_case_size(&c, 4, 1, 1, 2, 3);
         struct arena *arena = arena_create();
@@ -427,11 +429,11 @@ static void test_setup_order(void **state)
     (void)state;
     struct configuration c = lower_case();
     lower_case_size(&c, 2, 1, 1, 1, 1);
-    c.gpu.context_bytes = 1e6;
+    c.gpu.hbm.context_bytes = 1e6;
     struct arena *arena = arena_create();
     struct lowered lowered;
     for (int build = BUILD_EAGER; build <= BUILD_FIRST_STEP; build++) {
-        c.software.build = build;
+        c.software.memory.build = build;
         lower(arena, &c, &lowered);
         const struct program *p = lowered.programs[0];
         static const enum tenant order[] = {TENANT_CONTEXT,       TENANT_WEIGHTS, TENANT_GRADIENTS,

@@ -33,8 +33,8 @@ static struct configuration adapter_case(int kind, const struct sharding_kind *s
 {
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, dp, 1, 2);
-    c.layout.sharding = sharding;
-    c.layout.shard_group = dp;
+    c.layout.data.sharding = sharding;
+    c.layout.data.shard_group = dp;
     c.training.adapter = (struct adapter_spec){.kind = kind, .rank = RANK};
     assert_int_equal(lower_case_errors(&c), 0);
     return c;
@@ -65,8 +65,8 @@ static void test_memory(void **state)
                 const double frozen = linear * MATRICES + 2.0 * (ALL - MATRICES);
                 near(held(&w, TENANT_WEIGHTS),
                      (frozen + 2.0 * TRAINED) / (s->shards_weights ? n : 1.0));
-                near(held(&w, TENANT_GRADIENTS),
-                     c.software.gradient_kept_bytes * TRAINED / (s->shards_gradients ? n : 1.0));
+                near(held(&w, TENANT_GRADIENTS), c.software.data.gradient_kept_bytes * TRAINED /
+                                                     (s->shards_gradients ? n : 1.0));
                 near(held(&w, TENANT_MASTER), 4.0 * TRAINED / (s->shards_optimizer ? n : 1.0));
                 near(held(&w, TENANT_MOMENTS), 8.0 * TRAINED / (s->shards_optimizer ? n : 1.0));
                 arena_destroy(w.arena);
@@ -109,13 +109,13 @@ static void test_traffic(void **state)
     (void)state;
     struct configuration c = adapter_case(ADAPTER_LORA, &sharding_zero_0, 4);
     struct written w = lower_case_write(&c);
-    near(sum_elements(w.p, STREAM_DP, PHASE_GRADIENTS, c.software.gradient_kept_bytes),
+    near(sum_elements(w.p, STREAM_DP, PHASE_GRADIENTS, c.software.data.gradient_kept_bytes),
          2.0 * TRAINED);
     arena_destroy(w.arena);
     c = adapter_case(ADAPTER_LORA, &sharding_zero_3, 4);
     w = lower_case_write(&c);
     near(sum_elements(w.p, STREAM_GATHER, PHASE_PARAMETERS, 2.0), 2.0 * 2 * (ALL + TRAINED));
-    near(sum_elements(w.p, STREAM_DP, PHASE_GRADIENTS, c.software.gradient_kept_bytes),
+    near(sum_elements(w.p, STREAM_DP, PHASE_GRADIENTS, c.software.data.gradient_kept_bytes),
          2.0 * TRAINED);
     arena_destroy(w.arena);
 }
@@ -144,7 +144,7 @@ static void test_activations(void **state)
                 {"activation output", false}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct configuration c = adapter_case(ADAPTER_NONE, &sharding_zero_0, 1);
-        c.software.save_norm_input = true;
+        c.software.layer.save_norm_input = true;
         const double bytes = kept_of(&c, rows[i].name);
         assert_true(bytes > 0.0 && kept_of(&c, "adapter hidden") == 0.0);
         c.training.adapter = (struct adapter_spec){ADAPTER_LORA, ADAPTER_ON_ALL, RANK};
@@ -194,9 +194,9 @@ static void test_rules(void **state)
     c.training.precision = precision_find("fp32");
     assert_true(lower_case_breaks(&c, "training.precision", false));
     c.training.precision = precision_find("bf16");
-    c.model.experts = 8;
-    c.model.experts_per_token = 2;
-    c.model.moe_ffn_hidden = 64;
+    c.model.moe.experts = 8;
+    c.model.moe.experts_per_token = 2;
+    c.model.moe.ffn_hidden = 64;
     assert_true(lower_case_breaks(&c, "training.adapter", false));
 }
 

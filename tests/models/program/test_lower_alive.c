@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower_alive.h"
+#include "models/lower/plan/lower_alive.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 

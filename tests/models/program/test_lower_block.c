@@ -8,19 +8,19 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower_ops.h"
+#include "models/lower/stage/lower_ops.h"
 #include "tests/models/program/lower_case.h"
 #include "topology/topology_kind.h"
 
 static const double launch_s = 2.0, tensor_host_s = 8.0;
 
-/* A kernel lasts a second for each byte. */
+/* A kernel lasts a second for each byte, and for each multiprocessor that it does not get. */
 static bool by_bytes(const struct kernel_profile *profile, const struct gpu_spec *gpu,
                      const struct kernel *kernel, struct kernel_time *out)
 {
     (void)profile;
     (void)gpu;
-    *out = (struct kernel_time){kernel->bytes, KERNEL_MEASURED, 0};
+    *out = (struct kernel_time){kernel->bytes + kernel->taken_sms, KERNEL_MEASURED, 0};
     return true;
 }
 
@@ -47,10 +47,21 @@ static void begin(struct scene *s)
         .costs = {.launch_s = launch_s, .tensor_host_s = tensor_host_s, .slowing = 1.0}};
 }
 
+/* Those of the configuration, but for the host's time. */
+static struct block_costs costs_of(const struct scene *s)
+{
+    struct block_costs costs = lower_costs_block(&s->c);
+    costs.launch_s = s->l.costs.launch_s;
+    costs.tensor_host_s = s->l.costs.tensor_host_s;
+    costs.slowing = s->l.costs.slowing;
+    return costs;
+}
+
 static void compile(const struct scene *s, struct block *block, bool full_recompute)
 {
+    const struct block_costs costs = costs_of(s);
     const struct block_spec spec = {.c = &s->c,
-                                    .costs = &s->l.costs,
+                                    .costs = &costs,
                                     .layer = &s->layer,
                                     .name = "block",
                                     .full_recompute = full_recompute};
@@ -74,8 +85,8 @@ static void begin_writing(struct writing *writing, const struct scene *s)
 }
 
 /* 1.2 GB over ports of 300 GB/s inside a node and of 25 GB/s outside: n ranks send (n - 1) / n of
- * it. Tensor and context ranks together are inside where a node holds them all; over PCIe, between
- * bridged cards of a pcie node, nothing is promised. */
+ * it. Tensor ranks are inside where a node holds them, context ranks where it holds both; over
+ * PCIe, between bridged cards of a pcie node, nothing is promised. */
 static void test_what_a_transfer_takes(void **state)
 {
     (void)state;
@@ -88,7 +99,7 @@ static void test_what_a_transfer_takes(void **state)
         {8, 1, 8, SEGMENT_TP, 300e9, 25e9, 0.0035, 0}, {8, 1, 4, SEGMENT_TP, 300e9, 25e9, 0.042, 0},
         {1, 4, 8, SEGMENT_CP, 300e9, 25e9, 0.003, 0},  {1, 4, 2, SEGMENT_CP, 300e9, 25e9, 0.036, 0},
         {2, 4, 8, SEGMENT_TP, 300e9, 25e9, 0.002, 0},  {2, 4, 8, SEGMENT_CP, 300e9, 25e9, 0.003, 0},
-        {4, 4, 8, SEGMENT_TP, 300e9, 25e9, 0.036, 0},  {2, 8, 8, SEGMENT_TP, 300e9, 25e9, 0.024, 0},
+        {4, 4, 8, SEGMENT_TP, 300e9, 25e9, 0.003, 0},  {2, 8, 8, SEGMENT_TP, 300e9, 25e9, 0.002, 0},
         {2, 8, 8, SEGMENT_CP, 300e9, 25e9, 0.042, 0},  {2, 1, 8, SEGMENT_TP, 0, 25e9, 0, 0},
         {8, 1, 4, SEGMENT_TP, 300e9, 0, 0, 0},         {2, 1, 8, SEGMENT_NONE, 300e9, 25e9, 0, 0},
         {2, 1, 8, SEGMENT_TP, 300e9, 25e9, 0.002, 2},  {4, 1, 8, SEGMENT_TP, 300e9, 25e9, 0, 2},
@@ -107,16 +118,17 @@ static void test_what_a_transfer_takes(void **state)
             s.c.cluster.node.kind = &topology_pcie;
             s.c.cluster.node.options = (struct kind_options){.value = {4, rows[i].bridged}};
         }
-        s.c.cluster.node.nvlink_bytes_per_s = rows[i].nvlink;
-        s.c.cluster.node.nic_bytes_per_s = rows[i].nic;
+        s.c.cluster.node.nvlink.bytes_per_s = rows[i].nvlink;
+        s.c.cluster.node.nic.bytes_per_s = rows[i].nic;
+        s.c.cluster.node.pcie.bytes_per_s = 32e9;
         s.layer.segment_count = 1;
         s.layer.segments[0].name = "segment";
         s.layer.segments[0].before =
             (struct segment_transfer){rows[i].comm, COMM_ALL_GATHER, 1.2e9};
         compile(&s, &block, false);
-        near(block.forward.gpu_s, rows[i].least_s);
-        near(block.backward.gpu_s, 0.0);
-        assert_int_equal(block.forward.launches, rows[i].comm != SEGMENT_NONE);
+        near(block.lists[PIECES_FORWARD].gpu_s, rows[i].least_s);
+        near(block.lists[PIECES_BACKWARD].gpu_s, 0.0);
+        assert_int_equal(block.lists[PIECES_FORWARD].launches, rows[i].comm != SEGMENT_NONE);
         arena_destroy(s.arena);
     }
 }
@@ -154,7 +166,7 @@ static void test_what_the_host_pays(void **state)
             g->forward[1] = gpu_kernel_memory("second", 3.0, 1.0);
         }
         compile(&s, &block, false);
-        const struct piece_list *list = &block.forward;
+        const struct piece_list *list = &block.lists[PIECES_FORWARD];
         double all_s = list->host_left_s;
         assert_int_equal(list->count, times * pieces);
         for (uint32_t k = 0; k < list->count; k++) {
@@ -193,9 +205,9 @@ static void test_segments_of_one_op(void **state)
         double gpu_s, left_s;
         unsigned kernels;
         double kernel_s[4];
-    } rows[] = {{&block.forward, 10, 10, 2, {5, 5}},
-                {&block.backward, 26, 6, 4, {6, 7, 6, 7}},
-                {&block.recompute, 10, 10, 2, {5, 5}}};
+    } rows[] = {{&block.lists[PIECES_FORWARD], 10, 10, 2, {5, 5}},
+                {&block.lists[PIECES_BACKWARD], 26, 6, 4, {6, 7, 6, 7}},
+                {&block.lists[PIECES_RECOMPUTE], 10, 10, 2, {5, 5}}};
     for (unsigned i = 0; i < 3; i++) {
         const struct lowered_piece *piece = &rows[i].list->rows[0];
         assert_int_equal(rows[i].list->count, 1);
@@ -234,7 +246,7 @@ static void pipelined_layer(struct scene *s, double rows)
     g->dgrad[1] = product;
     s->c.layout.tp = 4;
     s->c.cluster.node.gpus = 8;
-    s->c.software.tp_scatter_splits = 4;
+    s->c.software.tensor.scatter_splits = 4;
 }
 
 /* 8 rows: parts of 2 rows move 2 x 2 + 2 + 2 x 2 = 10 bytes each. Three of four parts run beside
@@ -254,24 +266,26 @@ static void test_pipelined_pieces(void **state)
     } rows[] = {
         {false, false, 3}, {true, true, 64},   {false, false, 30}, {false, false, 10 + 5 + 10},
         {true, true, 72},  {false, false, 30}, {true, false, 24}};
-    assert_int_equal(block.forward.count, sizeof rows / sizeof rows[0]);
-    for (uint32_t i = 0; i < block.forward.count; i++) {
-        const struct lowered_piece *piece = &block.forward.rows[i];
+    assert_int_equal(block.lists[PIECES_FORWARD].count, sizeof rows / sizeof rows[0]);
+    for (uint32_t i = 0; i < block.lists[PIECES_FORWARD].count; i++) {
+        const struct lowered_piece *piece = &block.lists[PIECES_FORWARD].rows[i];
         assert_true((piece->kind == OP_COLLECTIVE) == rows[i].transfer);
         near(rows[i].transfer ? piece->transfer.bytes : piece->cost.gpu_s, rows[i].size);
         assert_true(piece->beside == rows[i].beside);
     }
-    assert_true(block.forward.rows[0].opens == 1 && block.forward.rows[2].opens == 0);
+    assert_true(block.lists[PIECES_FORWARD].rows[0].opens == 1 &&
+                block.lists[PIECES_FORWARD].rows[2].opens == 0);
     /* cast, activation, and for each product 4 parts and 3 copies; 3 collectives */
-    near(block.forward.launches, 2 + 2 * 7 + 3);
-    assert_int_equal(block.backward.count, 4);
-    assert_true(block.backward.rows[1].kind == OP_COLLECTIVE && block.backward.rows[1].beside);
-    near(block.backward.rows[2].cost.gpu_s, 30);
-    near(block.backward.rows[3].cost.gpu_s, 10);
+    near(block.lists[PIECES_FORWARD].launches, 2 + 2 * 7 + 3);
+    assert_int_equal(block.lists[PIECES_BACKWARD].count, 4);
+    assert_true(block.lists[PIECES_BACKWARD].rows[1].kind == OP_COLLECTIVE &&
+                block.lists[PIECES_BACKWARD].rows[1].beside);
+    near(block.lists[PIECES_BACKWARD].rows[2].cost.gpu_s, 30);
+    near(block.lists[PIECES_BACKWARD].rows[3].cost.gpu_s, 10);
     s.c.cluster.node.gpus = 2;
     compile(&s, &block, false);
-    assert_int_equal(block.forward.count, 3);
-    assert_false(block.forward.rows[0].beside);
+    assert_int_equal(block.lists[PIECES_FORWARD].count, 3);
+    assert_false(block.lists[PIECES_FORWARD].rows[0].beside);
     arena_destroy(s.arena);
 }
 
@@ -316,7 +330,7 @@ static void test_pieces_last_as_long_as_parts(void **state)
             sent_s = fmax(sent_s, time_s) + 24.0 * second_for_byte;
         }
         /* The first of n parts lies there: 64 bytes are the three others. */
-        near(play(&block.forward, second_for_byte), sent_s);
+        near(play(&block.lists[PIECES_FORWARD], second_for_byte), sent_s);
         arena_destroy(s.arena);
     }
 }
@@ -337,7 +351,7 @@ static void test_rest_of_a_list(void **state)
     g->core[0] = gpu_kernel_memory("core", 4.0, 3.0);
     g->dgrad[0] = gpu_kernel_memory("dgrad", 6.0, 2.0);
     compile(&s, &block, false);
-    const struct piece_list *list = &block.backward;
+    const struct piece_list *list = &block.lists[PIECES_BACKWARD];
     assert_int_equal(list->count, 2);
     assert_true(list->rows[0].phase == PHASE_RECOMPUTE && list->rows[1].phase == PHASE_BACKWARD);
     assert_true(list->rows[0].rebuilds == 1 && list->rows[0].closes == 0);
@@ -414,6 +428,46 @@ static void test_what_ends_a_pass(void **state)
     }
 }
 
+/* Rows of experts are exchanged beside the kernels of one segment, of 3 s forward and 5 s backward,
+ * which lack DeepEP's 20 multiprocessors as long; those of the segments around it do not. */
+static void test_kernels_beside_an_exchange(void **state)
+{
+    (void)state;
+    for (unsigned split = 0; split < 2; split++) {
+        struct scene s;
+        struct block block;
+        begin(&s);
+        s.c.layout.experts.dispatch = &dispatch_deepep;
+        s.layer.segment_count = 3;
+        for (unsigned i = 0; i < 3; i++) {
+            struct segment *g = &s.layer.segments[i];
+            g->name = "segment";
+            g->forward_count = g->dgrad_count = 1;
+            g->forward[0] = gpu_kernel_memory("forward", 3.0, 1.0);
+            g->dgrad[0] = gpu_kernel_memory("dgrad", 5.0, 1.0);
+        }
+        s.layer.segments[1].exchange = s.layer.segments[1].backward_exchange =
+            (struct segment_transfer){SEGMENT_EP, COMM_ALL_TO_ALL, 1.0};
+        const struct block_costs costs = costs_of(&s);
+        const struct block_spec spec = {
+            .c = &s.c, .costs = &costs, .layer = &s.layer, .name = "block", .splits = split == 1};
+        lower_block_compile(s.arena, &spec, &block);
+        const struct piece_list *lists[] = {&block.lists[PIECES_FORWARD],
+                                            split == 1 ? &block.lists[PIECES_INPUT]
+                                                       : &block.lists[PIECES_BACKWARD]};
+        for (unsigned way = 0; way < 2; way++) {
+            const struct piece_list *list = lists[way];
+            const double each = way == 0 ? 3.0 : 5.0;
+            assert_int_equal(list->count, 4);
+            near(list->rows[0].cost.gpu_s, each);
+            assert_true(list->rows[1].stream == STREAM_EP && list->rows[1].beside);
+            near(list->rows[2].cost.gpu_s, each + 20.0);
+            near(list->rows[3].cost.gpu_s, each);
+        }
+        arena_destroy(s.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +478,7 @@ int main(void)
         cmocka_unit_test(test_what_ends_a_pass),
         cmocka_unit_test(test_pipelined_pieces),
         cmocka_unit_test(test_pieces_last_as_long_as_parts),
+        cmocka_unit_test(test_kernels_beside_an_exchange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

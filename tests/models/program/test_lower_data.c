@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 
@@ -26,7 +26,7 @@ static struct configuration job(const struct sharding_kind *kind, uint64_t dp,
                                 uint64_t microbatches)
 {
     struct configuration c = lower_case();
-    c.layout.sharding = kind;
+    c.layout.data.sharding = kind;
     c.training.gradient_bytes = 2.0;
     lower_case_size(&c, 1, 1, dp, 1, microbatches);
     return c;
@@ -68,8 +68,8 @@ static void test_bucket_sizes(void **state)
                                    8208, 4104,   4103,   3863,  2000,  1e3};
     for (unsigned i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
         struct configuration c = job(&sharding_zero_0, 2, 2);
-        c.software.bucket_bytes = 2.0 * rooms[i] + 1.0; /* half an element is none */
-        c.software.gradient_reduce_bytes = 4.0;
+        c.software.data.bucket_bytes = 2.0 * rooms[i] + 1.0; /* half an element is none */
+        c.software.data.gradient_reduce_bytes = 4.0;
         struct written w = lower_case_write(&c);
         uint32_t found[FOUND_MAX];
         unsigned count = find(&w, "reduce gradients", found), at = 0;
@@ -114,12 +114,12 @@ static void test_copies(void **state)
         struct configuration c = job(cases[i].kind, 4, 1);
         const bool lists = cases[i].kind != &sharding_zero_0; /* an all-reduce has no parts */
         const double partitions_s = lists ? 8e-6 : 0.0;
-        c.software.bucket_bytes = 0.0;
-        c.software.fsdp_reshard = true;
-        c.software.overlap_gradients = c.software.overlap_parameters = cases[i].overlap;
-        c.software.dp_copy_bytes_per_s = 5e9;
-        c.software.partition_copy_s = 2e-6; /* of four ranks */
-        c.software.launch_s = 3e-6;
+        c.software.data.bucket_bytes = 0.0;
+        c.software.shards.reshard = true;
+        c.software.data.overlap_gradients = c.software.data.overlap_parameters = cases[i].overlap;
+        c.software.data.copy_bytes_per_s = 5e9;
+        c.software.data.partition_copy_s = 2e-6; /* of four ranks */
+        c.software.host.launch_s = 3e-6;
         struct written w = lower_case_write(&c);
         uint32_t transfers[FOUND_MAX], copies[FOUND_MAX];
         unsigned count = find(&w, cases[i].transfer, transfers),
@@ -136,20 +136,20 @@ static void test_copies(void **state)
             assert_true(copy->wait[0] == transfers[k] + 1 && copy->wait[1] == OP_NONE);
             near(cost->gpu_s, bytes / 5e9 + partitions_s);
             near(cost->bytes, 2.0 * bytes);
-            near(cost->peak_s, 2.0 * bytes / c.gpu.hbm_bytes_per_s);
+            near(cost->peak_s, 2.0 * bytes / c.gpu.hbm.bytes_per_s);
             near(w.p->kernels[cost->kernel_first].bytes, 2.0 * bytes);
             near(w.p->hosts[copy->host], 3e-6);
             met++;
         }
         assert_int_equal(met, cases[i].count);
         assert_true(all >= met);
-        c.software.dp_copy_bytes_per_s = 0.0;
+        c.software.data.copy_bytes_per_s = 0.0;
         arena_destroy(w.arena);
         w = lower_case_write(&c);
         assert_true(find(&w, "copy buffer", copies) == (lists ? all : 0)); /* part by part */
         if (lists)
             near(w.p->costs[w.p->ops[copies[0]].cost].gpu_s, 8e-6);
-        c.software.partition_copy_s = 0.0;
+        c.software.data.partition_copy_s = 0.0;
         arena_destroy(w.arena);
         w = lower_case_write(&c);
         assert_int_equal(find(&w, "copy buffer", copies), 0); /* in place */
@@ -189,10 +189,10 @@ static void test_update(void **state)
         c.training.precision = precision_find(cases[i].precision);
         c.training.optimizer = optimizer_find(cases[i].optimizer);
         c.training.gradient_bytes = cases[i].kept;
-        c.software.gradients = cases[i].gradients;
-        c.software.optimizer_extra_bytes = cases[i].extra;
-        c.software.optimizer_host_s = 5e-3;
-        c.software.launch_s = 2e-6;
+        c.software.data.gradients = cases[i].gradients;
+        c.software.memory.optimizer_extra_bytes = cases[i].extra;
+        c.software.host.optimizer_s = 5e-3;
+        c.software.host.launch_s = 2e-6;
         struct written w = lower_case_write(&c);
         const struct op *norm = one(&w, "gradient norm"), *update = one(&w, "optimizer update");
         double elements = cases[i].part * ALL;
@@ -204,7 +204,7 @@ static void test_update(void **state)
         arena_destroy(w.arena);
     }
     struct configuration c = job(&sharding_zero_0, 4, 1);
-    c.software.clip_gradients = false;
+    c.software.memory.clip_gradients = false;
     struct written w = lower_case_write(&c);
     uint32_t found[FOUND_MAX];
     assert_int_equal(find(&w, "gradient norm", found), 0);
@@ -269,12 +269,12 @@ static void test_what_may_be_slowed(void **state)
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct configuration c = job(cases[i].kind, 4, 3);
-        c.software.bucket_bytes = 0.0;
-        c.software.interference_ratio = cases[i].ratio;
-        c.software.overlap_gradients = c.software.overlap_parameters = cases[i].overlap;
+        c.software.data.bucket_bytes = 0.0;
+        c.software.data.interference_ratio = cases[i].ratio;
+        c.software.data.overlap_gradients = c.software.data.overlap_parameters = cases[i].overlap;
         struct written w = lower_case_write(&c);
         bool reduced = false;
-        assert_true(w.p->interference_ratio == cases[i].ratio);
+        assert_true(w.p->interference.ratio == cases[i].ratio);
         for (uint32_t k = 0; k < w.p->op_count; k++) {
             const struct op *op = &w.p->ops[k];
             bool pass = op->phase == PHASE_FORWARD || op->phase == PHASE_BACKWARD;
@@ -308,8 +308,8 @@ static void test_where_the_host_waits(void **state)
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct configuration c = job(cases[i].kind, 4, 2);
-        c.software.host_sync_loss = cases[i].sync;
-        c.software.overlap_parameters = cases[i].overlap;
+        c.software.host.sync_loss = cases[i].sync;
+        c.software.data.overlap_parameters = cases[i].overlap;
         struct written w = lower_case_write(&c);
         unsigned waits = 0;
         for (uint32_t k = 0; k < w.p->op_count; k++) {
@@ -336,8 +336,8 @@ static void test_units(void **state)
                  {3, 2, {3, 1}},       {4, 1, {4}},          {9, 1, {4}}};
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct configuration c = job(&sharding_fsdp, 4, 1);
-        c.layout.fsdp_unit_layers = cases[i].size;
-        c.software.fsdp_reshard = true;
+        c.layout.data.fsdp_unit_layers = cases[i].size;
+        c.software.shards.reshard = true;
         struct written w = lower_case_write(&c);
         uint32_t gathers[FOUND_MAX], reduces[FOUND_MAX];
         const unsigned units = cases[i].count + 2;
@@ -364,7 +364,7 @@ static void test_gradient_tensors(void **state)
     static const uint16_t layers[] = {UINT16_MAX, 0, 1, 2, 3, UINT16_MAX};
     static const double sizes[] = {EMBEDDING, LAYER, LAYER, LAYER, LAYER, HEAD};
     struct configuration c = job(&sharding_zero_0, 2, 3);
-    c.software.gradients = GRADIENT_TENSOR;
+    c.software.data.gradients = GRADIENT_TENSOR;
     struct written w = lower_case_write(&c);
     const uint32_t update = (uint32_t)(one(&w, "optimizer update") - w.p->ops);
     uint32_t tensors[6];
@@ -393,7 +393,7 @@ static void test_moments_of_the_first_step(void **state)
     (void)state;
     static const uint16_t layers[] = {UINT16_MAX, 0, 1, 2, 3, UINT16_MAX};
     struct configuration c = job(&sharding_zero_1, 4, 1);
-    c.software.build = BUILD_FIRST_STEP;
+    c.software.memory.build = BUILD_FIRST_STEP;
     struct written w = lower_case_write(&c);
     unsigned met = 0;
     double bytes = 0.0;
@@ -416,8 +416,8 @@ static void test_gathers_are_awaited_once(void **state)
 {
     (void)state;
     struct configuration c = job(&sharding_zero_1, 4, 3);
-    c.software.overlap_parameters = true;
-    c.software.bucket_bytes = 0.0;
+    c.software.data.overlap_parameters = true;
+    c.software.data.bucket_bytes = 0.0;
     struct written w = lower_case_write(&c);
     unsigned waits = 0;
     for (uint32_t i = 0; i < w.p->op_count; i++) {

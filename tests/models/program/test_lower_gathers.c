@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 
@@ -17,7 +17,7 @@
 static struct configuration job(void)
 {
     struct configuration c = lower_case();
-    c.layout.sharding = &sharding_zero_3;
+    c.layout.data.sharding = &sharding_zero_3;
     c.training.gradient_bytes = 2.0;
     lower_case_size(&c, 1, 1, 4, 1, 1);
     return c;
@@ -47,9 +47,9 @@ static void test_gathers_in_parts(void **state)
 {
     (void)state;
     struct configuration c = job();
-    c.software.dp_copy_bytes_per_s = 5e9;
+    c.software.data.copy_bytes_per_s = 5e9;
     struct written whole = lower_case_write(&c);
-    c.software.gather_parts = 3;
+    c.software.shards.gather_parts = 3;
     struct written parts = lower_case_write(&c);
     unsigned gathers = 0;
     uint32_t row = 0, in_parts = 0;
@@ -86,8 +86,8 @@ static void test_live_parameters(void **state)
     struct written w[sizeof cases / sizeof cases[0]];
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct configuration c = job();
-        c.software.fsdp_prefetch = cases[i].prefetch;
-        c.software.live_parameters = cases[i].live;
+        c.software.shards.prefetch = cases[i].prefetch;
+        c.software.shards.live_parameters = cases[i].live;
         w[i] = lower_case_write(&c);
         const struct program *a = w[i].p, *b = w[cases[i].same_as].p;
         bool same = a->op_count == b->op_count && a->ledger_count == b->ledger_count;

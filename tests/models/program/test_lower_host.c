@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "tests/models/program/lower_case.h"
 
@@ -23,9 +23,9 @@ static struct configuration job(uint64_t tp, uint64_t dp, uint64_t pp, uint64_t 
     struct configuration c = lower_case();
     lower_case_size(&c, tp, 1, dp, pp, MICROBATCHES);
     c.model.layers = 16;
-    c.layout.vpp = chunks;
-    c.layout.schedule = chunks > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
-    c.software.p2p_scatter = true; /* messages are gathered again, at a launch each */
+    c.layout.pipeline.vpp = chunks;
+    c.layout.pipeline.schedule = chunks > 1 ? &schedule_interleaved : &schedule_one_f_one_b;
+    c.software.pipeline.scatter = true; /* messages are gathered again, at a launch each */
     assert_int_equal(lower_case_errors(&c), 0);
     return c;
 }
@@ -90,12 +90,12 @@ static void test_how_often(void **state)
             /* Forward and backward pass every boundary of chunks once; either side pays. */
             double ends = 2.0 * (double)cases[i].chunks - first - last;
             double tensor = tensor_collectives(&c, stage);
-            NEAR(met(&c, FIELD(pass_host_s), stage), passes);
-            NEAR(met(&c, FIELD(data_host_s), stage), first ? MICROBATCHES : 0.0);
-            NEAR(met(&c, FIELD(optimizer_host_s), stage), 1.0);
-            NEAR(met(&c, FIELD(p2p_sync_s), stage),
+            NEAR(met(&c, FIELD(host.pass_s), stage), passes);
+            NEAR(met(&c, FIELD(host.data_s), stage), first ? MICROBATCHES : 0.0);
+            NEAR(met(&c, FIELD(host.optimizer_s), stage), 1.0);
+            NEAR(met(&c, FIELD(pipeline.sync_s), stage),
                  cases[i].pp == 1 ? 0.0 : 2.0 * MICROBATCHES * ends);
-            NEAR(met(&c, FIELD(tp_exposed_host_s), stage), tensor);
+            NEAR(met(&c, FIELD(tensor.exposed_host_s), stage), tensor);
             assert_true(cases[i].tp == 1 ? tensor == 0.0 : tensor >= passes);
         }
     }
@@ -120,7 +120,7 @@ static void test_launches(void **state)
                 launched +=
                     op->phase == PHASE_BACKWARD && strcmp(p->names[op->name], "embedding") == 0;
             }
-            NEAR(met(&c, FIELD(launch_s), stage), launched);
+            NEAR(met(&c, FIELD(host.launch_s), stage), launched);
             arena_destroy(arena);
         }
     }
@@ -132,12 +132,12 @@ static void test_growth_of_launches(void **state)
     (void)state;
     for (uint64_t tp = 1; tp <= 8; tp *= 2) {
         struct configuration c = job(tp, 1, 2, 1);
-        double launches = met(&c, FIELD(launch_s), 0);
+        double launches = met(&c, FIELD(host.launch_s), 0);
         assert_true(launches > 100.0 && fabs(launches - round(launches)) < 1e-6);
-        c.software.launch_tp_growth = 0.25;
-        NEAR(met(&c, FIELD(launch_s), 0), launches * (1.0 + 0.25 * log2((double)tp)));
-        c.software.launch_s = 2.0;
-        NEAR(met(&c, FIELD(launch_tp_growth), 0), 2.0 * launches * log2((double)tp));
+        c.software.host.launch_tp_growth = 0.25;
+        NEAR(met(&c, FIELD(host.launch_s), 0), launches * (1.0 + 0.25 * log2((double)tp)));
+        c.software.host.launch_s = 2.0;
+        NEAR(met(&c, FIELD(host.launch_tp_growth), 0), 2.0 * launches * log2((double)tp));
     }
 }
 
@@ -145,11 +145,11 @@ static void test_growth_of_launches(void **state)
 static void test_slower_hosts(void **state)
 {
     (void)state;
-    static const size_t figures[] = {FIELD(launch_s),          FIELD(pass_host_s),
-                                     FIELD(optimizer_host_s),  FIELD(data_host_s),
-                                     FIELD(tp_exposed_host_s), FIELD(p2p_sync_s)};
+    static const size_t figures[] = {FIELD(host.launch_s),         FIELD(host.pass_s),
+                                     FIELD(host.optimizer_s),      FIELD(host.data_s),
+                                     FIELD(tensor.exposed_host_s), FIELD(pipeline.sync_s)};
     struct configuration c = job(2, 2, 2, 1), slow = c;
-    slow.cluster.node.host_slowdown_ratio = 2.5;
+    slow.cluster.node.host.slowdown_ratio = 2.5;
     for (unsigned i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         const double times = met(&c, figures[i], 0);
         assert_true(times > 0.5);
@@ -181,7 +181,7 @@ static void test_interference_of_tensor_ranks(void **state)
     for (uint64_t tp = 1; tp <= 2; tp++) {
         struct configuration c = job(tp, 1, 1, 1);
         double alone = passes_gpu_s(&c);
-        c.software.tp_interference_ratio = 0.2;
+        c.software.tensor.interference_ratio = 0.2;
         assert_true(fabs(passes_gpu_s(&c) / alone - (tp > 1 ? 1.25 : 1.0)) < 1e-12);
     }
 }
@@ -194,9 +194,9 @@ static void test_host_waits_for_exchanges(void **state)
     for (unsigned k = 0; k < 8; k++) {
         const bool waits = k & 1, chunks = k & 2, blocks = k & 4;
         struct configuration c = job(1, 1, 2, chunks ? 2 : 1);
-        c.software.host_sync_loss = false;
-        c.software.p2p_host_wait = waits;
-        c.software.p2p_blocking = c.software.p2p_blocking_interleaved = blocks;
+        c.software.host.sync_loss = false;
+        c.software.pipeline.host_wait = waits;
+        c.software.pipeline.blocking = c.software.pipeline.blocking_interleaved = blocks;
         struct arena *arena = arena_create();
         const struct program *p = lower_stage(arena, &c, 1);
         unsigned syncs = 0;

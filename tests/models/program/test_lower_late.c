@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
 #include "tests/models/program/lower_case.h"
 
 #define BUFFER "collective's buffer"
@@ -43,11 +43,11 @@ static struct configuration job(double launch_s)
     lower_case_size(&c, 2, 1, 1, 1, 1);
     c.model.layers = LAYERS;
     c.layout.sequence_parallel = true;
-    c.software.record_streams = true;
-    c.software.launch_s = launch_s;
-    c.cluster.node.nvlink_bytes_per_s = 1e30;
+    c.software.memory.record_streams = true;
+    c.software.host.launch_s = launch_s;
+    c.cluster.node.nvlink.bytes_per_s = 1e30;
     times_of(&c, 1, false, &host_s, &gpu_s);
-    c.software.norm_launches += (LAUNCHES - host_s / launch_s) / 2.0;
+    c.software.block.norm_launches += (LAUNCHES - host_s / launch_s) / 2.0;
     times_of(&c, 1, false, &host_s, &gpu_s);
     assert_true(fabs(host_s / launch_s - LAUNCHES) < 1e-6);
     return c;
@@ -87,7 +87,7 @@ static void test_queue(void **state)
     for (int more = -1; more <= 1; more++) {
         struct configuration c = job(1e-9);
         unsigned all;
-        c.software.norm_launches += more * 0.01;
+        c.software.block.norm_launches += more * 0.01;
         struct written w = lower_case_write(&c);
         unsigned most = most_in_forward(w.p, &all);
         assert_int_equal(all, 2 * LAYERS);
@@ -106,7 +106,7 @@ static void test_slow_host(void **state)
         double host_s, gpu_s;
         unsigned all;
         times_of(&c, 1, true, &host_s, &gpu_s);
-        c.software.launch_s = 1e-9 * gpu_s / host_s * (slow ? 1.001 : 0.999);
+        c.software.host.launch_s = 1e-9 * gpu_s / host_s * (slow ? 1.001 : 0.999);
         struct written w = lower_case_write(&c);
         unsigned most = most_in_forward(w.p, &all);
         assert_int_equal(most, slow ? 1 : 2 * 17 + 1);
@@ -135,7 +135,7 @@ static void test_sizes(void **state)
     }
     assert_true(wholes[0] == 2 && halves[0] == 0 && wholes[1] == 2 && halves[1] == 2);
     arena_destroy(w.arena);
-    c.software.record_streams = false;
+    c.software.memory.record_streams = false;
     w = lower_case_write(&c);
     for (uint32_t i = 0; i < w.p->ledger_count; i++)
         assert_string_not_equal(w.p->ledger[i].name, BUFFER);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 
@@ -78,9 +78,10 @@ static struct configuration sized(uint64_t tp, uint64_t cp, uint64_t dp, uint64_
                                   const struct sharding_kind *sharding)
 {
     struct configuration c = lower_case();
-    c.layout.sharding = sharding;
-    c.software.gradient_kept_bytes = 4.0;
-    c.software.gradients_after_pass = c.software.record_streams = c.software.gradient_copy = false;
+    c.layout.data.sharding = sharding;
+    c.software.data.gradient_kept_bytes = 4.0;
+    c.software.data.gradients_after_pass = c.software.memory.record_streams =
+        c.software.data.gradient_copy = false;
     lower_case_size(&c, tp, cp, dp, pp, m);
     return c;
 }
@@ -89,16 +90,16 @@ static void gradients_by_layout(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 2, 1, 1, &sharding_zero_1);
-    c.software.gradients = GRADIENT_BUFFER;
+    c.software.data.gradients = GRADIENT_BUFFER;
     is(of(&c, 0, "gradient buffer").setup_bytes, 4 * all_elements());
     assert_int_equal(of(&c, 0, "gradients").allocated, 0);
     assert_int_equal(of(&c, 0, "gradient buckets").allocated, 0);
-    c.software.gradient_copy = true;
+    c.software.data.gradient_copy = true;
     is(of(&c, 0, "gradient buckets").setup_bytes, 2 * all_elements());
-    c.layout.sharding = &sharding_zero_2; /* each microbatch's gradients leave at once */
+    c.layout.data.sharding = &sharding_zero_2; /* each microbatch's gradients leave at once */
     assert_int_equal(of(&c, 0, "gradient buckets").allocated, 0);
     c = sized(1, 1, 2, 1, 3, &sharding_zero_1);
-    c.software.gradients = GRADIENT_TENSOR;
+    c.software.data.gradients = GRADIENT_TENSOR;
     struct named n = of(&c, 0, "gradients");
     assert_int_equal(of(&c, 0, "gradient buffer").allocated, 0);
     assert_int_equal(n.allocated, 6); /* by unit, once for all microbatches */
@@ -112,14 +113,14 @@ static void gradients_of_a_pass(void **state)
     (void)state;
     struct configuration c = sized(1, 1, 1, 1, 2, &sharding_zero_0);
     assert_int_equal(of(&c, 0, "gradients of a pass").allocated, 0);
-    c.software.gradients_after_pass = true;
+    c.software.data.gradients_after_pass = true;
     struct named n = of(&c, 0, "gradients of a pass");
     assert_int_equal(n.allocated, 2 * 6); /* by unit and backward pass */
     assert_int_equal(n.freed, 2 * 6);
     is(n.bytes, 2 * 2 * all_elements());
     is(n.peak_bytes, 2 * all_elements()); /* of one pass: none stays for the next */
     lower_case_size(&c, 1, 1, 2, 1, 2);
-    c.layout.sharding = &sharding_zero_2;
+    c.layout.data.sharding = &sharding_zero_2;
     assert_int_equal(of(&c, 0, "gradients of a pass").allocated, 0);
 }
 
@@ -129,7 +130,7 @@ static void optimizer_by_build(void **state)
     for (int build = BUILD_EAGER; build <= BUILD_FIRST_STEP; build++) {
         for (uint64_t dp = 1; dp <= 4; dp *= 2) {
             struct configuration c = sized(1, 1, dp, 1, 1, &sharding_zero_1);
-            c.software.build = build;
+            c.software.memory.build = build;
             const double share = 4 * all_elements() / (double)dp;
             is(of(&c, 0, "master weights").setup_bytes, share);
             static const char *const moments[] = {"exp_avg", "exp_avg_sq"};
@@ -177,16 +178,16 @@ static void communicators(void **state)
         struct configuration c =
             sized(rows[i].tp, rows[i].cp, rows[i].dp, rows[i].pp, 4, rows[i].sharding);
         c.model.tied_embeddings = rows[i].tied;
-        c.layout.shard_group = 2;
+        c.layout.data.shard_group = 2;
         for (unsigned k = 0; k < 7; k++) {
             struct named n = of(&c, rows[i].stage, names[k]);
             if (n.allocated != (rows[i].has[k] == 'y'))
                 print_message("row %u, %s: %u\n", i, names[k], n.allocated);
             assert_int_equal(n.allocated, rows[i].has[k] == 'y');
             is(n.setup_bytes, rows[i].has[k] == 'y' ? 1e6 : 0.0);
-            c.software.communicator_bytes = 0.0;
+            c.software.memory.communicator_bytes = 0.0;
             assert_int_equal(of(&c, rows[i].stage, names[k]).allocated, 0);
-            c.software.communicator_bytes = 1e6;
+            c.software.memory.communicator_bytes = 1e6;
         }
     }
 }
@@ -195,13 +196,13 @@ static void context_and_workspace(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 1, 1, 3, &sharding_zero_0);
-    c.gpu.context_bytes = 5e8;
+    c.gpu.hbm.context_bytes = 5e8;
     is(of(&c, 0, "CUDA context").setup_bytes, 5e8);
     struct named n = of(&c, 0, "GEMM workspace");
     assert_int_equal(n.allocated, 1);
     assert_int_equal(n.freed, 0);
     is(n.bytes, 1e6);
-    c.software.workspace_bytes = c.gpu.context_bytes = 0.0;
+    c.software.memory.workspace_bytes = c.gpu.hbm.context_bytes = 0.0;
     assert_int_equal(of(&c, 0, "GEMM workspace").allocated, 0);
     assert_int_equal(of(&c, 0, "CUDA context").allocated, 0);
 }
@@ -214,7 +215,7 @@ static void receive_buffers(void **state)
     for (unsigned k = 0; k < 3; k++) {
         struct configuration c = sized(k == 0 ? 1 : 2, 1, 1, 2, 3, &sharding_zero_0);
         c.layout.sequence_parallel = k == 1;
-        c.software.p2p_scatter = k == 2;
+        c.software.pipeline.scatter = k == 2;
         const double message = sequence * h * 2 / (k == 1 ? 2 : 1);
         for (uint32_t stage = 0; stage < 2; stage++) {
             struct named n = of(&c, stage, "receive buffer");
@@ -234,14 +235,14 @@ static void units_of_sharded_weights(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 2, 1, 2, &sharding_zero_3);
-    c.software.fsdp_prefetch = 0;
+    c.software.shards.prefetch = 0;
     const double end = vocabulary * h + h;
     struct named n = of(&c, 0, "gathered weights");
     assert_int_equal(n.allocated, 2 * 2 * 6); /* forward and backward of each microbatch */
     assert_int_equal(n.freed, 2 * 2 * 6);
     is(n.bytes, 2 * 2 * 2 * all_elements());
     is(n.peak_bytes, 2 * fmax(layer_elements(1), end));
-    c.software.fsdp_prefetch = 1;
+    c.software.shards.prefetch = 1;
     is(of(&c, 0, "gathered weights").peak_bytes,
        2 * (layer_elements(1) + fmax(end, layer_elements(1))));
     n = of(&c, 0, "unsharded gradients");
@@ -252,17 +253,17 @@ static void units_of_sharded_weights(void **state)
     assert_int_equal(n.allocated, 2 * 6);
     assert_int_equal(n.freed, 2 * 6);
     is(n.bytes, 2 * 4 * all_elements());
-    c.software.gradient_reduce_bytes = 2.0;
+    c.software.data.gradient_reduce_bytes = 2.0;
     is(of(&c, 0, "reduction buffer").bytes, 2 * 2 * all_elements());
-    c.software.bucket_bytes = 100.0;
+    c.software.data.bucket_bytes = 100.0;
     is(of(&c, 0, "reduction buffer").bytes, 2 * 6 * 100.0);
     c = sized(1, 1, 2, 1, 2, &sharding_fsdp);
-    c.software.fsdp_prefetch = 0;
-    c.software.fsdp_reshard = false; /* kept from forward to backward */
+    c.software.shards.prefetch = 0;
+    c.software.shards.reshard = false; /* kept from forward to backward */
     n = of(&c, 0, "gathered weights");
     is(n.bytes, 2 * 2 * all_elements());
     is(n.peak_bytes, 2 * all_elements());
-    c.layout.fsdp_unit_layers = 3; /* units of 3 and 1 layers between embedding and head */
+    c.layout.data.fsdp_unit_layers = 3; /* units of 3 and 1 layers between embedding and head */
     assert_int_equal(of(&c, 0, "gathered weights").allocated, 2 * 4);
     c = sized(1, 1, 2, 1, 2, &sharding_zero_1);
     assert_int_equal(of(&c, 0, "gathered weights").allocated, 0);
@@ -293,15 +294,15 @@ static void modules_come_and_go(void **state)
 {
     (void)state;
     struct configuration c = sized(1, 1, 4, 1, 1, &sharding_zero_3);
-    c.software.fsdp_prefetch = 0;
+    c.software.shards.prefetch = 0;
     const struct named whole = of(&c, 0, "gathered weights");
-    c.software.live_parameters = (uint64_t)layer_elements(1) - 1;
+    c.software.shards.live_parameters = (uint64_t)layer_elements(1) - 1;
     const struct named bound = of(&c, 0, "gathered weights");
     assert_int_equal(whole.allocated, bound.allocated);
     assert_int_equal(bound.freed, bound.allocated);
     const double passes = 2 * layers, norms = 2 * h;
     is(whole.bytes - bound.bytes, passes * norms * 2);
-    c.software.live_parameters = (uint64_t)(h * h);
+    c.software.shards.live_parameters = (uint64_t)(h * h);
     is(whole.bytes - of(&c, 0, "gathered weights").bytes,
        passes * (layer_elements(1) - 2 * h * f) * 2);
     c.layout.recompute = RECOMPUTE_FULL;
@@ -340,9 +341,9 @@ static void recorded_buffers(void **state)
     (void)state;
     struct configuration c = sized(2, 1, 1, 1, 1, &sharding_zero_0);
     c.layout.sequence_parallel = true;
-    c.software.backward_regather = true;
+    c.software.tensor.backward_regather = true;
     assert_int_equal(of(&c, 0, "collective's buffer").allocated, 0);
-    c.software.record_streams = true;
+    c.software.memory.record_streams = true;
     struct arena *arena = arena_create();
     struct lowered lowered;
     lower(arena, &c, &lowered);
@@ -374,14 +375,14 @@ static void recorded_buffers_come_back(void **state)
     const uint64_t microbatches = 3;
     struct configuration c = sized(2, 1, 1, 2, microbatches, &sharding_zero_0);
     c.layout.sequence_parallel = true;
-    c.software.backward_regather = true;
-    c.software.record_streams = true;
-    c.software.p2p_host_wait = c.software.p2p_blocking = true;
-    c.software.launch_s = 1.0;
+    c.software.tensor.backward_regather = true;
+    c.software.memory.record_streams = true;
+    c.software.pipeline.host_wait = c.software.pipeline.blocking = true;
+    c.software.host.launch_s = 1.0;
     struct named slow = of(&c, 1, "collective's buffer");
-    c.software.launch_s = 0.0;
+    c.software.host.launch_s = 0.0;
     struct named waiting = of(&c, 1, "collective's buffer");
-    c.software.p2p_host_wait = false;
+    c.software.pipeline.host_wait = false;
     struct named ahead = of(&c, 1, "collective's buffer");
     assert_int_equal(slow.allocated, ahead.allocated);
     assert_int_equal(waiting.freed, ahead.allocated);

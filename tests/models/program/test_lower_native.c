@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "models/lower/stage/lower.h"
 #include "models/memory/ledger.h"
-#include "models/program/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 
@@ -53,10 +53,10 @@ static struct configuration gated_case(void)
     lower_case_size(&c, 1, 1, 1, 1, 1);
     c.model.ffn = FFN_SWIGLU;
     c.training.attention = ATTENTION_FLASH2;
-    c.software.separate_projections = true;
-    c.software.recompute_stops_early = true;
-    c.software.save_norm_input = true;
-    c.software.activation_saved_factor = 1.0;
+    c.software.layer.separate_projections = true;
+    c.software.layer.recompute_stops_early = true;
+    c.software.layer.save_norm_input = true;
+    c.software.layer.activation_saved_factor = 1.0;
     return c;
 }
 
@@ -75,12 +75,15 @@ static void test_every_second_product(void **state)
     struct lowered lowered;
     c.layout.recompute = RECOMPUTE_PER_OPERATOR;
     lower(arena, &c, &lowered);
-    const double hidden = (double)m->hidden, query = (double)(m->heads * m->head_size),
-                 key = (double)(m->kv_heads * m->head_size), ffn = (double)m->ffn_hidden;
+    const double hidden = (double)m->hidden,
+                 query = (double)(m->attention.heads * m->attention.head_size),
+                 key = (double)(m->attention.kv_heads * m->attention.head_size),
+                 ffn = (double)m->ffn_hidden;
     const double again = 2.0 * hidden * (key + query + ffn);
     const double wanted = tokens_of(&c) * (double)m->layers * again;
     assert_true(close_to(sum(lowered.programs[0], PHASE_RECOMPUTE, NULL).flops, wanted));
-    c.software.separate_projections = false; /* qkv, o, up, down: o alone, as down is the last */
+    c.software.layer.separate_projections =
+        false; /* qkv, o, up, down: o alone, as down is the last */
     lower(arena, &c, &lowered);
     const double whole = tokens_of(&c) * (double)m->layers * 2.0 * query * hidden;
     assert_true(close_to(sum(lowered.programs[0], PHASE_RECOMPUTE, NULL).flops, whole));
@@ -95,7 +98,7 @@ static void test_separate_products_do_the_same(void **state)
     struct configuration c = gated_case();
     struct lowered apart, joint;
     lower(arena, &c, &apart);
-    c.software.separate_projections = false;
+    c.software.layer.separate_projections = false;
     lower(arena, &c, &joint);
     for (enum phase phase = PHASE_FORWARD; phase <= PHASE_BACKWARD; phase++)
         assert_true(close_to(sum(apart.programs[0], phase, NULL).flops,
@@ -172,12 +175,12 @@ static void test_what_per_operator_keeps(void **state)
     for (unsigned i = 0; i < layer.segments[0].saved_count; i++)
         kept += layer.segments[0].saved[i].rebuilt ? 0.0 : layer.segments[0].saved[i].bytes;
     const struct model_shape *m = &c.model;
-    const double query = (double)(m->heads * m->head_size),
-                 key = (double)(m->kv_heads * m->head_size);
+    const double query = (double)(m->attention.heads * m->attention.head_size),
+                 key = (double)(m->attention.kv_heads * m->attention.head_size);
     const double each = 2.0 * ((double)m->hidden + 2.0 * query + key + (double)m->ffn_hidden) +
-                        4.0 * (double)m->heads;
+                        4.0 * (double)m->attention.heads;
     assert_true(close_to(kept, (double)c.training.sequence * each));
-    c.software.recompute_keeps_last = true; /* and what the last product wrote */
+    c.software.layer.recompute_keeps_last = true; /* and what the last product wrote */
     transformer_layer(&context, &layer);
     double more = 0.0;
     for (unsigned i = 0; i < layer.segments[0].saved_count; i++)
@@ -203,10 +206,10 @@ static double kept_of_modules(const struct configuration *c, bool modules, struc
                                           .tp = c->layout.tp,
                                           .sequence_parallel = c->layout.sequence_parallel,
                                           .cp = 1,
-                                          .ep = 1,
-                                          .etp = 1,
-                                          .imbalance = 1.0,
-                                          .dispatch = &dispatch_alltoall,
+                                          .experts.ep = 1,
+                                          .experts.etp = 1,
+                                          .experts.imbalance = 1.0,
+                                          .experts.dispatch = &dispatch_alltoall,
                                           .modules = modules};
     transformer_layer(&context, &layer);
     double kept = 0.0;
@@ -228,25 +231,25 @@ static struct configuration latent_case(void)
 {
     struct configuration c = gated_case();
     struct model_shape *m = &c.model;
-    c.software.separate_projections = false;
+    c.software.layer.separate_projections = false;
     *m = (struct model_shape){.layers = 2,
                               .hidden = 7168,
-                              .heads = 128,
-                              .kv_heads = 128,
-                              .head_size = 128,
+                              .attention.heads = 128,
+                              .attention.kv_heads = 128,
+                              .attention.head_size = 128,
                               .ffn_hidden = 18432,
                               .vocabulary = 1024,
                               .ffn = FFN_SWIGLU,
-                              .norm = NORM_RMS,
+                              .norm.kind = NORM_RMS,
                               .position = POSITION_ROPE,
-                              .experts = 16,
-                              .experts_per_token = 8,
-                              .moe_ffn_hidden = 2048,
-                              .shared_experts = 1,
-                              .q_rank = 1536,
-                              .kv_rank = 512,
-                              .rope_head_size = 64,
-                              .v_head_size = 128};
+                              .moe.experts = 16,
+                              .moe.experts_per_token = 8,
+                              .moe.ffn_hidden = 2048,
+                              .moe.shared_experts = 1,
+                              .latent.q_rank = 1536,
+                              .latent.kv_rank = 512,
+                              .latent.rope_head_size = 64,
+                              .latent.v_head_size = 128};
     transformer_complete(m);
     return c;
 }
@@ -268,7 +271,8 @@ static void test_what_modules_keep(void **state)
                  2.0 * (2.0 * 7168.0 + latents + heads - 64.0 + (1.0 + 8.0) * 2048.0)));
     assert_true(none_again.flops == 0.0 && again.gathered == 0.0);
     assert_true(close_to(again.flops, 2.0 * 128.0 * (1536.0 * 192.0 + 512.0 * (128.0 + 128.0))));
-    c.software.save_norm_input = false; /* nothing is left of which norms could be made again */
+    c.software.layer.save_norm_input =
+        false; /* nothing is left of which norms could be made again */
     assert_true(
         close_to(kept_of_modules(&c, false, &none_again) - kept_of_modules(&c, true, &again),
                  2.0 * (heads + (1.0 + 8.0) * 2048.0)));
@@ -286,7 +290,7 @@ static void test_modules_of_tensor_ranks(void **state)
         const double t = (double)(2u << at % 3);
         c.layout.tp = 2u << at % 3;
         c.layout.sequence_parallel = at / 3 > 0;
-        c.software.backward_regather = at / 3 == 1;
+        c.software.tensor.backward_regather = at / 3 == 1;
         struct repeated none_again, again;
         const double none = kept_of_modules(&c, false, &none_again);
         const double kept = kept_of_modules(&c, true, &again);
@@ -313,11 +317,11 @@ static void test_modules_gather_latents(void **state)
     for (int regathers = 0; regathers < 2; regathers++) {
         struct arena *arena = arena_create();
         struct configuration c = latent_case();
-        c.model.experts = 0;
+        c.model.moe.experts = 0;
         lower_case_size(&c, 2, 1, 1, 1, 1);
         lower_case_recompute(&c, RECOMPUTE_MODULES);
         c.layout.sequence_parallel = true;
-        c.software.backward_regather = regathers == 1;
+        c.software.tensor.backward_regather = regathers == 1;
         struct lowered lowered;
         lower(arena, &c, &lowered);
         const struct program *p = lowered.programs[0];
@@ -350,9 +354,9 @@ static void test_buffers_of_streams(void **state)
     struct arena *arena = arena_create();
     struct configuration c = gated_case();
     lower_case_size(&c, 1, 1, 4, 1, 1);
-    c.layout.sharding = &sharding_fsdp;
+    c.layout.data.sharding = &sharding_fsdp;
     c.layout.recompute = RECOMPUTE_NONE;
-    c.software.fsdp_reshard = c.software.fsdp_buffers = true;
+    c.software.shards.reshard = c.software.shards.buffers = true;
     c.training.gradient_bytes = 4.0;
     struct lowered lowered;
     lower(arena, &c, &lowered);
@@ -363,7 +367,7 @@ static void test_buffers_of_streams(void **state)
                          4.0 * (all + layers)));
     assert_true(
         close_to(weights_of(&lowered, "copy gradients", PHASE_GRADIENTS), (2.0 + 4.0) * all));
-    c.software.fsdp_buffers = false;
+    c.software.shards.buffers = false;
     lower(arena, &c, &lowered);
     assert_true(weights_of(&lowered, "copy gathered weights", PHASE_PARAMETERS) == 0.0);
     assert_true(weights_of(&lowered, "copy gradients", PHASE_GRADIENTS) == 0.0);
@@ -385,13 +389,13 @@ static void test_weights_are_the_master_copy(void **state)
     struct arena *arena = arena_create();
     struct configuration c = gated_case();
     lower_case_size(&c, 1, 1, 4, 1, 1);
-    c.software.weights_are_master = true;
+    c.software.shards.weights_are_master = true;
     struct lowered lowered;
-    c.layout.sharding = &sharding_fsdp;
+    c.layout.data.sharding = &sharding_fsdp;
     lower(arena, &c, &lowered);
     assert_true(setup_bytes(lowered.programs[0], TENANT_WEIGHTS) == 0.0);
     assert_true(setup_bytes(lowered.programs[0], TENANT_MASTER) > 0.0);
-    c.layout.sharding = &sharding_zero_1;
+    c.layout.data.sharding = &sharding_zero_1;
     lower(arena, &c, &lowered);
     assert_true(setup_bytes(lowered.programs[0], TENANT_WEIGHTS) > 0.0);
     arena_destroy(arena);
@@ -412,10 +416,10 @@ static struct sums attention_of(const struct configuration *c, uint64_t cp, uint
                                           .tp = 1,
                                           .cp = cp,
                                           .causal = true,
-                                          .cp_ring = ring,
-                                          .cp_heads = inner > 1,
-                                          .cp_inner = inner,
-                                          .cp_uneven = uneven};
+                                          .ring.cp_ring = ring,
+                                          .ring.cp_heads = inner > 1,
+                                          .ring.cp_inner = inner,
+                                          .ring.cp_uneven = uneven};
     transformer_layer(&context, &layer);
     for (unsigned i = 0; i < layer.segment_count; i++)
         for (unsigned k = 0; k < layer.segments[i].forward_count; k++) {
@@ -452,8 +456,9 @@ static void test_blocks_are_merged(void **state)
 {
     (void)state;
     struct configuration c = gated_case();
-    c.software.cp_merge_forward_bytes = 18.0;
-    const double elements = (double)(c.training.sequence * c.model.heads * c.model.head_size);
+    c.software.context.merge_forward_bytes = 18.0;
+    const double elements =
+        (double)(c.training.sequence * c.model.attention.heads * c.model.attention.head_size);
     for (uint64_t cp = 1; cp <= 8; cp *= 2)
         assert_true(attention_of(&c, cp, 1, false, false).bytes ==
                     18.0 * elements / (double)cp * (double)(cp - 1));

@@ -23,15 +23,15 @@ static struct configuration offloaded(const struct sharding_kind *sharding, uint
 {
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, dp, 1, 2);
-    c.layout.sharding = sharding;
-    c.layout.shard_group = dp;
-    c.layout.optimizer_offload = share;
-    c.cluster.node.pcie_bytes_per_s = LINK;
-    c.cluster.node.host_dram_bytes_per_s = DRAM;
-    c.cluster.node.host_dram_ratio = RATIO;
-    c.cluster.node.host_memory_bytes = 0.0;
-    c.cluster.node.nvme_read_bytes_per_s = DRIVES;
-    c.cluster.node.nvme_write_bytes_per_s = DRIVES / 2.0;
+    c.layout.data.sharding = sharding;
+    c.layout.data.shard_group = dp;
+    c.layout.offload.optimizer = share;
+    c.cluster.node.pcie.bytes_per_s = LINK;
+    c.cluster.node.host.dram_bytes_per_s = DRAM;
+    c.cluster.node.host.dram_ratio = RATIO;
+    c.cluster.node.host.memory_bytes = 0.0;
+    c.cluster.node.host.nvme_read_bytes_per_s = DRIVES;
+    c.cluster.node.host.nvme_write_bytes_per_s = DRIVES / 2.0;
     assert_int_equal(lower_case_errors(&c), 0);
     return c;
 }
@@ -83,7 +83,7 @@ static void test_times(void **state)
         const struct configuration all = offloaded(&sharding_zero_1, dp, 0.0);
         const double parameters = transformer_parameters(&all.model, all.training.sequence);
         const double elements = parameters / (double)dp;
-        assert_true(all.cluster.node.gpus >= dp && all.software.gradient_kept_bytes == 4.0);
+        assert_true(all.cluster.node.gpus >= dp && all.software.data.gradient_kept_bytes == 4.0);
         assert_true(cost_of(&all, "update on host").gpu_s == -1.0);
         for (double share = 0.25; share <= 1.0; share *= 2.0) {
             const struct configuration c = offloaded(&sharding_zero_1, dp, share);
@@ -93,7 +93,7 @@ static void test_times(void **state)
             near(cost_of(&c, "weights from host").gpu_s, share * 2 * elements / LINK);
             assert_true(cost_of(&c, "state from drives").gpu_s == -1.0);
             struct configuration drives = c; /* 12 bytes in and out */
-            drives.layout.offload_to = OFFLOAD_NVME;
+            drives.layout.offload.optimizer_to = OFFLOAD_NVME;
             const double state_s = share * 12 * elements * (double)dp / DRIVES;
             near(cost_of(&drives, "state from drives").gpu_s, state_s);
             near(cost_of(&drives, "state to drives").gpu_s, 2.0 * state_s);
@@ -140,22 +140,22 @@ static void test_rules(void **state)
     (void)state;
     struct configuration c = offloaded(&sharding_zero_1, 4, 0.5);
     assert_int_equal(lower_case_errors(&c), 0);
-    c.cluster.node.host_dram_bytes_per_s = 0.0;
+    c.cluster.node.host.dram_bytes_per_s = 0.0;
     assert_true(said(&c, "host_dram_bandwidth"));
-    c.cluster.node.pcie_bytes_per_s = 0.0;
+    c.cluster.node.pcie.bytes_per_s = 0.0;
     assert_true(said(&c, "pcie_bandwidth"));
     c = offloaded(&sharding_zero_1, 4, 0.5);
-    c.cluster.node.nvme_write_bytes_per_s = 0.0;
+    c.cluster.node.host.nvme_write_bytes_per_s = 0.0;
     assert_int_equal(lower_case_errors(&c), 0);
-    c.layout.offload_to = OFFLOAD_NVME;
+    c.layout.offload.optimizer_to = OFFLOAD_NVME;
     assert_true(said(&c, "nvme_write_bandwidth"));
     c = offloaded(&sharding_zero_1, 4, 0.5);
     c.training.optimizer = optimizer_find("muon");
     assert_true(said(&c, "muon multiplies matrices"));
     c = offloaded(&sharding_fsdp, 4, 0.5);
-    c.software.weights_are_master = true;
+    c.software.shards.weights_are_master = true;
     assert_true(said(&c, "take zero-1 or 0"));
-    c.layout.optimizer_offload = 0.0;
+    c.layout.offload.optimizer = 0.0;
     assert_false(said(&c, ""));
 }
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "models/lower/stage/lower.h"
 #include "models/memory/ledger.h"
-#include "models/program/lower.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 
@@ -36,7 +36,7 @@ static void test_once_under_a_pipeline(void **state)
             double gathered[2], reduced[2];
             for (unsigned many = 0; many < 2; many++) {
                 struct configuration c = lower_case();
-                c.layout.sharding = kinds[i];
+                c.layout.data.sharding = kinds[i];
                 c.training.gradient_bytes = 2.0;
                 lower_case_size(&c, 1, 1, 2, pp, many ? 6 : 2);
                 struct arena *arena = arena_create();
@@ -73,7 +73,7 @@ static void test_zero_2_is_zero_1(void **state)
         const struct ledger_limits limits = {INFINITY, false};
         struct configuration c = lower_case();
         struct lowered lowered;
-        c.layout.sharding = i == 0 ? &sharding_zero_1 : &sharding_zero_2;
+        c.layout.data.sharding = i == 0 ? &sharding_zero_1 : &sharding_zero_2;
         lower_case_size(&c, 1, 1, 2, 2, 4);
         lower(arena, &c, &lowered);
         ledger_play(arena, lowered.programs[0], &limits, false, &played[i]);

@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
+#include "models/lower/stage/lower.h"
 #include "models/memory/ledger.h"
-#include "models/program/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/step.h"
+#include "models/step/simulate/step.h"
 #include "tests/models/program/lower_case.h"
 #include "topology/topology_kind.h"
 
@@ -180,8 +180,8 @@ static void test_of_every_chunk(void **state)
 {
     (void)state;
     struct configuration c = with(deep_case(12, 2, 4), RECOMPUTE_BLOCK, 2);
-    c.layout.vpp = 2;
-    c.layout.schedule = &schedule_interleaved;
+    c.layout.pipeline.vpp = 2;
+    c.layout.pipeline.schedule = &schedule_interleaved;
     struct arena *arena = arena_create();
     struct lowered lowered;
     uint32_t seen = 0;
@@ -210,7 +210,8 @@ static void test_groups_keep_their_input(void **state)
         }
         /* Who stops early leaves out the last product of a group alone. */
         struct configuration early = full;
-        early.software.recompute_stops_early = group.software.recompute_stops_early = true;
+        early.software.layer.recompute_stops_early = group.software.layer.recompute_stops_early =
+            true;
         const double product = (repeated_flops(&full) - repeated_flops(&early)) / (double)layers;
         const double groups = (double)((layers + n - 1) / n);
         assert_true(product > 0.0);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower_split.h"
+#include "models/lower/plan/lower_split.h"
 #include "tests/models/program/lower_case.h"
 
 static void test_split(void **state)
@@ -18,16 +18,16 @@ static void test_split(void **state)
     lower_case_size(&c, 1, 1, 1, 4, 4);
     lower_split(&c, layers);
     assert_true(layers[0] == 4 && layers[1] == 4 && layers[2] == 3 && layers[3] == 3);
-    c.layout.first_stage_layers = 2;
+    c.layout.pipeline.first_layers = 2;
     lower_split(&c, layers);
     assert_true(layers[0] == 2 && layers[1] == 4 && layers[2] == 4 && layers[3] == 4);
-    c.layout.last_stage_layers = 6;
+    c.layout.pipeline.last_layers = 6;
     lower_split(&c, layers);
     assert_true(layers[0] == 2 && layers[1] == 3 && layers[2] == 3 && layers[3] == 6);
     /* By cost: a layer 4 x 64 x 64 + 3 x 64 x 256 = 65,536; the head 64 x 4,096 = four layers. 18
      * quarters of 4.5: layers 1-5 cross the first, 6-10 the second, 11-14 stay under the third. */
-    c.layout.first_stage_layers = c.layout.last_stage_layers = 0;
-    c.software.split = SPLIT_COST;
+    c.layout.pipeline.first_layers = c.layout.pipeline.last_layers = 0;
+    c.software.pipeline.split = SPLIT_COST;
     c.model.vocabulary = 4096;
     lower_split(&c, layers);
     assert_true(layers[0] == 5 && layers[1] == 5 && layers[2] == 4 && layers[3] == 0);
@@ -35,7 +35,7 @@ static void test_split(void **state)
      * the third of four is just half of the whole, and crosses it with a head that is smaller. */
     lower_case_size(&c, 1, 1, 1, 2, 2);
     c.model.layers = 4;
-    c.model.head_size = 16;
+    c.model.attention.head_size = 16;
     c.model.ffn_hidden = 128;
     for (uint64_t less = 0; less < 2; less++) {
         c.model.vocabulary = 1792 - less;
@@ -59,9 +59,9 @@ static void test_ends_that_count(void **state)
         uint32_t layers[8];
         lower_case_size(&c, 1, 1, 1, cases[i].pp, 4);
         c.model.layers = cases[i].layers;
-        c.layout.vpp = cases[i].vpp;
-        c.layout.ends_count = true;
-        c.software.split = SPLIT_COST; /* that is asked first */
+        c.layout.pipeline.vpp = cases[i].vpp;
+        c.layout.pipeline.ends_count = true;
+        c.software.pipeline.split = SPLIT_COST; /* that is asked first */
         lower_split(&c, layers);
         for (unsigned k = 0; k < cases[i].pp * cases[i].vpp; k++)
             assert_int_equal(layers[k], cases[i].split[k]);

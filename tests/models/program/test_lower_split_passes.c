@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower.h"
-#include "models/program/lower_plan.h"
+#include "models/lower/plan/lower_plan.h"
+#include "models/lower/stage/lower.h"
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
@@ -36,12 +36,13 @@ static struct configuration split_case(const char *name)
     c.model.layers = LAYERS;
     c.model.ffn = FFN_GELU;
     c.model.position = POSITION_LEARNED;
-    c.model.norm = NORM_LAYERNORM;
+    c.model.norm.kind = NORM_LAYERNORM;
     c.model.dropout_ratio = 0.1;
-    c.software.save_norm_input = true;
+    c.software.layer.save_norm_input = true;
     lower_case_size(&c, 1, 1, 2, STAGES, MICROBATCHES);
-    c.layout.schedule = schedule_find(name);
-    c.layout.vpp = c.layout.schedule->chunks > 0 ? c.layout.schedule->chunks : 1;
+    c.layout.pipeline.schedule = schedule_find(name);
+    c.layout.pipeline.vpp =
+        c.layout.pipeline.schedule->chunks > 0 ? c.layout.pipeline.schedule->chunks : 1;
     assert_int_equal(lower_case_errors(&c), 0);
     return c;
 }
@@ -50,8 +51,8 @@ static struct configuration split_case(const char *name)
 static double kept_bytes(const struct configuration *c)
 {
     const double rows = (double)(c->training.sequence * c->layout.microbatch);
-    return rows *
-           (34.0 * (double)c->model.hidden + 5.0 * (double)(c->model.heads * c->training.sequence));
+    return rows * (34.0 * (double)c->model.hidden +
+                   5.0 * (double)(c->model.attention.heads * c->training.sequence));
 }
 
 static double late_bytes(const struct configuration *c)
@@ -62,8 +63,9 @@ static double late_bytes(const struct configuration *c)
 /* What a rank keeps after each of its passes, in order. */
 static uint32_t expected_bytes(const struct configuration *c, uint32_t rank, double *out)
 {
-    const struct schedule_kind *kind = c->layout.schedule;
-    const struct schedule_shape shape = {STAGES, (uint32_t)c->layout.vpp, MICROBATCHES, NULL};
+    const struct schedule_kind *kind = c->layout.pipeline.schedule;
+    const struct schedule_shape shape = {STAGES, (uint32_t)c->layout.pipeline.vpp, MICROBATCHES,
+                                         NULL};
     const double layers = (double)LAYERS / schedule_parts(kind, &shape);
     struct arena *arena = arena_create();
     struct pass *passes = ARENA_ARRAY(arena, struct pass, schedule_room(kind, &shape));
@@ -103,7 +105,7 @@ static void test_kept(void **state)
     (void)state;
     for (unsigned k = 0; k < KINDS; k++) {
         const struct configuration c = split_case(names[k]);
-        if (c.layout.schedule->write_timed != NULL)
+        if (c.layout.pipeline.schedule->write_timed != NULL)
             continue; /* its order follows the cost of this configuration */
         struct arena *arena = arena_create();
         struct lowered lowered;
@@ -133,7 +135,7 @@ static void test_work(void **state)
 {
     (void)state;
     struct configuration whole = split_case("zb-h1");
-    whole.layout.schedule = schedule_find("1f1b");
+    whole.layout.pipeline.schedule = schedule_find("1f1b");
     struct arena *arena = arena_create();
     struct lowered lowered;
     lower(arena, &whole, &lowered);
@@ -167,7 +169,7 @@ static void test_reduction(void **state)
     (void)state;
     for (unsigned k = 0; k < KINDS; k++) {
         struct configuration c = split_case(names[k]);
-        c.software.bucket_bytes = 1e5;
+        c.software.data.bucket_bytes = 1e5;
         const struct written w = lower_case_write(&c);
         double sent = 0.0;
         uint32_t first = UINT32_MAX;
@@ -184,8 +186,9 @@ static void test_reduction(void **state)
                             w.p->ops[i].chunk == w.p->ops[first].chunk &&
                             w.p->ops[i].microbatch != w.p->ops[first].microbatch;
         assert_int_equal(weights_left, 0);
-        const double layers = (double)LAYERS / STAGES *
-                              (c.layout.schedule->placement == PLACED_BOTH_WAYS ? 2.0 : 1.0);
+        const double layers =
+            (double)LAYERS / STAGES *
+            (c.layout.pipeline.schedule->placement == PLACED_BOTH_WAYS ? 2.0 : 1.0);
         const double least =
             layers * 12.0 * 64.0 * 64.0 * lower_plan_lowering(w.arena, &c)->data.wire_bytes;
         assert_true(sent > least && sent < 2.0 * least);
@@ -200,10 +203,10 @@ static void test_two_holders(void **state)
     (void)state;
     struct configuration c = split_case("dualpipe");
     assert_int_equal(configuration_holders(&c), 4);
-    c.layout.sharding = sharding_find("zero-1");
+    c.layout.data.sharding = sharding_find("zero-1");
     assert_int_equal(configuration_shards(&c), 4);
     assert_int_equal(lower_case_errors(&c), 0);
-    c.layout.sharding = sharding_find("fsdp");
+    c.layout.data.sharding = sharding_find("fsdp");
     assert_true(lower_case_breaks(&c, "layout.sharding", false));
     c = split_case("zb-v");
     assert_int_equal(configuration_holders(&c), 2);
@@ -223,13 +226,29 @@ static void test_two_holders(void **state)
     arena_destroy(arena);
 }
 
+/* Schedules that go by times are told what a message takes on the wire that joins all stages. */
+static void test_message(void **state)
+{
+    (void)state;
+    for (uint64_t nodes = 1; nodes <= 2; nodes++) {
+        struct arena *arena = arena_create();
+        struct configuration c = split_case("zb-2p");
+        c.cluster.node.gpus = 2 * STAGES / nodes;
+        c.cluster.nodes = nodes;
+        const struct lowering *l = lower_plan_lowering(arena, &c);
+        const double bytes = 2.0 * (double)(c.training.sequence * c.model.hidden);
+        const double rate = nodes == 1 ? 300e9 : 25e9; /* of lower_case: NVLink, a NIC */
+        assert_true(fabs(lower_plan_costs(arena, l).transfer_s * rate / bytes - 1.0) < 1e-12);
+        arena_destroy(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_work),
-        cmocka_unit_test(test_reduction),
-        cmocka_unit_test(test_two_holders),
+        cmocka_unit_test(test_kept),      cmocka_unit_test(test_work),
+        cmocka_unit_test(test_reduction), cmocka_unit_test(test_two_holders),
+        cmocka_unit_test(test_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower_traffic.h"
+#include "models/lower/stage/lower_traffic.h"
+#include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 
@@ -27,9 +28,9 @@ static void test_groups(void **state)
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct arena *arena = arena_create();
         struct configuration c = lower_case();
-        c.layout.vpp = 2;
-        c.layout.fsdp_unit_layers = rows[i].size;
-        c.layout.sharding = sharding_find("fsdp");
+        c.layout.pipeline.vpp = 2;
+        c.layout.data.fsdp_unit_layers = rows[i].size;
+        c.layout.data.sharding = sharding_find("fsdp");
         struct lowering *l = lower_plan_lowering(arena, &c);
         struct units units;
         lower_units_build(&units, l, 0);
@@ -89,7 +90,7 @@ static void test_buckets(void **state)
     struct arena *arena = arena_create();
     struct configuration c = lower_case();
     struct lowering *l = lower_plan_lowering(arena, &c);
-    c.software.bucket_bytes = 100.0 * l->data.kept_bytes;
+    c.software.data.bucket_bytes = 100.0 * l->data.kept_bytes;
     struct data_traffic t;
     double elements = 0.0;
     lower_traffic_begin(&t, l);
@@ -101,7 +102,7 @@ static void test_buckets(void **state)
     assert_true(elements == 100.0);
     assert_int_equal(lower_traffic_fill(&t, DATA_ALL, 3205.0, &elements), 16);
     assert_true(elements == 200.0 && lower_traffic_rest(&t, DATA_ALL) == 5.0);
-    c.software.bucket_bytes = 0.0; /* all of a unit */
+    c.software.data.bucket_bytes = 0.0; /* all of a unit */
     lower_traffic_begin(&t, l);
     assert_int_equal(lower_traffic_fill(&t, DATA_ALL, 7.0, &elements), 1);
     assert_true(elements == 7.0 && lower_traffic_rest(&t, DATA_ALL) == 0.0);
@@ -115,7 +116,7 @@ static void test_gathers_wait_for_compute(void **state)
     (void)state;
     struct arena *arena = arena_create();
     struct configuration c = lower_case();
-    c.software.fsdp_prefetch = 1;
+    c.software.shards.prefetch = 1;
     struct lowering *l = lower_plan_lowering(arena, &c);
     struct data_traffic t;
     lower_traffic_begin(&t, l);

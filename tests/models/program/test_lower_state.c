@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "models/fit/rule_of_thumb.h"
+#include "models/plan/rule_of_thumb.h"
 #include "models/sharding/sharding_kind.h"
 #include "tests/models/program/lower_case.h"
 #include "tests/models/program/lower_sums.h"
@@ -31,8 +31,8 @@ static struct configuration state_case(const struct sharding_kind *sharding, uin
 {
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, dp, 1, 2);
-    c.layout.sharding = sharding;
-    c.layout.shard_group = dp;
+    c.layout.data.sharding = sharding;
+    c.layout.data.shard_group = dp;
     c.training.optimizer = optimizer_find(optimizer);
     assert_int_equal(lower_case_errors(&c), 0);
     return c;
@@ -83,7 +83,7 @@ static void test_state_of_every_optimizer(void **state)
                 const double ranks = sharding_kinds[k]->shards_optimizer ? (double)dp : 1.0;
                 near(held(&c, TENANT_MOMENTS), rows[i].moments / ranks);
                 near(held(&c, TENANT_MASTER), 4.0 * ALL / ranks);
-                c.software.build = BUILD_EAGER;
+                c.software.memory.build = BUILD_EAGER;
                 near(held(&c, TENANT_MOMENTS), rows[i].moments / ranks);
             }
         }
@@ -159,10 +159,10 @@ static void test_copies_of_four_bits(void **state)
         near(held(&c, TENANT_MASTER) + held(&c, TENANT_MOMENTS), 12.0 * ALL / 2.0);
         near(traffic(&c) - traffic(&bf16), 5.125 * copied);
     }
-    c.layout.sharding =
+    c.layout.data.sharding =
         &sharding_fsdp; /* shards have none: whole weights are cast where they come */
     near(held(&c, TENANT_WEIGHTS), held(&bf16, TENANT_WEIGHTS) / 2.0);
-    bf16.layout.sharding = &sharding_fsdp;
+    bf16.layout.data.sharding = &sharding_fsdp;
     near(traffic(&c), traffic(&bf16));
 }
 
@@ -199,7 +199,7 @@ static void test_update_traffic(void **state)
     (void)state;
     for (unsigned i = 0; i < optimizer_count; i++) {
         struct configuration c = state_case(&sharding_zero_0, 1, optimizers[i].head.name);
-        c.software.gradients = GRADIENT_TENSOR;
+        c.software.data.gradients = GRADIENT_TENSOR;
         c.training.gradient_bytes = 4.0;
         const double moments = held(&c, TENANT_MOMENTS);
         const double again = strcmp(optimizers[i].head.name, "adafactor") == 0 ? 4.0 : 0.0;
@@ -254,14 +254,34 @@ static void test_matrices_of_tensor_ranks(void **state)
     }
 }
 
+/* The scenario's word goes before the recipes' of the software, these before what it keeps else. */
+static void test_gradient_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        double said, usual, kept, is;
+    } rows[] = {{0, 0, 4, 4}, {0, 0, 2, 2}, {0, 2, 4, 2}, {4, 2, 2, 4}, {2, 4, 4, 2}};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct configuration c = state_case(&sharding_zero_0, 2, "adamw");
+        c.training.gradient_bytes = rows[i].said;
+        c.software.usual.gradient_bytes = rows[i].usual;
+        c.software.data.gradient_kept_bytes = rows[i].kept;
+        c.software.data.gradient_copy = false;
+        struct written w = lower_case_write(&c);
+        assert_true(configuration_gradient_bytes(&c) == rows[i].is);
+        assert_true(sum_static_bytes(w.p, TENANT_GRADIENTS) == ALL * rows[i].is);
+        arena_destroy(w.arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_state_of_every_optimizer), cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_the_recipe_of_deepseek),   cmocka_unit_test(test_cards_of_671b),
-        cmocka_unit_test(test_copies_of_four_bits),      cmocka_unit_test(test_cards_of_671b),
-        cmocka_unit_test(test_update_traffic),           cmocka_unit_test(test_orthogonal_steps),
-        cmocka_unit_test(test_matrices_of_tensor_ranks),
+        cmocka_unit_test(test_gradient_bytes),   cmocka_unit_test(test_state_of_every_optimizer),
+        cmocka_unit_test(test_formats),          cmocka_unit_test(test_the_recipe_of_deepseek),
+        cmocka_unit_test(test_cards_of_671b),    cmocka_unit_test(test_copies_of_four_bits),
+        cmocka_unit_test(test_cards_of_671b),    cmocka_unit_test(test_update_traffic),
+        cmocka_unit_test(test_orthogonal_steps), cmocka_unit_test(test_matrices_of_tensor_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

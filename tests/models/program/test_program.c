@@ -268,10 +268,10 @@ FAULT(size_endless, p->transfers[0].bytes = endless)
 FAULT(size_nothing, p->transfers[0].bytes = nothing)
 FAULT(host_negative, p->hosts[0] = -1e-9)
 FAULT(host_endless, p->hosts[0] = endless)
-FAULT(interference_whole, p->interference_ratio = 1.0)
-FAULT(interference_negative, p->interference_ratio = -0.1)
-FAULT(join_negative, p->join_ratio = -0.1)
-FAULT(join_endless, p->join_ratio = endless)
+FAULT(interference_whole, p->interference.ratio = 1.0)
+FAULT(interference_negative, p->interference.ratio = -0.1)
+FAULT(join_negative, p->interference.join_ratio = -0.1)
+FAULT(join_endless, p->interference.join_ratio = endless)
 FAULT(block_negative, p->ledger[0].bytes = -1.0)
 FAULT(block_endless, p->ledger[0].bytes = endless)
 FAULT(setup_nothing, p->setup[0].bytes = nothing)
@@ -368,11 +368,11 @@ static void test_bounds_hold(void **state)
     p->ops[0].phase = PHASE_COUNT - 1;
     p->ops[0].name = 1;
     p->costs[0].gpu_s = p->transfers[0].bytes = p->hosts[0] = p->setup[0].bytes = 0.0;
-    p->interference_ratio = 0.999;
-    p->join_ratio = 10.0;
+    p->interference.ratio = 0.999;
+    p->interference.join_ratio = 10.0;
     p->setup[0].tenant = TENANT_FRAGMENTATION - 1;
     assert_null(program_problem(p));
-    p->interference_ratio = p->join_ratio = 0.0;
+    p->interference.ratio = p->interference.join_ratio = 0.0;
     assert_null(program_problem(p));
     arena_destroy(arena);
 }

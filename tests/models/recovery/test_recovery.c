@@ -56,6 +56,9 @@ static void test_spares_and_waits(void **state)
             assert_int_equal(out.nodes_taken, rows[i].taken);
             assert_int_equal(out.wait, rows[i].taken < rows[i].nodes_short);
             assert_false(out.shrink || out.others_go_on); /* no replica is up */
+            /* only a cold spare boots, where one is taken at all */
+            assert_int_equal(out.links[LINK_PROVISION], k == 2 && rows[i].taken > 0);
+            assert_int_equal(out.links[LINK_SCHEDULE], k == 1 || k == 2);
         }
         out = (struct recovery_decision){0};
         recovery_find("wait-for-repair")->decide(&situation, &out);

@@ -19,10 +19,10 @@ void task_case_begin(struct task_case *t, uint32_t ranks)
     const uint64_t nodes = ranks <= 8 ? 1 : (ranks + 7) / 8;
     t->c.cluster.node.kind = &topology_nvlink_island;
     t->c.cluster.node.gpus = nodes == 1 ? ranks : 8;
-    t->c.cluster.node.nics = t->c.cluster.node.gpus;
+    t->c.cluster.node.nic.count = t->c.cluster.node.gpus;
     t->c.cluster.nodes = nodes;
-    t->c.cluster.node.pcie_bytes_per_s = 50e9;
-    t->c.cluster.node.nic_efficiency_ratio = 1.0;
+    t->c.cluster.node.pcie.bytes_per_s = 50e9;
+    t->c.cluster.node.nic.efficiency_ratio = 1.0;
     t->c.cluster.fabric.kind = &topology_rail;
     t->c.cluster.fabric.options = (struct kind_options){{32, 1}};
     t->c.cluster.fabric.efficiency_ratio = 1.0;

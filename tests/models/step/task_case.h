@@ -3,7 +3,7 @@
 #ifndef ORRERY_TESTS_TASK_CASE_H
 #define ORRERY_TESTS_TASK_CASE_H
 
-#include "models/step/task_play.h"
+#include "models/step/tasks/task_play.h"
 
 enum {
     TASK_CASE_MAX = 4096

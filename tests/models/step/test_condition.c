@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "models/sharding/sharding_kind.h"
-#include "models/step/condition.h"
-#include "models/step/step.h"
+#include "models/step/simulate/condition.h"
+#include "models/step/simulate/step.h"
 #include "sim/pool.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
@@ -22,14 +22,14 @@ static struct configuration job(void)
     struct configuration c = lower_case();
     lower_case_size(&c, 4, 1, 4, 2, 4);
     c.model.hidden = 1024;
-    c.model.head_size = 128;
+    c.model.attention.head_size = 128;
     c.model.ffn_hidden = 4096;
     c.cluster.node.kind = &topology_nvlink_island;
     c.cluster.fabric.kind = &topology_rail;
     c.cluster.fabric.options =
         (struct kind_options){{32, 1}}; /* nodes for each leaf, no oversubscription */
-    c.cluster.node.pcie_bytes_per_s = 25 * GIGA;
-    c.cluster.node.nic_efficiency_ratio = 1.0;
+    c.cluster.node.pcie.bytes_per_s = 25 * GIGA;
+    c.cluster.node.nic.efficiency_ratio = 1.0;
     c.cluster.fabric.efficiency_ratio = 1.0;
     return c;
 }
@@ -137,8 +137,8 @@ static void test_hybrid_copies(void **state)
 {
     (void)state;
     struct configuration c = job();
-    c.layout.sharding = &sharding_hsdp;
-    c.layout.shard_group = 2;
+    c.layout.data.sharding = &sharding_hsdp;
+    c.layout.data.shard_group = 2;
     c.layout.pp = 1;
     c.layout.dp = 8;
     c.training.global_batch = 32;
@@ -149,7 +149,7 @@ static void test_hybrid_copies(void **state)
     fewer.training.global_batch = 24;
     struct condition missing = {.replicas_missing = 1, .nic_share_ratio = 1.0};
     assert_true(condition_step_s(t, &missing) == direct_s(&fewer));
-    fewer.layout.dp = fewer.layout.shard_group = 1;
+    fewer.layout.dp = fewer.layout.data.shard_group = 1;
     fewer.training.global_batch = 4;
     missing.replicas_missing = 7;
     assert_true(condition_step_s(t, &missing) == direct_s(&fewer));
@@ -163,11 +163,11 @@ static void test_nic_share(void **state)
     struct condition half = {.nic_share_ratio = 0.5};
     for (unsigned slot = 0; slot < 2; slot++) {
         struct configuration c = job();
-        c.cluster.node.pcie_bytes_per_s = (slot ? 10 : 30) * GIGA;
+        c.cluster.node.pcie.bytes_per_s = (slot ? 10 : 30) * GIGA;
         double nic = topology_nic_bytes_per_s(&c.cluster);
         assert_true(nic == (slot ? 10 : 25) * GIGA);
         struct configuration narrow = c;
-        narrow.cluster.node.nic_bytes_per_s = nic / 2;
+        narrow.cluster.node.nic.bytes_per_s = nic / 2;
         struct condition_table *t = table_of(&c);
         assert_true(fabs(condition_step_s(t, &half) / direct_s(&narrow) - 1.0) < 1e-12);
         assert_true(condition_step_s(t, &half) > 1.001 * condition_step_s(t, &condition_ideal));
@@ -291,7 +291,7 @@ static void test_refuses(void **state)
     (void)state;
     struct error error = {{0}};
     struct configuration c = job();
-    c.gpu.usable_hbm_bytes = 1e6;
+    c.gpu.hbm.usable_bytes = 1e6;
     assert_null(condition_create(&c, &error));
     assert_non_null(strstr(error.text, "memory"));
     c = job();

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/step/event.h"
+#include "models/step/simulate/event.h"
 #include "tests/models/step/world.h"
 
 enum {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "models/step/stagger.h"
+#include "models/step/simulate/stagger.h"
 #include "sim/random.h"
 #include "tests/models/program/lower_case.h"
 #include "topology/topology_kind.h"
@@ -23,13 +23,13 @@ static struct configuration sharing(uint64_t seed)
     c.cluster.nodes = 2;
     c.cluster.node.gpus = 4;
     c.cluster.node.kind = &topology_nvlink_island;
-    c.cluster.node.nics = 1;
-    c.software.clip_gradients = false; /* which would make all ranks end together */
+    c.cluster.node.nic.count = 1;
+    c.software.memory.clip_gradients = false; /* which would make all ranks end together */
     c.model.hidden = 512;
-    c.model.head_size = 64;
+    c.model.attention.head_size = 64;
     c.training.sequence = 1024;
-    c.cluster.node.pcie_bytes_per_s = 25e9;
-    c.cluster.node.nic_efficiency_ratio = 1.0;
+    c.cluster.node.pcie.bytes_per_s = 25e9;
+    c.cluster.node.nic.efficiency_ratio = 1.0;
     c.cluster.fabric.kind = &topology_rail;
     c.cluster.fabric.options = (struct kind_options){{32, 1}};
     c.cluster.fabric.efficiency_ratio = 1.0;

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "models/fit/rule_of_thumb.h"
-#include "models/step/step.h"
+#include "models/plan/rule_of_thumb.h"
+#include "models/step/simulate/step.h"
 #include "sim/units.h"
 #include "tests/models/program/lower_case.h"
 #include "topology/topology_kind.h"
@@ -36,32 +36,32 @@ static void check_first(const struct step *s, struct tally *tally)
         failing += r->failure.failed;
         assert_int_equal(s->memory[p].program, p);
         assert_int_equal(s->memory[p].stage, p);
-        assert_int_equal(s->memory[p].rank_count, s->rank_count / s->memory_count);
+        assert_int_equal(s->memory[p].rank_count, s->counts.ranks / s->memory_count);
         assert_int_equal(s->lowered.program_of_rank[s->memory[p].representative], p);
         for (uint32_t rank = 0; rank < s->memory[p].representative; rank++)
             assert_int_not_equal(s->lowered.program_of_rank[rank], p);
     }
-    assert_true(s->peak_allocated_bytes == allocated && s->peak_reserved_bytes == reserved);
+    assert_true(s->peak.allocated_bytes == allocated && s->peak.reserved_bytes == reserved);
     assert_int_equal(s->fits, failing == 0);
     tally->fitting += s->fits;
     if (s->fits) {
-        assert_int_equal(s->failed_program, UINT32_MAX);
+        assert_int_equal(s->failed.program, UINT32_MAX);
         return;
     }
-    const struct ledger_failure *first = &s->memory[s->failed_program].ledger.failure;
+    const struct ledger_failure *first = &s->memory[s->failed.program].ledger.failure;
     assert_true(first->failed);
     for (uint32_t p = 0; p < s->memory_count; p++) {
         const struct ledger_failure *f = &s->memory[p].ledger.failure;
-        if (f->failed && p != s->failed_program) {
+        if (f->failed && p != s->failed.program) {
             assert_false(before(f, first));
-            assert_true(before(first, f) || p > s->failed_program);
-            tally->apart += p < s->failed_program && f->step == first->step;
+            assert_true(before(first, f) || p > s->failed.program);
+            tally->apart += p < s->failed.program && f->step == first->step;
         }
     }
     tally->setup += first->step == 0;
     tally->first_step += first->step == 1;
     tally->later += first->step == 2;
-    tally->changed_stage += s->failed_program > 0;
+    tally->changed_stage += s->failed.program > 0;
 }
 
 static void sweep(const struct configuration *base, struct tally *tally)
@@ -71,7 +71,7 @@ static void sweep(const struct configuration *base, struct tally *tally)
     for (unsigned percent = 1; percent <= 100; percent++) {
         struct step *s = NULL;
         struct error error;
-        c.gpu.usable_hbm_bytes = base->gpu.usable_hbm_bytes * percent / 100.0;
+        c.gpu.hbm.usable_bytes = base->gpu.hbm.usable_bytes * percent / 100.0;
         assert_true(step_run(&c, &options, &s, &error));
         check_first(s, tally);
         step_destroy(s);
@@ -84,27 +84,27 @@ static void test_the_first_to_fail_is_named(void **state)
     struct tally tally = {0};
     struct configuration c = lower_case();
     lower_case_size(&c, 1, 1, 2, 2, 4);
-    c.gpu.usable_hbm_bytes = 1600 * MIB;
-    c.gpu.context_bytes = 10 * MIB;
+    c.gpu.hbm.usable_bytes = 1600 * MIB;
+    c.gpu.hbm.context_bytes = 10 * MIB;
     c.model.hidden = 1024;
     c.model.ffn_hidden = 4096;
-    c.model.head_size = 128;
+    c.model.attention.head_size = 128;
     c.model.vocabulary = 8192;
-    c.software.build = BUILD_FIRST_STEP;
+    c.software.memory.build = BUILD_FIRST_STEP;
     for (uint64_t first = 1; first <= 3; first++) {
-        c.layout.first_stage_layers = first;
+        c.layout.pipeline.first_layers = first;
         sweep(&c, &tally);
     }
-    c.layout.first_stage_layers = 0;
-    c.software.build = BUILD_EAGER;
+    c.layout.pipeline.first_layers = 0;
+    c.software.memory.build = BUILD_EAGER;
     sweep(&c, &tally);
     c.model.vocabulary = 32768; /* the loss, early on a last stage of one layer */
-    c.layout.first_stage_layers = 3;
+    c.layout.pipeline.first_layers = 3;
     c.layout.microbatch = 4;
     lower_case_size(&c, 1, 1, 2, 2, 4);
-    c.gpu.usable_hbm_bytes = 3200 * MIB;
+    c.gpu.hbm.usable_bytes = 3200 * MIB;
     sweep(&c, &tally);
-    c.layout.first_stage_layers = 0;
+    c.layout.pipeline.first_layers = 0;
     c.model.vocabulary = 8192;
     c.layout.microbatch = 4;
     lower_case_size(&c, 1, 1, 1, 4, 8);
@@ -164,7 +164,7 @@ static void test_nominal_cards(void **state)
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct configuration c = lower_case();
         struct rule_of_thumb rule;
-        c.gpu.hbm_bytes = rows[i].hbm_bytes;
+        c.gpu.hbm.bytes = rows[i].hbm_bytes;
         c.model.nominal_parameters = rows[i].nominal_bytes * 5 / 2; /* two bytes each: 5 cards */
         rule_of_thumb(&c, &rule);
         assert_int_equal(rule.inference_cards, 5);
@@ -172,7 +172,7 @@ static void test_nominal_cards(void **state)
     }
     struct configuration c = lower_case();
     struct rule_of_thumb rule;
-    c.gpu.hbm_bytes = MIB;
+    c.gpu.hbm.bytes = MIB;
     c.model.nominal_parameters = 1e30;
     rule_of_thumb(&c, &rule);
     assert_true(rule.cards == UINT64_C(1) << 53);
@@ -191,17 +191,17 @@ static void test_less_asked_is_the_same_answer(void **state)
     c.cluster.fabric.kind = &topology_rail;
     c.cluster.fabric.options = (struct kind_options){{32, 1}};
     c.model.vocabulary = 32768;
-    c.gpu.usable_hbm_bytes = 1600 * MIB;
-    const double usable_bytes = c.gpu.usable_hbm_bytes;
+    c.gpu.hbm.usable_bytes = 1600 * MIB;
+    const double usable_bytes = c.gpu.hbm.usable_bytes;
     for (unsigned part = 1; part <= 64; part *= 2) {
         struct step *whole, *timed, *fitting;
         struct error error;
-        c.gpu.usable_hbm_bytes = usable_bytes / part;
+        c.gpu.hbm.usable_bytes = usable_bytes / part;
         assert_true(step_run(&c, &(struct step_options){.ignore_memory = true}, &whole, &error));
         assert_true(step_run(&c, &(struct step_options){.time_only = true}, &timed, &error));
         assert_true(step_run(&c, &(struct step_options){.fits_only = true}, &fitting, &error));
         assert_true(timed->step_s > 0.0 && timed->step_s == whole->step_s);
-        assert_true(timed->digest == whole->digest && timed->op_count == whole->op_count);
+        assert_true(timed->digest == whole->digest && timed->counts.ops == whole->counts.ops);
         for (uint32_t p = 0; p < timed->lowered.program_count; p++) {
             const struct program *program = timed->lowered.programs[p];
             assert_int_equal(program->ledger_count + program->setup_count, 0);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "models/step/collective_run.h"
-#include "models/step/task_wires.h"
+#include "models/step/simulate/collective_run.h"
+#include "models/step/tasks/task_wires.h"
 #include "sim/sim.h"
 #include "tests/laws/law_cluster.h"
 #include "tests/models/step/task_case.h"
@@ -202,7 +202,7 @@ static void test_messages_share_links_and_wait(void **state)
         task_case_begin(&t, 4);
         t.c.cluster.nodes = 2;
         t.c.cluster.node.gpus = 2;
-        t.c.cluster.node.nics = 1;
+        t.c.cluster.node.nic.count = 1;
         const uint32_t far[] = {0, 2}, other[] = {1, 3};
         const uint32_t a =
             task_case_meeting(&t, task_case_group(&t, far, 2, true), COMM_SEND, bytes);
@@ -245,7 +245,7 @@ static void test_two_pairs_over_one_nic_halve_it(void **state)
         task_case_begin(&t, 4);
         t.c.cluster.nodes = 2;
         t.c.cluster.node.gpus = 2;
-        t.c.cluster.node.nics = 1;
+        t.c.cluster.node.nic.count = 1;
         const uint32_t a[] = {0, 2}, b[] = {1, 3};
         const uint32_t groups[] = {task_case_group(&t, a, 2, true),
                                    task_case_group(&t, b, 2, true)};

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "models/program/lower.h"
-#include "models/step/step.h"
+#include "models/lower/stage/lower.h"
+#include "models/step/simulate/step.h"
 #include "tests/models/program/lower_case.h"
 #include "topology/topology_kind.h"
 
@@ -20,8 +20,8 @@ static bool close_to(double a, double b)
 /* Products of a layer and of the head for one token: two FLOPs for each weight that it meets. */
 static double layer_weights(const struct model_shape *m)
 {
-    double h = (double)m->hidden, a = (double)(m->heads * m->head_size);
-    double g = (double)(m->kv_heads * m->head_size), f = (double)m->ffn_hidden;
+    double h = (double)m->hidden, a = (double)(m->attention.heads * m->attention.head_size);
+    double g = (double)(m->attention.kv_heads * m->attention.head_size), f = (double)m->ffn_hidden;
     return h * a + 2.0 * h * g + a * h + 3.0 * h * f;
 }
 
@@ -32,7 +32,7 @@ static double core_forward(const struct configuration *c)
     const struct model_shape *m = &c->model;
     bool half = c->training.causal && c->training.attention != ATTENTION_MATH;
     double s = (double)c->training.sequence * (half ? 0.5 : 1.0);
-    return 4.0 * s * (double)(m->heads * m->head_size);
+    return 4.0 * s * (double)(m->attention.heads * m->attention.head_size);
 }
 
 static double core_backward(const struct configuration *c)
@@ -54,7 +54,7 @@ static double expected_flops(const struct configuration *c)
     if (c->layout.recompute == RECOMPUTE_BLOCK) /* one of each stage */
         again = (core_forward(c) + 2.0 * layer_weights(m)) * (double)c->layout.pp / layers;
     if (c->layout.recompute == RECOMPUTE_PER_OPERATOR) /* of qkv, projection, up, down: one */
-        again = 2.0 * (double)(m->heads * m->head_size * m->hidden);
+        again = 2.0 * (double)(m->attention.heads * m->attention.head_size * m->hidden);
     double layer = 6.0 * layer_weights(m) + core_forward(c) + core_backward(c) + again;
     double tokens = (double)c->training.global_batch * (double)c->training.sequence;
     return tokens * (layers * layer + 6.0 * head);
@@ -109,28 +109,29 @@ static void test_ratios(void **state)
     lower_case_size(&c, 2, 1, 1, 1, 1);
     c.cluster.node.kind = &topology_nvlink_island;
     c.cluster.fabric.kind = &topology_none;
-    c.gpu.attention_forward[ATTENTION_FLASH2][1].ceiling_flops_per_s = 300e12;
-    c.gpu.attention_backward[ATTENTION_FLASH2][1].ceiling_flops_per_s = 300e12;
-    c.model.heads = c.model.kv_heads = 8;
-    c.model.head_size = 128;
+    c.gpu.attention.forward[ATTENTION_FLASH2][1].ceiling_flops_per_s = 300e12;
+    c.gpu.attention.backward[ATTENTION_FLASH2][1].ceiling_flops_per_s = 300e12;
+    c.model.attention.heads = c.model.attention.kv_heads = 8;
+    c.model.attention.head_size = 128;
     c.training.attention = ATTENTION_FLASH2;
     c.training.causal = true;
     c.training.sequence = 524288;
     struct step *step = play(&c);
     double most = step->step_s * 2.0 * 312e12;
-    assert_true(close_to(step->hfu_ratio, expected_flops(&c) / most));
+    assert_true(close_to(step->rates.hfu_ratio, expected_flops(&c) / most));
     double tokens = 524288.0, h = 8 * 128, layers = 4.0;
     double weights = layers * (layer_weights(&c.model) + 2 * 64) + 64.0 * 512.0 + 64.0;
     assert_true(
-        close_to(step->mfu_ratio, tokens * (6 * weights + 12 * layers * h * tokens) / most));
-    assert_true(
-        close_to(step->causal_mfu_ratio, tokens * (6 * weights + 6 * layers * h * tokens) / most));
-    assert_true(step->mfu_ratio > 1.0);
-    assert_true(step->hfu_ratio < 1.0 && step->hfu_ratio > step->causal_mfu_ratio);
+        close_to(step->rates.mfu_ratio, tokens * (6 * weights + 12 * layers * h * tokens) / most));
+    assert_true(close_to(step->rates.causal_mfu_ratio,
+                         tokens * (6 * weights + 6 * layers * h * tokens) / most));
+    assert_true(step->rates.mfu_ratio > 1.0);
+    assert_true(step->rates.hfu_ratio < 1.0 &&
+                step->rates.hfu_ratio > step->rates.causal_mfu_ratio);
     step_destroy(step);
     c.training.causal = false;
     step = play(&c);
-    assert_true(step->causal_mfu_ratio == step->mfu_ratio);
+    assert_true(step->rates.causal_mfu_ratio == step->rates.mfu_ratio);
     step_destroy(step);
 }
 

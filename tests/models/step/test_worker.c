@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/program/lower.h"
+#include "models/lower/stage/lower.h"
+#include "models/lower/stage/lower_passes.h"
+#include "models/schedule/schedule_kind.h"
 #include "sim/random.h"
 #include "tests/models/step/world.h"
 
@@ -191,8 +193,8 @@ static double interfered(double from_s, double bytes, bool sensitive, uint32_t w
     compute.host = program_host(p, 0.0);
     program_op(p, compute);
     struct program *program = program_end(p);
-    program->interfering = 1u << watched_stream;
-    program->interference_ratio = 0.25;
+    program->interference.streams = 1u << watched_stream;
+    program->interference.ratio = 0.25;
     world_rank(&w, world_program(&w, program), 1.0);
     const uint32_t ranks[] = {0};
     world_plan(&w, world_group(&w, STREAM_DP, 1, ranks, 1), 0, bytes, 0.0, 1.0, 1.0, NULL, 0);
@@ -233,8 +235,8 @@ static void interference_starts_and_ends_inside(void **state)
         compute.flags = i == 0 ? OP_SENSITIVE : 0;
         program_op(p, compute);
         programs[i] = program_end(p);
-        programs[i]->interfering = 1u << STREAM_GATHER;
-        programs[i]->interference_ratio = 0.5;
+        programs[i]->interference.streams = 1u << STREAM_GATHER;
+        programs[i]->interference.ratio = 0.5;
     }
     const uint32_t ranks[] = {world_rank(&w, world_program(&w, programs[0]), 1.0),
                               world_rank(&w, world_program(&w, programs[1]), 1.0)};
@@ -267,8 +269,8 @@ static void only_what_may_meet_costs_events(void **state)
         const uint32_t last = program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_TP, 0, wait));
         program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 0, beside ? OP_NONE : last));
         struct program *program = program_end(p);
-        program->interfering = 1u << STREAM_DP;
-        program->interference_ratio = 0.5;
+        program->interference.streams = 1u << STREAM_DP;
+        program->interference.ratio = 0.5;
         const uint32_t rank = world_rank(&w, world_program(&w, program), 1.0);
         world_plan(&w, world_group(&w, STREAM_DP, 1, &rank, 1), 0, 1.0, 0.0, 1.0, 1.0, NULL, 0);
         world_plan(&w, world_group(&w, STREAM_TP, 1, &rank, 1), 0, 0.0, 0.0, 1.0, 1.0, NULL, 0);

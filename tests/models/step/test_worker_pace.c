@@ -27,7 +27,7 @@ static double joined(double bytes, bool flagged, enum stream stream)
     join.host = program_host(p, 0.0);
     program_op(p, join);
     struct program *program = program_end(p);
-    program->join_ratio = 0.5;
+    program->interference.join_ratio = 0.5;
     world_rank(&w, world_program(&w, program), 1.0);
     const uint32_t ranks[] = {0};
     world_plan(&w, world_group(&w, stream, 1, ranks, 1), 0, bytes, 0.0, 1.0, 1.0, NULL, 0);

@@ -7,22 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tests/models/step/world.h"
-
-static void parts_are(const struct world *w, uint32_t rank, const double expected[PART_COUNT])
-{
-    double parts[PART_COUNT], sum = 0.0;
-    worker_breakdown(w->worker, rank, parts);
-    for (unsigned p = 0; p < PART_COUNT; p++) {
-        if (parts[p] != expected[p]) {
-            print_message("rank %u %s: %.17g instead of %.17g\n", rank, breakdown_names[p],
-                          parts[p], expected[p]);
-            fail();
-        }
-        sum += parts[p];
-    }
-    assert_true(sum == world_step_s(w));
-}
+#include "tests/models/step/world_parts.h"
 
 static void plan(struct world *w, uint32_t group, uint32_t transfer, double seconds)
 {
@@ -66,7 +51,7 @@ static void a_slow_wire_is_no_straggler(void **state)
     const double parts[PART_COUNT] = {
         [PART_COMPUTE] = 5.0, [PART_EXPOSED_TP] = 1.0 + 4.0, [PART_EXPOSED_DP] = 1.0};
     for (uint32_t r = 0; r < 4; r++)
-        parts_are(&w, r, parts);
+        world_parts_are(&w, r, parts);
     world_end(&w);
 }
 
@@ -83,7 +68,7 @@ static void a_slow_card_is_a_straggler(void **state)
                                        [PART_EXPOSED_DP] = 1.0,
                                        [PART_STRAGGLER] = 2.0 + 3.0};
     for (uint32_t r = 0; r < 4; r++)
-        parts_are(&w, r, r == 3 ? slow : others);
+        world_parts_are(&w, r, r == 3 ? slow : others);
     world_end(&w);
 }
 
@@ -101,7 +86,15 @@ static void card_and_wire_are_told_apart(void **state)
                                        [PART_EXPOSED_DP] = 1.0,
                                        [PART_STRAGGLER] = 5.0};
     for (uint32_t r = 0; r < 4; r++)
-        parts_are(&w, r, r == 3 ? slow : others);
+        world_parts_are(&w, r, r == 3 ? slow : others);
+    /* Rank 2 is there at 12, behind rank 0 by 6: by 2 at its tp, which took 4 longer. */
+    world_idle_is(&w, 0,
+                  (const struct worker_idle[]){{2.0, 3.0, PART_EXPOSED_TP},
+                                               {6.0, 8.0, PART_STRAGGLER},
+                                               {8.0, 12.0, PART_EXPOSED_TP},
+                                               {12.0, 13.0, PART_EXPOSED_DP},
+                                               {13.0, 16.0, PART_STRAGGLER}},
+                  5);
     world_end(&w);
 }
 
@@ -117,8 +110,8 @@ static void what_was_made_up_for_is_not_counted(void **state)
                                      [PART_STRAGGLER] = 3.0};
     const double slow[PART_COUNT] = {
         [PART_COMPUTE] = 10.0, [PART_EXPOSED_TP] = 1.0, [PART_EXPOSED_DP] = 1.0};
-    parts_are(&w, 0, fast);
-    parts_are(&w, 2, slow);
+    world_parts_are(&w, 0, fast);
+    world_parts_are(&w, 2, slow);
     world_end(&w);
 }
 
@@ -152,7 +145,7 @@ static void congestion_is_no_straggler(void **state)
                                           [PART_EXPOSED_DP] = 1.0,
                                           [PART_STRAGGLER] = paced ? 1.0 : 0.0};
         for (uint32_t r = 0; r < 3; r++)
-            parts_are(&w, r, parts);
+            world_parts_are(&w, r, parts);
         world_end(&w);
     }
 }
@@ -172,8 +165,8 @@ static void a_disturbed_peer_waits_for_its_wire(void **state)
         compute.flags = OP_SENSITIVE;
         program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_TP, 1, program_op(p, compute)));
         struct program *program = program_end(p);
-        program->interfering = 1u << STREAM_GATHER | 1u << STREAM_CP;
-        program->interference_ratio = 0.5;
+        program->interference.streams = 1u << STREAM_GATHER | 1u << STREAM_CP;
+        program->interference.ratio = 0.5;
         const uint32_t index = world_program(&w, program);
         const uint32_t ranks[] = {world_rank(&w, index, 1.0),
                                   world_rank(&w, index, slow ? 0.5 : 1.0)};
@@ -185,7 +178,7 @@ static void a_disturbed_peer_waits_for_its_wire(void **state)
                                           [PART_EXPOSED_DP] = 3.0,
                                           [PART_EXPOSED_TP] = 1.0,
                                           [PART_STRAGGLER] = slow ? 4.0 : 0.0};
-        parts_are(&w, 0, parts);
+        world_parts_are(&w, 0, parts);
         world_end(&w);
     }
 }
@@ -211,7 +204,7 @@ static void what_joins_waits_for_its_wire(void **state)
         join.flags = OP_JOIN;
         program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 1, program_op(p, join)));
         struct program *program = program_end(p);
-        program->join_ratio = 0.5;
+        program->interference.join_ratio = 0.5;
         const uint32_t index = world_program(&w, program);
         const uint32_t ranks[] = {world_rank(&w, index, 1.0),
                                   world_rank(&w, index, slow ? 0.5 : 1.0)};
@@ -226,97 +219,13 @@ static void what_joins_waits_for_its_wire(void **state)
                                          [PART_EXPOSED_DP] = 1.0,
                                          [PART_STRAGGLER] =
                                              6.0 * (pace - 1.0) + (slow ? 6.0 * pace : 0.0)};
-        parts_are(&w, 0, fast);
+        world_parts_are(&w, 0, fast);
         double parts[PART_COUNT];
         worker_breakdown(w.worker, 1, parts);
         assert_true(parts[PART_STRAGGLER] == 6.0 * (pace - 1.0) * (slow ? 2.0 : 1.0));
         assert_true(parts[PART_COMPUTE] == 6.0 * (slow ? 2.0 : 1.0) + 1.0);
         world_end(&w);
     }
-}
-
-/* Stage 0: 2 s forward, sends, receives, 4 s backward. Stage 1: receives, 6 s, sends. Messages take
- * 1 s; each stage reduces over its replicas in 2 s. */
-static void play_pipelines(struct world *w, const double speed[4])
-{
-    world_begin(w);
-    struct program_writer *p = program_begin(w->arena, 0);
-    world_transfers(p, 3);
-    const uint32_t forward = program_op(p, world_compute(p, 2.0, OP_NONE));
-    program_op(p, world_comm(p, OP_SEND, STREAM_SEND_NEXT, 0, forward));
-    const uint32_t back = program_op(p, world_comm(p, OP_RECV, STREAM_RECV_NEXT, 1, OP_NONE));
-    const uint32_t backward = program_op(p, world_compute(p, 4.0, back));
-    program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 2, backward));
-    const uint32_t first = world_program(w, program_end(p));
-    p = program_begin(w->arena, 1);
-    world_transfers(p, 3);
-    const uint32_t here = program_op(p, world_comm(p, OP_RECV, STREAM_RECV_PREV, 0, OP_NONE));
-    const uint32_t both = program_op(p, world_compute(p, 6.0, here));
-    program_op(p, world_comm(p, OP_SEND, STREAM_SEND_PREV, 1, both));
-    program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 2, both));
-    const uint32_t second = world_program(w, program_end(p));
-    for (uint32_t i = 0; i < 4; i++)
-        world_rank(w, i % 2 == 0 ? first : second, speed[i]);
-    for (uint32_t i = 0; i < 2; i++) {
-        const uint32_t next[] = {2 * i, 2 * i + 1}, prev[] = {2 * i + 1, 2 * i}, dp[] = {i, i + 2};
-        plan(w, world_group(w, STREAM_SEND_NEXT, 1, next, 2), 0, 1.0);
-        plan(w, world_group(w, STREAM_SEND_PREV, 1, prev, 2), 1, 1.0);
-        plan(w, world_group(w, STREAM_DP, 1, dp, 2), 2, 2.0);
-    }
-    world_play(w);
-}
-
-/* Waits for the pass of the other stage are bubble, for messages on the wire exposed_pp. At the end
- * stage 1 waits for 3 s of the backward pass of stage 0 and for its reduction; it has reduced for
- * as long itself, so that these 2 s are how much later the other began. */
-static void a_bubble_is_the_passes_of_other_stages(void **state)
-{
-    (void)state;
-    struct world w;
-    play_pipelines(&w, (const double[]){1.0, 1.0, 1.0, 1.0});
-    const double first[PART_COUNT] = {[PART_COMPUTE] = 6.0,
-                                      [PART_BUBBLE] = 6.0,
-                                      [PART_EXPOSED_PP] = 2.0,
-                                      [PART_EXPOSED_DP] = 2.0};
-    const double second[PART_COUNT] = {[PART_COMPUTE] = 6.0,
-                                       [PART_BUBBLE] = 2.0 + 3.0 + 2.0,
-                                       [PART_EXPOSED_PP] = 1.0,
-                                       [PART_EXPOSED_DP] = 2.0};
-    for (uint32_t r = 0; r < 4; r++)
-        parts_are(&w, r, r % 2 == 0 ? first : second);
-    world_end(&w);
-}
-
-/* Rank 2, stage 0 of the second replica, at half the speed: 2 and 4 s later. Its own pipeline waits
- * for its passes; the other replica, whose stage 0 shows what they should take, for its card. */
-static void a_slow_stage_is_seen_beside_its_replica(void **state)
-{
-    (void)state;
-    struct world w;
-    play_pipelines(&w, (const double[]){1.0, 1.0, 0.5, 1.0});
-    const double parts[4][PART_COUNT] = {
-        {[PART_COMPUTE] = 6.0,
-         [PART_BUBBLE] = 6.0,
-         [PART_EXPOSED_PP] = 2.0,
-         [PART_EXPOSED_DP] = 2.0,
-         [PART_STRAGGLER] = 2.0 + 4.0},
-        {[PART_COMPUTE] = 6.0, /* until 9, reduces from 11 to 13; rank 0 is there at 14 */
-         [PART_BUBBLE] = 2.0 + 1.0 + 2.0,
-         [PART_EXPOSED_PP] = 1.0,
-         [PART_EXPOSED_DP] = 2.0,
-         [PART_STRAGGLER] = 2.0 + 6.0},
-        {[PART_COMPUTE] = 12.0,
-         [PART_BUBBLE] = 6.0,
-         [PART_EXPOSED_PP] = 2.0,
-         [PART_EXPOSED_DP] = 2.0},
-        {[PART_COMPUTE] = 6.0,
-         [PART_BUBBLE] = 4.0 + 1.0 + 2.0,
-         [PART_EXPOSED_PP] = 1.0,
-         [PART_EXPOSED_DP] = 2.0,
-         [PART_STRAGGLER] = 6.0}};
-    for (uint32_t r = 0; r < 4; r++)
-        parts_are(&w, r, parts[r]);
-    world_end(&w);
 }
 
 /* A norm over two stages of two replicas: 2 s on stage 0, 5 s on stage 1, one of its cards at half
@@ -347,7 +256,7 @@ static void a_wide_meeting_waits_for_stage_then_card(void **state)
             [PART_COMPUTE] = 5.0, [PART_EXPOSED_DP] = 1.0, [PART_STRAGGLER] = 5.0};
         const double slowest[PART_COUNT] = {[PART_COMPUTE] = 10.0, [PART_EXPOSED_DP] = 1.0};
         for (uint32_t r = 0; r < 4; r++)
-            parts_are(&w, r, r < 2 ? first : r == slow ? slowest : second);
+            world_parts_are(&w, r, r < 2 ? first : r == slow ? slowest : second);
         world_end(&w);
     }
 }
@@ -387,12 +296,12 @@ static void a_tail_goes_to_what_the_last_stage_does(void **state)
         world_play(&w);
         const double done[PART_COUNT] = {
             [PART_COMPUTE] = 1.0, [PART_BUBBLE] = 6.0 + 4.0, [PART_EXPOSED_DP] = 2.0};
-        parts_are(&w, second, done);
+        world_parts_are(&w, second, done);
         const double last[PART_COUNT] = {[PART_COMPUTE] = 2.0,
                                          [PART_HOST] = 3.0 + 2.0, /* tp ends under it */
                                          [PART_EXPOSED_DP] = 2.0,
                                          [PART_OPTIMIZER] = 4.0};
-        parts_are(&w, first, last);
+        world_parts_are(&w, first, last);
         world_end(&w);
     }
 }
@@ -426,12 +335,12 @@ static void gathers_of_another_pass_are_bubble(void **state)
                                      [PART_BUBBLE] = 5.0,
                                      [PART_EXPOSED_PP] = 1.0,
                                      [PART_EXPOSED_DP] = 1.0};
-    parts_are(&w, second, late);
+    world_parts_are(&w, second, late);
     const double early[PART_COUNT] = {[PART_COMPUTE] = 2.0,
                                       [PART_EXPOSED_DP] = 3.0,
                                       [PART_EXPOSED_PP] = 1.0,
                                       [PART_BUBBLE] = 5.0};
-    parts_are(&w, first, early);
+    world_parts_are(&w, first, early);
     world_end(&w);
 }
 
@@ -463,8 +372,37 @@ static void what_a_pass_hides_is_bubble(void **state)
         [PART_COMPUTE] = 6.0, [PART_EXPOSED_DP] = 3.0, [PART_OPTIMIZER] = 1.0};
     const double idle[PART_COUNT] = {
         [PART_COMPUTE] = 1.0, [PART_BUBBLE] = 5.0 + 1.0, [PART_EXPOSED_DP] = 3.0};
-    parts_are(&w, first, busy);
-    parts_are(&w, second, idle);
+    world_parts_are(&w, first, busy);
+    world_parts_are(&w, second, idle);
+    world_end(&w);
+}
+
+/* Stage 1 gathers for 1 s before its pass of 1 s, and reduces nothing; stage 0 has a pass of 4 s
+ * and reduces for 3 s behind it. That the other has gathered is no reduction of its own: it waits
+ * 2 s for the pass and 3 s for the network. */
+static void a_gather_is_no_reduction(void **state)
+{
+    (void)state;
+    struct world w;
+    world_begin(&w);
+    struct program_writer *p = program_begin(w.arena, 0);
+    world_transfers(p, 1);
+    const uint32_t passed = program_op(p, world_compute(p, 4.0, OP_NONE));
+    program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_DP, 0, passed));
+    const uint32_t first = world_rank(&w, world_program(&w, program_end(p)), 1.0);
+    p = program_begin(w.arena, 1);
+    world_transfers(p, 1);
+    const uint32_t held = program_op(p, world_comm(p, OP_COLLECTIVE, STREAM_GATHER, 0, OP_NONE));
+    program_op(p, world_compute(p, 1.0, held));
+    const uint32_t second = world_rank(&w, world_program(&w, program_end(p)), 1.0);
+    plan(&w, world_group(&w, STREAM_DP, 1, &first, 1), 0, 3.0);
+    plan(&w, world_group(&w, STREAM_GATHER, 1, &second, 1), 0, 1.0);
+    world_play(&w);
+    const double late[PART_COUNT] = {[PART_COMPUTE] = 4.0, [PART_EXPOSED_DP] = 3.0};
+    const double early[PART_COUNT] = {
+        [PART_COMPUTE] = 1.0, [PART_BUBBLE] = 2.0, [PART_EXPOSED_DP] = 1.0 + 3.0};
+    world_parts_are(&w, first, late);
+    world_parts_are(&w, second, early);
     world_end(&w);
 }
 
@@ -478,12 +416,11 @@ int main(void)
         cmocka_unit_test(congestion_is_no_straggler),
         cmocka_unit_test(a_disturbed_peer_waits_for_its_wire),
         cmocka_unit_test(what_joins_waits_for_its_wire),
-        cmocka_unit_test(a_bubble_is_the_passes_of_other_stages),
-        cmocka_unit_test(a_slow_stage_is_seen_beside_its_replica),
         cmocka_unit_test(a_wide_meeting_waits_for_stage_then_card),
         cmocka_unit_test(a_tail_goes_to_what_the_last_stage_does),
         cmocka_unit_test(gathers_of_another_pass_are_bubble),
         cmocka_unit_test(what_a_pass_hides_is_bubble),
+        cmocka_unit_test(a_gather_is_no_reduction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #ifndef ORRERY_TESTS_WORLD_H
 #define ORRERY_TESTS_WORLD_H
 
-#include "models/step/worker.h"
+#include "models/step/simulate/worker.h"
 
 enum {
     WORLD_MAX = 64,

@@ -12,7 +12,7 @@
 
 #include "models/schedule/schedule_kind.h"
 #include "models/sharding/sharding_kind.h"
-#include "models/step/worker.h"
+#include "models/step/simulate/worker.h"
 #include "sim/units.h"
 #include "topology/topology_kind.h"
 
@@ -70,31 +70,31 @@ static void configure(struct configuration *c, const struct shape *shape)
     set_options(node->kind, &node->options, shape);
     set_options(fabric->kind, &fabric->options, shape);
     node->gpus = shape->gpus;
-    node->nvlink_bytes_per_s = island || shape->bridged > 0.0 ? 400 * GIGA : 0.0;
-    node->nvlink_latency_s = MICROSECOND;
-    node->nvls = island;
-    node->nvls_ratio = 0.75;
-    node->nvls_channels = 16;
+    node->nvlink.bytes_per_s = island || shape->bridged > 0.0 ? 400 * GIGA : 0.0;
+    node->nvlink.latency_s = MICROSECOND;
+    node->nvlink.nvls = island;
+    node->nvlink.nvls_ratio = 0.75;
+    node->nvlink.nvls_channels = 16;
     node->collective_start_s = 16 * MICROSECOND;
-    node->pcie_bytes_per_s = 25 * GIGA;
-    node->pcie_latency_s = 2 * MICROSECOND;
-    node->host_bytes_per_s = 40 * GIGA;
-    node->nics = strcmp(shape->fabric, "torus") == 0 ? 1 : shape->gpus;
-    node->nic_bytes_per_s = 50 * GIGA;
-    node->nic_efficiency_ratio = 0.9;
-    node->nic_latency_s = 2 * MICROSECOND;
+    node->pcie.bytes_per_s = 25 * GIGA;
+    node->pcie.latency_s = 2 * MICROSECOND;
+    node->pcie.host_bytes_per_s = 40 * GIGA;
+    node->nic.count = strcmp(shape->fabric, "torus") == 0 ? 1 : shape->gpus;
+    node->nic.bytes_per_s = 50 * GIGA;
+    node->nic.efficiency_ratio = 0.9;
+    node->nic.latency_s = 2 * MICROSECOND;
     fabric->efficiency_ratio = 1.0;
     fabric->switch_latency_s = MICROSECOND;
     c->layout = (struct layout_spec){.tp = shape->tp,
                                      .pp = shape->pp,
                                      .dp = shape->dp,
                                      .cp = 1,
-                                     .vpp = 1,
+                                     .pipeline.vpp = 1,
                                      .microbatch = 1,
                                      .order = shape->order,
                                      .placement = shape->placement,
-                                     .schedule = schedule_find("1f1b"),
-                                     .sharding = sharding_find("zero-0")};
+                                     .pipeline.schedule = schedule_find("1f1b"),
+                                     .data.sharding = sharding_find("zero-0")};
     c->training.global_batch = 4 * shape->dp;
 }
 
@@ -148,8 +148,8 @@ static struct program *write_stage(struct arena *arena, const struct shape *shap
     wait = emit(w, OP_COLLECTIVE, STREAM_WORLD, norm, wait);
     emit(w, OP_COMPUTE, STREAM_COMPUTE, cost, wait);
     struct program *program = program_end(w);
-    program->interfering = 1u << STREAM_DP;
-    program->interference_ratio = 0.25;
+    program->interference.streams = 1u << STREAM_DP;
+    program->interference.ratio = 0.25;
     return program;
 }
 

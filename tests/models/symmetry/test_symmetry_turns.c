@@ -36,10 +36,10 @@ static void build(struct scene *s, const struct shape *shape, double oversubscri
     s->c.layout.placement = shape->placement;
     struct topology_spec *cluster = &s->c.cluster;
     cluster->nodes = shape->nodes;
-    cluster->node.gpus = cluster->node.nics = shape->gpus;
+    cluster->node.gpus = cluster->node.nic.count = shape->gpus;
     cluster->node.kind = &topology_nvlink_island;
-    cluster->node.pcie_bytes_per_s = 25 * GIGA;
-    cluster->node.nic_efficiency_ratio = 1.0;
+    cluster->node.pcie.bytes_per_s = 25 * GIGA;
+    cluster->node.nic.efficiency_ratio = 1.0;
     cluster->fabric.kind = oversubscription > 1.0 ? &topology_fat_tree : &topology_rail;
     cluster->fabric.efficiency_ratio = 1.0;
     cluster->fabric.options = (struct kind_options){{32}}; /* nodes of a leaf, one spine */

@@ -30,13 +30,13 @@ static inline void bench_llama(struct bench *b)
     memset(b, 0, sizeof *b);
     b->model = (struct model_shape){.layers = 3,
                                     .hidden = 8,
-                                    .heads = 4,
-                                    .kv_heads = 2,
-                                    .head_size = 2,
+                                    .attention.heads = 4,
+                                    .attention.kv_heads = 2,
+                                    .attention.head_size = 2,
                                     .ffn_hidden = 16,
                                     .vocabulary = 10,
                                     .ffn = FFN_SWIGLU,
-                                    .norm = NORM_RMS,
+                                    .norm.kind = NORM_RMS,
                                     .position = POSITION_ROPE};
     b->software = profile_fused();
     b->context = (struct layer_context){.model = &b->model,
@@ -53,10 +53,10 @@ static inline void bench_llama(struct bench *b)
 static inline void bench_gpt(struct bench *b)
 {
     bench_llama(b);
-    b->model.kv_heads = 4;
+    b->model.attention.kv_heads = 4;
     b->model.ffn_hidden = 32;
     b->model.ffn = FFN_GELU;
-    b->model.norm = NORM_LAYERNORM;
+    b->model.norm.kind = NORM_LAYERNORM;
     b->model.position = POSITION_LEARNED;
     b->model.biases = true;
     b->model.dropout_ratio = 0.1;

@@ -26,34 +26,34 @@ static void deepseek(struct bench *b)
     bench_llama(b);
     b->model = (struct model_shape){.layers = 61,
                                     .hidden = H,
-                                    .heads = HEADS,
-                                    .kv_heads = HEADS,
-                                    .head_size = 128,
+                                    .attention.heads = HEADS,
+                                    .attention.kv_heads = HEADS,
+                                    .attention.head_size = 128,
                                     .ffn_hidden = 18432,
                                     .vocabulary = 129280,
                                     .ffn = FFN_SWIGLU,
-                                    .norm = NORM_RMS,
+                                    .norm.kind = NORM_RMS,
                                     .position = POSITION_ROPE,
-                                    .experts = EXPERTS,
-                                    .experts_per_token = VISITS,
-                                    .moe_ffn_hidden = E,
-                                    .shared_experts = 1,
-                                    .q_rank = 1536,
-                                    .kv_rank = 512,
-                                    .rope_head_size = 64,
-                                    .v_head_size = V};
-    b->software.save_norm_input = true;
-    b->software.activation_saved_factor = 1.0;
-    b->software.fp8_activation_cache = b->software.fp8_attention_cache = true;
+                                    .moe.experts = EXPERTS,
+                                    .moe.experts_per_token = VISITS,
+                                    .moe.ffn_hidden = E,
+                                    .moe.shared_experts = 1,
+                                    .latent.q_rank = 1536,
+                                    .latent.kv_rank = 512,
+                                    .latent.rope_head_size = 64,
+                                    .latent.v_head_size = V};
+    b->software.layer.save_norm_input = true;
+    b->software.layer.activation_saved_factor = 1.0;
+    b->software.fp8.activation_cache = b->software.fp8.attention_cache = true;
     b->context.precision = precision_find("fp8");
     b->context.fp8_recipe = FP8_BLOCKWISE;
     b->context.transposed_copies = true;
     b->context.microbatch = 1;
     b->context.sequence = TOKENS;
-    b->context.ep = EXPERTS / ON_RANK;
-    b->context.etp = 1;
-    b->context.imbalance = 1.0;
-    b->context.dispatch = &dispatch_alltoall;
+    b->context.experts.ep = EXPERTS / ON_RANK;
+    b->context.experts.etp = 1;
+    b->context.experts.imbalance = 1.0;
+    b->context.experts.dispatch = &dispatch_alltoall;
     b->context.modules = true;
 }
 
@@ -102,17 +102,17 @@ static void test_bytes_of_a_token(void **state)
     const double token = 14336 + 14336 + 4224 + 24576 + 512 + 512 + 256 * 5 + 8 * 7392 + 9 * 4224;
     near(kept(&b.layer), TOKENS * token + filled * (7392 + 4224));
     assert_true(token == 164160 - 7392 + 160);
-    b.software.fp8_attention_cache = false; /* twice: in 16 bits, and a copy of eight */
+    b.software.fp8.attention_cache = false; /* twice: in 16 bits, and a copy of eight */
     transformer_layer(&b.context, &b.layer);
     const double once = TOKENS * HEADS * V * TWELVE;
     near(kept(&b.layer),
          TOKENS * token + filled * (7392 + 4224) - once + TOKENS * HEADS * V * (2 + EIGHT));
-    b.software.fp8_activation_cache = false;
+    b.software.fp8.activation_cache = false;
     transformer_layer(&b.context, &b.layer);
     const double inputs = (TOKENS * (VISITS + 1) + filled) * 2 * E;
     near(kept(&b.layer), TOKENS * token + filled * (7392 + 4224) - once +
                              TOKENS * HEADS * V * (2 + EIGHT) + inputs * (2 - EIGHT));
-    b.software.fp8_activation_cache = b.software.fp8_attention_cache = true;
+    b.software.fp8.activation_cache = b.software.fp8.attention_cache = true;
     b.context.precision = precision_find("bf16"); /* the flags are of narrow layers */
     transformer_layer(&b.context, &b.layer);
     near(kept(&b.layer),
@@ -134,7 +134,7 @@ static void test_casts(void **state)
     near(moved(&b.layer, "fp8 cache read"), inputs * (2 + EIGHT) + output * (2 + TWELVE));
     near(moved(&b.layer, "fp8 cast again"), output * (TWELVE + EIGHT));
     deepseek(&without);
-    without.software.fp8_activation_cache = without.software.fp8_attention_cache = false;
+    without.software.fp8.activation_cache = without.software.fp8.attention_cache = false;
     transformer_layer(&without.context, &without.layer);
     assert_true(moved(&without.layer, "fp8 cache") == 0 &&
                 moved(&without.layer, "fp8 cache read") == 0 &&

@@ -104,12 +104,12 @@ static void test_llama_head(void **state)
     assert_int_equal(b.layer.segments[0].wgrad_beside_count, 0);
     assert_true(b.layer.input_bytes == 256);
     assert_true(b.layer.parameters == 128 * 8 + 8);
-    b.software.loss_memory_bytes = 6;
-    b.software.loss_gradient_bytes = 3; /* of the 6: the rest is kept from the forward */
+    b.software.head.memory_bytes = 6;
+    b.software.head.gradient_bytes = 3; /* of the 6: the rest is kept from the forward */
     transformer_head(&b.context, &b.layer);
     assert_true(b.layer.segments[0].saved[2].bytes == 2048 * 3);
     assert_true(b.layer.segments[0].backward_temporary_bytes == 2048 * 3);
-    b.software.save_norm_input = false;
+    b.software.layer.save_norm_input = false;
     transformer_head(&b.context, &b.layer);
     assert_int_equal(b.layer.segments[0].saved_count, 2);
 }
@@ -121,7 +121,7 @@ static void test_loss_by_parts(void **state)
     (void)state;
     static struct bench b;
     bench_llama(&b);
-    b.software.loss_chunks = 4;
+    b.software.head.chunks = 4;
     transformer_head(&b.context, &b.layer);
     const struct segment *s = &b.layer.segments[b.layer.segment_count - 1];
     assert_true(s->forward_temporary_bytes == 2048 * 14 / 4.0);
@@ -175,7 +175,7 @@ static void test_gpt_head(void **state)
     check_transfer(&s->backward_after, SCATTER(TP, 256));
     assert_int_equal(s->wgrad_beside_count, 1);
     assert_true(b.layer.parameters == 128 * 8 + 16 && b.layer.input_bytes == 128);
-    b.software.backward_regather = false;
+    b.software.tensor.backward_regather = false;
     transformer_head(&b.context, &b.layer);
     check_transfer(&s->backward_gather, NOTHING);
     assert_true(s->saved[0].bytes == 256);

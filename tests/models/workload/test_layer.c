@@ -25,10 +25,10 @@ static void bench_gpt(struct bench *b, uint64_t hidden, uint64_t heads, uint64_t
     memset(b, 0, sizeof *b);
     b->model = (struct model_shape){.layers = 4,
                                     .hidden = hidden,
-                                    .heads = heads,
+                                    .attention.heads = heads,
                                     .vocabulary = 51200,
                                     .ffn = FFN_GELU,
-                                    .norm = NORM_LAYERNORM,
+                                    .norm.kind = NORM_LAYERNORM,
                                     .position = POSITION_LEARNED,
                                     .tied_embeddings = true,
                                     .biases = true,
@@ -49,10 +49,10 @@ static void bench_gpt(struct bench *b, uint64_t hidden, uint64_t heads, uint64_t
 static void bench_llama(struct bench *b)
 {
     bench_gpt(b, 8192, 64, 8192, 1);
-    b->model.kv_heads = 8;
+    b->model.attention.kv_heads = 8;
     b->model.ffn_hidden = 28672;
     b->model.ffn = FFN_SWIGLU;
-    b->model.norm = NORM_RMS;
+    b->model.norm.kind = NORM_RMS;
     b->model.position = POSITION_ROPE;
     b->model.biases = b->model.tied_embeddings = false;
     b->model.dropout_ratio = 0.0;
@@ -105,7 +105,8 @@ static bool near(double a, double b)
 static bool korthikanti_holds(struct bench *b, double mask)
 {
     double s = (double)b->context.sequence, mb = (double)b->context.microbatch;
-    double h = (double)b->model.hidden, a = (double)b->model.heads, t = (double)b->context.tp;
+    double h = (double)b->model.hidden, a = (double)b->model.attention.heads,
+           t = (double)b->context.tp;
     double score = 5.0 * a * s / h, sbh = s * mb * h;
     transformer_layer(&b->context, &b->layer);
     bool sp = b->context.sequence_parallel && t > 1;
@@ -160,15 +161,15 @@ static void test_llama_keeps(void **state)
     double rows = 8192, h = 8192, f = 28672, kv = 1024;
     double kept = rows * 2 * (2 * h + 2 * h + h + 2 * kv + h + 3 * f);
     assert_true(near(saved_bytes(&b.layer, false), kept));
-    b.software.save_norm_input = false;
-    b.software.activation_saved_factor = 1.5;
+    b.software.layer.save_norm_input = false;
+    b.software.layer.activation_saved_factor = 1.5;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(saved_bytes(&b.layer, false), kept - rows * 2 * 2 * h + rows * 2 * f));
     /* Without a gate there is nothing more to keep. */
     bench_gpt(&b, 512, 8, 128, 1);
     transformer_layer(&b.context, &b.layer);
     double fused = saved_bytes(&b.layer, false);
-    b.software.activation_saved_factor = 1.5;
+    b.software.layer.activation_saved_factor = 1.5;
     transformer_layer(&b.context, &b.layer);
     assert_true(saved_bytes(&b.layer, false) == fused);
 }
@@ -193,7 +194,7 @@ static void test_flops_dense(void **state)
     assert_true(near(flops_of(&b.layer, WGRAD, KERNEL_GEMM), gemm));
     assert_true(near(attention_flops(&b.layer, FORWARD), attention));
     assert_true(near(attention_flops(&b.layer, DGRAD), 2.5 * attention));
-    b.software.attention_full_square = true;
+    b.software.attention.full_square = true;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(attention_flops(&b.layer, FORWARD), 2.0 * attention));
 }
@@ -245,7 +246,7 @@ static void test_splits(void **state)
             for (int variant = 0; variant < 4; variant++) {
                 bench_llama(&b);
                 b.context.sequence_parallel = variant & 1;
-                b.context.cp_ring = variant & 2;
+                b.context.ring.cp_ring = variant & 2;
                 split_holds(&b, tp, cp);
             }
         }
@@ -306,7 +307,7 @@ static void test_tensor_traffic(void **state)
     assert_int_equal(b.layer.segment_count, 4);
     assert_true(forward.tensor_count == 4 && forward.tensor == 4 * bsh);
     assert_true(backward.tensor_count == 6 && backward.tensor == 6 * bsh);
-    b.software.backward_regather = false;
+    b.software.tensor.backward_regather = false;
     double shard = saved_bytes(&b.layer, true);
     transformer_layer(&b.context, &b.layer);
     assert_int_equal(traffic_of(&b.layer, true).tensor_count, 4);
@@ -324,13 +325,14 @@ static void test_context_traffic(void **state)
         b.context.cp = 4;
         b.context.tp = variant & 1 ? 8 : 1;
         b.context.sequence_parallel = b.context.tp > 1;
-        b.context.cp_ring = variant & 2;
+        b.context.ring.cp_ring = variant & 2;
         transformer_layer(&b.context, &b.layer);
         double keys = 8192.0 * 2 * 2 * 1024 / (double)b.context.tp;
         struct traffic forward = traffic_of(&b.layer, false);
         struct traffic backward = traffic_of(&b.layer, true);
         assert_true(near(forward.context, keys));
-        assert_true(near(backward.context, b.context.cp_ring ? keys * (1 + 4.0 / 3) : 2 * keys));
+        assert_true(
+            near(backward.context, b.context.ring.cp_ring ? keys * (1 + 4.0 / 3) : 2 * keys));
     }
 }
 
@@ -355,7 +357,7 @@ static void test_gradient_accumulation(void **state)
     b.context.accumulate = true;
     transformer_layer(&b.context, &b.layer);
     assert_true(accumulation_bytes(&b.layer) == 0.0);
-    b.software.gradient_fusion = false;
+    b.software.layer.gradient_fusion = false;
     transformer_layer(&b.context, &b.layer);
     double matrices = transformer_layer_parameters(&b.model, 0) - 2.0 * 8192;
     assert_true(near(accumulation_bytes(&b.layer), 10.0 * matrices));

@@ -24,12 +24,12 @@ static void bench_llama(struct bench *b)
     memset(b, 0, sizeof *b);
     b->model = (struct model_shape){.layers = 4,
                                     .hidden = 8192,
-                                    .heads = 64,
-                                    .kv_heads = 8,
+                                    .attention.heads = 64,
+                                    .attention.kv_heads = 8,
                                     .ffn_hidden = 28672,
                                     .vocabulary = 51200,
                                     .ffn = FFN_SWIGLU,
-                                    .norm = NORM_RMS,
+                                    .norm.kind = NORM_RMS,
                                     .position = POSITION_ROPE};
     transformer_complete(&b->model);
     b->software = profile_fused();
@@ -82,10 +82,10 @@ static void test_norms(void **state)
     double kept = saved_bytes(&b.layer), parameters = b.layer.parameters;
     double one_norm = kernel_named(&b.layer, "norm", false)->bytes;
     double launches = kernel_named(&b.layer, "norm", false)->launches;
-    assert_true(near(one_norm, tokens * hidden * b.software.norm_forward_bytes));
+    assert_true(near(one_norm, tokens * hidden * b.software.block.norm_forward_bytes));
     assert_true(near(parameters, transformer_layer_parameters(&b.model, 0)));
-    b.model.norms = 4;
-    b.model.qk_norms = true;
+    b.model.norm.count = 4;
+    b.model.norm.qk_norms = true;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(b.layer.parameters, parameters + 2 * hidden + 2 * 128));
     assert_true(near(b.layer.parameters, transformer_layer_parameters(&b.model, 0)));
@@ -96,10 +96,12 @@ static void test_norms(void **state)
     const struct kernel *back = kernel_named(&b.layer, "qk norm and rope gradient", true);
     assert_true(forward != NULL && back != NULL);
     double both = tokens * (query + key);
-    assert_true(near(forward->bytes, both * (p->rope_forward_bytes + p->norm_forward_bytes)));
-    assert_true(near(back->bytes, both * (p->rope_backward_bytes + p->norm_backward_bytes)));
-    assert_true(near(forward->launches, p->rope_launches + 2 * p->norm_launches));
-    assert_true(p->save_norm_input);
+    assert_true(
+        near(forward->bytes, both * (p->block.rope_forward_bytes + p->block.norm_forward_bytes)));
+    assert_true(
+        near(back->bytes, both * (p->block.rope_backward_bytes + p->block.norm_backward_bytes)));
+    assert_true(near(forward->launches, p->block.rope_launches + 2 * p->block.norm_launches));
+    assert_true(p->layer.save_norm_input);
     assert_true(near(saved_bytes(&b.layer), kept + 2 * tokens * (2 * hidden + query + key)));
 }
 
@@ -112,16 +114,16 @@ static void test_whole_norms(void **state)
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);
     const double without = b.layer.parameters;
-    b.model.qk_norms_whole = true;
+    b.model.norm.qk_norms_whole = true;
     transformer_complete(&b.model);
     transformer_layer(&b.context, &b.layer);
-    assert_true(b.model.qk_norms && near(b.layer.parameters, without + 8192 + 1024));
+    assert_true(b.model.norm.qk_norms && near(b.layer.parameters, without + 8192 + 1024));
     assert_true(near(b.layer.parameters, transformer_layer_parameters(&b.model, 0)));
     const double moved = kernel_named(&b.layer, "qk norm and rope", false)->bytes;
     b.context.tp = 4;
     transformer_layer(&b.context, &b.layer);
     const double split = b.layer.parameters;
-    b.model.qk_norms_whole = false;
+    b.model.norm.qk_norms_whole = false;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(split, b.layer.parameters + (8192 + 1024) / 4.0 - 2 * 128));
     b.context.tp = 1;
@@ -137,17 +139,17 @@ static void test_attention_biases(void **state)
     bench_llama(&b);
     transformer_layer(&b.context, &b.layer);
     double without = b.layer.parameters;
-    b.model.attention_biases = ATTENTION_BIASES_QKV;
+    b.model.attention.biases = ATTENTION_BIASES_QKV;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(b.layer.parameters, without + 8192 + 2 * 1024));
-    b.model.attention_biases = ATTENTION_BIASES_ALL;
+    b.model.attention.biases = ATTENTION_BIASES_ALL;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(b.layer.parameters, without + 2 * 8192 + 2 * 1024));
     assert_true(near(b.layer.parameters, transformer_layer_parameters(&b.model, 0)));
     b.context.tp = 4;
     transformer_layer(&b.context, &b.layer);
     double split = b.layer.parameters;
-    b.model.attention_biases = ATTENTION_BIASES_NONE;
+    b.model.attention.biases = ATTENTION_BIASES_NONE;
     transformer_layer(&b.context, &b.layer);
     assert_true(near(split, b.layer.parameters + (8192 + 2 * 1024) / 4.0 + 8192));
 }

@@ -98,24 +98,26 @@ static void test_attention_kernel(void **state)
     transformer_layer(&b.context, &b.layer);
     const struct kernel *k = find(&b.layer, "attention"),
                         *back = find(&b.layer, "attention gradient");
-    assert_true(k->causal && !k->backward && back->causal && back->backward);
-    assert_int_equal(k->attention, ATTENTION_FLASH2);
-    assert_true(k->query_tokens == 8 && k->key_tokens == 8 && k->batch == 2);
-    assert_true(k->heads == 4 && k->kv_heads == 2 && k->head_size == 2);
-    b.software.attention_full_square = true;
+    assert_true(k->core.causal && !k->core.backward && back->core.causal && back->core.backward);
+    assert_int_equal(k->core.kind, ATTENTION_FLASH2);
+    assert_true(k->core.query_tokens == 8 && k->core.key_tokens == 8 && k->batch == 2);
+    assert_true(k->core.heads == 4 && k->core.kv_heads == 2 && k->core.head_size == 2);
+    b.software.attention.full_square = true;
     transformer_layer(&b.context, &b.layer);
-    assert_false(find(&b.layer, "attention")->causal);
+    assert_false(find(&b.layer, "attention")->core.causal);
     b.context.cp = 3;
     b.context.sequence = 12;
-    b.context.cp_ring = true;
-    b.software.attention_full_square = false;
+    b.context.ring.cp_ring = true;
+    b.software.attention.full_square = false;
     transformer_layer(&b.context, &b.layer);
     k = find(&b.layer, "attention"); /* the ring's: 2 other blocks of 4 keys, half of each */
-    assert_true(!k->causal && k->batch == 4 && k->query_tokens == 4 && k->key_tokens == 2);
+    assert_true(!k->core.causal && k->batch == 4 && k->core.query_tokens == 4 &&
+                k->core.key_tokens == 2);
     b.context.causal = false;
     transformer_layer(&b.context, &b.layer);
     k = find(&b.layer, "attention");
-    assert_true(!k->causal && k->batch == 4 && k->query_tokens == 4 && k->key_tokens == 4);
+    assert_true(!k->core.causal && k->batch == 4 && k->core.query_tokens == 4 &&
+                k->core.key_tokens == 4);
     b.context.causal = true;
     b.context.attention = ATTENTION_MATH; /* computes the masked half too */
     transformer_layer(&b.context, &b.layer);
@@ -184,7 +186,7 @@ static void test_held_while_running(void **state)
     b.context.sequence = 12;
     b.context.cp = 3;
     check_held(&b, gathered, 1);
-    b.context.cp_ring = true;
+    b.context.ring.cp_ring = true;
     check_held(&b, ring, 1);
 }
 
@@ -269,14 +271,14 @@ static void test_beside(void **state)
     static struct bench b;
     bench_gpt(&b);
     b.context.accumulate = true;
-    b.software.gradient_fusion = false;
+    b.software.layer.gradient_fusion = false;
     transformer_layer(&b.context, &b.layer);
     assert_int_equal(b.layer.segments[1].wgrad_count, 4);
     assert_int_equal(b.layer.segments[1].wgrad_beside_count, 2);
     assert_int_equal(b.layer.segments[3].wgrad_beside_count, 2);
     transformer_head(&b.context, &b.layer);
     assert_int_equal(b.layer.segments[1].wgrad_beside_count, 2);
-    b.software.gradient_fusion = true;
+    b.software.layer.gradient_fusion = true;
     transformer_layer(&b.context, &b.layer);
     assert_int_equal(b.layer.segments[1].wgrad_beside_count, 1);
 }

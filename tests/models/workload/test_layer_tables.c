@@ -88,7 +88,7 @@ static void test_accumulation(void **state)
     b.context.accumulate = true;
     transformer_layer(&b.context, &b.layer);
     CHECK_KERNELS(&b.layer, wgrad, fused);
-    b.software.gradient_fusion = false;
+    b.software.layer.gradient_fusion = false;
     transformer_layer(&b.context, &b.layer);
     CHECK_KERNELS(&b.layer, wgrad, apart);
 }
@@ -152,7 +152,7 @@ static void test_ring_context(void **state)
     static struct bench b;
     bench_llama(&b);
     b.context.cp = 2;
-    b.context.cp_ring = true;
+    b.context.ring.cp_ring = true;
     transformer_layer(&b.context, &b.layer);
     CHECK_KERNELS(&b.layer, forward, ring_forward);
     check_segments(&b.layer, ring_segments, COUNT(ring_segments));
@@ -261,7 +261,7 @@ static void test_gpt_other(void **state)
     (void)state;
     static struct bench b;
     bench_gpt(&b);
-    b.software.backward_regather = false;
+    b.software.tensor.backward_regather = false;
     transformer_layer(&b.context, &b.layer);
     check_transfer(&b.layer.segments[1].backward_gather, NOTHING);
     assert_string_equal(b.layer.segments[1].saved[0].name, "qkv input");
@@ -282,7 +282,7 @@ static void test_gpt_other(void **state)
         check_transfer(&b.layer.segments[i].backward_after, REDUCE(TP, 256));
     }
     b.model.dropout_ratio = 0;
-    b.software.math_mask_bytes = 3;
+    b.software.attention.math_mask_bytes = 3;
     transformer_layer(&b.context, &b.layer);
     static const struct kernel_row plain = {0, "softmax", 0, 256 * 7, 1};
     check_kernel(&b.layer.segments[0].forward[4], &plain);

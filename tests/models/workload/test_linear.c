@@ -25,11 +25,11 @@ static const struct kernel *nth(const struct kernel *list, unsigned count, const
 /* Four, of which a token visits two, all on this rank. */
 static void give_experts(struct bench *b)
 {
-    b->model.experts = 4;
-    b->model.experts_per_token = 2;
-    b->model.moe_ffn_hidden = 16;
-    b->context.ep = b->context.etp = 1;
-    b->context.imbalance = 1.0;
+    b->model.moe.experts = 4;
+    b->model.moe.experts_per_token = 2;
+    b->model.moe.ffn_hidden = 16;
+    b->context.experts.ep = b->context.experts.etp = 1;
+    b->context.experts.imbalance = 1.0;
 }
 
 static const struct segment *segment_with(const struct layer *layer, const char *kernel)
@@ -79,7 +79,7 @@ static void test_norms_cast(void **state)
     static struct bench b;
     for (int recipe = FP8_DELAYED; recipe < FP8_RECIPE_COUNT; recipe++) {
         begin(&b, (enum fp8_recipe)recipe, true);
-        b.software.fp8_norm_fused = true;
+        b.software.fp8.norm_fused = true;
         transformer_layer(&b.context, &b.layer);
         const struct segment *s = &b.layer.segments[0];
         const unsigned casts = recipe == FP8_DELAYED || recipe == FP8_MX ? 2 : 4;
@@ -99,7 +99,7 @@ static void test_what_is_gathered(void **state)
     b.context.precision = precision_find("fp8");
     b.context.transposed_copies = true;
     b.context.fp8_recipe = FP8_DELAYED;
-    b.software.fp8_gathers = b.software.backward_regather = true;
+    b.software.fp8.gathers = b.software.tensor.backward_regather = true;
     transformer_layer(&b.context, &b.layer);
     const struct segment *attention = &b.layer.segments[1];
     assert_true(attention->before.bytes == 128 && attention->backward_gather.bytes == 128);
@@ -126,7 +126,7 @@ static void test_what_is_gathered(void **state)
     assert_true(attention->forward[0].bytes == 64 * 7.125);
     b.context.precision = precision_find("fp8");
     b.context.fp8_recipe = FP8_MX;
-    b.software.fp8_gathers = false;
+    b.software.fp8.gathers = false;
     transformer_layer(&b.context, &b.layer);
     assert_true(attention->before.bytes == 256 && attention->backward_before.bytes == 256);
     assert_true(attention->forward[0].bytes == 128 * 4.0625);
@@ -138,7 +138,7 @@ static void test_sums(void **state)
     (void)state;
     static struct bench b;
     begin(&b, FP8_MX, false);
-    b.software.fp8_split_backward = true;
+    b.software.fp8.split_backward = true;
     transformer_layer(&b.context, &b.layer);
     const struct segment *s = &b.layer.segments[0];
     const struct kernel *up = nth(s->forward, s->forward_count, "up", 0);
@@ -175,7 +175,7 @@ static void test_weights(void **state)
     const double down = 8.0 * 16;
     assert_true(nth(s->dgrad, s->dgrad_count, "fp8 transpose weights", 0)->bytes == down * 2);
     assert_null(nth(s->forward, s->forward_count, "fp8 cast weights", 0));
-    b.software.fp8_weights_each = true;
+    b.software.fp8.weights_each = true;
     transformer_layer(&b.context, &b.layer);
     assert_null(nth(s->dgrad, s->dgrad_count, "fp8 transpose weights", 0));
     assert_true(nth(s->forward, s->forward_count, "fp8 cast weights", 3)->bytes == down * 4);
@@ -212,7 +212,7 @@ static void test_what_is_kept(void **state)
         assert_true(saved_of(&b.layer, "projection input") == 128 * bytes[recipe]);
         assert_true(saved_of(&b.layer, "attention output") == 128 * 2);
         assert_true(saved_of(&b.layer, "activation output") == 256 * bytes[recipe]);
-        b.software.fp8_casts_again = true;
+        b.software.fp8.casts_again = true;
         transformer_layer(&b.context, &b.layer);
         assert_true(saved_of(&b.layer, "qkv input") == 128 * 2);
         assert_true(saved_of(&b.layer, "projection input") == 128 * 2);
@@ -242,7 +242,7 @@ static void test_rows_of_experts(void **state)
         transformer_share_of(&b.context, &share);
         assert_true(share.experts.filled == 3200 + (recipe == FP8_AUTO ? 0 : 2 * (m - 1)));
         assert_true(share.experts.tiled == 3200);
-        b.context.capacity = 1.01; /* 808 */
+        b.context.experts.capacity = 1.01; /* 808 */
         transformer_share_of(&b.context, &share);
         assert_true(share.experts.rows == 3232 && share.experts.tiled == share.experts.filled);
         assert_true(share.experts.filled == (recipe == FP8_AUTO ? 3232 : 4 * ceil(808 / m) * m));
@@ -257,7 +257,7 @@ static void test_fused_choice(void **state)
     static struct bench b;
     for (unsigned fused = 0; fused < 2; fused++) {
         begin(&b, FP8_DELAYED, true);
-        b.software.router_fusion = fused;
+        b.software.experts.router_fusion = fused;
         give_experts(&b);
         transformer_layer(&b.context, &b.layer);
         const struct segment *s = segment_with(&b.layer, "choose experts");
@@ -319,9 +319,9 @@ static void test_casts_beside_transformer_engine(void **state)
         struct rank_share share;
         double all_s = 0.0;
         begin(&b, rows[i].recipe, rows[i].transposed);
-        card.hbm_bytes_per_s = rows[i].bytes_per_s;
-        card.hbm_efficiency_ratio = 0.89;
-        b.software.fp8_weights_each = true;
+        card.hbm.bytes_per_s = rows[i].bytes_per_s;
+        card.hbm.efficiency_ratio = 0.89;
+        b.software.fp8.weights_each = true;
         transformer_share_of(&b.context, &share);
         for (unsigned k = 0; k < 4; k++) {
             static struct segment s;
@@ -346,7 +346,7 @@ static void test_casts_again(void **state)
     (void)state;
     static struct bench b;
     begin(&b, FP8_CURRENT, true);
-    b.software.fp8_casts_again = true;
+    b.software.fp8.casts_again = true;
     transformer_layer(&b.context, &b.layer);
     const struct segment *s = &b.layer.segments[0];
     assert_true(nth(s->forward, s->forward_count, "fp8 cast", 3)->bytes == 256 * 5);

@@ -15,11 +15,11 @@ static struct model_shape gpt(uint64_t layers, uint64_t hidden, uint64_t heads, 
 {
     struct model_shape m = {.layers = layers,
                             .hidden = hidden,
-                            .heads = heads,
+                            .attention.heads = heads,
                             .vocabulary = vocabulary,
                             .positions_max = positions,
                             .ffn = FFN_GELU,
-                            .norm = NORM_LAYERNORM,
+                            .norm.kind = NORM_LAYERNORM,
                             .position = POSITION_LEARNED,
                             .tied_embeddings = true,
                             .biases = true,
@@ -33,12 +33,12 @@ static struct model_shape llama(uint64_t layers, uint64_t hidden, uint64_t heads
 {
     struct model_shape m = {.layers = layers,
                             .hidden = hidden,
-                            .heads = heads,
-                            .kv_heads = kv_heads,
+                            .attention.heads = heads,
+                            .attention.kv_heads = kv_heads,
                             .ffn_hidden = ffn,
                             .vocabulary = vocabulary,
                             .ffn = FFN_SWIGLU,
-                            .norm = NORM_RMS,
+                            .norm.kind = NORM_RMS,
                             .position = POSITION_ROPE};
     transformer_complete(&m);
     return m;
@@ -98,18 +98,18 @@ static void test_cache(void **state)
 {
     (void)state;
     struct model_shape m = llama(32, 4096, 32, 8, 14336, 32000);
-    m.head_size = 128;
+    m.attention.head_size = 128;
     assert_true(2.0 * transformer_cache_elements(&m, 1) == 131072.0);
     assert_true(transformer_cache_elements(&m, 100) == 100.0 * transformer_cache_elements(&m, 1));
-    m.window = 10;
-    m.full_interval = 2;
+    m.windows.length = 10;
+    m.windows.full_interval = 2;
     assert_true(transformer_cache_elements(&m, 100) == 16.0 * (100 + 10) * 2048.0);
     m = llama(61, 7168, 128, 128, 18432, 129280);
-    m.kv_rank = 512;
-    m.rope_head_size = 64;
+    m.latent.kv_rank = 512;
+    m.latent.rope_head_size = 64;
     assert_true(2.0 * transformer_cache_elements(&m, 1) == 70272.0);
     m = llama(80, 8192, 64, 8, 28672, 128256);
-    m.head_size = 128;
+    m.attention.head_size = 128;
     assert_true(2.0 * transformer_cache_elements(&m, 1) == 327680.0);
 }
 
@@ -118,16 +118,16 @@ static void test_deepseek_v3(void **state)
 {
     (void)state;
     struct model_shape m = llama(61, 7168, 128, 128, 18432, 129280);
-    m.head_size = 128;
-    m.experts = 256;
-    m.experts_per_token = 8;
-    m.moe_ffn_hidden = 2048;
-    m.shared_experts = 1;
-    m.dense_layers = 3;
-    m.q_rank = 1536;
-    m.kv_rank = 512;
-    m.rope_head_size = 64;
-    m.v_head_size = 128;
+    m.attention.head_size = 128;
+    m.moe.experts = 256;
+    m.moe.experts_per_token = 8;
+    m.moe.ffn_hidden = 2048;
+    m.moe.shared_experts = 1;
+    m.moe.dense_layers = 3;
+    m.latent.q_rank = 1536;
+    m.latent.kv_rank = 512;
+    m.latent.rope_head_size = 64;
+    m.latent.v_head_size = 128;
     assert_int_equal((int)round(transformer_parameters(&m, 4096) / 1e9), 671);
     assert_int_equal((int)round(transformer_active_parameters(&m) / 1e9), 37);
 }
@@ -155,7 +155,7 @@ static void test_padded_vocabulary(void **state)
     struct software_profile software = profile_fused();
     struct layer_context c = {.model = &m, .software = &software, .sequence = 1024, .tp = 8};
     assert_int_equal(transformer_padded_vocabulary(&c), 51200);
-    software.vocabulary_multiple = 0;
+    software.head.vocabulary_multiple = 0;
     assert_int_equal(transformer_padded_vocabulary(&c), 50264);
     c.tp = 1;
     assert_int_equal(transformer_padded_vocabulary(&c), 50257);

@@ -16,29 +16,30 @@
  * keys and values (a key head no further than whole), of the block's inputs, and their biases. */
 static uint64_t layer_tensors(const struct model_shape *m, uint64_t tp)
 {
-    uint64_t h = m->hidden, d = m->head_size, f = m->ffn_hidden / tp, q = m->heads * d / tp;
-    uint64_t kv = (m->kv_heads > tp ? m->kv_heads / tp : 1) * d, sum = 0;
+    uint64_t h = m->hidden, d = m->attention.head_size, f = m->ffn_hidden / tp,
+             q = m->attention.heads * d / tp;
+    uint64_t kv = (m->attention.kv_heads > tp ? m->attention.kv_heads / tp : 1) * d, sum = 0;
     bool gate = m->ffn == FFN_SWIGLU || m->ffn == FFN_GEGLU;
     sum += h * q + h * kv + h * kv + q * h;    /* q_proj, k_proj, v_proj, o_proj */
     sum += h * f + f * h + (gate ? h * f : 0); /* up_proj, down_proj, gate_proj */
     if (m->biases)
         sum += q + kv + kv + h + f + h + (gate ? f : 0);
-    else if (m->attention_biases == ATTENTION_BIASES_ALL)
+    else if (m->attention.biases == ATTENTION_BIASES_ALL)
         sum += q + kv + kv + h;
-    else if (m->attention_biases == ATTENTION_BIASES_QKV)
+    else if (m->attention.biases == ATTENTION_BIASES_QKV)
         sum += q + kv + kv;
     uint64_t norm = h;
-    if (m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases))
+    if (m->norm.kind == NORM_LAYERNORM && (m->biases || m->norm.biases))
         norm += h;
-    sum += (m->norms ? m->norms : 2) * norm;
-    if (m->qk_norms_whole)
+    sum += (m->norm.count ? m->norm.count : 2) * norm;
+    if (m->norm.qk_norms_whole)
         return sum + q + kv;
-    return sum + (m->qk_norms ? 2 * d : 0);
+    return sum + (m->norm.qk_norms ? 2 * d : 0);
 }
 
 static uint64_t last_norm(const struct model_shape *m)
 {
-    bool shift = m->norm == NORM_LAYERNORM && (m->biases || m->norm_biases);
+    bool shift = m->norm.kind == NORM_LAYERNORM && (m->biases || m->norm.biases);
     return shift ? 2 * m->hidden : m->hidden;
 }
 
@@ -61,7 +62,7 @@ static void check_shape(const struct model_shape *m)
     assert_true(transformer_final_parameters(m) == (double)(last_norm(m) + head));
     uint64_t active = layers + last_norm(m) + table;
     assert_true(transformer_active_parameters(m) == (double)active);
-    uint64_t products = 12 * m->layers * m->heads * m->head_size * 16;
+    uint64_t products = 12 * m->layers * m->attention.heads * m->attention.head_size * 16;
     assert_true(transformer_flops_per_token(m, 16, false) == (double)(6 * active + products));
     assert_true(transformer_flops_per_token(m, 16, true) == (double)(6 * active + products / 2));
     static struct layer layer;
@@ -81,22 +82,22 @@ static void test_dense_shapes(void **state)
         for (unsigned i = 0; i < 4 * 3 * 3 * 3; i++, count++) {
             struct model_shape m = {.layers = 3,
                                     .hidden = 40,
-                                    .heads = 8,
-                                    .kv_heads = kv_heads[i / 36],
-                                    .head_size = 6,
+                                    .attention.heads = 8,
+                                    .attention.kv_heads = kv_heads[i / 36],
+                                    .attention.head_size = 6,
                                     .ffn_hidden = 56,
                                     .vocabulary = 101,
                                     .positions_max = bits & 1 ? 23 : 0,
                                     .ffn = (int)(i % 4),
-                                    .norm = bits & 2 ? NORM_RMS : NORM_LAYERNORM,
+                                    .norm.kind = bits & 2 ? NORM_RMS : NORM_LAYERNORM,
                                     .position = (int)(i / 4 % 3),
                                     .tied_embeddings = bits & 4,
                                     .biases = bits & 8,
-                                    .attention_biases = (int)(i / 12 % 3),
-                                    .norms = bits & 16 ? 4 : 0,
-                                    .norm_biases = bits & 32,
-                                    .qk_norms = bits & 64,
-                                    .qk_norms_whole = bits & 32 && bits & 64};
+                                    .attention.biases = (int)(i / 12 % 3),
+                                    .norm.count = bits & 16 ? 4 : 0,
+                                    .norm.biases = bits & 32,
+                                    .norm.qk_norms = bits & 64,
+                                    .norm.qk_norms_whole = bits & 32 && bits & 64};
             check_shape(&m);
         }
     }
@@ -107,24 +108,28 @@ static void test_dense_shapes(void **state)
 static void test_completion(void **state)
 {
     (void)state;
-    struct model_shape m = {.layers = 1, .hidden = 48, .heads = 6, .vocabulary = 10};
+    struct model_shape m = {.layers = 1, .hidden = 48, .attention.heads = 6, .vocabulary = 10};
     transformer_complete(&m);
-    assert_int_equal(m.kv_heads, 6);
-    assert_int_equal(m.head_size, 8);
+    assert_int_equal(m.attention.kv_heads, 6);
+    assert_int_equal(m.attention.head_size, 8);
     assert_int_equal(m.ffn_hidden, 192);
-    assert_int_equal(m.v_head_size, 0);
-    struct model_shape given = {
-        .hidden = 48, .heads = 6, .kv_heads = 2, .head_size = 16, .ffn_hidden = 7, .kv_rank = 5};
+    assert_int_equal(m.latent.v_head_size, 0);
+    struct model_shape given = {.hidden = 48,
+                                .attention.heads = 6,
+                                .attention.kv_heads = 2,
+                                .attention.head_size = 16,
+                                .ffn_hidden = 7,
+                                .latent.kv_rank = 5};
     transformer_complete(&given);
-    assert_int_equal(given.kv_heads, 2);
-    assert_int_equal(given.head_size, 16);
+    assert_int_equal(given.attention.kv_heads, 2);
+    assert_int_equal(given.attention.head_size, 16);
     assert_int_equal(given.ffn_hidden, 7);
-    assert_int_equal(given.v_head_size, 16);
-    given.v_head_size = 3;
+    assert_int_equal(given.latent.v_head_size, 16);
+    given.latent.v_head_size = 3;
     transformer_complete(&given);
-    assert_int_equal(given.v_head_size, 3);
+    assert_int_equal(given.latent.v_head_size, 3);
     assert_int_equal(transformer_norms(&given), 2);
-    given.norms = 3;
+    given.norm.count = 3;
     assert_int_equal(transformer_norms(&given), 3);
 }
 
@@ -132,11 +137,15 @@ static void test_completion(void **state)
  * kv_a_proj_with_mqa, kv_b_proj, o_proj and two norms; gate, experts, shared experts). */
 static uint64_t deepseek_attention(const struct model_shape *m)
 {
-    uint64_t h = m->hidden, query = m->heads * (m->head_size + m->rope_head_size);
-    uint64_t q = m->q_rank ? h * m->q_rank + m->q_rank + m->q_rank * query : h * query;
-    uint64_t kv_a = h * (m->kv_rank + m->rope_head_size) + m->kv_rank;
-    uint64_t kv_b = m->kv_rank * m->heads * (m->head_size + m->v_head_size);
-    return q + kv_a + kv_b + m->heads * m->v_head_size * h;
+    uint64_t h = m->hidden,
+             query = m->attention.heads * (m->attention.head_size + m->latent.rope_head_size);
+    uint64_t q = m->latent.q_rank
+                     ? h * m->latent.q_rank + m->latent.q_rank + m->latent.q_rank * query
+                     : h * query;
+    uint64_t kv_a = h * (m->latent.kv_rank + m->latent.rope_head_size) + m->latent.kv_rank;
+    uint64_t kv_b =
+        m->latent.kv_rank * m->attention.heads * (m->attention.head_size + m->latent.v_head_size);
+    return q + kv_a + kv_b + m->attention.heads * m->latent.v_head_size * h;
 }
 
 static void test_deepseek(void **state)
@@ -147,23 +156,23 @@ static void test_deepseek(void **state)
             for (uint64_t dense = 0; dense <= 5; dense++) {
                 struct model_shape m = {.layers = 5,
                                         .hidden = 32,
-                                        .heads = 4,
-                                        .kv_heads = 4,
-                                        .head_size = 8,
+                                        .attention.heads = 4,
+                                        .attention.kv_heads = 4,
+                                        .attention.head_size = 8,
                                         .ffn_hidden = 80,
                                         .vocabulary = 99,
                                         .ffn = FFN_SWIGLU,
-                                        .norm = NORM_RMS,
+                                        .norm.kind = NORM_RMS,
                                         .position = POSITION_ROPE,
-                                        .experts = 16,
-                                        .experts_per_token = 3,
-                                        .moe_ffn_hidden = 20,
-                                        .shared_experts = shared,
-                                        .dense_layers = dense,
-                                        .q_rank = q_rank,
-                                        .kv_rank = 7,
-                                        .rope_head_size = 2,
-                                        .v_head_size = 5};
+                                        .moe.experts = 16,
+                                        .moe.experts_per_token = 3,
+                                        .moe.ffn_hidden = 20,
+                                        .moe.shared_experts = shared,
+                                        .moe.dense_layers = dense,
+                                        .latent.q_rank = q_rank,
+                                        .latent.kv_rank = 7,
+                                        .latent.rope_head_size = 2,
+                                        .latent.v_head_size = 5};
                 uint64_t h = 32, attention = deepseek_attention(&m) + 2 * h;
                 uint64_t expert = 3 * h * 20, sparse = 5 - dense;
                 uint64_t common = 5 * attention + dense * 3 * h * 80 + h + 99 * h;
@@ -184,7 +193,7 @@ static void test_deepseek(void **state)
 static void test_padding(void **state)
 {
     (void)state;
-    struct model_shape m = {.hidden = 4, .norm = NORM_RMS, .position = POSITION_ROPE};
+    struct model_shape m = {.hidden = 4, .norm.kind = NORM_RMS, .position = POSITION_ROPE};
     struct software_profile software = profile_fused();
     struct layer_context c = {.model = &m, .software = &software, .sequence = 8};
     static const uint64_t vocabularies[] = {1, 127, 128, 129, 255, 256, 257, 32000, 50257};
@@ -193,7 +202,7 @@ static void test_padding(void **state)
         for (unsigned i = 0; i < 4; i++) {
             for (c.tp = 1; c.tp <= 8; c.tp++) {
                 m.vocabulary = vocabularies[v];
-                software.vocabulary_multiple = multiples[i];
+                software.head.vocabulary_multiple = multiples[i];
                 uint64_t padded = m.vocabulary;
                 while (padded % ((multiples[i] ? multiples[i] : 1) * c.tp) != 0)
                     padded++;

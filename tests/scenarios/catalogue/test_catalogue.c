@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 #include "scenarios/catalogue/catalogue.h"
+#include "scenarios/describe/describe.h"
 #include "scenarios/schema/schema.h"
 #include "topology/topology_kind.h"
 
@@ -174,8 +175,8 @@ static void check_fleet(const struct value *entry, const char *name)
              "run: {duration: 1d}\nfailures: [{preset: %s}]\n",
              name);
     struct scenario *scenario = scenario_read("t.yaml", text, strlen(text), NULL, &error);
-    if (scenario->error_count > 0)
-        fail_msg("%s: %s", name, scenario->problems[0].text);
+    if (scenario->diagnostics.error_count > 0)
+        fail_msg("%s: %s", name, scenario->diagnostics.problems[0].text);
     assert_non_null(causes);
     assert_int_equal(scenario->job.cause_count, causes->count);
     scenario_destroy(scenario);
@@ -198,11 +199,11 @@ static void test_list(void **state)
     struct arena *arena = arena_create();
     const struct catalogue_entry *entries = NULL;
     struct error error = {{0}};
-    unsigned count = scenario_list("gpus", NULL, arena, &entries, &error);
+    unsigned count = describe_entries("gpus", NULL, arena, &entries, &error);
     assert_true(count > 5);
     assert_string_equal(error.text, "");
     assert_true(*entries[0].doc != '\0');
-    assert_int_equal(scenario_list("trees", NULL, arena, &entries, &error), 0);
+    assert_int_equal(describe_entries("trees", NULL, arena, &entries, &error), 0);
     assert_string_equal(error.text, "the catalogue has no family 'trees'");
     arena_destroy(arena);
 }

@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "tests/scenarios/build/weeks.h"
+#include "scenarios/describe/describe.h"
+#include "tests/scenarios/assemble/weeks.h"
 
 static char folder[] = "/tmp/orrery-catalogue-......";
 static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
@@ -181,13 +182,13 @@ static void test_lists_of_a_folder(void **state)
     const struct catalogue_entry *entries = NULL;
     struct error error = {""};
     fill("gpus", "b-card: {doc: \"The second.\", hbm: 8GB}\na-card: {hbm: 9GB}\n");
-    assert_int_equal(scenario_list("gpus", folder, arena, &entries, &error), 2);
+    assert_int_equal(describe_entries("gpus", folder, arena, &entries, &error), 2);
     assert_string_equal(entries[0].name, "b-card");
     assert_string_equal(entries[0].doc, "The second.");
     assert_string_equal(entries[1].name, "a-card");
     assert_string_equal(entries[1].doc, "");
     fill("gpus", "card: {doc: [1]}\n");
-    assert_int_equal(scenario_list("gpus", folder, arena, &entries, &error), 1);
+    assert_int_equal(describe_entries("gpus", folder, arena, &entries, &error), 1);
     assert_string_equal(entries[0].doc, "");
     assert_string_equal(error.text, "");
     arena_destroy(arena);

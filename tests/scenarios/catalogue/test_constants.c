@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 
 #define REST                                                                                       \
     "model: {layers: 2, hidden: 256, heads: 4, vocabulary: 1024}\n"                                \
@@ -21,15 +21,15 @@ static struct scenario *read(const char *text)
     struct error error = {""};
     struct scenario *s = scenario_read("test.yaml", text, strlen(text), NULL, &error);
     assert_non_null(s);
-    assert_int_equal(s->error_count, 0);
+    assert_int_equal(s->diagnostics.error_count, 0);
     return s;
 }
 
 static const struct constant *find(const struct scenario *s, const char *name)
 {
-    for (unsigned i = 0; i < s->constant_count; i++)
-        if (strcmp(s->constants[i].name, name) == 0)
-            return &s->constants[i];
+    for (unsigned i = 0; i < s->stated.constant_count; i++)
+        if (strcmp(s->stated.constants[i].name, name) == 0)
+            return &s->stated.constants[i];
     return NULL;
 }
 
@@ -51,7 +51,7 @@ static void test_errors_of_the_catalogue(void **state)
     assert_non_null(gemm);
     assert_non_null(forward);
     assert_non_null(backward);
-    near(constant_value(&s->configuration, gemm), s->configuration.gpu.gemm_efficiency_ratio);
+    near(constant_value(&s->configuration, gemm), s->configuration.gpu.gemm.efficiency_ratio);
     assert_true(gemm->stated && gemm->error_ratio > 0.0 && gemm->error_ratio < 0.2);
     /* The longest name counts: the backward curve is less sure than the others. */
     assert_true(backward->error_ratio > forward->error_ratio);
@@ -108,9 +108,9 @@ static void test_names_are_told_once(void **state)
     (void)state;
     struct scenario *s =
         read("cluster: {gpu: a100-80gb-sxm, gpus: 16, fabric: ib-hdr-8x200}\n" REST);
-    assert_true(s->constant_count > 20);
-    for (unsigned i = 0; i < s->constant_count; i++) {
-        const struct constant *c = &s->constants[i];
+    assert_true(s->stated.constant_count > 20);
+    for (unsigned i = 0; i < s->stated.constant_count; i++) {
+        const struct constant *c = &s->stated.constants[i];
         double value = constant_value(&s->configuration, c);
         assert_ptr_equal(find(s, c->name), c);
         assert_true(c->error_ratio > 0.0 && value >= c->minimum && value <= c->maximum);
@@ -147,10 +147,10 @@ static void test_scale_stays_in_range(void **state)
     assert_non_null(gemm);
     struct configuration c = s->configuration;
     constant_scale(&c, gemm, 0.5);
-    near(c.gpu.gemm_efficiency_ratio, 0.5 * s->configuration.gpu.gemm_efficiency_ratio);
+    near(c.gpu.gemm.efficiency_ratio, 0.5 * s->configuration.gpu.gemm.efficiency_ratio);
     constant_scale(&c, gemm, 100.0);
-    near(c.gpu.gemm_efficiency_ratio, 1.0);
-    assert_true(s->configuration.gpu.gemm_efficiency_ratio < 1.0);
+    near(c.gpu.gemm.efficiency_ratio, 1.0);
+    assert_true(s->configuration.gpu.gemm.efficiency_ratio < 1.0);
     scenario_destroy(s);
 }
 

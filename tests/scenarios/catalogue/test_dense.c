@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "models/workload/transformer.h"
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 
 static char folder[] = "/tmp/orrery-dn-XX"
                        "XX"
@@ -30,8 +30,8 @@ static struct scenario *read_with(const char *model)
              model);
     struct scenario *scenario = scenario_read(path, text, strlen(text), NULL, &error);
     assert_non_null(scenario);
-    if (scenario->error_count > 0)
-        fail_msg("%s: %s", model, scenario->problems[0].text);
+    if (scenario->diagnostics.error_count > 0)
+        fail_msg("%s: %s", model, scenario->diagnostics.problems[0].text);
     return scenario;
 }
 

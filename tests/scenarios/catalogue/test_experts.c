@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "models/workload/transformer.h"
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 
 static char folder[] = "/tmp/orrery-ex-XX"
                        "XX"
@@ -163,8 +163,8 @@ static void test_files(void **state)
         fclose(file);
         snprintf(model, sizeof model, "preset: %s", files[i].preset);
         struct scenario *of_file = read_with("hf: m.json"), *preset = read_with(model);
-        if (of_file->error_count > 0)
-            fail_msg("%s: %s", files[i].preset, of_file->problems[0].text);
+        if (of_file->diagnostics.error_count > 0)
+            fail_msg("%s: %s", files[i].preset, of_file->diagnostics.problems[0].text);
         assert_same(files[i].preset, of_file->configuration.model, preset->configuration.model);
         scenario_destroy(of_file);
         scenario_destroy(preset);

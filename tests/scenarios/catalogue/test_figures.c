@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
+#include "scenarios/describe/describe.h"
 
 static const char *const families[] = {"gpus",     "nodes",  "fabrics", "models",
                                        "software", "fleets", "storage"};
@@ -20,7 +21,7 @@ static struct scenario *read(const char *text, const char *set)
     struct scenario *s = scenario_read("test.yaml", text, strlen(text), &options, &error);
     assert_non_null(s);
     scenario_print_problems(s, stderr, false);
-    assert_int_equal(s->error_count, 0);
+    assert_int_equal(s->diagnostics.error_count, 0);
     return s;
 }
 
@@ -42,7 +43,7 @@ static void assert_figure(const struct scenario *s, const char *name, const char
                           double value, const char *unit, double error_ratio, const char *origin,
                           const char *source)
 {
-    const struct stated_figure *f = find(s->figures, s->figure_count, name);
+    const struct stated_figure *f = find(s->stated.figures, s->stated.figure_count, name);
     if (f == NULL)
         fail_msg("no figure %s", name);
     assert_string_equal(f->text, text);
@@ -65,11 +66,11 @@ static void test_every_entry_names_its_sources(void **state)
     for (unsigned f = 0; f < sizeof families / sizeof families[0]; f++) {
         const struct catalogue_entry *entries;
         struct error error = {""};
-        unsigned count = scenario_list(families[f], NULL, arena, &entries, &error);
+        unsigned count = describe_entries(families[f], NULL, arena, &entries, &error);
         assert_true(count > 0);
         for (unsigned i = 0; i < count; i++) {
             struct catalogue_entry e;
-            assert_true(scenario_describe(families[f], entries[i].name, NULL, arena, &e, &error));
+            assert_true(describe_entry(families[f], entries[i].name, NULL, arena, &e, &error));
             assert_string_equal(e.doc, entries[i].doc);
             assert_true(e.figure_count > 0);
             for (unsigned k = 0; k < e.figure_count; k++) {
@@ -90,11 +91,11 @@ static void test_names_that_are_none(void **state)
     struct arena *arena = arena_create();
     struct catalogue_entry e;
     struct error error = {""};
-    assert_false(scenario_describe("gpus", "H200", NULL, arena, &e, &error));
+    assert_false(describe_entry("gpus", "H200", NULL, arena, &e, &error));
     assert_string_equal(error.text, "no GPU 'H200'; did you mean 'h200-141gb-sxm'?");
-    assert_false(scenario_describe("gpu", "x", NULL, arena, &e, &error));
+    assert_false(describe_entry("gpu", "x", NULL, arena, &e, &error));
     assert_string_equal(error.text, "the catalogue has no family 'gpu'");
-    assert_false(scenario_describe("gpus", "x", "no/such", arena, &e, &error));
+    assert_false(describe_entry("gpus", "x", "no/such", arena, &e, &error));
     assert_string_equal(error.text, "no/such/gpus.yaml: No such file or directory");
     arena_destroy(arena);
 }
@@ -145,7 +146,7 @@ static void test_where_figures_are_from(void **state)
                   "specification", "DGX H100");
     assert_figure(s, "failures.rsc-1.node.mtbf", "153.846d", 153.846 * 86400, "s", 0, "published",
                   "");
-    assert_null(find(s->figures, s->figure_count, "storage.pfs.latency"));
+    assert_null(find(s->stated.figures, s->stated.figure_count, "storage.pfs.latency"));
     scenario_destroy(s);
 }
 
@@ -154,17 +155,18 @@ static void test_constants_are_figures(void **state)
 {
     (void)state;
     struct scenario *s = read(weeks, NULL);
-    assert_true(s->constant_count > 50);
-    for (unsigned i = 0; i < s->constant_count; i++) {
-        const struct constant *c = &s->constants[i];
-        const struct stated_figure *f = find(s->figures, s->figure_count, c->name);
+    assert_true(s->stated.constant_count > 50);
+    for (unsigned i = 0; i < s->stated.constant_count; i++) {
+        const struct constant *c = &s->stated.constants[i];
+        const struct stated_figure *f = find(s->stated.figures, s->stated.figure_count, c->name);
         assert_non_null(f);
         assert_true(f->number && f->value == constant_value(&s->configuration, c));
         assert_true(f->error_ratio == c->error_ratio);
         assert_string_equal(f->origin, constant_origin_names[c->origin]);
     }
-    for (unsigned i = 0; i < s->figure_count; i++)
-        assert_ptr_equal(find(s->figures, s->figure_count, s->figures[i].name), &s->figures[i]);
+    for (unsigned i = 0; i < s->stated.figure_count; i++)
+        assert_ptr_equal(find(s->stated.figures, s->stated.figure_count, s->stated.figures[i].name),
+                         &s->stated.figures[i]);
     scenario_destroy(s);
 }
 

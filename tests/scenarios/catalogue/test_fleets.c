@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "models/fleet/fleet.h"
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 #include "scenarios/language/csv.h"
 #include "sim/units.h"
 
@@ -27,8 +27,8 @@ static struct scenario *read_fleet(const char *name, unsigned nodes)
              8 * nodes, nodes, name);
     struct scenario *scenario = scenario_read("t.yaml", text, strlen(text), NULL, &error);
     assert_non_null(scenario);
-    if (scenario->error_count > 0)
-        fail_msg("%s: %s", name, scenario->problems[0].text);
+    if (scenario->diagnostics.error_count > 0)
+        fail_msg("%s: %s", name, scenario->diagnostics.problems[0].text);
     return scenario;
 }
 

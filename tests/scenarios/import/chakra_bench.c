@@ -29,7 +29,8 @@ static bool read_rank(struct chakra_bench *b, uint32_t rank)
     memcpy(bytes, c->bytes, c->count);
     const struct import_file file = {arena_format(b->tasks.arena, "t.%u.et", rank), bytes,
                                      c->count};
-    const bool good = chakra_read(b->tasks.arena, file, &b->traces[rank], &b->error);
+    const bool good =
+        chakra_read(b->tasks.arena, file, b->drop_missing, &b->traces[rank], &b->error);
     memset(bytes, 0xA5, c->count); /* nothing is borrowed of the bytes */
     return good;
 }
@@ -41,7 +42,11 @@ bool chakra_bench_join(struct chakra_bench *b)
     for (uint32_t r = 0; r < b->ranks; r++)
         if (!read_rank(b, r))
             return false;
-    return chakra_tasks(b->tasks.arena, &job, &rates, &b->tasks.graph, &b->counts, &b->error);
+    const bool good =
+        chakra_tasks(b->tasks.arena, &job, &rates, &b->tasks.graph, &b->counts, &b->error);
+    if (good)
+        task_set_eager(&b->tasks.graph, b->eager_bytes);
+    return good;
 }
 
 struct task_played *chakra_bench_play(struct chakra_bench *b)

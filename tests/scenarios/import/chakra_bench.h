@@ -14,6 +14,8 @@ struct chakra_bench {
     struct chakra_trace traces[CHAKRA_BENCH_RANKS];
     struct chakra_counts counts;
     uint32_t ranks;
+    bool drop_missing;
+    double eager_bytes; /* 0: each message waits for its receiver */
     struct error error;
 };
 void chakra_bench_begin(struct chakra_bench *b, uint32_t ranks);

@@ -3,7 +3,7 @@
 #ifndef ORRERY_TESTS_CHAKRA_CASE_H
 #define ORRERY_TESTS_CHAKRA_CASE_H
 
-#include "scenarios/import/chakra_tasks.h"
+#include "scenarios/import/chakra/chakra_tasks.h"
 
 enum {
     CHAKRA_CASE_BYTES = 1 << 16

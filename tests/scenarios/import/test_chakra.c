@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "models/step/collective_run.h"
+#include "models/step/simulate/collective_run.h"
 #include "sim/units.h"
 #include "tests/scenarios/import/chakra_bench.h"
 
@@ -97,7 +97,7 @@ static void test_compute_without_duration_takes_the_cards_rates(void **state)
     const struct task_played *played = chakra_bench_play(&b);
     const struct gpu_spec *gpu = &b.tasks.c.gpu;
     const double flops_s = 1e12 / (gpu->peak_flops_per_s[b.tasks.c.training.precision->gemm_peak] *
-                                   gpu->gemm_efficiency_ratio);
+                                   gpu->gemm.efficiency_ratio);
     const struct kernel stream = gpu_kernel_memory("stream", 1e9, 1.0);
     expect_near(played->step_s,
                 flops_s + gpu->kernel_start_s + gpu_kernel_time_s(gpu, NULL, &stream), 1e-12);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "scenarios/import/failure_fit.h"
-#include "scenarios/import/time_stamp.h"
+#include "scenarios/import/failures/failure_fit.h"
+#include "scenarios/import/reader/time_stamp.h"
 #include "sim/units.h"
 
 struct reading {
@@ -23,12 +23,12 @@ struct reading {
 
 static struct failure_rules usual(void)
 {
-    struct failure_rules rules = {NAN, NAN, 32, 8, 10 * MINUTE};
+    struct failure_rules rules = {NAN, NAN, 32, 8, 10 * MINUTE, NULL};
     assert_true(time_stamp_read("2026-11-01", &rules.start_s));
     return rules;
 }
 
-static struct reading read_by(const char *text, enum failure_format format,
+static struct reading read_by(const char *text, const struct failure_format_kind *format,
                               struct failure_rules rules)
 {
     struct reading r = {.arena = arena_create(), .rules = rules, .error = {""}};
@@ -37,7 +37,8 @@ static struct reading read_by(const char *text, enum failure_format format,
     return r;
 }
 
-static struct reading sound(const char *text, enum failure_format format, unsigned count)
+static struct reading sound(const char *text, const struct failure_format_kind *format,
+                            unsigned count)
 {
     struct reading r = read_by(text, format, usual());
     if (!r.good)
@@ -46,7 +47,7 @@ static struct reading sound(const char *text, enum failure_format format, unsign
     return r;
 }
 
-static void refused(const char *text, enum failure_format format, const char *why)
+static void refused(const char *text, const struct failure_format_kind *format, const char *why)
 {
     struct reading r = read_by(text, format, usual());
     if (r.good || strstr(r.error.text, why) == NULL)
@@ -104,6 +105,18 @@ static void test_moments(void **state)
     assert_true(s == 1798848000); /* 2027-01-02 */
     assert_false(time_stamp_syslog("Feb", "30", "00:00:00", 0, &s));
     assert_false(time_stamp_syslog("anF", "3", "00:00:00", 0, &s));
+    /* dmesg -T says the year: its first day and its last. */
+    assert_true(time_stamp_syslog_of("Nov", "3", "04:05:06", "2026", &s));
+    assert_true(s == 1793678706);
+    assert_true(time_stamp_syslog_of("Jan", "1", "00:00:00", "1970", &s));
+    assert_true(s == 0.0);
+    assert_true(time_stamp_syslog_of("Dec", "31", "23:59:59", "1999", &s));
+    assert_true(s == 946684799);
+    assert_true(time_stamp_syslog_of("Feb", "29", "12:00:00", "2000", &s));
+    assert_true(s == 951825600);
+    assert_false(time_stamp_syslog_of("Feb", "29", "12:00:00", "2001", &s));
+    assert_false(time_stamp_syslog_of("Nov", "3", "04:05:06", "26", &s));
+    assert_false(time_stamp_syslog_of("Nov", "3", "04:05:06", "2026x", &s));
 }
 
 static void test_tables(void **state)
@@ -114,7 +127,7 @@ static void test_tables(void **state)
                              "2026-11-03T00:00:00,node,n10,PSU,\n"
                              "2026-11-03T06:00:00,gpu,n9:4,HBM,\n"
                              "2026-11-04T00:00:00,job,,software,\n",
-                             FAILURE_CSV, 4);
+                             &failure_format_csv, 4);
     expect_row(&r.log, 0, DAY, UNIT_GPU, 15, "HBM");
     assert_true(r.log.rows[0].repair_s == 2 * HOUR && r.log.rows[1].repair_s < 0.0);
     expect_row(&r.log, 1, 2 * DAY, UNIT_NODE, 1, "PSU");   /* n9 before n10 */
@@ -123,13 +136,13 @@ static void test_tables(void **state)
     arena_destroy(r.arena);
     /* Parts that are names are numbered, on each node by themselves. */
     r = sound("at,unit_kind,unit,cause\n1h,gpu,n9:3b,HBM\n2h,gpu,n9:1b,HBM\n3h,gpu,n8:1b,HBM\n",
-              FAILURE_CSV, 3);
+              &failure_format_csv, 3);
     expect_row(&r.log, 0, HOUR, UNIT_GPU, 9, "HBM");
     expect_row(&r.log, 1, 2 * HOUR, UNIT_GPU, 8, "HBM");
     expect_row(&r.log, 2, 3 * HOUR, UNIT_GPU, 0, "HBM");
     arena_destroy(r.arena);
     r = sound("cause,unit,unit_kind,at\nHBM,3,gpu,3h\nHBM,3,gpu,185min\nHBM,3,gpu,4h\n",
-              FAILURE_CSV, 2);
+              &failure_format_csv, 2);
     assert_int_equal(r.log.merged, 1); /* five minutes apart */
     expect_row(&r.log, 1, 4 * HOUR, UNIT_GPU, 3, "HBM");
     arena_destroy(r.arena);
@@ -151,7 +164,7 @@ static void test_xids(void **state)
         "2026-11-03T01:00:00+00:00 n10 kernel: nvidia-nvswitch1: SXid (PCI:0000:c1:00.0): 12028, "
         "Non-fatal, Link 44\n"
         "Nov  4 00:00:00 n7 kernel: NVRM: Xid (PCI:0000:2b:00): 200, new\n",
-        FAILURE_XID, 5);
+        &failure_format_xid, 5);
     expect_row(&r.log, 0, DAY, UNIT_GPU, 1, "GPU off the bus"); /* 3b behind 2b */
     expect_row(&r.log, 1, 2 * DAY, UNIT_GPU, 8, "GPU memory");
     expect_row(&r.log, 2, 2 * DAY, UNIT_JOB, 0, "application");
@@ -172,18 +185,18 @@ static void test_samples_of_dcgm(void **state)
                              "DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79 1793577720000\n"
                              "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 0 1793577720000\n"
                              "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n7\"} 94 1793664000000\n",
-                             FAILURE_DCGM, 2);
+                             &failure_format_dcgm, 2);
     expect_row(&r.log, 0, DAY + MINUTE, UNIT_GPU, 3, "GPU off the bus");
     expect_row(&r.log, 1, 2 * DAY, UNIT_GPU, 0, "GPU memory");
     arena_destroy(r.arena);
-    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79\n", FAILURE_DCGM,
+    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} 79\n", &failure_format_dcgm,
             "log:1: a sample without its time");
-    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\"} 79 1793577600000\n", FAILURE_DCGM,
+    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\"} 79 1793577600000\n", &failure_format_dcgm,
             "labels Hostname");
-    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} NaN 1793577600000\n", FAILURE_DCGM,
-            "a number from 0");
-    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} -4 1793577600000\n", FAILURE_DCGM,
-            "a number from 0");
+    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} NaN 1793577600000\n",
+            &failure_format_dcgm, "a number from 0");
+    refused("DCGM_FI_DEV_XID_ERRORS{gpu=\"3\",Hostname=\"n7\"} -4 1793577600000\n",
+            &failure_format_dcgm, "a number from 0");
 }
 
 static void test_slurm(void **state)
@@ -196,78 +209,175 @@ static void test_slurm(void **state)
                              "3|FAILED|2026-11-04T00:00:00|n1|\n"
                              "4|NODE_FAIL|2026-11-05T00:00:00|n[1-4]|\n"
                              "5|CANCELLED by 1000|Unknown|None assigned|\n",
-                             FAILURE_SLURM, 3);
+                             &failure_format_slurm, 3);
     expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 0, "node");
     expect_row(&r.log, 1, 3 * DAY, UNIT_JOB, 0, "job");
     expect_row(&r.log, 2, 4 * DAY, UNIT_JOB, 0, "node, not told which");
     arena_destroy(r.arena);
     r = sound("JobId=3 JobState=FAILED StartTime=2026-11-03T04:00:00 EndTime=2026-11-03T00:00:00 "
               "NodeList=n7 ExitCode=3:0\n",
-              FAILURE_SLURM, 1);
+              &failure_format_slurm, 1);
     expect_row(&r.log, 0, 2 * DAY, UNIT_JOB, 0, "job");
     arena_destroy(r.arena);
     r = sound("[2026-11-02T00:00:00.000] slurmctld version 22.05.8 started\n"
               "[2026-11-03T00:00:00.000] error: Nodes n[09-10,12],m1 not responding, setting DOWN\n"
               "[2026-11-03T12:00:00.000] error: Node n10 unexpectedly rebooted boot_time=1\n",
-              FAILURE_SLURM, 5);
+              &failure_format_slurm, 5);
     expect_row(&r.log, 0, 2 * DAY, UNIT_NODE, 1, "node not responding"); /* m1 is 0 */
     expect_row(&r.log, 4, 2.5 * DAY, UNIT_NODE, 2, "node rebooted");
     arena_destroy(r.arena);
 }
 
+static void test_a_log_of_dmesg(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[Sun Nov  1 00:00:05 2026] NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off\n"
+        "[Tue Nov  3 04:05:06 2026] NVRM: Xid (PCI:0000:5e:00): 63, pid=1, row remapped\n"
+        "[Tue Nov  3 04:05:07 2026] nvidia-nvswitch0: SXid (PCI:0000:07:00.0): 12028, Fatal, x\n"
+        "[12345.678] usb 1-1: new device\n";
+    struct failure_rules rules = usual();
+    refused(text, &failure_format_xid,
+            "log:1: dmesg -T names no host: say of which node this log is with "
+            "--host NAME");
+    rules.host = "node17";
+    struct reading r = read_by(text, &failure_format_xid, rules);
+    if (!r.good)
+        fail_msg("%s", r.error.text);
+    assert_int_equal(r.log.count, 2);
+    expect_row(&r.log, 0, 5.0, UNIT_GPU, 0, "GPU off the bus");
+    expect_row(&r.log, 1, 2 * DAY + 4 * HOUR + 5 * MINUTE + 7.0, UNIT_NODE, 0, "NVSwitch");
+    assert_int_equal(r.log.passed, 2);
+    arena_destroy(r.arena);
+    refused("[12345.678901] NVRM: Xid (PCI:0000:3b:00): 79, pid=1\n", &failure_format_xid,
+            "no moment and host before it");
+    refused("[Tue Noo  3 04:05:06 2026] NVRM: Xid (PCI:0000:5e:00): 79\n", &failure_format_xid,
+            "no moment before it");
+}
+
+#define SERIES(name, labels, values)                                                               \
+    "{\"metric\": {\"__name__\": \"" name "\", " labels "}, \"values\": [" values "]}"
+#define ANSWER(series)                                                                             \
+    "{\"status\": \"success\", \"data\": {\"resultType\": \"matrix\", \"result\": [" series "]}}"
+#define GAUGE "DCGM_FI_DEV_XID_ERRORS"
+#define AT "\"Hostname\": \"n2\", \"gpu\": \"3\""
+
+/* 1793491200 is 2026-11-01. What stood there first came before; a value that stays is no event. */
+static void test_an_answer_of_prometheus(void **state)
+{
+    (void)state;
+    struct reading r =
+        sound(ANSWER(SERIES(GAUGE, AT,
+                            "[1793491200, \"0\"], [1793491260.5, \"79\"], [1793491320, "
+                            "\"79\"]") "," SERIES(GAUGE, "\"Hostname\": \"n1\", \"gpu\": \"7\"",
+                                                  "[1793491200, \"48\"], [1793491290, "
+                                                  "\"74\"]") "," SERIES("DCGM_FI_DEV_GPU_"
+                                                                        "TEMP",
+                                                                        AT,
+                                                                        "[1793491200, "
+                                                                        "\"61\"]")),
+              &failure_format_dcgm, 2);
+    expect_row(&r.log, 0, 60.5, UNIT_GPU, 8 + 3, "GPU off the bus");
+    expect_row(&r.log, 1, 90.0, UNIT_GPU, 7, "NVLink");
+    assert_int_equal(r.log.passed, 4);
+    arena_destroy(r.arena);
+    refused(ANSWER(SERIES(GAUGE, AT, "[1793491200, \"79\"]")), &failure_format_dcgm,
+            "no failure in it");
+    refused(ANSWER(SERIES(GAUGE, AT, "[1793491200, 79]")), &failure_format_dcgm,
+            "a sample is [seconds");
+    refused(ANSWER(SERIES(GAUGE, AT, "[1793491200, \"7.5\"]")), &failure_format_dcgm,
+            "a sample is [seconds");
+    refused(ANSWER(SERIES(GAUGE, "\"gpu\": \"1\"", "[1793491200, \"0\"]")), &failure_format_dcgm,
+            "without the labels Hostname and gpu");
+    refused("{\"status\": \"error\"}", &failure_format_dcgm,
+            "no answer of Prometheus' query_range");
+    for (unsigned i = 0; i < failure_format_kind_count; i++)
+        if (failure_format_kinds[i] != &failure_format_dcgm)
+            refused("{\"status\": \"success\", \"data\": {\"result\": []}}",
+                    failure_format_kinds[i], "Prometheus answers about Xids is imported as dcgm");
+    refused("{\"status\":\n", &failure_format_dcgm, "not JSON");
+}
+
+/* Jobs of a node that failed and never came back have no end: those rows alone are left out. */
+static void test_slurm_without_ends(void **state)
+{
+    (void)state;
+    struct reading r = sound("JobID|State|End|NodeList|FailedNode\n"
+                             "1|NODE_FAIL|Unknown|n1|n1\n"
+                             "2|RUNNING|Unknown|n2|\n"
+                             "3|NODE_FAIL|2026-11-02T00:00:00|n3|n3\n",
+                             &failure_format_slurm, 1);
+    expect_row(&r.log, 0, DAY, UNIT_NODE, 0, "node");
+    assert_int_equal(r.log.endless, 1);
+    assert_int_equal(r.log.passed, 1);
+    arena_destroy(r.arena);
+    refused(
+        "JobID|State|End|NodeList\n1|NODE_FAIL|Unknown|n1\n", &failure_format_slurm,
+        "no failure in it (0 lines tell of something else, 1 of failures without their moment)");
+    refused("JobID|State|End|NodeList\n1|NODE_FAIL|soon|n1\n", &failure_format_slurm,
+            "end: 'soon' is no moment");
+}
+
 static void test_hostile_logs_are_refused(void **state)
 {
     (void)state;
-    refused("", FAILURE_CSV, "empty");
-    refused("at,unit_kind,unit\n", FAILURE_CSV, "no column 'cause'");
-    refused("at,unit_kind,unit,cause\n", FAILURE_CSV, "no failure");
-    refused("at,unit_kind,unit,cause\n5,gpu,1,x\n", FAILURE_CSV, "log:2: at: '5' has no unit");
-    refused("at,unit_kind,unit,cause\nnan h,gpu,1,x\n", FAILURE_CSV, "log:2: at");
-    refused("at,unit_kind,unit,cause\n-3h,gpu,1,x\n", FAILURE_CSV, "from 0s to 100y");
-    refused("at,unit_kind,unit,cause\n1e9y,gpu,1,x\n", FAILURE_CSV, "from 0s to 100y");
-    refused("at,unit_kind,unit,cause\n3h,gpu,32,x\n", FAILURE_CSV, "there is no gpu 32 of 32");
-    refused("at,unit_kind,unit,cause\n3h,gpu,99999999999999999999,x\n", FAILURE_CSV, "no gpu");
-    refused("at,unit_kind,unit,cause\n3h,gup,1,x\n", FAILURE_CSV, "did you mean 'gpu'");
-    refused("at,unit_kind,unit,cause\n3h,gpu,n7,x\n", FAILURE_CSV, "NODE:GPU");
-    refused("at,unit_kind,unit,cause\n3h,gpu,n7:8,x\n", FAILURE_CSV, "no gpu 8 on a node of 8");
-    refused("at,unit_kind,unit,cause\n3h,gpu,n7:7,x\n4h,node,2,x\n", FAILURE_CSV,
+    refused("", &failure_format_csv, "empty");
+    refused("at,unit_kind,unit\n", &failure_format_csv, "no column 'cause'");
+    refused("at,unit_kind,unit,cause\n", &failure_format_csv, "no failure");
+    refused("at,unit_kind,unit,cause\n5,gpu,1,x\n", &failure_format_csv,
+            "log:2: at: '5' has no unit");
+    refused("at,unit_kind,unit,cause\nnan h,gpu,1,x\n", &failure_format_csv, "log:2: at");
+    refused("at,unit_kind,unit,cause\n-3h,gpu,1,x\n", &failure_format_csv, "from 0s to 100y");
+    refused("at,unit_kind,unit,cause\n1e9y,gpu,1,x\n", &failure_format_csv, "from 0s to 100y");
+    refused("at,unit_kind,unit,cause\n3h,gpu,32,x\n", &failure_format_csv,
+            "there is no gpu 32 of 32");
+    refused("at,unit_kind,unit,cause\n3h,gpu,99999999999999999999,x\n", &failure_format_csv,
+            "no gpu");
+    refused("at,unit_kind,unit,cause\n3h,gup,1,x\n", &failure_format_csv, "did you mean 'gpu'");
+    refused("at,unit_kind,unit,cause\n3h,gpu,n7,x\n", &failure_format_csv, "NODE:GPU");
+    refused("at,unit_kind,unit,cause\n3h,gpu,n7:8,x\n", &failure_format_csv,
+            "no gpu 8 on a node of 8");
+    refused("at,unit_kind,unit,cause\n3h,gpu,n7:7,x\n4h,node,2,x\n", &failure_format_csv,
             "log:3: unit: numbers and names in one table");
-    refused("at,unit_kind,unit,cause\n2026-02-30,gpu,1,x\n", FAILURE_CSV,
+    refused("at,unit_kind,unit,cause\n2026-02-30,gpu,1,x\n", &failure_format_csv,
             "log:2: at: no moment of the calendar");
-    refused("at,unit_kind,unit,cause\n01/03/2026,gpu,1,x\n", FAILURE_CSV, "no moment of");
-    refused("at,unit_kind,unit,cause\n3h,gpu,1,\n", FAILURE_CSV, "name what failed");
-    refused("at,unit_kind,unit,cause\n3h,gpu,1,x\n3h,gpu,1,x\n", FAILURE_CSV,
+    refused("at,unit_kind,unit,cause\n01/03/2026,gpu,1,x\n", &failure_format_csv, "no moment of");
+    refused("at,unit_kind,unit,cause\n3h,gpu,1,\n", &failure_format_csv, "name what failed");
+    refused("at,unit_kind,unit,cause\n3h,gpu,1,x\n3h,gpu,1,x\n", &failure_format_csv,
             "log:3: the row above");
-    refused("at,unit_kind,unit,cause\n3h,gpu,1,x\n2026-11-03,gpu,1,x\n", FAILURE_CSV,
+    refused("at,unit_kind,unit,cause\n3h,gpu,1,x\n2026-11-03,gpu,1,x\n", &failure_format_csv,
             "a date behind");
-    refused("at,unit_kind,unit,cause\n3h,gpu,1\n", FAILURE_CSV, "3 fields");
+    refused("at,unit_kind,unit,cause\n3h,gpu,1\n", &failure_format_csv, "3 fields");
     refused("at,unit_kind,unit,cause\n"
             "2026-11-03,node,a,x\n2026-11-03,node,b,x\n2026-11-03,node,c,x\n"
             "2026-11-03,node,d,x\n2026-11-03,node,e,x\n",
-            FAILURE_CSV, "more nodes than the 4");
-    refused("[   12.5] NVRM: Xid (PCI:0000:3b:00): 79\n", FAILURE_XID, "journalctl");
-    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): \n", FAILURE_XID,
+            &failure_format_csv, "more nodes than the 4");
+    refused("[   12.5] NVRM: Xid (PCI:0000:3b:00): 79\n", &failure_format_xid, "journalctl");
+    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): \n", &failure_format_xid,
             "the line is cut");
-    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3\n", FAILURE_XID, "the line is cut");
-    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): 70000\n", FAILURE_XID, "no Xid");
-    refused("2026-11-03T00:00:00 n7 hello\n", FAILURE_XID, "no failure in it");
+    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3\n", &failure_format_xid,
+            "the line is cut");
+    refused("2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): 70000\n", &failure_format_xid,
+            "no Xid");
+    refused("2026-11-03T00:00:00 n7 hello\n", &failure_format_xid, "no failure in it");
     refused("2026-10-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): 79\n"
             "2026-11-03T00:00:00 n7 NVRM: Xid (PCI:0000:3b:00): 45\n",
-            FAILURE_XID, "no failure between");
-    refused("JobID|State\n", FAILURE_SLURM, "--format=");
-    refused("JobID|State|State|End\n", FAILURE_SLURM, "stands twice");
-    refused("JobID|State|End\n1|FAILED\n", FAILURE_SLURM, "log:2: 2 fields");
-    refused("JobID|State|End\n1|EXPLODED|2026-11-03T00:00:00\n", FAILURE_SLURM, "no state");
-    refused("JobID|State|End\n1|FAILED|soon\n", FAILURE_SLURM, "no moment");
+            &failure_format_xid, "no failure between");
+    refused("JobID|State\n", &failure_format_slurm, "--format=");
+    refused("JobID|State|State|End\n", &failure_format_slurm, "stands twice");
+    refused("JobID|State|End\n1|FAILED\n", &failure_format_slurm, "log:2: 2 fields");
+    refused("JobID|State|End\n1|EXPLODED|2026-11-03T00:00:00\n", &failure_format_slurm, "no state");
+    refused("JobID|State|End\n1|FAILED|soon\n", &failure_format_slurm, "no moment");
     refused("[2026-11-03T00:00:00.000] error: Nodes n[1-99999999] not responding, setting DOWN\n",
-            FAILURE_SLURM, "too many");
+            &failure_format_slurm, "too many");
     refused("[2026-11-03T00:00:00.000] error: Nodes n[1- not responding, setting DOWN\n",
-            FAILURE_SLURM, "cannot be read");
-    refused("[2026-11-03", FAILURE_SLURM, "it is cut");
-    refused("hello\n", FAILURE_SLURM, "neither a table");
+            &failure_format_slurm, "cannot be read");
+    refused("[2026-11-03", &failure_format_slurm, "it is cut");
+    refused("hello\n", &failure_format_slurm, "neither a table");
     struct failure_rules rules = usual();
     rules.start_s = NAN;
-    struct reading r = read_by("at,unit_kind,unit,cause\n2026-11-03,gpu,1,x\n", FAILURE_CSV, rules);
+    struct reading r =
+        read_by("at,unit_kind,unit,cause\n2026-11-03,gpu,1,x\n", &failure_format_csv, rules);
     assert_false(r.good);
     assert_non_null(strstr(r.error.text, "Give --start"));
     arena_destroy(r.arena);
@@ -284,7 +394,7 @@ static void test_causes_get_their_laws(void **state)
                                "2026-11-02,gpu,1,HBM\n2026-11-04,gpu,2,HBM\n2026-11-05,gpu,1,HBM\n"
                                "2026-11-05,gpu,9,HBM\n2026-11-06,domain,0,power\n"
                                "2026-11-07,node,0,PSU\n",
-                               FAILURE_CSV, rules);
+                               &failure_format_csv, rules);
     assert_true(r.good && r.log.end_told);
     assert_true(failure_fit(r.arena, &r.log, &r.rules, &fits, &count, &r.error));
     assert_int_equal(count, 3);
@@ -307,6 +417,9 @@ int main(void)
         cmocka_unit_test(test_xids),
         cmocka_unit_test(test_samples_of_dcgm),
         cmocka_unit_test(test_slurm),
+        cmocka_unit_test(test_a_log_of_dmesg),
+        cmocka_unit_test(test_an_answer_of_prometheus),
+        cmocka_unit_test(test_slurm_without_ends),
         cmocka_unit_test(test_hostile_logs_are_refused),
         cmocka_unit_test(test_causes_get_their_laws),
     };

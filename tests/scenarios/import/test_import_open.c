@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "scenarios/import/import_open.h"
+#include "scenarios/import/reader/import_open.h"
 
 enum {
     BYTES = 200000,

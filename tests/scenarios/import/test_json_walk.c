@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "scenarios/import/json_walk.h"
+#include "scenarios/import/reader/json_walk.h"
 
 static const char sample[] =
     " {\"a\" : [1, -2.5e3 ,\"x,]}\",\n {\"b\":{\"c\":[[],{}]}}, "

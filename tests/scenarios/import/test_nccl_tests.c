@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/import/nccl_tests.h"
+#include "scenarios/import/machine/nccl_tests.h"
 
 #define RANKS                                                                                      \
     "#  Rank  0 Group  0 Pid  7 on node-a device  0 [0x1b] NVIDIA H100 80GB HBM3\n"                \
@@ -116,6 +116,183 @@ static void test_columns_go_by_their_names(void **state)
     arena_destroy(r.arena);
 }
 
+/* The text with `before` in front of each line, its '@' a digit that goes on, and lines of another
+ * process between them. */
+static const char *prefixed(struct arena *arena, const char *before, const char *other,
+                            const char *text)
+{
+    const char *out = "";
+    char moment[64];
+    for (char digit = '0'; strchr(text, '\n') != NULL; digit = digit == '9' ? '0' : digit + 1) {
+        const char *end = strchr(text, '\n');
+        snprintf(moment, sizeof moment, "%s", before);
+        for (char *at = moment; *at != '\0'; at++)
+            *at = *at == '@' ? digit : *at;
+        out = arena_format(arena, "%s%s%.*s\n%s", out, moment, (int)(end - text), text, other);
+        text = end + 1;
+    }
+    return out;
+}
+
+/* What launchers write before each line. */
+static void test_launchers_prefixes(void **state)
+{
+    (void)state;
+    static const char *const before[][2] = {
+        {"0: ", "1: node-b:7:9 [0] NCCL INFO Using network IB\n"},
+        {"00: ", "01: 5 words of another rank\n"},
+        {"[1,0]<stdout>:", "[1,1]<stderr>:8 warnings\n"},
+        {"Tue Nov  3 04:05:0@ 2026[1,0]<stdout>:",
+         "Tue Nov  3 04:05:01 2026[1,1]<stdout>:8 warnings\n"},
+        {"Tue Nov 13 04:05:0@ 2026<stdout>:", "Tue Nov 13 04:05:01 2026<stderr>:8 warnings\n"},
+        {"[pod/nccl-launcher-x7/nccl] ", ""},
+        {"[pod/a/nccl] 2026-11-03T04:05:0@.789Z ", "[pod/b/nccl] 2026-11-03T04:05:06.789Z 1 2\n"},
+        {"2026-11-03T04:05:06.78901234@Z ", ""},
+        {"2026-11-03T04:05:0@Z nccl-1 ", "2026-11-03T04:05:06Z nccl-2 1 2\n"},
+        {"nccl-1  | ", "nccl-2  | 1 2 3\n"},
+        {"    ", ""}};
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        struct arena *arena = arena_create();
+        struct reading r =
+            read_text(prefixed(arena, before[i][0], before[i][1], RANKS HEADER ROW), "all_reduce");
+        if (!r.good || r.tests.point_count != 1 || r.tests.points[0].measurement.samples != 2)
+            fail_msg("'%s': %s", before[i][0], r.error.text);
+        expect_near(r.tests.points[0].measurement.median_s, 50.5e-6, 1e-12);
+        arena_destroy(r.arena);
+        arena_destroy(arena);
+    }
+    refused("0: " ROW "0: # size count type time algbw busbw\n1: # size count type time\n",
+            "all_reduce", "no 'Rank' lines above");
+    struct arena *arena = arena_create();
+    const char *two = arena_format(arena, "%s%s", prefixed(arena, "0: ", "", RANKS HEADER ROW),
+                                   prefixed(arena, "1: ", "", RANKS HEADER ROW));
+    refused(two, "all_reduce",
+            "file:10: outputs of two processes: the lines of the first table "
+            "begin with '0:'");
+    refused(arena_format(arena, "%s%s", RANKS HEADER ROW, "1: # size count type\n"), "all_reduce",
+            "outputs of two processes");
+    arena_destroy(arena);
+}
+
+#define FOUR                                                                                       \
+    RANKS "#  Rank  2 Group  0 Pid  7 on node-a device  2 [0x1b] NVIDIA H100 80GB HBM3\n"          \
+          "#  Rank  3 Group  0 Pid  7 on node-a device  3 [0x43] NVIDIA H100 80GB HBM3\n"
+#define ONE_HALF "# size count type redop root time algbw busbw #wrong\n"
+/* 1 GiB in 10 ms among four: 107.37 GB/s; a small row, whose decimals tell nothing, stands first.
+ */
+static const struct {
+    const char *ranks, *hints, *busbw, *op; /* op NULL: it may be several */
+} guesses[] = {
+    {FOUR, "sum -1", "161.06", "all_reduce"}, {FOUR, "sum -1", "80.53", "reduce_scatter"},
+    {FOUR, "none -1", "80.53", NULL},         {FOUR, "none 0", "107.37", "broadcast"},
+    {FOUR, "sum 0", "107.37", NULL},          {FOUR, "sum -1", "107.37", "send"},
+    {FOUR, "sum -1", "120.00", NULL},         {RANKS, "sum -1", "107.37", NULL},
+    {RANKS, "none 0", "107.37", "broadcast"}, {RANKS, "sum -1", "53.69", "reduce_scatter"},
+};
+
+static void test_the_table_tells_its_collective(void **state)
+{
+    (void)state;
+    char text[2048], line[POINT_LINE_BYTES], start[64];
+    for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
+        snprintf(text, sizeof text,
+                 "%s" ONE_HALF "#  (B)  (elements)\n0 0 float %s 9.00 0.00 0.00 0\n"
+                 "1073741824 268435456 float %s 10000 107.37 %s 0\n",
+                 guesses[i].ranks, guesses[i].hints, guesses[i].hints, guesses[i].busbw);
+        if (guesses[i].op == NULL) {
+            refused(text, NULL, "which collective is it? Nothing above says so");
+            continue;
+        }
+        struct reading r = read_text(text, NULL);
+        if (!r.good)
+            fail_msg("row %zu: %s", i, r.error.text);
+        point_print(&r.tests.points[0].point, line);
+        snprintf(start, sizeof start, "collective %s fp32 ranks=", guesses[i].op);
+        if (strncmp(line, start, strlen(start)) != 0)
+            fail_msg("row %zu: %s", i, line);
+        arena_destroy(r.arena);
+    }
+    /* Each table tells its own, whatever bandwidth the next one has. */
+    struct reading two =
+        read_text(FOUR ONE_HALF "1048576 9 float sum -1 50.00 20.97 31.46 0\n" ONE_HALF
+                                "1048576 9 float sum -1 50.00 20.97 15.73 0\n",
+                  NULL);
+    if (!two.good)
+        fail_msg("%s", two.error.text);
+    assert_int_equal(two.tests.point_count, 2);
+    arena_destroy(two.arena);
+    two = read_text(FOUR ONE_HALF "1048576 9 float sum -1 50.00 20.97 31.46 0\n" ONE_HALF
+                                  "1073741824 9 float sum -1 10000 107.37 80.53 0\n",
+                    NULL);
+    assert_true(two.good && two.tests.point_count == 2);
+    arena_destroy(two.arena);
+    /* Without redop and root a factor of 1 may be that of `reduce`; one above 1 is no other's. */
+    refused(FOUR "# size count type time algbw busbw\n1073741824 9 float 10000 107.37 107.37\n",
+            NULL, "which collective");
+    struct reading r = read_text(
+        FOUR "# size count type time algbw busbw\n1073741824 9 float 10000 107.37 161.06\n", NULL);
+    assert_true(r.good);
+    arena_destroy(r.arena);
+}
+
+#define RCCL(more)                                                                                 \
+    "{\"wrong\":\"0\",\"algBw\":107.374182,\"busBw\":161.061274," more                             \
+    "\"name\":\"AllReduce\",\"redop\":\"sum\",\"size\":1073741824,\"time\":10000.0,"               \
+    "\"type\":\"bfloat16\"}"
+#define NCCL(config, results)                                                                      \
+    "{\"version\": 2, \"args\": [\"./build/all_reduce_perf\", \"-g\", \"2\"], \"config\": {"       \
+    "\"nthreads\": 1, " config "}, \"results\": [" results "], \"errors\": []}"
+#define DEVICES(second)                                                                            \
+    "\"ngpus\": 2, \"devices\": [{\"rank\": 0, \"group\": 0, \"hostname\": \"a\", "                \
+    "\"device_info\": "                                                                            \
+    "\"NVIDIA H200\"}, {\"rank\": " second                                                         \
+    ", \"group\": 0, \"hostname\": \"b\", \"device_info\": "                                       \
+    "\"NVIDIA H200\"}]"
+#define RESULT(wrong)                                                                              \
+    "{\"size\": 1073741824, \"count\": 1, \"type\": \"half\", \"redop\": \"sum\", \"root\": \"   " \
+    " -1\", "                                                                                      \
+    "\"out_of_place\": null, \"in_place\": {\"time\": 10000.0, \"alg_bw\": 107.374182, "           \
+    "\"bus_bw\": "                                                                                 \
+    "161.061274, \"nwrong\": " wrong "}}"
+
+static void expect_point(const char *text, const char *op, const char *expected)
+{
+    char line[POINT_LINE_BYTES];
+    struct reading r = read_text(text, op);
+    if (!r.good)
+        fail_msg("%s", r.error.text);
+    assert_int_equal(r.tests.point_count, 1);
+    point_print(&r.tests.points[0].point, line);
+    assert_string_equal(line, expected);
+    expect_near(r.tests.points[0].measurement.median_s, 0.01, 1e-12);
+    arena_destroy(r.arena);
+}
+
+/* Forms: ROCm/rccl-tests src/common.cu (Reporter), NVIDIA/nccl-tests src/util.cu. */
+static void test_json(void **state)
+{
+    (void)state;
+    expect_point(RCCL("\"gpus\":4,") "\n" RCCL("\"gpus\":4,") "\n", NULL,
+                 "collective all_reduce bf16 ranks=4 bytes=1073741824");
+    expect_point(
+        "[\n" RCCL("\"nodes\":2,\"ranks\":2,\"ranksPerNode\":1,\"gpusPerRank\":2,") "\n]\n", NULL,
+        "collective all_reduce bf16 ranks=4 bytes=1073741824 nodes=2");
+    expect_point(NCCL(DEVICES("2"), RESULT("null")), NULL,
+                 "collective all_reduce fp16 ranks=4 bytes=1073741824 nodes=2");
+    expect_point(
+        "{\"config\": {\"nthreads\": 1, " DEVICES("2") "}, \"results\": [" RESULT("0.0") "]}", NULL,
+        "collective all_reduce fp16 ranks=4 bytes=1073741824 nodes=2");
+    refused(RCCL(""), NULL, "among how many GPUs");
+    refused(RCCL("\"gpus\":8,"), NULL,
+            "busbw is 1.5 of algbw, that of all_reduce among 8 ranks 1.75");
+    refused("\n" RCCL("\"gpus\":4,") "\n{\"name\":", NULL, "file:3: not JSON");
+    refused("{\"name\": \"Reduce\"}", NULL, "'Reduce' is no collective that a step plays");
+    refused(NCCL(DEVICES("1"), RESULT("0")), NULL, "the ranks of `devices` do not count up");
+    refused(NCCL(DEVICES("2"), RESULT("3.0")), NULL, "3 wrong values");
+    refused(NCCL("\"ngpus\": 2", RESULT("0")), NULL, "among how many GPUs");
+    refused(NCCL(DEVICES("2"), ""), NULL, "no row that a step can use");
+}
+
 static void test_what_does_not_agree_is_refused_with_its_line(void **state)
 {
     (void)state;
@@ -184,6 +361,9 @@ int main(void)
         cmocka_unit_test(test_a_table_becomes_points),
         cmocka_unit_test(test_the_output_names_its_collective_and_nodes),
         cmocka_unit_test(test_columns_go_by_their_names),
+        cmocka_unit_test(test_launchers_prefixes),
+        cmocka_unit_test(test_the_table_tells_its_collective),
+        cmocka_unit_test(test_json),
         cmocka_unit_test(test_what_does_not_agree_is_refused_with_its_line),
         cmocka_unit_test(test_hostile_texts_are_refused),
     };

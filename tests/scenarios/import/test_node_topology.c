@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/import/node_topology.h"
+#include "scenarios/import/machine/node_topology.h"
 
 typedef bool reader_fn(struct arena *arena, struct import_file file, struct node_topology *out,
                        struct error *error);
@@ -126,6 +126,40 @@ static void test_hostile_matrices(void **state)
     "<nvlink target=\"0000:06:00.0\" count=\"9\" tclass=\"0x068000\"/></gpu></pci>\n"
 #define NET "<nic><net name=\"mlx5_0\" dev=\"0\" speed=\"400000\" port=\"1\"/></nic>\n"
 
+#define PCI(class) "<pci busid=\"0001:00:00.0\" class=\"" class "\" link_speed=\"16 GT/s\"/>"
+#define SWITCH "<pci busid=\"ffff:ff:01.0\" class=\"0x060400\">"
+#define SYSTEM(inner)                                                                              \
+    "<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\">" inner "</cpu></system>"
+
+/* As cloud providers write them (Azure/azhpc-images): neither <gpu> nor <net>. */
+static void test_classes_of_pci(void **state)
+{
+    (void)state;
+    struct node_topology n =
+        sound(node_topology_xml, SYSTEM(SWITCH PCI("0x030200") PCI("0x020700") PCI("0x030200")
+                                            PCI("0x020700") "</pci>" SWITCH PCI("0x030200")
+                                                PCI("0x020000") "</pci>" SWITCH PCI("0x010802")
+                                                    PCI("0x020700") "</pci>" PCI("0x020700")));
+    assert_int_equal(n.gpus, 3);
+    assert_int_equal(n.nics, 5);
+    assert_int_equal(n.near_nics, 3);
+    assert_int_equal(n.links, 0);
+    assert_true(n.links_untold);
+    n = sound(node_topology_xml, SYSTEM(PCI("0x030200") PCI("0x030200") PCI("0x020700")));
+    assert_int_equal(n.gpus, 2);
+    assert_int_equal(n.nics, 1);
+    assert_int_equal(n.near_nics, 0);
+    /* Elements count where there are any. */
+    n = sound(node_topology_xml, SYSTEM(GPU("0") GPU("1") NET PCI("0x020700")));
+    assert_int_equal(n.gpus, 2);
+    assert_int_equal(n.nics, 1);
+    assert_false(n.links_untold);
+    refused(node_topology_xml, SYSTEM(PCI("0x020700")), "no GPU in it");
+    refused(node_topology_xml, "<graphs version=\"1\"></graphs>",
+            "these are NCCL's channels (NCCL_GRAPH_DUMP_FILE), not its wires: give what "
+            "NCCL_TOPO_DUMP_FILE writes");
+}
+
 static void test_nccl(void **state)
 {
     (void)state;
@@ -185,7 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_matrix),         cmocka_unit_test(test_wires_from_card_to_card),
         cmocka_unit_test(test_hostile_matrices), cmocka_unit_test(test_nccl),
-        cmocka_unit_test(test_hostile_xml),
+        cmocka_unit_test(test_classes_of_pci),   cmocka_unit_test(test_hostile_xml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

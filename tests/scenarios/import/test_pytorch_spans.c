@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/import/pytorch_spans.h"
+#include "scenarios/import/trace/pytorch_spans.h"
 
 #define MARK(n, ts, dur)                                                                           \
     "{\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#" n "\",\"ts\":" ts ",\"dur\":" dur "},"
@@ -94,6 +94,150 @@ static void test_kernels_that_do_one_thing_are_one_span(void **state)
     arena_destroy(arena);
 }
 
+/* An optimizer's kernels of one operator are one span, elementwise ones of an operator are not. */
+static void test_an_optimizer_is_one_span(void **state)
+{
+    (void)state;
+    static const char adam[] = TRACE(KERNEL("1", "multi_tensor_adam", "0", "4", "7", "4")
+                                         KERNEL("2", "multi_tensor_adam", "5", "4", "7", "4")
+                                             KERNEL("3", "multi_tensor_adam", "10", "4", "7", "5"));
+    static const char casts[] = TRACE(KERNEL("1", "cast_kernel", "0", "4", "7", "4")
+                                          KERNEL("2", "cast_kernel", "5", "4", "7", "4"));
+    struct arena *arena = arena_create();
+    struct pytorch_step step;
+    struct error error = {""};
+    assert_true(read_step(arena, adam, PYTORCH_UNTOLD, &step, &error));
+    assert_int_equal(step.count, 2);
+    assert_int_equal(step.spans[0].kind, SPAN_OPTIMIZER);
+    assert_true(fabs(step.spans[0].busy_s - 8e-6) < 1e-15);
+    assert_true(read_step(arena, casts, PYTORCH_UNTOLD, &step, &error));
+    assert_int_equal(step.count, 2);
+    arena_destroy(arena);
+}
+
+#define ENGINE(ts, dur, thread)                                                                    \
+    "{\"cat\":\"cpu_op\",\"name\":\"autograd::engine::evaluate_function: "                         \
+    "MulBackward0\",\"tid\":" thread ",\"ts\":" ts ",\"dur\":" dur "},"
+#define LAUNCH_ON(id, ts, thread)                                                                  \
+    "{\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"tid\":" thread ",\"ts\":" ts        \
+    ",\"dur\":1,\"args\":{\"correlation\":" id "}},"
+
+/* The engine goes back on thread 2 from 100 to 140 (in three nodes, the second inside the first and
+ * longer, the third inside both) and from 200 to 210: what is launched there then is of the
+ * backward pass. */
+static const char two_threads[] = TRACE(
+    ENGINE("200", "10", "2") ENGINE("100", "30", "2") ENGINE("110", "30", "2")
+        ENGINE("115", "3", "2") LAUNCH_ON("1", "99", "2") LAUNCH_ON("2", "100", "2")
+            LAUNCH_ON("3", "139", "2") LAUNCH_ON("4", "140", "2") LAUNCH_ON("5", "120", "1")
+                LAUNCH_ON("6", "205", "2") LAUNCH_ON("7", "205", "3") LAUNCH_ON("8", "120", "1")
+                    LAUNCH_ON("9", "120", "2") KERNEL("1", "sort", "301", "1", "7", "1") KERNEL(
+                        "2", "sort", "302", "1", "7", "2") KERNEL("3", "sort", "303", "1", "7", "3")
+                        KERNEL("4", "sort", "304", "1", "7", "4")
+                            KERNEL("5", "sort", "305", "1", "7", "5")
+                                KERNEL("6", "sort", "306", "1", "7", "6") KERNEL("7", "sort", "307",
+                                                                                 "1", "7", "7")
+                                    KERNEL("8", "gemm", "308", "1", "7", "8")
+                                        KERNEL("9", "ncclDevKernel_AllReduce", "309", "1", "7", "9")
+                                            KERNEL("10", "flash_fwd", "310", "1", "7", "10"));
+
+static void test_passes_by_the_host(void **state)
+{
+    (void)state;
+    static const enum span_direction right[] = {
+        SPAN_FORWARD,
+        SPAN_BACKWARD,
+        SPAN_BACKWARD,
+        SPAN_FORWARD,
+        SPAN_FORWARD,
+        SPAN_BACKWARD,
+        SPAN_FORWARD,
+        SPAN_EITHER /* a product: perhaps a weight gradient that was put off */,
+        SPAN_EITHER /* a message */,
+        SPAN_EITHER /* without a launch */};
+    struct arena *arena = arena_create();
+    struct pytorch_step step;
+    struct error error = {""};
+    assert_true(read_step(arena, two_threads, PYTORCH_UNTOLD, &step, &error));
+    assert_int_equal(step.count, sizeof right / sizeof right[0]);
+    for (unsigned i = 0; i < step.count; i++)
+        if (step.spans[i].during != right[i])
+            fail_msg("span %u: %d, not %d", i, step.spans[i].during, right[i]);
+    assert_int_equal(step.spans[9].does, SPAN_FORWARD);
+    assert_false(step.forward_only);
+    arena_destroy(arena);
+}
+
+/* A forward kernel and nothing that goes back or updates weights: inference. */
+static void test_inference(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *events;
+        bool forward_only;
+    } rows[] = {
+        {TRACE(KERNEL("1", "flash_fwd", "1", "1", "7", "1")
+                   KERNEL("2", "sort", "2", "1", "7", "2")),
+         true},
+        {TRACE(KERNEL("1", "flash_fwd", "1", "1", "7", "1")
+                   KERNEL("2", "ncclDevKernel_AllReduce", "2", "1", "7", "2")),
+         true},
+        /* one span of two kernels, of which the second tells */
+        {TRACE(KERNEL("1", "flash_fwd", "1", "1", "7", "1") KERNEL(
+             "2", "fmha_prepare", "2", "1", "7", "2") KERNEL("3", "fmha_bwd", "3", "1", "7", "2")),
+         false},
+        {TRACE(KERNEL("2", "sort", "2", "1", "7", "2")), false},
+        {TRACE(KERNEL("1", "flash_fwd", "1", "1", "7", "1")
+                   KERNEL("2", "ln_bwd", "2", "1", "7", "2")),
+         false},
+        {TRACE(KERNEL("1", "flash_fwd", "1", "1", "7", "1")
+                   KERNEL("2", "multi_tensor_adam", "2", "1", "7", "2")),
+         false},
+        {TRACE(ENGINE("0", "9", "2") LAUNCH_ON("2", "1", "2") KERNEL(
+             "1", "flash_fwd", "1", "1", "7", "1") KERNEL("2", "sort", "2", "1", "7", "2")),
+         false},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct arena *arena = arena_create();
+        struct pytorch_step step;
+        struct error error = {""};
+        assert_true(read_step(arena, rows[i].events, PYTORCH_UNTOLD, &step, &error));
+        if (step.forward_only != rows[i].forward_only)
+            fail_msg("trace %u", i);
+        for (unsigned k = 0; step.forward_only && k < step.count; k++)
+            assert_int_equal(step.spans[k].during,
+                             span_communicates(step.spans[k].kind) ? SPAN_EITHER : SPAN_FORWARD);
+        arena_destroy(arena);
+    }
+}
+
+/* As profilers wrote before PyTorch 2.0. */
+static void test_categories_of_old(void **state)
+{
+    (void)state;
+    static const char text[] = TRACE(
+        "{\"cat\":\"Operator\",\"name\":\"ProfilerStep#3\",\"ts\":0,\"dur\":50},"
+        "{\"cat\":\"Operator\",\"name\":\"aten::mm\",\"ts\":1,\"dur\":2,\"args\":{\"External "
+        "id\":5,"
+        "\"Input dims\":[[64,32],[32,16]],\"Input type\":[\"float\",\"float\"]}},"
+        "{\"cat\":\"Runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":2,\"dur\":1,\"args\":{"
+        "\"correlation\":1}},"
+        "{\"cat\":\"Kernel\",\"name\":\"gemm\",\"ts\":90,\"dur\":3,\"args\":{\"external id\":5,"
+        "\"correlation\":1,\"stream\":7}},"
+        "{\"cat\":\"Memcpy\",\"name\":\"Memcpy DtoH\",\"ts\":4,\"dur\":1},"
+        "{\"cat\":\"Memset\",\"name\":\"Memset\",\"ts\":6,\"dur\":1},");
+    struct arena *arena = arena_create();
+    struct pytorch_step step;
+    struct error error = {""};
+    assert_true(read_step(arena, text, PYTORCH_UNTOLD, &step, &error));
+    assert_int_equal(step.number, 3);
+    assert_int_equal(step.count, 3);
+    assert_int_equal(step.spans[0].kind, SPAN_COPY);
+    assert_int_equal(step.spans[1].kind, SPAN_COPY);
+    assert_int_equal(step.spans[2].kind, SPAN_GEMM);
+    assert_true(step.spans[2].amount == 2.0 * 64.0 * 32.0 * 16.0);
+    arena_destroy(arena);
+}
+
 static void test_amounts_of_operators_and_collectives(void **state)
 {
     (void)state;
@@ -174,6 +318,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kernels_are_of_the_step_that_launched_them),
         cmocka_unit_test(test_kernels_that_do_one_thing_are_one_span),
+        cmocka_unit_test(test_an_optimizer_is_one_span),
+        cmocka_unit_test(test_passes_by_the_host),
+        cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_categories_of_old),
         cmocka_unit_test(test_amounts_of_operators_and_collectives),
         cmocka_unit_test(test_kinds_by_name),
     };

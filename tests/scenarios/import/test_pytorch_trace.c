@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/import/pytorch_trace.h"
+#include "scenarios/import/trace/pytorch_trace.h"
 
 #define OP(id, name, dims, type)                                                                   \
     "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::" name "\",\"ts\":1,\"dur\":9,\"args\":{"   \
@@ -55,7 +55,7 @@ static void test_products_become_points(void **state)
         fail_msg("%s", error.text);
     assert_int_equal(trace.point_count, 2);
     assert_int_equal(trace.operators, 4);
-    assert_string_equal(trace.device, "NVIDIA H100");
+    assert_string_equal(trace.device.name, "NVIDIA H100");
     point_print(&trace.points[0].point, line);
     assert_string_equal(line, "gemm - bf16 m=64 n=16 k=32 batch=1");
     assert_true(fabs(trace.points[0].measurement.median_s - 5e-6) < 1e-15); /* of 4, 5, 6 us */
@@ -210,6 +210,57 @@ static void test_bytes_that_are_no_text(void **state)
     refused("{\"traceEvents\":[{\"cat\":\xff}]}", "no JSON");
 }
 
+/* Each reason by its count, in the refusal and beside points. */
+static void test_what_is_left_out_is_said(void **state)
+{
+    (void)state;
+    static const char fp32[] =
+        "2 products in fp32, of which a trace does not tell whether tf32 ran";
+    static const char unsized[] = "1 operators without the sizes of their inputs (record with "
+                                  "record_shapes=True)";
+#define LEFT                                                                                       \
+    OP("1", "mm", "[[64,32],[32,16]]", "float")                                                    \
+    OP("2", "bmm", "[[4,8,2],[4,2,6]]", "float")                                                   \
+    OP("3", "gelu", "[[64,32]]", "float")                                                          \
+    "{\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"args\":{\"External id\":4}}," KERNEL("1", "1")
+    refused(TRACE(LEFT), fp32);
+    refused(TRACE(LEFT), unsized);
+    refused(TRACE(LEFT), "1 operators of another number format");
+    refused(TRACE(KERNEL("7", "1")), "no operators of the host: record ProfilerActivity.CPU, too");
+    refused(TRACE(OP("7", "sort", "[[64]]", BF16) KERNEL("7", "1")),
+            "none of its 1 operators is one that a profile takes");
+    struct arena *arena = arena_create();
+    struct pytorch_trace trace;
+    struct error error = {""};
+    const char *text = TRACE(LEFT OP("9", "mm", "[[64,32],[32,16]]", BF16) KERNEL("9", "3"));
+    const struct import_file file = {"trace", arena_text(arena, text), strlen(text)};
+    assert_true(pytorch_trace_read(arena, file, 8, &trace, &error));
+    assert_int_equal(trace.recorded, 5);
+    assert_int_equal(trace.left[PYTORCH_LEFT_NAME], 0);
+    assert_non_null(strstr(pytorch_trace_left(arena, &trace), fp32));
+    assert_non_null(strstr(pytorch_trace_left(arena, &trace), unsized));
+    arena_destroy(arena);
+}
+
+/* A quarter of the seconds in kernels of no known kind, and which. */
+static void test_unknown_kernels_are_counted(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct pytorch_trace trace;
+    struct error error = {""};
+    const char *text = TRACE(OP("9", "mm", "[[64,32],[32,16]]", BF16) KERNEL(
+        "9", "3") "{\"cat\":\"kernel\",\"name\":\"main_kernel\",\"ts\":9,\"dur\":1.5},"
+                  "{\"cat\":\"kernel\",\"name\":\"main_kernel\",\"ts\":9,\"dur\":1.5,\"args\":"
+                  "{\"Collective name\":\"allreduce\"}},");
+    const struct import_file file = {"trace", arena_text(arena, text), strlen(text)};
+    assert_true(pytorch_trace_read(arena, file, 8, &trace, &error));
+    assert_true(fabs(trace.unknown.ratio - 0.25) < 1e-12);
+    assert_int_equal(trace.unknown.count, 1);
+    assert_string_equal(trace.unknown.largest[0].name, "main_kernel");
+    arena_destroy(arena);
+}
+
 static void test_hostile_traces_are_refused(void **state)
 {
     (void)state;
@@ -226,7 +277,9 @@ static void test_hostile_traces_are_refused(void **state)
     refused("{\"traceEvents\":{}}", "no list traceEvents");
     refused("{\"schemaVersion\":2,\"traceEvents\":[]}", "schemaVersion");
     refused("{\"traceEvents\":[],\"traceEvents\":[]}", "duplicate");
-    refused(TRACE(""), "no kernel");
+    refused(TRACE(""), "neither kernels nor operators of torch.profiler");
+    refused(TRACE(OP("7", "aten::mm", "[[2, 3], [3, 4]]", "c10::BFloat16")),
+            "no kernel in it: record ProfilerActivity.CUDA");
     refused(TRACE(KERNEL("7", "-1")), "traceEvents[0]: a kernel's dur");
     refused(TRACE(KERNEL("7", "\"3us\"")), "a kernel's dur");
     refused(TRACE(KERNEL("7", "1e30")), "a kernel's dur");
@@ -239,9 +292,9 @@ static void test_hostile_traces_are_refused(void **state)
     refused("{\"traceEvents\":[{\"cat\":\"kernel\",\"ts\":1,\"dur\":1,\"args\":{\"device\":0}},"
             "{\"cat\":\"kernel\",\"ts\":1,\"dur\":1,\"args\":{\"device\":1}}]}",
             "traceEvents[1]: a kernel of a second card");
-    refused(TRACE(OP("7", "mm", "[[64,-32],[-32,16]]", BF16) KERNEL("7", "1")), "record_shapes");
+    refused(TRACE(OP("7", "mm", "[[64,-32],[-32,16]]", BF16) KERNEL("7", "1")), "or form");
     refused(TRACE(OP("7", "mm", "[[64,99999999999],[99999999999,16]]", BF16) KERNEL("7", "1")),
-            "record_shapes");
+            "or form");
     refused(TRACE(OP("7", "mm", "[[2,2],[2,2]]", BF16) OP("7", "mm", "[[2,2],[2,2]]", BF16)),
             "External id 7");
     refused("{\"deviceProperties\":[{\"name\":\"A\"},{\"name\":\"B\"}],\"traceEvents\":[]}",
@@ -256,6 +309,8 @@ int main(void)
         cmocka_unit_test(test_streams_become_points),
         cmocka_unit_test(test_collectives_that_wait_for_nobody_become_points),
         cmocka_unit_test(test_bytes_that_are_no_text),
+        cmocka_unit_test(test_what_is_left_out_is_said),
+        cmocka_unit_test(test_unknown_kernels_are_counted),
         cmocka_unit_test(test_hostile_traces_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
 
 static const char text[] = "name: \xC3\xA9tude\n"
                            "model: {preset: llama3-8b, layers: 16}\n"
@@ -31,16 +31,17 @@ static bool read_any(const char *bytes, size_t size)
     struct error error = {{0}};
     struct scenario *scenario = scenario_read("t.yaml", bytes, size, NULL, &error);
     assert_non_null(scenario);
-    bool sound = scenario->error_count == 0;
+    bool sound = scenario->diagnostics.error_count == 0;
     unsigned errors = 0;
-    for (unsigned i = 0; i < scenario->problem_count; i++) {
-        assert_true(scenario->problems[i].line > 0 && scenario->problems[i].column > 0);
-        assert_true(*scenario->problems[i].text != '\0');
-        errors += scenario->problems[i].warning ? 0 : 1;
+    for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++) {
+        assert_true(scenario->diagnostics.problems[i].line > 0 &&
+                    scenario->diagnostics.problems[i].column > 0);
+        assert_true(*scenario->diagnostics.problems[i].text != '\0');
+        errors += scenario->diagnostics.problems[i].warning ? 0 : 1;
     }
     assert_true(sound == (errors == 0));
     if (sound) {
-        assert_non_null(scenario->configuration.layout.schedule);
+        assert_non_null(scenario->configuration.layout.pipeline.schedule);
         assert_non_null(scenario->configuration.cluster.fabric.kind);
         assert_true(configuration_ranks(&scenario->configuration) > 0);
     }
@@ -54,16 +55,28 @@ static void test_whole_is_sound(void **state)
     assert_true(read_any(text, sizeof text - 1));
 }
 
+/* A prefix that ends inside a section, or before there is a batch, is refused; one that ends with a
+ * line behind `training` is a scenario. */
 static void test_prefixes(void **state)
 {
     (void)state;
+    const size_t least = (size_t)(strstr(text, "layout:") - text);
+    unsigned taken = 0, open = 0;
     for (size_t size = 0; size < sizeof text; size++) {
-        char *copy = malloc(size + 1); /* its own block, so that reading past it is seen */
-        memcpy(copy, text, size);
-        char *exact = realloc(copy, size ? size : 1);
-        read_any(exact, size);
+        char *exact =
+            malloc(size > 0 ? size : 1); /* its own block, so that reading past it is seen */
+        memcpy(exact, text, size);
+        const bool sound = read_any(exact, size);
         free(exact);
+        open += size > 0 && text[size - 1] == '{';
+        open -= size > 0 && text[size - 1] == '}';
+        if (size < least - 1 || open > 0)
+            assert_false(sound);
+        if (size >= least && text[size - 1] == '\n')
+            assert_true(sound);
+        taken += sound;
     }
+    assert_true(taken >= 5);
 }
 
 static void test_mutations(void **state)

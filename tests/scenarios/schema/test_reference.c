@@ -11,7 +11,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "scenarios/build/scenario.h"
+#include "scenarios/assemble/scenario.h"
+#include "scenarios/describe/describe.h"
 #include "scenarios/language/quantity.h"
 #include "scenarios/schema/keys.h"
 #include "scenarios/schema/schema.h"
@@ -29,7 +30,7 @@ static char *printed(void (*print)(FILE *out))
 static void test_reference_has_every_key(void **state)
 {
     (void)state;
-    char *text = printed(scenario_print_reference), row[128];
+    char *text = printed(describe_reference), row[128];
     for (enum section s = 0; s < SECTION_COUNT; s++) {
         const struct schema_section *section = schema_section(s);
         struct params tables[] = {section->keys, schema_table(section)};
@@ -67,7 +68,7 @@ static const json_t *find_section(const json_t *root, const char *path)
 static void test_schema_has_every_key(void **state)
 {
     (void)state;
-    char *text = printed(scenario_print_schema);
+    char *text = printed(describe_schema);
     json_error_t error;
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL)
@@ -138,8 +139,8 @@ static void assert_known(const char *key)
     snprintf(set, sizeof set, "%s=x", key);
     struct scenario *scenario = scenario_read("t.yaml", base, strlen(base), &options, &error);
     assert_non_null(scenario);
-    for (unsigned p = 0; p < scenario->problem_count; p++) {
-        const char *said = scenario->problems[p].text;
+    for (unsigned p = 0; p < scenario->diagnostics.problem_count; p++) {
+        const char *said = scenario->diagnostics.problems[p].text;
         if (strstr(said, "unknown key") && !strstr(said, "it goes with"))
             fail_msg("%s: %s", key, said);
     }

@@ -1,0 +1,240 @@
+#include <string.h>
+
+#include "analysis/command/exchange/profile_from.h"
+#include "analysis/command/exchange/profile_tell.h"
+#include "analysis/command/line/card_agrees.h"
+#include "analysis/command/line/command.h"
+#include "analysis/command/line/gpu_name.h"
+#include "analysis/command/line/load.h"
+#include "analysis/output/terminal/output.h"
+#include "analysis/output/text/format.h"
+#include "analysis/record/evidence/evidence.h"
+#include "analysis/record/evidence/evidence_collectives.h"
+#include "analysis/tell/json/json_profile.h"
+#include "models/profile/profile.h"
+
+struct profile_arguments {
+    struct arguments line;
+    struct scenario_arguments scenario;
+    const char *gpu, *output; /* NULL: not said */
+    bool json;
+};
+#define ARGUMENTS struct profile_arguments
+static const struct option options[] = {
+    {"--gpu", OPTION_TEXT, FIELD(gpu), "NAME", NULL,
+     "of from: the rows of this GPU, by its name in the catalogue"},
+    {"--output", OPTION_OUTPUT, FIELD(output), "FILE", NULL,
+     "of from: the profile to write; of shapes: the list (standard output)"},
+    OPTION_SCENARIO_ROWS(scenario),
+    OPTION_JSON_ROW(json),
+    OPTION_END};
+
+static int trouble(struct session *session, const struct error *error, int code)
+{
+    fprintf(session->notes, "orrery profile: %s\n", error->text);
+    return code;
+}
+
+static int show(const struct profile_arguments *a, struct session *session, struct arena *arena)
+{
+    struct measured_profile profile;
+    struct error error = {""};
+    if (!profile_read(arena, a->line.positional[1], &profile, &error))
+        return trouble(session, &error, EXIT_REJECTED);
+    if (a->json)
+        json_profile(&profile, NULL, 0, session->out);
+    else
+        profile_tell(session, &profile);
+    return EXIT_OK;
+}
+
+static int check(const struct profile_arguments *a, struct session *session, struct arena *arena)
+{
+    struct measured_profile profile;
+    struct error error = {""};
+    struct profile_remark *remarks = ARENA_ARRAY(arena, struct profile_remark, PROFILE_REMARKS_MAX);
+    if (!profile_read(arena, a->line.positional[1], &profile, &error))
+        return trouble(session, &error, EXIT_REJECTED);
+    unsigned count = profile_check(arena, &profile, remarks);
+    if (a->json)
+        json_profile(&profile, remarks, count, session->out);
+    else
+        profile_tell_remarks(session, &profile, remarks, count);
+    bool named = true;
+    if (*profile.head.gpu != '\0') {
+        const struct card_told told = {.name = profile.head.facts.device,
+                                       .memory_bytes = profile.head.facts.memory_bytes};
+        named = gpu_name_known(profile.head.gpu, a->scenario.catalogue, &error);
+        if (!named)
+            trouble(session, &error, EXIT_REJECTED);
+        else
+            named = card_agrees(&a->line, (struct card_arguments){a->scenario.catalogue, false},
+                                session, a->line.positional[1], profile.head.gpu, &told);
+    }
+    return count == 0 && named && profile.head.complete ? EXIT_OK : EXIT_REJECTED;
+}
+
+static int compare(const struct profile_arguments *a, struct session *session, struct arena *arena)
+{
+    struct measured_profile profiles[2];
+    struct error error = {""};
+    for (unsigned i = 0; i < 2; i++)
+        if (!profile_read(arena, a->line.positional[1 + i], &profiles[i], &error))
+            return trouble(session, &error, EXIT_REJECTED);
+    profile_tell_difference(session, arena, &profiles[0], &profiles[1]);
+    return EXIT_OK;
+}
+
+/* What a scenario's step would have to be measured at. */
+struct wanted_shapes {
+    const struct scenario *scenario;
+    struct calibrate_plan plan;
+    const struct collective_use *uses;
+    uint32_t use_count;
+    double rank_count;
+    struct arena *arena;
+};
+
+static void print_shapes(FILE *out, const struct wanted_shapes *shapes)
+{
+    char line[POINT_LINE_BYTES];
+    fprintf(out,
+            "# Kernels of %s, for orrery-calibrate --for: seconds of a step, then the shape.\n",
+            format_shown(shapes->scenario->name).s);
+    for (unsigned i = 0; i < shapes->plan.count; i++) {
+        point_print(&shapes->plan.rows[i].point, line);
+        fprintf(out, "%.6g %s\n", shapes->plan.rows[i].weight_s, line);
+    }
+    evidence_print_collectives(out, shapes->arena, shapes->uses, shapes->use_count,
+                               shapes->rank_count);
+}
+
+static bool write_shapes(const char *path, struct session *session,
+                         const struct wanted_shapes *shapes, struct error *error)
+{
+    struct output output;
+    if (!output_begin(&output, session, path, OUTPUT_SHAPES, error))
+        return false;
+    print_shapes(output.out, shapes);
+    return output_end(&output, session, true, error);
+}
+
+/* The collectives are those of a played step, whatever memory it takes. */
+static int list_shapes(const struct profile_arguments *a, struct session *session,
+                       struct wanted_shapes *shapes)
+{
+    const struct configuration *c = &shapes->scenario->configuration;
+    struct step *step = NULL;
+    struct error error = {""};
+    int code = EXIT_OK;
+    evidence_shapes(shapes->arena, c, &shapes->plan);
+    if (!step_run(c, &(struct step_options){.time_only = true}, &step, &error))
+        return trouble(session, &error, EXIT_REJECTED);
+    shapes->rank_count = (double)step->lowered.rank_count;
+    shapes->uses = evidence_collective_uses(shapes->arena, c, step, &shapes->use_count);
+    if (a->output == NULL)
+        print_shapes(session->out, shapes);
+    else if (!write_shapes(a->output, session, shapes, &error))
+        code = trouble(session, &error, EXIT_TROUBLE);
+    step_destroy(step);
+    return code;
+}
+
+static int shapes(const struct profile_arguments *a, struct session *session, struct arena *arena)
+{
+    struct scenario *scenario;
+    int code =
+        load_scenario(&a->line, a->line.positional[1], &a->scenario, session, false, &scenario);
+    if (scenario == NULL)
+        return code;
+    struct wanted_shapes wanted = {.scenario = scenario, .plan = plan_begin(arena), .arena = arena};
+    code = list_shapes(a, session, &wanted);
+    scenario_destroy(scenario);
+    return code;
+}
+
+static int from(const struct profile_arguments *a, struct session *session, struct arena *arena)
+{
+    struct error error = {""};
+    struct profile_from_report report;
+    if (a->gpu == NULL || a->output == NULL) {
+        fputs("orrery profile from: give --gpu NAME, whose rows are taken, and --output FILE\n",
+              session->notes);
+        return EXIT_USAGE;
+    }
+    if (!profile_from(arena, a->line.positional[1], a->gpu, a->output, &report, &error))
+        return trouble(session, &error, EXIT_REJECTED);
+    fprintf(session->out, "%s: %u points of %u rows of %s; %u rows left out\n", a->output,
+            report.points, report.rows, a->gpu, report.left_out);
+    return EXIT_OK;
+}
+
+static const struct action {
+    const char *name;
+    unsigned files;
+    bool gpu, output, sets; /* options that it takes */
+    int (*run)(const struct profile_arguments *, struct session *, struct arena *);
+} actions[] = {
+    {"show", 1, false, false, false, show},       {"check", 1, false, false, false, check},
+    {"compare", 2, false, false, false, compare}, {"shapes", 1, false, true, true, shapes},
+    {"from", 1, true, true, false, from},
+};
+
+/* An option that was given and says nothing to the action; NULL: none. */
+static const char *stray_option(const struct profile_arguments *a, const struct action *action)
+{
+    if (a->gpu != NULL && !action->gpu)
+        return "--gpu";
+    if (a->output != NULL && !action->output)
+        return "--output";
+    return a->scenario.sets.count > 0 && !action->sets ? "--set" : NULL;
+}
+
+static int run(const void *line, struct session *session)
+{
+    const struct profile_arguments *a = line;
+    const char *wanted = a->line.positional_count > 0 ? a->line.positional[0] : "";
+    for (unsigned i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        if (strcmp(actions[i].name, wanted) != 0)
+            continue;
+        if (a->line.positional_count != 1 + actions[i].files) {
+            fprintf(session->notes, "orrery profile %s: takes %s\n", wanted,
+                    actions[i].files == 1 ? "one file" : "two files");
+            return EXIT_USAGE;
+        }
+        if (stray_option(a, &actions[i]) != NULL) {
+            fprintf(session->notes, "orrery profile %s: takes no %s\n", wanted,
+                    stray_option(a, &actions[i]));
+            return EXIT_USAGE;
+        }
+        struct arena *arena = arena_create();
+        int code = actions[i].run(a, session, arena);
+        arena_destroy(arena);
+        return code;
+    }
+    fprintf(session->notes,
+            "orrery profile: the first word is show, check, compare, shapes or "
+            "from%s%s%s\n",
+            *wanted ? ", not '" : "", *wanted ? format_shown(wanted).s : "", *wanted ? "'" : "");
+    return EXIT_USAGE;
+}
+
+const struct command command_profile = {
+    .head = {.name = "profile",
+             .doc = "shows, checks and compares profiles of measured kernels; lists the shapes to "
+                    "measure; makes a profile of published rows"},
+    .positional = "[ACTION FILE [FILE]]",
+    .options = options,
+    .bytes = sizeof(struct profile_arguments),
+    .details = "show FILE         what was measured, on what, at which rates\n"
+               "check FILE        holes, disorder, spread, heat, another card than it is named "
+               "after; exit\n"
+               "                  code 3 where there are any\n"
+               "compare A B       times of B over those of A, shape by shape\n"
+               "shapes SCENARIO   every kernel of a step with the seconds that rest on it, for\n"
+               "                  orrery-calibrate --for; its collectives, with the lines of\n"
+               "                  nccl-tests that measure them\n"
+               "from FILE.csv     a profile of rows as in tests/validation: kernels, collectives",
+    .example = "orrery profile shapes scenarios/hello-8-gpus.yaml --output shapes.txt",
+    .run = run,
+};

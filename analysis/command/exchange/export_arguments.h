@@ -1,0 +1,25 @@
+/* export_arguments.h - what a line of `orrery export` says. */
+#ifndef ORRERY_ANALYSIS_COMMAND_EXCHANGE_EXPORT_ARGUMENTS_H
+#define ORRERY_ANALYSIS_COMMAND_EXCHANGE_EXPORT_ARGUMENTS_H
+
+#include "analysis/command/line/load.h"
+#include "analysis/exchange/export/picture.h"
+
+enum export_format {
+    EXPORT_CHROME,
+    EXPORT_CSV,
+    EXPORT_SVG,
+    EXPORT_FAILURES
+};
+struct export_arguments {
+    struct arguments line;
+    enum export_format format;
+    enum picture picture;
+    int launch; /* of launch_kinds */
+    struct scenario_arguments scenario;
+    const char *table, *output; /* NULL: not said */
+    uint64_t rank;
+    bool has_picture, has_launch, has_rank, json;
+};
+
+#endif

@@ -1,0 +1,223 @@
+/* import_failures.c - a log of failures, in any format, as a scenario takes it: laws that were
+ * fitted to it, and a trace. */
+#include "analysis/command/import/import_kind.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/command/line/command.h"
+#include "analysis/output/terminal/output.h"
+#include "analysis/output/text/format.h"
+#include "scenarios/import/failures/failure_fit.h"
+#include "scenarios/import/failures/failure_format_kind.h"
+#include "scenarios/import/reader/time_stamp.h"
+#include "scenarios/language/quantity.h"
+
+enum {
+    USUAL_GPUS_PER_NODE = 8,
+    TEXT_BYTES = 64,
+    NAME_BYTES = 256
+};
+struct told {
+    const struct failure_log *log;
+    const struct failure_rules *rules;
+    const struct failure_fit *fits;
+    uint32_t count;
+};
+
+static int wrong(struct session *session, const char *option, const char *why)
+{
+    fprintf(session->notes, "orrery import: %s: %s\n", option, why);
+    return EXIT_USAGE;
+}
+
+static int read_rules(const struct import_arguments *a, struct session *session,
+                      const struct failure_format_kind *format, struct failure_rules *out)
+{
+    static const char form[] = "expected a moment, as 2026-01-01 or 2026-01-01T08:00:00+01:00";
+    *out = (struct failure_rules){
+        .start_s = NAN,
+        .end_s = NAN,
+        .gpus = a->watch.gpus,
+        .host = a->watch.host,
+        .gpus_per_node = a->gpus_per_node > 0 ? a->gpus_per_node : USUAL_GPUS_PER_NODE,
+        .merge_s = a->watch.merge_s > 0.0 ? a->watch.merge_s : format->merge_s,
+    };
+    if (a->watch.start != NULL && !time_stamp_read(a->watch.start, &out->start_s))
+        return wrong(session, "--start", form);
+    if (a->watch.end != NULL && !time_stamp_read(a->watch.end, &out->end_s))
+        return wrong(session, "--end", form);
+    if (a->watch.end != NULL && a->watch.start == NULL)
+        return wrong(session, "--end", "needs --start, too");
+    if (a->watch.gpus == 0)
+        return wrong(session, "--gpus", "say how many GPUs were watched: rates are by unit");
+    return out->gpus % out->gpus_per_node == 0
+               ? EXIT_OK
+               : wrong(session, "--gpus", "is no multiple of --gpus-per-node");
+}
+
+/* A name in double quotes of YAML. */
+static const char *quoted(const char *name, char out[NAME_BYTES])
+{
+    const struct shown shown = format_shown(name);
+    size_t used = 0;
+    out[used++] = '"';
+    for (const char *c = shown.s; *c != '\0' && used + 3 < NAME_BYTES; c++) {
+        if (*c == '"' || *c == '\\')
+            out[used++] = '\\';
+        out[used++] = *c;
+    }
+    out[used++] = '"';
+    out[used] = '\0';
+    return out;
+}
+
+static void print_law(FILE *out, const struct duration_fit *fit)
+{
+    char mtbf[TEXT_BYTES];
+    quantity_write(PARAM_TIME, fit->duration.mean_s, mtbf, sizeof mtbf);
+    fprintf(out, "law: %s, mtbf: %s", duration_law_names[fit->duration.law], mtbf);
+    if (duration_has_shape(fit->duration.law))
+        fprintf(out, ", shape: %.3g", fit->duration.shape);
+}
+
+static void print_error(FILE *out, double ratio)
+{
+    if (isfinite(ratio))
+        fprintf(out, " +- %.*f %%", ratio < 0.0995 ? 1 : 0, 100.0 * ratio);
+}
+
+/* What the other laws would be, as comments. */
+static void print_others(FILE *out, const struct failure_fit *fit)
+{
+    for (unsigned i = 0; i < FAILURE_LAWS; i++) {
+        const struct duration_fit *other = &fit->fits[i];
+        if (i == fit->best || !isfinite(other->criterion))
+            continue;
+        fputs("    # ", out);
+        print_law(out, other);
+        fprintf(out, ": AICc %.1f higher\n", other->criterion - fit->fits[fit->best].criterion);
+    }
+}
+
+static void print_cause(FILE *out, const struct failure_fit *fit)
+{
+    char name[NAME_BYTES];
+    const char *unit = failure_unit_names[fit->unit_kind];
+    const struct duration_fit *best = &fit->fits[fit->best];
+    if (fit->units == 0.0) {
+        fprintf(out,
+                "  # %s: %u of a %s, whose number the log does not tell: mtbf is that number x "
+                "the watch / %u\n",
+                quoted(fit->cause, name), fit->failures, unit, fit->failures);
+        return;
+    }
+    fprintf(out, "  - {cause: %s, unit: %s, ", quoted(fit->cause, name), unit);
+    print_law(out, best);
+    fprintf(out, "}\n    # %u of %.0f; mtbf", fit->failures, fit->units);
+    print_error(out, best->mean_error);
+    if (duration_has_shape(best->duration.law)) {
+        fputs(", shape", out);
+        print_error(out, best->shape_error);
+    }
+    fputc('\n', out);
+    print_others(out, fit);
+}
+
+static void print_yaml(FILE *out, const struct told *told)
+{
+    char watch[TEXT_BYTES];
+    bool fitted = false;
+    quantity_write(PARAM_TIME, told->log->watched_s, watch, sizeof watch);
+    fprintf(out, "# %u failures in %s of %" PRIu64 " GPUs, %" PRIu64 " in a node%s\n",
+            told->log->count, watch, told->rules->gpus, told->rules->gpus_per_node,
+            told->log->end_told ? "" : "; the watch ends with the log's last moment");
+    if (told->log->merged + told->log->outside + told->log->passed > 0)
+        fprintf(out,
+                "# left out: %u repeats of a failure, %u outside of the watch, %u lines of "
+                "something else\n",
+                told->log->merged, told->log->outside, told->log->passed);
+    if (told->log->endless > 0)
+        fprintf(out, "# left out: %u failures whose end Slurm does not know (Unknown)\n",
+                told->log->endless);
+    for (uint32_t i = 0; i < told->count; i++)
+        fitted = fitted || told->fits[i].units > 0.0;
+    fputs(fitted ? "failures:\n" : "# no cause with a known number of units\n", out);
+    for (uint32_t i = 0; i < told->count; i++)
+        print_cause(out, &told->fits[i]);
+}
+
+static void print_cell(FILE *out, const char *text)
+{
+    const struct shown shown = format_shown(text);
+    fputc('"', out);
+    for (const char *c = shown.s; *c != '\0'; c++) {
+        if (*c == '"')
+            fputc('"', out);
+        fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+static void print_trace(FILE *out, const struct failure_log *log)
+{
+    fputs("at,unit_kind,unit,cause,repair\n", out);
+    for (uint32_t i = 0; i < log->count; i++) {
+        const struct failure_record *r = &log->rows[i];
+        fprintf(out, "%.3fs,%s,%" PRIu64 ",", r->at_s, failure_unit_names[r->unit_kind], r->unit);
+        print_cell(out, r->cause);
+        if (r->repair_s >= 0.0)
+            fprintf(out, ",%.3fs\n", r->repair_s);
+        else
+            fputs(",\n", out);
+    }
+}
+
+static bool write_trace(const char *path, struct session *session, const struct failure_log *log,
+                        struct error *error)
+{
+    struct output output;
+    if (!output_begin(&output, session, path, OUTPUT_CSV, error))
+        return false;
+    print_trace(output.out, log);
+    return output_end(&output, session, true, error);
+}
+
+static int run(struct importing *i)
+{
+    const struct failure_format_kind *format = (const struct failure_format_kind *)i->form;
+    struct failure_rules rules;
+    struct failure_log log;
+    struct failure_fit *fits;
+    struct error error = {""};
+    uint32_t count;
+    int code = read_rules(i->a, i->session, format, &rules);
+    if (code != EXIT_OK)
+        return code;
+    if (!failure_log_read(i->arena, i->file, format, &rules, &log, &error) ||
+        !failure_fit(i->arena, &log, &rules, &fits, &count, &error))
+        return importing_trouble(i, &error, EXIT_REJECTED);
+    if (i->a->output != NULL && !write_trace(i->a->output, i->session, &log, &error))
+        return importing_trouble(i, &error, EXIT_TROUBLE);
+    print_yaml(i->session->out, &(struct told){&log, &rules, fits, count});
+    return EXIT_OK;
+}
+
+static const char *const takes[] = {"--output", "--gpus", "--gpus-per-node", "--start", "--end",
+                                    "--merge",  NULL};
+
+static bool form_takes(const struct kind *form, const char *option)
+{
+    return ((const struct failure_format_kind *)form)->hostless && strcmp(option, "--host") == 0;
+}
+
+const struct import_kind import_failures = {
+    .head = {.name = "failures", .doc = "a log of failures"},
+    .file = "FILE",
+    .forms = failure_format_at,
+    .takes = takes,
+    .form_takes = form_takes,
+    .bytes_max = IMPORT_BYTES_MAX,
+    .run = run,
+};

@@ -1,0 +1,33 @@
+#include "analysis/command/line/taint_warning.h"
+
+#include "models/step/simulate/condition.h"
+
+void taint_warn(const struct session *session, struct scenario *scenario,
+                const struct job_spec *job, double step_s)
+{
+    const double each_s = job_between_saves_s(&job->checkpoint, step_s);
+    const bool told = job_save_rule(&job->checkpoint) == SAVE_time;
+    double keep;
+    const struct failure_cause *cause =
+        each_s > 0.0 && !told ? job_tainted_by(job, each_s, &keep) : NULL;
+    if (cause == NULL)
+        return;
+    const struct problem *problem = scenario_warn(
+        scenario, "checkpoint.keep", scenario_taint_sentence(scenario->arena, job, cause, keep));
+    if (problem != NULL)
+        scenario_print_problem(problem, session->notes, session->notes_colour);
+}
+
+void taint_find(const struct session *session, struct scenario *scenario)
+{
+    struct error error;
+    struct job_spec job;
+    if (!scenario->has_run || !job_falls_back(&scenario->job))
+        return;
+    struct condition_table *conditions = condition_create(&scenario->configuration, &error);
+    if (conditions == NULL)
+        return;
+    scenario_job(scenario, conditions, NULL, &job);
+    taint_warn(session, scenario, &job, condition_step_s(conditions, &condition_ideal));
+    condition_destroy(conditions);
+}

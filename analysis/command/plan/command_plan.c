@@ -1,0 +1,474 @@
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/command/line/command.h"
+#include "analysis/command/line/load.h"
+#include "analysis/command/line/stated_scenario.h"
+#include "analysis/command/plan/plan_machines.h"
+#include "analysis/command/plan/plan_measured.h"
+#include "analysis/command/plan/plan_own.h"
+#include "analysis/command/plan/plan_run.h"
+#include "analysis/command/plan/plan_share.h"
+#include "analysis/command/plan/plan_weeks.h"
+#include "analysis/command/shared/emit.h"
+#include "analysis/command/shared/run_measured.h"
+#include "analysis/exchange/launch/launch.h"
+#include "analysis/output/terminal/progress.h"
+#include "analysis/output/text/format.h"
+#include "analysis/output/text/shell.h"
+#include "analysis/plan/search/search_order.h"
+#include "analysis/tell/json/json_plan.h"
+#include "analysis/tell/report/report_plan.h"
+#include "scenarios/language/names.h"
+#include "sim/pool.h"
+
+enum {
+    LEADERS_MAX = 1000,
+    MACHINE_LEADERS = 5 /* of each of several machines, so that op detail finds the best */
+};
+
+/* The median error of peaks that were measured (docs/validation.md): so much is left free. */
+#define HEADROOM_USUAL "5%"
+
+#define ARGUMENTS struct plan_arguments
+static const struct option options[] = {
+    OPTION_STATED_ROWS(stated),
+    {"--best", OPTION_CHOICE, FIELD_GIVEN(terms.best, terms.has_best), "WHAT", search_best_names,
+     "what the first one is the best by: the shortest step, the most tokens a second, the "
+     "cheapest token, the soonest end, or the most tokens a day that are left by failures (step; "
+     "with failures goodput)"},
+    {"--deadline", OPTION_TIME, FIELD(terms.deadline_s), "TIME", NULL,
+     "the whole training may take so long, as in 60d"},
+    {"--budget", OPTION_MONEY, FIELD(terms.budget_usd), "MONEY", NULL,
+     "and may cost so much, as in 5MUSD"},
+    {"--most-gpus", OPTION_SOME, FIELD(terms.gpus_max), "N", NULL,
+     "machines may have so many; with --model and no --gpus, each size up to it is searched"},
+    {"--hold", OPTION_TEXT, FIELD(hold), "KEYS", NULL,
+     "keys of the layout that stay as the scenario has them, as in tp,recompute"},
+    {"--headroom", OPTION_SHARE, FIELD_USUAL(headroom_ratio, HEADROOM_USUAL), "SHARE", NULL,
+     "memory that a layout must leave free, as predicted peaks are off by as much"},
+    {"--top", OPTION_SOME, FIELD_USUAL(top, "10"), "N", NULL, "how many layouts lead"},
+    {"--mtbf", OPTION_TEXT, FIELD(mtbf), "TIME", NULL,
+     "failures: mean time between those of one GPU, as in 5.8y, or the name of a fleet; the "
+     "leaders' weeks are played (those of a scenario with run: in any case)"},
+    {"--seeds", OPTION_SOME, FIELD_USUAL(seeds, "16"), "N", NULL,
+     "how often weeks are played, with other failures each time"},
+    {"--pareto", OPTION_FLAG, FIELD(output.pareto), NULL, NULL,
+     "find every layout that no other beats in time, cost and free memory, to 2% of the card"},
+    {"--measured", OPTION_STEP, FIELD(measured), "STEP", NULL,
+     "a step that you measured, as of run: shifts the forecasts and makes them surer"},
+    {"--vary", OPTION_VARY, FIELD(varies), "K=VALUES", NULL,
+     "the best layout of each of several machines, as in cluster.gpus=256,512,1024; may be "
+     "repeated"},
+    {"--why", OPTION_TEXT, FIELD(output.why), "KEYS", NULL,
+     "why a layout does not lead, as in tp=4,pp=4: the rule, the tensor, or the time"},
+    {"--launch", OPTION_CHOICE, FIELD_GIVEN(output.launch, output.has_launch), "FRAMEWORK",
+     launch_names, "print the script that starts the first one in place of the table"},
+    OPTION_JSON_ROW(output.json),
+    {"--db", OPTION_DATABASE, FIELD(output.database), "FILE", NULL,
+     "write down in a database what is found out about each layout"},
+    OPTION_MAX_DB_ROW(output.database),
+    {"--resume", OPTION_FLAG, FIELD(output.database.resume), NULL, NULL,
+     "go on with the database of a search that was stopped"},
+    {"--shard", OPTION_TEXT, FIELD(share.shard), "I/N", NULL,
+     "search the part I of N, I from 1, into a database of its own, for `orrery merge`; auto and "
+     "auto/N: as of a study"},
+    {"--emit", OPTION_CHOICE, FIELD_GIVEN(share.emit, share.has_emit), "ENGINE", emit_engine_names,
+     "search nothing; print a job file that searches in shards and merges them"},
+    OPTION_SHARDS_ROW(share),
+    OPTION_SCENARIO_ROWS(scenario),
+    OPTION_THREADS_ROW(share.threads,
+                       "threads that share the search (all processors); they change nothing in "
+                       "the results"),
+    OPTION_END};
+static const struct option_conflict conflicts[] = {
+    {"--gpus", "--most-gpus",
+     "--gpus says how many there are, --most-gpus has sizes up to so many tried: give one of them"},
+    {NULL, NULL, NULL}};
+
+struct plan_command {
+    const struct plan_work *work;
+    struct plan_diary *diary; /* NULL: nothing is written down */
+    const struct plan_arguments *given;
+    const struct plan_arguments *arguments; /* `line`, once --mtbf is in it */
+    struct plan_arguments *line;
+    struct search_weeks_wish weeks;
+    struct session *session;
+    struct arena *arena;
+    struct scenario *scenario;
+    struct progress progress;
+    struct search *search;
+    struct search_verdict *why; /* NULL: not asked */
+    struct search_front *front; /* likewise */
+};
+
+static int wrong(const struct session *session, const char *text)
+{
+    fprintf(session->notes, "orrery plan: %s\n", text);
+    return EXIT_USAGE;
+}
+
+static bool stop(void *context)
+{
+    return session_interrupted(((struct plan_command *)context)->session);
+}
+
+static void tell_progress(void *context, double done_ratio)
+{
+    progress_tell(&((struct plan_command *)context)->progress, done_ratio, "plan");
+}
+
+/* "tp,recompute" into a set of enum search_key. */
+static int read_held(const struct plan_command *p, unsigned *held)
+{
+    const char *rest = p->arguments->hold;
+    *held = 0;
+    while (rest != NULL && *rest != '\0') {
+        const size_t length = strcspn(rest, ",");
+        unsigned found = SEARCH_KEY_COUNT;
+        for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++)
+            if (strlen(search_key_names[i]) == length &&
+                strncmp(search_key_names[i], rest, length) == 0)
+                found = i;
+        if (found == SEARCH_KEY_COUNT) {
+            char word[80];
+            snprintf(word, sizeof word, "%.*s", length < 70 ? (int)length : 70, rest);
+            const char *nearest =
+                names_nearest(word, (struct name_list){search_key_names, SEARCH_KEY_COUNT});
+            fprintf(p->session->notes, "orrery plan: --hold: no key '%s'%s%s%s\n",
+                    format_shown(word).s, nearest != NULL ? "; did you mean '" : "",
+                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+            return EXIT_USAGE;
+        }
+        *held |= 1u << found;
+        rest += length + (rest[length] == ',');
+    }
+    return EXIT_OK;
+}
+
+/* A key that is held must be said. */
+static int check_held(const struct plan_command *p, unsigned held)
+{
+    static const enum choice_key said_by[SEARCH_KEY_COUNT] = {
+        [SEARCH_TP] = CHOICE_TP,
+        [SEARCH_PP] = CHOICE_PP,
+        [SEARCH_CP] = CHOICE_CP,
+        [SEARCH_EP] = CHOICE_EP,
+        [SEARCH_MICROBATCH] = CHOICE_MICROBATCH,
+        [SEARCH_SCHEDULE] = CHOICE_SCHEDULE,
+        [SEARCH_VPP] = CHOICE_CHUNKS,
+        [SEARCH_RECOMPUTE] = CHOICE_RECOMPUTE,
+        [SEARCH_SHARDING] = CHOICE_SHARDING,
+        [SEARCH_SEQUENCE_PARALLEL] = CHOICE_SEQUENCE_PARALLEL,
+    };
+    for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++) {
+        const bool open = (p->scenario->choices.open >> said_by[i] & 1u) != 0;
+        if ((held >> i & 1u) != 0 && open) {
+            fprintf(p->session->notes,
+                    "orrery plan: --hold %s: layout.%s is not said; give it with --set\n",
+                    search_key_names[i], search_key_names[i]);
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
+/* The scenario of the line, its layout left open. */
+static int read_open(const struct plan_arguments *a, struct session *session, struct scenario **out)
+{
+    struct scenario_arguments open = a->scenario;
+    struct error error = {""};
+    open.layout_open = true;
+    if (!stated_scenario_sole(&a->line, &a->stated, &error))
+        return wrong(session, error.text);
+    if (stated_scenario_given(&a->stated))
+        return stated_scenario(&a->line, &a->stated, &open, session, out);
+    const char *path = a->line.positional[0];
+    const struct load_source source = {path, a->text, a->text_bytes};
+    return a->text != NULL ? load_text(&a->line, &source, &open, session, out)
+                           : load_scenario(&a->line, path, &open, session, false, out);
+}
+
+static int check_terms(struct plan_command *p, struct search_question *question)
+{
+    const struct configuration *c = &p->scenario->configuration;
+    const uint64_t most = p->arguments->terms.gpus_max;
+    struct error error = {""};
+    if (most > 0 && configuration_gpus(c) > most) {
+        fprintf(p->session->notes,
+                "orrery plan: the cluster has %" PRIu64 " GPUs, more than --most-gpus %" PRIu64
+                "; --vary cluster.gpus=... searches other sizes\n",
+                configuration_gpus(c), most);
+        return EXIT_REJECTED;
+    }
+    if (search_terms_check(&question->terms, c, &error) &&
+        plan_weeks_ask(p->arguments, p->scenario, &p->weeks, question, &error))
+        return EXIT_OK;
+    fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+    return EXIT_REJECTED;
+}
+
+/* The framework that the software stands for; NULL: none. */
+static const struct launch_kind *usual_launch(const struct configuration *c)
+{
+    for (unsigned i = 0; i < launch_kind_count; i++)
+        if (strcmp(launch_kinds[i]->software, c->software.name) == 0)
+            return launch_kinds[i];
+    return NULL;
+}
+
+static void write_launch(const struct plan_command *p, const struct launch_kind *kind,
+                         struct launch_text *text)
+{
+    struct configuration *c = ARENA_NEW(p->arena, struct configuration);
+    search_apply(p->search->base, &p->search->leaders[0].row->layout, c);
+    launch_write(kind, c, p->arena, text);
+}
+
+static int print_launch(const struct plan_command *p)
+{
+    const struct launch_kind *kind = launch_kinds[p->arguments->output.launch];
+    struct launch_text text = {0};
+    if (p->search->leader_count == 0)
+        return EXIT_NOTHING_FITS;
+    write_launch(p, kind, &text);
+    for (uint32_t i = 0; i < text.note_count; i++)
+        fprintf(p->session->notes, "%s: %s: %s\n",
+                text.notes[i].weight == LAUNCH_REFUSED ? "refused" : "note", kind->head.name,
+                text.notes[i].text);
+    for (uint32_t i = 0; i < text.line_count; i++)
+        fprintf(p->session->out, "%s\n", text.lines[i]);
+    return text.refused ? EXIT_REJECTED : EXIT_OK;
+}
+
+static bool ends_line(const char *text)
+{
+    return text[0] != '\0' && text[strlen(text) - 1] == '\n';
+}
+
+/* A database of its own: by the name of the scenario, and the layout. */
+static const char *database_of(const struct plan_command *p, const struct search_layout *l)
+{
+    char *name = arena_text(p->arena, p->scenario->name);
+    for (char *c = name; *c != '\0'; c++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._", *c) == NULL)
+            *c = '-';
+    return arena_format(
+        p->arena,
+        "%.80s-tp%" PRIu32 "-pp%" PRIu32 "-cp%" PRIu32 "%s-vpp%" PRIu32 "-mb%" PRIu32 ".db", name,
+        l->tp, l->pp, l->cp, l->ep > 1 ? arena_format(p->arena, "-ep%" PRIu32, l->ep) : "", l->vpp,
+        l->microbatch);
+}
+
+/* The command that plays the first leader. */
+static const char *run_line(const struct plan_command *p)
+{
+    const struct plan_arguments *a = p->arguments;
+    const struct search *s = p->search;
+    const bool text = a->line.positional_count == 0 || strcmp(a->line.positional[0], "-") == 0;
+    if (s->leader_count == 0)
+        return "";
+    const struct search_layout *l = &s->leaders[0].row->layout;
+    const char *line = arena_format(p->arena, "orrery run %s",
+                                    text ? "-" : shell_word(p->arena, a->line.positional[0]));
+    for (unsigned i = 0; i < a->scenario.sets.count; i++)
+        line = arena_format(p->arena, "%s --set %s", line,
+                            shell_word(p->arena, a->scenario.sets.words[i]));
+    line = arena_format(p->arena, "%s %s --db %s", line,
+                        report_plan_sets(p->arena, &p->scenario->configuration, l),
+                        shell_word(p->arena, database_of(p, l)));
+    return text ? arena_format(p->arena, "%s <<'END'\n%s%sEND", line, p->scenario->file.text,
+                               ends_line(p->scenario->file.text) ? "" : "\n")
+                : line;
+}
+
+static int tell(struct plan_command *p, const struct search_wish *wish, double seconds)
+{
+    const struct plan_arguments *a = p->arguments;
+    struct search_verdict *why = NULL;
+    struct search_own own;
+    struct measured_shift shift;
+    plan_own_rank(p->scenario, p->search, &own);
+    const bool measurable = own.stated && !own.completed;
+    const int measured = plan_measured_apply(a, p->session, p->scenario,
+                                             measurable ? &own.leader : NULL, p->search, &shift);
+    if (measured != EXIT_OK)
+        return measured;
+    if (a->output.why != NULL) {
+        struct error error = {""};
+        p->why = why = ARENA_NEW(p->arena, struct search_verdict);
+        if (!search_why(p->search, wish, why, &error)) {
+            fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+            return EXIT_REJECTED;
+        }
+    }
+    struct search_batch batch = {.known = false};
+    if (!a->output.has_launch || a->output.json)
+        search_batch_near(p->arena, p->search, &batch);
+    if (a->output.pareto) {
+        p->front = ARENA_NEW(p->arena, struct search_front);
+        search_front_find(p->arena, p->search, p->front);
+    }
+    if (a->output.json) {
+        const struct launch_kind *kind =
+            a->output.has_launch ? launch_kinds[a->output.launch] : usual_launch(p->search->base);
+        struct launch_text text = {0};
+        if (p->search->leader_count == 0)
+            kind = NULL;
+        if (kind != NULL)
+            write_launch(p, kind, &text);
+        json_plan(&(struct plan_document){.scenario = p->scenario,
+                                          .search = p->search,
+                                          .own = &own,
+                                          .why = why,
+                                          .front = p->front,
+                                          .batch = &batch,
+                                          .shift = &shift,
+                                          .launch = kind,
+                                          .launch_text = &text,
+                                          .seconds = seconds},
+                  p->session->out);
+    } else if (a->output.has_launch) {
+        return print_launch(p);
+    } else {
+        report_plan(p->session, &(struct plan_told){.scenario = p->scenario,
+                                                    .search = p->search,
+                                                    .own = &own,
+                                                    .why = why,
+                                                    .why_text = a->output.why,
+                                                    .front = p->front,
+                                                    .batch = &batch,
+                                                    .shift = &shift,
+                                                    .line = run_line(p),
+                                                    .seconds = seconds});
+        fprintf(p->session->notes, "%s layouts in %s\n",
+                format_count(p->search->counts.considered).s, format_time(seconds).s);
+    }
+    return p->search->leader_count > 0 ? EXIT_OK : EXIT_NOTHING_FITS;
+}
+
+/* Of a shard only how to go on: what leads is a question about all layouts. */
+static int tell_shard(const struct plan_command *p)
+{
+    const struct shard s = p->work->shard;
+    if (!p->work->rank)
+        fprintf(p->session->out,
+                "shard %u/%u is searched\n"
+                "when all are done: orrery merge ... --db FILE, with the %u databases\n",
+                s.index, s.count, s.count);
+    return EXIT_OK;
+}
+
+static int vary_machines(struct plan_command *p, struct search_question question)
+{
+    const struct plan_arguments *a = p->arguments;
+    if (a->output.why != NULL || a->output.has_launch || question.held != 0 ||
+        a->measured.count > 0)
+        return wrong(p->session, "--why, --launch, --measured and --hold ask about one machine: "
+                                 "leave out --vary, and give "
+                                 "--gpus");
+    question.told = NULL;
+    question.leaders = MACHINE_LEADERS;
+    session_soften(p->session);
+    int code = plan_diary_open(p->given, p->session, p->work, &p->diary);
+    code = code == EXIT_OK ? plan_machines(a, p->session, read_open, &question, p->diary) : code;
+    return code == EXIT_OK && plan_diary_partial(p->diary) ? tell_shard(p) : code;
+}
+
+static int plan(struct plan_command *p)
+{
+    const struct plan_arguments *a = p->arguments;
+    struct error error = {""};
+    struct search_wish wish = {.held = 0};
+    const struct measured_arguments measured = {&a->line, &a->measured, &a->scenario};
+    unsigned held = 0;
+    if (a->output.why != NULL && !search_wish_read(a->output.why, &wish, &error)) {
+        fprintf(p->session->notes, "orrery plan: --why: %s\n", error.text);
+        return EXIT_USAGE;
+    }
+    int code = run_measured_agree(&measured, p->session) ? read_held(p, &held) : EXIT_USAGE;
+    code = code == EXIT_OK ? plan_weeks_state(p->arena, p->line, p->session) : code;
+    struct search_question question = {
+        .held = held,
+        .headroom_ratio = a->headroom_ratio,
+        .terms = {.best = a->terms.best,
+                  .deadline_s = a->terms.deadline_s,
+                  .budget_usd = a->terms.budget_usd},
+        .leaders = (uint32_t)(a->top > LEADERS_MAX ? LEADERS_MAX : a->top),
+        .threads = arguments_threads(a->share.threads, pool_threads_available()),
+        .stop = stop,
+        .told = tell_progress,
+        .context = p,
+    };
+    if (code == EXIT_OK && (a->varies.count > 0 || plan_machines_sized(a)))
+        return vary_machines(p, question);
+    code = code == EXIT_OK ? read_open(a, p->session, &p->scenario) : code;
+    code = code == EXIT_OK ? check_held(p, held) : code;
+    code = code == EXIT_OK ? check_terms(p, &question) : code;
+    if (code != EXIT_OK)
+        return code;
+    question.base = &p->scenario->configuration;
+    code = plan_diary_open(p->given, p->session, p->work, &p->diary);
+    if (code != EXIT_OK)
+        return code;
+    plan_diary_machine(p->diary, 0, 1, "", &question);
+    session_soften(p->session);
+    progress_begin(&p->progress, p->session->notes);
+    const bool good = search_run(&question, &p->search, &error);
+    const double seconds = progress_seconds(&p->progress);
+    progress_end(&p->progress);
+    if (!good) {
+        fprintf(p->session->notes, "orrery plan: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    code = plan_diary_partial(p->diary) ? tell_shard(p) : tell(p, &wish, seconds);
+    return p->search->stopped ? EXIT_INTERRUPTED : code;
+}
+
+int plan_run(const struct plan_arguments *a, struct session *session, const struct plan_work *work)
+{
+    struct plan_command *p;
+    struct arena *arena = arena_create();
+    p = ARENA_NEW(arena, struct plan_command);
+    struct plan_arguments *line = ARENA_NEW(arena, struct plan_arguments);
+    *line = *a;
+    *p = (struct plan_command){.work = work,
+                               .given = a,
+                               .arguments = line,
+                               .line = line,
+                               .session = session,
+                               .arena = arena};
+    int code = plan(p);
+    code = plan_diary_close(p->diary, code == EXIT_INTERRUPTED, code);
+    if (p->why != NULL)
+        search_why_end(p->why);
+    search_destroy(p->search);
+    if (p->scenario != NULL)
+        scenario_destroy(p->scenario);
+    arena_destroy(arena);
+    return code;
+}
+
+static int run(const void *given, struct session *session)
+{
+    return plan_share(given, session, read_open);
+}
+
+const struct command command_plan = {
+    .head = {.name = "plan",
+             .doc = "searches layouts: which fit, how fast, what they cost, and why not another"},
+    .positional = "[SCENARIO]",
+    .options = options,
+    .bytes = sizeof(struct plan_arguments),
+    .conflicts = conflicts,
+    .details = "What the scenario says of the layout is searched anew; --hold keeps a key. The "
+               "leaders\nare played op by op; the others were rejected by a rule, by memory, by a "
+               "bound, or\nby a step at pass detail (docs/planning.md). Ctrl-C keeps what was "
+               "found; with --db\nthe same line and --resume goes on. `mpirun -n 4 orrery plan "
+               "...` searches in "
+               "four ranks, and prints\nwhat one process prints.\nexit code: 0 found, 3 scenario "
+               "rejected, 4 nothing fits, 5 --max-db was reached, 130 interrupted",
+    .example = "orrery plan --model llama3-70b --gpu h100-80gb-sxm --gpus 512 --global-batch 2048",
+    .run = run,
+};

@@ -1,0 +1,13 @@
+/* plan_run.h - `orrery plan` of a line that was read: for the command, for ranks, and for whoever
+ * joins what others searched. */
+#ifndef ORRERY_ANALYSIS_COMMAND_PLAN_PLAN_RUN_H
+#define ORRERY_ANALYSIS_COMMAND_PLAN_PLAN_RUN_H
+
+#include "analysis/command/plan/plan_diary.h"
+
+/* Searches what `work` says and tells the result; of a shard, only how to go on from there. The
+ * exit code. */
+int plan_run(const struct plan_arguments *arguments, struct session *session,
+             const struct plan_work *work);
+
+#endif

@@ -1,0 +1,81 @@
+#include "analysis/command/line/command.h"
+#include "analysis/command/line/load.h"
+#include "analysis/command/line/price_warning.h"
+#include "analysis/command/line/refusal.h"
+#include "analysis/command/line/taint_warning.h"
+#include "analysis/tell/json/json.h"
+
+struct check_arguments {
+    struct arguments line;
+    struct scenario_arguments scenario;
+    bool json;
+};
+#define ARGUMENTS struct check_arguments
+static const struct option options[] = {OPTION_SCENARIO_ROWS(scenario), OPTION_ALONE_ROW(scenario),
+                                        OPTION_JSON_ROW(json), OPTION_END};
+
+/* What the scenario leaves open, as a run would take it. */
+static void tell_choices(const struct session *session, const struct scenario *scenario)
+{
+    for (unsigned i = 0; i < scenario->choices.count; i++) {
+        const struct made_choice *one = &scenario->choices.rows[i];
+        fprintf(session->out, "%s %s: %s (%s)\n", i == 0 ? "chosen" : "      ",
+                choice_key_path(one->key), one->value, one->why);
+    }
+}
+
+/* Is it refused by `run`? If not, what its choices cost becomes warnings. */
+static bool is_refused(struct session *session, struct scenario *scenario, struct error *refusal)
+{
+    struct step *step;
+    const bool refused = refusal_find(scenario, &step, refusal);
+    if (!refused) {
+        price_warn(session, scenario, step, PRICE_OF_CHECK);
+        taint_find(session, scenario);
+    }
+    step_destroy(step);
+    return refused;
+}
+
+static int run(const void *line, struct session *session)
+{
+    const struct check_arguments *a = line;
+    const char *path = a->line.positional[0];
+    struct scenario *scenario;
+    int code = load_scenario(&a->line, path, &a->scenario, session, true, &scenario);
+    if (scenario == NULL)
+        return code;
+    struct error refusal = {""};
+    bool refused = code == EXIT_OK && is_refused(session, scenario, &refusal);
+    unsigned warnings = scenario->diagnostics.problem_count - scenario->diagnostics.error_count;
+    if (refused) {
+        fprintf(session->notes, "orrery: %s\n", refusal.text);
+        code = EXIT_REJECTED;
+    }
+    if (a->json) {
+        json_check(scenario, refused ? refusal.text : NULL, session->out);
+    } else if (refused) {
+        fprintf(session->out, "%s: no errors, %u warning%s, but 'orrery run' refuses it\n",
+                scenario->path, warnings, warnings == 1 ? "" : "s");
+    } else if (code == EXIT_OK) {
+        fprintf(session->out, "%s: no errors, %u warning%s\n", scenario->path, warnings,
+                warnings == 1 ? "" : "s");
+        tell_choices(session, scenario);
+    } else {
+        fprintf(
+            session->out, "%s: %u error%s, %u warning%s\n", path, scenario->diagnostics.error_count,
+            scenario->diagnostics.error_count == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+    }
+    scenario_destroy(scenario);
+    return code;
+}
+
+const struct command command_check = {
+    .head = {.name = "check", .doc = "tells every problem of a scenario in one pass"},
+    .positional = "SCENARIO",
+    .options = options,
+    .bytes = sizeof(struct check_arguments),
+    .details = "exit code: 0 no errors (warnings may stand), 3 what 'orrery run' rejects with 3",
+    .example = "orrery check scenarios/llama3-70b-64xh100.yaml --set layout.tp=6",
+    .run = run,
+};

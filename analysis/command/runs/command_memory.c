@@ -1,0 +1,86 @@
+#include "analysis/command/line/command.h"
+#include "analysis/command/line/load.h"
+#include "analysis/record/evidence/record_run.h"
+#include "analysis/tell/json/json.h"
+#include "analysis/tell/report/report.h"
+#include "models/plan/minimum.h"
+
+struct memory_arguments {
+    struct arguments line;
+    struct scenario_arguments scenario;
+    uint64_t limit;
+    bool json, verbose;
+};
+#define ARGUMENTS struct memory_arguments
+static const struct option options[] = {OPTION_SCENARIO_ROWS(scenario),
+                                        {"--limit", OPTION_SOME, FIELD_USUAL(limit, "16384"),
+                                         "GPUS", NULL,
+                                         "look for the smallest cluster up to this many GPUs"},
+                                        OPTION_JSON_ROW(json),
+                                        OPTION_VERBOSE_ROW(verbose),
+                                        OPTION_END};
+
+static void tell(const struct memory_arguments *arguments, struct session *session,
+                 const struct result *result)
+{
+    const struct configuration *c = &result->scenario->configuration;
+    const uint64_t limit = arguments->limit;
+    uint64_t minimum = result->step != NULL ? minimum_gpus(c, limit) : 0;
+    struct rule_of_thumb rule;
+    rule_of_thumb(c, &rule);
+    if (arguments->json) {
+        json_memory(result, &rule, minimum, session->out);
+        return;
+    }
+    struct arena *arena = arena_create();
+    struct record record;
+    record_of_run(arena, result, false, &record);
+    report_memory(session, &record, result->advice.helps, &rule, minimum, limit);
+    if (arguments->verbose)
+        report_defaults(session, &record);
+    arena_destroy(arena);
+}
+
+static int simulate(const struct memory_arguments *arguments, struct session *session,
+                    const struct scenario *scenario)
+{
+    struct step_options step_options = {.memory_only = true};
+    struct step *step;
+    struct result result;
+    struct error error = {""};
+    if (!step_run(&scenario->configuration, &step_options, &step, &error)) {
+        fprintf(session->notes, "orrery: %s\n", error.text);
+        return EXIT_REJECTED;
+    }
+    result_gather(scenario, step, &result);
+    result_advise(&result);
+    tell(arguments, session, &result);
+    int code = step->fits ? EXIT_OK : EXIT_NOTHING_FITS;
+    step_destroy(step);
+    return code;
+}
+
+static int run(const void *line, struct session *session)
+{
+    const struct memory_arguments *a = line;
+    struct scenario *scenario;
+    int code =
+        load_scenario(&a->line, a->line.positional[0], &a->scenario, session, false, &scenario);
+    if (code != EXIT_OK)
+        return code;
+    code = simulate(a, session, scenario);
+    scenario_destroy(scenario);
+    return code;
+}
+
+const struct command command_memory = {
+    .head = {.name = "memory",
+             .doc =
+                 "what fills the memory of each stage, where it ends, and how many GPUs it takes"},
+    .positional = "SCENARIO",
+    .options = options,
+    .bytes = sizeof(struct memory_arguments),
+    .details = "exit code: 0 fits (or the model can only be counted), 4 does not fit",
+    .example = "orrery memory scenarios/memory-wall-70b-1gpu.yaml",
+    .run = run,
+};

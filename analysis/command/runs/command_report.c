@@ -1,0 +1,50 @@
+#include <string.h>
+
+#include "analysis/command/line/command.h"
+#include "analysis/command/plan/plan_join.h"
+#include "analysis/tell/report/report_database.h"
+
+struct report_arguments {
+    struct arguments line;
+    bool verbose;
+};
+#define ARGUMENTS struct report_arguments
+static const struct option options[] = {OPTION_VERBOSE_ROW(verbose), OPTION_END};
+
+static int trouble(const struct session *session, const char *text)
+{
+    fprintf(session->notes, "orrery report: %s\n", text);
+    return EXIT_TROUBLE;
+}
+
+static int run(const void *line, struct session *session)
+{
+    const struct report_arguments *a = line;
+    const char *path = a->line.positional[0];
+    struct query *query;
+    struct error error = {""};
+    if (strcmp(path, "-") == 0)
+        return trouble(session, "a database cannot be read from a stream; name its file");
+    if (!query_open(path, &query, &error))
+        return trouble(session, error.text);
+    if (plan_join_holds(path)) {
+        query_close(query);
+        return plan_join_report(&a->line, path, session);
+    }
+    if (!query_complete(query))
+        fprintf(session->notes, "note: %s is incomplete: its writer did not finish\n", path);
+    bool good = report_database(session, query, a->verbose, &error);
+    query_close(query);
+    return good ? EXIT_OK : trouble(session, error.text);
+}
+
+const struct command command_report = {
+    .head = {.name = "report",
+             .doc =
+                 "prints what `run`, `study` or `plan` printed, from the database that it wrote"},
+    .positional = "DB",
+    .options = options,
+    .bytes = sizeof(struct report_arguments),
+    .example = "orrery report llama3-70b-64xh100.db",
+    .run = run,
+};

@@ -1,0 +1,137 @@
+#include "analysis/command/shared/run_measured.h"
+
+#include <string.h>
+
+#include "analysis/command/line/command.h"
+#include "analysis/command/line/load.h"
+#include "analysis/output/text/format.h"
+#include "scenarios/language/quantity.h"
+
+static const char form[] = "step=";
+
+bool run_measured_read(struct arena *arena, const char *text, struct own_step *out, char *why)
+{
+    const char *at = text, *time;
+    struct quantity quantity;
+    for (const char *next = strstr(text, form); next != NULL; next = strstr(next + 1, form))
+        at = next;
+    time = at + strlen(form);
+    const bool own = at == text, named = at > text + 1 && at[-1] == ':';
+    snprintf(why, QUANTITY_TEXT_MAX, "expected [SCENARIO:]step=TIME, as in mine.yaml:step=3.1s");
+    if (strncmp(at, form, strlen(form)) != 0 || (!own && !named))
+        return false;
+    if (!quantity_read(PARAM_TIME, time, time, &quantity, why))
+        return false;
+    snprintf(why, QUANTITY_TEXT_MAX, "a step takes more than no time");
+    out->measured_s = quantity.number;
+    out->path = own ? NULL : arena_format(arena, "%.*s", (int)(at - 1 - text), text);
+    return quantity.number > 0.0;
+}
+
+bool run_measured_agree(const struct measured_arguments *a, const struct session *session)
+{
+    bool good = true;
+    struct arena *arena = arena_create();
+    for (unsigned i = 0; i < a->steps->count; i++) {
+        struct own_step own;
+        char why[QUANTITY_TEXT_MAX];
+        if (run_measured_read(arena, a->steps->words[i], &own, why))
+            continue;
+        fprintf(session->notes, "orrery %s: --measured %s: %s\n", a->line->rules.command,
+                format_shown(a->steps->words[i]).s, why);
+        good = false;
+    }
+    arena_destroy(arena);
+    return good;
+}
+
+#define DOUBTFUL 4.0 /* standard errors: one in 16,000 by chance */
+
+void run_measured_doubt(const struct arguments *line, struct session *session, const char *text,
+                        const struct measured_step *measured)
+{
+    const double distance = measured_step_distance(measured);
+    if (distance > DOUBTFUL)
+        fprintf(session->notes,
+                "orrery %s: --measured %s: %.0f standard errors from the forecast of that "
+                "scenario, %s: is it a step of it, of its batch, on its GPUs?\n",
+                line->rules.command, format_shown(text).s, distance,
+                format_time(uncertainty_step_s(measured->step, 0.5)).s);
+}
+
+/* The scenario of the line has been drawn: a copy, because its draws are about to be shifted. */
+static void copy_step(struct arena *arena, const struct uncertain_step *step,
+                      struct uncertain_step *out)
+{
+    *out = *step;
+    out->draws = ARENA_ARRAY(arena, struct uncertain_draw, step->draw_count);
+    memcpy(out->draws, step->draws, step->draw_count * sizeof *step->draws);
+}
+
+struct own_steps {
+    const struct measured_arguments *a;
+    struct session *session;
+    struct arena *arena;
+    const struct uncertainty_options *how;
+    const struct uncertain_step *of;
+};
+
+static bool speaks(const struct own_steps *s, const char *path, const struct scenario *scenario)
+{
+    const struct configuration *a = &scenario->configuration, *b = &s->of->scenario->configuration;
+    const bool good = measured_step_speaks(scenario, s->of->scenario);
+    if (!good)
+        fprintf(s->session->notes,
+                "orrery run: --measured %s: a step of %s on %s says nothing of %s on %s\n",
+                format_shown(path).s, a->software.name, a->gpu.name, b->software.name, b->gpu.name);
+    return good;
+}
+
+static int draw_file(const struct own_steps *s, const char *path, struct scenario **scenario,
+                     struct uncertain_step *out)
+{
+    const struct scenario_arguments unset = load_unset(s->a->scenario);
+    struct error error = {""};
+    const int code = load_scenario(s->a->line, path, &unset, s->session, false, scenario);
+    if (code != EXIT_OK)
+        return code;
+    if (!speaks(s, path, *scenario))
+        return EXIT_USAGE;
+    if (!uncertainty_draw(s->arena, *scenario, s->how, out, &error)) {
+        fprintf(s->session->notes, "orrery: the step of %s cannot be simulated%s%s\n",
+                format_shown(path).s, error.text[0] != '\0' ? ": " : "", error.text);
+        return EXIT_REJECTED;
+    }
+    return EXIT_OK;
+}
+
+int run_measured_apply(const struct measured_arguments *a, struct session *session,
+                       struct arena *arena, const struct uncertainty_options *how,
+                       struct uncertain_step *step, struct measured_shift *shift)
+{
+    const unsigned count = a->steps->count;
+    struct uncertain_step steps[ARGUMENT_VARY_MAX];
+    struct measured_step measured[ARGUMENT_VARY_MAX];
+    struct scenario *scenarios[ARGUMENT_VARY_MAX] = {NULL};
+    const struct own_steps own_steps = {a, session, arena, how, step};
+    int code = EXIT_OK;
+    *shift = (struct measured_shift){.steps = 0};
+    for (unsigned i = 0; i < count && code == EXIT_OK; i++) {
+        struct own_step own = {NULL, 0.0};
+        char why[QUANTITY_TEXT_MAX];
+        if (!run_measured_read(arena, a->steps->words[i], &own, why))
+            return EXIT_USAGE; /* run_measured_agree has told it */
+        measured[i] = (struct measured_step){&steps[i], own.measured_s};
+        if (own.path == NULL)
+            copy_step(arena, step, &steps[i]);
+        else
+            code = draw_file(&own_steps, own.path, &scenarios[i], &steps[i]);
+        if (code == EXIT_OK)
+            run_measured_doubt(a->line, session, a->steps->words[i], &measured[i]);
+    }
+    if (code == EXIT_OK && count > 0)
+        measured_steps_apply(measured, count, step, shift);
+    for (unsigned i = 0; i < count; i++)
+        scenario_destroy(scenarios[i]);
+    return code;
+}

@@ -1,0 +1,164 @@
+/* The words that scripts and notes are made of. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/exchange/launch/launch_job.h"
+#include "models/layout/layout.h"
+#include "sim/check.h"
+#include "sim/list.h"
+
+/* The words, of any length. */
+__attribute__((format(printf, 2, 0))) static char *spell(struct arena *arena, const char *format,
+                                                         va_list words)
+{
+    va_list again;
+    va_copy(again, words);
+    const int bytes = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    CHECK(bytes >= 0);
+    char *out = arena_alloc(arena, (size_t)bytes + 1, 1);
+    vsnprintf(out, (size_t)bytes + 1, format, words);
+    return out;
+}
+
+__attribute__((format(printf, 3, 0))) static void add(struct launch_text *text, const char *indent,
+                                                      const char *format, va_list words)
+{
+    LIST_ROOM(text->arena, text->lines, text->line_count, 1, text->line_capacity);
+    text->lines[text->line_count++] =
+        arena_format(text->arena, "%s%s", indent, spell(text->arena, format, words));
+}
+
+void launch_line(struct launch_text *text, const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    add(text, "", format, words);
+    va_end(words);
+}
+
+void launch_option(struct launch_text *text, const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    add(text, "    ", format, words);
+    va_end(words);
+}
+
+void launch_say(struct launch_text *text, enum launch_weight weight, const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    const char *note = spell(text->arena, format, words);
+    va_end(words);
+    LIST_ROOM(text->arena, text->notes, text->note_count, 1, text->note_capacity);
+    text->notes[text->note_count++] = (struct launch_note){weight, note};
+    text->refused = text->refused || weight == LAUNCH_REFUSED;
+}
+
+void launch_open(struct launch_text *text, const char *name, const char *title)
+{
+    launch_line(text, "%s=( # %s", name, title);
+}
+
+void launch_close(struct launch_text *text)
+{
+    launch_line(text, ")");
+}
+
+void launch_variable(struct launch_text *text, const char *name, const char *value, const char *doc)
+{
+    launch_line(text, "%s=${%s:-%s} # %s", name, name, value, doc);
+}
+
+void launch_common_variables(const struct launch_job *job, struct launch_text *text)
+{
+    const char *steps = job->steps > 0 ? arena_format(text->arena, "%" PRIu64, job->steps) : "100";
+    launch_variable(text, "STEPS", steps,
+                    job->steps > 0 ? "for the tokens of the scenario" : "of training");
+    launch_variable(text, "LR", "1.5e-4", "peak learning rate: yours");
+    launch_variable(text, "CHECKPOINTS", "checkpoints", "folder that all hosts see");
+    launch_variable(text, "SAVE_EVERY", "50", "steps between checkpoints");
+}
+
+void launch_note_order(const struct launch_job *job, struct launch_text *text, const char *own)
+{
+    launch_say(text, LAUNCH_DIFFERS,
+               "ranks were simulated in the order %s: this framework numbers them %s, fastest "
+               "first, so that other ranks share a node",
+               launch_clean(text->arena, layout_order(job->c)), own);
+}
+
+void launch_note_units(const struct launch_job *job, struct launch_text *text)
+{
+    const struct layout_spec *l = &job->c->layout;
+    if (l->data.sharding->units && l->data.fsdp_unit_layers > 1) {
+        launch_say(text, LAUNCH_DIFFERS,
+                   "units of %" PRIu64 " layers are not offered: each layer is gathered by itself",
+                   l->data.fsdp_unit_layers);
+    }
+}
+
+void launch_note_adapter(const struct launch_job *job, struct launch_text *text)
+{
+    const struct adapter_spec *a = &job->c->training.adapter;
+    if (a->kind != ADAPTER_NONE) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "%s adapters of rank %" PRIu64 " are not written: this would train all weights",
+                   adapter_names[a->kind], a->rank);
+    }
+}
+
+void launch_note_shape(const struct launch_job *job, struct launch_text *text)
+{
+    const struct model_shape *m = &job->c->model;
+    if (m->windows.length > 0 && m->windows.length < job->c->training.sequence) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "attention within a window of %" PRIu64
+                   " positions is not written: this would attend to whole sequences in each layer",
+                   m->windows.length);
+    }
+    if (m->attention.sinks)
+        launch_say(text, LAUNCH_REFUSED, "sinks of the attention are not written: none is trained");
+    if (transformer_norms(m) != 2) {
+        launch_say(text, LAUNCH_REFUSED, "layers have two norms here, not the model's %" PRIu64,
+                   transformer_norms(m));
+    }
+}
+
+void launch_note_formats(const struct launch_job *job, struct launch_text *text)
+{
+    const struct state_formats *f = &job->c->training.state_formats;
+    if (f->master != 0 || f->moments[0] != 0 || f->moments[1] != 0) {
+        launch_say(text, LAUNCH_REFUSED,
+                   "formats of master weights and moments (%s, %s, %s) are not options here: state "
+                   "is kept in fp32",
+                   master_format_names[f->master], moment_format_names[f->moments[0]],
+                   moment_format_names[f->moments[1]]);
+    }
+}
+
+void launch_note_optimizer(const struct launch_job *job, struct launch_text *text,
+                           const char *instead)
+{
+    launch_say(text, LAUNCH_REFUSED,
+               "the optimizer %s is not offered here: %s would stand in its place, whose state and "
+               "update differ",
+               job->c->training.optimizer->head.name, instead);
+}
+
+const char *launch_cp_type(const struct layout_spec *layout)
+{
+    switch (layout->context.method) {
+    case CP_RING:
+        return "p2p";
+    case CP_ALL_TO_ALL:
+        return "a2a";
+    case CP_ALL_TO_ALL_RING:
+        return "a2a+p2p";
+    default:
+        return "all_gather";
+    }
+}

@@ -1,0 +1,120 @@
+#include "analysis/plan/search/search_machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void search_machine_keep(struct arena *arena, struct search_machine *m, const struct search *s)
+{
+    m->gpus = configuration_gpus(s->base);
+    m->searched = s->counts.considered;
+    m->stopped = s->stopped;
+    m->card_bytes = s->base->gpu.hbm.usable_bytes;
+    m->found = s->leader_count > 0;
+    m->near = s->has_near;
+    if (!m->found && !m->near)
+        return;
+    m->leader = search_weeks_keep(arena, m->found ? &s->leaders[0] : &s->near);
+    if (m->near)
+        m->missed = search_terms_broken(&s->question.terms, &m->leader);
+}
+
+const char *search_machine_missed(const struct search_machine *m)
+{
+    if (m->found)
+        return NULL;
+    return m->too_many ? "gpus" : m->near ? search_fate_names[m->missed] : "memory";
+}
+
+/* Tokens a second, those that are kept where failures were played. */
+static double rate(const struct search_leader *l)
+{
+    return l->weeks != NULL ? l->weeks->tokens_per_s : l->tokens_per_s;
+}
+
+/* Is `a` as good as `b` in time, cost and free memory, and better in one? What is not known of
+ * either does not count. */
+static bool beats(const struct search_point *a, const struct search_point *b)
+{
+    const double x[] = {rate(a->leader), -a->leader->usd_per_1e9_tokens, a->free_ratio};
+    const double y[] = {rate(b->leader), -b->leader->usd_per_1e9_tokens, b->free_ratio};
+    bool better = false;
+    for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++) {
+        if (x[i] < y[i])
+            return false;
+        better = better || x[i] > y[i];
+    }
+    return better;
+}
+
+static struct search_point point_of(const struct search_machine *m,
+                                    const struct search_leader *leader, bool memory)
+{
+    const double free_ratio = 1.0 - leader->peak_reserved_bytes / m->card_bytes;
+    return (struct search_point){m, leader, memory ? free_ratio : NAN};
+}
+
+static void find_unbeaten(struct search_machines *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        struct search_machine *m = &all->rows[i];
+        const struct search_point mine = point_of(m, &m->leader, false);
+        m->unbeaten = m->found;
+        for (size_t k = 0; k < all->count && m->unbeaten; k++) {
+            const struct search_point other = point_of(&all->rows[k], &all->rows[k].leader, false);
+            m->unbeaten = k == i || !all->rows[k].found || !beats(&other, &mine);
+        }
+    }
+}
+
+static void find_first(struct search_machines *all)
+{
+    const struct search_terms *terms = &all->question.terms;
+    struct search_machine *first = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        struct search_machine *m = &all->rows[i];
+        if (m->found && (first == NULL || search_terms_value(terms, &m->leader) <
+                                              search_terms_value(terms, &first->leader)))
+            first = m;
+    }
+    if (first != NULL)
+        first->first = true;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct search_point *x = a, *y = b;
+    if (rate(x->leader) != rate(y->leader))
+        return rate(x->leader) > rate(y->leader) ? -1 : 1;
+    if (x->free_ratio != y->free_ratio)
+        return x->free_ratio < y->free_ratio ? -1 : 1;
+    return x->machine < y->machine ? -1 : x->machine > y->machine;
+}
+
+static void find_front(struct arena *arena, struct search_machines *all)
+{
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < all->count; i++)
+        count += all->rows[i].front.count;
+    struct search_point *points = ARENA_ARRAY(arena, struct search_point, count);
+    all->front = ARENA_ARRAY(arena, struct search_point, count);
+    for (size_t i = 0, at = 0; i < all->count; i++)
+        for (uint32_t k = 0; k < all->rows[i].front.count; k++)
+            points[at++] = point_of(&all->rows[i], &all->rows[i].front.leaders[k], true);
+    for (size_t i = 0; i < count; i++) {
+        bool beaten = false;
+        for (size_t k = 0; k < count; k++)
+            beaten = beaten || beats(&points[k], &points[i]);
+        if (!beaten)
+            all->front[kept++] = points[i];
+    }
+    all->front_count = kept;
+    qsort(all->front, kept, sizeof *all->front, compare_points);
+}
+
+void search_machines_rank(struct arena *arena, struct search_machines *all)
+{
+    find_unbeaten(all);
+    find_first(all);
+    if (all->has_front)
+        find_front(arena, all);
+}

@@ -1,0 +1,244 @@
+/* search_unit.c
+ *
+ * Invariants
+ * 1. Between calls nobody owns a unit's arenas; whoever works on it claims them and gives them up.
+ * 2. A row is judged once for each level of recomputation that it comes to, and timed once. */
+#include "analysis/plan/search/search_unit.h"
+
+#include "analysis/plan/search/search_book.h"
+#include "models/sharding/sharding_kind.h"
+#include "models/step/estimate/pass.h"
+#include "sim/check.h"
+
+enum {
+    BREAKS_READ = 16
+};
+struct unit_split { /* layouts whose groups of ranks are alike (pass.h) */
+    uint32_t pp;
+    uint64_t ep, etp;
+    uint64_t shards;
+    bool ring, hybrid; /* chunks; groups of hsdp */
+    struct pass_split *split;
+    struct unit_split *later;
+};
+struct search_unit {
+    struct arena *arena;
+    struct search_ground ground;
+    struct search_row *rows;
+    uint32_t count;
+    struct pass_memory *memory;
+    struct unit_split *splits;
+};
+
+static void give(struct search_unit *u)
+{
+    for (struct unit_split *s = u->splits; s != NULL; s = s->later)
+        pass_split_give(s->split);
+    pass_memory_give(u->memory);
+    arena_give(u->arena);
+}
+
+static void claim(struct search_unit *u)
+{
+    arena_claim(u->arena);
+    pass_memory_claim(u->memory);
+    for (struct unit_split *s = u->splits; s != NULL; s = s->later)
+        pass_split_claim(s->split);
+}
+
+struct search_unit *search_unit_create(const struct search_ground *ground, struct search_row *first,
+                                       uint32_t count)
+{
+    struct arena *arena = arena_create();
+    struct search_unit *u = ARENA_NEW(arena, struct search_unit);
+    *u = (struct search_unit){.arena = arena, .ground = *ground, .rows = first, .count = count};
+    u->memory = pass_memory_create();
+    give(u);
+    return u;
+}
+
+void search_unit_destroy(struct search_unit *unit)
+{
+    claim(unit);
+    for (struct unit_split *s = unit->splits; s != NULL; s = s->later)
+        pass_split_destroy(s->split);
+    pass_memory_destroy(unit->memory);
+    arena_destroy(unit->arena);
+}
+
+bool search_unit_holds(const struct search_unit *unit, const struct search_row *row)
+{
+    return row >= unit->rows && row < unit->rows + unit->count;
+}
+
+static struct pass_split *find_split(struct search_unit *u, const struct configuration *c)
+{
+    const bool ring = c->layout.pipeline.vpp > 1, hybrid = c->layout.data.sharding->hybrid;
+    const uint64_t shards = configuration_shards(c);
+    struct unit_split *s = u->splits;
+    while (s != NULL &&
+           (s->pp != c->layout.pp || s->ep != c->layout.ep || s->etp != c->layout.etp ||
+            s->shards != shards || s->ring != ring || s->hybrid != hybrid))
+        s = s->later;
+    if (s == NULL) {
+        s = ARENA_NEW(u->arena, struct unit_split);
+        *s = (struct unit_split){.pp = (uint32_t)c->layout.pp,
+                                 .ep = c->layout.ep,
+                                 .etp = c->layout.etp,
+                                 .shards = shards,
+                                 .ring = ring,
+                                 .hybrid = hybrid,
+                                 .split = pass_split_create(c, u->ground.topology),
+                                 .later = u->splits};
+        u->splits = s;
+    }
+    return s->split;
+}
+
+/* The key of the first rule that it breaks, or NULL. */
+static const char *broken_rule(const struct configuration *c)
+{
+    struct rule_break breaks[BREAKS_READ];
+    const unsigned count = configuration_check(c, breaks, BREAKS_READ);
+    for (unsigned i = 0; i < count && i < BREAKS_READ; i++)
+        if (!breaks[i].warning)
+            return breaks[i].key;
+    return count > BREAKS_READ ? breaks[0].key : NULL;
+}
+
+static double least_bytes(struct search_unit *u, const struct search_layout *layout)
+{
+    struct configuration c;
+    search_apply(u->ground.base, layout, &c);
+    return pass_least_bytes(u->memory, find_split(u, &c), &c);
+}
+
+/* The fewest layers of a block, from those of the layout on, with which the bound is met; the most
+ * when it never is. */
+static void settle_layers(struct search_unit *u, struct search_layout *layout)
+{
+    struct configuration c;
+    search_apply(u->ground.base, layout, &c);
+    uint32_t low = layout->recompute_layers, high = (uint32_t)configuration_chunk_layers(&c) - 1;
+    while (low < high) {
+        layout->recompute_layers = low + (high - low) / 2;
+        if (least_bytes(u, layout) <= u->ground.usable_bytes)
+            high = layout->recompute_layers;
+        else
+            low = layout->recompute_layers + 1;
+    }
+    layout->recompute_layers = low;
+}
+
+/* More is never held than with less recomputation: where the most is not enough nothing is, and
+ * the row is left there. */
+static void give_up_hopeless(struct search_unit *u, struct search_row *row)
+{
+    struct search_layout most = row->layout;
+    while (search_recompute_more(u->ground.base, u->ground.held, &most))
+        if (most.recompute == RECOMPUTE_BLOCK)
+            search_recompute_last(u->ground.base, &most);
+    const double bytes = least_bytes(u, &most);
+    if (bytes <= u->ground.usable_bytes)
+        return;
+    row->layout = most;
+    row->least_bytes = bytes;
+    row->fate = bytes > u->ground.base->gpu.hbm.usable_bytes ? FATE_MEMORY : FATE_HEADROOM;
+}
+
+/* Up from this level of recomputation to the first that passes the rules and the bound of memory.
+ */
+static void judge_anew(struct search_unit *u, struct search_row *row)
+{
+    struct configuration c;
+    row->least_s = 0.0;
+    search_apply(u->ground.base, &row->layout, &c);
+    row->rule = broken_rule(&c);
+    row->fate = row->rule != NULL ? FATE_RULE : FATE_OPEN;
+    if (row->fate == FATE_OPEN)
+        give_up_hopeless(u, row);
+    while (row->fate == FATE_OPEN) {
+        if (row->layout.recompute == RECOMPUTE_BLOCK)
+            settle_layers(u, &row->layout);
+        row->least_bytes = least_bytes(u, &row->layout);
+        if (row->least_bytes <= u->ground.usable_bytes)
+            break;
+        const bool more = search_recompute_more(u->ground.base, u->ground.held, &row->layout);
+        CHECK(more); /* of the most the bound is met */
+        row->tried++;
+    }
+    search_apply(u->ground.base, &row->layout, &c);
+    row->rule = row->fate == FATE_OPEN ? broken_rule(&c) : row->rule;
+    if (row->rule != NULL)
+        row->fate = FATE_RULE;
+    if (row->fate == FATE_OPEN)
+        row->least_s = pass_least_s(u->memory, &c);
+}
+
+static void judge(struct search_unit *u, struct search_row *row)
+{
+    row->pass_s = row->apart_s = 0.0; /* of another level of recomputation */
+    if (search_book_judged(row))
+        return;
+    judge_anew(u, row);
+    search_book_note_judged(row);
+}
+
+void search_unit_judge(struct search_unit *u)
+{
+    claim(u);
+    for (uint32_t i = 0; i < u->count; i++)
+        judge(u, &u->rows[i]);
+    give(u);
+}
+
+static void time_row(struct search_unit *u, struct search_row *row)
+{
+    struct configuration c;
+    struct pass_played played;
+    CHECK(row->pass_s == 0.0); /* 2 */
+    row->fate = FATE_TIMED;
+    if (search_book_timed(row))
+        return;
+    search_apply(u->ground.base, &row->layout, &c);
+    pass_step(u->memory, find_split(u, &c), &c, &played);
+    row->pass_s = played.step_s;
+    search_book_note_timed(row);
+}
+
+void search_unit_time(struct search_unit *u, double most_s)
+{
+    claim(u);
+    for (uint32_t i = 0; i < u->count; i++)
+        if (u->rows[i].fate == FATE_OPEN && u->rows[i].least_s <= most_s)
+            time_row(u, &u->rows[i]);
+    give(u);
+}
+
+double search_unit_apart_s(struct search_unit *u, struct search_row *row)
+{
+    struct configuration c;
+    CHECK(search_unit_holds(u, row));
+    if (row->apart_s > 0.0)
+        return row->apart_s;
+    claim(u);
+    search_apply(u->ground.base, &row->layout, &c);
+    row->apart_s = pass_apart_s(u->memory, find_split(u, &c), &c);
+    give(u);
+    return row->apart_s;
+}
+
+void search_unit_more(struct search_unit *u, struct search_row *row)
+{
+    CHECK(search_unit_holds(u, row));
+    if (!search_recompute_more(u->ground.base, u->ground.held, &row->layout)) {
+        row->fate = FATE_LEDGER;
+        return;
+    }
+    claim(u);
+    row->tried++;
+    judge(u, row);
+    if (row->fate == FATE_OPEN)
+        time_row(u, row);
+    give(u);
+}

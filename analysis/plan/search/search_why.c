@@ -1,0 +1,312 @@
+#include "analysis/plan/search/search_why.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/plan/search/search_lead.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+
+enum {
+    BREAKS_READ = 16,
+    WORD_MAX = 64,
+    COUNT_MOST = 1 << 22,
+    WHY_LEADERS = 3 /* so that op detail finds the best */
+};
+
+struct word { /* KEY=VALUE */
+    char key[WORD_MAX], value[WORD_MAX];
+};
+
+/* Takes the next word off the text. */
+static bool next_word(const char **text, struct word *out, struct error *error)
+{
+    const size_t length = strcspn(*text, ","), key = strcspn(*text, "=");
+    if (key == 0 || key + 1 >= length || key >= WORD_MAX || length - key > WORD_MAX)
+        return error_set(error, "expected KEY=VALUE, as in tp=4,pp=4");
+    snprintf(out->key, sizeof out->key, "%.*s", (int)key, *text);
+    snprintf(out->value, sizeof out->value, "%.*s", (int)(length - key - 1), *text + key + 1);
+    *text += length + ((*text)[length] == ',');
+    return true;
+}
+
+static bool read_count(const struct word *word, uint32_t *out, struct error *error)
+{
+    char *end = NULL;
+    const unsigned long value = strtoul(word->value, &end, 10);
+    if (word->value[0] < '0' || word->value[0] > '9' || *end != '\0' || value < 1 ||
+        value > COUNT_MOST)
+        return error_set(error, "%s takes a whole number above 0, not %s", word->key, word->value);
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool read_truth(const struct word *word, bool *out, struct error *error)
+{
+    const bool yes = strcmp(word->value, "true") == 0 || strcmp(word->value, "yes") == 0;
+    if (!yes && strcmp(word->value, "false") != 0 && strcmp(word->value, "no") != 0)
+        return error_set(error, "%s takes true or false, not %s", word->key, word->value);
+    *out = yes;
+    return true;
+}
+
+static bool read_recompute(const struct word *word, int *out, struct error *error)
+{
+    for (int i = 0; recompute_names[i] != NULL; i++) {
+        if (strcmp(recompute_names[i], word->value) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return error_set(error,
+                     "recompute takes none, selective, per_operator, modules, every_other_layer, "
+                     "block, uniform or full, not %s",
+                     word->value);
+}
+
+static bool read_kind(const struct word *word, const void *kind, struct error *error)
+{
+    return kind != NULL || error_set(error, "no %s %s; see 'orrery list'", word->key, word->value);
+}
+
+static bool read_value(const struct word *word, struct search_wish *w, unsigned key,
+                       struct error *error)
+{
+    struct search_layout *l = &w->layout;
+    switch ((enum search_key)key) {
+    case SEARCH_TP:
+        return read_count(word, &l->tp, error);
+    case SEARCH_PP:
+        return read_count(word, &l->pp, error);
+    case SEARCH_CP:
+        return read_count(word, &l->cp, error);
+    case SEARCH_EP:
+        return read_count(word, &l->ep, error);
+    case SEARCH_MICROBATCH:
+        return read_count(word, &l->microbatch, error);
+    case SEARCH_VPP:
+        return read_count(word, &l->vpp, error);
+    case SEARCH_SCHEDULE:
+        l->schedule = schedule_find(word->value);
+        return read_kind(word, l->schedule, error);
+    case SEARCH_SHARDING:
+        l->sharding = sharding_find(word->value);
+        return read_kind(word, l->sharding, error);
+    case SEARCH_RECOMPUTE:
+        return read_recompute(word, &l->recompute, error);
+    case SEARCH_SEQUENCE_PARALLEL:
+        return read_truth(word, &l->sequence_parallel, error);
+    case SEARCH_KEY_COUNT:
+        break;
+    }
+    return false;
+}
+
+static unsigned find_key(const char *name)
+{
+    static const char *const heads[SEARCH_KEY_COUNT] = {[SEARCH_MICROBATCH] = "mb",
+                                                        [SEARCH_SHARDING] = "shards",
+                                                        [SEARCH_SEQUENCE_PARALLEL] = "sp"};
+    for (unsigned i = 0; i < SEARCH_KEY_COUNT; i++)
+        if (strcmp(search_key_names[i], name) == 0 ||
+            (heads[i] != NULL && strcmp(heads[i], name) == 0))
+            return i;
+    return SEARCH_KEY_COUNT;
+}
+
+static bool read_word(const struct word *word, struct search_wish *w, struct error *error)
+{
+    const unsigned key = find_key(word->key);
+    if (strcmp(word->key, "dp") == 0)
+        return w->dp == 0 ? read_count(word, &w->dp, error) : error_set(error, "dp is said twice");
+    if (strcmp(word->key, "recompute_layers") == 0)
+        return read_count(word, &w->layout.recompute_layers, error);
+    if (key == SEARCH_KEY_COUNT)
+        return error_set(error,
+                         "%s is no key of a layout; they are tp, pp, cp, ep, dp, vpp, microbatch, "
+                         "schedule, recompute, recompute_layers, sharding and sequence_parallel",
+                         word->key);
+    if ((w->held >> key & 1u) != 0)
+        return error_set(error, "%s is said twice", word->key);
+    w->held |= 1u << key;
+    return read_value(word, w, key, error);
+}
+
+bool search_wish_read(const char *text, struct search_wish *out, struct error *error)
+{
+    struct word word;
+    *out = (struct search_wish){.held = 0};
+    do {
+        if (!next_word(&text, &word, error) || !read_word(&word, out, error))
+            return false;
+    } while (*text != '\0');
+    const bool layers = out->layout.recompute_layers > 0;
+    const int kind = out->layout.recompute;
+    if (layers != (kind == RECOMPUTE_BLOCK || kind == RECOMPUTE_UNIFORM))
+        return error_set(error, "recompute_layers goes with recompute=block or uniform, and they "
+                                "with it");
+    return true;
+}
+
+/* The base of a search, with these values. */
+static void grant(const struct search_wish *w, struct configuration *c)
+{
+    const struct search_layout *l = &w->layout;
+    const bool order = (w->held >> SEARCH_SCHEDULE & 1u) != 0;
+    struct layout_spec *out = &c->layout;
+    out->tp = (w->held >> SEARCH_TP & 1u) ? l->tp : out->tp;
+    out->pp = (w->held >> SEARCH_PP & 1u) ? l->pp : out->pp;
+    out->cp = (w->held >> SEARCH_CP & 1u) ? l->cp : out->cp;
+    out->ep = (w->held >> SEARCH_EP & 1u) ? l->ep : out->ep;
+    out->pipeline.vpp = (w->held >> SEARCH_VPP & 1u) ? l->vpp : out->pipeline.vpp;
+    out->microbatch = (w->held >> SEARCH_MICROBATCH & 1u) ? l->microbatch : out->microbatch;
+    out->pipeline.schedule = order ? l->schedule : out->pipeline.schedule;
+    out->data.sharding = (w->held >> SEARCH_SHARDING & 1u) ? l->sharding : out->data.sharding;
+    if ((w->held >> SEARCH_SEQUENCE_PARALLEL & 1u) != 0)
+        out->sequence_parallel = l->sequence_parallel;
+    if ((w->held >> SEARCH_RECOMPUTE & 1u) != 0) {
+        out->recompute = l->recompute;
+        out->recompute_layers = l->recompute_layers;
+    }
+    out->pipeline.ends_count = false;
+}
+
+/* How far a row came; of two that came as far the leaner, or the faster. */
+static bool further(const struct search_row *a, const struct search_row *b)
+{
+    static const unsigned char order[FATE_COUNT] = {
+        [FATE_RULE] = 0,  [FATE_MEMORY] = 1,   [FATE_HEADROOM] = 2, [FATE_LEDGER] = 3,
+        [FATE_OPEN] = 4,  [FATE_DEADLINE] = 4, [FATE_BUDGET] = 4,   [FATE_BOUND] = 4,
+        [FATE_TIMED] = 5, [FATE_LEADER] = 6,
+    };
+    if (order[a->fate] != order[b->fate])
+        return order[a->fate] > order[b->fate];
+    const bool held = a->fate >= FATE_MEMORY && a->fate <= FATE_HEADROOM;
+    return held || a->fate == FATE_LEDGER ? a->least_bytes < b->least_bytes : a->pass_s < b->pass_s;
+}
+
+static void say_rule(struct search_verdict *v)
+{
+    struct rule_break breaks[BREAKS_READ];
+    const unsigned count = configuration_check(&v->c, breaks, BREAKS_READ);
+    for (unsigned i = 0; i < count && i < BREAKS_READ && v->rule[0] == '\0'; i++)
+        if (!breaks[i].warning)
+            snprintf(v->rule, sizeof v->rule, "%s", breaks[i].text);
+}
+
+/* A ledger of all stages on a card with so much memory; NULL: it cannot be played. */
+static struct step *play_ledger(const struct configuration *c, double usable_bytes)
+{
+    struct step_options options = {.memory_only = true};
+    struct step *step = NULL;
+    struct error error;
+    struct configuration on = *c;
+    on.gpu.hbm.usable_bytes = usable_bytes;
+    return step_run(&on, &options, &step, &error) ? step : NULL;
+}
+
+static void find_overflow(struct search_verdict *v)
+{
+    const struct search *s = v->found;
+    const double usable_bytes = s->base->gpu.hbm.usable_bytes * (1.0 - s->question.headroom_ratio);
+    const double endless_bytes = 1e18;
+    struct step *step = play_ledger(&v->c, usable_bytes);
+    if (step != NULL && !step->fits && step->failed.program == UINT32_MAX) {
+        const struct host_memory *host = &step->host;
+        v->overflow = (struct search_overflow){
+            .known = true,
+            .on_host = true,
+            .stage = step->memory[step->lowered.program_of_rank[host->rank]].stage,
+            .rank = host->rank,
+            .tensor = "what its node keeps",
+            .tenant = "host",
+            .call_site = "memory of the node's CPUs",
+            .bytes = host->bytes,
+            .short_bytes = host->bytes - host->room_bytes,
+            .allocated_bytes = host->room_bytes,
+            .needed_bytes = host->bytes,
+            .usable_bytes = host->room_bytes,
+        };
+    } else if (step != NULL && !step->fits) {
+        const struct stage_memory *m = &step->memory[step->failed.program];
+        const struct ledger_failure *f = &m->ledger.failure;
+        v->overflow = (struct search_overflow){
+            .known = true,
+            .stage = m->stage,
+            .rank = m->representative,
+            .tensor = arena_text(s->arena, f->entry.name),
+            .tenant = tenant_names[f->entry.tenant],
+            .call_site = arena_text(s->arena, f->entry.call_site),
+            .bytes = f->entry.bytes,
+            .short_bytes = f->short_bytes,
+            .allocated_bytes = f->allocated_bytes,
+            .needed_bytes = NAN,
+            .usable_bytes = usable_bytes,
+        };
+    }
+    step_destroy(step);
+    if (!v->overflow.known || v->overflow.on_host)
+        return;
+    step = play_ledger(&v->c, endless_bytes);
+    if (step != NULL)
+        v->overflow.needed_bytes = step->peak.reserved_bytes;
+    step_destroy(step);
+}
+
+static void compare(const struct search *s, struct search_verdict *v)
+{
+    const struct search_leader *first = s->leader_count > 0 ? &s->leaders[0] : &v->leader;
+    search_lead_price(s->base, first, search_terms_weeks(&s->question.terms), &v->leader);
+    for (unsigned part = 0; part < PART_COUNT; part++)
+        v->lost_s[part] = v->leader.breakdown_s[part] - first->breakdown_s[part];
+}
+
+static void explain(const struct search *s, struct search_verdict *v)
+{
+    const struct search *found = v->found;
+    for (uint32_t i = 0; i < found->row_count; i++)
+        if (v->row == NULL || further(&found->rows[i], v->row))
+            v->row = &found->rows[i];
+    if (found->leader_count > 0 && found->leaders[0].played) {
+        v->leader = found->leaders[0];
+        v->row = v->leader.row;
+        v->played = true;
+        compare(s, v);
+    }
+    if (v->row == NULL)
+        return;
+    search_apply(s->base, &v->row->layout, &v->c);
+    if (v->played)
+        v->missed = search_terms_broken(&s->question.terms, &v->leader);
+    if (v->row->fate == FATE_RULE)
+        say_rule(v);
+    else if (!v->played)
+        find_overflow(v);
+}
+
+bool search_why(const struct search *s, const struct search_wish *wish, struct search_verdict *out,
+                struct error *error)
+{
+    struct configuration base = *s->base;
+    struct search_question question = s->question;
+    grant(wish, &base);
+    question.base = &base;
+    question.held = wish->held;
+    question.dp = wish->dp;
+    question.leaders = WHY_LEADERS;
+    question.terms = (struct search_terms){.best = question.terms.best}; /* they are told apart */
+    question.told = NULL;
+    *out = (struct search_verdict){.found = NULL};
+    if (!search_run(&question, &out->found, error))
+        return false;
+    explain(s, out);
+    return true;
+}
+
+void search_why_end(struct search_verdict *verdict)
+{
+    search_destroy(verdict->found);
+    verdict->found = NULL;
+}

@@ -1,0 +1,39 @@
+/* searching.h - a search under way: its rows, timed as far as asked for. */
+#ifndef ORRERY_ANALYSIS_PLAN_SEARCH_SEARCHING_H
+#define ORRERY_ANALYSIS_PLAN_SEARCH_SEARCHING_H
+
+#include "analysis/plan/search/search_found.h"
+#include "analysis/plan/search/search_unit.h"
+
+struct searching {
+    struct search *s;
+    struct search_ground ground;
+    struct search_unit **units;
+    uint32_t unit_count;
+    uint32_t wanted;           /* leaders, and some behind them */
+    double most_s;             /* rows with a bound up to here are timed */
+    struct search_row **order; /* timed rows that may fit, fastest first */
+    uint32_t order_count;
+    uint32_t played_count; /* leaders that were played, before some are left out */
+    uint64_t effort;
+};
+/* The question's stop says so, or has said so before. */
+bool searching_stopped(struct searching *g);
+/* Tells the diary, where there is one; on the one thread that hands out work, when nobody writes
+ * into the book. */
+void searching_keep(const struct searching *g);
+/* The least bound of what is not timed yet; INFINITY: all is. */
+double searching_least_open_s(const struct searching *g);
+/* Times rows with bounds up to `most_s`, and settles the memory of those that lead. */
+void searching_time(struct searching *g, double most_s);
+/* pass_apart_s is a bound of op detail but for groups of a stage that share a wire and do not use
+ * it at the same moment: it is higher by no more than this (docs/models/pass.md). */
+#define SEARCHING_OVERSTATED 1.02
+/* May this timed row be as fast as that op by op (docs/models/pass.md)? */
+bool searching_may_take(const struct searching *g, struct search_row *row, double most_s);
+/* Does the exact ledger of this row fit? From the book, where it was played before. */
+bool searching_fits(const struct search_ground *ground, struct search_row *row);
+/* A row that does not fit is tried again with more recomputation, where there is more. */
+void searching_more(struct searching *g, struct search_row *row);
+
+#endif

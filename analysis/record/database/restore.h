@@ -1,0 +1,17 @@
+/* restore.h - the scenario of a run, built again from its database: the text that it holds, the
+ * --set of its line, and the choices that were made for it, so that none is made again.
+ *
+ * What comes out is compared with the layout that the run wrote down: a database of an older
+ * version, or one whose catalogue or other files have changed since, is refused in words. */
+#ifndef ORRERY_ANALYSIS_RECORD_DATABASE_RESTORE_H
+#define ORRERY_ANALYSIS_RECORD_DATABASE_RESTORE_H
+
+#include "analysis/record/database/query.h"
+#include "scenarios/assemble/scenario.h"
+
+/* `path`: of the database, for messages. `catalogue`: folder that overrides the one of the run;
+ * NULL. A scenario without errors, to be freed by scenario_destroy; NULL with a sentence. */
+struct scenario *restore_scenario(struct query *query, const char *path, const char *catalogue,
+                                  struct error *error);
+
+#endif

@@ -1,0 +1,40 @@
+/* measured_steps.h - steps that the user has measured, and what they say of another one.
+ *
+ * Of what no figure explains, a part is common to all steps of one software profile on one card at
+ * one place: the shift of a source in the published rows. A step measured there shows it, but for
+ * what scatters from step to step; and it makes draws of the figures more or less likely. Both by
+ * Bayes' rule, with the spreads that the published rows have:
+ *
+ *   log(measured k) = log(step k of draw i) + shift + scatter k
+ *   shift ~ N(0, between^2), scatter ~ N(0, within^2), draws equally likely beforehand
+ *
+ * With y_k the left side less the draw's step, n of them: the shift of draw i is normal with mean
+ * between^2 sum(y) / (within^2 + n between^2) and variance between^2 within^2 / (within^2 + n
+ * between^2), and its weight is proportional to the density of all y. */
+#ifndef ORRERY_ANALYSIS_RECORD_EVIDENCE_MEASURED_STEPS_H
+#define ORRERY_ANALYSIS_RECORD_EVIDENCE_MEASURED_STEPS_H
+
+#include "analysis/record/evidence/uncertainty.h"
+
+struct measured_step {
+    const struct uncertain_step *step; /* drawn with the same seed, as often */
+    double measured_s;
+};
+/* What became of a forecast. */
+struct measured_shift {
+    uint32_t steps;           /* measured ones that count */
+    double log_shift;         /* of the median, in logarithms of seconds */
+    double before_log_spread; /* of the model's own error, before */
+};
+
+/* Does a measured step say something of another: is it of the same software profile and card? */
+bool measured_step_speaks(const struct scenario *measured, const struct scenario *of);
+/* How far a measured step lies from its own forecast, in standard errors of that forecast (figures
+ * and the model's own error together). */
+double measured_step_distance(const struct measured_step *measured);
+/* Shifts the draws of a step, weighs them and narrows its own error. All measured steps speak of it
+ * (CHECKed), and there is one at least. */
+void measured_steps_apply(const struct measured_step *measured, uint32_t count,
+                          struct uncertain_step *step, struct measured_shift *out);
+
+#endif

@@ -1,0 +1,248 @@
+#include "analysis/record/evidence/uncertainty.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/numbers/statistics.h"
+#include "models/step/simulate/step.h"
+#include "sim/check.h"
+#include "sim/pool.h"
+#include "sim/random.h"
+
+static const double insignificant = 1e-6; /* an elasticity below this is no effect */
+static const double farthest = 12.0;      /* standard deviations, on either side */
+
+struct simulated {
+    bool known, fits;
+    double step_s;
+    struct error error;
+};
+
+static void simulate(const struct configuration *c, bool time_only, struct arena *scratch,
+                     struct simulated *out)
+{
+    struct step_options options = {
+        .ignore_memory = true, .time_only = time_only, .arena = scratch, .threads = 1};
+    struct step *step;
+    out->known = step_run(c, &options, &step, &out->error);
+    if (!out->known)
+        return;
+    out->step_s = step->step_s;
+    out->fits = step->fits;
+    step_destroy(step);
+}
+
+struct drawing {
+    const struct scenario *scenario;
+    uint64_t seed;
+    bool time_only;
+    struct simulated *out; /* [0]: nothing drawn; [i + 1]: draw i */
+};
+
+static void draw(void *context, size_t index, struct arena *scratch)
+{
+    const struct drawing *d = context;
+    struct configuration c = d->scenario->configuration;
+    for (unsigned i = 0; index > 0 && i < d->scenario->stated.constant_count; i++) {
+        const struct constant *constant = &d->scenario->stated.constants[i];
+        struct random_stream *stream = random_create(scratch, d->seed, index - 1, constant->name);
+        constant_scale(&c, constant, exp(constant->error_ratio * random_normal(stream)));
+    }
+    c.path_draw = index;
+    simulate(&c, d->time_only, scratch, &d->out[index]);
+}
+
+static bool first_error(const struct simulated *s, size_t count, struct error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!s[i].known) {
+            *error = s[i].error;
+            return false;
+        }
+    }
+    return true;
+}
+
+static double spread_of(const struct uncertain_draw *draws, uint32_t count)
+{
+    double mean = 0.0, square = 0.0;
+    for (uint32_t i = 0; i < count; i++)
+        mean += draws[i].log_step / count;
+    for (uint32_t i = 0; i < count; i++)
+        square += (draws[i].log_step - mean) * (draws[i].log_step - mean);
+    return count > 1 ? sqrt(square / (count - 1)) : 0.0;
+}
+
+bool uncertainty_draw(struct arena *arena, const struct scenario *scenario,
+                      const struct uncertainty_options *how, struct uncertain_step *out,
+                      struct error *error)
+{
+    size_t count = (size_t)how->draw_count + 1;
+    struct simulated *s = ARENA_ARRAY(arena, struct simulated, count);
+    struct drawing drawing = {scenario, how->seed, how->time_only, s};
+    CHECK(how->draw_count >= 1);
+    pool_run_scratch(how->threads, count, draw, &drawing);
+    if (!first_error(s, count, error))
+        return false;
+    *out = (struct uncertain_step){
+        .scenario = scenario,
+        .step_s = s[0].step_s,
+        .fits = s[0].fits,
+        .draw_count = how->draw_count,
+        .own = model_error_of(&residues_shipped, &scenario->configuration, how->but)};
+    out->draws = ARENA_ARRAY(arena, struct uncertain_draw, how->draw_count);
+    for (uint32_t i = 0; i < how->draw_count; i++)
+        out->draws[i] =
+            (struct uncertain_draw){log(s[i + 1].step_s), s[i + 1].fits, 1.0 / how->draw_count};
+    out->log_spread = spread_of(out->draws, out->draw_count);
+    return true;
+}
+
+static double normal_below(double x)
+{
+    return 0.5 * erfc(-x / sqrt(2.0));
+}
+
+struct mixture {
+    const struct uncertain_draw *draws; /* of whose log_step it is */
+    uint32_t count;
+    double spread, probability;
+};
+
+/* How much more than the probability lies below `x`. */
+static double mixture_excess(double x, void *context)
+{
+    const struct mixture *m = context;
+    double below = 0.0;
+    for (uint32_t i = 0; i < m->count; i++)
+        below += m->draws[i].weight * normal_below((x - m->draws[i].log_step) / m->spread);
+    return below - m->probability;
+}
+
+/* Where a mixture of normals around the draws, all of one spread, has this probability below it. */
+static double mixture_quantile(const struct uncertain_draw *draws, uint32_t count, double spread,
+                               double probability)
+{
+    struct mixture mixture = {draws, count, spread, probability};
+    double low = INFINITY, high = -INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        low = fmin(low, draws[i].log_step);
+        high = fmax(high, draws[i].log_step);
+    }
+    return statistics_root(mixture_excess, &mixture, low - farthest * spread,
+                           high + farthest * spread);
+}
+
+double uncertainty_step_s(const struct uncertain_step *step, double probability)
+{
+    return exp(mixture_quantile(step->draws, step->draw_count, step->own.log_spread, probability));
+}
+
+double uncertainty_fits_ratio(const struct uncertain_step *step)
+{
+    double fits = 0.0;
+    for (uint32_t i = 0; i < step->draw_count; i++)
+        fits += step->draws[i].fits ? step->draws[i].weight : 0.0;
+    return fits;
+}
+
+/* Figure i one standard error down (2 i) and up (2 i + 1). */
+static void nudge(void *context, size_t index, struct arena *scratch)
+{
+    const struct drawing *d = context;
+    const struct constant *constant = &d->scenario->stated.constants[index / 2];
+    struct configuration c = d->scenario->configuration;
+    constant_scale(&c, constant, exp(index % 2 ? constant->error_ratio : -constant->error_ratio));
+    simulate(&c, d->time_only, scratch, &d->out[index]);
+}
+
+static double moved(const struct scenario *s, const struct constant *constant)
+{
+    struct configuration down = s->configuration, up = s->configuration;
+    constant_scale(&down, constant, exp(-constant->error_ratio));
+    constant_scale(&up, constant, exp(constant->error_ratio));
+    return log(constant_value(&up, constant) / constant_value(&down, constant));
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct influence *x = a, *y = b;
+    if (x->variance_ratio != y->variance_ratio)
+        return x->variance_ratio < y->variance_ratio ? 1 : -1;
+    return (x->constant > y->constant) - (x->constant < y->constant);
+}
+
+bool uncertainty_influences(struct arena *arena, const struct uncertain_step *step,
+                            unsigned threads, const struct influence **out, uint32_t *count,
+                            struct error *error)
+{
+    const struct scenario *scenario = step->scenario;
+    unsigned constant_count = scenario->stated.constant_count;
+    struct simulated *s = ARENA_ARRAY(arena, struct simulated, 2 * (size_t)constant_count + 1);
+    struct influence *found = ARENA_ARRAY(arena, struct influence, constant_count + 1);
+    struct drawing drawing = {scenario, 0, true, s};
+    double own = step->own.log_spread, total = own * own;
+    pool_run_scratch(threads, 2 * (size_t)constant_count, nudge, &drawing);
+    *count = 0;
+    if (!first_error(s, 2 * (size_t)constant_count, error))
+        return false;
+    for (unsigned i = 0; i < constant_count; i++) {
+        const struct constant *constant = &scenario->stated.constants[i];
+        double change = log(s[2 * i + 1].step_s / s[2 * i].step_s);
+        double elasticity = change / moved(scenario, constant);
+        if (fabs(elasticity) < insignificant)
+            continue;
+        double variance = pow(elasticity * constant->error_ratio, 2);
+        found[(*count)++] = (struct influence){constant, elasticity, variance};
+        total += variance;
+    }
+    for (uint32_t i = 0; i < *count; i++)
+        found[i].variance_ratio /= total;
+    qsort(found, *count, sizeof *found, by_share);
+    *out = found;
+    return true;
+}
+
+double uncertainty_model_ratio(const struct influence *influences, uint32_t count)
+{
+    double rest = 1.0;
+    for (uint32_t i = 0; i < count; i++)
+        rest -= influences[i].variance_ratio;
+    return fmax(rest, 0.0);
+}
+
+/* Do the two differ in layout alone: model, GPU, number of GPUs, fabric, software? */
+static bool alike_but_for_layout(const struct configuration *a, const struct configuration *b)
+{
+    return transformer_parameters(&a->model, a->training.sequence) ==
+               transformer_parameters(&b->model, b->training.sequence) &&
+           a->model.layers == b->model.layers && a->model.mtp_layers == b->model.mtp_layers &&
+           a->model.hidden == b->model.hidden && a->training.sequence == b->training.sequence &&
+           configuration_gpus(a) == configuration_gpus(b) &&
+           strcmp(a->gpu.name, b->gpu.name) == 0 &&
+           strcmp(a->cluster.fabric.name, b->cluster.fabric.name) == 0 &&
+           strcmp(a->software.name, b->software.name) == 0;
+}
+
+void uncertainty_compare(const struct uncertain_step *a, const struct uncertain_step *b,
+                         struct uncertain_comparison *out)
+{
+    static const double percentiles[] = {0.1, 0.5, 0.9};
+    bool alike = alike_but_for_layout(&a->scenario->configuration, &b->scenario->configuration);
+    double own_a = a->own.log_spread, own_b = b->own.log_spread;
+    *out = (struct uncertain_comparison){.shared_ratio =
+                                             alike ? model_error_shared(&a->own, &b->own) : 0.0};
+    double spread = sqrt(own_a * own_a + own_b * own_b - 2.0 * out->shared_ratio * own_a * own_b);
+    struct arena *arena = arena_create();
+    struct uncertain_draw *longer = ARENA_ARRAY(arena, struct uncertain_draw, a->draw_count);
+    CHECK(a->draw_count == b->draw_count);
+    for (uint32_t i = 0; i < a->draw_count; i++) {
+        longer[i] = a->draws[i];
+        longer[i].log_step = b->draws[i].log_step - a->draws[i].log_step;
+        out->faster_probability += a->draws[i].weight * normal_below(longer[i].log_step / spread);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        out->ratio[i] = exp(mixture_quantile(longer, a->draw_count, spread, percentiles[i]));
+    arena_destroy(arena);
+}

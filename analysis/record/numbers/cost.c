@@ -1,0 +1,26 @@
+#include "analysis/record/numbers/cost.h"
+
+#include <math.h>
+
+#include "models/layout/layout.h"
+#include "sim/units.h"
+
+void cost_of_step(const struct configuration *c, double step_s, struct cost *out)
+{
+    double price = c->gpu.price_per_hour_usd > 0.0 ? c->gpu.price_per_hour_usd : NAN;
+    double tokens = configuration_tokens(c), budget = c->training.tokens;
+    out->gpu_hour_usd = price;
+    out->gpus =
+        fmin((double)layout_nodes(c) * (double)c->cluster.node.gpus, (double)configuration_gpus(c));
+    out->step_usd = price * out->gpus * step_s / HOUR;
+    out->usd_per_1e9_tokens = out->step_usd / tokens * GIGA;
+    out->budget_usd = budget > 0.0 ? out->step_usd / tokens * budget : NAN;
+    out->storage_usd = NAN;
+}
+
+void cost_of_weeks(const struct job_spec *job, const struct job_result *weeks, struct cost *inout)
+{
+    inout->usd_per_1e9_tokens = weeks->cost_usd / weeks->tokens_completed * GIGA;
+    if (isfinite(weeks->cost_usd))
+        inout->storage_usd = job->cost.storage_hour_usd * weeks->wall_s / HOUR;
+}

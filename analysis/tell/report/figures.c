@@ -1,0 +1,69 @@
+#include "analysis/tell/report/figures.h"
+
+#include <string.h>
+
+#include "analysis/output/text/format.h"
+#include "analysis/output/text/wrap.h"
+
+/* The first figure with the same source as figure `i`. */
+static unsigned first_of(const struct json_list_entry *entry, unsigned i)
+{
+    unsigned first = 0;
+    while (strcmp(entry->figures[first].source, entry->figures[i].source) != 0)
+        first++;
+    return first;
+}
+
+/* Number of its source, from 1, in the order in which sources are met; 0: it names none. */
+static unsigned source_number(const struct json_list_entry *entry, unsigned i)
+{
+    unsigned number = 0, first = first_of(entry, i);
+    for (unsigned k = 0; k <= first; k++)
+        number += first_of(entry, k) == k && entry->figures[k].source[0] != '\0';
+    return entry->figures[i].source[0] != '\0' ? number : 0;
+}
+
+static int width_of(const struct json_list_entry *entry)
+{
+    size_t width = 0;
+    for (unsigned i = 0; i < entry->figure_count; i++) {
+        size_t length = strlen(entry->figures[i].name);
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+static void print_figure(const struct json_list_entry *entry, unsigned i, int width, FILE *out)
+{
+    const struct stated_figure *f = &entry->figures[i];
+    const char *error = f->error_ratio > 0.0 ? format_percent(f->error_ratio).s : "exact";
+    fprintf(out, "  %-*s  %14s  %-8s", width, f->name, f->text, f->number ? error : "");
+    if (source_number(entry, i) > 0)
+        fprintf(out, "  [%u]", source_number(entry, i));
+    fputc('\n', out);
+}
+
+static void print_sources(const struct json_list_entry *entry, const struct session *session)
+{
+    for (unsigned i = 0; i < entry->figure_count; i++) {
+        const struct stated_figure *f = &entry->figures[i];
+        if (first_of(entry, i) != i || f->source[0] == '\0')
+            continue;
+        int used = fprintf(session->out, "  [%u] %s: ", source_number(entry, i), f->origin);
+        wrap_print(session->out, session->width, f->source, used);
+    }
+}
+
+void figures_print(const struct json_list_entry *entry, const struct session *session)
+{
+    int width = width_of(entry);
+    fprintf(session->out, "%s%s%s, of %s\n", session_bold(session), entry->name,
+            session_plain(session), entry->family);
+    wrap_print(session->out, session->width, entry->doc, 0);
+    fprintf(session->out, "\n%s  %-*s  %14s  error (relative, one sigma) and source%s\n",
+            session_dim(session), width, "key", "value", session_plain(session));
+    for (unsigned i = 0; i < entry->figure_count; i++)
+        print_figure(entry, i, width, session->out);
+    fprintf(session->out, "\nSources\n");
+    print_sources(entry, session);
+}

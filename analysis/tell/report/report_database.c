@@ -1,0 +1,63 @@
+#include "analysis/tell/report/report_database.h"
+
+#include "analysis/record/database/record_file.h"
+#include "analysis/study/study_report.h"
+#include "analysis/study/study_store.h"
+#include "analysis/tell/report/report.h"
+#include "analysis/tell/report/report_tasks.h"
+
+static bool report_study(const struct session *session, struct query *query, struct arena *arena,
+                         struct error *error)
+{
+    struct study study;
+    struct study_list list = {0};
+    if (!study_store_recall(query, arena, &study, error))
+        return false;
+    study_optimum(&study, &list.optimum);
+    list.count = study_order(&study, study.options->top, &list.points);
+    study_report(session, &study, &list);
+    return true;
+}
+
+static bool report_record(const struct session *session, struct query *query, struct arena *arena,
+                          bool all, struct error *error)
+{
+    struct record record;
+    if (!record_read(query, arena, &record, error))
+        return false;
+    report_run(session, &record, all);
+    return true;
+}
+
+static bool report_traces(const struct session *session, struct query *query, struct arena *arena,
+                          struct error *error)
+{
+    struct record record;
+    if (!record_read_tasks(query, arena, &record, error))
+        return false;
+    report_tasks(session, &record, REPORT_TASKS_SHOWN);
+    return true;
+}
+
+static bool count_rows(void *context, const struct query_row *row, struct error *error)
+{
+    (void)error;
+    *(int64_t *)context = query_integer(row, 0);
+    return true;
+}
+
+bool report_database(const struct session *session, struct query *query, bool all,
+                     struct error *error)
+{
+    int64_t studies = 0, traces = 0;
+    if (!query_run(query, "select count(*) from study", NULL, count_rows, &studies, error) ||
+        !query_run(query, "select count(*) from task_step where not exists (select 1 from run)",
+                   NULL, count_rows, &traces, error))
+        return false;
+    struct arena *arena = arena_create();
+    bool good = studies > 0  ? report_study(session, query, arena, error)
+                : traces > 0 ? report_traces(session, query, arena, error)
+                             : report_record(session, query, arena, all, error);
+    arena_destroy(arena);
+    return good;
+}

@@ -1,0 +1,174 @@
+/* Whole training steps (steps.csv): step time, peak memory, and whether it fits.
+ *
+ * Published memory is what the caching allocator counts, so what does not go through it (CUDA
+ * context, communicator buffers) is left out of the peaks; the verdict is of the same peak with it,
+ * against what a process can allocate. A step is timed although it does not fit here. At pass
+ * detail the time is pass_step's; memory is the ledger's of the whole step at either. */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/validate/rows/validate_run.h"
+#include "models/step/estimate/pass.h"
+#include "models/step/simulate/step.h"
+#include "sim/units.h"
+
+enum step_metric {
+    STEP_TIME,
+    PEAK_RESERVED,
+    PEAK_ALLOCATED
+};
+static const char *const metrics[] = {"step_time", "peak_reserved", "peak_allocated", NULL};
+static const char *const columns[] = {
+    "row_id", "source",     "quality",      "step_time_s", "layers", "hidden",
+    "heads",  "vocab",      "seq_len",      "gpu",         "gpus",   "tp",
+    "pp",     "microbatch", "global_batch", "software",    NULL};
+static const char *const group[] = {"source",  "model",        "gpu",      "gpus",
+                                    "seq_len", "global_batch", "software", NULL};
+
+/* Is there more to compare than that it runs out? */
+static bool asks_peak(const struct validate_row *row)
+{
+    return row->values[PEAK_RESERVED].has_measured || row->values[PEAK_ALLOCATED].has_measured ||
+           row->measured != VERDICT_OOM;
+}
+
+/* When it does not fit on this card: what it would take on one without end, or, where it ran
+ * out there too, what it took at least. */
+static void needed(const struct configuration *c, const struct step *step, uint32_t program,
+                   bool whole, struct ledger_result *out)
+{
+    struct ledger_limits limits = {INFINITY, c->software.memory.expandable_segments};
+    const struct ledger_result *found = &step->memory[program].ledger;
+    *out = *found;
+    if (!found->failure.failed)
+        return;
+    if (whole)
+        ledger_play(sim_arena(step->sim), step->lowered.programs[program], &limits, false, out);
+    double least = c->gpu.hbm.usable_bytes + found->failure.short_bytes;
+    out->peak_reserved_bytes = fmax(out->peak_reserved_bytes, least);
+}
+
+static void take_memory(const struct configuration *c, const struct step *step,
+                        struct validate_row *row)
+{
+    double reserved = 0.0, allocated = 0.0, outside = 0.0;
+    for (uint32_t i = 0; i < step->memory_count; i++) {
+        struct ledger_result ledger;
+        needed(c, step, i, asks_peak(row), &ledger);
+        reserved = fmax(reserved, ledger.peak_reserved_bytes - ledger.outside_bytes);
+        allocated = fmax(allocated, ledger.peak_allocated_bytes - ledger.outside_bytes);
+        outside = fmax(outside, ledger.outside_bytes);
+    }
+    row->values[PEAK_RESERVED].predicted = reserved;
+    row->values[PEAK_ALLOCATED].predicted = allocated;
+    const bool known = step->fits || asks_peak(row);
+    row->values[PEAK_RESERVED].has_predicted = row->values[PEAK_ALLOCATED].has_predicted = known;
+    row->predicted = step->fits ? VERDICT_FITS : VERDICT_OOM;
+    if (row->measured == VERDICT_OOM || row->predicted == VERDICT_OOM)
+        snprintf(row->note, sizeof row->note,
+                 "reserves %.1f GiB%s beside %.1f outside the allocator; %.1f usable",
+                 reserved / GIB, known ? "" : " or more", outside / GIB,
+                 c->gpu.hbm.usable_bytes / GIB);
+}
+
+static void take_measured(struct cells *c, const struct validate_run *run, struct validate_row *row)
+{
+    struct validate_value tokens = {0}, *time = &row->values[STEP_TIME];
+    validate_cells_measured(c, "step_time_s", 1.0, time);
+    validate_cells_measured(c, "peak_reserved_gib", GIB, &row->values[PEAK_RESERVED]);
+    validate_cells_measured(c, "peak_alloc_gib", GIB, &row->values[PEAK_ALLOCATED]);
+    validate_cells_measured(c, "tokens_per_s_per_gpu", 1.0, &tokens);
+    if (!time->has_measured && tokens.has_measured && run->gpus > 0) {
+        time->has_measured = true;
+        time->measured = (double)run->global_batch * (double)run->sequence /
+                         (tokens.measured * (double)run->gpus);
+    }
+    const char *outcome = validate_cells_word(c, "outcome");
+    bool ran_out = outcome[0] == 'o' && outcome[1] == 'o' && outcome[2] == 'm';
+    row->measured = ran_out ? VERDICT_OOM : VERDICT_FITS;
+}
+
+/* Rows tell of no slow card, weak link or noise, which pass detail has not. */
+static bool time_passes(const struct configuration *c, double *step_s, struct error *error)
+{
+    struct arena *arena = arena_create();
+    struct topology topology;
+    const bool built = topology_build(arena, &c->cluster, &topology, error);
+    if (built) {
+        struct pass_memory *memory = pass_memory_create();
+        struct pass_split *split = pass_split_create(c, &topology);
+        struct pass_played played;
+        pass_step(memory, split, c, &played);
+        *step_s = played.step_s;
+        pass_split_destroy(split);
+        pass_memory_destroy(memory);
+    }
+    arena_destroy(arena);
+    return built;
+}
+
+static void simulate(const struct validation *v, const struct scenario *s, struct validate_row *row)
+{
+    const struct configuration *c = &s->configuration;
+    const bool timed = row->values[STEP_TIME].has_measured;
+    const bool by_pass = timed && v->detail == VALIDATE_PASS;
+    struct step_options options = {.ignore_memory = true,
+                                   .memory_only = !timed || by_pass,
+                                   .fits_only = !timed && !asks_peak(row),
+                                   .arena = v->scratch,
+                                   .threads = 1};
+    struct step *step;
+    struct error error = {""};
+    double pass_s = 0.0;
+    if ((by_pass && !time_passes(c, &pass_s, &error)) || !step_run(c, &options, &step, &error)) {
+        validate_row_refuse(row, REFUSAL_LAYOUT, "%.200s", error.text);
+        return;
+    }
+    take_memory(c, step, row);
+    if (timed) {
+        row->values[STEP_TIME].has_predicted = true;
+        row->values[STEP_TIME].predicted = by_pass ? pass_s : step->step_s;
+    }
+    step_destroy(step);
+}
+
+struct scenario *validate_steps_scenario(const struct validation *v, struct validate_row *row)
+{
+    struct cells cells = {v->csv, row->record, row};
+    struct validate_run run;
+    validate_run_read(&cells, &run);
+    run.says.undated = *run.software == '\0';
+    take_measured(&cells, &run, row);
+    return validate_run_scenario(v, &run, row);
+}
+
+static bool write(const struct validation *v, struct validate_row *row, struct validate_text *out)
+{
+    struct cells cells = {v->csv, row->record, row};
+    struct validate_run run;
+    validate_run_read(&cells, &run);
+    run.says.undated = *run.software == '\0';
+    return !row->refused && validate_run_write(v, &run, out, row);
+}
+
+static void predict(const struct validation *v, struct validate_row *row)
+{
+    struct scenario *s = validate_steps_scenario(v, row);
+    if (s != NULL)
+        simulate(v, s, row);
+    scenario_destroy(s);
+}
+
+const struct validate_kind validate_steps = {
+    .head = {.name = "steps",
+             .doc =
+                 "whole training steps: time, peak memory, out of memory or not, layouts compared"},
+    .columns = columns,
+    .metrics = metrics,
+    .group = group,
+    .predict = predict,
+    .write = write,
+    .has_details = true,
+    .explained =
+        "`orrery run` of this scenario gives the step time; one that does not fit it refuses",
+};

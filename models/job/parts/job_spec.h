@@ -1,0 +1,119 @@
+/* job_spec.h - weeks of training: everything that the player `job` needs to know, in SI, checked.
+ *
+ * Beside struct configuration, which describes one step. scenarios/ fills it; after that nothing
+ * returns an error. Plain data, borrowed by every replication, on any thread. */
+#ifndef ORRERY_MODELS_JOB_PARTS_JOB_SPEC_H
+#define ORRERY_MODELS_JOB_PARTS_JOB_SPEC_H
+
+#include "models/checkpoint/checkpoint_kind.h"
+#include "models/fleet/fleet.h"
+#include "models/recovery/recovery_kind.h"
+
+enum strike {
+    STRIKE_ALWAYS,  /* failures strike work, checkpoints, restarts, waits */
+    STRIKE_RUNNING, /* ... work and checkpoints */
+    STRIKE_WORKING  /* ... work alone */
+};
+extern const char *const strike_names[];
+
+struct restart_spec {
+    struct duration links[RESTART_LINK_COUNT];
+    bool sheltered[RESTART_LINK_COUNT]; /* failures cannot strike there (Daly's downtime D) */
+    double communicators_per_rank_s;    /* grows with the ranks, on top of its link */
+};
+struct recovery_spec {
+    const struct recovery_kind *kind;
+    struct kind_options options;
+    uint64_t spares;       /* nodes beside those of the job */
+    uint64_t crews;        /* nodes repaired at a time; 0: all */
+    uint64_t replicas_min; /* elastic: stop below */
+    uint64_t retire_after; /* failures after which a node is taken out for good; 0: never */
+    double repair_fails_ratio, wrong_blame_ratio;
+    double manual_repair_fails_ratio; /* a failed repair leaves a lemon a lemon */
+    double escalate_ratio;            /* repairs that go on to `manual_repair` after `repair` */
+    struct duration repair, manual_repair;
+    struct restart_spec restart;
+};
+/* What decides when a job saves. */
+#define SAVE_RULES(X)                                                                              \
+    X(nothing, "nothing is saved")                                                                 \
+    X(every_step, "the policy saves at every step")                                                \
+    X(steps, "interval_steps was given")                                                           \
+    X(time, "interval was given")                                                                  \
+    X(open, "an optimal interval is asked for, and not found yet")                                 \
+    X(floor, "the shortest interval that spares the drives; the optimum is shorter")               \
+    X(optimum, "the optimum, by the closed form of Daly")                                          \
+    X(played, "the optimum, by playing the weeks with many intervals")
+enum save_rule {
+#define X(name, doc) SAVE_##name,
+    SAVE_RULES(X)
+#undef X
+};
+extern const char *const save_rule_names[];
+enum interval_found {
+    INTERVAL_GIVEN, /* or open: see save_rule */
+    INTERVAL_BY_FORMULA,
+    INTERVAL_BY_PLAYING
+};
+struct checkpoint_spec {
+    const struct checkpoint_kind *kind;
+    struct kind_options options;
+    double interval_s;       /* of work; 0 with interval_steps 0: the optimal one, see save_rule */
+    uint64_t interval_steps; /* 0: by time */
+    enum interval_found found; /* who filled interval_s */
+    double write_share_ratio;  /* an optimal interval writes to drives no longer; 0: as it likes */
+    double floor_s;            /* what that asks for at least; 0: nothing */
+    double bytes_per_parameter;
+    uint64_t keep;               /* checkpoints kept of each level, at least 1 */
+    double corrupt_ratio;        /* probability that one cannot be read back */
+    bool final;                  /* the end of the work is saved too */
+    struct checkpoint_plan plan; /* of the policy, the storage and the layout */
+    double job_mtbf_s;           /* by the rates of all stopping causes; INFINITY: none */
+};
+struct job_spec_cost {
+    double gpu_hour_usd, node_power_w, idle_power_ratio; /* NAN: not known */
+    double storage_hour_usd; /* of all checkpoints that are kept, while the run lasts */
+};
+struct job_spec {
+    double duration_s;       /* of wall clock; 0: until the work is done */
+    uint64_t steps;          /* of work; 0: until duration_s */
+    double step_noise_sigma; /* log-normal, of each step */
+    int strike;
+    const struct failure_cause *causes;
+    uint32_t cause_count;
+    struct checkpoint_spec checkpoint;
+    struct recovery_spec recovery;
+    double maintenance_every_s, maintenance_s; /* 0: none; the job saves before it */
+    uint32_t nodes, gpus_per_node, nics_per_node;
+    uint32_t replicas; /* of the layout */
+    /* The replicas with a rank on node n, in order: replicas_on[i] for i from replicas_begin[n] up
+     * to replicas_begin[n + 1]. NULL: they fill one node after the other. */
+    const uint32_t *replicas_on, *replicas_begin;
+    const uint32_t *stage_of_gpu; /* pipeline stage, by number in the job; NULL: 0 */
+    double tokens_per_step;
+    uint64_t ranks;
+    struct job_spec_cost cost;
+};
+/* The one answer to "when does it save, and who says so". */
+enum save_rule job_save_rule(const struct checkpoint_spec *spec);
+/* A failure may have to go back further than to the newest copy that is left: that one may be
+ * tainted, or cannot be read. */
+bool job_falls_back(const struct job_spec *spec);
+/* The first cause of silent corruption that is found, in the mean, when all that is kept was saved
+ * after it began: the job starts anew then. NULL: none. `each_s`: between two saves; `*keep`: how
+ * many would have to be kept, at that interval. */
+const struct failure_cause *job_tainted_by(const struct job_spec *spec, double each_s,
+                                           double *keep);
+/* Steps between two saves: an interval of time ends with the step in which it is over.
+ * STEPS_NEVER (job_ledger.h): nothing is saved, or the interval is open. */
+uint64_t job_between_saves(const struct checkpoint_spec *spec, double step_s);
+/* The same as work, in seconds: 0 where nothing is saved or the interval is open. */
+double job_between_saves_s(const struct checkpoint_spec *spec, double step_s);
+/* Mean time until a cause is noticed: its own, or that of the restart chain. */
+double job_found_after_s(const struct job_spec *spec, const struct failure_cause *cause);
+/* What the policy decides when one node fails and all spares stand by. */
+void job_one_failure(const struct job_spec *spec, struct recovery_decision *out);
+/* What the fleet needs to know of it: borrows its causes. */
+struct fleet_spec job_fleet(const struct job_spec *spec);
+
+#endif

@@ -1,0 +1,494 @@
+/* lower_block.c - blocks into pieces.
+ *
+ * A pipelined gather of n parts feeds a product part by part: the first part is there, so n - 1
+ * of the product's parts run beside the transfer and the last one after both: the larger of
+ * n g and g + (n - 1) c for parts of g on the GPU and c on the wire. A pipelined scatter of s parts
+ * leaves part by part: the first part of the product, then the others beside all transfers but the
+ * last, then that one: g + (s - 1) max(g, c) + c.
+ *
+ * Invariants
+ * 1. A piece of compute ends where a transfer stands, and where a phase does.
+ * 2. Host time that no piece was charged with is left for what follows. */
+#include "models/lower/plan/lower_block.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/check.h"
+#include "sim/list.h"
+
+/* Kernels gathered so far for the piece under way. */
+struct stretch {
+    struct arena *arena;
+    const struct block_spec *spec;
+    struct piece_list *out;
+    struct op_kernel kernels[LAYER_SEGMENT_MAX * 2 * SEGMENT_KERNEL_MAX];
+    struct lowered_piece piece;
+    double launches;
+    unsigned segments;   /* that have kernels in it */
+    double taken_sms;    /* by what runs beside */
+    enum pass_kind part; /* of the backward that is written */
+};
+
+static void push(struct arena *arena, struct piece_list *list, const struct lowered_piece *piece)
+{
+    LIST_ROOM(arena, list->rows, list->count, 1, list->room);
+    list->rows[list->count++] = *piece;
+}
+
+static void restart(struct stretch *s, enum phase phase)
+{
+    s->piece = (struct lowered_piece){.kind = OP_COMPUTE,
+                                      .stream = STREAM_COMPUTE,
+                                      .phase = (uint8_t)phase,
+                                      .part = (uint8_t)s->part};
+    s->launches = 0.0;
+    s->segments = 0;
+}
+
+/* Closes the piece under way, if there is anything in it. */
+static void flush(struct stretch *s)
+{
+    struct lowered_piece *p = &s->piece;
+    enum phase phase = (enum phase)p->phase;
+    if (p->opens || p->closes || p->rebuilds || p->kernel_count > 0) {
+        p->kernels = ARENA_ARRAY(s->arena, struct op_kernel, p->kernel_count);
+        memcpy(p->kernels, s->kernels, sizeof *p->kernels * p->kernel_count);
+        /* The GPU starts with the first kernel; launching the others holds up what follows. */
+        double first = fmin(s->launches, 1.0);
+        p->host_s = first * s->spec->costs->launch_s + s->out->host_left_s;
+        s->out->host_left_s = (s->launches - first) * s->spec->costs->launch_s;
+        s->out->host_s += s->launches * s->spec->costs->launch_s;
+        if (s->segments > 1 || p->name == NULL)
+            p->name = s->spec->name;
+        push(s->arena, s->out, p);
+    }
+    restart(s, phase);
+}
+
+/* So many kernels like this one, and what the host launches for them. */
+static void add_times(struct stretch *s, const char *segment, const struct kernel *k, double times,
+                      double launches)
+{
+    struct lowered_piece *p = &s->piece;
+    CHECK(p->kernel_count < sizeof s->kernels / sizeof s->kernels[0]);
+    struct kernel beside = *k;
+    beside.taken_sms += s->taken_sms;
+    struct kernel_time one = gpu_kernel_time(&s->spec->c->gpu, &s->spec->c->kernels, &beside);
+    double time_s = one.s * s->spec->costs->slowing * times;
+    s->kernels[p->kernel_count++] = (struct op_kernel){
+        k->name, time_s, k->flops * times, k->bytes * times, one.evidence, one.shape};
+    p->cost.gpu_s += time_s;
+    p->cost.peak_s += gpu_kernel_peak_time_s(&s->spec->c->gpu, k) * times;
+    p->cost.flops += k->flops * times;
+    p->cost.bytes += k->bytes * times;
+    s->launches += launches;
+    s->out->launches += launches;
+    s->out->gpu_s += time_s;
+    if (p->name != segment) {
+        s->segments++;
+        p->name = segment;
+    }
+}
+
+static void add_kernels(struct stretch *s, const char *segment, const struct kernel *kernels,
+                        unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        add_times(s, segment, &kernels[i], 1.0, kernels[i].launches);
+    if (count == 0 && s->piece.name != segment) {
+        s->segments++;
+        s->piece.name = segment;
+    }
+}
+
+static bool present(const struct segment_transfer *t)
+{
+    return t->comm != SEGMENT_NONE;
+}
+
+/* What a collective takes at least on its wire. */
+static double transfer_least_s(const struct block_costs *costs, const struct segment_transfer *t)
+{
+    const struct least_wire wire = costs->wires[t->comm];
+    return wire.bytes_per_s > 0.0 ? t->bytes * (wire.ranks - 1.0) / wire.ranks / wire.bytes_per_s
+                                  : 0.0;
+}
+
+static enum stream stream_of(enum segment_comm comm)
+{
+    static const enum stream streams[] = {[SEGMENT_TP] = STREAM_TP,
+                                          [SEGMENT_CP] = STREAM_CP,
+                                          [SEGMENT_EP] = STREAM_EP,
+                                          [SEGMENT_CP_HEADS] = STREAM_CP_HEADS};
+    return streams[comm];
+}
+
+/* Ends the stretch and sends. A collective costs the host one launch, like a kernel. */
+static void add_transfer(struct stretch *s, const struct segment_transfer *t, const char *name,
+                         bool beside)
+{
+    if (!present(t))
+        return;
+    flush(s);
+    bool tensor = t->comm == SEGMENT_TP;
+    struct lowered_piece piece = {
+        .kind = OP_COLLECTIVE,
+        .stream = (uint8_t)stream_of(t->comm),
+        .phase = s->piece.phase,
+        .beside = beside,
+        .name = name,
+        .transfer = {t->op, t->bytes},
+        .host_s = (tensor ? s->spec->costs->tensor_host_s : s->spec->costs->launch_s) +
+                  s->out->host_left_s,
+    };
+    s->out->host_left_s = 0.0;
+    s->out->launches += 1.0;
+    s->out->gpu_s += transfer_least_s(s->spec->costs, t);
+    s->out->host_s += tensor ? s->spec->costs->tensor_host_s : s->spec->costs->launch_s;
+    push(s->arena, s->out, &piece);
+}
+
+/* The product that a pipelined transfer feeds (the first) or empties (the last); `count`: none. */
+static unsigned fed_product(const struct stretch *s, const struct segment *g,
+                            const struct segment_transfer *t, const struct kernel *kernels,
+                            unsigned count)
+{
+    if (!g->pipelined || !present(t) || !s->spec->costs->tensor_inside)
+        return count;
+    for (unsigned i = 0; i < count; i++)
+        if (kernels[i].kind == KERNEL_GEMM)
+            return i;
+    return count;
+}
+
+static unsigned emptied_product(const struct stretch *s, const struct segment *g,
+                                const struct segment_transfer *t, const struct kernel *kernels,
+                                unsigned count)
+{
+    unsigned found = fed_product(s, g, t, kernels, count);
+    for (unsigned i = found; i < count; i++)
+        if (kernels[i].kind == KERNEL_GEMM)
+            found = i;
+    return found;
+}
+
+/* One of the parts of a product, cut along its rows. */
+static struct kernel part_of(const struct kernel *product, double parts)
+{
+    struct kernel part = *product;
+    part.m /= parts;
+    part.flops /= parts;
+    part.bytes = (part.m * part.k + part.k * part.n) * part.element_bytes * part.batch +
+                 part.m * part.n * part.result_bytes * part.batch;
+    return part;
+}
+
+/* Each part but the first is copied and multiplied by launches of its own. The last part of the
+ * product is left in the piece under way. */
+static void feed(struct stretch *s, const struct segment *g, const struct segment_transfer *t,
+                 const struct kernel *product)
+{
+    double parts = (double)s->spec->c->layout.tp;
+    struct kernel part = part_of(product, parts);
+    add_transfer(s, t, g->name, true);
+    add_times(s, g->name, &part, parts - 1.0, 2.0 * (parts - 1.0));
+    flush(s);
+    add_times(s, g->name, &part, 1.0, 1.0);
+}
+
+static void empty(struct stretch *s, const struct segment *g, const struct segment_transfer *t,
+                  const struct kernel *product)
+{
+    const struct software_profile *software = &s->spec->c->software;
+    double parts = (double)software->tensor.scatter_splits;
+    struct kernel part = part_of(product, parts);
+    struct segment_transfer sent = *t;
+    part.taken_sms = (double)software->tensor.scatter_sms;
+    add_times(s, g->name, &part, 1.0, 1.0);
+    if (parts > 1.0) {
+        sent.bytes = t->bytes * (parts - 1.0) / parts;
+        add_transfer(s, &sent, g->name, true);
+        add_times(s, g->name, &part, parts - 1.0, 2.0 * (parts - 1.0));
+    }
+    sent.bytes = t->bytes / parts;
+    add_transfer(s, &sent, g->name, false);
+}
+
+/* Rows of experts leave, and hold SMs while the kernels of the segment run. */
+static void begin_exchange(struct stretch *s, const struct segment *g,
+                           const struct segment_transfer *t)
+{
+    if (!present(t))
+        return;
+    add_transfer(s, t, g->name, true);
+    s->taken_sms += s->spec->costs->exchange_sms;
+}
+
+static void end_exchange(struct stretch *s, const struct segment_transfer *t)
+{
+    if (!present(t))
+        return;
+    flush(s);
+    s->taken_sms -= s->spec->costs->exchange_sms;
+}
+
+static void compile_forward_segment(struct stretch *s, const struct segment *g, unsigned index,
+                                    bool stops)
+{
+    unsigned count = g->forward_count - (stops ? 1 : 0);
+    unsigned fed = fed_product(s, g, &g->before, g->forward, count);
+    unsigned emptied = stops ? count : emptied_product(s, g, &g->after, g->forward, count);
+    unsigned done = 0;
+    if (emptied == fed)
+        emptied = count;
+    begin_exchange(s, g, &g->exchange);
+    if (fed == count)
+        add_transfer(s, &g->before, g->name, false);
+    add_transfer(s, &g->beside, g->name, true);
+    s->piece.opens |= (uint16_t)(1u << index);
+    s->piece.closes |= (uint16_t)(1u << index);
+    if (fed < count) {
+        add_kernels(s, g->name, g->forward, fed);
+        feed(s, g, &g->before, &g->forward[fed]);
+        done = fed + 1;
+    }
+    add_kernels(s, g->name, g->forward + done, emptied - done);
+    s->piece.host_waits = s->piece.host_waits || g->host_waits;
+    if (present(&g->beside) || g->host_waits)
+        flush(s);
+    end_exchange(s, &g->exchange);
+    CHECK(emptied == count || emptied + 1 == count);
+    if (emptied < count)
+        empty(s, g, &g->after, &g->forward[emptied]);
+    else if (!stops)
+        add_transfer(s, &g->after, g->name, false);
+}
+
+/* Recomputation that stops early runs up to the last segment with a kernel: that kernel gives
+ * nothing that the backward reads, nor does what is sent behind it (PyTorch's checkpoint stops as
+ * the last tensor is saved: torch/utils/checkpoint.py, _StopRecomputationError). */
+static void compile_forward(struct stretch *s, const struct layer *layer, bool stops_early)
+{
+    unsigned count = layer->segment_count;
+    while (stops_early && layer->segments[count - 1].forward_count == 0)
+        CHECK(layer->segments[--count].saved_count == 0);
+    for (unsigned i = 0; i < count; i++)
+        compile_forward_segment(s, &layer->segments[i], i, stops_early && i + 1 == count);
+    flush(s);
+}
+
+/* What recomputation of a part runs again. Inputs of column-parallel layers are gathered again, by
+ * modules those of products alone; what a row-parallel layer has scattered was kept. */
+static void compile_repeated(struct stretch *s, const struct layer *layer)
+{
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment *g = &layer->segments[i];
+        const bool modules = s->spec->c->layout.recompute == RECOMPUTE_MODULES;
+        const struct segment_transfer *input = modules ? &g->again : &g->before;
+        if (g->repeated != 0 && input->comm == SEGMENT_TP)
+            add_transfer(s, input, g->name, false);
+        s->piece.rebuilds |= (uint16_t)(1u << i);
+        for (unsigned k = 0; k < g->forward_count; k++)
+            if (g->repeated >> k & 1u)
+                add_kernels(s, g->name, &g->forward[k], 1);
+    }
+    flush(s);
+}
+
+static void add_core(struct stretch *s, const struct segment *g, unsigned index)
+{
+    if (s->spec->c->layout.recompute != RECOMPUTE_SELECTIVE || g->core_count == 0)
+        return;
+    flush(s);
+    restart(s, PHASE_RECOMPUTE);
+    s->piece.rebuilds |= (uint16_t)(1u << index);
+    add_kernels(s, g->name, g->core, g->core_count);
+    flush(s);
+    restart(s, PHASE_BACKWARD);
+}
+
+/* The gradient of the output comes, whole or by parts. Returns how many kernels are written. */
+static unsigned begin_backward(struct stretch *s, const struct segment *g, unsigned index)
+{
+    unsigned fed = fed_product(s, g, &g->backward_before, g->dgrad, g->dgrad_count);
+    if (fed == g->dgrad_count) {
+        add_transfer(s, &g->backward_before, g->name, false);
+        add_core(s, g, index);
+        return 0;
+    }
+    add_core(s, g, index);
+    s->piece.opens |= (uint16_t)(1u << index);
+    add_kernels(s, g->name, g->dgrad, fed);
+    feed(s, g, &g->backward_before, &g->dgrad[fed]);
+    return fed + 1;
+}
+
+/* What is gathered again is the input of the column-parallel layer, whose weight gradient runs
+ * beside `backward_after` when that overlaps; without overlap it is the next op. */
+static void compile_backward_segment(struct stretch *s, const struct segment *g, unsigned index)
+{
+    unsigned beside = g->wgrad_beside_count;
+    bool overlap = s->spec->c->software.tensor.backward_overlap && present(&g->backward_after);
+    if (!overlap)
+        beside = 0;
+    begin_exchange(s, g, &g->backward_exchange);
+    unsigned done = begin_backward(s, g, index);
+    add_transfer(s, &g->backward_beside, g->name, true);
+    add_transfer(s, &g->backward_gather, g->name, true);
+    if (done == 0)
+        s->piece.opens |= (uint16_t)(1u << index);
+    add_kernels(s, g->name, g->dgrad + done, g->dgrad_count - done);
+    if (present(&g->backward_gather) && beside == 0)
+        flush(s);
+    add_kernels(s, g->name, g->wgrad, g->wgrad_count - beside);
+    if (beside == 0)
+        s->piece.closes |= (uint16_t)(1u << index);
+    if (present(&g->backward_beside))
+        flush(s);
+    end_exchange(s, &g->backward_exchange);
+    add_transfer(s, &g->backward_after, g->name, beside > 0);
+    if (beside > 0) {
+        s->piece.closes |= (uint16_t)(1u << index);
+        add_kernels(s, g->name, g->wgrad + g->wgrad_count - beside, beside);
+        flush(s);
+    }
+}
+
+/* The same without the gradients of weights; of a segment without a linear layer these are no
+ * products that could wait (an embedding, whose rows are added), and nothing waits for them. */
+static void compile_input_segment(struct stretch *s, const struct segment *g, unsigned index)
+{
+    begin_exchange(s, g, &g->backward_exchange);
+    const unsigned done = begin_backward(s, g, index);
+    add_transfer(s, &g->backward_beside, g->name, true);
+    if (done == 0)
+        s->piece.opens |= (uint16_t)(1u << index);
+    add_kernels(s, g->name, g->dgrad + done, g->dgrad_count - done);
+    if (!(g->gradient_bytes > 0.0))
+        add_kernels(s, g->name, g->wgrad, g->wgrad_count);
+    s->piece.closes |= (uint16_t)(1u << index);
+    if (present(&g->backward_beside))
+        flush(s);
+    end_exchange(s, &g->backward_exchange);
+    add_transfer(s, &g->backward_after, g->name, false);
+}
+
+/* The gradients of weights alone: what was dropped of their inputs is gathered again. */
+static void compile_weights_segment(struct stretch *s, const struct segment *g, unsigned index)
+{
+    const bool waits = g->gradient_bytes > 0.0;
+    if (waits)
+        add_transfer(s, &g->backward_gather, g->name, false);
+    s->piece.closes |= (uint16_t)(1u << index);
+    if (waits)
+        add_kernels(s, g->name, g->wgrad, g->wgrad_count);
+}
+
+static bool has_linear(const struct layer *layer)
+{
+    for (unsigned i = 0; i < layer->segment_count; i++)
+        if (layer->segments[i].gradient_bytes > 0.0)
+            return true;
+    return false;
+}
+
+static void compile_split(struct stretch *s, struct block *out)
+{
+    const struct layer *layer = s->spec->layer;
+    s->out = &out->lists[PIECES_INPUT];
+    s->part = PASS_BACKWARD_INPUT;
+    restart(s, PHASE_BACKWARD);
+    for (unsigned i = layer->segment_count; i-- > 0;)
+        compile_input_segment(s, &layer->segments[i], i);
+    flush(s);
+    s->out = &out->lists[PIECES_WEIGHTS];
+    s->part = PASS_WEIGHTS;
+    restart(s, PHASE_BACKWARD);
+    for (unsigned i = has_linear(layer) ? layer->segment_count : 0; i-- > 0;)
+        compile_weights_segment(s, &layer->segments[i], i);
+    flush(s);
+    s->part = PASS_BACKWARD;
+}
+
+static void compile_passes(struct stretch *s, struct piece_list *forward,
+                           struct piece_list *backward)
+{
+    const struct layer *layer = s->spec->layer;
+    s->out = forward;
+    restart(s, PHASE_FORWARD);
+    compile_forward(s, layer, false);
+    s->out = backward;
+    restart(s, PHASE_BACKWARD);
+    for (unsigned i = layer->segment_count; i-- > 0;)
+        compile_backward_segment(s, &layer->segments[i], i);
+    flush(s);
+}
+
+void lower_block_compile(struct arena *arena, const struct block_spec *spec, struct block *out)
+{
+    const struct layer *layer = spec->layer;
+    struct stretch *s = ARENA_NEW(arena, struct stretch);
+    *out = (struct block){.layer = layer,
+                          .name = spec->name,
+                          .full_recompute = spec->full_recompute,
+                          .repeats = spec->repeats,
+                          .splits = spec->splits,
+                          .tensor_count = lower_block_tensors(layer, spec->splits),
+                          .kept_bytes = lower_block_kept_bytes(spec),
+                          .kept_count = lower_block_kept_count(spec),
+                          .late_bytes = lower_block_late_bytes(layer)};
+    s->arena = arena;
+    s->spec = spec;
+    s->part = PASS_BACKWARD;
+    compile_passes(s, &out->lists[PIECES_FORWARD], &out->lists[PIECES_BACKWARD]);
+    if (spec->splits)
+        compile_split(s, out);
+    if (spec->paired_sms > 0.0) {
+        s->taken_sms = spec->paired_sms;
+        compile_passes(s, &out->lists[PIECES_PAIRED_FORWARD], &out->lists[PIECES_PAIRED_BACKWARD]);
+        s->taken_sms = 0.0;
+    }
+    s->out = &out->lists[PIECES_RECOMPUTE];
+    restart(s, PHASE_RECOMPUTE);
+    if (spec->full_recompute) {
+        compile_forward(s, layer, spec->c->software.layer.recompute_stops_early);
+        s->out = &out->lists[PIECES_WHOLE];
+        restart(s, PHASE_RECOMPUTE);
+        if (spec->inside_group)
+            compile_forward(s, layer, false);
+    } else if (spec->repeats) {
+        compile_repeated(s, layer);
+    }
+}
+
+static void list_rows(struct piece_list *list, struct program_writer *w)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct lowered_piece *p = &list->rows[i];
+        p->row = p->kind == OP_COMPUTE ? program_cost(w, &p->cost, p->kernels, p->kernel_count)
+                                       : program_transfer(w, p->transfer.op, p->transfer.bytes);
+        p->host = program_host(w, p->host_s);
+        p->name_row = (uint16_t)program_name(w, p->name);
+    }
+}
+
+void lower_block_rows(struct block *block, struct program_writer *w)
+{
+    for (unsigned i = 0; i < PIECES_COUNT; i++)
+        list_rows(&block->lists[i], w);
+}
+
+enum block_pieces lower_block_pieces(enum pass_kind kind)
+{
+    switch (kind) {
+    case PASS_BACKWARD:
+        return PIECES_BACKWARD;
+    case PASS_BACKWARD_INPUT:
+        return PIECES_INPUT;
+    case PASS_WEIGHTS:
+        return PIECES_WEIGHTS;
+    default:
+        return PIECES_FORWARD;
+    }
+}

@@ -1,0 +1,63 @@
+/* What is paid beside kernels. */
+#include "models/lower/plan/lower_costs.h"
+
+#include <math.h>
+
+/* On the wire that its ranks share least of: only who runs ahead of whom is judged by it. Over
+ * PCIe, whose links other groups share, nothing is promised. */
+static struct least_wire wire_of(const struct configuration *c, uint64_t ranks, uint64_t span)
+{
+    const struct topology_wire wire = topology_wire(&c->cluster, span);
+    const bool promised = wire.kind != WIRE_PCIE && wire.bytes_per_s > 0.0;
+    return (struct least_wire){(double)ranks, promised ? wire.bytes_per_s : 0.0};
+}
+
+/* Of experts none: their ranks may stand anywhere. */
+static void plan_wires(const struct configuration *c, struct least_wire *out)
+{
+    const struct context_ranks context = configuration_context_ranks(c);
+    const bool nested = context.heads > 1 && context.ring > 1;
+    const uint64_t tp = c->layout.tp, cp = c->layout.cp;
+    out[SEGMENT_TP] = wire_of(c, tp, tp);
+    out[SEGMENT_CP] = wire_of(c, nested ? context.ring : cp, tp * cp);
+    out[SEGMENT_CP_HEADS] = wire_of(c, context.heads, tp * context.heads);
+}
+
+struct block_costs lower_costs_block(const struct configuration *c)
+{
+    const struct software_profile *p = &c->software;
+    double tp = (double)c->layout.tp;
+    double launch_s =
+        configuration_host_s(c, p->host.launch_s * (1.0 + p->host.launch_tp_growth * log2(tp)));
+    struct block_costs costs = {
+        .launch_s = launch_s,
+        .tensor_host_s = launch_s + configuration_host_s(c, p->tensor.exposed_host_s),
+        .slowing = c->layout.tp > 1 ? 1.0 / (1.0 - p->tensor.interference_ratio) : 1.0,
+        .exchange_sms = (double)configuration_dispatch(c)->sms,
+        .tensor_inside = c->layout.tp <= c->cluster.node.gpus,
+    };
+    plan_wires(c, costs.wires);
+    return costs;
+}
+
+struct host_plan lower_costs_host(const struct configuration *c)
+{
+    const struct software_profile *p = &c->software;
+    return (struct host_plan){
+        .message_s = configuration_host_s(c, p->pipeline.sync_s),
+        .pass_s = configuration_host_s(c, p->host.pass_s),
+        .data_s = configuration_host_s(c, p->host.data_s),
+        .optimizer_s = configuration_host_s(c, p->host.optimizer_s),
+    };
+}
+
+struct offload_plan lower_costs_offload(const struct configuration *c)
+{
+    struct offload_plan plan = {.activations = c->layout.offload.activations > 0.0,
+                                .optimizer = c->layout.offload.optimizer > 0.0};
+    if (plan.activations)
+        plan.activation_rates = configuration_activation_rates(c);
+    if (plan.optimizer)
+        plan.optimizer_rates = configuration_offload_rates(c);
+    return plan;
+}

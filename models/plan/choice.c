@@ -1,0 +1,483 @@
+/* choice.c
+ *
+ * Invariants
+ * 1. A key that is not open is never changed.
+ * 2. Trials go from large microbatches, which are cheap to play, to small ones, and stop when
+ *    EFFORT_MAX layer passes were played; so there are at most 4 x MICROBATCHES_MAX x 3 of them. */
+#include "models/plan/choice.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "models/plan/choice_axes.h"
+#include "models/plan/choice_experts.h"
+#include "models/plan/choice_orders.h"
+#include "models/plan/trial.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "sim/check.h"
+
+enum {
+    MICROBATCHES_MAX = 11,
+    EFFORT_MAX = 1 << 17 /* layer passes of all trials: about half a second */
+};
+
+/* Who is free to choose the microbatch leaves so much of memory to what varies from step to step.
+ */
+static const double room_ratio = 0.03;
+
+struct chooser {
+    struct arena *arena;
+    struct configuration *c;
+    unsigned open;
+    struct choices *out;
+    bool walks;  /* from no recomputation up; else the kind is said, or follows from its layers */
+    bool counts; /* the first layers of each chunk: how many is open */
+    uint64_t effort;
+    struct tried_choice { /* the best up to now */
+        struct configuration c;
+        bool fits;
+        double s_per_token; /* GPU time; INFINITY: not timed */
+    } best;
+    unsigned fitting, timed; /* microbatches and orders that fit, and that were timed */
+    struct shares_found shares;
+    bool found;
+};
+
+static bool is_open(const struct chooser *h, enum choice_key key)
+{
+    return (h->open >> key & 1u) != 0;
+}
+
+/* What may be filled: all, where the microbatch is stated. */
+static double roomy_bytes(const struct chooser *h)
+{
+    return (is_open(h, CHOICE_MICROBATCH) ? 1.0 - room_ratio : 1.0) * h->c->gpu.hbm.usable_bytes;
+}
+
+static void tell(struct chooser *h, enum choice_key key, const char *value, const char *why)
+{
+    CHECK(is_open(h, key) && h->out->count < CHOICE_COUNT); /* 1 */
+    h->out->rows[h->out->count++] = (struct made_choice){key, value, why};
+}
+
+static void choose_attention(struct chooser *h)
+{
+    struct configuration *c = h->c;
+    if (!is_open(h, CHOICE_ATTENTION))
+        return;
+    c->training.attention = (int)choice_attention(c);
+    const char *why = arena_format(h->arena, "what %s runs on this card", c->software.name);
+    if (c->training.attention == c->software.usual.attention)
+        why = arena_format(h->arena, "what %s runs", c->software.name);
+    else if (c->software.usual.attention == ATTENTION_MATH)
+        why = "nobody runs unfused attention on this card";
+    tell(h, CHOICE_ATTENTION, attention_kernel_names[c->training.attention], why);
+}
+
+static void choose_sequence_parallel(struct chooser *h)
+{
+    struct configuration *c = h->c;
+    const uint64_t split = c->layout.tp * c->layout.cp;
+    const bool able =
+        c->software.offers.sequence_parallelism && split > 0 && c->training.sequence % split == 0;
+    if (!is_open(h, CHOICE_SEQUENCE_PARALLEL))
+        return;
+    c->layout.sequence_parallel = c->layout.tp > 1 && able;
+    if (c->layout.tp > 1)
+        tell(h, CHOICE_SEQUENCE_PARALLEL, able ? "true" : "false",
+             able ? "frees memory at no cost with tp"
+             : c->software.offers.sequence_parallelism
+                 ? "the sequence does not divide"
+                 : arena_format(h->arena, "%s has none", c->software.name));
+}
+
+/* Under a pipeline gradients accumulate over the microbatches: only the optimizer is sharded. */
+static void choose_sharding(struct chooser *h)
+{
+    struct configuration *c = h->c;
+    if (!is_open(h, CHOICE_SHARDING) || configuration_replicas(c) == 1)
+        return; /* one replica has nothing to share */
+    const struct sharding_kind *usual = sharding_find(c->software.usual.sharding);
+    const bool deep = usual->shards_gradients && c->layout.pp > 1;
+    c->layout.data.sharding = deep ? &sharding_zero_1 : usual;
+    tell(h, CHOICE_SHARDING, c->layout.data.sharding->head.name,
+         deep ? "with a pipeline only the optimizer is sharded"
+              : arena_format(h->arena, "what %s runs", c->software.name));
+}
+
+static struct order_question orders_of(const struct chooser *h)
+{
+    const bool given = is_open(h, CHOICE_FIRST_STAGE) && is_open(h, CHOICE_LAST_STAGE);
+    return (struct order_question){h->c, is_open(h, CHOICE_SCHEDULE), is_open(h, CHOICE_CHUNKS),
+                                   is_open(h, CHOICE_ENDS), given};
+}
+
+/* From the largest down: divisors of a replica's share up to eight, and their doubles. */
+static unsigned list_microbatches(const struct chooser *h, uint64_t *out)
+{
+    const struct configuration *c = h->c;
+    const uint64_t share = c->layout.dp > 0 ? c->training.global_batch / c->layout.dp : 0;
+    unsigned count = 0;
+    if (!is_open(h, CHOICE_MICROBATCH)) {
+        out[0] = c->layout.microbatch;
+        return 1;
+    }
+    static const uint64_t sizes[MICROBATCHES_MAX] = {64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1};
+    for (unsigned i = 0; i < MICROBATCHES_MAX; i++)
+        if (share > 0 && share % sizes[i] == 0)
+            out[count++] = sizes[i];
+    if (count == 0)
+        out[count++] = 1;
+    return count;
+}
+
+static bool spend_and_fit(struct chooser *h, const struct configuration *c)
+{
+    h->effort += trial_passes(c);
+    return trial_fits(c);
+}
+
+/* `whole`: has the step itself been played? Of what is not soon played a part tells the rest. */
+static double spend_and_time(struct chooser *h, const struct configuration *c, bool *whole)
+{
+    h->effort += trial_passes(c);
+    const double gpu_s = h->effort > EFFORT_MAX ? INFINITY : trial_gpu_s_per_token(c);
+    *whole = isfinite(gpu_s) && !trial_differs(c);
+    return isfinite(gpu_s) || h->effort > EFFORT_MAX ? gpu_s : trial_gpu_s_by_slope(c);
+}
+
+bool choice_frees(const struct configuration *c, int level)
+{
+    switch (level) {
+    case RECOMPUTE_SELECTIVE:
+        return c->training.attention == ATTENTION_MATH && c->software.offers.selective_recompute;
+    case RECOMPUTE_PER_OPERATOR:
+        return c->software.offers.operator_recompute && c->model.moe.experts == 0 &&
+               c->model.latent.kv_rank == 0;
+    case RECOMPUTE_EVERY_OTHER_LAYER:
+        return c->software.offers.operator_recompute;
+    case RECOMPUTE_BLOCK:
+        return c->software.offers.block_recompute && configuration_chunk_layers(c) > 1;
+    case RECOMPUTE_MODULES: /* only as stated: nobody walks there */
+        return false;
+    case RECOMPUTE_UNIFORM: /* which frees more than all of it, or less: nobody walks there */
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Does it fit, and if asked how fast is it? The first few microbatches may say no; the step itself,
+ * where it is timed, says yes. */
+static bool try_level(struct chooser *h, const struct configuration *c, struct tried_choice *out)
+{
+    h->effort += c->model.layers * c->layout.pp;
+    if (!trial_may_fit(c))
+        return false;
+    bool whole = false;
+    if (out != NULL)
+        out->s_per_token = spend_and_time(h, c, &whole);
+    if (whole)
+        return true;
+    const bool fits = spend_and_fit(h, c);
+    if (out != NULL && !fits)
+        out->s_per_token = INFINITY;
+    return fits;
+}
+
+/* The fewest layers of a chunk, by the first few microbatches; where the whole step says no, more.
+ */
+static bool try_block(struct chooser *h, struct configuration *c, struct tried_choice *out)
+{
+    const uint64_t most = configuration_chunk_layers(c);
+    for (uint64_t left = most; left > 0; left /= 2)
+        h->effort += c->model.layers * c->layout.pp;
+    if (!trial_least_block(c))
+        return false;
+    for (; c->layout.recompute_layers < most; c->layout.recompute_layers++)
+        if (try_level(h, c, out))
+            return true;
+    return false;
+}
+
+/* The least recomputation with which it fits; false: it does not, and keeps the most. The first
+ * candidate is tried at every level, so that "nothing fits" is never said of what was not tried. */
+static bool settle_recompute(struct chooser *h, struct configuration *c, struct tried_choice *out)
+{
+    if (!h->walks)
+        return h->counts ? try_block(h, c, out) : try_level(h, c, out);
+    for (int level = RECOMPUTE_NONE; level <= RECOMPUTE_FULL; level++) {
+        const bool affordable = !h->found || h->effort <= EFFORT_MAX;
+        c->layout.recompute = level;
+        c->layout.recompute_layers = 0;
+        if (!choice_frees(c, level) || !affordable ||
+            (level == RECOMPUTE_BLOCK && !is_open(h, CHOICE_RECOMPUTE_LAYERS)))
+            continue;
+        if (level == RECOMPUTE_BLOCK ? try_block(h, c, out) : try_level(h, c, out))
+            return true;
+    }
+    return false;
+}
+
+static bool better(const struct tried_choice *a, const struct tried_choice *b)
+{
+    if (a->fits != b->fits)
+        return a->fits;
+    return a->fits ? a->s_per_token < b->s_per_token
+                   : a->c.layout.microbatch < b->c.layout.microbatch;
+}
+
+static void judge(struct chooser *h, struct configuration *c, bool alone)
+{
+    if (!configuration_legal(c) || trial_passes(c) > EFFORT_MAX ||
+        (h->found && h->effort > EFFORT_MAX))
+        return; /* 2 */
+    struct tried_choice trial = {.s_per_token = INFINITY};
+    trial.fits = settle_recompute(h, c, alone ? NULL : &trial);
+    trial.c = *c;
+    h->fitting += trial.fits ? 1 : 0;
+    h->timed += isfinite(trial.s_per_token) ? 1 : 0;
+    if (!h->found || better(&trial, &h->best))
+        h->best = trial;
+    h->found = true;
+}
+
+static const char *spell_count(struct chooser *h, uint64_t count)
+{
+    return arena_format(h->arena, "%" PRIu64, count);
+}
+
+/* What was compared. */
+static const char *why_fastest(struct chooser *h)
+{
+    if (!h->found)
+        return "not tried";
+    if (h->fitting == 0)
+        return "nothing fits; the least memory";
+    return h->fitting == 1 ? "nothing else fits"
+                           : arena_format(h->arena, "fastest of %u that fit", h->timed);
+}
+
+static const char *why_recompute(const struct chooser *h)
+{
+    if (!h->found)
+        return "not tried";
+    if (h->fitting == 0)
+        return "nothing fits; the least memory";
+    if (!h->walks && !h->counts)
+        return "recompute_layers is given";
+    return h->c->layout.recompute == RECOMPUTE_NONE ? "it fits without" : "the least that fits";
+}
+
+static const char *why_chunks(const struct chooser *h)
+{
+    struct configuration orders[CHOICE_ORDERS_MAX];
+    const struct order_question question = orders_of(h);
+    const unsigned count = choice_orders(&question, orders);
+    return h->c->layout.pipeline.vpp == orders[count - 1].layout.pipeline.vpp
+               ? "the most that divide the layers"
+               : "with more, more would be computed again";
+}
+
+static const char *why_share(struct chooser *h)
+{
+    if (h->shares.legal == 1)
+        return "no other divides the experts and the ranks of a stage";
+    if (h->shares.fitting == 0)
+        return "nothing fits; the least memory";
+    return h->shares.fitting == 1
+               ? "nothing else fits"
+               : arena_format(h->arena, "fastest of %u that fit", h->shares.timed);
+}
+
+static void tell_trials(struct chooser *h)
+{
+    static const char shares[] = "so that the others are even",
+                      whole[] = "whole experts where ranks share them";
+    const struct layout_spec *l = &h->c->layout;
+    if (is_open(h, CHOICE_EP) && h->c->model.moe.experts > 0)
+        tell(h, CHOICE_EP, spell_count(h, l->ep), why_share(h));
+    if (is_open(h, CHOICE_ETP) && l->etp == 1 && l->tp > 1)
+        tell(h, CHOICE_ETP, "1", is_open(h, CHOICE_EP) ? whole : "tp ranks each break a rule");
+    if (is_open(h, CHOICE_SCHEDULE) && l->pp > 1)
+        tell(h, CHOICE_SCHEDULE, l->pipeline.schedule->head.name, why_fastest(h));
+    if (is_open(h, CHOICE_CHUNKS) && l->pipeline.vpp > 1)
+        tell(h, CHOICE_CHUNKS, spell_count(h, l->pipeline.vpp), why_chunks(h));
+    if (is_open(h, CHOICE_ENDS) && l->pipeline.ends_count)
+        tell(h, CHOICE_ENDS, "true", "so that the layers divide");
+    if (is_open(h, CHOICE_FIRST_STAGE) && l->pipeline.first_layers > 0)
+        tell(h, CHOICE_FIRST_STAGE, spell_count(h, l->pipeline.first_layers), shares);
+    if (is_open(h, CHOICE_LAST_STAGE) && l->pipeline.last_layers > 0)
+        tell(h, CHOICE_LAST_STAGE, spell_count(h, l->pipeline.last_layers), shares);
+    if (is_open(h, CHOICE_RECOMPUTE))
+        tell(h, CHOICE_RECOMPUTE, recompute_names[l->recompute], why_recompute(h));
+    if (is_open(h, CHOICE_RECOMPUTE_LAYERS) && l->recompute == RECOMPUTE_BLOCK)
+        tell(h, CHOICE_RECOMPUTE_LAYERS, spell_count(h, l->recompute_layers), why_recompute(h));
+    if (is_open(h, CHOICE_MICROBATCH))
+        tell(h, CHOICE_MICROBATCH, spell_count(h, l->microbatch), why_fastest(h));
+}
+
+/* Of an order that is not said. Where the most chunks are not the best, or something is computed
+ * again with them: of fewer, which are larger and keep less, some layers may do. With the
+ * microbatch that was best. */
+static void try_fewer_chunks(struct chooser *h, const struct configuration *most)
+{
+    const struct order_question question = orders_of(h);
+    const struct layout_spec *best = &h->best.c.layout;
+    struct configuration c = *most;
+    if (!h->walks || !question.chunks || !question.order || !h->best.fits ||
+        (best->pipeline.vpp == c.layout.pipeline.vpp && best->recompute == RECOMPUTE_NONE))
+        return;
+    c.layout.microbatch = best->microbatch;
+    while (choice_orders_fewer(&question, &c)) {
+        struct configuration tried = c;
+        judge(h, &tried, false);
+    }
+}
+
+static void try_share(struct chooser *h)
+{
+    struct configuration pipelines[CHOICE_ORDERS_MAX];
+    uint64_t microbatches[MICROBATCHES_MAX];
+    const struct order_question question = orders_of(h);
+    const unsigned orders = choice_orders(&question, pipelines),
+                   sizes = list_microbatches(h, microbatches);
+    const bool settled = orders * sizes * h->shares.count == 1 && !h->walks && !h->counts;
+    for (unsigned i = 0; i < sizes && !settled; i++) {
+        for (unsigned k = 0; k < orders; k++) {
+            struct configuration c = pipelines[k];
+            c.layout.microbatch = microbatches[i];
+            judge(h, &c, orders * sizes * h->shares.count == 1);
+        }
+    }
+    if (h->found) {
+        try_fewer_chunks(h, &pipelines[orders - 1]);
+        return;
+    }
+    h->best.c = pipelines[0];
+    h->best.c.layout.microbatch = microbatches[sizes - 1];
+}
+
+/* Each share of the experts with an effort of its own, half of it for the second. */
+static void try_all(struct chooser *h)
+{
+    for (unsigned i = 0; i < h->shares.count; i++) {
+        h->c->layout.ep = h->shares.best[i].ep;
+        h->c->layout.etp = h->shares.best[i].etp;
+        h->effort = i * (uint64_t)EFFORT_MAX / 2;
+        try_share(h);
+    }
+}
+
+/* In the plainest order of the pipeline, with the ends that it asks for. */
+static void choose_shares(struct chooser *h)
+{
+    struct configuration plain[CHOICE_ORDERS_MAX];
+    const struct order_question order = orders_of(h);
+    const struct shares_question question = {
+        .ep = is_open(h, CHOICE_EP),
+        .etp = is_open(h, CHOICE_ETP),
+        .microbatch = is_open(h, CHOICE_MICROBATCH),
+        .recompute = h->walks,
+        .passes_max = EFFORT_MAX,
+    };
+    choice_orders(&order, plain);
+    choice_shares(&plain[0], &question, &h->shares);
+}
+
+/* With room to spare; where nothing fits so, up to the brim. */
+static void choose_by_trial(struct chooser *h)
+{
+    const double usable_bytes = h->c->gpu.hbm.usable_bytes;
+    h->c->gpu.hbm.usable_bytes = roomy_bytes(h);
+    choose_shares(h);
+    try_all(h);
+    h->c->gpu.hbm.usable_bytes = usable_bytes;
+    if (h->found && h->fitting == 0) {
+        h->found = false;
+        if (h->shares.fitting == 0)
+            choose_shares(h);
+        try_all(h);
+    }
+    *h->c = h->best.c;
+    h->c->gpu.hbm.usable_bytes = usable_bytes;
+    tell_trials(h);
+}
+
+/* What follows from the axes of a layout, by rule; a pipeline in its plainest order. */
+static void settle_split(const void *context, struct configuration *c)
+{
+    const struct chooser *h = context;
+    struct choices scratch = {.count = 0};
+    struct chooser inner = {.arena = h->arena, .c = c, .open = h->open, .out = &scratch};
+    struct configuration pipelines[CHOICE_ORDERS_MAX];
+    choose_sequence_parallel(&inner);
+    choose_sharding(&inner);
+    const struct order_question question = orders_of(&inner);
+    choice_orders(&question, pipelines);
+    *c = pipelines[0];
+}
+
+static void tell_axis(struct chooser *h, enum choice_key key, uint64_t was, uint64_t is,
+                      const char *why)
+{
+    if (is_open(h, key) && is != was)
+        tell(h, key, arena_format(h->arena, "%" PRIu64, is), why);
+}
+
+static void choose_axes(struct chooser *h)
+{
+    const struct layout_spec was = h->c->layout;
+    const struct axes_question question = {
+        .tp = is_open(h, CHOICE_TP),
+        .pp = is_open(h, CHOICE_PP),
+        .cp = is_open(h, CHOICE_CP),
+        .ep = is_open(h, CHOICE_EP),
+        .etp = is_open(h, CHOICE_ETP),
+        .microbatch = is_open(h, CHOICE_MICROBATCH),
+        .recompute = h->walks,
+        .settle = settle_split,
+        .context = h,
+        .passes_max = EFFORT_MAX,
+    };
+    struct axes_found found;
+    if (!question.tp && !question.pp)
+        return;
+    const double usable_bytes = h->c->gpu.hbm.usable_bytes;
+    h->c->gpu.hbm.usable_bytes = roomy_bytes(h);
+    choice_axes(h->c, &question, &found);
+    h->c->gpu.hbm.usable_bytes = usable_bytes;
+    const char *why = found.timed > 1
+                          ? arena_format(h->arena, "fastest of %u splits that fit", found.timed)
+                          : "the smallest split that fits";
+    tell_axis(h, CHOICE_TP, was.tp, h->c->layout.tp, why);
+    tell_axis(h, CHOICE_PP, was.pp, h->c->layout.pp, why);
+    tell_axis(h, CHOICE_CP, was.cp, h->c->layout.cp, why);
+}
+
+/* A number of layers without a kind asks for that of the first layers of each chunk. */
+static void plan_recompute(struct chooser *h)
+{
+    struct layout_spec *l = &h->c->layout;
+    const bool layers_open = is_open(h, CHOICE_RECOMPUTE_LAYERS);
+    h->walks = is_open(h, CHOICE_RECOMPUTE) && (layers_open || l->recompute_layers == 0);
+    if (is_open(h, CHOICE_RECOMPUTE) && !h->walks)
+        l->recompute = RECOMPUTE_BLOCK;
+    h->counts = !h->walks && layers_open && l->recompute == RECOMPUTE_BLOCK;
+    if (h->counts)
+        l->recompute_layers = 1; /* until they are counted */
+}
+
+void choice_make(struct arena *arena, struct configuration *c, unsigned open, struct choices *out)
+{
+    struct chooser h = {.arena = arena, .c = c, .open = open, .out = out};
+    out->count = 0;
+    out->open = open;
+    plan_recompute(&h);
+    choose_attention(&h);
+    choose_axes(&h);
+    choose_sequence_parallel(&h);
+    choose_sharding(&h);
+    choose_by_trial(&h);
+}

@@ -1,0 +1,27 @@
+/* The attention kernel of a scenario that names none. */
+#include "models/plan/choice.h"
+
+/* The newest fused kernel that the card has; unfused when it has none. */
+static enum attention_kernel newest_attention(const struct configuration *c)
+{
+    static const enum attention_kernel order[] = {ATTENTION_CUDNN, ATTENTION_FLASH3,
+                                                  ATTENTION_FLASH2, ATTENTION_FLASH1};
+    for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (gpu_has_attention(&c->gpu, order[i]) &&
+            (order[i] != ATTENTION_FLASH3 || c->software.offers.flash3))
+            return order[i];
+    return ATTENTION_MATH;
+}
+
+/* FP8 matrix units came with Hopper (and Ada), fused attention kernels before them. */
+static bool is_fused_by_now(const struct configuration *c)
+{
+    return c->software.usual.attention == ATTENTION_MATH && c->gpu.peak_flops_per_s[PEAK_FP8] > 0.0;
+}
+
+enum attention_kernel choice_attention(const struct configuration *c)
+{
+    const enum attention_kernel usual =
+        is_fused_by_now(c) ? ATTENTION_FLASH2 : (enum attention_kernel)c->software.usual.attention;
+    return gpu_has_attention(&c->gpu, usual) ? usual : newest_attention(c);
+}

@@ -1,0 +1,197 @@
+/* choice_axes.c
+ *
+ * Invariants
+ * 1. A key that is not open keeps its value; tp x pp x cp x dp is the number of GPUs.
+ * 2. A layout is played once its state, its first stage, and all its stages were found to fit. */
+#include "models/plan/choice_axes.h"
+
+#include <math.h>
+
+#include "models/plan/trial.h"
+#include "sim/check.h"
+
+enum {
+    SPLIT_MAX = 4096, /* ranks of a replica */
+    CONTEXT_MAX = 64
+};
+
+struct axes_search {
+    const struct configuration *from;
+    const struct axes_question *q;
+    struct axes_found *out;
+    struct configuration best;
+    double best_s; /* GPU time of a token; INFINITY: nothing was timed */
+    uint64_t passes;
+    uint64_t shares_most; /* ranks that may share the experts */
+    bool any;             /* some layout fits, timed or not */
+};
+
+static bool spend(struct axes_search *s, uint64_t passes)
+{
+    s->passes += passes;
+    return s->passes <= s->q->passes_max;
+}
+
+struct axes_split {
+    uint64_t tp, pp, cp;
+    int level; /* of recomputation, where it is open */
+};
+
+/* This split with what follows from it, experts over `ep` ranks; false: it breaks a rule. */
+static bool with_split(const struct axes_search *s, const struct axes_split *split, uint64_t ep,
+                       struct configuration *out)
+{
+    const uint64_t gpus = configuration_gpus(s->from), ranks = split->tp * split->pp * split->cp;
+    *out = *s->from;
+    if (ranks > gpus || gpus % ranks != 0)
+        return false;
+    out->layout.tp = split->tp;
+    out->layout.pp = split->pp;
+    out->layout.cp = split->cp;
+    out->layout.dp = gpus / ranks;
+    out->layout.ep = ep;
+    if (s->q->etp && ep > 1 && split->tp > 1)
+        out->layout.etp = 1;
+    if (s->q->microbatch)
+        out->layout.microbatch = 1;
+    s->q->settle(s->q->context, out);
+    if (s->q->recompute)
+        out->layout.recompute = split->level;
+    return configuration_legal(out); /* 1 */
+}
+
+/* 2 */
+static bool holds(struct axes_search *s, const struct configuration *c)
+{
+    return trial_state_may_fit(c) && spend(s, c->model.layers / c->layout.pp) &&
+           trial_first_stage_may_fit(c) && spend(s, c->model.layers * c->layout.pp) &&
+           trial_may_fit(c);
+}
+
+/* With the fewest ranks that share the experts; a dense model has one way. */
+static bool holds_by_some_share(struct axes_search *s, const struct axes_split *split,
+                                struct configuration *out)
+{
+    const uint64_t said = s->from->layout.ep, experts = s->from->model.moe.experts;
+    if (!s->q->ep || experts == 0)
+        return with_split(s, split, said, out) && holds(s, out);
+    for (uint64_t ep = 1; ep <= experts && ep <= s->shares_most; ep++)
+        if (experts % ep == 0 && with_split(s, split, ep, out) && holds(s, out))
+            return true;
+    return false;
+}
+
+static void play(struct axes_search *s, const struct configuration *c)
+{
+    s->out->fitting++;
+    if (!s->any)
+        s->best = *c;
+    s->any = true;
+    if (!spend(s, trial_passes(c)))
+        return;
+    const double gpu_s = trial_gpu_s_per_token(c);
+    s->out->timed += isfinite(gpu_s) ? 1 : 0;
+    if (gpu_s < s->best_s) {
+        s->best_s = gpu_s;
+        s->best = *c;
+    }
+}
+
+/* Layouts of one size: true when one holds the model at this level of recomputation. */
+static bool try_size(struct axes_search *s, uint64_t ranks, uint64_t cp, int level)
+{
+    const struct layout_spec *l = &s->from->layout;
+    const uint64_t domain = s->from->cluster.node.gpus;
+    bool any = false;
+    for (uint64_t tp = 1; tp <= ranks; tp++) {
+        const uint64_t pp = ranks / tp;
+        const bool may = ranks % tp == 0 && (s->q->tp ? tp <= domain : tp == l->tp) &&
+                         (s->q->pp ? pp <= s->from->model.layers : pp == l->pp) &&
+                         s->from->model.attention.heads % tp == 0;
+        const struct axes_split split = {tp, pp, cp, level};
+        struct configuration c;
+        if (may && holds_by_some_share(s, &split, &c)) {
+            if (s->q->recompute && level == RECOMPUTE_FULL && c.software.offers.block_recompute)
+                trial_least_block(&c);
+            play(s, &c);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Sizes from one rank up, until one holds the model without recomputing all of it. */
+static void try_sizes(struct axes_search *s, uint64_t cp)
+{
+    const uint64_t gpus = configuration_gpus(s->from);
+    bool heavy = false, light = false;
+    for (uint64_t ranks = 1; ranks * cp <= gpus && ranks <= SPLIT_MAX && !light; ranks++) {
+        if (gpus % (ranks * cp) != 0)
+            continue;
+        light = try_size(s, ranks, cp, RECOMPUTE_NONE);
+        if (!light && !heavy && s->q->recompute)
+            heavy = try_size(s, ranks, cp, RECOMPUTE_FULL);
+    }
+}
+
+/* The state of no share of the experts leaves room. */
+static bool state_is_too_much(const struct axes_search *s)
+{
+    const uint64_t experts = s->from->model.moe.experts,
+                   most = s->q->ep && experts > 0 ? experts : 1;
+    struct configuration c = *s->from;
+    for (uint64_t ep = 1; ep <= most; ep++) {
+        if (most > 1 && experts % ep != 0)
+            continue;
+        c.layout.ep = most > 1 ? ep : c.layout.ep;
+        if (trial_state_may_fit(&c))
+            return false;
+    }
+    return true;
+}
+
+/* It fits as it is, without recomputing everything: nothing is split that need not be. Nor is what
+ * breaks a rule, other than that there are more replicas than sequences, unless its state is more
+ * than the card holds. */
+static bool stays(struct axes_search *s)
+{
+    const struct layout_spec *l = &s->from->layout;
+    const struct axes_split split = {l->tp, l->pp, l->cp, RECOMPUTE_NONE};
+    struct configuration c;
+    if (with_split(s, &split, l->ep, &c) || s->from->model.moe.experts > 0)
+        return holds_by_some_share(s, &split, &c);
+    return c.training.global_batch >= c.layout.dp * c.layout.microbatch && !state_is_too_much(s);
+}
+
+static void try_contexts(struct axes_search *s)
+{
+    const uint64_t from = s->from->layout.cp, most = s->q->cp ? CONTEXT_MAX : from;
+    for (uint64_t cp = from; cp <= most && !s->any; cp *= 2)
+        if (s->from->training.sequence % cp == 0)
+            try_sizes(s, cp);
+}
+
+void choice_axes(struct configuration *c, const struct axes_question *question,
+                 struct axes_found *out)
+{
+    struct axes_search s = {.from = c, .q = question, .out = out, .best_s = INFINITY};
+    *out = (struct axes_found){.fitting = 0};
+    s.shares_most = c->cluster.node.gpus;
+    if (stays(&s))
+        return;
+    try_contexts(&s);
+    if (!s.any && question->ep && c->model.moe.experts > s.shares_most) {
+        s.shares_most = c->model.moe.experts;
+        if (stays(&s))
+            return;
+        try_contexts(&s);
+    }
+    if (!s.any)
+        return;
+    const struct layout_spec *l = &s.best.layout;
+    c->layout.tp = l->tp;
+    c->layout.pp = l->pp;
+    c->layout.cp = l->cp;
+    c->layout.dp = l->dp;
+    CHECK(configuration_ranks(c) == configuration_gpus(c)); /* 1 */
+}

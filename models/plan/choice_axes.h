@@ -1,0 +1,32 @@
+/* choice_axes.h - tp, pp and cp where a scenario says nothing of them and a replica does not fit on
+ * one rank, or only by recomputing everything.
+ *
+ * An operator splits a model over as few ranks as hold it: tensor parallelism inside the NVLink
+ * domain, then stages, and the sequence where even these do not help. Sizes go up from one rank;
+ * layouts of the first that holds the model at all, and of the first that holds it without full
+ * recomputation, are played (trial.h) with microbatches of one, and the fastest is taken. Experts
+ * are spread over the fewest ranks with which a split holds the model, inside the NVLink domain
+ * unless no split holds it so. */
+#ifndef ORRERY_MODELS_PLAN_CHOICE_AXES_H
+#define ORRERY_MODELS_PLAN_CHOICE_AXES_H
+
+#include "models/layout/configuration.h"
+
+struct axes_question {
+    bool tp, pp, cp; /* open */
+    bool ep, etp; /* of a mixture of experts: open too, each split with the share that it needs */
+    bool microbatch, recompute; /* open too */
+    /* Fills what follows from the axes by rule: sequence parallelism, sharding, chunks. */
+    void (*settle)(const void *context, struct configuration *c);
+    const void *context;
+    uint64_t passes_max; /* layer passes of all trials */
+};
+struct axes_found {
+    unsigned fitting, timed;
+};
+/* Sets tp, pp, cp and dp of `c` where something better than all ones is found; dp is what is left
+ * of the GPUs. Nothing else is written. */
+void choice_axes(struct configuration *c, const struct axes_question *question,
+                 struct axes_found *out);
+
+#endif

@@ -1,0 +1,34 @@
+/* choice_experts.h - over how many ranks the experts of a layer are spread where a scenario says
+ * nothing of it: what fits first, then what is fastest.
+ *
+ * Every share that divides the experts and the ranks of a stage and that the rules accept is a
+ * candidate, from 1 up. What its state alone leaves no room for is not tried; the others are played
+ * (trial.h) with the smallest microbatch and with the recomputation that they need, until two in a
+ * row took longer than the best: with each more rows leave the rank, the node and the rail. */
+#ifndef ORRERY_MODELS_PLAN_CHOICE_EXPERTS_H
+#define ORRERY_MODELS_PLAN_CHOICE_EXPERTS_H
+
+#include "models/layout/configuration.h"
+
+enum {
+    CHOICE_SHARES_MAX = 2
+};
+struct shares_question {
+    bool ep;                    /* open; else what is said is the only candidate */
+    bool etp;                   /* open: where ranks share the experts, each has whole ones */
+    bool microbatch, recompute; /* open too */
+    uint64_t passes_max;        /* layer passes of all trials */
+};
+struct shares_found {
+    unsigned legal, fitting, timed;
+    struct choice_share {
+        uint64_t ep, etp;      /* as layout.ep and layout.etp */
+    } best[CHOICE_SHARES_MAX]; /* the fastest first; where nothing fits that of the least state */
+    unsigned count;            /* of best, one at least */
+};
+/* The shares that come into question for `c`, whose other keys stay as they are. A dense model, or
+ * one for which no share is legal: what `c` has. */
+void choice_shares(const struct configuration *c, const struct shares_question *question,
+                   struct shares_found *out);
+
+#endif

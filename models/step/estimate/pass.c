@@ -1,0 +1,207 @@
+#include "models/step/estimate/pass.h"
+
+#include <math.h>
+
+#include "models/lower/plan/lower_held.h"
+#include "models/lower/plan/lower_split.h"
+#include "models/lower/stage/lower.h"
+#include "models/schedule/schedule_kind.h"
+#include "sim/check.h"
+
+enum {
+    TURNS = 3,
+    CHUNKS_MAX = 4096
+};
+struct pass_split {
+    struct arena *arena, *scratch;
+    struct pass_wires *wires;
+    struct layout_spec layout;
+};
+
+struct pass_split *pass_split_create(const struct configuration *c, const struct topology *topology)
+{
+    struct arena *arena = arena_create();
+    struct pass_split *s = ARENA_NEW(arena, struct pass_split);
+    *s = (struct pass_split){.arena = arena, .scratch = arena_create(), .layout = c->layout};
+    s->wires = pass_wires_create(arena, c, topology);
+    return s;
+}
+
+void pass_split_destroy(struct pass_split *split)
+{
+    if (split == NULL)
+        return;
+    arena_destroy(split->scratch);
+    arena_destroy(split->arena);
+}
+
+void pass_split_give(struct pass_split *split)
+{
+    arena_give(split->scratch);
+    arena_give(split->arena);
+}
+
+void pass_split_claim(struct pass_split *split)
+{
+    arena_claim(split->arena);
+    arena_claim(split->scratch);
+}
+
+/* An interleaved order repeats after as many microbatches as there are stages, others after one. */
+static uint64_t turn_of(const struct configuration *c)
+{
+    return c->layout.pipeline.vpp > 1 ? c->layout.pp : 1;
+}
+
+/* An order that splits backwards has no turns that repeat from the first microbatches on: all of it
+ * is played.
+ *
+ * As many microbatches as are under way at once, and turns that show what is repeated. */
+uint64_t pass_microbatches_played(const struct configuration *c)
+{
+    const uint64_t turn = turn_of(c), whole = configuration_microbatches(c);
+    if (c->layout.pipeline.schedule->splits)
+        return whole;
+    const uint64_t enough = c->layout.pp + TURNS * turn + whole % turn;
+    return whole <= enough ? whole : enough;
+}
+
+static void play(struct pass_memory *memory, struct pass_split *split,
+                 const struct configuration *c, uint64_t microbatches, bool apart,
+                 struct pass_played *out)
+{
+    const struct arena_mark mark = arena_mark(split->scratch);
+    struct configuration played = *c;
+    played.training.global_batch = microbatches * c->layout.dp * c->layout.microbatch;
+    struct pass_blocks *blocks = pass_blocks_find(memory, c);
+    const struct lowering *plan = pass_blocks_plan(blocks);
+    struct lowered lowered;
+    lower_runs(split->scratch, &played, plan, &lowered);
+    pass_wires_learn(split->wires, &lowered, plan);
+    const struct pass_question question = {
+        .lowered = &lowered,
+        .prices = pass_blocks_price(blocks, split->wires),
+        .wires = split->wires,
+        .slowness = 1.0 + gpu_slowest_excess_ratio(&c->gpu, configuration_ranks(c)),
+        .microbatches = microbatches,
+        .turn = turn_of(c),
+        .apart = apart,
+    };
+    pass_play(split->scratch, &question, out);
+    arena_rewind(split->scratch, mark);
+}
+
+static void play_step(struct pass_memory *memory, struct pass_split *split,
+                      const struct configuration *c, bool apart, struct pass_played *out)
+{
+    const uint64_t whole = configuration_microbatches(c), turn = turn_of(c);
+    uint64_t few = pass_microbatches_played(c);
+    CHECK(c->perturbation_count == 0 && !(c->kernel_jitter_sigma > 0.0));
+    CHECK(c->layout.tp == split->layout.tp && c->layout.pp == split->layout.pp &&
+          c->layout.cp == split->layout.cp && c->layout.dp == split->layout.dp &&
+          c->layout.ep == split->layout.ep && c->layout.etp == split->layout.etp);
+    play(memory, split, c, few, apart, out);
+    while (few < whole && !out->steady) {
+        few += turn * (few / turn < (whole - few) / turn ? few / turn : (whole - few) / turn);
+        play(memory, split, c, few, apart, out);
+    }
+    out->step_s += (double)(whole - few) / (double)turn * out->turn_s;
+}
+
+void pass_step(struct pass_memory *memory, struct pass_split *split, const struct configuration *c,
+               struct pass_played *out)
+{
+    play_step(memory, split, c, false, out);
+}
+
+double pass_apart_s(struct pass_memory *memory, struct pass_split *split,
+                    const struct configuration *c)
+{
+    struct pass_played played;
+    play_step(memory, split, c, true, &played);
+    return played.step_s;
+}
+
+double pass_least_bytes(struct pass_memory *memory, struct pass_split *split,
+                        const struct configuration *c)
+{
+    const struct lowering *plan = pass_blocks_plan(pass_blocks_find(memory, c));
+    struct configuration few = *c;
+    few.training.global_batch = pass_microbatches_played(c) * c->layout.dp * c->layout.microbatch;
+    const double first = lower_held_least_bytes(split->scratch, &few, plan, 0);
+    if (c->layout.pp == 1)
+        return first;
+    const double last =
+        lower_held_least_bytes(split->scratch, &few, plan, (uint32_t)c->layout.pp - 1);
+    return first > last ? first : last;
+}
+
+static double list_least_s(const struct piece_list *list)
+{
+    double sum_s = 0.0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->rows[i].kind == OP_COMPUTE)
+            sum_s += list->rows[i].cost.gpu_s;
+    return sum_s;
+}
+
+/* Kernels of a chunk's pass: its layers, with the embedding before the first, and behind the last
+ * the modules that predict further ahead and the head. */
+static double chunk_least_s(const struct configuration *c, const uint32_t *split, uint32_t chunk,
+                            const double *block_s)
+{
+    const struct layout_spec *layout = &c->layout;
+    const uint32_t chunks = (uint32_t)(layout->pp * layout->pipeline.vpp);
+    double sum_s = 0.0;
+    uint32_t before = 0;
+    for (uint32_t k = 0; k < chunk; k++)
+        before += split[k];
+    for (uint32_t i = 0; i < split[chunk]; i++)
+        sum_s += block_s[lower_plan_block(c, i, before + i)];
+    sum_s += chunk == 0 ? block_s[BLOCK_EMBEDDING] : 0.0;
+    if (chunk + 1 < chunks)
+        return sum_s;
+    if (c->model.mtp_layers > 0)
+        sum_s += (double)c->model.mtp_layers *
+                 (block_s[BLOCK_EMBEDDING] + block_s[BLOCK_PREDICTION] +
+                  block_s[lower_plan_predicting(c)] + block_s[BLOCK_PREDICTION_HEAD]);
+    return sum_s + block_s[BLOCK_HEAD];
+}
+
+double pass_least_s(struct pass_memory *memory, const struct configuration *c)
+{
+    const struct lowering *plan = pass_blocks_plan(pass_blocks_find(memory, c));
+    const uint32_t stages = (uint32_t)c->layout.pp,
+                   chunks = stages * (uint32_t)c->layout.pipeline.vpp;
+    const double microbatches = (double)configuration_microbatches(c);
+    const double slowness = 1.0 + gpu_slowest_excess_ratio(&c->gpu, configuration_ranks(c));
+    uint32_t split[CHUNKS_MAX];
+    double both_s[BLOCK_COUNT], stage_s[CHUNKS_MAX] = {0.0}, fill_s = 0.0, least_s = 0.0;
+    CHECK(chunks <= CHUNKS_MAX);
+    lower_split(c, split);
+    for (unsigned b = 0; b < BLOCK_COUNT; b++) {
+        const struct block *block = &plan->blocks[b];
+        both_s[b] = list_least_s(&block->lists[PIECES_FORWARD]) +
+                    list_least_s(&block->lists[PIECES_RECOMPUTE]) +
+                    list_least_s(&block->lists[PIECES_BACKWARD]);
+    }
+    const struct schedule_kind *order = c->layout.pipeline.schedule;
+    const struct schedule_shape shape = {stages, (uint32_t)c->layout.pipeline.vpp,
+                                         (uint32_t)configuration_microbatches(c),
+                                         &c->layout.pipeline.schedule_options};
+    const double each = order->placement == PLACED_BOTH_WAYS ? microbatches / 2.0 : microbatches;
+    double first_s[CHUNKS_MAX] = {0.0};
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        for (uint32_t k = 0; k < schedule_chunks(order, &shape); k++) {
+            const uint32_t part = schedule_part(order, &shape, stage, k);
+            const double pass_s = chunk_least_s(c, split, part, both_s);
+            stage_s[stage] += each * pass_s;
+            first_s[stage] += k == 0 && !order->splits ? pass_s : 0.0;
+        }
+    }
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        least_s = fmax(least_s, fill_s + stage_s[stage]);
+        fill_s += first_s[stage];
+    }
+    return least_s * slowness;
+}

@@ -1,0 +1,136 @@
+#include "scenarios/assemble/build.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "models/layout/layout.h"
+
+#include "scenarios/assemble/build_parts.h"
+#include "scenarios/language/file.h"
+
+enum {
+    BREAK_MAX = 32
+};
+
+/* `dp: auto`: what is left of the GPUs. With a remainder the rules refuse the layout,
+ * and dp = 1 keeps them from naming what only follows from it. */
+static void fill_auto(struct builder *b)
+{
+    const unsigned axes = 1u << CHOICE_TP | 1u << CHOICE_PP | 1u << CHOICE_CP;
+    const struct configuration *c = &b->scenario->configuration;
+    struct layout_spec *layout = &b->scenario->configuration.layout;
+    uint64_t gpus = configuration_gpus(c);
+    double others = (double)layout->tp * (double)layout->pp * (double)layout->cp;
+    if (layout->dp != 0) {
+        b->open &= ~axes; /* what is left of the GPUs is said */
+        return;
+    }
+    bool whole = others <= (double)gpus && gpus % (uint64_t)others == 0;
+    layout->dp = whole ? gpus / (uint64_t)others : 1;
+}
+
+static void add_choice(struct builder *b, enum choice_key key, const char *value, const char *why)
+{
+    struct choices *choices = &b->scenario->choices;
+    if (b->open >> key & 1u)
+        choices->rows[choices->count++] = (struct made_choice){key, value, why};
+}
+
+/* "64 of 72 GPUs of each, 32 of the last". */
+static const char *filling_of(struct arena *arena, const struct topology_spec *cluster)
+{
+    const struct node_spec *node = &cluster->node;
+    const uint64_t last = cluster->gpus > 0 ? cluster->gpus % node->gpus : 0;
+    const char *of = arena_format(arena, "%" PRIu64 " of %" PRIu64 " GPUs of each", node->gpus,
+                                  node->installed_gpus);
+    return last == 0 ? of : arena_format(arena, "%s, %" PRIu64 " of the last", of, last);
+}
+
+static void choose(struct builder *b)
+{
+    const struct configuration *c = &b->scenario->configuration;
+    const unsigned asked = b->layout_open ? b->open & 1u << CHOICE_ATTENTION : b->open;
+    choice_make(b->arena, &b->scenario->configuration, asked, &b->scenario->choices);
+    b->scenario->choices.open = b->open;
+    add_choice(b, CHOICE_NODE, c->cluster.node.name,
+               arena_format(b->arena, "what %s usually comes in", c->gpu.name));
+    add_choice(b, CHOICE_FABRIC, c->cluster.fabric.name,
+               arena_format(b->arena, "what joins nodes of %s as a rule", c->cluster.node.name));
+    add_choice(b, CHOICE_NODES, arena_format(b->arena, "%" PRIu64, c->cluster.nodes),
+               filling_of(b->arena, &c->cluster));
+    if (!b->layout_open && strcmp(layout_order(c), LAYOUT_USUAL_ORDER) != 0 &&
+        strcmp(c->layout.order, LAYOUT_ORDER_AUTO) == 0)
+        b->open |= 1u << CHOICE_ORDER;
+    add_choice(b, CHOICE_ORDER, layout_order(c),
+               "the replicas of a stage do not fill whole nodes, those of all stages do");
+    add_choice(b, CHOICE_PRECISION, c->training.precision->head.name,
+               arena_format(b->arena, "%s has no bf16 matrix units", c->gpu.name));
+}
+
+/* Fills what the scenario leaves open, and tells it where the defaults are listed. */
+static void fill_open(struct builder *b)
+{
+    struct choices *choices = &b->scenario->choices;
+    struct configuration *c = &b->scenario->configuration;
+    if (b->chosen != NULL) {
+        c->layout = b->chosen->layout;
+        c->training.attention = b->chosen->attention;
+        *choices = b->chosen->choices;
+    } else {
+        choose(b);
+    }
+    for (unsigned i = 0; i < choices->count; i++)
+        reader_chose(&b->reader, choice_key_path(choices->rows[i].key), choices->rows[i].value);
+}
+
+struct mark build_place(const struct value *root, const char *key)
+{
+    const struct value *at = value_deepest(root, key);
+    return at->kind == VALUE_WORD ? at->mark : at->key_mark;
+}
+
+static void check_rules(struct builder *b)
+{
+    struct rule_break breaks[BREAK_MAX];
+    unsigned found = configuration_check(&b->scenario->configuration, breaks, BREAK_MAX);
+    for (unsigned i = 0; i < found && i < BREAK_MAX; i++) {
+        const struct mark where = build_place(b->root, breaks[i].key);
+        if (breaks[i].warning)
+            problems_warning(b->problems, where, "%s: %s", breaks[i].key, breaks[i].text);
+        else
+            problems_error(b->problems, where, "%s: %s", breaks[i].key, breaks[i].text);
+    }
+}
+
+static void build_head(struct builder *b)
+{
+    const struct schema_section *schema = schema_section(SECTION_SCENARIO);
+    struct scenario_keys keys = {"", 0};
+    reader_fill(&b->reader, b->root, schema->path, schema->keys, &keys);
+    bool named = keys.name && *keys.name;
+    b->scenario->name = named ? keys.name : file_stem(b->arena, b->path);
+    b->scenario->configuration.name = b->scenario->name;
+    b->scenario->configuration.seed = keys.seed;
+    b->scenario->has_run = value_find(b->root, "run") != NULL;
+    if (named && strpbrk(keys.name, "\n\r\t"))
+        problems_error(b->problems, section_mark(b->root, "name"), "name: must be one line");
+}
+
+void build_scenario(struct builder *b)
+{
+    build_model(b);
+    build_cluster(b);
+    build_training(b);
+    if (b->problems->error_count == 0) { /* what the parser refused stands for nothing either */
+        fill_auto(b);
+        fill_open(b);
+        if (!b->layout_open)
+            check_rules(b);
+        b->layout_sound = b->problems->error_count == 0;
+    }
+    build_head(b);
+    build_extras(b);
+    build_lesson(b);
+    build_job(b);
+    section_finish(b, SECTION_SCENARIO, b->root, (struct params){NULL, 0}, "");
+}

@@ -1,0 +1,171 @@
+#include <math.h>
+#include <string.h>
+
+#include "scenarios/assemble/build_job.h"
+#include "scenarios/language/quantity.h"
+
+static void wrong(struct builder *b, const struct value *checkpoint, const char *key,
+                  const char *why)
+{
+    problems_error(b->problems, section_mark(checkpoint, key), "checkpoint.%s: %s", key, why);
+}
+
+static const struct param *row_of(const char *key)
+{
+    const struct schema_section *schema = schema_section(SECTION_CHECKPOINT);
+    const struct param *row = schema->keys.rows;
+    while (strcmp(row->name, key) != 0)
+        row++;
+    return row;
+}
+
+static bool given(const struct value *checkpoint, const char *key)
+{
+    return reader_given(checkpoint, row_of(key));
+}
+
+/* "host+pfs": each tier by its name, from the fastest to the safest. */
+static bool read_tiers(struct builder *b, struct mark where, const char *text)
+{
+    struct job_storage *storage = &b->scenario->storage;
+    char *names = arena_text(b->arena, text);
+    while (*names) {
+        size_t length = strcspn(names, "+");
+        char *next = names[length] == '+' ? names + length + 1 : names + length;
+        names[length] = '\0';
+        if (storage->tier_count == CHECKPOINT_LEVEL_MAX) {
+            problems_error(b->problems, where, "checkpoint.storage: more than %d tiers",
+                           CHECKPOINT_LEVEL_MAX);
+            return false;
+        }
+        for (unsigned i = 0; i < storage->tier_count; i++) {
+            if (strcmp(storage->tiers[i].name, names) == 0) {
+                problems_error(b->problems, where, "checkpoint.storage: '%s' stands twice",
+                               source_quote(b->arena, names));
+                return false;
+            }
+        }
+        if (!build_tier(b, where, names, &storage->tiers[storage->tier_count++]))
+            return false;
+        names = next;
+    }
+    return true;
+}
+
+static void check_tiers(struct builder *b, const struct value *checkpoint,
+                        const struct checkpoint_kind *kind)
+{
+    unsigned count = b->scenario->storage.tier_count;
+    if (count < kind->tiers_min || count > kind->tiers_max)
+        wrong(b, checkpoint, "storage",
+              arena_format(b->arena, "%s takes %u to %u tiers joined by '+', as in '%s', not %u",
+                           kind->head.name, kind->tiers_min, kind->tiers_max,
+                           *kind->default_storage ? kind->default_storage : "auto", count));
+}
+
+static void check_interval(struct builder *b, const struct value *checkpoint,
+                           const struct checkpoint_kind *kind)
+{
+    bool timed = given(checkpoint, "interval"), counted = given(checkpoint, "interval_steps");
+    if (timed && counted)
+        wrong(b, checkpoint, "interval_steps", "'interval' is given too; keep one of them");
+    if (kind->tiers_max == 0 && (timed || counted))
+        problems_warning(
+            b->problems, section_mark(checkpoint, timed ? "interval" : "interval_steps"),
+            "checkpoint: %s saves nothing; the interval has no effect", kind->head.name);
+}
+
+static struct checkpoint_spec spec_of(const struct checkpoint_keys *keys)
+{
+    return (struct checkpoint_spec){.kind = checkpoint_find(keys->policy),
+                                    .interval_s = keys->interval_s,
+                                    .interval_steps = keys->interval_steps,
+                                    .write_share_ratio = keys->write_share_ratio,
+                                    .bytes_per_parameter = keys->bytes_per_parameter,
+                                    .keep = keys->keep,
+                                    .corrupt_ratio = keys->corrupt_ratio,
+                                    .final = keys->final};
+}
+
+static void note_overrides(struct builder *b, const struct value *mapping,
+                           const struct checkpoint_keys *keys)
+{
+    struct job_storage *storage = &b->scenario->storage;
+    storage->stall_s = given(mapping, "stall") ? keys->stall_s : -1.0;
+    storage->persist_s = given(mapping, "persist") ? keys->persist_s : -1.0;
+    storage->load_s = given(mapping, "load") ? keys->load_s : -1.0;
+}
+
+/* Whoever says nothing of an interval wears out no drives. */
+static void choose_write_share(struct builder *b, const struct value *mapping)
+{
+    bool chosen = value_find(mapping, "interval") || value_find(mapping, "interval_steps") ||
+                  given(mapping, "write_share");
+    if (chosen)
+        return;
+    b->scenario->job.checkpoint.write_share_ratio = CHECKPOINT_WEAR_RATIO;
+    reader_chose(&b->reader, "checkpoint.write_share", "1.1%");
+}
+
+static void build_tiers(struct builder *b, const struct value *mapping, const char *storage,
+                        const struct checkpoint_kind *kind)
+{
+    bool automatic = strcmp(storage, READER_AUTO) == 0;
+    struct mark where = section_mark(mapping, "storage");
+    if (read_tiers(b, where, automatic ? kind->default_storage : storage))
+        check_tiers(b, mapping, kind);
+}
+
+void build_checkpoint(struct builder *b)
+{
+    const struct schema_section *schema = schema_section(SECTION_CHECKPOINT);
+    const struct value *mapping = section_take(b, b->root, SECTION_CHECKPOINT);
+    struct checkpoint_spec *spec = &b->scenario->job.checkpoint;
+    struct checkpoint_keys keys = {.policy = "", .storage = ""};
+    if (mapping == NULL)
+        return;
+    reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
+    *spec = spec_of(&keys);
+    const struct kind *head = spec->kind ? &spec->kind->head : NULL;
+    struct params options = section_options(b, mapping, schema->path, head, &spec->options);
+    if (spec->kind) {
+        check_interval(b, mapping, spec->kind);
+        build_tiers(b, mapping, keys.storage, spec->kind);
+    } else if (*keys.policy) {
+        section_unknown_name(b, SECTION_CHECKPOINT, mapping, "policy", keys.policy,
+                             family_kinds(b->arena, FAMILY_CHECKPOINTS));
+    }
+    choose_write_share(b, mapping);
+    note_overrides(b, mapping, &keys);
+    section_finish(b, SECTION_CHECKPOINT, mapping, options, schema->path);
+}
+
+/* All that was saved since a silent corruption began is tainted when it is found. Of an optimal
+ * interval that is known when it is found (line/taint_warning.c). */
+static void check_taint(struct builder *b, struct mark where)
+{
+    const struct job_spec *job = &b->scenario->job;
+    const double each_s = job->checkpoint.interval_s;
+    double keep;
+    const struct failure_cause *cause = each_s > 0.0 ? job_tainted_by(job, each_s, &keep) : NULL;
+    if (cause != NULL)
+        problems_warning(b->problems, where, "checkpoint.keep: %s",
+                         scenario_taint_sentence(b->arena, job, cause, keep));
+}
+
+void build_checkpoint_complete(struct builder *b)
+{
+    const struct configuration *c = &b->scenario->configuration;
+    const struct job_storage *storage = &b->scenario->storage;
+    struct checkpoint_spec *spec = &b->scenario->job.checkpoint;
+    const struct value *given = value_find(b->root, schema_section(SECTION_CHECKPOINT)->path);
+    struct mark where = given ? section_mark(given, "storage") : b->root->key_mark;
+    if (spec->bytes_per_parameter == 0.0)
+        spec->bytes_per_parameter = storage_bytes_per_parameter(c);
+    for (unsigned i = 0; i < storage->tier_count && !b->layout_open; i++) {
+        struct error error = {""};
+        if (!storage_check(c, &storage->tiers[i], spec->bytes_per_parameter, &error))
+            problems_error(b->problems, where, "checkpoint.storage: %s", error.text);
+    }
+    check_taint(b, given ? section_mark(given, "keep") : b->root->key_mark);
+}

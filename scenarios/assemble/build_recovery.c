@@ -1,0 +1,110 @@
+#include "scenarios/assemble/build_duration.h"
+#include "scenarios/assemble/build_job.h"
+
+static void wrong(struct builder *b, const struct value *recovery, const char *key, const char *why)
+{
+    problems_error(b->problems, section_mark(recovery, key), "recovery.%s: %s", key, why);
+}
+
+static void check_spares(struct builder *b, const struct value *recovery)
+{
+    const struct job_spec *job = &b->scenario->job;
+    uint64_t spares = job->recovery.spares;
+    if (job->recovery.kind && !job->recovery.kind->has_spares && spares > 0)
+        wrong(
+            b, recovery, "spares",
+            arena_format(b->arena,
+                         "%s takes none; remove it, or choose hot-spare, warm-spare or cold-spare",
+                         job->recovery.kind->head.name));
+    if (b->cluster_sound && spares > job->nodes)
+        wrong(b, recovery, "spares",
+              arena_format(b->arena,
+                           "%llu spares for %llu nodes; the pool has at most one for each node",
+                           (unsigned long long)spares, (unsigned long long)job->nodes));
+}
+
+/* An elastic job goes on with fewer replicas, down to a number that it has. */
+static void check_replicas(struct builder *b, const struct value *recovery)
+{
+    uint64_t dp = b->scenario->configuration.layout.dp,
+             least = b->scenario->job.recovery.replicas_min;
+    if (b->layout_sound && least > dp)
+        wrong(b, recovery, "replicas_min",
+              arena_format(b->arena, "the job has %llu replicas (layout.dp), so it goes up to %llu",
+                           (unsigned long long)dp, (unsigned long long)dp));
+}
+
+static void build_restart(struct builder *b, const struct value *recovery)
+{
+    struct restart_spec *restart = &b->scenario->job.recovery.restart;
+    const struct schema_section *schema = schema_section(SECTION_RESTART);
+    const struct value *mapping = section_take(b, recovery, SECTION_RESTART);
+    struct restart_keys keys = {0.0};
+    if (mapping == NULL)
+        return;
+    reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
+    restart->communicators_per_rank_s = keys.communicators_per_rank_s;
+    for (unsigned link = 0; link < RESTART_LINK_COUNT; link++) {
+        struct duration_keys duration;
+        build_duration(b, mapping, SECTION_RESTART_LINKS + link, schema->path, &duration);
+        restart->links[link] = duration.duration;
+        restart->sheltered[link] = duration.sheltered;
+    }
+    section_finish(b, SECTION_RESTART, mapping, (struct params){NULL, 0}, schema->path);
+}
+
+/* The spares of whoever says nothing of a policy: of 1,024 nodes that are down for .125 % of their
+ * time, four or fewer are at once 99 times of 100 (binomial). */
+static void choose_spares(struct builder *b, const struct value *mapping)
+{
+    const uint64_t each = 4, nodes = 1024;
+    struct job_spec *job = &b->scenario->job;
+    if (value_find(mapping, "policy") || value_find(mapping, "spares") || !b->cluster_sound)
+        return;
+    job->recovery.spares = (job->nodes * each + nodes - 1) / nodes;
+    reader_chose(&b->reader, "recovery.spares",
+                 arena_format(b->arena, "%llu", (unsigned long long)job->recovery.spares));
+}
+
+/* What the policy takes beside its name. */
+static struct params read_keys(struct builder *b, const struct value *mapping)
+{
+    const struct schema_section *schema = schema_section(SECTION_RECOVERY);
+    struct recovery_spec *recovery = &b->scenario->job.recovery;
+    struct recovery_keys keys = {.policy = ""};
+    reader_fill(&b->reader, mapping, schema->path, schema->keys, &keys);
+    *recovery = (struct recovery_spec){.kind = recovery_find(keys.policy),
+                                       .spares = keys.spares,
+                                       .crews = keys.crews,
+                                       .replicas_min = keys.replicas_min,
+                                       .retire_after = keys.retire_after,
+                                       .repair_fails_ratio = keys.repair_fails_ratio,
+                                       .manual_repair_fails_ratio = keys.manual_repair_fails_ratio,
+                                       .wrong_blame_ratio = keys.wrong_blame_ratio,
+                                       .escalate_ratio = keys.escalate_ratio};
+    if (*keys.policy && recovery->kind == NULL)
+        section_unknown_name(b, SECTION_RECOVERY, mapping, "policy", keys.policy,
+                             family_kinds(b->arena, FAMILY_RECOVERIES));
+    return section_options(b, mapping, schema->path, recovery->kind ? &recovery->kind->head : NULL,
+                           &recovery->options);
+}
+
+void build_recovery(struct builder *b)
+{
+    const struct schema_section *schema = schema_section(SECTION_RECOVERY);
+    const struct value *mapping = section_take(b, b->root, SECTION_RECOVERY);
+    struct recovery_spec *recovery = &b->scenario->job.recovery;
+    struct duration_keys repair, manual;
+    if (mapping == NULL)
+        return;
+    struct params options = read_keys(b, mapping);
+    build_duration(b, mapping, SECTION_REPAIR, schema->path, &repair);
+    build_duration(b, mapping, SECTION_MANUAL_REPAIR, schema->path, &manual);
+    recovery->repair = repair.duration;
+    recovery->manual_repair = manual.duration;
+    build_restart(b, mapping);
+    section_finish(b, SECTION_RECOVERY, mapping, options, schema->path);
+    choose_spares(b, mapping);
+    check_spares(b, mapping);
+    check_replicas(b, mapping);
+}

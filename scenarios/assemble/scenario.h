@@ -1,0 +1,124 @@
+/* scenario.h - the input language: a YAML file becomes a checked configuration, or every problem at
+ * once with file, line, column, caret and remedy.
+ *
+ * One table (schema.c) of keys makes parser, checks, defaults, `--set`, `orrery list`, the
+ * reference and the JSON Schema. The catalogue is embedded in the binary (or read from a folder). A
+ * file is hostile until checked: depth, size, duplicate keys, aliases and the number of errors are
+ * bounded. After scenario_read succeeds nothing in the models returns an error that a file could
+ * cause, except what topology_build says of the fabric's numbers, which is asked here too. */
+#ifndef ORRERY_SCENARIOS_ASSEMBLE_SCENARIO_H
+#define ORRERY_SCENARIOS_ASSEMBLE_SCENARIO_H
+
+#include <stdio.h>
+
+#include "models/checkpoint/storage.h"
+#include "models/job/parts/job_spec.h"
+#include "models/layout/configuration.h"
+#include "models/plan/choice.h"
+#include "models/step/simulate/condition.h"
+#include "scenarios/catalogue/figure.h"
+#include "scenarios/language/problem.h"
+#include "scenarios/language/taken_default.h"
+#include "sim/error.h"
+
+/* Another file that the scenario names, and that is read. */
+struct scenario_input {
+    const char *path;
+    const struct scenario_input *next;
+};
+struct scenario_file {
+    const char *text; /* the file, for the database */
+    size_t text_bytes;
+    const char *const *sets; /* that were applied to it, likewise */
+    unsigned set_count;
+    const char *catalogue; /* NULL: the built-in one */
+    const struct scenario_input *inputs;
+    const struct value *root; /* of the text */
+};
+struct scenario_diagnostics {
+    const struct problem *problems;
+    unsigned problem_count, error_count;
+    /* where a class reads along */
+    struct problems *found; /* where more can be added: scenario_warn */
+};
+struct scenario_stated {
+    const struct taken_default *defaults;
+    unsigned default_count;
+    const struct constant *constants; /* of the catalogue, that are not exact */
+    unsigned constant_count;
+    const struct stated_figure
+        *figures; /* all that the step or the weeks stand on, whoever gave them */
+    unsigned figure_count;
+};
+struct scenario {
+    struct arena *arena;
+    const char *path, *name;
+    struct configuration configuration;
+    struct choices choices; /* taken where the scenario said nothing, or asked for it */
+    bool has_run;           /* a `run:` section: weeks, not one step */
+    struct job_spec job;    /* with `run:`; scenario_job makes it complete */
+    double work_s;          /* of undisturbed steps, in place of job.steps; 0: not said */
+    struct job_storage {
+        struct storage_tier tiers[CHECKPOINT_LEVEL_MAX];
+        unsigned tier_count;
+        double stall_s, persist_s, load_s; /* < 0: as the storage player finds */
+    } storage;
+    double storage_tb_month_usd; /* price of 10^12 bytes kept for 30 days; 0: not said */
+    const struct note {
+        double at_s;
+        const char *say;
+    } * notes;
+    unsigned note_count;
+    const struct lesson *lesson; /* lesson.h; NULL: it is none */
+    struct scenario_file file;
+    struct scenario_diagnostics diagnostics;
+    struct scenario_stated stated;
+};
+/* What was chosen for a scenario, for another reading of it in which nothing differs that a step
+ * depends on: trials are not made again. */
+struct scenario_chosen {
+    struct layout_spec layout;
+    int attention;
+    struct choices choices;
+};
+struct scenario_options {
+    const char *catalogue;   /* folder that overrides the embedded one; NULL */
+    const char *const *sets; /* "layout.tp=4" */
+    unsigned set_count;
+    bool has_seed;
+    uint64_t seed;
+    const struct scenario_chosen *chosen; /* NULL: to be chosen */
+    /* Somebody searches the layout: what the scenario does not say of it stays at the plainest, and
+     * no rule of it is asked. scenario->choices.open tells what was not said. */
+    bool layout_open;
+    bool alone; /* it is a stranger's: it may name files beside it, and none elsewhere */
+};
+/* Reads a file, "-" being standard input (or `text` when not NULL, called `path` in messages).
+ * Returns a scenario, to be freed by scenario_destroy, whose configuration is valid exactly when
+ * error_count is 0; NULL with a sentence when the file cannot be read at all. */
+struct scenario *scenario_read(const char *path, const char *text, size_t text_bytes,
+                               const struct scenario_options *options, struct error *error);
+void scenario_destroy(struct scenario *scenario);
+/* Keeps what was chosen, in an arena of the caller's. */
+void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,
+                          struct scenario_chosen *out);
+void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour);
+void scenario_print_problem(const struct problem *problem, FILE *out, bool colour);
+/* Adds a warning about a key of a sound scenario, at its place or that of the section that it would
+ * stand in. The problem, or NULL when there are too many. */
+const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text);
+/* The same for an error, which a scenario so far sound then has. */
+void scenario_reject(struct scenario *scenario, const char *key, const char *text);
+/* The job of a scenario with `run:`, ready for job_run: adds to scenario->job what depends on the
+ * time of a step: the steps of its work, the plan of its checkpoints, an optimal interval, whose
+ * search is watched (NULL: by nobody). */
+struct job_watch;
+void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
+                  const struct job_watch *watch, struct job_spec *out);
+/* The warning about a cause that job_tainted_by found; lives in `arena`. */
+const char *scenario_taint_sentence(struct arena *arena, const struct job_spec *job,
+                                    const struct failure_cause *cause, double keep);
+/* Does this key ("checkpoint.interval") change weeks, but no step of them? */
+bool scenario_key_of_weeks(const char *key);
+
+#endif

@@ -1,0 +1,78 @@
+#include <math.h>
+#include <string.h>
+
+#include "models/checkpoint/checkpoint_plan.h"
+#include "models/job/player/job.h"
+#include "scenarios/assemble/scenario.h"
+#include "scenarios/language/quantity.h"
+#include "scenarios/schema/schema.h"
+#include "sim/units.h"
+
+/* Checkpoints that outlive a domain of nodes lie on storage that is paid by what it holds: as many
+ * as each level keeps, with every copy. */
+static double storage_hour_usd(const struct scenario *scenario, const struct checkpoint_spec *spec)
+{
+    const double month_s = 30.0 * DAY;
+    struct arena *scratch = arena_create();
+    double *bytes_of_rank, kept_bytes = 0.0;
+    double bytes = storage_shards(&scenario->configuration, spec->bytes_per_parameter, scratch,
+                                  &bytes_of_rank);
+    for (unsigned i = 0; i < spec->plan.level_count; i++) {
+        const struct checkpoint_level *level = &spec->plan.levels[i];
+        for (unsigned t = 0; t < scenario->storage.tier_count; t++) {
+            const struct storage_tier *tier = &scenario->storage.tiers[t];
+            if (level->survival == SURVIVES_DOMAIN && strcmp(tier->name, level->tier) == 0)
+                kept_bytes += bytes * (double)spec->keep * fmax((double)tier->copies, 1.0);
+        }
+    }
+    arena_destroy(scratch);
+    return kept_bytes / TERA * scenario->storage_tb_month_usd / month_s * HOUR;
+}
+
+void scenario_job(const struct scenario *scenario, struct condition_table *conditions,
+                  const struct job_watch *watch, struct job_spec *out)
+{
+    const struct job_storage *storage = &scenario->storage;
+    *out = scenario->job;
+    if (scenario->work_s > 0.0)
+        out->steps =
+            (uint64_t)ceil(scenario->work_s / condition_step_s(conditions, &condition_ideal));
+    struct checkpoint_spec *spec = &out->checkpoint;
+    struct checkpoint_request request = {.kind = spec->kind,
+                                         .options = &spec->options,
+                                         .bytes_per_parameter = spec->bytes_per_parameter,
+                                         .tiers = storage->tiers,
+                                         .tier_count = storage->tier_count,
+                                         .stall_s = storage->stall_s,
+                                         .persist_s = storage->persist_s,
+                                         .load_s = storage->load_s};
+    checkpoint_plan_build(&scenario->configuration, conditions, &request, &spec->plan);
+    if (scenario->storage_tb_month_usd > 0.0)
+        out->cost.storage_hour_usd = storage_hour_usd(scenario, spec);
+    job_optimal_interval(out, conditions, scenario->configuration.seed, watch);
+}
+
+const char *scenario_taint_sentence(struct arena *arena, const struct job_spec *job,
+                                    const struct failure_cause *cause, double keep)
+{
+    char found[QUANTITY_TEXT_MAX];
+    quantity_write(PARAM_TIME, job_found_after_s(job, cause), found, sizeof found);
+    return arena_format(arena,
+                        "'%s' is found after %s in the mean, when all %llu kept checkpoints are "
+                        "tainted, and the job starts anew; keep %.0f or more",
+                        cause->name, found, (unsigned long long)job->checkpoint.keep, keep);
+}
+
+bool scenario_key_of_weeks(const char *key)
+{
+    static const enum section without_steps[] = {SECTION_NOTES, SECTION_LESSON, SECTION_COST};
+    size_t length = strcspn(key, ".[");
+    for (enum section i = 0; i < SECTION_COUNT; i++) {
+        const char *path = schema_section(i)->path;
+        bool named = strlen(path) == length && strncmp(path, key, length) == 0;
+        for (unsigned k = 0; named && k < sizeof without_steps / sizeof *without_steps; k++)
+            if (i >= SECTION_RUN || i == without_steps[k])
+                return true;
+    }
+    return false;
+}

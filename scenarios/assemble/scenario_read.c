@@ -1,0 +1,262 @@
+#include "scenarios/assemble/scenario.h"
+
+#include <string.h>
+
+#include "scenarios/assemble/build.h"
+#include "scenarios/language/file.h"
+#include "scenarios/language/parse.h"
+#include "scenarios/schema/set.h"
+
+/* What scenario_read works with, beside the result. */
+struct scenario_reading {
+    struct scenario *scenario;
+    struct source source;
+    struct problems problems;
+    struct builder builder;
+};
+
+static bool load(struct scenario_reading *r, const char *path, const char *text, size_t text_bytes,
+                 struct error *error)
+{
+    struct source *source = &r->source;
+    struct arena *arena = r->scenario->arena;
+    struct file_text file = {NULL, 0};
+    source->name = r->scenario->path;
+    if (text == NULL) {
+        if (!file_read(arena, path, SOURCE_BYTES_MAX, false, &file, error))
+            return false;
+    } else {
+        file.bytes = text_bytes > SOURCE_BYTES_MAX ? SOURCE_BYTES_MAX + 1 : text_bytes;
+        file.text = arena_alloc(arena, file.bytes + 1, 1);
+        memcpy(file.text, text, file.bytes);
+    }
+    r->scenario->file.text = file.text;
+    r->scenario->file.text_bytes = file.bytes;
+    bool marked = file.bytes >= 3 && memcmp(file.text, "\xEF\xBB\xBF", 3) == 0;
+    source->text = file.text + (marked ? 3 : 0);
+    source->bytes = file.bytes - (marked ? 3 : 0);
+    return true;
+}
+
+/* What the line said beside the file. */
+static void keep_options(struct scenario *scenario, const struct scenario_options *options)
+{
+    const char **sets = ARENA_ARRAY(scenario->arena, const char *, options->set_count);
+    for (unsigned i = 0; i < options->set_count; i++)
+        sets[i] = arena_text(scenario->arena, options->sets[i]);
+    scenario->file.sets = sets;
+    scenario->file.set_count = options->set_count;
+    if (options->catalogue != NULL)
+        scenario->file.catalogue = arena_text(scenario->arena, options->catalogue);
+}
+
+/* The tree of the file with every --set applied; NULL when it is not even a mapping. */
+static struct value *parse(struct scenario_reading *r, const struct scenario_options *options)
+{
+    struct arena *arena = r->scenario->arena;
+    struct value *root = parse_source(arena, &r->source, 0, &r->problems);
+    if (root && value_is_empty(root)) {
+        problems_error(&r->problems, root->mark, "the scenario is empty");
+        return NULL;
+    }
+    if (root && root->kind != VALUE_MAPPING) {
+        problems_error(&r->problems, root->mark, "a scenario takes keys with values, not %s",
+                       value_kind_name(root));
+        return NULL;
+    }
+    for (unsigned i = 0; root && i < options->set_count; i++)
+        set_apply(arena, root, options->sets[i], i + 1, &r->problems);
+    return root;
+}
+
+static void build(struct scenario_reading *r, struct value *root,
+                  const struct scenario_options *options)
+{
+    struct builder *b = &r->builder;
+    struct scenario *scenario = r->scenario;
+    b->arena = scenario->arena;
+    b->problems = &r->problems;
+    b->reader = (struct reader){.arena = b->arena, .problems = &r->problems};
+    b->root = root;
+    b->path = scenario->path;
+    b->scenario = scenario;
+    b->chosen = options->chosen;
+    b->layout_open = options->layout_open;
+    b->alone = options->alone;
+    root->key_mark = (struct mark){root->mark.source, root->mark.line, root->mark.column, 1};
+    catalogue_open(&b->catalogue, b->arena, options->catalogue, &r->problems);
+    build_scenario(b);
+    scenario->stated.defaults = b->reader.defaults;
+    scenario->stated.default_count = b->reader.default_count;
+    if (options->has_seed)
+        scenario->configuration.seed = options->seed;
+}
+
+static struct scenario *read(struct scenario_reading *r, const char *path, const char *text,
+                             size_t text_bytes, const struct scenario_options *options,
+                             struct error *error)
+{
+    struct scenario *scenario = r->scenario;
+    r->problems.arena = scenario->arena;
+    keep_options(scenario, options);
+    if (!load(r, path, text, text_bytes, error))
+        return NULL;
+    struct value *root = parse(r, options);
+    if (root)
+        build(r, root, options);
+    if (r->builder.catalogue.unreadable) {
+        *error = r->builder.catalogue.error;
+        return NULL;
+    }
+    problems_sort(&r->problems);
+    scenario->diagnostics.found = &r->problems;
+    scenario->file.root = root;
+    scenario->diagnostics.problems = r->problems.kept;
+    scenario->diagnostics.problem_count = r->problems.kept_count;
+    scenario->diagnostics.error_count = r->problems.error_count;
+    return scenario;
+}
+
+struct scenario *scenario_read(const char *path, const char *text, size_t text_bytes,
+                               const struct scenario_options *options, struct error *error)
+{
+    static const struct scenario_options none = {0};
+    struct arena *arena = arena_create();
+    struct scenario_reading *r = ARENA_NEW(arena, struct scenario_reading);
+    r->scenario = ARENA_NEW(arena, struct scenario);
+    r->scenario->arena = arena;
+    bool stream = strcmp(path, "-") == 0;
+    r->scenario->path = stream ? "<stdin>" : arena_text(arena, path);
+    r->scenario->name = stream ? "stdin" : file_stem(arena, path);
+    if (read(r, path, text, text_bytes, options ? options : &none, error))
+        return r->scenario;
+    arena_destroy(arena);
+    return NULL;
+}
+
+const struct problem *scenario_warn(struct scenario *scenario, const char *key, const char *text)
+{
+    struct problems *found = scenario->diagnostics.found;
+    const unsigned before = found->kept_count;
+    problems_warning(found, build_place(scenario->file.root, key), "%s: %s", key, text);
+    scenario->diagnostics.problem_count = found->kept_count;
+    return found->kept_count > before ? &found->kept[before] : NULL;
+}
+
+void scenario_reject(struct scenario *scenario, const char *key, const char *text)
+{
+    struct problems *found = scenario->diagnostics.found;
+    problems_error(found, build_place(scenario->file.root, key), "%s: %s", key, text);
+    scenario->diagnostics.problem_count = found->kept_count;
+    scenario->diagnostics.error_count = found->error_count;
+}
+
+void scenario_keep_chosen(const struct scenario *scenario, struct arena *arena,
+                          struct scenario_chosen *out)
+{
+    *out = (struct scenario_chosen){scenario->configuration.layout,
+                                    scenario->configuration.training.attention, scenario->choices};
+    out->layout.order = arena_text(arena, out->layout.order);
+    for (unsigned i = 0; i < out->choices.count; i++) {
+        struct made_choice *row = &out->choices.rows[i];
+        row->value = arena_text(arena, row->value);
+        row->why = arena_text(arena, row->why);
+    }
+}
+
+void scenario_destroy(struct scenario *scenario)
+{
+    if (scenario)
+        arena_destroy(scenario->arena);
+}
+
+/* Problems as a compiler prints them:
+ *
+ *   file.yaml:7:11: error: unknown key 'tpp' in layout; did you mean 'tp'?
+ *       7 | layout: {tpp: 8, pp: 2}
+ *         |          ^~~
+ *
+ * A line of more than WINDOW characters is shown around its caret. */
+enum {
+    WINDOW = 120,
+    LEAD = 40 /* characters kept before the caret of a long line */
+};
+
+struct print_colours {
+    const char *bold, *error, *warning, *caret, *plain;
+};
+static const struct print_colours coloured = {"\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;32m",
+                                              "\033[0m"};
+static const struct print_colours colourless = {"", "", "", "", ""};
+
+static bool continues(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+static unsigned characters(const char *text)
+{
+    unsigned count = 0;
+    for (; *text; text++)
+        count += continues(*text) ? 0 : 1;
+    return count;
+}
+
+static const char *skip(const char *text, unsigned count)
+{
+    while (*text && count > 0) {
+        text++;
+        while (continues(*text))
+            text++;
+        count--;
+    }
+    return text;
+}
+
+static void repeat(FILE *out, char character, unsigned count)
+{
+    while (count-- > 0)
+        fputc(character, out);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+static void print_source(const struct problem *problem, FILE *out, const struct print_colours *c)
+{
+    unsigned length = characters(problem->source), before = problem->column - 1;
+    unsigned start = length > WINDOW && before > LEAD ? before - LEAD : 0;
+    const char *from = skip(problem->source, start), *to = skip(from, WINDOW);
+    unsigned shown = least(length - least(start, length), WINDOW);
+    unsigned caret = before - start, room = shown > caret ? shown - caret : 1;
+    unsigned width = least(problem->width, room);
+    fprintf(out, "%5u | %.*s\n      | ", problem->line, (int)(to - from), from);
+    repeat(out, ' ', caret);
+    fprintf(out, "%s^", c->caret);
+    repeat(out, '~', width > 1 ? width - 1 : 0);
+    fprintf(out, "%s\n", c->plain);
+}
+
+void scenario_print_problem(const struct problem *problem, FILE *out, bool colour)
+{
+    const struct print_colours *c = colour ? &coloured : &colourless;
+    const char *tint = problem->warning ? c->warning : c->error;
+    fprintf(out, "%s%s:%u:%u:%s %s%s:%s %s\n", c->bold, problem->file, problem->line,
+            problem->column, c->plain, tint, problem->warning ? "warning" : "error", c->plain,
+            problem->text);
+    if (problem->source)
+        print_source(problem, out, c);
+}
+
+void scenario_print_problems(const struct scenario *scenario, FILE *out, bool colour)
+{
+    unsigned errors = 0;
+    for (unsigned i = 0; i < scenario->diagnostics.problem_count; i++) {
+        errors += scenario->diagnostics.problems[i].warning ? 0 : 1;
+        scenario_print_problem(&scenario->diagnostics.problems[i], out, colour);
+    }
+    if (scenario->diagnostics.error_count > errors)
+        fprintf(out, "and %u more errors\n", scenario->diagnostics.error_count - errors);
+}

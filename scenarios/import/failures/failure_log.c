@@ -1,0 +1,242 @@
+/* failure_log.c - from what was seen to records: numbers for names, the watch, repeats. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/import/failures/failure_log_state.h"
+#include "sim/list.h"
+
+uint64_t failure_log_units(const struct failure_rules *rules, enum failure_unit kind)
+{
+    switch (kind) {
+    case UNIT_GPU:
+    case UNIT_NIC:
+        return rules->gpus;
+    case UNIT_NODE:
+        return rules->gpus / rules->gpus_per_node;
+    case UNIT_DOMAIN:
+        return 0;
+    case UNIT_JOB:
+        return 1;
+    }
+    return 0;
+}
+
+bool failure_log_see(struct failure_reading *r, const struct failure_sight *sight)
+{
+    if (r->count == FAILURE_ROWS_MAX)
+        return import_text_bad(&r->text, "more than %d failures; cut the log", FAILURE_ROWS_MAX);
+    LIST_ROOM(r->arena, r->sights, r->count, 1, r->room);
+    r->sights[r->count] = *sight;
+    r->sights[r->count].line = r->text.line;
+    r->count++;
+    failure_log_moment(r, sight->at_s);
+    return true;
+}
+
+void failure_log_moment(struct failure_reading *r, double at_s)
+{
+    r->last_s = fmax(r->last_s, at_s);
+}
+
+/* n2 before n10: runs of digits by their number. */
+static int compare_names(const char *a, const char *b)
+{
+    while (*a != '\0' && *b != '\0') {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            a += strspn(a, "0");
+            b += strspn(b, "0");
+            const size_t left = strspn(a, "0123456789"), right = strspn(b, "0123456789");
+            if (left != right)
+                return left < right ? -1 : 1;
+            const int same = strncmp(a, b, left);
+            if (same != 0)
+                return same;
+            a += left;
+            b += right;
+        } else if (*a != *b) {
+            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        } else {
+            a++;
+            b++;
+        }
+    }
+    return (*a != '\0') - (*b != '\0');
+}
+
+static int compare_units(const void *left, const void *right)
+{
+    const struct failure_sight *a = *(struct failure_sight *const *)left,
+                               *b = *(struct failure_sight *const *)right;
+    const int hosts = compare_names(a->host, b->host);
+    if (hosts != 0)
+        return hosts;
+    return compare_names(a->part != NULL ? a->part : "", b->part != NULL ? b->part : "");
+}
+
+/* Does every part have a number on its node (as in dcgm), not a name (as PCI addresses are)? */
+static bool parts_numbered(const struct failure_reading *r, struct failure_sight *const *named,
+                           uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const char *part = named[i]->part;
+        if (part != NULL && (strspn(part, "0123456789") != strlen(part) || strlen(part) > 9 ||
+                             strtoull(part, NULL, 10) >= r->rules->gpus_per_node))
+            return false;
+    }
+    return true;
+}
+
+/* Numbers for those that have names. */
+static bool number_units(struct failure_reading *r)
+{
+    struct failure_sight **named = ARENA_ARRAY(r->arena, struct failure_sight *, r->count + 1);
+    const uint64_t per_node = r->rules->gpus_per_node, nodes = r->rules->gpus / per_node;
+    uint32_t count = 0;
+    uint64_t parts = 0;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (r->sights[i].host != NULL)
+            named[count++] = &r->sights[i];
+    qsort(named, count, sizeof(struct failure_sight *), compare_units);
+    const bool told = parts_numbered(r, named, count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct failure_sight *s = named[i];
+        const struct failure_sight *before = i > 0 ? named[i - 1] : NULL;
+        const bool new_host = before == NULL || compare_names(before->host, s->host) != 0;
+        const bool new_part = s->part != NULL && (new_host || before->part == NULL ||
+                                                  compare_names(before->part, s->part) != 0);
+        r->out->hosts += new_host;
+        parts = (new_host ? 0 : parts) + new_part;
+        r->text.line = s->line;
+        if (r->out->hosts > nodes)
+            return import_text_bad(&r->text,
+                                   "more nodes than the %" PRIu64 " of %" PRIu64 " GPUs, %" PRIu64
+                                   " each: --gpus, --gpus-per-node",
+                                   nodes, r->rules->gpus, per_node);
+        if (parts > per_node)
+            return import_text_bad(
+                &r->text, "more GPUs on %s than the %" PRIu64 " that --gpus-per-node gives",
+                import_text_quote(&r->text, s->host), per_node);
+        s->unit = r->out->hosts - 1;
+        if (s->part != NULL)
+            s->unit = s->unit * per_node + (told ? strtoull(s->part, NULL, 10) : parts - 1);
+    }
+    return true;
+}
+
+/* The watch, and what is in it: times from its start. */
+static bool cut_watch(struct failure_reading *r)
+{
+    const struct failure_rules *rules = r->rules;
+    const double start_s = r->relative ? 0.0 : rules->start_s;
+    const double shift_s = r->relative && isfinite(rules->start_s) ? rules->start_s : 0.0;
+    uint32_t kept = 0;
+    r->out->end_told = isfinite(rules->end_s);
+    const double end_s = r->out->end_told ? rules->end_s - shift_s : r->last_s;
+    if (!isfinite(start_s))
+        return error_set(r->text.error,
+                         "%s: when did the watch begin? Give --start, as in --start 2026-01-01",
+                         r->file.path);
+    r->out->watched_s = end_s - start_s;
+    if (!(r->out->watched_s > 0.0))
+        return error_set(r->text.error,
+                         "%s: the watch ends where it begins: give --start before, --end after "
+                         "the failures",
+                         r->file.path);
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct failure_sight *s = &r->sights[i];
+        s->at_s -= start_s;
+        if (s->at_s < 0.0 || s->at_s > r->out->watched_s)
+            r->out->outside++;
+        else
+            r->sights[kept++] = *s;
+    }
+    r->count = kept;
+    return true;
+}
+
+static int compare_sights(const void *left, const void *right)
+{
+    const struct failure_sight *a = left, *b = right;
+    if (a->at_s != b->at_s)
+        return a->at_s < b->at_s ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int compare_repeats(const void *left, const void *right)
+{
+    const struct failure_sight *a = *(struct failure_sight *const *)left,
+                               *b = *(struct failure_sight *const *)right;
+    if (a->unit_kind != b->unit_kind)
+        return a->unit_kind - b->unit_kind;
+    if (a->unit != b->unit)
+        return a->unit < b->unit ? -1 : 1;
+    const int causes = strcmp(a->cause, b->cause);
+    return causes != 0 ? causes : compare_sights(a, b);
+}
+
+/* Repeats get a negative time. */
+static void merge(struct failure_reading *r)
+{
+    struct failure_sight **order = ARENA_ARRAY(r->arena, struct failure_sight *, r->count + 1);
+    double before_s = 0.0;
+    for (uint32_t i = 0; i < r->count; i++)
+        order[i] = &r->sights[i];
+    qsort(order, r->count, sizeof(struct failure_sight *), compare_repeats);
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct failure_sight *s = order[i];
+        const double at_s = s->at_s;
+        const bool same = i > 0 && order[i - 1]->unit_kind == s->unit_kind &&
+                          order[i - 1]->unit == s->unit &&
+                          strcmp(order[i - 1]->cause, s->cause) == 0;
+        if (same && at_s - before_s <= r->rules->merge_s) {
+            s->at_s = -1.0;
+            r->out->merged++;
+        }
+        before_s = at_s;
+    }
+}
+
+static void write_rows(struct failure_reading *r)
+{
+    r->out->rows = ARENA_ARRAY(r->arena, struct failure_record, r->count + 1);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const struct failure_sight *s = &r->sights[i];
+        if (s->at_s >= 0.0)
+            r->out->rows[r->out->count++] =
+                (struct failure_record){s->at_s, s->unit_kind, s->unit, s->cause, s->repair_s};
+    }
+}
+
+bool failure_log_read(struct arena *arena, struct import_file file,
+                      const struct failure_format_kind *format, const struct failure_rules *rules,
+                      struct failure_log *out, struct error *error)
+{
+    struct failure_reading r = {
+        .file = file, .arena = arena, .rules = rules, .last_s = -INFINITY, .out = out};
+    *out = (struct failure_log){.rows = NULL};
+    if (!import_text_begin(&r.text, arena, &file, error))
+        return false;
+    if (!format->json && import_text_is_json(&r.text))
+        return error_set(
+            error,
+            "%s: this is JSON: %s is read from text (journalctl -k -o short-iso, sacct "
+            "-P); what Prometheus answers about Xids is imported as dcgm",
+            file.path, format->head.name);
+    if (!format->read(&r))
+        return false;
+    if (r.count == 0)
+        return error_set(error,
+                         "%s: no failure in it (%" PRIu32 " lines tell of something else, %" PRIu32
+                         " of failures without their moment)",
+                         file.path, out->passed, out->endless);
+    if (!number_units(&r) || !cut_watch(&r))
+        return false;
+    qsort(r.sights, r.count, sizeof *r.sights, compare_sights);
+    merge(&r);
+    write_rows(&r);
+    return out->count > 0 ||
+           error_set(error, "%s: no failure between --start and --end", file.path);
+}

@@ -1,0 +1,205 @@
+/* How sure a step is: the same draws for any number of threads and draws, figures that two
+ * scenarios share drawn alike, intervals of the model's own error by hand, shares that add up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/record/evidence/uncertainty.h"
+
+#define REST                                                                                       \
+    "model: {layers: 3, hidden: 8192, heads: 64, vocabulary: 32000}\n"                             \
+    "training: {sequence: 4096, global_batch: 16}\n"
+#define EIGHT "cluster: {gpu: h100-80gb-sxm, gpus: 8}\n" REST
+
+static struct scenario *read(const char *text)
+{
+    struct error error = {""};
+    struct scenario *s = scenario_read("test.yaml", text, strlen(text), NULL, &error);
+    assert_non_null(s);
+    assert_int_equal(s->diagnostics.error_count, 0);
+    return s;
+}
+
+static struct uncertain_step draw(struct arena *arena, const struct scenario *s, uint32_t count,
+                                  unsigned threads, uint64_t seed)
+{
+    struct uncertainty_options how = {seed, count, threads, NULL, false};
+    struct uncertain_step step;
+    struct error error = {""};
+    if (!uncertainty_draw(arena, s, &how, &step, &error))
+        fail_msg("%s", error.text);
+    return step;
+}
+
+static void near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+static void test_draws_do_not_depend_on_threads_or_count(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct scenario *s = read(EIGHT);
+    struct uncertain_step one = draw(arena, s, 12, 1, 7), four = draw(arena, s, 12, 4, 7);
+    struct uncertain_step few = draw(arena, s, 5, 2, 7), other = draw(arena, s, 12, 1, 8);
+    unsigned same = 0;
+    for (unsigned i = 0; i < 12; i++) {
+        assert_true(one.draws[i].log_step == four.draws[i].log_step);
+        assert_true(i >= 5 || few.draws[i].log_step == one.draws[i].log_step);
+        same += other.draws[i].log_step == one.draws[i].log_step;
+    }
+    assert_int_equal(same, 0);
+    assert_true(one.log_spread > 0.0);
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
+static void test_time_alone_is_the_same_time(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct scenario *s = read(EIGHT);
+    struct uncertainty_options how = {7, 8, 2, NULL, true};
+    struct uncertain_step whole = draw(arena, s, 8, 2, 7), timed;
+    struct error error = {""};
+    assert_true(uncertainty_draw(arena, s, &how, &timed, &error));
+    assert_true(timed.step_s == whole.step_s);
+    for (unsigned i = 0; i < 8; i++)
+        assert_true(timed.draws[i].log_step == whole.draws[i].log_step && timed.draws[i].fits);
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
+/* A twin that says the catalogue's figures itself is exact where the other is not. */
+static void test_only_uncertain_figures_are_drawn(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct scenario *s = read("cluster: {gpu: {name: h100-80gb-sxm, gemm_efficiency: 66%}, "
+                              "gpus: 8}\n" REST);
+    struct scenario *whole = read(EIGHT);
+    struct uncertain_step known = draw(arena, s, 24, 2, 1), drawn = draw(arena, whole, 24, 2, 1);
+    assert_true(known.log_spread < drawn.log_spread);
+    scenario_destroy(whole);
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
+/* Four nodes, a leaf each, whose eight reductions choose among eight uplinks: with figures that are
+ * all known the draws still differ by their paths, and by nothing where flows spread. */
+static void test_paths_are_drawn(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    for (unsigned ecmp = 0; ecmp < 2; ecmp++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "cluster: {gpu: h100-80gb-sxm, node: dgx-h100, nodes: 4, fabric: {kind: fat_tree, "
+                 "nic: 400Gb/s, radix: 16, ecmp: %u}}\nlayout: {tp: 8, dp: 4}\n" REST,
+                 ecmp);
+        struct scenario *s = read(text);
+        s->stated.constant_count = 0;
+        struct uncertain_step some = draw(arena, s, 12, 2, 1), other = draw(arena, s, 12, 1, 1);
+        unsigned unlike = 0;
+        for (unsigned i = 0; i < 12; i++) {
+            assert_true(some.draws[i].log_step == other.draws[i].log_step);
+            unlike += some.draws[i].log_step != log(some.step_s);
+        }
+        assert_true(ecmp == 1 ? unlike > 0 : unlike == 0);
+        scenario_destroy(s);
+    }
+    arena_destroy(arena);
+}
+
+static void test_intervals_by_hand(void **state)
+{
+    (void)state;
+    static struct uncertain_draw sure = {1.0, true, 1.0},
+                                 two[] = {{-40.0, true, 0.5}, {40.0, false, 0.5}};
+    const double own = 0.07;
+    struct uncertain_step one = {.draws = &sure, .draw_count = 1, .own = {.log_spread = own}};
+    /* One draw: a normal of the model's own error around it. */
+    near(log(uncertainty_step_s(&one, 0.5)), 1.0, 1e-12);
+    near(log(uncertainty_step_s(&one, 0.9)), 1.0 + 1.2815515655446004 * own, 1e-12);
+    near(log(uncertainty_step_s(&one, 0.1)), 1.0 - 1.2815515655446004 * own, 1e-12);
+    /* Two far apart: a tenth of the whole is a fifth of the lower one. */
+    struct uncertain_step apart = {.draws = two, .draw_count = 2, .own = {.log_spread = own}};
+    near(log(uncertainty_step_s(&apart, 0.1)), -40.0 - 0.8416212335729143 * own, 1e-12);
+    near(uncertainty_fits_ratio(&apart), 0.5, 0.0);
+}
+
+static void test_against_itself_and_a_slower_one(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct scenario *a = read(EIGHT);
+    struct scenario *slow = read("cluster: {gpu: h100-80gb-sxm, gpus: 8}\n"
+                                 "layout: {recompute: full}\n" REST);
+    struct scenario *far = read("cluster: {gpu: a100-80gb-sxm, gpus: 8}\n" REST);
+    struct uncertain_step x = draw(arena, a, 16, 2, 3), y = draw(arena, slow, 16, 2, 3);
+    struct uncertain_step z = draw(arena, far, 16, 2, 3);
+    struct uncertain_comparison same, there, back, elsewhere;
+    uncertainty_compare(&x, &x, &same);
+    near(same.faster_probability, 0.5, 1e-12);
+    near(same.ratio[1], 1.0, 1e-12);
+    uncertainty_compare(&x, &y, &there);
+    uncertainty_compare(&y, &x, &back);
+    near(there.faster_probability + back.faster_probability, 1.0, 1e-12);
+    near(there.ratio[0] * back.ratio[2], 1.0, 1e-9);
+    assert_true(x.step_s < y.step_s && there.faster_probability > UNCERTAINTY_TIE_HIGH);
+    assert_true(there.shared_ratio == model_error_shared(&x.own, &y.own));
+    uncertainty_compare(&x, &z, &elsewhere);
+    assert_true(elsewhere.shared_ratio == 0.0 && elsewhere.faster_probability > 0.9);
+    scenario_destroy(far);
+    scenario_destroy(slow);
+    scenario_destroy(a);
+    arena_destroy(arena);
+}
+
+static void test_influences_add_up(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_create();
+    struct scenario *s = read(EIGHT);
+    struct uncertain_step step = draw(arena, s, 64, 4, 1);
+    const struct influence *found = NULL;
+    uint32_t count = 0;
+    struct error error = {""};
+    assert_true(uncertainty_influences(arena, &step, 4, &found, &count, &error));
+    double own = step.own.log_spread, sum = 0.0, gemm = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(i == 0 || found[i].variance_ratio <= found[i - 1].variance_ratio);
+        sum += found[i].variance_ratio;
+        if (strstr(found[i].constant->name, "gemm_efficiency") != NULL)
+            gemm = found[i].elasticity;
+    }
+    near(sum + uncertainty_model_ratio(found, count), 1.0, 1e-12);
+    assert_true(gemm < -0.2 && gemm > -1.0); /* a faster GEMM; not all is GEMM */
+    /* One figure at a time tells the same spread as all at once. */
+    double apart = own * sqrt(sum / (1.0 - sum));
+    assert_true(apart / step.log_spread > 0.7 && apart / step.log_spread < 1.4);
+    scenario_destroy(s);
+    arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_draws_do_not_depend_on_threads_or_count),
+        cmocka_unit_test(test_time_alone_is_the_same_time),
+        cmocka_unit_test(test_only_uncertain_figures_are_drawn),
+        cmocka_unit_test(test_paths_are_drawn),
+        cmocka_unit_test(test_intervals_by_hand),
+        cmocka_unit_test(test_against_itself_and_a_slower_one),
+        cmocka_unit_test(test_influences_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

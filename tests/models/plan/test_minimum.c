@@ -1,0 +1,235 @@
+/* The smallest cluster against trying everything: each size, each tp and pp, by the rules and the
+ * ledger alone; for every sharding and cards of several sizes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "models/plan/minimum.h"
+#include "models/schedule/schedule_kind.h"
+#include "models/sharding/sharding_kind.h"
+#include "models/step/simulate/step.h"
+#include "tests/models/program/lower_case.h"
+
+enum {
+    NODE = 4,
+    LIMIT = 16
+};
+
+static struct configuration wide_case(void)
+{
+    struct configuration c = lower_case();
+    c.model.hidden = 512;
+    c.model.attention.head_size = 64;
+    c.model.ffn_hidden = 2048;
+    c.model.vocabulary = 8192;
+    c.cluster.node.installed_gpus = NODE;
+    c.cluster.node.nic.count = NODE;
+    return c;
+}
+
+/* One layout on so many GPUs: whole nodes beyond the first, a batch of pp microbatches a replica.
+ */
+static bool fits(struct configuration c, uint64_t gpus, uint64_t tp, uint64_t pp)
+{
+    struct step_options options = {.memory_only = true};
+    struct error error;
+    struct step *step = NULL;
+    lower_case_size(&c, tp, 1, gpus / tp / pp, pp, pp);
+    c.cluster.node.gpus = gpus < NODE ? gpus : NODE;
+    c.cluster.nodes = gpus < NODE ? 1 : gpus / NODE;
+    c.layout.sequence_parallel = c.layout.sequence_parallel && tp > 1;
+    if (lower_case_errors(&c) > 0 || !step_run(&c, &options, &step, &error))
+        return false;
+    bool result = step->fits;
+    step_destroy(step);
+    return result;
+}
+
+static uint64_t by_trying(const struct configuration *c)
+{
+    for (uint64_t gpus = 1; gpus <= LIMIT; gpus++) {
+        if (gpus > NODE && gpus % NODE != 0)
+            continue;
+        for (uint64_t tp = 1; tp <= NODE; tp++) {
+            for (uint64_t pp = 1; pp <= c->model.layers; pp++)
+                if (gpus % (tp * pp) == 0 && fits(*c, gpus, tp, pp))
+                    return gpus;
+        }
+    }
+    return 0;
+}
+
+static void test_against_trying(void **state)
+{
+    (void)state;
+    static const double cards_bytes[] = {1000e6, 500e6, 250e6, 180e6, 120e6, 80e6, 60e6};
+    unsigned found = 0, none = 0, beyond_a_node = 0;
+    for (unsigned k = 0; k < sharding_kind_count; k++) {
+        for (unsigned i = 0; i < sizeof cards_bytes / sizeof *cards_bytes; i++) {
+            struct configuration c = wide_case();
+            c.layout.data.sharding = sharding_kinds[k];
+            c.gpu.hbm.usable_bytes = cards_bytes[i];
+            uint64_t expected = by_trying(&c);
+            c.cluster.gpus =
+                i % 2 == 1 ? NODE + 1 : 0; /* of the scenario, the last node with one */
+            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+            found += expected > 0;
+            none += expected == 0;
+            beyond_a_node += expected > NODE;
+        }
+    }
+    assert_true(found > 10 && none > 2 && beyond_a_node > 2);
+}
+
+/* A model that fits one card does so whatever is sharded, by default groups of a node too; what the
+ * context takes, it has not. */
+static void test_one_card(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < sharding_kind_count; k++) {
+        struct configuration c = wide_case();
+        c.layout.data.sharding = sharding_kinds[k];
+        c.gpu.hbm.usable_bytes = 2e9;
+        assert_int_equal(minimum_gpus(&c, LIMIT), 1);
+        assert_int_equal(minimum_gpus(&c, 0), 0);
+        c.gpu.hbm.context_bytes = 2e9;
+        assert_int_equal(minimum_gpus(&c, LIMIT), 0);
+    }
+}
+
+/* A block of 2,046 is not to be split in four: what would fit so does not count. */
+static void test_rules_are_kept(void **state)
+{
+    (void)state;
+    static const double cards_bytes[] = {109e6, 81e6, 60e6};
+    for (unsigned k = 0; k < sharding_kind_count; k++) {
+        for (unsigned i = 0; i < sizeof cards_bytes / sizeof *cards_bytes; i++) {
+            struct configuration c = wide_case();
+            c.layout.data.sharding = sharding_kinds[k];
+            c.gpu.hbm.usable_bytes = cards_bytes[i];
+            c.model.ffn_hidden = 2046;
+            assert_int_equal(minimum_gpus(&c, LIMIT), by_trying(&c));
+            c.model.attention.kv_heads = 2; /* repeated on four ranks: a warning before the error */
+            assert_int_equal(minimum_gpus(&c, LIMIT), by_trying(&c));
+        }
+    }
+}
+
+/* What the allocator reserves can grow with dp although less is allocated: dp 3 of 12 cards holds
+ * what dp 4 of 16 does not (tp 4: segments of 20 MiB fall otherwise), which says nothing of 12. */
+static void test_a_larger_size_proves_little(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct sharding_kind *sharding;
+        double card_bytes;
+        uint64_t layers;
+        bool tied, full;
+    } cases[] = {
+        {&sharding_zero_1, 82030300, 4, false, false},
+        {&sharding_zero_2, 75783317, 4, false, false},
+        {&sharding_zero_2, 77298984, 6, true, false},
+        {&sharding_fsdp, 96111570, 4, false, true},
+        {&sharding_zero_2, 92379441, 6, true, true},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct configuration c = wide_case();
+        c.layout.data.sharding = cases[i].sharding;
+        c.gpu.hbm.usable_bytes = cases[i].card_bytes;
+        c.model.layers = cases[i].layers;
+        c.model.tied_embeddings = cases[i].tied;
+        if (cases[i].full) {
+            c.layout.recompute = RECOMPUTE_FULL;
+            c.layout.sequence_parallel = true;
+            c.software.memory.communicator_bytes = 8e6;
+        }
+        assert_int_equal(by_trying(&c), 12);
+        assert_int_equal(minimum_gpus(&c, LIMIT), 12);
+    }
+}
+
+/* Shard groups of two or three replicas: too few replicas, and those that are no whole groups,
+ * break a rule, at the largest size too; what the second group's communicator takes, the first has.
+ */
+static void test_shard_groups(void **state)
+{
+    (void)state;
+    unsigned found[LIMIT + 1] = {0};
+    for (uint64_t group = 2; group <= 3; group++) {
+        for (double card_bytes = 80e6; card_bytes < 320e6; card_bytes *= 1.05) {
+            struct configuration c = wide_case();
+            c.layout.data.sharding = &sharding_hsdp;
+            c.layout.data.shard_group = group;
+            c.gpu.hbm.usable_bytes = card_bytes;
+            c.software.memory.communicator_bytes = 40e6;
+            uint64_t expected = by_trying(&c);
+            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+            found[expected]++;
+        }
+    }
+    assert_true(found[0] > 0 && found[8] > 0 && found[12] > 0);
+}
+
+/* Where nothing fits, a quarter of a million sizes are soon looked through: no layout is asked
+ * again. With ten times as many there are too many to try. */
+static void test_what_never_fits_is_known(void **state)
+{
+    (void)state;
+    struct configuration c = wide_case();
+    c.gpu.hbm.usable_bytes = 60e6;
+    assert_int_equal(by_trying(&c), 0);
+    assert_int_equal(minimum_gpus(&c, 1 << 20), 0);
+    c.model.layers = 40;
+    assert_int_equal(minimum_gpus(&c, 1 << 20), MINIMUM_UNKNOWN);
+}
+
+enum {
+    OWN_SIZE,
+    OWN_MICROBATCH,
+    OWN_FIRST_STAGE,
+    OWN_LAST_STAGE,
+    OWN_CHUNKS,
+    OWN_SEQUENCE,
+    OWN_COUNT
+};
+
+/* The scenario's own layout does not matter: ranks, ends and chunks are set aside; sequences
+ * in a microbatch and sequence parallelism stay. */
+static void test_own_layout_is_set_aside(void **state)
+{
+    (void)state;
+    for (int own = 0; own < OWN_COUNT; own++) {
+        for (double card_bytes = 80e6; card_bytes < 400e6; card_bytes *= 1.1) {
+            struct configuration c = wide_case();
+            c.gpu.hbm.usable_bytes = card_bytes;
+            c.layout.data.sharding = &sharding_zero_1;
+            c.layout.sequence_parallel = own == OWN_SEQUENCE;
+            c.layout.microbatch = own == OWN_MICROBATCH ? 2 : 1;
+            const uint64_t expected = by_trying(&c);
+            lower_case_size(&c, 2, 2, 2, 2, 4);
+            c.layout.pipeline.first_layers = own == OWN_FIRST_STAGE ? 3 : 0;
+            c.layout.pipeline.last_layers = own == OWN_LAST_STAGE ? 3 : 0;
+            c.layout.pipeline.schedule =
+                own == OWN_CHUNKS ? &schedule_interleaved : c.layout.pipeline.schedule;
+            c.layout.pipeline.vpp = own == OWN_CHUNKS ? 2 : 1;
+            assert_int_equal(minimum_gpus(&c, LIMIT), expected);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_trying),
+        cmocka_unit_test(test_one_card),
+        cmocka_unit_test(test_rules_are_kept),
+        cmocka_unit_test(test_a_larger_size_proves_little),
+        cmocka_unit_test(test_shard_groups),
+        cmocka_unit_test(test_what_never_fits_is_known),
+        cmocka_unit_test(test_own_layout_is_set_aside),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

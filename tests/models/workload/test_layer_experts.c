@@ -1,0 +1,191 @@
+/* What surrounds the products of experts, and adapters of projections that are kept apart: every
+ * byte by hand, for each way of dispatch, of splitting an expert and of uneven choices. */
+#include "models/workload/transformer_piece.h"
+#include "tests/models/workload/layer_rows.h"
+
+/* Two sequences of 8 tokens, hidden 8, four experts of width 16 of which a token visits two. Each
+ * of `ep` ranks has four / ep of them. Sixteen tokens, over tp with sequence parallelism: as many
+ * rows as they have choices leave a rank, times the imbalance; where expert tensor ranks gather
+ * each other's rows, etp times as many are computed. A row of 16-bit elements has 16 bytes. */
+struct expert_case {
+    const struct dispatch_kind *dispatch;
+    uint64_t ep, etp;
+    double imbalance;
+    double tokens, left, computed; /* rows */
+    /* Rows that cross where each rank gets a row once: of two choices among four experts none is on
+     * one of two places with C(2,2) / C(4,2) = 1/6, so a token visits 2 x 5/6 places by 2 choices.
+     * 0: a row for each choice. */
+    double crossed;
+    bool sorts;
+};
+static const struct expert_case cases[] = {
+    {&dispatch_alltoall, 1, 1, 1.0, 16, 32, 32, 0, false},
+    {&dispatch_alltoall, 2, 1, 1.0, 16, 32, 32, 0, true},
+    {&dispatch_alltoall, 4, 1, 1.0, 16, 32, 32, 0, false}, /* one expert a rank: nothing to sort */
+    {&dispatch_alltoall, 2, 1, 1.5, 16, 48, 48, 0, true},
+    {&dispatch_alltoall, 2, 2, 1.0, 8, 16, 32, 0, true},
+    {&dispatch_alltoall, 2, 2, 1.5, 8, 24, 48, 0, true},
+    {&dispatch_alltoall, 1, 2, 1.0, 8, 16, 32, 0, true},
+    {&dispatch_hierarchical, 2, 1, 1.5, 16, 48, 48, 0, true},
+    {&dispatch_deepep, 2, 1, 1.0, 16, 32, 32, 32 * 5.0 / 6.0, true},
+    {&dispatch_deepep, 2, 1, 1.5, 16, 48, 48, 48 * 5.0 / 6.0, true},
+    {&dispatch_hybridep, 2, 1, 1.5, 16, 48, 48, 48 * 5.0 / 6.0, true},
+    {&dispatch_deepep, 4, 1, 1.0, 16, 32, 32, 32.0, true}, /* each choice is a place of its own */
+};
+
+static void set_case(struct bench *b, const struct expert_case *k, bool gated)
+{
+    bench_llama(b);
+    b->model.moe.experts = 4;
+    b->model.moe.experts_per_token = 2;
+    b->model.moe.ffn_hidden = 16;
+    b->model.ffn = gated ? FFN_SWIGLU : FFN_GELU;
+    b->context.experts.ep = k->ep;
+    b->context.experts.etp = k->etp;
+    b->context.tp = k->etp;
+    b->context.sequence_parallel = k->etp > 1;
+    b->context.experts.imbalance = k->imbalance;
+    b->context.experts.dispatch = k->dispatch;
+    transformer_layer(&b->context, &b->layer);
+}
+
+static bool near(double value, double wanted)
+{
+    const double off = value - wanted;
+    return (off < 0.0 ? -off : off) <= 1e-9 * wanted;
+}
+
+/* Kernels of that name: each moves so many bytes, and there are so many of them. */
+static void check_moves(const struct layer *layer, const char *name, unsigned count, double bytes)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < layer->segment_count; i++) {
+        const struct segment *s = &layer->segments[i];
+        const struct kernel *lists[] = {s->forward, s->dgrad};
+        const unsigned counts[] = {s->forward_count, s->dgrad_count};
+        for (unsigned list = 0; list < 2; list++)
+            for (unsigned k = 0; k < counts[list]; k++)
+                if (strcmp(lists[list][k].name, name) == 0) {
+                    if (!near(lists[list][k].bytes, bytes) || lists[list][k].launches != 1.0)
+                        fail_msg("%s: %g bytes, not %g", name, lists[list][k].bytes, bytes);
+                    found++;
+                }
+    }
+    if (found != count)
+        fail_msg("%s: %u kernels, not %u", name, found, count);
+}
+
+/* Permute reads a token and writes a row for each choice, unpermute the other way round; sorting
+ * reads what came and writes what is computed, and back; the gradients are each other's forward. */
+static void rows_are_moved_once(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        const struct expert_case *k = &cases[i];
+        struct bench b;
+        set_case(&b, k, true);
+        const bool once = k->crossed > 0.0;
+        const double copied = (k->tokens + k->left) * 16.0;
+        const double sorted = ((once ? k->crossed : k->computed) + k->computed) * 16.0;
+        check_moves(&b.layer, "permute", once ? 0 : 1, copied);
+        check_moves(&b.layer, "unpermute", once ? 0 : 1, copied);
+        check_moves(&b.layer, "permute gradient", once ? 0 : 1, copied);
+        check_moves(&b.layer, "unpermute gradient", once ? 0 : 1, copied);
+        check_moves(&b.layer, "sort by expert", k->sorts ? 2 : 0, sorted);
+        check_moves(&b.layer, "sort by source", k->sorts ? 2 : 0, sorted);
+    }
+}
+
+/* Live only while a piece runs, of rows of 8 and of inner ones of 16 / etp, two of them where the
+ * activation is gated. Up writes the rows that it sorts; its gradient those of its output (gates x
+ * inner) and of its input. The gradient of the activation holds that of its output and of each of
+ * its inputs. Down's output, sorted again, is there twice. */
+static void pieces_hold_what_they_write(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2 * COUNT(cases); i++) {
+        const struct expert_case *k = &cases[i / 2];
+        const bool gated = i % 2 == 0;
+        const double gates = gated ? 2.0 : 1.0, rows = k->computed * 16.0;
+        const double inner = k->computed * 16.0 / (double)k->etp * 2.0;
+        const double moved = (k->crossed > 0.0 ? k->crossed : k->left) * 16.0;
+        struct bench b;
+        struct rank_share share;
+        set_case(&b, k, gated);
+        transformer_share_of(&b.context, &share);
+        const struct {
+            enum piece piece;
+            double forward, backward;
+        } wanted[] = {
+            {PIECE_ROUTE, moved, moved},
+            {PIECE_EXPERT_UP, k->sorts ? rows : 0.0, rows + gates * inner},
+            {PIECE_EXPERT_ACTIVATE, 0.0, (1.0 + gates) * inner},
+            {PIECE_EXPERT_DOWN, rows * (k->sorts ? 2.0 : 1.0),
+             rows * (k->sorts ? 2.0 : 1.0) + inner},
+            {PIECE_COMBINE, moved, moved},
+        };
+        for (unsigned p = 0; p < COUNT(wanted); p++) {
+            assert_true(near(transformer_experts_temporary(&share, wanted[p].piece, false),
+                             wanted[p].forward));
+            assert_true(near(transformer_experts_temporary(&share, wanted[p].piece, true),
+                             wanted[p].backward));
+        }
+    }
+}
+
+/* Projections in one, or kept apart: q 8 x 8, k and v 8 x 4; gate and up 8 x 16. */
+static const struct {
+    enum piece piece;
+    double elements;
+    unsigned apart; /* layers where projections are kept apart */
+} adapted[] = {
+    {PIECE_QKV, 128, 3}, {PIECE_PROJECT, 64, 1}, {PIECE_UP, 256, 2}, {PIECE_DOWN, 128, 1}};
+
+static const struct saved_tensor *saved(const struct segment *s, const char *name)
+{
+    for (unsigned i = 0; i < s->saved_count; i++)
+        if (strcmp(s->saved[i].name, name) == 0)
+            return &s->saved[i];
+    return NULL;
+}
+
+/* Every frozen weight is brought back from 4.127 bits to two bytes, by a kernel for each matrix;
+ * each adapter keeps its own u = A x: 16 rows of rank 4 in two bytes. */
+static void adapters_of_projections_add_up(void **state)
+{
+    (void)state;
+    const double nf4 = (4 + 8 / 64.0 + 32 / 16384.0) / 8;
+    for (unsigned i = 0; i < 2 * COUNT(adapted); i++) {
+        const bool apart = i % 2 == 1;
+        const double elements = adapted[i / 2].elements, count = apart ? adapted[i / 2].apart : 1;
+        struct bench b;
+        struct rank_share share;
+        struct segment forward = {0}, backward = {0};
+        bench_llama(&b);
+        b.software.layer.separate_projections = apart;
+        b.context.adapter = (struct adapter_spec){.kind = ADAPTER_QLORA, .rank = 4};
+        transformer_share_of(&b.context, &share);
+        transformer_adapter_forward(&share, adapted[i / 2].piece, &forward);
+        transformer_adapter_backward(&share, adapted[i / 2].piece, &backward);
+        assert_string_equal(forward.forward[0].name, "dequantise weights");
+        assert_true(near(forward.forward[0].bytes, elements * (nf4 + 2)));
+        assert_true(near(backward.dgrad[0].bytes, elements * (nf4 + 2)));
+        assert_true(forward.forward[0].launches == count && backward.dgrad[0].launches == count);
+        assert_true(transformer_adapter_temporary(&share, adapted[i / 2].piece) == 2 * elements);
+        const struct saved_tensor *hidden = saved(&forward, "adapter hidden");
+        assert_true(hidden != NULL && hidden->weights && hidden->bytes == count * 16 * 4 * 2);
+        /* Two products of two FLOPs for each row, rank and side of each matrix. */
+        assert_true(forward.forward_count == 3 && forward.forward[1].batch == count);
+        assert_true(backward.dgrad_count == 3 && backward.wgrad_count == 2);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_moved_once),
+        cmocka_unit_test(pieces_hold_what_they_write),
+        cmocka_unit_test(adapters_of_projections_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

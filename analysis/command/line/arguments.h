@@ -53,7 +53,7 @@ bool arguments_positional_file(const struct argument_rules *rules, unsigned n);
 /* Threads as --threads asks, ARGUMENT_THREADS_MAX at most; `usual` when it is not given (0). */
 unsigned arguments_threads(uint64_t asked, unsigned usual);
 
-/* The member of an option in the command's struct that `line` begins; NULL: it has none (--help). */
+/* The member of an option in the command's struct that `line` begins; NULL: none (--help). */
 static inline const void *arguments_member(const struct arguments *line,
                                            const struct option *option)
 {

@@ -51,8 +51,8 @@ static void clock_advance(struct share *share, double now_s)
 static void grow_activities(struct share *share)
 {
     const uint32_t count = share->activity_count;
-    uint32_t **lists[] = {&share->unused, &share->started, &share->opened, &share->changed,
-                          &share->sorted};
+    uint32_t **lists[] = {&share->unused.ids, &share->started.ids, &share->opened.ids,
+                          &share->changed.ids, &share->sorted};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         uint32_t capacity = share->activity_capacity;
         LIST_ROOM(share->arena, *lists[i], count, 1, capacity);
@@ -64,8 +64,8 @@ static void grow_activities(struct share *share)
 
 static uint32_t activity_take(struct share *share)
 {
-    if (share->unused_count > 0)
-        return share->unused[--share->unused_count];
+    if (share->unused.count > 0)
+        return share->unused.ids[--share->unused.count];
     if (share->activity_count == share->activity_capacity)
         grow_activities(share);
     return share->activity_count++;
@@ -76,9 +76,9 @@ static void link_dirty(struct share *share, uint32_t index)
     struct share_link *link = &share->links[index];
     if (link->dirty)
         return;
-    LIST_ROOM(share->arena, share->dirty, share->dirty_count, 1, share->dirty_capacity);
+    LIST_ROOM(share->arena, share->dirty.ids, share->dirty.count, 1, share->dirty.capacity);
     link->dirty = true;
-    share->dirty[share->dirty_count++] = index;
+    share->dirty.ids[share->dirty.count++] = index;
 }
 
 static void users_reserve(struct share *share, struct share_users *users)
@@ -182,7 +182,7 @@ uint32_t share_start(struct share *share, double now_s, struct share_demand dema
     copy_edges(share, activity, uses, use_count);
     for (uint32_t i = 0; i < activity->edge_count; i++)
         link_enter(share, id, i);
-    share->started[share->started_count++] = id;
+    share->started.ids[share->started.count++] = id;
     return id;
 }
 
@@ -219,9 +219,9 @@ static void links_moving(struct share *share, const struct share_activity *activ
 
 static void started_remove(struct share *share, uint32_t id)
 {
-    for (uint32_t i = 0; i < share->started_count; i++) {
-        if (share->started[i] == id) {
-            share->started[i] = share->started[--share->started_count];
+    for (uint32_t i = 0; i < share->started.count; i++) {
+        if (share->started.ids[i] == id) {
+            share->started.ids[i] = share->started.ids[--share->started.count];
             return;
         }
     }
@@ -244,7 +244,7 @@ void share_finish(struct share *share, double now_s, uint32_t id)
     if (activity->edges != NULL)
         share_block_give(share, activity->edge_class, activity->edges);
     activity->standing = STANDING_UNUSED;
-    share->unused[share->unused_count++] = id;
+    share->unused.ids[share->unused.count++] = id;
 }
 
 void share_set_capacity(struct share *share, double now_s, uint32_t link, double capacity)
@@ -270,7 +270,7 @@ static void activity_apply(struct share *share, uint32_t id)
     activity->is_new = false;
     activity->rate = rate;
     activity->finish_s = rate > 0.0 ? share->now_s + activity->remaining / rate : INFINITY;
-    share->changed[share->changed_count++] = id;
+    share->changed.ids[share->changed.count++] = id;
 }
 
 /* The common case: an activity that shares no link. False if it does share one. */
@@ -307,11 +307,11 @@ enum {
 static void sort_digit(struct share *share, uint32_t **ids, uint32_t **sorted, uint32_t shift)
 {
     uint32_t begin[DIGIT_COUNT + 1] = {0};
-    for (uint32_t i = 0; i < share->changed_count; i++)
+    for (uint32_t i = 0; i < share->changed.count; i++)
         begin[((*ids)[i] >> shift) % DIGIT_COUNT + 1]++;
     for (uint32_t digit = 1; digit < DIGIT_COUNT; digit++)
         begin[digit] += begin[digit - 1];
-    for (uint32_t i = 0; i < share->changed_count; i++)
+    for (uint32_t i = 0; i < share->changed.count; i++)
         (*sorted)[begin[((*ids)[i] >> shift) % DIGIT_COUNT]++] = (*ids)[i];
     uint32_t *former = *ids;
     *ids = *sorted;
@@ -320,14 +320,14 @@ static void sort_digit(struct share *share, uint32_t **ids, uint32_t **sorted, u
 
 static void sort_changed(struct share *share)
 {
-    uint32_t *ids = share->changed;
-    if (share->changed_count > INSERTION_LARGEST) {
+    uint32_t *ids = share->changed.ids;
+    if (share->changed.count > INSERTION_LARGEST) {
         for (uint32_t shift = 0; shift < 32 && share->activity_count >> shift > 0;
              shift += DIGIT_BITS)
-            sort_digit(share, &share->changed, &share->sorted, shift);
+            sort_digit(share, &share->changed.ids, &share->sorted, shift);
         return;
     }
-    for (uint32_t i = 1; i < share->changed_count; i++) {
+    for (uint32_t i = 1; i < share->changed.count; i++) {
         uint32_t id = ids[i], place = i;
         for (; place > 0 && ids[place - 1] > id; place--)
             ids[place] = ids[place - 1];
@@ -337,31 +337,31 @@ static void sort_changed(struct share *share)
 
 static void apply_opened(struct share *share)
 {
-    for (uint32_t i = 0; i < share->opened_count; i++) {
-        uint32_t id = share->opened[i];
+    for (uint32_t i = 0; i < share->opened.count; i++) {
+        uint32_t id = share->opened.ids[i];
         struct share_activity *activity = &share->activities[id];
         activity->standing = STANDING_FIXED;
         if (activity->is_new || share->levels[id] != activity->former_level)
             activity_apply(share, id);
     }
-    share->opened_count = 0;
+    share->opened.count = 0;
 }
 
 size_t share_solve(struct share *share, double now_s, const uint32_t **changed)
 {
     clock_advance(share, now_s);
-    share->changed_count = 0;
+    share->changed.count = 0;
     uint32_t shared_count = 0;
-    for (uint32_t i = 0; i < share->started_count; i++)
-        if (!solve_alone(share, share->started[i]))
-            share->started[shared_count++] = share->started[i];
-    share->started_count = shared_count;
-    if (share->started_count > 0 || share->dirty_count > 0)
+    for (uint32_t i = 0; i < share->started.count; i++)
+        if (!solve_alone(share, share->started.ids[i]))
+            share->started.ids[shared_count++] = share->started.ids[i];
+    share->started.count = shared_count;
+    if (share->started.count > 0 || share->dirty.count > 0)
         share_solve_region(share);
     apply_opened(share);
     sort_changed(share);
-    *changed = share->changed;
-    return share->changed_count;
+    *changed = share->changed.ids;
+    return share->changed.count;
 }
 
 double share_rate(const struct share *share, uint32_t activity)

@@ -95,6 +95,20 @@ enum {
     SHARE_CLASS_COUNT = 32
 };
 
+/* Ids of activities, with room for all of them. */
+struct share_ids {
+    uint32_t *ids, count;
+};
+struct share_region { /* what is being solved */
+    uint32_t number, open_count, live_count;
+    double level;           /* how far the filling has come */
+    struct share_heap heap; /* what happens next as levels rise */
+    struct {
+        struct share_item *items;
+        uint32_t count, capacity;
+    } ties; /* links that wait for the end of a level */
+};
+
 struct share {
     struct arena *arena;
     struct share_link *links;
@@ -104,17 +118,17 @@ struct share {
     double *levels; /* by activity; INFINITY while it is waiting or open */
     uint32_t activity_count, activity_capacity;
     double now_s;
-    uint32_t *unused, *started, *dirty, *opened, *changed, *sorted; /* activities; dirty: links */
-    uint32_t unused_count, started_count, dirty_count, opened_count, changed_count;
-    uint32_t dirty_capacity;
-    struct share_heap heap;  /* what happens next as levels rise */
-    struct share_item *ties; /* links that wait for the end of a level */
-    uint32_t tie_count, tie_capacity;
-    double above_weight; /* of the users of the link last filled who fill nothing */
-    struct share_group *groups;
-    uint32_t group_capacity;
-    uint32_t region, open_count, live_count;
-    double level_now; /* how far the filling has come */
+    struct share_ids unused, started, opened, changed;
+    uint32_t *sorted; /* scratch, with room for all activities */
+    struct {
+        uint32_t *ids, count, capacity;
+    } dirty; /* links */
+    struct share_region region;
+    struct {
+        struct share_group *groups;
+        uint32_t group_capacity;
+        double above_weight; /* of the link's users who fill nothing */
+    } filled;                /* the link last filled */
     void *free_blocks[SHARE_CLASS_COUNT];
 };
 

@@ -22,7 +22,7 @@
  * The links of whoever is opened or lowered join the region.
  *
  * Invariants
- * 1. All decided levels are <= level_now, and nobody with a level below level_now is touched.
+ * 1. All decided levels are <= region.level, and nobody with a level below it is touched.
  * 2. settled_load + open_weight x t, in exact arithmetic, is at least the load of the link with all
  *    its users at level t or what they have: open_weight is that of open users and of those held by
  *    this link.
@@ -59,7 +59,7 @@ static double link_bound(const struct share *share, const struct share_link *lin
     else if (link->open_weight > 0.0)
         bound = slack / link->open_weight;
     bound = bound < link->level ? bound : link->level;
-    return bound > share->level_now ? bound : share->level_now;
+    return bound > share->region.level ? bound : share->region.level;
 }
 
 /* Is link_bound finite? */
@@ -71,7 +71,7 @@ static bool link_is_pending(const struct share_link *link)
 
 static void link_live(struct share *share, struct share_link *link, bool live)
 {
-    share->live_count += (uint32_t)live - (uint32_t)link->live;
+    share->region.live_count += (uint32_t)live - (uint32_t)link->live;
     link->live = live;
 }
 
@@ -81,7 +81,7 @@ static void link_key(struct share *share, struct share_link *link, double key)
 {
     if (key < link->key) {
         link->key = key;
-        share_heap_push(&share->heap, share->arena,
+        share_heap_push(&share->region.heap, share->arena,
                         (struct share_item){key, (uint32_t)(link - share->links)});
     }
 }
@@ -91,7 +91,7 @@ static void cap_wait(struct share *share, uint32_t id)
 {
     double level = share->activities[id].cap_level;
     if (level < INFINITY)
-        share_heap_push(&share->heap, share->arena,
+        share_heap_push(&share->region.heap, share->arena,
                         (struct share_item){level, share->link_count + id});
 }
 
@@ -106,9 +106,9 @@ static void link_refresh(struct share *share, struct share_link *link)
 /* Takes the link into the region, with all its users as they are. */
 static void link_join(struct share *share, struct share_link *link)
 {
-    if (link->region == share->region)
+    if (link->region == share->region.number)
         return;
-    link->region = share->region;
+    link->region = share->region.number;
     link->exact = link->live = false;
     link->key = INFINITY;
     link->open_weight = link->bound_weight;
@@ -132,12 +132,12 @@ static void activity_open(struct share *share, uint32_t id)
     activity->former_level = former;
     activity->standing = STANDING_OPEN;
     share->levels[id] = INFINITY;
-    share->opened[share->opened_count++] = id;
-    share->open_count++;
+    share->opened.ids[share->opened.count++] = id;
+    share->region.open_count++;
     for (uint32_t i = 0; i < activity->edge_count; i++) {
         const struct share_edge *edge = &activity->edges[i];
         struct share_link *link = &share->links[edge->link];
-        bool joined = link->region != share->region;
+        bool joined = link->region != share->region.number;
         link_join(share, link);
         bool held = fixed && link_holds(link, former);
         if (!held) {
@@ -158,16 +158,16 @@ static void activity_decide(struct share *share, uint32_t id, double level)
     double former = share->levels[id];
     if (fixed) {
         activity->former_level = former;
-        share->opened[share->opened_count++] = id;
+        share->opened.ids[share->opened.count++] = id;
     } else {
-        share->open_count--;
+        share->region.open_count--;
     }
     activity->standing = STANDING_DECIDED;
     share->levels[id] = level;
     for (uint32_t i = 0; i < activity->edge_count; i++) {
         const struct share_edge *edge = &activity->edges[i];
         struct share_link *link = &share->links[edge->link];
-        bool joined = link->region != share->region;
+        bool joined = link->region != share->region.number;
         link_join(share, link);
         if (fixed && !link_holds(link, former))
             link->settled_load -= edge->weight * former;
@@ -211,14 +211,14 @@ static void sort_groups(struct share_group *groups, uint32_t count)
 static uint32_t link_groups(struct share *share, const struct share_link *link,
                             const struct share_users *users)
 {
-    LIST_ROOM(share->arena, share->groups, 0, users->count, share->group_capacity);
-    struct share_group *groups = share->groups;
+    LIST_ROOM(share->arena, share->filled.groups, 0, users->count, share->filled.group_capacity);
+    struct share_group *groups = share->filled.groups;
     uint32_t count = 0;
-    share->above_weight = 0.0;
+    share->filled.above_weight = 0.0;
     for (uint32_t i = 0; i < users->count; i++) {
         double level = share->levels[users->list[i].activity];
         if (link_holds(link, level))
-            share->above_weight += users->list[i].weight;
+            share->filled.above_weight += users->list[i].weight;
         else if (count > 0 && groups[count - 1].level == level)
             groups[count - 1].weight += users->list[i].weight;
         else
@@ -234,7 +234,7 @@ static double link_fill(struct share *share, const struct share_link *link)
 {
     struct share_users *users = &share->users[link - share->links];
     uint32_t count = link_groups(share, link, users);
-    const struct share_group *groups = share->groups;
+    const struct share_group *groups = share->filled.groups;
     double left = link->capacity, weight = users->weight_total, level = left / weight;
     uint32_t i = 0;
     while (i < count && groups[i].level * (1.0 + SHARE_TIE) < level) {
@@ -286,7 +286,7 @@ static void link_release(struct share *share, struct share_link *link)
 static bool tie_is_decided(const struct share *share, const struct share_link *link, double level)
 {
     const struct share_users *users = &share->users[link - share->links];
-    if (level < share->level_now)
+    if (level < share->region.level)
         return true;
     for (uint32_t i = 0; i < users->count; i++) {
         uint32_t id = users->list[i].activity;
@@ -298,8 +298,9 @@ static bool tie_is_decided(const struct share *share, const struct share_link *l
 
 static void tie_wait(struct share *share, struct share_link *link, double level)
 {
-    LIST_ROOM(share->arena, share->ties, share->tie_count, 1, share->tie_capacity);
-    share->ties[share->tie_count++] =
+    LIST_ROOM(share->arena, share->region.ties.items, share->region.ties.count, 1,
+              share->region.ties.capacity);
+    share->region.ties.items[share->region.ties.count++] =
         (struct share_item){.key = level, .thing = (uint32_t)(link - share->links)};
     link_live(share, link, true);
 }
@@ -308,17 +309,17 @@ static void tie_wait(struct share *share, struct share_link *link, double level)
 static void link_settle(struct share *share, struct share_link *link, double level, bool last)
 {
     bool tied = share->users[link - share->links].tied;
-    bool waited = last && level <= share->level_now;
+    bool waited = last && level <= share->region.level;
     if (tied && !waited && !tie_is_decided(share, link, level)) {
         tie_wait(share, link, level);
         return;
     }
-    const struct share_heap *heap = &share->heap;
-    bool first = share->tie_count == 0 && (heap->count == 0 || level <= heap->items[0].key);
+    const struct share_heap *heap = &share->region.heap;
+    bool first = share->region.ties.count == 0 && (heap->count == 0 || level <= heap->items[0].key);
     link->exact = true;
     if (level < INFINITY && (tied || first)) {
-        if (level > share->level_now)
-            share->level_now = level;
+        if (level > share->region.level)
+            share->region.level = level;
         link_bind(share, link, level);
     } else {
         link_live(share, link, level < INFINITY);
@@ -327,15 +328,15 @@ static void link_settle(struct share *share, struct share_link *link, double lev
 }
 
 /* Fills the link that was taken from the heap, and acts on it; `last`: all else has happened at
- * this level. False where rounding defeats the region: the link should have bound below level_now.
- */
+ * this level. False where rounding defeats the region: the link should have bound below
+ * region.level. */
 static bool link_examine(struct share *share, struct share_link *link, bool last)
 {
     double level = link_fill(share, link);
-    if (level < share->level_now * (1.0 - SHARE_TIE))
+    if (level < share->region.level * (1.0 - SHARE_TIE))
         return false;
     if (level > link->level) {
-        bool some_decided = share->above_weight != link->open_weight;
+        bool some_decided = share->filled.above_weight != link->open_weight;
         link_release(share, link);
         if (some_decided) /* just where the link bound: they fill it now */
             level = link_fill(share, link);
@@ -349,41 +350,41 @@ static bool link_arrive(struct share *share, struct share_link *link)
 {
     if (!link->exact) {
         double bound = link_bound(share, link);
-        if (bound > share->level_now) {
+        if (bound > share->region.level) {
             link->key = bound;
-            share_heap_replace(&share->heap,
-                               (struct share_item){bound, share->heap.items[0].thing});
+            share_heap_replace(&share->region.heap,
+                               (struct share_item){bound, share->region.heap.items[0].thing});
             return true;
         }
     }
-    share_heap_pop(&share->heap);
+    share_heap_pop(&share->region.heap);
     link->key = INFINITY;
     if (!link->exact)
         return link_examine(share, link, false);
-    link_bind(share, link, share->level_now);
+    link_bind(share, link, share->region.level);
     return true;
 }
 
 static void cap_reached(struct share *share, uint32_t id)
 {
-    share_heap_pop(&share->heap);
+    share_heap_pop(&share->region.heap);
     if (share->activities[id].standing == STANDING_OPEN)
-        activity_decide(share, id, share->level_now);
+        activity_decide(share, id, share->region.level);
 }
 
 /* The tied link that comes first, if it comes before all in the heap; NULL otherwise. */
 static struct share_link *tie_take(struct share *share)
 {
     uint32_t first = 0;
-    for (uint32_t i = 1; i < share->tie_count; i++)
-        if (share->ties[i].key < share->ties[first].key)
+    for (uint32_t i = 1; i < share->region.ties.count; i++)
+        if (share->region.ties.items[i].key < share->region.ties.items[first].key)
             first = i;
-    struct share_item tie = share->ties[first];
-    if (share->heap.count > 0 && share->heap.items[0].key <= tie.key)
+    struct share_item tie = share->region.ties.items[first];
+    if (share->region.heap.count > 0 && share->region.heap.items[0].key <= tie.key)
         return NULL;
-    share->ties[first] = share->ties[--share->tie_count];
-    if (tie.key > share->level_now)
-        share->level_now = tie.key;
+    share->region.ties.items[first] = share->region.ties.items[--share->region.ties.count];
+    if (tie.key > share->region.level)
+        share->region.level = tie.key;
     return &share->links[tie.thing];
 }
 
@@ -397,9 +398,9 @@ static bool tie_arrive(struct share *share, struct share_link *link)
 
 static bool top_arrive(struct share *share)
 {
-    CHECK(share->heap.count > 0 && share->heap.items[0].key >= share->level_now);
-    struct share_item top = share->heap.items[0];
-    share->level_now = top.key;
+    CHECK(share->region.heap.count > 0 && share->region.heap.items[0].key >= share->region.level);
+    struct share_item top = share->region.heap.items[0];
+    share->region.level = top.key;
     if (top.thing >= share->link_count) {
         cap_reached(share, top.thing - share->link_count);
         return true;
@@ -407,14 +408,14 @@ static bool top_arrive(struct share *share)
     struct share_link *link = &share->links[top.thing];
     if (link->key == top.key)
         return link_arrive(share, link);
-    share_heap_pop(&share->heap);
+    share_heap_pop(&share->region.heap);
     return true;
 }
 
 static bool fill(struct share *share)
 {
-    while (share->live_count > 0 || share->open_count > 0) {
-        struct share_link *tied = share->tie_count > 0 ? tie_take(share) : NULL;
+    while (share->region.live_count > 0 || share->region.open_count > 0) {
+        struct share_link *tied = share->region.ties.count > 0 ? tie_take(share) : NULL;
         if (!(tied != NULL ? tie_arrive(share, tied) : top_arrive(share)))
             return false;
     }
@@ -423,19 +424,19 @@ static bool fill(struct share *share)
 
 static void region_begin(struct share *share)
 {
-    share->region++;
-    CHECK(share->region != 0);
-    share->heap.count = share->tie_count = 0;
-    share->level_now = 0.0;
-    share->open_count = share->live_count = 0;
+    share->region.number++;
+    CHECK(share->region.number != 0);
+    share->region.heap.count = share->region.ties.count = 0;
+    share->region.level = 0.0;
+    share->region.open_count = share->region.live_count = 0;
 }
 
 static void dirty_forget(struct share *share)
 {
-    for (uint32_t i = 0; i < share->dirty_count; i++)
-        share->links[share->dirty[i]].dirty = false;
-    share->dirty_count = 0;
-    share->started_count = 0;
+    for (uint32_t i = 0; i < share->dirty.count; i++)
+        share->links[share->dirty.ids[i]].dirty = false;
+    share->dirty.count = 0;
+    share->started.count = 0;
 }
 
 static void open_all_activities(struct share *share)
@@ -446,11 +447,11 @@ static void open_all_activities(struct share *share)
             continue;
         if (activity->standing == STANDING_FIXED || activity->standing == STANDING_WAITING) {
             activity->former_level = activity->standing == STANDING_FIXED ? share->levels[id] : 0.0;
-            share->opened[share->opened_count++] = id;
+            share->opened.ids[share->opened.count++] = id;
         }
         activity->standing = STANDING_OPEN;
         share->levels[id] = INFINITY;
-        share->open_count++;
+        share->region.open_count++;
         cap_wait(share, id);
     }
 }
@@ -476,11 +477,11 @@ void share_solve_all(struct share *share)
 void share_solve_region(struct share *share)
 {
     region_begin(share);
-    for (uint32_t i = 0; i < share->started_count; i++)
-        activity_open(share, share->started[i]);
-    for (uint32_t i = 0; i < share->dirty_count; i++) {
-        struct share_link *link = &share->links[share->dirty[i]];
-        if (share->users[share->dirty[i]].count == 0)
+    for (uint32_t i = 0; i < share->started.count; i++)
+        activity_open(share, share->started.ids[i]);
+    for (uint32_t i = 0; i < share->dirty.count; i++) {
+        struct share_link *link = &share->links[share->dirty.ids[i]];
+        if (share->users[share->dirty.ids[i]].count == 0)
             continue;
         link_join(share, link);
         link_refresh(share, link);

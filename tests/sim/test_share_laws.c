@@ -301,12 +301,12 @@ static void test_the_region_is_local(void **state)
     assert_int_equal(share_solve(share, 0.0, &changed), 6);
     uint32_t added = start_on(share, 1.0, 100.0, 0, 3, 1.0);
     assert_int_equal(share_solve(share, 1.0, &changed), 3);
-    assert_true(share->links[0].region == share->region);
-    assert_true(share->links[1].region != share->region);
-    assert_true(share->links[2].region != share->region);
+    assert_true(share->links[0].region == share->region.number);
+    assert_true(share->links[1].region != share->region.number);
+    assert_true(share->links[2].region != share->region.number);
     share_finish(share, 2.0, added);
     assert_int_equal(share_solve(share, 2.0, &changed), 2);
-    assert_true(share->links[1].region != share->region);
+    assert_true(share->links[1].region != share->region.number);
     arena_destroy(arena);
 }
 

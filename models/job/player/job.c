@@ -57,7 +57,7 @@ static void resume(struct job *job)
 {
     CHECK(!job->chain.waits || job->nodes.short_count == 0); /* 5 */
     job_chain_resume(&job->chain);
-    if (job->strikes_again) {
+    if (job->struck.strikes_again) {
         job_strike_again(job);
         return;
     }
@@ -79,9 +79,9 @@ static void steps_go_on(struct job *job)
  * rollback counts: steps that are undone each time are no progress. */
 static void count_vain(struct job *job)
 {
-    job->vain_stops = job->steps.now.progress > job->kept_most ? 0 : job->vain_stops + 1;
-    if (job->vain_stops == 0)
-        job->kept_most = job->steps.now.progress;
+    job->vain.stops = job->steps.now.progress > job->vain.kept_most ? 0 : job->vain.stops + 1;
+    if (job->vain.stops == 0)
+        job->vain.kept_most = job->steps.now.progress;
 }
 
 static void end_of_work(struct job *job)
@@ -91,7 +91,7 @@ static void end_of_work(struct job *job)
         job_end(job, JOB_END_done);
         return;
     }
-    job->last_save = true;
+    job->save.is_for = SAVE_AT_END;
     job_begin_save(job, true);
 }
 
@@ -101,7 +101,7 @@ static void stop_as_planned(struct job *job)
     CHECK(job->copies.level_count == 0 || job_is_saved(job)); /* 4 */
     unsigned due = job_plans_take(&job->plans);
     bool maintain = (due & PLAN_MAINTENANCE) != 0, restart = maintain;
-    job->stopping = false;
+    job->save.is_for = SAVE_IS_DUE;
     job_account_planned(&job->account);
     job_chain_planned(&job->chain);
     restart |= (due & PLAN_REJOIN) != 0;
@@ -136,7 +136,7 @@ static void turn(struct job *job)
     if (!saves || job_is_saved(job)) {
         stop_as_planned(job);
     } else {
-        job->stopping = true;
+        job->save.is_for = SAVE_BEFORE_STOP;
         job_begin_save(job, true);
     }
 }
@@ -144,11 +144,11 @@ static void turn(struct job *job)
 static void durable(struct job *job)
 {
     job_copies_settle(&job->copies, job->clock.at_s);
-    if (job->durable_for == FOR_NEXT_SAVE)
+    if (job->save.durable_for == FOR_NEXT_SAVE)
         job_begin_save(job, false);
-    else if (job->durable_for == FOR_LAST_SAVE)
+    else if (job->save.durable_for == FOR_LAST_SAVE)
         job_begin_save(job, true);
-    else if (job->last_save)
+    else if (job->save.is_for == SAVE_AT_END)
         job_end(job, JOB_END_done);
     else
         stop_as_planned(job);
@@ -157,11 +157,11 @@ static void durable(struct job *job)
 /* The stall is over. */
 static void saved(struct job *job)
 {
-    if (!job->last_save && !job->stopping) {
+    if (job->save.is_for == SAVE_IS_DUE) {
         steps_go_on(job);
         return;
     }
-    job->durable_for = FOR_REST;
+    job->save.durable_for = FOR_REST;
     job_enter(job, PHASE_DURABLE,
               job_greater(job_copies_last_durable_s(&job->copies), job->clock.at_s));
 }
@@ -264,7 +264,7 @@ static void outside(struct job *job)
  * moment of the next failure. */
 static bool run_on(struct job *job, double outside_s)
 {
-    if (job->may_leap && isinf(job->plans.turn_s) && job->steps.interval < STEPS_NEVER)
+    if (job->observing.may_leap && isinf(job->plans.turn_s) && job->steps.interval < STEPS_NEVER)
         job_leap(job, outside_s);
     switch (job_run_on(job, outside_s)) {
     case BOUNDARY_AHEAD:
@@ -325,13 +325,13 @@ static void give_up_at_limits(struct job *job)
 {
     if (job->clock.phase == PHASE_END)
         return;
-    if (job->unplayable)
+    if (job->condition.unplayable)
         job_end(job, JOB_END_condition);
     else if (job->account.result->failures >= FAILURES_MAX)
         job_end(job, JOB_END_failures);
     else if (job->plans.maintenances >= STOPS_MAX)
         job_end(job, JOB_END_stops);
-    else if (job->vain_stops >= VAIN_MAX)
+    else if (job->vain.stops >= VAIN_MAX)
         job_end(job, JOB_END_in_vain);
 }
 
@@ -349,8 +349,8 @@ static double done_ratio(const struct job *job)
 static void ask_watch(struct job *job)
 {
     const uint64_t turns = 1024;
-    const struct job_watch *watch = job->observer->watch;
-    if (watch != NULL && ++job->turns % turns == 0 && job->clock.phase != PHASE_END &&
+    const struct job_watch *watch = job->observing.observer->watch;
+    if (watch != NULL && ++job->observing.turns % turns == 0 && job->clock.phase != PHASE_END &&
         !watch->goes_on(watch->context, done_ratio(job)))
         job_end(job, JOB_END_stopped);
 }
@@ -363,8 +363,8 @@ static void play(struct job *job)
             resume(job);
         give_up_at_limits(job);
         ask_watch(job);
-        job->context =
-            (struct check_context){job->clock.at_s, job->context.event_count + 1, job->seed};
+        job->context = (struct check_context){job->clock.at_s, job->context.event_count + 1,
+                                              job->context.seed};
     }
 }
 
@@ -388,10 +388,9 @@ void job_run_in(struct arena *arena, const struct job_spec *spec,
     *job = (struct job){
         .context.seed = seed,
         .spec = spec,
-        .conditions = conditions,
+        .condition.table = conditions,
         .arena = arena,
-        .seed = seed,
-        .observer = observer != NULL ? observer : &nobody,
+        .observing.observer = observer != NULL ? observer : &nobody,
     };
     CHECK((spec->duration_s > 0.0 || spec->steps > 0) && spec->replicas > 0 && spec->nodes > 0);
     const struct check_context *former = check_enter(&job->context);

@@ -186,5 +186,5 @@ double job_condition_step_s(const struct job *job)
             job_faults_add_slow(&condition, fault->slow);
     }
     bool ideal = condition.replicas_missing == 0 && condition.slow_count == 0;
-    return ideal ? job->steps.ideal_step_s : condition_step_s(job->conditions, &condition);
+    return ideal ? job->steps.ideal_step_s : condition_step_s(job->condition.table, &condition);
 }

@@ -10,15 +10,17 @@
 static void set_up_progress(struct job *job)
 {
     const struct job_spec *spec = job->spec;
-    double ideal_step_s = condition_step_s(job->conditions, &condition_ideal);
+    double ideal_step_s = condition_step_s(job->condition.table, &condition_ideal);
     uint64_t interval = job_between_saves(&spec->checkpoint, ideal_step_s);
     struct random_stream *noise =
-        spec->step_noise_sigma > 0.0 ? random_create(job->arena, job->seed, 0, "step noise") : NULL;
+        spec->step_noise_sigma > 0.0 ? random_create(job->arena, job->context.seed, 0, "step noise")
+                                     : NULL;
     job_segments_create(&job->segments, &spec->checkpoint.plan, interval, spec->replicas,
                         ideal_step_s, spec->strike != STRIKE_WORKING);
-    job_copies_create(&job->copies, job->arena, spec, &job->segments, job->observer);
+    job_copies_create(&job->copies, job->arena, spec, &job->segments, job->observing.observer);
     job_steps_create(&job->steps, spec, ideal_step_s, interval, noise);
-    job->may_leap = !job->observer->step_by_step && noise == NULL && job->observer->saves == NULL;
+    job->observing.may_leap = !job->observing.observer->step_by_step && noise == NULL &&
+                              job->observing.observer->saves == NULL;
 }
 
 /* Spares have numbers where the policy knows none, too. */
@@ -34,20 +36,20 @@ static void set_up_nodes(struct job *job)
                                              .retire_after = recovery->retire_after});
     job_replicas_create(&job->replicas, job->arena, job->spec);
     job_faults_create(&job->faults, job->arena);
-    job->struck = ARENA_ARRAY(job->arena, uint32_t, job->spec->nodes);
+    job->struck.nodes = ARENA_ARRAY(job->arena, uint32_t, job->spec->nodes);
 }
 
 void job_create(struct job *job, struct job_result *out)
 {
     const struct job_spec *spec = job->spec;
-    job->fleet = fleet_create(job->arena, job_fleet(spec), job->seed);
+    job->fleet = fleet_create(job->arena, job_fleet(spec), job->context.seed);
     job_clock_create(&job->clock, job->fleet, spec->duration_s > 0.0 ? spec->duration_s : INFINITY);
     job_plans_create(&job->plans, spec->maintenance_every_s);
     job_outside_create(&job->outside, job->arena);
-    job_account_create(&job->account, job->arena, job->observer, out);
+    job_account_create(&job->account, job->arena, job->observing.observer, out);
     set_up_progress(job);
     set_up_nodes(job);
-    job_chain_create(&job->chain, spec, job->seed);
+    job_chain_create(&job->chain, spec, job->context.seed);
 }
 
 void job_wind_up(struct job *job)

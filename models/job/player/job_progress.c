@@ -11,7 +11,7 @@ void job_begin_save(struct job *job, bool all_levels)
     job_copies_settle(&job->copies, at_s);
     double free_s = job_copies_free_s(&job->copies, all_levels);
     if (free_s > at_s) {
-        job->durable_for = all_levels ? FOR_LAST_SAVE : FOR_NEXT_SAVE;
+        job->save.durable_for = all_levels ? FOR_LAST_SAVE : FOR_NEXT_SAVE;
         job_enter(job, PHASE_DURABLE, free_s);
         return;
     }
@@ -30,8 +30,8 @@ bool job_is_saved(struct job *job)
 void job_condition(struct job *job)
 {
     double step_s = job_condition_step_s(job);
-    job->unplayable = isnan(step_s);
-    step_s = job->unplayable ? job->steps.ideal_step_s : step_s;
+    job->condition.unplayable = isnan(step_s);
+    step_s = job->condition.unplayable ? job->steps.ideal_step_s : step_s;
     job_segments_condition(&job->segments, step_s);
     job_steps_condition(&job->steps, step_s, job->clock.at_s);
 }
@@ -43,7 +43,8 @@ enum boundary job_run_on(struct job *job, double wall_stop_s)
     struct job_steps *steps = &job->steps;
     uint64_t finish = job_steps_to_finish(steps, job->replicas.up);
     uint64_t save = job_steps_to_save(steps), most = finish < save ? finish : save;
-    if (job->observer->step_by_step || steps->noise != NULL || job->plans.turn_s < INFINITY)
+    if (job->observing.observer->step_by_step || steps->noise != NULL ||
+        job->plans.turn_s < INFINITY)
         most = most < 1 ? most : 1;
     double stop_s = job_lesser(wall_stop_s, job_clock_steps_failure_s(&job->clock));
     uint64_t count = most == 0 ? 0 : job_steps_by(steps, &job->copies, most, stop_s);

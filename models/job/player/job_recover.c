@@ -9,12 +9,12 @@
 /* Nodes of the job that a failure takes down, into job->struck. */
 static void find_struck(struct job *job, const struct fleet_event *event)
 {
-    job->struck_count = 0;
+    job->struck.count = 0;
     for (uint32_t i = 0; i < event->node_count; i++) { /* 0 of a failure of the job */
         uint32_t node = event->node + i;
         if (job_nodes_in_job(&job->nodes, node) &&
             (event->node_count == 1 || fleet_hit(job->fleet, event, node)))
-            job->struck[job->struck_count++] = node;
+            job->struck.nodes[job->struck.count++] = node;
     }
 }
 
@@ -32,8 +32,9 @@ static struct replicas_touched replicas_touched(struct job *job)
 {
     struct replicas_touched count;
     job_replicas_count(&job->replicas, &count);
-    for (uint32_t i = 0; i < job->struck_count; i++)
-        job_replicas_touch(&job->replicas, job_nodes_position(&job->nodes, job->struck[i]), &count);
+    for (uint32_t i = 0; i < job->struck.count; i++)
+        job_replicas_touch(&job->replicas, job_nodes_position(&job->nodes, job->struck.nodes[i]),
+                           &count);
     return count;
 }
 
@@ -41,8 +42,8 @@ static void decide(struct job *job, bool hardware, bool whole_job, struct recove
 {
     const struct recovery_spec *recovery = &job->spec->recovery;
     struct replicas_touched touched = replicas_touched(job);
-    uint32_t lost = hardware ? job->struck_count : 0;
-    whole_job |= job->struck_count == 0 || !job_clock_runs(&job->clock);
+    uint32_t lost = hardware ? job->struck.count : 0;
+    whole_job |= job->struck.count == 0 || !job_clock_runs(&job->clock);
     struct recovery_situation situation = {
         .hardware = hardware,
         .nodes_lost = lost,
@@ -62,7 +63,7 @@ static void decide(struct job *job, bool hardware, bool whole_job, struct recove
 
 static bool replaces(const struct job *job, const struct recovery_decision *decision)
 {
-    return decision->nodes_taken >= job->nodes.short_count + job->struck_count || decision->wait ||
+    return decision->nodes_taken >= job->nodes.short_count + job->struck.count || decision->wait ||
            decision->shrink || decision->others_go_on;
 }
 
@@ -70,15 +71,15 @@ static bool replaces(const struct job *job, const struct recovery_decision *deci
 static void blame(struct job *job, const struct fleet_event *event)
 {
     uint32_t other;
-    if (job->struck_count != 1 ||
+    if (job->struck.count != 1 ||
         !job_chain_blames_other(&job->chain, job->spec->nodes,
-                                job_nodes_position(&job->nodes, job->struck[0]), &other))
+                                job_nodes_position(&job->nodes, job->struck.nodes[0]), &other))
         return;
     int32_t node = job_nodes_at(&job->nodes, other);
     if (node != NO_NODE) {
-        job->struck[0] = (uint32_t)node;
-        job->strikes_again = true;
-        job->again = *event;
+        job->struck.nodes[0] = (uint32_t)node;
+        job->struck.strikes_again = true;
+        job->struck.again = *event;
     }
 }
 
@@ -100,12 +101,12 @@ static void carry_out(struct job *job, const struct fleet_event *event, bool har
 {
     job_chain_choose(&job->chain, decision->links, decision->wait);
     bool replaced = hardware && replaces(job, decision);
-    for (uint32_t i = 0; i < job->struck_count; i++) {
-        job_faults_node_gone(&job->faults, job->struck[i]);
+    for (uint32_t i = 0; i < job->struck.count; i++) {
+        job_faults_node_gone(&job->faults, job->struck.nodes[i]);
         if (replaced)
-            job_node_leave(job, job->struck[i], event, at_s, decision->others_go_on);
+            job_node_leave(job, job->struck.nodes[i], event, at_s, decision->others_go_on);
         else if (decision->others_go_on)
-            replica_alone(job, job->struck[i], at_s);
+            replica_alone(job, job->struck.nodes[i], at_s);
     }
     job_take_spares(job, decision->nodes_taken, at_s);
 }
@@ -136,7 +137,7 @@ static void begin_telling(struct job *job, const struct fleet_event *event, doub
 
 static void stop(struct job *job, int scope, double taint_s)
 {
-    job->last_save = job->stopping = false;
+    job->save.is_for = SAVE_IS_DUE;
     job_chain_stop(&job->chain);
     job_enter(job, PHASE_LINK, INFINITY);
     job_roll_back(job, job->clock.at_s, scope, taint_s);
@@ -144,7 +145,7 @@ static void stop(struct job *job, int scope, double taint_s)
 
 static int scope_of(const struct job *job, bool hardware)
 {
-    return !hardware ? SURVIVES_PROCESS : job->struck_count > 1 ? SURVIVES_DOMAIN : SURVIVES_NODE;
+    return !hardware ? SURVIVES_PROCESS : job->struck.count > 1 ? SURVIVES_DOMAIN : SURVIVES_NODE;
 }
 
 /* The others go on; what they had begun of a step is lost with the one that left. */
@@ -177,7 +178,7 @@ void job_stop_for(struct job *job, const struct fleet_event *event, double at_s,
     int scope = scope_of(job, hardware);
     break_off(job, at_s);
     stop(job, scope, taint_s);
-    job->strikes_again = false;
+    job->struck.strikes_again = false;
     if (hardware && replaces(job, &decision))
         blame(job, event);
     carry_out(job, event, hardware, &decision, at_s);
@@ -190,8 +191,8 @@ void job_stop_for(struct job *job, const struct fleet_event *event, double at_s,
 /* The fault that was blamed on another node shows itself again as soon as the job runs. */
 void job_strike_again(struct job *job)
 {
-    struct fleet_event event = job->again;
-    job->strikes_again = false;
+    struct fleet_event event = job->struck.again;
+    job->struck.strikes_again = false;
     job_stop_for(job, &event, job->clock.at_s, INFINITY);
 }
 

@@ -30,15 +30,26 @@ enum durable_for {
     FOR_LAST_SAVE, /* which needs all levels: before a planned stop, or the end */
     FOR_REST       /* that save itself */
 };
+/* What the save at hand is for. */
+enum save_for {
+    SAVE_IS_DUE,      /* steps go on behind it */
+    SAVE_BEFORE_STOP, /* a planned one */
+    SAVE_AT_END
+};
 struct job {
     struct check_context context; /* for a failing CHECK: where the play stands */
     const struct job_spec *spec;
-    struct condition_table *conditions;
     struct fleet *fleet;
     struct arena *arena;
-    uint64_t seed;
-    bool may_leap;
-    const struct job_observer *observer;
+    struct {
+        struct condition_table *table;
+        bool unplayable; /* that of the moment has no step time */
+    } condition;
+    struct {
+        const struct job_observer *observer;
+        bool may_leap;  /* nobody asks for single steps or saves */
+        uint64_t turns; /* of the player, for whoever watches */
+    } observing;
 
     struct job_clock clock;
     struct job_plans plans;
@@ -53,15 +64,19 @@ struct job {
     struct job_replicas replicas;
     struct job_faults faults;
 
-    uint64_t kept_most;  /* progress that stood after a stop, at most */
-    uint64_t vain_stops; /* since it grew */
-    bool unplayable;     /* the condition of the moment has no step time */
-    uint64_t turns;      /* of the player, for whoever watches */
-    enum durable_for durable_for;
-    bool stopping, last_save; /* the save at hand is for a planned stop, for the end */
-    bool strikes_again;       /* the wrong node was blamed: the fault is still there */
-    struct fleet_event again;
-    uint32_t *struck, struck_count; /* scratch: nodes of the failure at hand */
+    struct {
+        enum save_for is_for;
+        enum durable_for durable_for;
+    } save; /* at hand */
+    struct {
+        uint64_t kept_most; /* progress that stood after a stop, at most */
+        uint64_t stops;     /* since it grew */
+    } vain;
+    struct {
+        uint32_t *nodes, count; /* scratch: of the failure at hand */
+        bool strikes_again;     /* the wrong node was blamed: the fault is still there */
+        struct fleet_event again;
+    } struck;
 };
 
 /* Functions of the files that compose the parts, in layers: a file calls those above it here, never

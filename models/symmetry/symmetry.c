@@ -27,7 +27,7 @@ static struct colours colours_create(struct arena *arena, const struct real *rea
     return (struct colours){
         .rank = ARENA_ARRAY(arena, uint64_t, real->shift.rank_rows),
         .group = ARENA_ARRAY(arena, uint64_t, real->shift.group_rows),
-        .link = ARENA_ARRAY(arena, uint64_t, real->used_count),
+        .link = ARENA_ARRAY(arena, uint64_t, real->used.count),
     };
 }
 
@@ -45,10 +45,10 @@ static void first_colours(const struct real *real, struct colours *colours)
         colours->group[row] =
             symmetry_mix(symmetry_mix(kind, real->groups[row].menu), real->groups[row].shape);
     }
-    for (uint32_t l = 0; l < real->used_count; l++) {
+    for (uint32_t l = 0; l < real->used.count; l++) {
         const struct link_type *link =
-            graph_link_type(&real->topology->graph, (struct link_id){real->used_links[l]});
-        colours->link[l] = symmetry_mix(symmetry_bits(link->bytes_per_s), real->own[l]);
+            graph_link_type(&real->topology->graph, (struct link_id){real->used.links[l]});
+        colours->link[l] = symmetry_mix(symmetry_bits(link->bytes_per_s), real->used.own[l]);
     }
 }
 
@@ -65,7 +65,7 @@ static void refine_groups(const struct real *real, struct colours *colours)
             members += symmetry_mix(colours->rank[rank], (uint64_t)symmetry_role(&group, i));
         }
         for (uint32_t i = 0; i < measured->load_count; i++) {
-            const struct wire_load *load = &real->loads[measured->load_first + i];
+            const struct wire_load *load = &real->loads.rows[measured->load_first + i];
             loads += symmetry_load_copies(real, row, load->link) *
                      symmetry_mix(colours->link[load->link], load->key);
         }
@@ -95,15 +95,15 @@ static void refine_ranks(const struct real *real, struct colours *colours)
  * link for each load of the row. */
 static void refine_links(const struct real *real, struct colours *colours, uint64_t *collected)
 {
-    memset(collected, 0, sizeof *collected * real->used_count);
+    memset(collected, 0, sizeof *collected * real->used.count);
     for (uint32_t g = 0; g < real->shift.group_rows; g++) {
         const struct real_group *measured = &real->groups[g];
         for (uint32_t i = 0; i < measured->load_count; i++) {
-            const struct wire_load *load = &real->loads[measured->load_first + i];
+            const struct wire_load *load = &real->loads.rows[measured->load_first + i];
             collected[load->link] += symmetry_mix(colours->group[g], load->key);
         }
     }
-    for (uint32_t l = 0; l < real->used_count; l++)
+    for (uint32_t l = 0; l < real->used.count; l++)
         colours->link[l] = symmetry_mix(colours->link[l], collected[l]);
 }
 
@@ -127,14 +127,14 @@ static void number_all(struct arena *arena, const struct real *real, struct numb
     out->rank_count = number_classes(arena, &n->rank, colours->rank, shift->rank_rows, out->rank);
     out->group_count =
         number_classes(arena, &n->group, colours->group, shift->group_rows, out->group);
-    out->link_count = number_classes(arena, &n->link, colours->link, real->used_count, out->link);
+    out->link_count = number_classes(arena, &n->link, colours->link, real->used.count, out->link);
 }
 
 static void refine(struct arena *arena, const struct real *real, struct partition *out)
 {
     struct numbers n = {0};
     struct colours colours = colours_create(arena, real);
-    uint64_t *collected = ARENA_ARRAY(arena, uint64_t, real->used_count);
+    uint64_t *collected = ARENA_ARRAY(arena, uint64_t, real->used.count);
     first_colours(real, &colours);
     number_all(arena, real, &n, &colours, out);
     uint32_t before;
@@ -152,7 +152,7 @@ static void all_different(const struct real *real, struct partition *out)
 {
     out->rank_count = real->shift.rank_rows;
     out->group_count = real->shift.group_rows;
-    out->link_count = real->used_count;
+    out->link_count = real->used.count;
     for (uint32_t i = 0; i < out->rank_count; i++)
         out->rank[i] = i;
     for (uint32_t i = 0; i < out->group_count; i++)
@@ -166,7 +166,7 @@ static struct partition partition_create(struct arena *arena, const struct real 
     return (struct partition){
         .rank = ARENA_ARRAY(arena, uint32_t, real->shift.rank_rows),
         .group = ARENA_ARRAY(arena, uint32_t, real->shift.group_rows),
-        .link = ARENA_ARRAY(arena, uint32_t, real->used_count),
+        .link = ARENA_ARRAY(arena, uint32_t, real->used.count),
     };
 }
 

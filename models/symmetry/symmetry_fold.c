@@ -58,10 +58,10 @@ static void fold_links(struct folding *f)
     struct symmetry *out = f->out;
     out->link_class_count = f->partition->link_count;
     out->links = ARENA_ARRAY(f->arena, struct link_class, out->link_class_count);
-    for (uint32_t l = 0; l < real->used_count; l++) {
+    for (uint32_t l = 0; l < real->used.count; l++) {
         struct link_class *class = &out->links[f->partition->link[l]];
         if (class->link_count == 0) {
-            class->representative = real->used_links[l];
+            class->representative = real->used.links[l];
             class->bytes_per_s = symmetry_capacity(real, l);
         }
         class->link_count += symmetry_link_copies(real, l);
@@ -80,9 +80,9 @@ static void fold_nodes(struct folding *f)
         out->node_like[node] = symmetry_node_like(real, node);
         CHECK(symmetry_node_like(real, out->node_like[node]) == out->node_like[node]);
     }
-    out->node_links = ARENA_ARRAY(f->arena, struct node_link, real->used_count);
-    for (uint32_t l = 0; l < real->used_count; l++) {
-        const struct link_id id = {real->used_links[l]};
+    out->node_links = ARENA_ARRAY(f->arena, struct node_link, real->used.count);
+    for (uint32_t l = 0; l < real->used.count; l++) {
+        const struct link_id id = {real->used.links[l]};
         if (id.value < graph_links_of_nodes(graph))
             out->node_links[out->node_link_count++] =
                 (struct node_link){.node = graph_place_of(graph, id).node,
@@ -123,7 +123,7 @@ static const struct real_group *first_of(const struct folding *f, uint32_t class
 /* Is this link the first of its class? */
 static bool is_first(const struct folding *f, uint32_t link)
 {
-    return f->out->links[f->partition->link[link]].representative == f->real->used_links[link];
+    return f->out->links[f->partition->link[link]].representative == f->real->used.links[link];
 }
 
 /* Sorts the loads of first links by (group class, set): counts, then places. */
@@ -138,7 +138,7 @@ static void fill_buckets(struct folding *f)
             const struct real_group *group = &real->groups[g];
             const uint32_t first = f->set_first[f->partition->group[g]];
             for (uint32_t i = 0; i < group->load_count; i++) {
-                const struct wire_load *load = &real->loads[group->load_first + i];
+                const struct wire_load *load = &real->loads.rows[group->load_first + i];
                 if (!is_first(f, load->link))
                     continue;
                 uint32_t *at = &end[first + load->set];
@@ -169,8 +169,8 @@ static void fold_uses(struct folding *f)
     struct symmetry *out = f->out;
     out->uses = ARENA_ARRAY(f->arena, struct share_use, total);
     bool *own = ARENA_ARRAY(f->arena, bool, f->partition->link_count);
-    for (uint32_t l = 0; l < f->real->used_count; l++)
-        own[f->partition->link[l]] = f->real->own[l];
+    for (uint32_t l = 0; l < f->real->used.count; l++)
+        own[f->partition->link[l]] = f->real->used.own[l];
     for (uint32_t s = 0; s < f->set_count; s++) {
         const uint32_t first = f->bucket_first[s], end = f->bucket_first[s + 1];
         for (uint32_t i = first; i < end; i++)

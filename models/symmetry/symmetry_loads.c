@@ -75,7 +75,7 @@ struct measuring { /* scratch while groups are measured */
     uint32_t *gpus, *nodes; /* of the present group, node by node */
     uint64_t *order;
     bool *looked_at;       /* [node]: of a first turn; NULL: every node is */
-    uint32_t *row_of_link; /* [link of a first turn] -> row of used_links + 1; 0: none yet */
+    uint32_t *row_of_link; /* [link of a first turn] -> row of used.links + 1; 0: none yet */
     double *sum;           /* [link id]: weight of the present set */
     uint32_t *touched, touched_count;
     uint64_t flow_seed;
@@ -202,8 +202,8 @@ static uint32_t used_row(struct measuring *m, uint32_t link)
     struct real *real = m->real;
     uint32_t *row = &m->row_of_link[link];
     if (*row == 0) {
-        real->used_links[real->used_count++] = link;
-        *row = real->used_count;
+        real->used.links[real->used.count++] = link;
+        *row = real->used.count;
     }
     return *row - 1;
 }
@@ -211,8 +211,8 @@ static uint32_t used_row(struct measuring *m, uint32_t link)
 static void keep_load(struct measuring *m, uint32_t group_row, uint32_t set, uint32_t link)
 {
     struct real *real = m->real;
-    LIST_ROOM(real->arena, real->loads, real->load_count, 1, real->load_capacity);
-    real->loads[real->load_count++] = (struct wire_load){
+    LIST_ROOM(real->arena, real->loads.rows, real->loads.count, 1, real->loads.capacity);
+    real->loads.rows[real->loads.count++] = (struct wire_load){
         .link = used_row(m, link),
         .set = set,
         .weight = m->sum[link],
@@ -279,7 +279,7 @@ static void measure_group(struct measuring *m, uint32_t row)
     out->menu = look_at_group(m, symmetry_group_at(real, row));
     const struct menu *menu = &real->menus[out->menu];
     out->shape = menu->shape;
-    out->load_first = real->load_count;
+    out->load_first = real->loads.count;
     out->set_first = real->wire_weight_count;
     real->wire_weight_count += menu->set_count;
     uint32_t set = 0;
@@ -421,7 +421,7 @@ void symmetry_measure(struct arena *arena, const struct symmetry_input *step, bo
         .sum = ARENA_ARRAY(arena, double, link_count),
         .touched = ARENA_ARRAY(arena, uint32_t, link_count),
     };
-    out->used_links = ARENA_ARRAY(arena, uint32_t, link_count);
+    out->used.links = ARENA_ARRAY(arena, uint32_t, link_count);
     symmetry_no_shift(out);
     if (fold)
         symmetry_find_shift(arena, out);

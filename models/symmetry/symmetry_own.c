@@ -92,16 +92,16 @@ struct users {                /* groups that load each link, each once */
 static struct users list_users(struct arena *arena, const struct real *real)
 {
     const uint32_t group_count = real->shift.group_rows;
-    struct users users = {.first = ARENA_ARRAY(arena, uint32_t, real->used_count + (size_t)2),
-                          .groups = ARENA_ARRAY(arena, uint32_t, real->load_count)};
-    uint32_t *seen = ARENA_ARRAY(arena, uint32_t, real->used_count);
+    struct users users = {.first = ARENA_ARRAY(arena, uint32_t, real->used.count + (size_t)2),
+                          .groups = ARENA_ARRAY(arena, uint32_t, real->loads.count)};
+    uint32_t *seen = ARENA_ARRAY(arena, uint32_t, real->used.count);
     uint32_t *end = users.first + 1;
     for (unsigned pass = 0; pass < 2; pass++) {
-        memset(seen, 0, sizeof *seen * real->used_count);
+        memset(seen, 0, sizeof *seen * real->used.count);
         for (uint32_t g = 0; g < group_count; g++) {
             const struct real_group *group = &real->groups[g];
             for (uint32_t i = 0; i < group->load_count; i++) {
-                const uint32_t load = group->load_first + i, link = real->loads[load].link;
+                const uint32_t load = group->load_first + i, link = real->loads.rows[load].link;
                 const uint32_t user = symmetry_group_at(real, g);
                 if (seen[link] == user + 1)
                     continue;
@@ -112,7 +112,7 @@ static struct users list_users(struct arena *arena, const struct real *real)
             }
         }
         uint32_t start = 0; /* counts -> where each list starts; placing turns it into its end */
-        for (uint32_t l = 0; pass == 0 && l < real->used_count; l++) {
+        for (uint32_t l = 0; pass == 0 && l < real->used.count; l++) {
             const uint32_t count = end[l];
             end[l] = start;
             start += count;
@@ -124,7 +124,7 @@ static struct users list_users(struct arena *arena, const struct real *real)
 void symmetry_find_own(struct arena *arena, struct real *real)
 {
     const uint32_t program_count = real->lowered->program_count;
-    real->own = ARENA_ARRAY(arena, bool, real->used_count);
+    real->used.own = ARENA_ARRAY(arena, bool, real->used.count);
     struct serial *serials = ARENA_ARRAY(arena, struct serial, program_count);
     const struct arena_mark mark = arena_mark(arena);
     for (uint32_t p = 0; p < program_count; p++) {
@@ -133,14 +133,14 @@ void symmetry_find_own(struct arena *arena, struct real *real)
         arena_rewind(arena, scratch);
     }
     const struct users users = list_users(arena, real);
-    for (uint32_t l = 0; l < real->used_count; l++) {
+    for (uint32_t l = 0; l < real->used.count; l++) {
         const uint32_t *groups = &users.groups[users.first[l]];
         const uint32_t count = users.first[l + 1] - users.first[l];
         bool own = count <= GROUP_PAIR_MAX;
         for (uint32_t i = 1; own && i < count; i++)
             for (uint32_t j = 0; own && j < i; j++)
                 own = kept_apart(real, serials, groups[i], groups[j]);
-        real->own[l] = own;
+        real->used.own[l] = own;
     }
     arena_rewind(arena, mark);
 }

@@ -287,9 +287,9 @@ void symmetry_number_rows(struct arena *arena, struct real *real)
 void symmetry_count_copies(struct arena *arena, struct real *real)
 {
     struct shift *s = &real->shift;
-    s->link_copies = ARENA_ARRAY(arena, uint32_t, real->used_count);
-    for (uint32_t l = 0; l < real->used_count; l++) {
-        const uint32_t turn = symmetry_turn_of_link(real, real->used_links[l]);
+    s->link_copies = ARENA_ARRAY(arena, uint32_t, real->used.count);
+    for (uint32_t l = 0; l < real->used.count; l++) {
+        const uint32_t turn = symmetry_turn_of_link(real, real->used.links[l]);
         s->link_copies[l] = s->alike[s->first_like[turn]];
     }
 }

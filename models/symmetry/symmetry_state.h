@@ -55,7 +55,7 @@ struct menu { /* of groups with one shape, whose first member has one program */
     uint32_t entry_count, set_count;
 };
 struct wire_load { /* of one group with one set of wires on one real link */
-    uint32_t link; /* row of used_links */
+    uint32_t link; /* row of used.links */
     uint32_t set;
     double weight; /* sum of share_weight'ed terms, relative to the set's busiest wire */
     uint64_t key;  /* hash of set and weight */
@@ -89,13 +89,19 @@ struct real {
     struct group_shape *shapes;
     struct menu *menus;
     struct real_group *groups;
-    struct wire_load *loads;
+    struct {
+        struct wire_load *rows;
+        uint32_t count, capacity;
+    } loads;
     double *wire_weights; /* [group's set_first + set]: of the busiest wire, by payload byte */
-    uint32_t *used_links; /* ids of links that carry anything and can bind, by row */
-    bool *own;            /* [used link]: never carries two activities at once */
-    double *speed;        /* [GPU] */
+    struct {
+        uint32_t *links; /* ids, by row */
+        uint32_t count;
+        bool *own; /* [row]: never carries two activities at once */
+    } used;        /* links that carry anything and can bind */
+    double *speed; /* [GPU] */
     struct shift shift;
-    uint32_t shape_count, menu_count, load_count, load_capacity, used_count, wire_weight_count;
+    uint32_t shape_count, menu_count, wire_weight_count;
 };
 struct partition { /* classes of rows, numbered by first appearance */
     uint32_t *rank, *group, *link;
@@ -164,10 +170,10 @@ static inline uint32_t symmetry_load_copies(const struct real *real, uint32_t gr
 }
 static inline double symmetry_capacity(const struct real *real, uint32_t used_link)
 {
-    const struct link_id link = {real->used_links[used_link]};
+    const struct link_id link = {real->used.links[used_link]};
     return graph_link_type(&real->topology->graph, link)->bytes_per_s;
 }
-/* symmetry_own.c: fills real->own. */
+/* symmetry_own.c: fills real->used.own. */
 void symmetry_find_own(struct arena *arena, struct real *real);
 /* A pipeline pair: its kind is the sender's stream. */
 static inline bool symmetry_is_pair(enum stream kind)

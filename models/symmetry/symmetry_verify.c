@@ -68,13 +68,13 @@ static uint64_t load_term(double weight, uint32_t class)
 static void verify_loads(const struct real *real, const struct partition *partition,
                          const struct symmetry *symmetry)
 {
-    uint64_t *of_link = ARENA_ARRAY(real->arena, uint64_t, real->used_count);
+    uint64_t *of_link = ARENA_ARRAY(real->arena, uint64_t, real->used.count);
     uint64_t *of_group = ARENA_ARRAY(real->arena, uint64_t, real->shift.group_rows);
     uint64_t *of_first = ARENA_ARRAY(real->arena, uint64_t, symmetry->link_class_count);
     for (uint32_t g = 0; g < real->shift.group_rows; g++) {
         const struct real_group *group = &real->groups[g];
         for (uint32_t i = 0; i < group->load_count; i++) {
-            const struct wire_load *load = &real->loads[group->load_first + i];
+            const struct wire_load *load = &real->loads.rows[group->load_first + i];
             of_link[load->link] += load_term(load->weight, partition->group[g]);
             of_group[g] += symmetry_load_copies(real, g, load->link) *
                            load_term(load->weight, partition->link[load->link]);
@@ -84,12 +84,12 @@ static void verify_loads(const struct real *real, const struct partition *partit
         const uint32_t first = symmetry->groups[partition->group[g]].representative;
         CHECK(of_group[g] == of_group[symmetry_group_row(real, first)]);
     }
-    for (uint32_t l = real->used_count; l-- > 0;) {
+    for (uint32_t l = real->used.count; l-- > 0;) {
         const struct link_class *class = &symmetry->links[partition->link[l]];
         CHECK(class->bytes_per_s == symmetry_capacity(real, l));
         of_first[partition->link[l]] = of_link[l];
     }
-    for (uint32_t l = 0; l < real->used_count; l++)
+    for (uint32_t l = 0; l < real->used.count; l++)
         CHECK(of_link[l] == of_first[partition->link[l]]);
 }
 

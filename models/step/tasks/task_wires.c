@@ -32,19 +32,31 @@ struct wiring {
     const struct configuration *c;
     const struct topology *topology;
     struct task_wires *out;
-    struct table plans, sets;   /* by hash */
-    struct plan_key *keys;      /* [plan] */
-    struct wire_set *kept;      /* [set] */
+    struct {
+        struct table numbers;  /* by hash */
+        struct plan_key *keys; /* [plan] */
+        uint32_t room, key_room;
+    } plans;
+    struct {
+        struct table numbers;  /* by hash */
+        struct wire_set *rows; /* [set] */
+        uint32_t count, room;
+    } sets;
     struct group_shape *shapes; /* [group] */
     bool *measured;             /* [group]: its shape is known */
-    uint32_t *gpus, *nodes;     /* of the present group, node by node; a pair sender first */
-    uint32_t present;           /* that group; TASK_NONE: none */
-    double *sum;                /* [link]: weight of the present set */
-    uint32_t *touched, touched_count;
-    uint32_t *row_of_link; /* [link]: row + 1; 0: none */
-    double largest_weight;
+    struct {
+        uint32_t group;                   /* TASK_NONE: none */
+        uint32_t *gpus, *nodes;           /* of the group, node by node; a pair sender first */
+        double *sum;                      /* [link]: weight of its set of wires */
+        uint32_t *touched, touched_count; /* links of that set */
+        double largest_weight;
+    } present;
+    struct {
+        uint32_t *row_of; /* [link]: row + 1; 0: none */
+        uint32_t room;
+    } links;
     uint64_t flow_seed;
-    uint32_t set_count, plan_room, key_room, set_room, use_room, link_room;
+    uint32_t use_room;
 };
 
 static int compare_gpus(const void *a, const void *b)
@@ -56,17 +68,17 @@ static int compare_gpus(const void *a, const void *b)
 static void look_at_group(struct wiring *w, uint32_t index)
 {
     const struct task_group *group = &w->e->groups[index];
-    if (w->present == index)
+    if (w->present.group == index)
         return;
-    w->present = index;
+    w->present.group = index;
     for (uint32_t i = 0; i < group->member_count; i++)
-        w->gpus[i] = layout_gpu(w->c, w->e->members[group->member_first + i]);
+        w->present.gpus[i] = layout_gpu(w->c, w->e->members[group->member_first + i]);
     if (!group->pair)
-        qsort(w->gpus, group->member_count, sizeof *w->gpus, compare_gpus);
+        qsort(w->present.gpus, group->member_count, sizeof *w->present.gpus, compare_gpus);
     for (uint32_t i = 0; i < group->member_count; i++)
-        w->nodes[i] = topology_node_of(w->topology, w->gpus[i]);
+        w->present.nodes[i] = topology_node_of(w->topology, w->present.gpus[i]);
     if (!w->measured[index])
-        collective_shape(w->topology, w->gpus, group->member_count, w->c->software.pxn,
+        collective_shape(w->topology, w->present.gpus, group->member_count, w->c->software.pxn,
                          &w->shapes[index]);
     w->measured[index] = true;
 }
@@ -76,55 +88,56 @@ static void find_largest(void *context, uint32_t from_member, uint32_t to_member
     struct wiring *w = context;
     (void)from_member;
     (void)to_member;
-    w->largest_weight = fmax(w->largest_weight, weight);
+    w->present.largest_weight = fmax(w->present.largest_weight, weight);
 }
 
 static void add_wire(void *context, uint32_t from_member, uint32_t to_member, double weight)
 {
     struct wiring *w = context;
-    const double load = share_weight(weight / w->largest_weight);
+    const double load = share_weight(weight / w->present.largest_weight);
     struct route route;
-    topology_route(w->topology, w->gpus[from_member], w->gpus[to_member], w->flow_seed, &route);
+    topology_route(w->topology, w->present.gpus[from_member], w->present.gpus[to_member],
+                   w->flow_seed, &route);
     for (uint32_t i = 0; i < route.link_count; i++) {
         const uint32_t link = route.links[i].value;
         if (!w->topology->graph.types[route.types[i]].binding)
             continue;
-        if (w->sum[link] == 0.0)
-            w->touched[w->touched_count++] = link;
-        w->sum[link] += load;
+        if (w->present.sum[link] == 0.0)
+            w->present.touched[w->present.touched_count++] = link;
+        w->present.sum[link] += load;
     }
 }
 
 static uint32_t link_row(struct wiring *w, uint32_t link)
 {
     struct task_wires *out = w->out;
-    if (w->row_of_link[link] == 0) {
-        LIST_ROOM(w->arena, out->bytes_per_s, out->link_count, 1, w->link_room);
+    if (w->links.row_of[link] == 0) {
+        LIST_ROOM(w->arena, out->bytes_per_s, out->link_count, 1, w->links.room);
         out->bytes_per_s[out->link_count] =
             graph_link_type(&w->topology->graph, (struct link_id){link})->bytes_per_s;
-        w->row_of_link[link] = ++out->link_count;
+        w->links.row_of[link] = ++out->link_count;
     }
-    return w->row_of_link[link] - 1;
+    return w->links.row_of[link] - 1;
 }
 
 static struct wire_set keep_wires(struct wiring *w, const struct set_key *key)
 {
     struct task_wires *out = w->out;
-    const struct group_shape *shape = &w->shapes[w->present];
+    const struct group_shape *shape = &w->shapes[w->present.group];
     struct wire_set set = {.key = *key, .use_first = out->use_count};
-    w->largest_weight = 0.0;
-    key->kind->wires(key->op, shape, w->nodes, find_largest, w);
-    key->kind->wires(key->op, shape, w->nodes, add_wire, w);
-    set.wire_weight = w->largest_weight;
-    set.use_count = w->touched_count;
-    LIST_ROOM(w->arena, out->uses, out->use_count, w->touched_count, w->use_room);
-    for (uint32_t i = 0; i < w->touched_count; i++) {
-        const uint32_t link = w->touched[i];
+    w->present.largest_weight = 0.0;
+    key->kind->wires(key->op, shape, w->present.nodes, find_largest, w);
+    key->kind->wires(key->op, shape, w->present.nodes, add_wire, w);
+    set.wire_weight = w->present.largest_weight;
+    set.use_count = w->present.touched_count;
+    LIST_ROOM(w->arena, out->uses, out->use_count, w->present.touched_count, w->use_room);
+    for (uint32_t i = 0; i < w->present.touched_count; i++) {
+        const uint32_t link = w->present.touched[i];
         out->uses[out->use_count++] =
-            (struct share_use){.link = link_row(w, link), .weight = w->sum[link]};
-        w->sum[link] = 0.0;
+            (struct share_use){.link = link_row(w, link), .weight = w->present.sum[link]};
+        w->present.sum[link] = 0.0;
     }
-    w->touched_count = 0;
+    w->present.touched_count = 0;
     return set;
 }
 
@@ -137,17 +150,18 @@ static bool same_set(const void *rows, uint32_t number, const void *key)
 static struct wire_set wires_of(struct wiring *w, enum comm_op op,
                                 const struct collective_kind *kind)
 {
-    const struct set_key key = {w->present, op, kind};
-    uint64_t hash = random_hash(w->present, (uint64_t)op);
+    const struct set_key key = {w->present.group, op, kind};
+    uint64_t hash = random_hash(w->present.group, (uint64_t)op);
     for (const char *at = kind->head.name; *at != '\0'; at++)
         hash = random_hash(hash, (uint64_t)*at);
-    const uint32_t row = table_number(&w->sets, w->arena, hash, same_set, w->kept, &key);
-    if (row == w->set_count) {
-        LIST_ROOM(w->arena, w->kept, row, 1, w->set_room);
-        w->kept[row] = keep_wires(w, &key);
-        w->set_count++;
+    const uint32_t row =
+        table_number(&w->sets.numbers, w->arena, hash, same_set, w->sets.rows, &key);
+    if (row == w->sets.count) {
+        LIST_ROOM(w->arena, w->sets.rows, row, 1, w->sets.room);
+        w->sets.rows[row] = keep_wires(w, &key);
+        w->sets.count++;
     }
-    return w->kept[row];
+    return w->sets.rows[row];
 }
 
 static struct task_plan make_plan(struct wiring *w, const struct plan_key *key)
@@ -180,12 +194,13 @@ static uint32_t plan_of(struct wiring *w, const struct task_meeting *meeting)
     uint64_t bits;
     memcpy(&bits, &key.bytes, sizeof bits);
     const uint64_t hash = random_hash(random_hash(key.group, (uint64_t)key.op), bits);
-    const uint32_t row = table_number(&w->plans, w->arena, hash, same_plan, w->keys, &key);
+    const uint32_t row =
+        table_number(&w->plans.numbers, w->arena, hash, same_plan, w->plans.keys, &key);
     struct task_wires *out = w->out;
     if (row == out->plan_count) {
-        LIST_ROOM(w->arena, w->keys, row, 1, w->key_room);
-        LIST_ROOM(w->arena, out->plans, row, 1, w->plan_room);
-        w->keys[row] = key;
+        LIST_ROOM(w->arena, w->plans.keys, row, 1, w->plans.key_room);
+        LIST_ROOM(w->arena, out->plans, row, 1, w->plans.room);
+        w->plans.keys[row] = key;
         out->plans[row] = make_plan(w, &key);
         out->plan_count++;
     }
@@ -207,12 +222,12 @@ void task_wires_build(struct arena *arena, const struct task_graph *e,
         .out = out,
         .shapes = ARENA_ARRAY(arena, struct group_shape, e->group_count),
         .measured = ARENA_ARRAY(arena, bool, e->group_count),
-        .gpus = ARENA_ARRAY(arena, uint32_t, e->rank_count),
-        .nodes = ARENA_ARRAY(arena, uint32_t, e->rank_count),
-        .present = TASK_NONE,
-        .sum = ARENA_ARRAY(arena, double, link_count),
-        .touched = ARENA_ARRAY(arena, uint32_t, link_count),
-        .row_of_link = ARENA_ARRAY(arena, uint32_t, link_count),
+        .present = {.group = TASK_NONE,
+                    .gpus = ARENA_ARRAY(arena, uint32_t, e->rank_count),
+                    .nodes = ARENA_ARRAY(arena, uint32_t, e->rank_count),
+                    .sum = ARENA_ARRAY(arena, double, link_count),
+                    .touched = ARENA_ARRAY(arena, uint32_t, link_count)},
+        .links.row_of = ARENA_ARRAY(arena, uint32_t, link_count),
         .flow_seed = configuration_flow_seed(c, STREAM_DP),
     };
     for (uint32_t m = 0; m < e->meeting_count; m++)

@@ -78,7 +78,7 @@ static void begin(struct scene *s, uint64_t tp, uint64_t dp, uint64_t pp,
     s->real.shift.turns = 1;
     s->real.shift.group_rows = s->layout.group_count;
     s->real.groups = ARENA_ARRAY(s->arena, struct real_group, s->layout.group_count);
-    s->real.loads = ARENA_ARRAY(s->arena, struct wire_load, LOAD_MAX);
+    s->real.loads.rows = ARENA_ARRAY(s->arena, struct wire_load, LOAD_MAX);
 }
 
 static void end(struct scene *s)
@@ -98,25 +98,25 @@ static void load(struct scene *s, uint32_t group, uint32_t link, unsigned count)
 {
     struct real *real = &s->real;
     if (real->groups[group].load_count == 0)
-        real->groups[group].load_first = real->load_count;
+        real->groups[group].load_first = real->loads.count;
     for (uint32_t set = 0; set < count; set++) {
-        assert_true(real->load_count < LOAD_MAX);
-        real->loads[real->load_count++] = (struct wire_load){.link = link, .set = set};
+        assert_true(real->loads.count < LOAD_MAX);
+        real->loads.rows[real->loads.count++] = (struct wire_load){.link = link, .set = set};
         real->groups[group].load_count++;
     }
-    real->used_count = link >= real->used_count ? link + 1 : real->used_count;
+    real->used.count = link >= real->used.count ? link + 1 : real->used.count;
 }
 
 /* Two groups on one link. */
 static bool meet_never(struct scene *s, uint32_t a, uint32_t b)
 {
-    s->real.load_count = s->real.used_count = 0;
+    s->real.loads.count = s->real.used.count = 0;
     for (uint32_t g = 0; g < s->layout.group_count; g++)
         s->real.groups[g].load_count = 0;
     load(s, a, 0, 1);
     load(s, b, 0, 1);
     symmetry_find_own(s->arena, &s->real);
-    return s->real.own[0];
+    return s->real.used.own[0];
 }
 
 /* Does a rank with this program keep its tensor-parallel group and its data-parallel one apart? */
@@ -300,7 +300,7 @@ static void every_two_count(void **state)
         load(&s, group_of(&s, 0, STREAM_DP), 0, 1);
         load(&s, group_of(&s, 0, STREAM_WORLD), 0, 1);
         symmetry_find_own(s.arena, &s.real);
-        assert_int_equal(s.real.own[0], cases[i].own);
+        assert_int_equal(s.real.used.own[0], cases[i].own);
         end(&s);
     }
 }
@@ -334,7 +334,7 @@ static void links_are_judged_one_by_one(void **state)
     load(&s, group_of(&s, 2, STREAM_WORLD), 7, 1);
     symmetry_find_own(s.arena, &s.real);
     for (unsigned l = 0; l < 8; l++)
-        assert_int_equal(s.real.own[l], own[l]);
+        assert_int_equal(s.real.used.own[l], own[l]);
     end(&s);
 }
 
